@@ -77,6 +77,8 @@ wait_until() { # seconds, command...
 declare -A PACKAGE_OF=(
   [docker]=docker.io [dockerd]=docker.io [containerd]=containerd [runc]=runc [iptables]=iptables [ip]=iproute2
   [chromium]=chromium [docker-registry]=docker-registry [debootstrap]=debootstrap [setsid]=util-linux [awk]=mawk
+  [slurmctld]=slurm-wlm [slurmd]=slurm-wlm [sinfo]=slurm-wlm [slurmdbd]=slurmdbd [mariadbd]=mariadb-server [munged]=munge
+  [sshd]=openssh-server [ssh]=openssh-client
 )
 
 # Installs Debian's packages for the programs that are lacking, and says so first. Nothing that is there is touched.
@@ -93,6 +95,30 @@ require() { # program...
   local apt=(env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -q -o DPkg::Lock::Timeout=300)
   { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "${packages[@]}"; } >>"$LAB/apt.log" 2>&1 </dev/null 9>&- ||
     { tail -n 15 "$LAB/apt.log" >&2; die "could not install ${packages[*]} (the whole log: $LAB/apt.log)"; }
+}
+
+# --- the runtime of the lab's engines ---------------------------------------------------------------
+
+missing_capabilities() {
+  local names=(CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KILL SETGID SETUID SETPCAP LINUX_IMMUTABLE
+    NET_BIND_SERVICE NET_BROADCAST NET_ADMIN NET_RAW IPC_LOCK IPC_OWNER SYS_MODULE SYS_RAWIO SYS_CHROOT SYS_PTRACE
+    SYS_PACCT SYS_ADMIN SYS_BOOT SYS_NICE SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG MKNOD LEASE AUDIT_WRITE AUDIT_CONTROL
+    SETFCAP MAC_OVERRIDE MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON BPF CHECKPOINT_RESTORE)
+  local bounding last i
+  bounding=$(awk '/^CapBnd/ { print $2 }' /proc/self/status)
+  last=$(cat /proc/sys/kernel/cap_last_cap)
+  for i in "${!names[@]}"; do
+    [ "$i" -gt "$last" ] || [ $((0x$bounding >> i & 1)) = 1 ] || printf 'CAP_%s ' "${names[$i]}"
+  done
+}
+
+# Prints dockerd's options for a machine that lacks a capability, and writes the runtime that they name.
+runtime_options() { # runtime's path, without spaces
+  local missing
+  missing=$(missing_capabilities)
+  [ -n "$missing" ] || return 0
+  sed "s|@MISSING@|${missing% }|; s|@RUNC@|$(command -v runc)|" "$HERE/runc-lab" >"$1" && chmod 755 "$1"
+  printf '%s\n' "--add-runtime lab=$1 --default-runtime lab"
 }
 
 # --- HTTP without curl ----------------------------------------------------------------------------
