@@ -1,0 +1,77 @@
+//! The lab's Slurm cluster (`tests/lab/cluster`): the one that tests share, and one of a test's own.
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test file uses its part of it"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A cluster of the lab; one of a test's own is removed at the end.
+pub struct Cluster {
+    pub directory: PathBuf,
+    own: bool,
+}
+
+impl Cluster {
+    /// The cluster that tests share, with three nodes; or none with a printed word.
+    pub fn shared() -> Option<Self> {
+        Self::up("cluster", false, &[])
+    }
+
+    /// One of this test's own, with `up`'s options.
+    pub fn own(name: &str, options: &[&str]) -> Option<Self> {
+        let name = format!("cluster-{name}-{}", std::process::id());
+        Self::up(&name, true, options)
+    }
+
+    fn up(name: &str, own: bool, options: &[&str]) -> Option<Self> {
+        let Some(lab) = std::env::var_os("RETRIAL_LAB") else {
+            println!("skipped: no lab (`make test` brings it up)");
+            return None;
+        };
+        let directory = Path::new(&lab).join(name);
+        let user = Command::new("id").arg("-u").output().unwrap();
+        if user.stdout != b"0\n" {
+            println!("skipped: a Slurm cluster on one machine takes root");
+            return None;
+        }
+        let cluster = Self { directory, own };
+        cluster.lab(&[&["up"], options].concat());
+        Some(cluster)
+    }
+
+    /// Runs the script, which may fail.
+    pub fn script(&self, arguments: &[&str]) -> Output {
+        Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/cluster"))
+            .args(arguments)
+            .env("RETRIAL_CLUSTER", &self.directory)
+            .output()
+            .unwrap()
+    }
+
+    /// What a command of the script prints; it must succeed.
+    pub fn lab(&self, arguments: &[&str]) -> String {
+        let output = self.script(arguments);
+        let problem = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {problem}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    /// The lines that a shell command prints as one task of a job on each of three nodes.
+    pub fn job(&self, command: &str) -> Vec<String> {
+        let printed = self.lab(&["in", "srun", "-N3", "--label", "sh", "-c", command]);
+        let mut lines: Vec<String> = printed.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        if self.own {
+            self.script(&["down", "--wipe"]);
+        }
+    }
+}
