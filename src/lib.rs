@@ -24,5 +24,7 @@ pub mod plan;
 pub mod report;
 pub mod results;
 pub mod run;
+pub mod site;
+pub mod slurm;
 pub mod store;
 pub mod telemetry;

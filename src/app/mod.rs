@@ -26,6 +26,7 @@ pub(crate) mod report;
 pub(crate) mod runs;
 pub(crate) mod runtime;
 pub(crate) mod signals;
+pub(crate) mod site;
 pub(crate) mod stop;
 pub(crate) mod terminal;
 pub(crate) mod watch;

@@ -251,7 +251,7 @@ pub fn report_warnings(global: &GlobalOptions, opened: &Opened, plan: &Plan) {
 }
 
 /// Models on this host's disk that do not exist, found before anything is fetched.
-fn missing_models(recipe: &Recipe, directory: Option<&str>) -> Vec<Check> {
+pub fn missing_models(recipe: &Recipe, directory: Option<&str>) -> Vec<Check> {
     let scope = Scope::of(recipe);
     let models = recipe.models.iter().filter_map(|(name, model)| {
         let ModelSource::Path(path) = &model.source else {

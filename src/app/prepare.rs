@@ -56,7 +56,7 @@ pub async fn prepared(
 }
 
 /// A secret of `--secret` must be set; one of the recipe should be.
-fn secrets_are_set(
+pub fn secrets_are_set(
     global: &GlobalOptions,
     arguments: &PlanRequest,
     plan: &Plan,

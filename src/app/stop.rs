@@ -8,7 +8,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::GlobalOptions;
-use crate::app::{follow, runtime, terminal};
+use crate::app::{follow, runtime, site, terminal};
 use crate::batch::journal::{BatchEvent, BatchState};
 use crate::results::verdict::ExitCode;
 use crate::run::execute;
@@ -77,6 +77,9 @@ fn through_its_follower(record: &Record) -> Result<bool, Failure> {
 }
 
 fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode, Failure> {
+    if site::is_submitted(&directory) {
+        return site::stop(global, &directory);
+    }
     let id = directory.id().to_owned();
     if through_its_follower(&directory)? {
         return Ok(ExitCode::Success);

@@ -78,9 +78,9 @@ pub enum Command {
         #[arg(long)]
         resolved: bool,
     },
-    /// Validate recipes, templates, batches and rules, and report every problem
+    /// Validate recipes, templates, batches, sites and rules, and report every problem
     Check {
-        /// Recipes (built-in names, files or directories), templates, batches and rules
+        /// Recipes (built-in names, files or directories), templates, batches, sites and rules
         #[arg(required = true, value_name = "FILE")]
         files: Vec<String>,
     },
@@ -95,6 +95,9 @@ pub enum Command {
         /// Set the format of the plan
         #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
         format: PlanFormat,
+        /// Plan for a node of this site (`retrial sites` lists them)
+        #[arg(long, value_name = "NAME")]
+        site: Option<String>,
     },
     /// Run a recipe and judge the results
     Run {
@@ -107,6 +110,9 @@ pub enum Command {
         /// Options of execution.
         #[command(flatten)]
         run: RunArguments,
+        /// Submit it as a job of this site (`retrial sites` lists them), and follow it
+        #[arg(long, value_name = "NAME")]
+        site: Option<String>,
     },
     /// Run a recipe with several variants or parameters, compare the results, and judge claims
     #[command(mut_arg("recipe", |recipe| recipe
@@ -123,6 +129,9 @@ pub enum Command {
         /// Run as the background process that `run --detach` starts.
         #[arg(long, hide = true)]
         in_background: bool,
+        /// Run in the job that `run --site` submits, on the first of its nodes.
+        #[arg(long, hide = true)]
+        in_job: bool,
     },
     /// Print the output of a run's steps
     Logs {
@@ -180,6 +189,8 @@ pub enum Command {
     },
     /// List runs, remove them, or move them between machines
     Runs(Box<RunsArguments>),
+    /// List the sites: clusters on which `run --site` starts runs
+    Sites,
     /// Create a recipe, from scratch or from a `docker run` command line
     New {
         /// The file to create, ending in .yaml, or a directory
@@ -282,6 +293,8 @@ pub enum SchemaOf {
     Batch,
     /// The verdict on a batch: its verdict.json, and `batch` with --output json
     BatchVerdict,
+    /// Sites
+    Site,
 }
 
 /// The format of a plan.
@@ -293,6 +306,8 @@ pub enum PlanFormat {
     Shell,
     /// JSON for programs
     Json,
+    /// The script of the job that `run --site` submits
+    Sbatch,
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `retrial check`: every problem of recipes, templates, batches and rules of rounds at once.
+//! `retrial check`: every problem of recipes, templates, batches, sites and rules of rounds at once.
 
 use crate::app::batch::file;
 use crate::app::catalog::{self, CatalogError};
@@ -7,6 +7,7 @@ use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
 use crate::batch;
 use crate::results::verdict::ExitCode;
+use crate::site;
 use retrial_mlperf::rounds;
 use retrial_recipe::check as check_text;
 
@@ -24,6 +25,9 @@ pub fn check(global: &GlobalOptions, files: &[String]) -> ExitCode {
         };
         let diagnostics = match opened {
             Ok(opened) if rounds::is_rules(&opened.source) => rounds::check(&opened.source),
+            Ok(opened) if site::is_site(&opened.source) => {
+                site::read(&opened.source).err().unwrap_or_default()
+            }
             Ok(opened) if batch::is_batch(&opened.source) => file::check(global, &opened.source),
             Ok(opened) => check_text(&opened.source, opened.kind, &opened),
             Err(CatalogError::Text(diagnostics)) => diagnostics,

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
+use crate::app::site::Liveness;
 use crate::app::terminal;
 use crate::plan::Plan;
 use crate::plan::step::Step;
 use crate::results::verdict::ExitCode;
-use crate::store::lock::FileLock;
+use crate::store::StoreError;
 use crate::store::open::open_beneath;
-use crate::store::{RunDirectory, StoreError};
 use retrial_readings::lines::{Line, LineSplitter};
 use retrial_readings::sanitize;
 
@@ -55,9 +55,10 @@ pub fn logs(
         )));
     }
     let mut printed = 0;
+    let mut liveness = Liveness::of(&directory);
     loop {
         // Determined before reading: what is written until then is read in this turn.
-        let continues = follow && is_followed(&directory);
+        let continues = follow && liveness.is_live();
         for tail in &mut tails {
             match tail.print_on() {
                 Ok(bytes) => printed += bytes,
@@ -84,11 +85,6 @@ pub fn logs(
         ));
     }
     Ok(ExitCode::Success)
-}
-
-/// Whether a process follows the run, so that more may come.
-fn is_followed(directory: &RunDirectory) -> bool {
-    FileLock::holder(&directory.lock()).is_some()
 }
 
 /// Why output was not printed.

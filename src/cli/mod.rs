@@ -22,6 +22,7 @@ mod run;
 mod runs;
 mod shell;
 mod show;
+mod sites;
 
 use std::process::ExitCode;
 
@@ -71,14 +72,27 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             plan,
             matrix,
             format,
+            site: Some(site),
+        } => plan::for_site(&global, &site, &plan, &matrix, format),
+        Command::Plan {
+            plan,
+            matrix,
+            format,
+            site: None,
         } => plan::plan(&global, &plan, &matrix, format),
-        Command::Run { plan, nodes, run } => run::run(&global, &plan, nodes, &run),
+        Command::Run {
+            plan,
+            nodes,
+            run,
+            site,
+        } => run::run(&global, &plan, nodes, &run, site.as_deref()),
         Command::Batch(arguments) => batch::batch(&global, &arguments),
         Command::Resume {
             run,
             require_accuracy,
             in_background,
-        } => resume::resume(&global, &run, require_accuracy, in_background),
+            in_job,
+        } => resume::resume(&global, &run, require_accuracy, in_background, in_job),
         Command::Logs {
             run,
             step,
@@ -104,6 +118,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         }
         Command::Lock(lock) => lock::lock(&global, &lock),
         Command::Runs(runs) => runs::runs(&global, *runs),
+        Command::Sites => sites::sites(&global),
         Command::New { name, from } => new::new(&name, from.as_deref()),
         Command::Clean {
             cached: Some(key),

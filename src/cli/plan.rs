@@ -4,9 +4,10 @@ use super::arguments::PlanFormat;
 use super::plan_batch;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, PlanRequest};
+use crate::app::site::request::SiteRun;
 use crate::app::{batch, open, terminal};
 use crate::batch::CliOverrides;
-use crate::plan::{shell, text};
+use crate::plan::{Plan, shell, text};
 use crate::results::verdict::ExitCode;
 
 /// Prints the plan.
@@ -24,18 +25,46 @@ pub fn plan(
             format,
         );
     }
+    if format == PlanFormat::Sbatch {
+        return Err(Failure::usage(
+            "--format sbatch needs --site NAME: `retrial sites` lists the sites",
+        ));
+    }
     let opened = open::recipe(&request.recipe)?;
     let host = open::host_and_engine(global, &opened);
     let plan = open::plan(global, request, &opened, false, &host)?;
     open::report_warnings(global, &opened, &plan);
+    print(global, &plan, format)
+}
+
+/// Prints the plan of a run on a site's node, or the script of its job.
+pub fn for_site(
+    global: &GlobalOptions,
+    site: &str,
+    request: &PlanRequest,
+    matrix: &CliOverrides,
+    format: PlanFormat,
+) -> Result<ExitCode, Failure> {
+    if *matrix != CliOverrides::default() || batch::file::is_batch(&request.recipe.recipe) {
+        return Err(Failure::usage("--site runs recipes, no batches"));
+    }
+    let run = SiteRun::open(global, site, request, None)?;
+    if format == PlanFormat::Sbatch {
+        terminal::print(&run.target.script("RUN")?);
+        return Ok(ExitCode::Success);
+    }
+    print(global, &run.plan, format)
+}
+
+fn print(global: &GlobalOptions, plan: &Plan, format: PlanFormat) -> Result<ExitCode, Failure> {
     let json =
         format == PlanFormat::Json || (format == PlanFormat::Text && global.output == Output::Json);
     if json {
-        terminal::print_pretty(&plan)?;
+        terminal::print_pretty(plan)?;
     } else if format == PlanFormat::Shell {
-        terminal::print(&shell::script(&plan));
+        terminal::print(&shell::script(plan));
     } else {
-        terminal::print(&text::render(&plan));
+        terminal::print(&text::render(plan));
     }
     Ok(ExitCode::Success)
 }

@@ -27,7 +27,7 @@ pub fn plan(
     overrides: &CliOverrides,
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
-    if format == PlanFormat::Shell {
+    if matches!(format, PlanFormat::Shell | PlanFormat::Sbatch) {
         return Err(Failure::usage(
             "a batch has no script of its own\n  plan one of its cells: retrial plan RECIPE --set NAME=VALUE --format shell",
         ));

@@ -6,7 +6,7 @@ use super::{batch, judge};
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::GlobalOptions;
-use crate::app::{follow, runtime};
+use crate::app::{follow, runtime, site};
 use crate::results::verdict::ExitCode;
 use crate::store::journal::{Event, Journal, State};
 use crate::store::{Home, Record};
@@ -17,6 +17,7 @@ pub fn resume(
     run: &str,
     require_accuracy: bool,
     in_background: bool,
+    in_job: bool,
 ) -> Result<ExitCode, Failure> {
     if in_background {
         // Away from the terminal: its hangup is not ours. Fails only for a group leader.
@@ -31,10 +32,17 @@ pub fn resume(
         }
     };
     is_ours(&directory, &home.runs(), "run", &home)?;
-    open::began_here(&directory)?;
+    if !in_job {
+        open::began_here(&directory)?;
+    }
     let state = State::of(&Journal::read::<Event>(&directory.journal())?);
     if state.is_judged() {
         return judge::one_run(global, &directory, require_accuracy);
+    }
+    if in_job {
+        site::node::prepare(global, &directory)?;
+    } else if site::is_submitted(&directory) {
+        return site::resume(global, &directory, require_accuracy);
     }
     runtime::runtime()?.block_on(async {
         let engine = open::engine(global).await?;

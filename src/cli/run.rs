@@ -4,7 +4,7 @@ use super::arguments::{PlanFormat, RunArguments};
 use crate::app::failure::Failure;
 use crate::app::nodes::Allocation;
 use crate::app::options::{GlobalOptions, PlanRequest};
-use crate::app::{approval, background, follow, open, prepare, runtime};
+use crate::app::{approval, background, follow, open, prepare, runtime, site};
 use crate::batch::CliOverrides;
 use crate::results::verdict::ExitCode;
 use crate::store::lookup::Kind;
@@ -15,7 +15,15 @@ pub fn run(
     request: &PlanRequest,
     nodes: Option<Allocation>,
     run: &RunArguments,
+    site: Option<&str>,
 ) -> Result<ExitCode, Failure> {
+    if let Some(name) = site {
+        if run.dry_run {
+            let overrides = CliOverrides::default();
+            return super::plan::for_site(global, name, request, &overrides, PlanFormat::Text);
+        }
+        return site::run(global, name, request, &run.request, run.detach);
+    }
     if run.dry_run {
         return super::plan::plan(global, request, &CliOverrides::default(), PlanFormat::Text);
     }

@@ -70,7 +70,13 @@ impl RunSummary {
         let bytes = read_beneath(directory.path(), journal, LARGEST_JOURNAL).unwrap_or_default();
         let mut state = State::default();
         let mut ended: Option<Timestamp> = None;
+        let mut is_submitted = false;
         for event in bytes.split(|byte| *byte == b'\n').filter_map(of_whole_run) {
+            is_submitted = match event.what {
+                What::Submitting { .. } => true,
+                What::RunBegan { .. } | What::RunEnded { .. } => false,
+                _ => is_submitted,
+            };
             if matches!(event.what, What::RunEnded { .. }) {
                 ended = Some(event.time);
             }
@@ -83,6 +89,9 @@ impl RunSummary {
             self.ended = ended;
             self.exit_code = Some(exit_code);
             self.because = reason.map(|reason| reason.to_string());
+        }
+        if is_submitted {
+            self.run_state = RunState::Submitted;
         }
     }
 
@@ -124,7 +133,13 @@ impl RunSummary {
 /// An event that says something of the whole run.
 fn of_whole_run(line: &[u8]) -> Option<Event> {
     // As `Event` writes it; in a text of another event the quotes would be escaped.
-    const TOLD: [&str; 4] = ["run_began", "run_ended", "image", "model_resolved"];
+    const TOLD: [&str; 5] = [
+        "submitting",
+        "run_began",
+        "run_ended",
+        "image",
+        "model_resolved",
+    ];
     let text = std::str::from_utf8(line).ok()?;
     let (_, event) = text.split_once("\"event\":\"")?;
     let (event, _) = event.split_once('"')?;

@@ -101,6 +101,8 @@ pub enum RunState {
         /// Which.
         pid: u32,
     },
+    /// Its job was submitted and has not started it, as far as its files say.
+    Submitted,
     /// It started and did not end, and no process follows it.
     #[default]
     Interrupted,
@@ -115,6 +117,7 @@ impl RunSummary {
         let stopped = Some(ExitCode::Interrupted.code());
         match (self.run_state, self.outcome) {
             (RunState::Running { .. }, _) => "running",
+            (RunState::Submitted, _) => "submitted",
             (_, Some(outcome)) => outcome.word(),
             (RunState::Ended, None) if self.exit_code == stopped => "stopped",
             (RunState::Ended, None) => "failed",
@@ -161,6 +164,8 @@ mod tests {
         assert_eq!(row.state(), "not reproduced");
         row.run_state = RunState::Running { pid: 1 };
         assert_eq!(row.state(), "running");
+        row.run_state = RunState::Submitted;
+        assert_eq!(row.state(), "submitted");
     }
 
     #[test]

@@ -44,7 +44,7 @@ mod redact;
 mod seed;
 mod service;
 mod skip;
-mod tail;
+pub mod tail;
 mod target;
 mod telemetry;
 mod terminate;

@@ -49,6 +49,9 @@ impl<'a> Removal<'a> {
                 RunState::Running { pid } => Some(format!(
                     "process {pid} follows it; stop it first: retrial stop {id}"
                 )),
+                RunState::Submitted => Some(format!(
+                    "its job may start; stop it first: retrial stop {id}"
+                )),
                 _ => blocked.remove(id.as_str()),
             };
             match because {

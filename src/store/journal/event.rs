@@ -47,6 +47,13 @@ pub enum What {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<Timestamp>,
     },
+    /// A job is about to be submitted that executes the run.
+    Submitting {
+        /// The site.
+        site: String,
+        /// The job's name.
+        job: String,
+    },
     /// The terminal is gone; the run goes on.
     Detached {
         /// How to come back.

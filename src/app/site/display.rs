@@ -1,0 +1,85 @@
+//! Shows a job: a line while it waits, then the run's events as those of a run in this process.
+
+use std::io::IsTerminal as _;
+
+use jiff::Timestamp;
+
+use super::waiting::Waiting;
+use crate::app::options::GlobalOptions;
+use crate::app::watch::{self, Reporter};
+use crate::slurm::QueuedJob;
+use crate::store::journal::{Event, What};
+
+/// Shows a job.
+pub struct Display<'a> {
+    global: &'a GlobalOptions,
+    waiting: Waiting,
+    reporter: Option<Box<dyn Reporter>>,
+    is_silent: bool,
+}
+
+impl<'a> Display<'a> {
+    /// As the command line wants it; nothing if it is silent.
+    pub fn new(global: &'a GlobalOptions, is_silent: bool) -> Self {
+        Self {
+            global,
+            waiting: Waiting::new(global.quiet || is_silent),
+            reporter: None,
+            is_silent,
+        }
+    }
+
+    /// Whether the run has begun.
+    pub fn has_begun(&self) -> bool {
+        self.reporter.is_some()
+    }
+
+    /// Shows where a job stands in the queue.
+    pub fn waits(&mut self, job: &QueuedJob, position: Option<(usize, usize)>) {
+        self.waiting.show(job, position);
+    }
+
+    /// Shows an event; none before the run begins, since what fails there is told at the end.
+    pub fn event(&mut self, event: &Event) {
+        if self.is_silent {
+            return;
+        }
+        if self.reporter.is_none() {
+            if !matches!(event.what, What::RunBegan { .. }) {
+                return;
+            }
+            self.waiting.clear();
+            let is_terminal = std::io::stderr().is_terminal();
+            self.reporter = Some(watch::reporter(self.global, None, is_terminal));
+        }
+        if let Some(reporter) = &mut self.reporter {
+            reporter.event(event);
+        }
+    }
+
+    /// Says something: next to the run's events once there are any.
+    pub fn tell(&mut self, text: &str) {
+        let Some(reporter) = &mut self.reporter else {
+            self.waiting.note(text);
+            return;
+        };
+        reporter.event(&Event {
+            time: Timestamp::now(),
+            node: "local".to_owned(),
+            container: None,
+            step: None,
+            name: None,
+            what: What::Warning {
+                text: text.to_owned(),
+            },
+        });
+    }
+
+    /// Leaves the terminal as it should be.
+    pub fn finish(&mut self) {
+        self.waiting.clear();
+        if let Some(reporter) = &mut self.reporter {
+            reporter.finish();
+        }
+    }
+}

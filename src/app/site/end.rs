@@ -1,0 +1,156 @@
+//! Says how a run on a site ended: its verdict, or what became of its job.
+
+use std::time::Duration;
+
+use super::follow::End;
+use super::record::{self, Submission};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::{follow, terminal};
+use crate::format;
+use crate::plan::Plan;
+use crate::report::Entry;
+use crate::results::verdict::ExitCode;
+use crate::run::judge_run;
+use crate::site::time_limit::warning_s;
+use crate::slurm::{AccountedJob, Slurm};
+use crate::store::journal::AbortReason;
+use crate::store::open::read_text_beneath;
+use crate::store::{Home, RunDirectory};
+use retrial_readings::sanitize;
+
+/// Lines of a job's output that are shown.
+const LINES: usize = 12;
+/// Bytes of it that are read.
+const OUTPUT: u64 = 16 << 20;
+
+/// A command for a run: with its home, unless that is the one that commands look in anyway.
+#[must_use]
+pub fn command(home: &Home, words: &str, run: &RunDirectory) -> String {
+    let own = std::env::var_os("RETRIAL_HOME").filter(|home| !home.is_empty());
+    let standard = own.map_or_else(Home::standard, |own| Home::at(own.into()));
+    let id = run.id();
+    if standard.root() == home.root() {
+        format!("retrial {words} {id}")
+    } else {
+        let home = retrial_recipe::quote::quote(&home.root().display().to_string());
+        format!("retrial --home {home} {words} {id}")
+    }
+}
+
+/// Prints how it ended, and returns the exit code.
+pub async fn conclude(
+    global: &GlobalOptions,
+    slurm: &Slurm,
+    run: &RunDirectory,
+    id: &str,
+    end: End,
+    require_accuracy: bool,
+) -> Result<ExitCode, Failure> {
+    let submission = record::latest(run)?.unwrap_or_default();
+    let resume = command(&global.home, "resume", run);
+    let go_on = format!(
+        "  evidence: {}\n  resume it: {resume}",
+        run.path().display()
+    );
+    match end {
+        End::Run {
+            code,
+            reason,
+            judged,
+        } => {
+            let exit = ExitCode::try_from(code).unwrap_or(ExitCode::Host);
+            let stopped = exit == ExitCode::Interrupted && !submission.stop_requested;
+            let why = if stopped {
+                Some(why_stopped(slurm, &submission, id).await)
+            } else {
+                reason.filter(|_| !judged).map(|reason| no_verdict(&reason))
+            };
+            if judged {
+                print_verdict(global, run, require_accuracy)?;
+            }
+            if global.output != Output::Json && !global.quiet {
+                if let Some(why) = why {
+                    terminal::note(&format!("{why}\n{go_on}"));
+                } else if exit == ExitCode::Host {
+                    terminal::note(&format!("  resume it: {resume}"));
+                }
+            }
+            Ok(exit)
+        }
+        End::Job { .. } if submission.stop_requested => {
+            if !global.quiet {
+                terminal::note(&format!("stopped: job {id} is over\n{go_on}"));
+            }
+            Ok(ExitCode::Interrupted)
+        }
+        End::Job { state } => Err(Failure::host(format!(
+            "job {id} ended before the run did: {state}{}\n{go_on}",
+            output(run, id)
+        ))),
+        End::Unknown => Err(Failure::host(format!(
+            "it is not known what became of job {id}: neither squeue nor sacct has it\n{go_on}"
+        ))),
+        End::Left => {
+            if !global.quiet {
+                let follow = command(&global.home, "resume", run);
+                let stop = command(&global.home, "stop", run);
+                terminal::note(&format!(
+                    "job {id} continues\n  follow it: {follow}    stop it: {stop}"
+                ));
+            }
+            Ok(ExitCode::Interrupted)
+        }
+    }
+}
+
+fn print_verdict(
+    global: &GlobalOptions,
+    run: &RunDirectory,
+    require_accuracy: bool,
+) -> Result<(), Failure> {
+    let verdict = judge_run(run, require_accuracy)?;
+    let plan: Plan = run.read_json("plan.json")?;
+    let evidence = run.path().display().to_string();
+    let entry = Entry::new(evidence, &verdict).repeated_by(plan.command());
+    follow::print(global, &entry);
+    Ok(())
+}
+
+fn no_verdict(reason: &AbortReason) -> String {
+    format!("no verdict: {reason}")
+}
+
+/// Why a run was stopped that nobody wanted to stop: its time limit, or somebody's scancel.
+async fn why_stopped(slurm: &Slurm, submission: &Submission, id: &str) -> String {
+    let accounted = slurm.accounted(&submission.since()).await;
+    let job = accounted.unwrap_or_default();
+    let job = job.into_iter().rev().find(|job| job.id == id);
+    let limit = Duration::from_secs(submission.time_limit_s);
+    let reached = |job: &AccountedJob| job.reached_its_limit(warning_s(limit));
+    if job.as_ref().is_some_and(reached) {
+        let limit = format::limit(limit.as_secs());
+        return format!(
+            "no verdict: job {id} reached its time limit of {limit}; what was measured stays, and `resume` continues in a new job"
+        );
+    }
+    format!("no verdict: job {id} was cancelled; what was measured stays")
+}
+
+/// The last lines of the job's own output: a prolog's error, a missing program.
+fn output(run: &RunDirectory, id: &str) -> String {
+    let name = format!("slurm-{id}.out");
+    let text = read_text_beneath(run.path(), name.as_ref(), OUTPUT).unwrap_or_default();
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let lines = &lines[lines.len().saturating_sub(LINES)..];
+    if lines.is_empty() {
+        return String::new();
+    }
+    let lines = lines
+        .iter()
+        .map(|line| format!("\n    | {}", sanitize(line)));
+    format!("\n  the last lines of {name}:{}", lines.collect::<String>())
+}

@@ -1,0 +1,220 @@
+//! Reads what a job writes into the shared directory: the run's journal, and the output of the step
+//! under way. Files are opened again for each look, since a network file system shows another host's
+//! writes to whoever opens a file anew.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+
+use crate::run::tail::Tail;
+use crate::store::RunDirectory;
+use crate::store::journal::{Event, What};
+use crate::store::open::open_beneath;
+use retrial_readings::lines::LineSplitter;
+use retrial_readings::sanitize;
+
+/// Bytes of a journal or an output that are read in one look.
+const MOST: u64 = 4 << 20;
+/// Bytes that are read to show the latest lines.
+const LATEST: u64 = 4096;
+
+/// The events of a job, as they come.
+pub struct Events {
+    run: RunDirectory,
+    /// How much of the journal was read.
+    position: u64,
+    /// The beginning of a line whose end is not there yet.
+    rest: Vec<u8>,
+    step: Option<StepOutput>,
+    all_output: bool,
+}
+
+/// The output of the step under way.
+struct StepOutput {
+    /// As its first event has it, for events of its output.
+    event: Event,
+    path: PathBuf,
+    position: u64,
+    tail: Tail,
+    splitter: LineSplitter,
+}
+
+impl Events {
+    /// The events of a run from a place of its journal; every line of output with `all_output`.
+    pub fn from(run: &RunDirectory, position: u64, all_output: bool) -> Self {
+        Self {
+            run: run.clone(),
+            position,
+            rest: Vec::new(),
+            step: None,
+            all_output,
+        }
+    }
+
+    /// What is new.
+    pub fn look(&mut self) -> Vec<Event> {
+        let mut events = Vec::new();
+        for event in self.journal() {
+            match &event.what {
+                What::StepBegan { .. } | What::StepFollowed { .. } => {
+                    self.step = StepOutput::of(&event);
+                }
+                What::StepEnded { .. } => {
+                    self.output(&mut events, true);
+                    self.step = None;
+                }
+                _ => {}
+            }
+            events.push(event);
+        }
+        self.output(&mut events, false);
+        events
+    }
+
+    /// New whole lines of the journal.
+    fn journal(&mut self) -> Vec<Event> {
+        let Ok(mut file) = File::open(self.run.journal()) else {
+            return Vec::new();
+        };
+        let mut bytes = Vec::new();
+        if file.seek(SeekFrom::Start(self.position)).is_err() {
+            return Vec::new();
+        }
+        let count = file.take(MOST).read_to_end(&mut bytes).unwrap_or(0);
+        self.position += count as u64;
+        self.rest.extend(bytes);
+        let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') else {
+            return Vec::new();
+        };
+        let whole: Vec<u8> = self.rest.drain(..=end).collect();
+        let lines = whole.split(|byte| *byte == b'\n');
+        lines
+            .filter_map(|line| serde_json::from_slice(line).ok())
+            .collect()
+    }
+
+    fn output(&mut self, events: &mut Vec<Event>, at_the_end: bool) {
+        let all = self.all_output;
+        let Some(step) = &mut self.step else { return };
+        let lines = step.look(&self.run, all, at_the_end);
+        events.extend(lines.into_iter().map(|line| Event {
+            time: Timestamp::now(),
+            what: What::Output { line },
+            ..step.event.clone()
+        }));
+    }
+}
+
+impl StepOutput {
+    fn of(event: &Event) -> Option<Self> {
+        let name = event.name.as_deref()?;
+        Some(Self {
+            path: PathBuf::from(format!("{:02}-{name}", event.step?)).join("output.log"),
+            event: event.clone(),
+            position: 0,
+            tail: Tail::default(),
+            splitter: LineSplitter::new(),
+        })
+    }
+
+    /// New lines: all of them, or the latest.
+    fn look(&mut self, run: &RunDirectory, all: bool, at_the_end: bool) -> Vec<String> {
+        let Ok(mut file) = open_beneath(&run.steps(), &self.path) else {
+            return Vec::new();
+        };
+        let length = file.metadata().map_or(0, |status| status.len());
+        if length < self.position {
+            // It was started again.
+            self.position = 0;
+        }
+        let mut from = self.position;
+        if !all && length.saturating_sub(from) > LATEST {
+            from = length - LATEST;
+            self.tail.skip();
+        }
+        let mut bytes = Vec::new();
+        let read = file
+            .seek(SeekFrom::Start(from))
+            .and_then(|_| file.take(MOST).read_to_end(&mut bytes));
+        self.position = from + read.unwrap_or(0) as u64;
+        if !all {
+            self.tail.push(&bytes);
+            return self.tail.lines(at_the_end);
+        }
+        let mut lines = Vec::new();
+        self.splitter
+            .push(&bytes, |line| lines.push(sanitize(&line.text).into_owned()));
+        if at_the_end {
+            self.splitter
+                .finish(|line| lines.push(sanitize(&line.text).into_owned()));
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+    use crate::store::Home;
+    use crate::store::journal::StepEnd;
+
+    fn event(step: u32, what: What) -> String {
+        let event = Event {
+            time: Timestamp::UNIX_EPOCH,
+            node: "local".to_owned(),
+            container: None,
+            step: Some(step),
+            name: Some("main".to_owned()),
+            what,
+        };
+        serde_json::to_string(&event).unwrap() + "\n"
+    }
+
+    #[test]
+    fn events_and_output_come_in_pieces() {
+        let directory = tempfile::tempdir().unwrap();
+        let run = Home::at(directory.path().to_owned()).new_run("r").unwrap();
+        let mut journal = File::create(run.journal()).unwrap();
+        journal.write_all(b"earlier\n").unwrap();
+        let mut events = Events::from(&run, 8, true);
+        assert_eq!(events.look(), []);
+        let began = event(
+            4,
+            What::StepBegan {
+                doing: "x".to_owned(),
+                timeout_s: None,
+            },
+        );
+        let (start, end) = began.split_at(20);
+        journal.write_all(start.as_bytes()).unwrap();
+        assert_eq!(events.look(), []);
+        journal.write_all(end.as_bytes()).unwrap();
+        assert_eq!(events.look().len(), 1);
+        let output = run.steps().join("04-main/output.log");
+        std::fs::create_dir_all(output.parent().unwrap()).unwrap();
+        std::fs::write(&output, "one\ntw").unwrap();
+        let lines = |events: Vec<Event>| -> Vec<String> {
+            let line = |event: Event| match event.what {
+                What::Output { line } => line,
+                other => format!("{other:?}").chars().take(9).collect(),
+            };
+            events.into_iter().map(line).collect()
+        };
+        assert_eq!(lines(events.look()), ["one"]);
+        std::fs::write(&output, "one\ntwo\nthree").unwrap();
+        let ended = StepEnd::Done { exit_code: Some(0) };
+        let ended = event(
+            4,
+            What::StepEnded {
+                end: ended,
+                seconds: 1.0,
+            },
+        );
+        journal.write_all(ended.as_bytes()).unwrap();
+        assert_eq!(lines(events.look()), ["two", "three", "StepEnded"]);
+    }
+}

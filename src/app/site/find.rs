@@ -1,0 +1,98 @@
+//! Finds site files: `sites/NAME.yaml` below the configuration directory.
+
+use std::path::{Path, PathBuf};
+
+use crate::app::failure::Failure;
+use crate::site::{self, Site};
+use crate::store::StoreError;
+use retrial_document::{Source, did_you_mean};
+
+/// A site as it was found.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Its file's name without the ending.
+    pub name: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// The file's text.
+    pub text: String,
+    /// What it says.
+    pub site: Site,
+}
+
+/// `$XDG_CONFIG_HOME/retrial/sites`, else `~/.config/retrial/sites`.
+#[must_use]
+pub fn directory() -> PathBuf {
+    let configuration = std::env::var_os("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute());
+    let configuration = configuration.unwrap_or_else(|| home_directory().join(".config"));
+    configuration.join("retrial/sites")
+}
+
+fn home_directory() -> PathBuf {
+    std::env::var_os("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from)
+}
+
+/// A path of a site file: `~/` is the user's home directory.
+#[must_use]
+pub fn expanded(path: &str) -> PathBuf {
+    match path.strip_prefix("~/") {
+        Some(below) => home_directory().join(below),
+        None => PathBuf::from(path),
+    }
+}
+
+/// Names of the site files, sorted, with their paths.
+#[must_use]
+pub fn list() -> Vec<(String, PathBuf)> {
+    let entries = std::fs::read_dir(directory())
+        .into_iter()
+        .flatten()
+        .flatten();
+    let mut sites: Vec<(String, PathBuf)> = entries
+        .filter_map(|entry| {
+            let path = entry.path();
+            let is_yaml = path.extension().is_some_and(|ending| ending == "yaml");
+            let name = path.file_stem()?.to_str()?.to_owned();
+            (is_yaml && !name.starts_with('.')).then_some((name, path))
+        })
+        .collect();
+    sites.sort();
+    sites
+}
+
+/// Opens a site by its name, and prints the problems of its file.
+pub fn open(name: &str) -> Result<Found, Failure> {
+    let sites = list();
+    let Some((_, path)) = sites.iter().find(|(known, _)| known == name) else {
+        return Err(unknown(name, &sites));
+    };
+    let source = source(path)?;
+    let site = site::read(&source).map_err(Failure::problems)?;
+    Ok(Found {
+        name: name.to_owned(),
+        path: path.clone(),
+        text: source.text.to_string(),
+        site,
+    })
+}
+
+/// The text of a site file.
+pub fn source(path: &Path) -> Result<Source, Failure> {
+    let bytes = std::fs::read(path).map_err(StoreError::io("read", path))?;
+    Source::from_bytes(path.display().to_string(), &bytes).map_err(Failure::problems)
+}
+
+fn unknown(name: &str, sites: &[(String, PathBuf)]) -> Failure {
+    let names: Vec<&str> = sites.iter().map(|(name, _)| name.as_str()).collect();
+    let known = if names.is_empty() {
+        "there are none yet".to_owned()
+    } else {
+        did_you_mean(name, names.iter().copied(), "there are")
+    };
+    Failure::usage(format!(
+        "--site {name}: no such site; {known}\n  a site is a file {}/NAME.yaml; its keys: docs/clusters.md",
+        directory().display()
+    ))
+}

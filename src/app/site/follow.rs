@@ -1,0 +1,231 @@
+//! Follows a run's job to its end, through the queue and the files that it writes. Stops it on
+//! Ctrl-C, and leaves it alone when the terminal goes away.
+
+use std::time::{Duration, Instant};
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::display::Display;
+use super::events::Events;
+use super::question::{Answer, Questions};
+use super::record::{self, JobWhat};
+use super::stopping::{END, Stopping};
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::slurm::{JobPhase, Slurm};
+use crate::store::journal::{AbortReason, What};
+use crate::store::{RunDirectory, StoreError};
+
+/// Between two looks at the shared directory: two files are opened in each.
+const LOOK: Duration = Duration::from_millis(500);
+/// How long the journal of a job that is over may take to arrive through a network file system.
+const ARRIVAL: Duration = Duration::from_secs(5);
+/// How long a job that Slurm does not know is looked for.
+const MISSING: Duration = Duration::from_secs(30);
+
+/// How a job was followed to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// The run ended by itself, or was stopped.
+    Run {
+        /// Its exit code.
+        code: u8,
+        /// Why it ended early.
+        reason: Option<AbortReason>,
+        /// It came to a verdict.
+        judged: bool,
+    },
+    /// The job is over, and the run did not end.
+    Job {
+        /// Slurm's word for how.
+        state: String,
+    },
+    /// Neither the controller nor the accounting knows the job.
+    Unknown,
+    /// The terminal went away, or a second signal came: the job continues.
+    Left,
+}
+
+/// A job that is followed.
+pub struct Following<'a> {
+    slurm: &'a Slurm,
+    run: &'a RunDirectory,
+    id: String,
+    events: Events,
+    questions: Questions,
+    display: Display<'a>,
+    stopping: Option<Stopping>,
+    judged: bool,
+    /// The controller did not answer last time.
+    is_away: bool,
+    is_running: bool,
+    missing: Option<Instant>,
+    over: Option<(String, Instant)>,
+}
+
+impl<'a> Following<'a> {
+    /// Follows a job; shows nothing if it is silent.
+    pub fn new(
+        global: &'a GlobalOptions,
+        slurm: &'a Slurm,
+        run: &'a RunDirectory,
+        id: String,
+        is_silent: bool,
+    ) -> Result<Self, StoreError> {
+        let submission = record::latest(run)?.unwrap_or_default();
+        let all_output = global.verbose && !is_silent;
+        Ok(Self {
+            events: Events::from(run, submission.journal, all_output),
+            questions: Questions::about(slurm.clone(), id.clone(), submission.since()),
+            display: Display::new(global, is_silent),
+            slurm,
+            run,
+            id,
+            stopping: None,
+            judged: false,
+            is_away: false,
+            is_running: false,
+            missing: None,
+            over: None,
+        })
+    }
+
+    /// Follows it until it has ended.
+    pub async fn until_the_end(mut self) -> Result<End, Failure> {
+        let mut signals = Signals::new()
+            .map_err(|error| Failure::host(format!("failed to listen for signals: {error}")))?;
+        let end = loop {
+            if let Some(end) = self.look() {
+                break end;
+            }
+            if let Some(answer) = self.questions.next().await {
+                self.take(answer);
+            }
+            self.end_it().await?;
+            tokio::select! {
+                () = tokio::time::sleep(LOOK) => {}
+                _ = signals.interrupt.recv() => if self.stop()? { break End::Left },
+                _ = signals.terminate.recv() => if self.stop()? { break End::Left },
+                _ = signals.hangup.recv() => break End::Left,
+            }
+        };
+        self.display.finish();
+        if let End::Job { state } = &end {
+            let (id, state) = (self.id.clone(), state.clone());
+            record::record(self.run, JobWhat::Over { id, state })?;
+        }
+        Ok(end)
+    }
+
+    /// Wants the job to end. Returns whether that was wanted before.
+    pub fn stop(&mut self) -> Result<bool, StoreError> {
+        if self.stopping.is_some() {
+            return Ok(true);
+        }
+        record::record(self.run, JobWhat::StopRequested)?;
+        self.display.tell(&format!(
+            "stopping job {}; a second signal leaves it to Slurm",
+            self.id
+        ));
+        self.stopping = Some(Stopping::start(self.slurm.clone(), self.id.clone()));
+        Ok(false)
+    }
+
+    /// Shows what is new, and returns how it ended if it did.
+    fn look(&mut self) -> Option<End> {
+        let mut end = None;
+        for event in self.events.look() {
+            match &event.what {
+                What::RunBegan { .. } => self.judged = false,
+                What::Judged { .. } => self.judged = true,
+                What::RunEnded { exit_code, reason } => {
+                    end = Some(End::Run {
+                        code: *exit_code,
+                        reason: reason.clone(),
+                        judged: self.judged,
+                    });
+                }
+                _ => {}
+            }
+            self.display.event(&event);
+        }
+        if end.is_some() {
+            return end;
+        }
+        if self.missing.is_some_and(|since| since.elapsed() > MISSING) {
+            return Some(End::Unknown);
+        }
+        let (state, since) = self.over.as_ref()?;
+        let state = state.clone();
+        (since.elapsed() > ARRIVAL).then_some(End::Job { state })
+    }
+
+    fn take(&mut self, answer: Answer) {
+        let was_away = std::mem::replace(&mut self.is_away, matches!(answer, Answer::Away(_)));
+        if was_away && !self.is_away {
+            self.display.tell("Slurm answers again");
+        }
+        if !matches!(answer, Answer::Missing | Answer::Away(_)) {
+            self.missing = None;
+        }
+        match answer {
+            Answer::Away(error) if !was_away => {
+                self.display.tell(&format!("waiting for Slurm: {error}"));
+            }
+            Answer::Away(_) => {}
+            Answer::Missing => drop(self.missing.get_or_insert_with(Instant::now)),
+            Answer::Accounted(state) => self.ended(state),
+            Answer::Known(job, _) if job.phase() == JobPhase::Over => self.ended(job.state),
+            // An answer may be older than what the job has written since.
+            Answer::Known(..) if self.display.has_begun() => {}
+            Answer::Known(job, position) if job.phase() == JobPhase::Waiting => {
+                self.display.waits(&job, position);
+            }
+            Answer::Known(job, _) => {
+                if !std::mem::replace(&mut self.is_running, true) {
+                    let text = format!("job {} runs on {}", job.id, job.nodes);
+                    self.display.tell(&text);
+                }
+            }
+        }
+    }
+
+    fn ended(&mut self, state: String) {
+        self.over.get_or_insert_with(|| (state, Instant::now()));
+    }
+
+    /// Has Slurm end the job, if a person wants that.
+    async fn end_it(&mut self) -> Result<(), Failure> {
+        let Some(stopping) = &mut self.stopping else {
+            return Ok(());
+        };
+        if stopping.is_over() {
+            return Err(Failure::host(format!(
+                "job {id} has not ended {} after it was cancelled\n  see it: squeue -j {id}",
+                crate::format::limit(END.as_secs()),
+                id = self.id
+            )));
+        }
+        if let Some(error) = stopping.next().await {
+            self.display.tell(&format!("waiting for Slurm: {error}"));
+        }
+        Ok(())
+    }
+}
+
+/// The signals that a follower hears.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    hangup: Signal,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+}

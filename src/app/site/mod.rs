@@ -1,0 +1,26 @@
+//! Runs on the nodes of a cluster: submitted as a job, followed by the files that the job writes
+//! into the shared directory, stopped and resumed through the scheduler.
+//!
+//! - `find`: site files. `request`: what is submitted, before a node is known.
+//! - `record`: what a run's directory has of its jobs.
+//! - `submit`: one job at a time for a run, whatever was lost on the way.
+//! - `follow`: follows a job by a `question` to Slurm and by the `events` that it writes, and shows it
+//!   (`display`, and `waiting` for the queue). `stopping` ends it, `end` says how the run ended.
+//! - `node`: what the job does first on its node.
+
+mod display;
+mod end;
+mod events;
+pub mod find;
+mod follow;
+pub mod node;
+mod question;
+mod record;
+pub mod request;
+mod start;
+mod stopping;
+mod submit;
+mod waiting;
+
+pub use record::is_submitted;
+pub use start::{Liveness, resume, run, stop};

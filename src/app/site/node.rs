@@ -1,0 +1,131 @@
+//! The first act of a job on its node: completes the plan with the node's GPUs, and examines the
+//! node and its engine as `run` does on a host.
+
+use serde_json::Value;
+
+use super::record::{self, SITE, SiteRequest};
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::app::{gpu_support, open, prepare, runtime};
+use crate::host::assign::depends_on_engine;
+use crate::host::model::HostView;
+use crate::plan::build::Origin;
+use crate::plan::{Plan, PlanOptions};
+use crate::store::journal::{AbortReason, Event, Journal, State, What};
+use crate::store::open::read_text_beneath;
+use crate::store::{RunDirectory, StoreError};
+use retrial_document::Source;
+
+/// The GPUs of this node that Slurm assigned, as indices.
+const ASSIGNED: &str = "SLURM_JOB_GPUS";
+/// The most that recipe.yaml may hold, bytes.
+const RECIPE: u64 = 64 << 20;
+
+/// Prepares a run on this node. What stands in its way is written into the run's journal, too, where
+/// whoever follows the job reads it.
+pub fn prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), Failure> {
+    let prepared = try_prepare(global, directory);
+    if let Err(failure) = &prepared {
+        let node = std::env::var("SLURMD_NODENAME").unwrap_or_else(|_| "its node".to_owned());
+        let what = What::RunEnded {
+            exit_code: failure.exit.code(),
+            reason: Some(AbortReason::Error {
+                message: format!("on {node}: {}", failure.text()),
+            }),
+        };
+        record::write(directory, what)?;
+    }
+    prepared
+}
+
+fn try_prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), Failure> {
+    let request = record::read_request(directory)?;
+    let before: Plan = directory.read_json("plan.json")?;
+    let mut host = open::host_view(global);
+    if depends_on_engine(
+        &request.recipe.container,
+        request.recipe.requires.gpus.as_ref(),
+    ) {
+        gpu_support::ask_the_engine(global, &mut host.gpu_support);
+    }
+    let plan = on_this_node(directory, &request, before, &host)?;
+    prepare::host_has_what_it_needs(&plan, request.force)?;
+    let recipe = read_text_beneath(directory.path(), "recipe.yaml".as_ref(), RECIPE)?;
+    let name = host.hostname.clone();
+    let prepared = runtime::runtime()?.block_on(async {
+        let engine = open::engine(global).await?;
+        prepare::prepared(global, host, &engine, recipe, plan, request.force).await
+    })?;
+    tell_another_node(directory, &name)?;
+    prepared.write_down(directory).map_err(Failure::from)
+}
+
+/// The plan of the login host with what depends on the host from this one.
+fn on_this_node(
+    directory: &RunDirectory,
+    request: &SiteRequest,
+    before: Plan,
+    host: &HostView,
+) -> Result<Plan, Failure> {
+    let origin = Origin {
+        directory: request.directory.clone(),
+        hash: before.recipe_hash.clone(),
+    };
+    let options = PlanOptions {
+        gpus: gpus(directory, request)?,
+        ..request.options.clone()
+    };
+    let here = crate::plan::build(&request.recipe, &origin, &options, host)?;
+    if let Some(new) = here
+        .privileges
+        .iter()
+        .find(|one| !before.privileges.contains(one))
+    {
+        return Err(Failure::usage(format!(
+            "this node needs a privilege that was not approved: {} ({new})\n  plan and approve it there: retrial run {} --allow {}",
+            new.name, before.recipe, new.name
+        )));
+    }
+    let mut unmet = here.unmet;
+    unmet.extend(open::missing_models(
+        &request.recipe,
+        request.directory.as_deref(),
+    ));
+    Ok(Plan {
+        gpus: here.gpus,
+        assigned_gpus: here.assigned_gpus,
+        container: here.container,
+        steps: here.steps,
+        same_sku: here.same_sku,
+        unmet,
+        ..before
+    })
+}
+
+/// The GPUs that the run may use: what was asked for, else, on a node that is shared with others, those
+/// that Slurm assigned.
+fn gpus(directory: &RunDirectory, request: &SiteRequest) -> Result<Vec<String>, Failure> {
+    let asked = &request.options.gpus;
+    if !asked.is_empty() || request.recipe.requires.gpus.is_none() {
+        return Ok(asked.clone());
+    }
+    let text = read_text_beneath(directory.path(), SITE.as_ref(), RECIPE)?;
+    let site = crate::site::read(&Source::new(SITE, text)).map_err(Failure::problems)?;
+    let assigned = std::env::var(ASSIGNED).unwrap_or_default();
+    if site.exclusive || assigned.is_empty() {
+        return Ok(Vec::new());
+    }
+    Ok(assigned.split(',').map(str::to_owned).collect())
+}
+
+/// Warns if an earlier job measured on another node.
+fn tell_another_node(directory: &RunDirectory, name: &str) -> Result<(), StoreError> {
+    let state = State::of(&Journal::read::<Event>(&directory.journal())?);
+    let host: Value = directory.read_json("host.json").unwrap_or_default();
+    let earlier = host["host"]["hostname"].as_str().unwrap_or_default();
+    if !state.begun || earlier.is_empty() || earlier == name {
+        return Ok(());
+    }
+    let text = format!("resumed on {name}: what was measured before is from {earlier}");
+    record::write(directory, What::Warning { text })
+}

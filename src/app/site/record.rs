@@ -1,0 +1,217 @@
+//! What a run's directory has of its jobs: what was asked for, and a journal of submissions.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::app::failure::Failure;
+use crate::plan::PlanOptions;
+use crate::store::journal::{Event, Journal, What};
+use crate::store::{RunDirectory, StoreError};
+use retrial_recipe::model::Recipe;
+
+/// The request, for the node that completes the plan.
+const REQUEST: &str = "site-request.json";
+/// The journal of submissions.
+const JOBS: &str = "jobs.jsonl";
+/// The script that was submitted last.
+pub const SCRIPT: &str = "job.sh";
+/// A copy of the site file.
+pub const SITE: &str = "site.yaml";
+
+/// What was asked for on the login host.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SiteRequest {
+    /// The site's name.
+    pub site: String,
+    /// The recipe, pinned to its lock.
+    pub recipe: Recipe,
+    /// The recipe's directory.
+    pub directory: Option<String>,
+    /// Options of the plan.
+    pub options: PlanOptions,
+    /// `--force`
+    pub force: bool,
+}
+
+/// Something that happened to a run's jobs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobEvent {
+    /// When.
+    pub time: Timestamp,
+    /// What.
+    #[serde(flatten)]
+    pub what: JobWhat,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum JobWhat {
+    /// A job is about to be submitted.
+    Intended {
+        /// Its name.
+        name: String,
+        /// Its time limit, seconds.
+        time_limit_s: u64,
+        /// The length of the run's journal: what follows was written by this job.
+        journal: u64,
+    },
+    /// The job exists.
+    Submitted {
+        /// Its id.
+        id: String,
+    },
+    /// The scheduler refused it.
+    Refused {
+        /// What it said.
+        message: String,
+    },
+    /// A person wants it to end.
+    StopRequested,
+    /// It is over.
+    Over {
+        /// Its id.
+        id: String,
+        /// The scheduler's word for how it ended.
+        state: String,
+    },
+}
+
+/// The latest submission of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Submission {
+    /// When it was intended.
+    pub time: Timestamp,
+    /// The job's id, once it is known.
+    pub id: Option<String>,
+    /// Its time limit, seconds.
+    pub time_limit_s: u64,
+    /// Where its part of the run's journal begins.
+    pub journal: u64,
+    /// A person wanted it to end.
+    pub stop_requested: bool,
+    /// It is over, or was refused.
+    pub over: bool,
+}
+
+/// Whether a run is one of a site's.
+#[must_use]
+pub fn is_submitted(run: &RunDirectory) -> bool {
+    run.join(REQUEST).exists()
+}
+
+/// Writes the request.
+pub fn write_request(run: &RunDirectory, request: &SiteRequest) -> Result<(), StoreError> {
+    run.write_json(REQUEST, request)
+}
+
+/// Reads the request.
+pub fn read_request(run: &RunDirectory) -> Result<SiteRequest, Failure> {
+    Ok(run.read_json(REQUEST)?)
+}
+
+/// Writes an event, synced, before anything else is done.
+pub fn record(run: &RunDirectory, what: JobWhat) -> Result<(), StoreError> {
+    let time = Timestamp::now();
+    Journal::open(&run.join(JOBS))?.write(&JobEvent { time, what })
+}
+
+/// Writes into the run's own journal that a job is about to be submitted. No job of the run lives, so
+/// that nobody else writes there.
+pub fn submitting(run: &RunDirectory, site: &str, job: String) -> Result<(), StoreError> {
+    let site = site.to_owned();
+    write(run, What::Submitting { site, job })
+}
+
+/// Writes an event of the run as a whole into its journal.
+pub fn write(run: &RunDirectory, what: What) -> Result<(), StoreError> {
+    Journal::open(&run.journal())?.write(&Event {
+        time: Timestamp::now(),
+        node: "local".to_owned(),
+        container: None,
+        step: None,
+        name: None,
+        what,
+    })
+}
+
+/// The latest submission of a run; none if there was none.
+pub fn latest(run: &RunDirectory) -> Result<Option<Submission>, StoreError> {
+    let path = run.join(JOBS);
+    if !path.exists() {
+        return Ok(None);
+    }
+    Ok(Submission::of(&Journal::read(&path)?))
+}
+
+impl Submission {
+    /// The latest of these events.
+    fn of(events: &[JobEvent]) -> Option<Self> {
+        let mut latest: Option<Self> = None;
+        for event in events {
+            if let JobWhat::Intended {
+                time_limit_s,
+                journal,
+                ..
+            } = event.what
+            {
+                latest = Some(Self {
+                    time: event.time,
+                    time_limit_s,
+                    journal,
+                    ..Self::default()
+                });
+            }
+            let Some(latest) = &mut latest else { continue };
+            match &event.what {
+                JobWhat::Submitted { id } => latest.id = Some(id.clone()),
+                JobWhat::StopRequested => latest.stop_requested = true,
+                JobWhat::Refused { .. } | JobWhat::Over { .. } => latest.over = true,
+                JobWhat::Intended { .. } => {}
+            }
+        }
+        latest
+    }
+
+    /// The day before it, for the accounting: `2026-11-22`. Clocks differ.
+    #[must_use]
+    pub fn since(&self) -> String {
+        let before = self.time - jiff::SignedDuration::from_hours(24);
+        before.strftime("%Y-%m-%d").to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_submission_counts() {
+        let event = |what| JobEvent {
+            time: Timestamp::UNIX_EPOCH,
+            what,
+        };
+        let intended = |journal| {
+            event(JobWhat::Intended {
+                name: "retrial-r".to_owned(),
+                time_limit_s: 60,
+                journal,
+            })
+        };
+        let id = |id: &str| event(JobWhat::Submitted { id: id.to_owned() });
+        let over = event(JobWhat::Over {
+            id: "7".to_owned(),
+            state: "TIMEOUT".to_owned(),
+        });
+        let stop = event(JobWhat::StopRequested);
+        assert_eq!(Submission::of(&[]), None);
+        let events = [intended(0), id("7"), stop, over, intended(90)];
+        let latest = Submission::of(&events).unwrap();
+        assert_eq!((latest.id, latest.journal), (None, 90));
+        assert!(!latest.over && !latest.stop_requested);
+        let first = Submission::of(&events[..4]).unwrap();
+        assert_eq!(first.id.as_deref(), Some("7"));
+        assert!(first.over && first.stop_requested);
+        assert_eq!(first.since(), "1969-12-31");
+    }
+}

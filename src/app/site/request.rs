@@ -1,0 +1,178 @@
+//! What `run --site` submits, as far as it is known before a node is: the site, the recipe, and a
+//! plan for a host that nobody has seen yet.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::find::{self, Found};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, PlanRequest, RunRequest};
+use crate::app::{open, prepare};
+use crate::host::model::HostView;
+use crate::plan::{Plan, PlanOptions};
+use crate::site::script::JobScript;
+use crate::site::time_limit::{as_slurm, time_limit};
+use crate::store::Home;
+
+/// How a run's jobs are submitted.
+pub struct Target {
+    /// The site.
+    pub found: Found,
+    /// The time limit of a job.
+    pub time_limit: Duration,
+    /// The shared directory for runs.
+    home: Home,
+    program: PathBuf,
+    scratch: PathBuf,
+}
+
+/// A run that can be submitted.
+pub struct SiteRun {
+    /// How its jobs are submitted.
+    pub target: Target,
+    /// Options with the site's home.
+    pub global: GlobalOptions,
+    /// The recipe.
+    pub opened: open::Opened,
+    /// The plan, with the GPUs of no host.
+    pub plan: Plan,
+}
+
+impl SiteRun {
+    /// Opens the site and the recipe, and plans. With `run`, a built-in recipe's files are written.
+    pub fn open(
+        global: &GlobalOptions,
+        site: &str,
+        request: &PlanRequest,
+        run: Option<&RunRequest>,
+    ) -> Result<Self, Failure> {
+        let found = find::open(site)?;
+        let home = found.site.home.as_deref().map(find::expanded);
+        let global = GlobalOptions {
+            home: home.map_or_else(|| global.home.clone(), Home::at),
+            ..global.clone()
+        };
+        let opened = open::recipe(&request.recipe)?;
+        let plan = planned(&global, request, run, &opened)?;
+        open::report_warnings(&global, &opened, &plan);
+        let target = Target::of(&global.home, found, &plan, &request.options)?;
+        Ok(Self {
+            target,
+            global,
+            opened,
+            plan,
+        })
+    }
+}
+
+impl Target {
+    /// A site as it submits the jobs of a plan.
+    pub fn of(
+        home: &Home,
+        found: Found,
+        plan: &Plan,
+        options: &PlanOptions,
+    ) -> Result<Self, Failure> {
+        let trials = options.trials.map_or(1, |trials| trials.max);
+        let time_limit = time_limit(&found.site, plan.expected_duration, trials);
+        let Some(time_limit) = time_limit else {
+            return Err(Failure::usage(format!(
+                "{} states no expected_duration, so that the time limit of its job is not known\n  help: add `time_limit: 2h` to {}",
+                plan.recipe,
+                found.path.display()
+            )));
+        };
+        let program = match &found.site.retrial {
+            Some(path) => find::expanded(path),
+            None => std::env::current_exe().map_err(|error| {
+                Failure::host(format!("cannot find this program's file: {error}"))
+            })?,
+        };
+        let uid = rustix::process::getuid().as_raw();
+        let own = || PathBuf::from(format!("/tmp/retrial-{uid}"));
+        let scratch = found.site.scratch.as_deref();
+        let scratch = scratch.map_or_else(own, find::expanded);
+        Ok(Self {
+            found,
+            time_limit,
+            home: home.clone(),
+            program,
+            scratch,
+        })
+    }
+
+    /// The script of the job of a run with this id.
+    pub fn script(&self, run: &str) -> Result<String, Failure> {
+        let script = JobScript {
+            run,
+            directory: text(&self.home.runs().join(run))?,
+            home: text(self.home.root())?,
+            program: text(&self.program)?,
+            scratch: text(&self.scratch)?,
+            nodes: 1,
+            time_limit: self.time_limit,
+            site: &self.found.site,
+        };
+        let script = script.render();
+        script.map_err(|error| Failure::usage(error.to_string()))
+    }
+
+    /// What a scheduler may refuse, as the site file has it: `partition: gpu, time_limit: 4:00:00`.
+    #[must_use]
+    pub fn given(&self) -> String {
+        let site = &self.found.site;
+        let keys = [
+            ("partition", &site.partition),
+            ("account", &site.account),
+            ("qos", &site.qos),
+            ("reservation", &site.reservation),
+            ("constraint", &site.constraint),
+            ("gres", &site.gres),
+            ("gpus_per_node", &site.gpus_per_node),
+        ];
+        let given = keys
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value.clone()?)));
+        let limit = ("time_limit", as_slurm(self.time_limit));
+        let options = (!site.options.is_empty()).then(|| ("options", site.options.join(" ")));
+        let all = given.chain([limit]).chain(options);
+        let all: Vec<String> = all
+            .map(|(name, value)| format!("{name}: {value}"))
+            .collect();
+        all.join(", ")
+    }
+}
+
+fn text(path: &Path) -> Result<String, Failure> {
+    let text = path.to_str().map(str::to_owned);
+    text.ok_or_else(|| {
+        Failure::usage(format!(
+            "{} is not UTF-8, which a job's script has to be",
+            path.display()
+        ))
+    })
+}
+
+/// The plan for a host that is not known: a node's own view completes it there.
+fn planned(
+    global: &GlobalOptions,
+    request: &PlanRequest,
+    run: Option<&RunRequest>,
+    opened: &open::Opened,
+) -> Result<Plan, Failure> {
+    let request = PlanRequest {
+        options: PlanOptions {
+            // Those of a node, which is asked for them.
+            gpus: Vec::new(),
+            ..request.options.clone()
+        },
+        ..request.clone()
+    };
+    let host = HostView::default();
+    let mut plan = match run {
+        Some(run) => prepare::planned(global, &request, run, opened, &host)?,
+        None => open::plan(global, &request, opened, false, &host)?,
+    };
+    plan.unmet.clear();
+    Ok(plan)
+}

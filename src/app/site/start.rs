@@ -1,0 +1,232 @@
+//! `run --site`, and `resume`, `stop` and `logs -f` of a run on a site.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::end::{command, conclude};
+use super::find::{self, Found};
+use super::follow::{End, Following};
+use super::record::{self, SITE, SiteRequest};
+use super::request::{SiteRun, Target};
+use super::submit::{self, Job};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output, PlanRequest, RunRequest};
+use crate::app::{approval, lock_file, open, prepare, runtime, terminal};
+use crate::plan::Plan;
+use crate::results::verdict::ExitCode;
+use crate::run::Prepared;
+use crate::site::script::job_name;
+use crate::slurm::Slurm;
+use crate::store::RunDirectory;
+use crate::store::journal::{Event, Journal, State, What};
+use crate::store::lock::FileLock;
+
+/// How often a run without a process is looked up in the queue.
+const LOOK: Duration = Duration::from_secs(10);
+
+/// Submits a run, and follows it unless `detach`.
+pub fn run(
+    global: &GlobalOptions,
+    site: &str,
+    request: &PlanRequest,
+    execution: &RunRequest,
+    detach: bool,
+) -> Result<ExitCode, Failure> {
+    let site = SiteRun::open(global, site, request, Some(execution))?;
+    prepare::secrets_are_set(global, request, &site.plan)?;
+    let plans = [(&site.opened, &site.plan)];
+    approval::ask(&global.home, &plans, &execution.allow, true)?;
+    let directory = write_down(&site, request, execution)?;
+    let global = &site.global;
+    let slurm = Slurm::jobs_named(job_name(directory.id()));
+    runtime::runtime()?.block_on(async {
+        let job = submit::submit_once(&slurm, &directory, &site.target, global.quiet).await?;
+        if detach {
+            print_detached(global, &directory, &job);
+            return Ok(ExitCode::Success);
+        }
+        follow(global, &slurm, &directory, job, execution.require_accuracy).await
+    })
+}
+
+/// Makes the run's directory in the site's home. Nothing was submitted before it is whole.
+fn write_down(
+    site: &SiteRun,
+    request: &PlanRequest,
+    execution: &RunRequest,
+) -> Result<RunDirectory, Failure> {
+    let global = &site.global;
+    let mut recipe = site.opened.resolved.recipe.clone();
+    lock_file::follow(global, request, &site.opened.entry, &mut recipe)?;
+    let prepared = Prepared {
+        recipe: site.opened.resolved.yaml.clone(),
+        plan: site.plan.clone(),
+        host: json!({ "site": site.target.found.name }),
+    };
+    let directory = global.home.new_run(&prepared.stem())?;
+    // A script with a path that cannot be in one is refused while there is no job.
+    site.target.script(directory.id())?;
+    prepared.write_down(&directory)?;
+    let request = SiteRequest {
+        site: site.target.found.name.clone(),
+        recipe,
+        directory: open::directory(global, &site.opened, true)?,
+        options: request.options.clone(),
+        force: execution.force,
+    };
+    record::write_request(&directory, &request)?;
+    Ok(directory)
+}
+
+/// Follows the run's job, or submits another one if there is none and the run did not end.
+pub fn resume(
+    global: &GlobalOptions,
+    directory: &RunDirectory,
+    require_accuracy: bool,
+) -> Result<ExitCode, Failure> {
+    let request = record::read_request(directory)?;
+    let plan: Plan = directory.read_json("plan.json")?;
+    // Its file may have been corrected since.
+    let found = match find::open(&request.site) {
+        Ok(found) => found,
+        Err(_) => saved(directory, &request.site)?,
+    };
+    let target = Target::of(&global.home, found, &plan, &request.options)?;
+    let slurm = Slurm::jobs_named(job_name(directory.id()));
+    runtime::runtime()?.block_on(async {
+        let job = submit::submit_once(&slurm, directory, &target, global.quiet).await?;
+        follow(global, &slurm, directory, job, require_accuracy).await
+    })
+}
+
+/// The site as it was when the run was submitted.
+fn saved(directory: &RunDirectory, name: &str) -> Result<Found, Failure> {
+    let path = directory.join(SITE);
+    let source = find::source(&path)?;
+    Ok(Found {
+        name: name.to_owned(),
+        text: source.text.to_string(),
+        site: crate::site::read(&source).map_err(Failure::problems)?,
+        path,
+    })
+}
+
+async fn follow(
+    global: &GlobalOptions,
+    slurm: &Slurm,
+    directory: &RunDirectory,
+    job: Job,
+    require_accuracy: bool,
+) -> Result<ExitCode, Failure> {
+    if !global.quiet && global.output == Output::Text {
+        let how = if job.found { "found" } else { "submitted" };
+        terminal::note(&format!("run {}: {how} job {}", directory.id(), job.id));
+    }
+    let following = Following::new(global, slurm, directory, job.id.clone(), false)?;
+    let end = following.until_the_end().await?;
+    conclude(global, slurm, directory, &job.id, end, require_accuracy).await
+}
+
+fn print_detached(global: &GlobalOptions, directory: &RunDirectory, job: &Job) {
+    let id = directory.id();
+    terminal::print(&match global.output {
+        Output::Json => format!(
+            "{}\n",
+            json!({ "run": id, "path": directory.path(), "job": job.id })
+        ),
+        _ => format!("{id}\n"),
+    });
+    if !global.quiet {
+        let with = |words: &str| command(&global.home, words, directory);
+        terminal::note(&format!(
+            "submitted job {}\n  follow it: {}    judge it: {}    stop it: {}",
+            job.id,
+            with("resume"),
+            with("judge"),
+            with("stop")
+        ));
+    }
+}
+
+/// Stops a run's job: Retrial in it ends the benchmark and keeps its evidence, later Slurm ends it.
+pub fn stop(global: &GlobalOptions, directory: &RunDirectory) -> Result<ExitCode, Failure> {
+    let id = directory.id();
+    let slurm = Slurm::jobs_named(job_name(id));
+    runtime::runtime()?.block_on(async {
+        let living = submit::living(&slurm, directory, global.quiet).await?;
+        let Some(job) = living else {
+            terminal::note(&format!("{id}: it has no job that could be stopped"));
+            return Ok(ExitCode::Success);
+        };
+        let mut following = Following::new(global, &slurm, directory, job.id.clone(), true)?;
+        following.stop()?;
+        if following.until_the_end().await? == End::Left {
+            return Ok(ExitCode::Interrupted);
+        }
+        terminal::note(&format!("{id}: stopped"));
+        Ok(ExitCode::Success)
+    })
+}
+
+/// Whether more may come of a run: a process follows it, or its job waits or runs on a node.
+pub struct Liveness {
+    directory: RunDirectory,
+    of_site: bool,
+    asked: Option<(Instant, bool)>,
+}
+
+impl Liveness {
+    /// Of this run.
+    #[must_use]
+    pub fn of(directory: &RunDirectory) -> Self {
+        Self {
+            of_site: record::is_submitted(directory),
+            directory: directory.clone(),
+            asked: None,
+        }
+    }
+
+    /// Looks again.
+    pub fn is_live(&mut self) -> bool {
+        if !self.of_site {
+            return FileLock::holder(&self.directory.lock()).is_some();
+        }
+        if has_ended(&self.directory) {
+            return false;
+        }
+        match self.asked {
+            Some((asked, live)) if asked.elapsed() < LOOK => live,
+            _ => {
+                let live = has_job(&self.directory);
+                self.asked = Some((Instant::now(), live));
+                live
+            }
+        }
+    }
+}
+
+/// Whether the run ended in its latest job.
+fn has_ended(directory: &RunDirectory) -> bool {
+    let events = Journal::read::<Event>(&directory.journal()).unwrap_or_default();
+    let last = events.last().map(|event| &event.what);
+    let since = record::latest(directory).ok().flatten();
+    let since = since.map(|submission| submission.time);
+    matches!(last, Some(What::RunEnded { .. }))
+        && events.last().map(|event| event.time) > since
+        && State::of(&events).over.is_some()
+}
+
+fn has_job(directory: &RunDirectory) -> bool {
+    let slurm = Slurm::jobs_named(job_name(directory.id()));
+    let Ok(runtime) = runtime::runtime() else {
+        return false;
+    };
+    // A controller that does not answer is no end.
+    runtime.block_on(async {
+        match slurm.queued().await {
+            Ok(jobs) => jobs.iter().any(submit::is_living),
+            Err(_) => true,
+        }
+    })
+}

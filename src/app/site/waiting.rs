@@ -1,0 +1,115 @@
+//! Shows a job that waits: one line on a terminal, else a line for each change.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use console::{Term, truncate_str};
+
+use crate::app::terminal;
+use crate::report::progress::sentence;
+use crate::slurm::QueuedJob;
+
+/// The line of a job that waits.
+pub struct Waiting {
+    quiet: bool,
+    /// The terminal that the line is on, if there is one.
+    term: Option<Term>,
+    last: String,
+    is_drawn: bool,
+}
+
+impl Waiting {
+    /// Nothing is shown if `quiet`.
+    pub fn new(quiet: bool) -> Self {
+        let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+        let draws = std::io::stderr().is_terminal() && !is_dumb;
+        Self {
+            quiet,
+            term: draws.then(Term::stderr),
+            last: String::new(),
+            is_drawn: false,
+        }
+    }
+
+    /// Shows where the job stands.
+    pub fn show(&mut self, job: &QueuedJob, position: Option<(usize, usize)>) {
+        let text = sentence::line(&text(job, position));
+        if self.quiet {
+            return;
+        }
+        if let Some(term) = &mut self.term {
+            let (_, columns) = term.size();
+            let line = truncate_str(&text, usize::from(columns).saturating_sub(1), "…");
+            let _ = term.clear_line().and_then(|()| write!(term, "{line}"));
+            self.is_drawn = true;
+        } else {
+            // A place in the queue changes often: a log is for what the job is waiting for.
+            let reason = format!("{} {}", job.state, job.reason);
+            if reason != self.last {
+                terminal::note(&text);
+                self.last = reason;
+            }
+        }
+    }
+
+    /// Writes a line that stays.
+    pub fn note(&mut self, text: &str) {
+        self.clear();
+        if !self.quiet {
+            terminal::note(text);
+        }
+    }
+
+    /// Removes the line.
+    pub fn clear(&mut self) {
+        if std::mem::take(&mut self.is_drawn)
+            && let Some(term) = &self.term
+        {
+            let _ = term.clear_line();
+        }
+    }
+}
+
+/// `job 12 is pending (Priority), place 3 of 7 in partition gpu, may start 2026-11-23T06:00:00`
+fn text(job: &QueuedJob, position: Option<(usize, usize)>) -> String {
+    let reason = match job.reason.as_str() {
+        "" | "None" => String::new(),
+        reason => format!(" ({})", reason.trim_matches(['(', ')'])),
+    };
+    let place = position
+        .map(|(place, of)| format!(", place {place} of {of} in partition {}", job.partition));
+    let start = job
+        .start
+        .as_ref()
+        .map(|start| format!(", may start {start}"));
+    format!(
+        "job {} is {}{reason}{}{}",
+        job.id,
+        job.state.to_lowercase(),
+        place.unwrap_or_default(),
+        start.unwrap_or_default()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_in_the_queue() {
+        let mut job = QueuedJob {
+            id: "12".to_owned(),
+            state: "PENDING".to_owned(),
+            partition: "gpu".to_owned(),
+            start: None,
+            nodes: String::new(),
+            reason: "None".to_owned(),
+        };
+        assert_eq!(text(&job, None), "job 12 is pending");
+        job.reason = "(Priority)".to_owned();
+        job.start = Some("2026-11-23T06:00:00".to_owned());
+        assert_eq!(
+            text(&job, Some((3, 7))),
+            "job 12 is pending (Priority), place 3 of 7 in partition gpu, may start 2026-11-23T06:00:00"
+        );
+    }
+}

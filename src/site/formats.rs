@@ -1,0 +1,252 @@
+//! The formats of a site's values: what can stand on a line of a job's script. Pure.
+
+use retrial_document::formats::mismatch;
+use retrial_document::{Mismatch, StringFormat};
+
+/// One word: a partition, an account.
+pub const WORD: StringFormat = StringFormat::new(word).pattern(r"^\S+$");
+
+/// One line without control characters: a constraint, the value of a variable.
+pub const LINE: StringFormat = StringFormat::new(line);
+
+/// An absolute path, or one below the user's home directory.
+pub const PATH: StringFormat = StringFormat::new(path).pattern("^(/|~/)");
+
+/// The endpoint of a container engine.
+pub const ENDPOINT: StringFormat =
+    StringFormat::new(endpoint).pattern("^(unix:///|tcp://|http://|https://)");
+
+/// GPUs as Slurm's `--gres` has them.
+pub const GRES: StringFormat =
+    StringFormat::new(gres).pattern("^gpu(:[A-Za-z][A-Za-z0-9_.-]*)?:[1-9][0-9]*$");
+
+/// GPUs as Slurm's `--gpus-per-node` has them.
+pub const GPUS: StringFormat =
+    StringFormat::new(gpus).pattern("^([A-Za-z][A-Za-z0-9_.-]*:)?[1-9][0-9]*$");
+
+/// The name of an environment variable.
+pub const VARIABLE: StringFormat = StringFormat::new(variable).pattern("^[A-Za-z_][A-Za-z0-9_]*$");
+
+/// An option of `sbatch`.
+pub const OPTION: StringFormat = StringFormat::new(option).pattern("^-");
+
+/// Commands of a shell, several lines.
+pub const COMMANDS: StringFormat = StringFormat::new(commands);
+
+/// Options of `sbatch` that Retrial sets itself: a run is found again by its job's name, and a job
+/// that is requeued or waited for would be another one than Retrial follows.
+const OWN: [(&str, &str); 19] = [
+    ("--job-name", "Retrial finds a run's job by its name"),
+    ("-J", "Retrial finds a run's job by its name"),
+    ("--dependency", "a run's jobs run one after the other"),
+    ("-d", "a run's jobs run one after the other"),
+    (
+        "--requeue",
+        "`retrial resume` submits again what did not end",
+    ),
+    ("--no-requeue", "it is always given"),
+    ("--signal", "a run is warned before its time limit"),
+    ("--output", "the job's output is a file of the run"),
+    ("-o", "the job's output is a file of the run"),
+    ("--error", "the job's output is a file of the run"),
+    ("-e", "the job's output is a file of the run"),
+    ("--array", "a run is one job"),
+    ("-a", "a run is one job"),
+    ("--wait", "`retrial run` waits by itself"),
+    ("-W", "`retrial run` waits by itself"),
+    ("--parsable", "it is always given"),
+    ("--wrap", "the script is Retrial's"),
+    ("--nodes", "the recipe says how many nodes a run needs"),
+    ("-N", "the recipe says how many nodes a run needs"),
+];
+
+/// Options of `sbatch` that are keys of a site, with the key.
+const KEYS: [(&str, &str); 13] = [
+    ("--partition", "partition"),
+    ("-p", "partition"),
+    ("--account", "account"),
+    ("-A", "account"),
+    ("--qos", "qos"),
+    ("-q", "qos"),
+    ("--reservation", "reservation"),
+    ("--constraint", "constraint"),
+    ("-C", "constraint"),
+    ("--gres", "gres"),
+    ("--gpus-per-node", "gpus_per_node"),
+    ("--exclusive", "exclusive"),
+    ("--time", "time_limit"),
+];
+
+fn control(text: &str) -> Option<Mismatch> {
+    text.chars()
+        .any(char::is_control)
+        .then(|| {
+            mismatch(
+                "a line break or another control character",
+                "write it on one line: it becomes a line of the job's script",
+            )
+        })
+        .flatten()
+}
+
+fn line(text: &str) -> Option<Mismatch> {
+    if text.trim().is_empty() {
+        return mismatch("this is empty", "write it, or remove the key");
+    }
+    control(text)
+}
+
+fn word(text: &str) -> Option<Mismatch> {
+    line(text).or_else(|| {
+        text.contains(char::is_whitespace)
+            .then(|| mismatch(format!("`{text}` has a blank"), "write one word"))
+            .flatten()
+    })
+}
+
+fn path(text: &str) -> Option<Mismatch> {
+    line(text).or_else(|| {
+        if text.starts_with('/') || text.starts_with("~/") {
+            return retrial_document::formats::no_parent(text);
+        }
+        mismatch(
+            format!("`{text}` is no absolute path"),
+            "begin with `/`, or with `~/` for your home directory",
+        )
+    })
+}
+
+fn endpoint(text: &str) -> Option<Mismatch> {
+    let known = ["unix:///", "tcp://", "http://", "https://"];
+    if known.iter().any(|scheme| text.starts_with(scheme)) {
+        return word(text);
+    }
+    line(text).or_else(|| {
+        mismatch(
+            format!("`{text}` is no endpoint of an engine"),
+            "write its socket, unix:///run/docker.sock, or tcp://HOST:PORT; a command such as \
+             `sudo docker` has none, since Retrial speaks to the engine itself",
+        )
+    })
+}
+
+fn gres(text: &str) -> Option<Mismatch> {
+    let counted = text.strip_prefix("gpu:").and_then(gpus);
+    if text.starts_with("gpu:") && counted.is_none() {
+        return None;
+    }
+    mismatch(
+        format!("`{text}` is no `--gres` of GPUs"),
+        "write gpu:8, or gpu:TYPE:8 as `scontrol show node` prints it under Gres",
+    )
+}
+
+fn gpus(text: &str) -> Option<Mismatch> {
+    let (name, count) = text.rsplit_once(':').unwrap_or(("gpu", text));
+    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || "_.-".contains(letter));
+    if is_name && count.parse::<u32>().is_ok_and(|count| count > 0) {
+        return None;
+    }
+    mismatch(
+        format!("`{text}` is no number of GPUs"),
+        "write 8, or TYPE:8",
+    )
+}
+
+fn variable(text: &str) -> Option<Mismatch> {
+    let first = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
+    let good = text.starts_with(first)
+        && text
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    if good {
+        return None;
+    }
+    mismatch(
+        format!("`{text}` is no name of an environment variable"),
+        "names have letters, digits and `_`, and begin with no digit",
+    )
+}
+
+fn option(text: &str) -> Option<Mismatch> {
+    if let wrong @ Some(_) = line(text) {
+        return wrong;
+    }
+    if !text.starts_with('-') {
+        return mismatch(
+            format!("`{text}` is no option"),
+            "write it as on sbatch's command line: --mail-type=END",
+        );
+    }
+    let name = text.split(['=', ' ']).next().unwrap_or_default();
+    if let Some((_, why)) = OWN.iter().find(|(own, _)| *own == name) {
+        return mismatch(
+            format!("`{name}` is set by Retrial"),
+            format!("remove it: {why}"),
+        );
+    }
+    if let Some((_, key)) = KEYS.iter().find(|(own, _)| *own == name) {
+        return mismatch(
+            format!("`{name}` is a key of the site"),
+            format!("write it as `{key}:`"),
+        );
+    }
+    None
+}
+
+fn commands(text: &str) -> Option<Mismatch> {
+    if text.trim().is_empty() {
+        return mismatch("this is empty", "write commands, or remove the key");
+    }
+    let is_wrong = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    text.contains(is_wrong)
+        .then(|| mismatch("a control character", "remove it"))
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(WORD, "mi355x", true)]
+    #[case(WORD, "a,b", true)]
+    #[case(WORD, "a b", false)]
+    #[case(WORD, "a\nb", false)]
+    #[case(LINE, "[a|b]&c", true)]
+    #[case(LINE, "x\n#SBATCH --uid=0", false)]
+    #[case(PATH, "~/retrial", true)]
+    #[case(PATH, "retrial", false)]
+    #[case(PATH, "/shared/../x", false)]
+    #[case(ENDPOINT, "unix:///run/user/1000/podman/podman.sock", true)]
+    #[case(ENDPOINT, "sudo docker", false)]
+    #[case(GRES, "gpu:8", true)]
+    #[case(GRES, "gpu:mi355x:8", true)]
+    #[case(GRES, "gpu", false)]
+    #[case(GRES, "8", false)]
+    #[case(GRES, "gpu:0", false)]
+    #[case(GPUS, "8", true)]
+    #[case(GPUS, "mi355x:8", true)]
+    #[case(GPUS, "mi355x", false)]
+    #[case(VARIABLE, "HSA_XNACK", true)]
+    #[case(VARIABLE, "1X", false)]
+    #[case(OPTION, "--mail-type=END", true)]
+    #[case(OPTION, "mail", false)]
+    #[case(OPTION, "--job-name=x", false)]
+    #[case(OPTION, "-p gpu", false)]
+    #[case(OPTION, "--mem=0", true)]
+    #[case(COMMANDS, "module load x\nulimit -n 100", true)]
+    #[case(COMMANDS, "a\u{1b}b", false)]
+    fn what_can_stand_in_a_script(
+        #[case] format: StringFormat,
+        #[case] text: &str,
+        #[case] good: bool,
+    ) {
+        assert_eq!(format.mismatch(text).is_none(), good, "{text:?}");
+    }
+}

@@ -1,0 +1,16 @@
+//! Sites: clusters on which a scheduler starts runs. A site is a file that says how jobs are
+//! submitted there; this folder reads it and renders the job's script. Pure.
+//!
+//! ```text
+//! sites/NAME.yaml ──read──▶ Site ──script──▶ what sbatch gets
+//! ```
+
+mod formats;
+mod model;
+mod read;
+pub mod schema;
+pub mod script;
+pub mod time_limit;
+
+pub use model::{Scheduler, Site};
+pub use read::{is_site, read};

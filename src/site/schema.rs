@@ -1,0 +1,14 @@
+//! The JSON schema of site files, for editors.
+
+use super::Site;
+use retrial_document::{Keys as _, schema};
+
+/// Returns the schema as pretty JSON with a newline at its end.
+#[must_use]
+pub fn json() -> String {
+    schema::json(
+        Site::OBJECT,
+        "Retrial site",
+        "A cluster, and how Retrial's jobs are submitted there.",
+    )
+}

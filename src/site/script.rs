@@ -1,0 +1,232 @@
+//! The script of a run's job, as `sbatch` gets it. Pure: `plan --format sbatch` prints the same text.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use super::Site;
+use super::time_limit::{as_slurm, warning_s};
+use retrial_recipe::quote::quote;
+
+/// A job of a run.
+#[derive(Debug, Clone)]
+pub struct JobScript<'a> {
+    /// The run's id.
+    pub run: &'a str,
+    /// The run's directory, in the shared home.
+    pub directory: String,
+    /// The shared home.
+    pub home: String,
+    /// Retrial's program on the nodes.
+    pub program: String,
+    /// A directory on a node's own disk.
+    pub scratch: String,
+    /// How many nodes.
+    pub nodes: u32,
+    /// The time limit.
+    pub time_limit: Duration,
+    /// The site.
+    pub site: &'a Site,
+}
+
+/// Why there is no script.
+#[derive(Debug, Error)]
+pub enum ScriptError {
+    /// A value cannot stand on a line.
+    #[error(
+        "{what} has a line break or another control character, which no job script can have: {value:?}"
+    )]
+    Control {
+        /// Which.
+        what: &'static str,
+        /// The value.
+        value: String,
+    },
+}
+
+/// The name of a run's jobs, by which they are found again.
+#[must_use]
+pub fn job_name(run: &str) -> String {
+    format!("retrial-{run}")
+}
+
+impl JobScript<'_> {
+    /// Renders the script.
+    ///
+    /// # Errors
+    /// If a path has a line break.
+    pub fn render(&self) -> Result<String, ScriptError> {
+        self.check()?;
+        let mut out = format!(
+            "#!/bin/bash\n# A job of Retrial; `retrial resume {}` submits another one if it ends too early.\n",
+            self.run
+        );
+        for option in self.options() {
+            let _ = writeln!(out, "#SBATCH {option}");
+        }
+        let site = self.site;
+        out.push('\n');
+        let _ = writeln!(out, "set -e");
+        let _ = writeln!(out, "export RETRIAL_SCRATCH={}", quote(&self.scratch));
+        if let Some(engine) = &site.engine {
+            let _ = writeln!(out, "export DOCKER_HOST={}", quote(engine));
+        }
+        for (name, value) in &site.env {
+            let _ = writeln!(out, "export {name}={}", quote(value));
+        }
+        if let Some(prolog) = &site.prolog {
+            let _ = writeln!(out, "{}", prolog.trim_end());
+        }
+        let _ = writeln!(
+            out,
+            "exec {} --home {} resume --in-job {}",
+            quote(&self.program),
+            quote(&self.home),
+            quote(self.run)
+        );
+        Ok(out)
+    }
+
+    fn check(&self) -> Result<(), ScriptError> {
+        let values = [
+            ("the run's id", self.run),
+            ("the run's directory", &self.directory),
+            ("the site's `home`", &self.home),
+            ("the path of Retrial's program", &self.program),
+            ("the site's `scratch`", &self.scratch),
+        ];
+        let wrong = values
+            .into_iter()
+            .find(|(_, value)| value.chars().any(char::is_control));
+        wrong.map_or(Ok(()), |(what, value)| {
+            Err(ScriptError::Control {
+                what,
+                value: value.to_owned(),
+            })
+        })
+    }
+
+    /// The lines of `#SBATCH`, without that word.
+    fn options(&self) -> Vec<String> {
+        let site = self.site;
+        let valued = |name: &str, value: &str| format!("--{name}={}", as_sbatch(value));
+        // In the name of a file, sbatch replaces %j and its like.
+        let output = format!("{}/slurm-%j.out", self.directory.replace('%', "%%"));
+        let mut options = vec![
+            valued("job-name", &job_name(self.run)),
+            valued("comment", &self.directory),
+            valued("output", &output),
+            format!("--nodes={}", self.nodes),
+            "--ntasks-per-node=1".to_owned(),
+        ];
+        if site.exclusive {
+            options.push("--exclusive".to_owned());
+        }
+        options.extend([
+            valued("time", &as_slurm(self.time_limit)),
+            format!("--signal=B:TERM@{}", warning_s(self.time_limit)),
+            "--no-requeue".to_owned(),
+            "--dependency=singleton".to_owned(),
+        ]);
+        let keys = [
+            ("partition", &site.partition),
+            ("account", &site.account),
+            ("qos", &site.qos),
+            ("reservation", &site.reservation),
+            ("constraint", &site.constraint),
+            ("gres", &site.gres),
+            ("gpus-per-node", &site.gpus_per_node),
+        ];
+        let given = keys
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value.as_ref()?)));
+        options.extend(given.map(|(name, value)| valued(name, value)));
+        options.extend(
+            site.options
+                .iter()
+                .map(|option| match option.split_once('=') {
+                    Some((name, value)) => format!("{name}={}", as_sbatch(value)),
+                    None => option.clone(),
+                }),
+        );
+        options
+    }
+}
+
+/// Quotes a value for a line of `#SBATCH`: as for a shell, but that a backslash is special between
+/// single quotes too (tried with Slurm 22.05).
+fn as_sbatch(value: &str) -> String {
+    quote(&value.replace('\\', r"\\"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::site::read;
+    use retrial_document::Source;
+
+    fn site(text: &str) -> Site {
+        let text = format!("schema: 1\nscheduler: slurm\n{text}");
+        read(&Source::new("lab.yaml", text)).unwrap()
+    }
+
+    fn job(site: &Site) -> JobScript<'_> {
+        JobScript {
+            run: "20261123-032259-quickstart-e66e",
+            directory: "/shared/ann/retrial/runs/20261123-032259-quickstart-e66e".to_owned(),
+            home: "/shared/ann/retrial".to_owned(),
+            program: "/shared/ann/bin/retrial".to_owned(),
+            scratch: "/tmp/retrial-1000".to_owned(),
+            nodes: 1,
+            time_limit: Duration::from_hours(4),
+            site,
+        }
+    }
+
+    #[test]
+    fn the_least_script() {
+        insta::assert_snapshot!(job(&site("")).render().unwrap());
+    }
+
+    #[test]
+    fn every_key_of_a_site() {
+        let site = site(
+            "partition: mi355x\naccount: bench\nqos: high\nreservation: acceptance\n\
+             constraint: '[rack1|rack2]'\ngres: gpu:mi355x:8\nexclusive: false\n\
+             options: [--mail-type=END, '--comment-like=a b', --hold]\n\
+             engine: unix:///run/user/1000/podman/podman.sock\n\
+             env: { HSA_XNACK: 1, NOTE: it's here }\n\
+             prolog: |\n  module load docker\n  ulimit -l unlimited\n",
+        );
+        insta::assert_snapshot!(job(&site).render().unwrap());
+    }
+
+    #[test]
+    fn hostile_values_stay_values() {
+        let site = site(
+            "account: \"a'\\\\$(id)`id`#\"\nconstraint: 'x; #SBATCH --uid=0'\n\
+             env: { A: \"'; touch /tmp/x; '$(id)\" }\n",
+        );
+        let script = JobScript {
+            home: "/shared/it's $HOME/100%j".to_owned(),
+            directory: "/shared/it's $HOME/100%j/runs/r".to_owned(),
+            ..job(&site)
+        };
+        insta::assert_snapshot!(script.render().unwrap());
+    }
+
+    #[test]
+    fn a_line_break_in_a_path_is_refused() {
+        let site = site("");
+        let script = JobScript {
+            home: "/shared/a\n#SBATCH --uid=0".to_owned(),
+            ..job(&site)
+        };
+        let error = script.render().unwrap_err().to_string();
+        assert!(
+            error.starts_with("the site's `home` has a line break"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,175 @@
+//! Calls Slurm's programs.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::Command;
+
+use super::error::SlurmError;
+use super::rows::{ACCOUNT_FIELDS, AccountedJob, QUEUE_FIELDS, QueuedJob, submitted_id};
+
+/// How long a question may take. Slurm's programs try for some time themselves.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// How long a submission may take: it is not ended earlier, since nobody would know its job.
+const SUBMISSION: Duration = Duration::from_mins(5);
+
+/// The jobs of one name, of this user.
+#[derive(Debug, Clone)]
+pub struct Slurm {
+    name: String,
+}
+
+impl Slurm {
+    /// The jobs of this name.
+    #[must_use]
+    pub fn jobs_named(name: String) -> Self {
+        Self { name }
+    }
+
+    /// Submits a script; returns the job's id.
+    ///
+    /// # Errors
+    /// If sbatch fails. The job may exist even so: its reply can be lost.
+    pub async fn submit(&self, script: &Path) -> Result<String, SlurmError> {
+        let program = "sbatch";
+        let script = script.display().to_string();
+        let printed = call(program, &["--parsable", &script], SUBMISSION).await?;
+        submitted_id(&printed).ok_or(SlurmError::NoId { program, printed })
+    }
+
+    /// The jobs that Slurm's controller knows, over or not, newest last. Those that are over are
+    /// forgotten after some minutes.
+    ///
+    /// # Errors
+    /// If squeue fails: the controller may be away.
+    pub async fn queued(&self) -> Result<Vec<QueuedJob>, SlurmError> {
+        let name = format!("--name={}", self.name);
+        let arguments = ["--me", "-h", "--states=all", &name, "-o", QUEUE_FIELDS];
+        let printed = call("squeue", &arguments, PATIENCE).await?;
+        let mut jobs = QueuedJob::read(&printed);
+        jobs.sort_by_key(|job| job.id.parse::<u64>().unwrap_or_default());
+        Ok(jobs)
+    }
+
+    /// What the accounting has of the jobs since a day, `2026-11-23`.
+    ///
+    /// # Errors
+    /// If sacct fails: a site may have no accounting.
+    pub async fn accounted(&self, since: &str) -> Result<Vec<AccountedJob>, SlurmError> {
+        let (name, since) = (
+            format!("--name={}", self.name),
+            format!("--starttime={since}"),
+        );
+        let arguments = ["-X", "-n", "-P", &since, &name, "-o", ACCOUNT_FIELDS];
+        let printed = call("sacct", &arguments, PATIENCE).await?;
+        let mut jobs = AccountedJob::read(&printed);
+        jobs.sort_by_key(|job| job.id.parse::<u64>().unwrap_or_default());
+        Ok(jobs)
+    }
+
+    /// The place of a waiting job among those of its partition, from 1, and how many wait there.
+    ///
+    /// # Errors
+    /// If squeue fails.
+    pub async fn position(&self, job: &QueuedJob) -> Result<Option<(usize, usize)>, SlurmError> {
+        let arguments = [
+            "-h",
+            "--states=PENDING",
+            "-p",
+            &job.partition,
+            "--sort=-p,i",
+            "-o",
+            "%i",
+        ];
+        let printed = call("squeue", &arguments, PATIENCE).await?;
+        let mut ids: Vec<&str> = Vec::new();
+        for id in printed.lines().map(str::trim).filter(|id| !id.is_empty()) {
+            // A job of several partitions has a row in each.
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        let place = ids.iter().position(|id| *id == job.id);
+        Ok(place.map(|place| (place + 1, ids.len())))
+    }
+
+    /// Cancels a job that has not started.
+    ///
+    /// # Errors
+    /// If scancel fails.
+    pub async fn cancel_waiting(&self, id: &str) -> Result<(), SlurmError> {
+        self.scancel(&["--state=PENDING", id]).await
+    }
+
+    /// Sends TERM to the job's script, which is Retrial: it ends the benchmark and keeps its evidence.
+    ///
+    /// # Errors
+    /// If scancel fails.
+    pub async fn terminate(&self, id: &str) -> Result<(), SlurmError> {
+        self.scancel(&["--batch", "--signal=TERM", id]).await
+    }
+
+    /// Has Slurm end a job: everything in it is killed after the site's `KillWait`.
+    ///
+    /// # Errors
+    /// If scancel fails.
+    pub async fn cancel(&self, id: &str) -> Result<(), SlurmError> {
+        self.scancel(&[id]).await
+    }
+
+    async fn scancel(&self, arguments: &[&str]) -> Result<(), SlurmError> {
+        // Ids are used again after a controller has lost its state: the name is asked for, too.
+        let name = format!("--name={}", self.name);
+        let arguments: Vec<&str> = std::iter::once(&*name)
+            .chain(arguments.iter().copied())
+            .collect();
+        call("scancel", &arguments, PATIENCE).await.map(drop)
+    }
+}
+
+/// Calls a program and returns what it printed. It gets no signal of our terminal: a Ctrl-C must not
+/// end an sbatch whose reply is under way.
+async fn call(
+    program: &'static str,
+    arguments: &[&str],
+    patience: Duration,
+) -> Result<String, SlurmError> {
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .kill_on_drop(program != "sbatch")
+        .env("SLURM_TIME_FORMAT", "standard");
+    // They would replace what the script and the arguments say.
+    let defaults = ["SBATCH_", "SQUEUE_", "SACCT_", "SCANCEL_"];
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if defaults.iter().any(|start| text.starts_with(start)) {
+            command.env_remove(name);
+        }
+    }
+    let output = tokio::time::timeout(patience, command.output()).await;
+    let Ok(output) = output else {
+        let seconds = patience.as_secs();
+        return Err(SlurmError::Silent { program, seconds });
+    };
+    let output = output.map_err(|source| SlurmError::Start { program, source })?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let said: Vec<String> = said
+        .map(|line| retrial_readings::sanitize(line).into_owned())
+        .collect();
+    let message = if said.is_empty() {
+        output.status.to_string()
+    } else {
+        said.join("\n  ")
+    };
+    Err(SlurmError::Failed { program, message })
+}

@@ -1,0 +1,92 @@
+//! Site files as people meet them: `sites`, `check`, the schema.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use retrial::site::schema;
+use serde_json::Value;
+
+#[path = "support/json_schema.rs"]
+mod json_schema;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A configuration directory with these sites.
+fn configuration(sites: &[(&str, &str)]) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let folder = directory.path().join("retrial/sites");
+    std::fs::create_dir_all(&folder).unwrap();
+    for (name, text) in sites {
+        std::fs::write(folder.join(format!("{name}.yaml")), text).unwrap();
+    }
+    directory
+}
+
+fn retrial(configuration: &Path, words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args(words)
+        .current_dir(configuration)
+        .env("XDG_CONFIG_HOME", configuration)
+        .env("RETRIAL_HOME", configuration.join("home"))
+        .output()
+        .unwrap()
+}
+
+fn printed(output: &Output) -> String {
+    let text = [&output.stdout[..], &output.stderr].concat();
+    String::from_utf8(text).unwrap()
+}
+
+const LAB: &str = "schema: 1\nscheduler: slurm\ntitle: The lab\npartition: gpu\n";
+
+#[test]
+fn sites_are_listed_by_name() {
+    let here = configuration(&[("lab", LAB), ("b", "schema: 1\nscheduler: pbs\n")]);
+    let output = retrial(here.path(), &["sites"]);
+    assert!(output.status.success());
+    let path = here.path().display().to_string();
+    insta::assert_snapshot!(printed(&output).replace(&path, "~"), @r"
+    b    has errors: retrial check ~/retrial/sites/b.yaml
+    lab  slurm, partition gpu: The lab
+    ");
+    let output = retrial(here.path(), &["sites", "--output", "json"]);
+    let sites: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(sites[1]["site"]["partition"], "gpu");
+    assert_eq!(sites[0]["ok"], false);
+}
+
+#[test]
+fn check_knows_a_site_and_reports_every_problem() {
+    let here = configuration(&[
+        ("lab", LAB),
+        (
+            "bad",
+            "schema: 1\nscheduler: slurm\npartion: gpu\nengine: sudo docker\n",
+        ),
+    ]);
+    let at = |name: &str| format!("retrial/sites/{name}.yaml");
+    let good = retrial(here.path(), &["check", &at("lab")]);
+    assert!(good.status.success(), "{}", printed(&good));
+    let bad = retrial(here.path(), &["check", &at("bad")]);
+    assert_eq!(bad.status.code(), Some(2));
+    insta::assert_snapshot!(printed(&bad));
+}
+
+#[test]
+fn the_committed_schema_is_up_to_date() {
+    let path = root().join("docs/site.schema.json");
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        std::fs::write(&path, schema::json()).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        committed == schema::json(),
+        "docs/site.schema.json is old: `retrial schema site > docs/site.schema.json`"
+    );
+    let schema: Value = serde_json::from_str(&committed).unwrap();
+    let site = serde_json::json!({ "schema": 1, "scheduler": "slurm", "gres": "gpu:8" });
+    assert!(json_schema::fits(&schema, &schema, &site, "site").is_ok());
+}
