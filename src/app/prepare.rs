@@ -91,6 +91,18 @@ pub fn host_has_what_it_needs(plan: &Plan, force: bool) -> Result<(), Failure> {
     )))
 }
 
+/// Refuses a machine on which a plan needs a privilege that was not approved for another one.
+pub fn needs_no_more(approved: &Plan, here: &Plan) -> Result<(), Failure> {
+    let mut privileges = here.privileges.iter();
+    let new = privileges.find(|one| !approved.privileges.contains(one));
+    new.map_or(Ok(()), |new| {
+        Err(Failure::usage(format!(
+            "this node needs a privilege that was not approved: {} ({new})\n  plan and approve it there: retrial run {} --allow {}",
+            new.name, approved.recipe, new.name
+        )))
+    })
+}
+
 /// Values of the secrets that the plan names, from the environment. They are never written down.
 pub fn secrets(plan: &Plan) -> BTreeMap<String, String> {
     plan.secrets

@@ -44,10 +44,15 @@ pub fn resume(
     } else if site::is_submitted(&directory) {
         return site::resume(global, &directory, require_accuracy);
     }
-    runtime::runtime()?.block_on(async {
+    let run = directory.clone();
+    let ended = runtime::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         follow::follow(global, engine, directory, require_accuracy).await
-    })
+    });
+    if let (true, Err(failure)) = (in_job, &ended) {
+        site::node::record_failure(&run, failure)?;
+    }
+    ended
 }
 
 /// Refuses records of other homes: privileges were approved when a run of this home started, and a

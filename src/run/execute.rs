@@ -238,10 +238,20 @@ impl Run<'_> {
 
     /// Does the work of a step on all machines that have it.
     async fn work(&mut self, step: &Step, reattach: bool) -> Result<Option<i64>, Halt> {
+        let others = self.session.others.as_ref();
+        match others.filter(|_| step.has_others()) {
+            None => self.work_here(step, reattach).await,
+            Some(others) => Box::pin(self.work_with(others, step, reattach)).await,
+        }
+    }
+
+    async fn work_with(
+        &mut self,
+        others: &Others,
+        step: &Step,
+        reattach: bool,
+    ) -> Result<Option<i64>, Halt> {
         let session = self.session;
-        let Some(others) = session.others.as_ref().filter(|_| step.has_others()) else {
-            return self.work_here(step, reattach).await;
-        };
         session.failures.forget(step.number);
         if !step.has_head() {
             others.execute(session, step).await?;

@@ -14,6 +14,16 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// How long a submission may take: it is not ended earlier, since nobody would know its job.
 const SUBMISSION: Duration = Duration::from_mins(5);
 
+/// The nodes of the job that this process is in, the first one first.
+///
+/// # Errors
+/// If scontrol fails.
+pub async fn nodes_of_job() -> Result<Vec<String>, SlurmError> {
+    let list = std::env::var("SLURM_JOB_NODELIST").unwrap_or_default();
+    let printed = call("scontrol", &["show", "hostnames", &list], PATIENCE).await?;
+    Ok(printed.lines().map(str::to_owned).collect())
+}
+
 /// The jobs of one name, of this user.
 #[derive(Debug, Clone)]
 pub struct Slurm {

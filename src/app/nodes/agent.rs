@@ -96,6 +96,7 @@ async fn ready(
         gpu_support::add(&mut host.gpu_support, engine.info().api.clone(), &abilities);
     }
     let mut plan = on_host(&shared, &recipe, &host)?;
+    prepare::needs_no_more(&shared, &plan)?;
     prepare::host_has_what_it_needs(&plan, begin.force)?;
     let found = preflight::look(global, host, Ok(&engine), Some(&plan)).await;
     plan.warnings = found.allow(&plan.recipe, begin.force)?;

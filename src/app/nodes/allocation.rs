@@ -53,11 +53,11 @@ impl Allocation {
     /// # Errors
     /// If the file exists and cannot be read.
     pub fn of(run: &RunDirectory) -> Result<Option<Self>, Failure> {
-        if run.join(RECORD).exists() {
-            Ok(Some(run.read_json(RECORD)?))
-        } else {
-            Ok(None)
+        if !run.join(RECORD).exists() {
+            return Ok(None);
         }
+        let written: Self = run.read_json(RECORD)?;
+        Ok(Some(written).filter(|written| !written.others.is_empty()))
     }
 
     /// Writes them into the run's directory.

@@ -5,12 +5,15 @@ use serde_json::Value;
 
 use super::record::{self, SITE, SiteRequest};
 use crate::app::failure::Failure;
+use crate::app::nodes::Allocation;
 use crate::app::options::GlobalOptions;
 use crate::app::{gpu_support, open, prepare, runtime};
 use crate::host::assign::depends_on_engine;
 use crate::host::model::HostView;
-use crate::plan::build::Origin;
-use crate::plan::{Plan, PlanOptions};
+use crate::plan::Plan;
+use crate::plan::build::on_host;
+use crate::run::nodes::Launcher;
+use crate::slurm;
 use crate::store::journal::{AbortReason, Event, Journal, State, What};
 use crate::store::open::read_text_beneath;
 use crate::store::{RunDirectory, StoreError};
@@ -26,16 +29,21 @@ const RECIPE: u64 = 64 << 20;
 pub fn prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), Failure> {
     let prepared = try_prepare(global, directory);
     if let Err(failure) = &prepared {
-        let node = std::env::var("SLURMD_NODENAME").unwrap_or_else(|_| "its node".to_owned());
-        let what = What::RunEnded {
-            exit_code: failure.exit.code(),
-            reason: Some(AbortReason::Error {
-                message: format!("on {node}: {}", failure.text()),
-            }),
-        };
-        record::write(directory, what)?;
+        record_failure(directory, failure)?;
     }
     prepared
+}
+
+/// Writes into the run's journal why its job ends early, where whoever follows the job reads it.
+pub fn record_failure(directory: &RunDirectory, failure: &Failure) -> Result<(), StoreError> {
+    let node = std::env::var("SLURMD_NODENAME").unwrap_or_else(|_| "its node".to_owned());
+    let what = What::RunEnded {
+        exit_code: failure.exit.code(),
+        reason: Some(AbortReason::Error {
+            message: format!("on {node}: {}", failure.text()),
+        }),
+    };
+    record::write(directory, what)
 }
 
 fn try_prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), Failure> {
@@ -52,12 +60,30 @@ fn try_prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), F
     prepare::host_has_what_it_needs(&plan, request.force)?;
     let recipe = read_text_beneath(directory.path(), "recipe.yaml".as_ref(), RECIPE)?;
     let name = host.hostname.clone();
-    let prepared = runtime::runtime()?.block_on(async {
+    let (prepared, allocation) = runtime::runtime()?.block_on(async {
+        let allocation = allocation(request.force).await?;
         let engine = open::engine(global).await?;
-        prepare::prepared(global, host, &engine, recipe, plan, request.force).await
+        let prepared = prepare::prepared(global, host, &engine, recipe, plan, request.force);
+        Ok::<_, Failure>((prepared.await?, allocation))
     })?;
     tell_another_node(directory, &name)?;
+    Allocation::matches(Some(&allocation), &prepared.plan)?;
+    allocation.write_down(directory)?;
     prepared.write_down(directory).map_err(Failure::from)
+}
+
+/// The nodes of the job, of which this is the first.
+async fn allocation(force: bool) -> Result<Allocation, Failure> {
+    let names = slurm::nodes_of_job().await;
+    let mut names = names.map_err(|error| Failure::host(error.to_string()))?;
+    if !names.is_empty() {
+        names.remove(0);
+    }
+    Ok(Allocation {
+        launcher: Launcher::Srun,
+        others: names,
+        force,
+    })
 }
 
 /// The plan of the login host with what depends on the host from this one.
@@ -67,39 +93,18 @@ fn on_this_node(
     before: Plan,
     host: &HostView,
 ) -> Result<Plan, Failure> {
-    let origin = Origin {
-        directory: request.directory.clone(),
-        hash: before.recipe_hash.clone(),
-    };
-    let options = PlanOptions {
+    let before = Plan {
         gpus: gpus(directory, request)?,
-        ..request.options.clone()
+        directory: request.directory.clone(),
+        ..before
     };
-    let here = crate::plan::build(&request.recipe, &origin, &options, host)?;
-    if let Some(new) = here
-        .privileges
-        .iter()
-        .find(|one| !before.privileges.contains(one))
-    {
-        return Err(Failure::usage(format!(
-            "this node needs a privilege that was not approved: {} ({new})\n  plan and approve it there: retrial run {} --allow {}",
-            new.name, before.recipe, new.name
-        )));
-    }
-    let mut unmet = here.unmet;
-    unmet.extend(open::missing_models(
+    let mut here = on_host(&before, &request.recipe, host)?;
+    prepare::needs_no_more(&before, &here)?;
+    here.unmet.extend(open::missing_models(
         &request.recipe,
         request.directory.as_deref(),
     ));
-    Ok(Plan {
-        gpus: here.gpus,
-        assigned_gpus: here.assigned_gpus,
-        container: here.container,
-        steps: here.steps,
-        same_sku: here.same_sku,
-        unmet,
-        ..before
-    })
+    Ok(here)
 }
 
 /// The GPUs that the run may use: what was asked for, else, on a node that is shared with others, those

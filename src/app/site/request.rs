@@ -24,6 +24,8 @@ pub struct Target {
     home: Home,
     program: PathBuf,
     scratch: PathBuf,
+    /// How many nodes its jobs have.
+    nodes: u32,
 }
 
 /// A run that can be submitted.
@@ -96,6 +98,7 @@ impl Target {
             found,
             time_limit,
             home: home.clone(),
+            nodes: plan.nodes.map_or(1, |nodes| nodes.count),
             program,
             scratch,
         })
@@ -109,7 +112,7 @@ impl Target {
             home: text(self.home.root())?,
             program: text(&self.program)?,
             scratch: text(&self.scratch)?,
-            nodes: 1,
+            nodes: self.nodes,
             time_limit: self.time_limit,
             site: &self.found.site,
         };

@@ -37,6 +37,7 @@ pub fn on_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Plan, Pl
         assigned_gpus: here.assigned_gpus,
         unmet: here.unmet,
         same_sku: here.same_sku,
+        privileges: here.privileges,
         container: here.container,
         ..plan.clone()
     };
