@@ -48,7 +48,7 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
         });
     }
     let (mut run, _) = Run::open(session).await?;
-    if let Err(error) = run.execute_steps().await {
+    if let Err(error) = Box::pin(run.execute_steps()).await {
         let _ = container::teardown(session).await;
         run.leave_others().await;
         let message = error.to_string();
