@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 
-use crate::app::terminal;
+use crate::app::{site, terminal};
 use crate::results::verdict::ExitCode;
 use crate::run::Session;
 use crate::store::journal::What;
@@ -23,6 +23,10 @@ pub trait SignalTarget: Send + Sync + 'static {
     fn hung_up(&self);
     /// The command that removes what is left when the process exits at once.
     fn cleanup(&self) -> String;
+    /// Whether a second signal has it exit at once: in a job, a scheduler may send each process one.
+    fn is_at_a_terminal(&self) -> bool {
+        true
+    }
 }
 
 impl SignalTarget for Arc<Session> {
@@ -42,6 +46,10 @@ impl SignalTarget for Arc<Session> {
 
     fn cleanup(&self) -> String {
         format!("retrial clean {}", self.run.id())
+    }
+
+    fn is_at_a_terminal(&self) -> bool {
+        !site::is_submitted(&self.run)
     }
 }
 
@@ -66,6 +74,9 @@ pub fn handle_signals(subject: impl SignalTarget) -> JoinHandle<()> {
                     subject.hung_up();
                     continue;
                 }
+            }
+            if is_stopping && !subject.is_at_a_terminal() {
+                continue;
             }
             if is_stopping {
                 terminal::note(&format!(

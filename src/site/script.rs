@@ -9,6 +9,17 @@ use super::Site;
 use super::time_limit::{as_slurm, warning_s};
 use retrial_recipe::quote::quote;
 
+/// Waits for Retrial, which ends the run when the job is to end. If it was killed, it leaves containers.
+const WAIT: &str = "\
+tool=$!
+trap 'kill -TERM $tool 2>/dev/null' TERM
+status=0
+wait $tool || status=$?
+while kill -0 $tool 2>/dev/null; do
+  wait $tool && status=0 || status=$?
+done
+";
+
 /// A job of a run.
 #[derive(Debug, Clone)]
 pub struct JobScript<'a> {
@@ -78,13 +89,12 @@ impl JobScript<'_> {
         if let Some(prolog) = &site.prolog {
             let _ = writeln!(out, "{}", prolog.trim_end());
         }
-        let _ = writeln!(
-            out,
-            "exec {} --home {} resume --in-job {}",
-            quote(&self.program),
-            quote(&self.home),
-            quote(self.run)
-        );
+        let tool = format!("{} --home {}", quote(&self.program), quote(&self.home));
+        let run = quote(self.run);
+        let _ = writeln!(out, "{tool} resume --in-job {run} &");
+        out.push_str(WAIT);
+        let _ = writeln!(out, "[ $status -le 128 ] || {tool} clean {run} || true");
+        let _ = writeln!(out, "exit $status");
         Ok(out)
     }
 

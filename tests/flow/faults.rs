@@ -42,7 +42,8 @@ impl Play {
     }
 
     async fn execute(&self, engine: &Arc<Fake>) -> Result<Ended, RunError> {
-        execute(&self.session(engine)?).await
+        let session = self.session(engine)?;
+        Box::pin(execute(&session)).await
     }
 
     fn session(&self, engine: &Arc<Fake>) -> Result<Session, RunError> {

@@ -4,9 +4,12 @@ use std::path::Path;
 
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
+use crate::app::site::is_submitted;
 use crate::app::{open, runtime, terminal};
 use crate::results::verdict::ExitCode;
+use crate::run::nodes::whole_run;
 use crate::run::{PATH_LABEL, RUN_LABEL, other_user};
+use crate::store::RunDirectory;
 use crate::store::journal::{Event, Journal, State};
 use crate::store::lock::FileLock;
 use retrial_engine::api::{ContainerState, Engine};
@@ -78,6 +81,25 @@ pub fn clean(
     })
 }
 
+/// Removes this user's containers of runs that a job of a site has had on this machine, besides one run: such
+/// a job has the machine alone, so that nothing of an earlier one is needed. Returns their names.
+///
+/// # Errors
+/// If the engine does not answer.
+pub async fn of_earlier_jobs(engine: &dyn Engine, run: &str) -> Result<Vec<String>, Failure> {
+    let mut removed = Vec::new();
+    for container in engine.containers(RUN_LABEL).await? {
+        let id = container.labels.get(RUN_LABEL).map_or("", String::as_str);
+        let path = container.labels.get(PATH_LABEL).map(Path::new);
+        let of_job = path.is_some_and(|path| is_submitted(&RunDirectory::at(whole_run(path))));
+        if id != run && of_job && other_user(&container.labels).is_none() {
+            engine.remove(&container.id).await?;
+            removed.push(container.name);
+        }
+    }
+    Ok(removed)
+}
+
 /// Whether the container's run is in another home, which cleans it.
 fn of_another_home(container: &ContainerState, runs: &Path) -> bool {
     let path = container.labels.get(PATH_LABEL).map(Path::new);
@@ -96,7 +118,8 @@ fn in_use(container: &ContainerState, all: bool, named: bool) -> Option<String> 
     if all || named {
         return None;
     }
-    let events = path.map(|path| Journal::read::<Event>(&path.join("journal.jsonl")));
+    // Of several machines, the first one's journal says whether the run is over.
+    let events = path.map(|path| Journal::read::<Event>(&whole_run(path).join("journal.jsonl")));
     match events {
         Some(Ok(events)) if State::of(&events).over.is_some() => None,
         Some(Ok(_)) if container.running => Some(format!(

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use tokio::io::AsyncWriteExt;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::compare::facts;
 use super::head::NONCE;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::app::{free_space, gpu_support, open, preflight, prepare};
+use crate::app::{clean, free_space, gpu_support, open, preflight, prepare};
 use crate::host::assign::depends_on_engine;
 use crate::host::model::HostView;
 use crate::plan::Plan;
@@ -33,12 +34,25 @@ const NONCE_BYTES: u64 = 1000;
 /// If the run's files cannot be read, or the engine does not answer.
 pub async fn serve(global: &GlobalOptions, run: &Path, name: &str) -> Result<ExitCode, Failure> {
     let run = RunDirectory::at(run.to_owned());
+    ignore_signals();
     let (replies, outgoing) = unbounded_channel();
     let writer = tokio::spawn(write(outgoing));
     let served = Box::pin(obey(global, &run, name, &replies)).await;
     drop(replies);
     let _ = writer.await;
     served.map(|()| ExitCode::Success)
+}
+
+/// The head is told, too, and says what is to be done: a scheduler sends all processes of a job the same.
+fn ignore_signals() {
+    for kind in [
+        SignalKind::interrupt(),
+        SignalKind::terminate(),
+        SignalKind::hangup(),
+    ] {
+        // A handler that does nothing stays until the process ends.
+        let _ = signal(kind);
+    }
 }
 
 async fn obey(
@@ -89,6 +103,9 @@ async fn ready(
     mut host: HostView,
 ) -> Result<Docker, Failure> {
     let engine = open::engine(global).await?;
+    if begin.alone {
+        clean::containers::of_earlier_jobs(&engine, run.id()).await?;
+    }
     let recipe = recipe(run, &shared.recipe)?;
     if depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref())
         && let Ok(abilities) = engine.abilities().await

@@ -20,6 +20,9 @@ pub struct Allocation {
     /// Go on even if they do not meet the recipe's requirements.
     #[serde(default)]
     pub force: bool,
+    /// No other job of this user is on them.
+    #[serde(default)]
+    pub alone: bool,
 }
 
 /// Parses `ssh:n2,n3`, as `--nodes` takes it.
@@ -44,6 +47,7 @@ pub fn parse(text: &str) -> Result<Allocation, String> {
         launcher: Launcher::Ssh,
         others,
         force: false,
+        alone: false,
     })
 }
 

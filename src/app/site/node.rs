@@ -7,12 +7,13 @@ use super::record::{self, SITE, SiteRequest};
 use crate::app::failure::Failure;
 use crate::app::nodes::Allocation;
 use crate::app::options::GlobalOptions;
-use crate::app::{gpu_support, open, prepare, runtime};
+use crate::app::{clean, gpu_support, open, prepare, runtime};
 use crate::host::assign::depends_on_engine;
 use crate::host::model::HostView;
 use crate::plan::Plan;
 use crate::plan::build::on_host;
 use crate::run::nodes::Launcher;
+use crate::site::Site;
 use crate::slurm;
 use crate::store::journal::{AbortReason, Event, Journal, State, What};
 use crate::store::open::read_text_beneath;
@@ -61,8 +62,11 @@ fn try_prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), F
     let recipe = read_text_beneath(directory.path(), "recipe.yaml".as_ref(), RECIPE)?;
     let name = host.hostname.clone();
     let (prepared, allocation) = runtime::runtime()?.block_on(async {
-        let allocation = allocation(request.force).await?;
+        let allocation = allocation(directory, request.force).await?;
         let engine = open::engine(global).await?;
+        if allocation.alone {
+            clean::containers::of_earlier_jobs(&engine, directory.id()).await?;
+        }
         let prepared = prepare::prepared(global, host, &engine, recipe, plan, request.force);
         Ok::<_, Failure>((prepared.await?, allocation))
     })?;
@@ -73,7 +77,7 @@ fn try_prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), F
 }
 
 /// The nodes of the job, of which this is the first.
-async fn allocation(force: bool) -> Result<Allocation, Failure> {
+async fn allocation(directory: &RunDirectory, force: bool) -> Result<Allocation, Failure> {
     let names = slurm::nodes_of_job().await;
     let mut names = names.map_err(|error| Failure::host(error.to_string()))?;
     if !names.is_empty() {
@@ -83,6 +87,7 @@ async fn allocation(force: bool) -> Result<Allocation, Failure> {
         launcher: Launcher::Srun,
         others: names,
         force,
+        alone: site(directory)?.exclusive,
     })
 }
 
@@ -114,13 +119,17 @@ fn gpus(directory: &RunDirectory, request: &SiteRequest) -> Result<Vec<String>, 
     if !asked.is_empty() || request.recipe.requires.gpus.is_none() {
         return Ok(asked.clone());
     }
-    let text = read_text_beneath(directory.path(), SITE.as_ref(), RECIPE)?;
-    let site = crate::site::read(&Source::new(SITE, text)).map_err(Failure::problems)?;
     let assigned = std::env::var(ASSIGNED).unwrap_or_default();
-    if site.exclusive || assigned.is_empty() {
+    if site(directory)?.exclusive || assigned.is_empty() {
         return Ok(Vec::new());
     }
     Ok(assigned.split(',').map(str::to_owned).collect())
+}
+
+/// The site as it was when the run was submitted.
+fn site(directory: &RunDirectory) -> Result<Site, Failure> {
+    let text = read_text_beneath(directory.path(), SITE.as_ref(), RECIPE)?;
+    crate::site::read(&Source::new(SITE, text)).map_err(Failure::problems)
 }
 
 /// Warns if an earlier job measured on another node.

@@ -45,6 +45,8 @@ pub struct Begin {
     pub secrets: BTreeMap<String, String>,
     /// Go on even if it does not meet the recipe's requirements.
     pub force: bool,
+    /// No other job of this user is on it: containers of earlier ones are removed.
+    pub alone: bool,
     /// What becomes of its containers if the head is gone.
     pub on_disconnect: OnDisconnect,
     /// How long its engine may be away when it is needed.

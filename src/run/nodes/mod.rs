@@ -17,6 +17,8 @@ pub use launcher::Launcher;
 pub use message::{Begin, Facts, OnDisconnect, Order, Reply};
 pub use others::{NodeError, Others};
 
+use std::path::{Path, PathBuf};
+
 use serde::{Deserialize, Serialize};
 
 use retrial_recipe::expression::NodeScope;
@@ -46,6 +48,13 @@ impl Machine {
 #[must_use]
 pub fn directory_of(name: &str) -> String {
     format!("nodes/{name}")
+}
+
+/// The directory of the run that a machine's directory is a part of, or the run's own.
+#[must_use]
+pub fn whole_run(path: &Path) -> PathBuf {
+    let run = path.parent().filter(|parent| parent.ends_with("nodes"));
+    run.and_then(Path::parent).unwrap_or(path).to_owned()
 }
 
 /// Whether a name can be that of a machine: it becomes a part of paths and command lines.
