@@ -16,16 +16,22 @@ pub const USER_LABEL: &str = "io.retrial.user";
 pub const UID_LABEL: &str = "io.retrial.uid";
 /// The label with the cached directories that the container mounts.
 pub const CACHE_LABEL: &str = "io.retrial.cache";
+/// The label with the id of the Slurm job that made the container: a site's epilog removes by it what a
+/// job left.
+pub const JOB_LABEL: &str = "io.retrial.job";
 
 /// The labels of this run's containers: one without them is never touched.
 pub fn own_labels(session: &Session) -> BTreeMap<String, String> {
     let path = session.run.path().display().to_string();
-    BTreeMap::from([
+    let own = BTreeMap::from([
         (RUN_LABEL.to_owned(), session.run.id().to_owned()),
         (PATH_LABEL.to_owned(), path),
         (USER_LABEL.to_owned(), user()),
         (UID_LABEL.to_owned(), uid()),
-    ])
+    ]);
+    let job = std::env::var("SLURM_JOB_ID").ok();
+    let job = job.map(|id| (JOB_LABEL.to_owned(), id));
+    own.into_iter().chain(job).collect()
 }
 
 /// The owner of a container of ours by its labels, if that is another user.
