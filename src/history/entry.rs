@@ -70,10 +70,13 @@ impl RunSummary {
         let bytes = read_beneath(directory.path(), journal, LARGEST_JOURNAL).unwrap_or_default();
         let mut state = State::default();
         let mut ended: Option<Timestamp> = None;
-        let mut is_submitted = false;
+        let (mut submitted, mut is_submitted) = (None, false);
         for event in bytes.split(|byte| *byte == b'\n').filter_map(of_whole_run) {
             is_submitted = match event.what {
-                What::Submitting { .. } => true,
+                What::Submitting { .. } => {
+                    submitted.get_or_insert(event.time);
+                    true
+                }
                 What::RunBegan { .. } | What::RunEnded { .. } => false,
                 _ => is_submitted,
             };
@@ -82,7 +85,7 @@ impl RunSummary {
             }
             state.apply(&event);
         }
-        self.began = state.since;
+        self.began = state.since.or(submitted);
         self.digest = digest(&state);
         if let Some((exit_code, reason)) = state.over {
             self.run_state = RunState::Ended;

@@ -29,11 +29,6 @@ impl<'a> Display<'a> {
         }
     }
 
-    /// Whether the run has begun.
-    pub fn has_begun(&self) -> bool {
-        self.reporter.is_some()
-    }
-
     /// Shows where a job stands in the queue.
     pub fn waits(&mut self, job: &QueuedJob, position: Option<(usize, usize)>) {
         self.waiting.show(job, position);

@@ -58,7 +58,8 @@ pub struct Following<'a> {
     judged: bool,
     /// The controller did not answer last time.
     is_away: bool,
-    is_running: bool,
+    /// As far as it is known.
+    phase: JobPhase,
     missing: Option<Instant>,
     over: Option<(String, Instant)>,
 }
@@ -84,7 +85,7 @@ impl<'a> Following<'a> {
             stopping: None,
             judged: false,
             is_away: false,
-            is_running: false,
+            phase: JobPhase::Waiting,
             missing: None,
             over: None,
         })
@@ -127,6 +128,7 @@ impl<'a> Following<'a> {
             "stopping job {}; a second signal leaves it to Slurm",
             self.id
         ));
+        self.questions.ask_now();
         self.stopping = Some(Stopping::start(self.slurm.clone(), self.id.clone()));
         Ok(false)
     }
@@ -136,7 +138,10 @@ impl<'a> Following<'a> {
         let mut end = None;
         for event in self.events.look() {
             match &event.what {
-                What::RunBegan { .. } => self.judged = false,
+                What::RunBegan { .. } => {
+                    self.judged = false;
+                    self.phase = JobPhase::Active;
+                }
                 What::Judged { .. } => self.judged = true,
                 What::RunEnded { exit_code, reason } => {
                     end = Some(End::Run {
@@ -177,20 +182,20 @@ impl<'a> Following<'a> {
             Answer::Accounted(state) => self.ended(state),
             Answer::Known(job, _) if job.phase() == JobPhase::Over => self.ended(job.state),
             // An answer may be older than what the job has written since.
-            Answer::Known(..) if self.display.has_begun() => {}
+            Answer::Known(..) if self.phase == JobPhase::Active => {}
             Answer::Known(job, position) if job.phase() == JobPhase::Waiting => {
                 self.display.waits(&job, position);
             }
             Answer::Known(job, _) => {
-                if !std::mem::replace(&mut self.is_running, true) {
-                    let text = format!("job {} runs on {}", job.id, job.nodes);
-                    self.display.tell(&text);
-                }
+                self.phase = JobPhase::Active;
+                let text = format!("job {} runs on {}", job.id, job.nodes);
+                self.display.tell(&text);
             }
         }
     }
 
     fn ended(&mut self, state: String) {
+        self.phase = JobPhase::Over;
         self.over.get_or_insert_with(|| (state, Instant::now()));
     }
 
@@ -206,7 +211,7 @@ impl<'a> Following<'a> {
                 id = self.id
             )));
         }
-        if let Some(error) = stopping.next().await {
+        if let Some(error) = stopping.next(self.phase).await {
             self.display.tell(&format!("waiting for Slurm: {error}"));
         }
         Ok(())

@@ -43,6 +43,11 @@ impl Questions {
         }
     }
 
+    /// Asks at the next opportunity.
+    pub fn ask_now(&mut self) {
+        self.asked = None;
+    }
+
     /// Asks if it is time to, and returns an answer if there is a new one.
     pub async fn next(&mut self) -> Option<Answer> {
         let pause = match self.started.elapsed().as_secs() {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinHandle;
 
-use crate::slurm::{Slurm, SlurmError};
+use crate::slurm::{JobPhase, Slurm, SlurmError};
 
 /// How long Retrial may take in its job.
 const GRACE: Duration = Duration::from_secs(90);
@@ -19,11 +19,21 @@ pub struct Stopping {
     slurm: Slurm,
     id: String,
     since: Instant,
-    /// The job itself is to be cancelled.
-    is_late: bool,
-    call: Option<JoinHandle<Result<(), SlurmError>>>,
-    called: Option<Instant>,
-    is_done: bool,
+    call: Option<JoinHandle<Result<Order, SlurmError>>>,
+    tried: Option<(Order, Instant)>,
+    /// The last one that Slurm took.
+    taken: Option<Order>,
+}
+
+/// What Slurm is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// Do not start it.
+    Withdraw,
+    /// Send TERM to Retrial in it.
+    Terminate,
+    /// End it.
+    Cancel,
 }
 
 impl Stopping {
@@ -33,10 +43,9 @@ impl Stopping {
             slurm,
             id,
             since: Instant::now(),
-            is_late: false,
             call: None,
-            called: None,
-            is_done: false,
+            tried: None,
+            taken: None,
         }
     }
 
@@ -45,29 +54,37 @@ impl Stopping {
         self.since.elapsed() > GRACE + END
     }
 
-    /// Calls scancel if that is due. Returns why the last call failed.
-    pub async fn next(&mut self) -> Option<SlurmError> {
+    /// Calls scancel for a job in this phase, if that is due. Returns why the last call failed.
+    pub async fn next(&mut self, phase: JobPhase) -> Option<SlurmError> {
         let mut failed = None;
         if let Some(call) = self.call.take_if(|call| call.is_finished())
             && let Ok(result) = call.await
         {
-            self.is_done = result.is_ok();
-            failed = result.err();
+            match result {
+                Ok(order) => self.taken = Some(order),
+                Err(error) => failed = Some(error),
+            }
         }
-        if !self.is_late && self.since.elapsed() > GRACE {
-            self.is_late = true;
-            self.is_done = false;
-        }
-        let is_due = self.called.is_none_or(|called| called.elapsed() > AGAIN);
-        if self.call.is_none() && !self.is_done && is_due {
-            self.called = Some(Instant::now());
-            let (slurm, id, is_late) = (self.slurm.clone(), self.id.clone(), self.is_late);
+        let order = match phase {
+            _ if self.since.elapsed() > GRACE => Order::Cancel,
+            JobPhase::Waiting => Order::Withdraw,
+            JobPhase::Active => Order::Terminate,
+            JobPhase::Over => return None,
+        };
+        let is_due = match self.tried {
+            Some((tried, at)) if tried == order => at.elapsed() > AGAIN,
+            _ => true,
+        };
+        if self.call.is_none() && self.taken != Some(order) && is_due {
+            self.tried = Some((order, Instant::now()));
+            let (slurm, id) = (self.slurm.clone(), self.id.clone());
             self.call = Some(tokio::spawn(async move {
-                if is_late {
-                    return slurm.cancel(&id).await;
+                match order {
+                    Order::Withdraw => slurm.cancel_waiting(&id).await,
+                    Order::Terminate => slurm.terminate(&id).await,
+                    Order::Cancel => slurm.cancel(&id).await,
                 }
-                slurm.cancel_waiting(&id).await?;
-                slurm.terminate(&id).await
+                .map(|()| order)
             }));
         }
         failed

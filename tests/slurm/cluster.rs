@@ -1,0 +1,216 @@
+//! Runs on the lab's cluster.
+
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+
+use super::program::{Done, User, recipe};
+use super::support::Cluster;
+
+/// A user of the cluster's login node, with a directory that all nodes share.
+struct Login {
+    cluster: Cluster,
+    user: User,
+}
+
+impl Login {
+    fn new(name: &str, recipe: &str) -> Option<Self> {
+        let cluster = Cluster::shared()?;
+        let directory = cluster
+            .directory
+            .join("shared")
+            .join(format!("{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let mut user = User::at(&directory, SITE, recipe);
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/cluster");
+        user.before = ["env", "TERM=dumb", script, "in"]
+            .map(str::to_owned)
+            .to_vec();
+        user.env = vec![(
+            "RETRIAL_CLUSTER".to_owned(),
+            cluster.directory.display().to_string(),
+        )];
+        Some(Self { cluster, user })
+    }
+
+    /// Starts to follow, and returns the process: the script is replaced by the program.
+    fn start(&self, arguments: &[&str]) -> Child {
+        let mut command = self.user.command(arguments);
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
+    fn run(&self) -> Child {
+        self.start(&["run", "./mine.yaml", "--site", "lab"])
+    }
+
+    /// How many jobs the run has had.
+    fn jobs(&self) -> usize {
+        let name = format!("--name=retrial-{}", self.user.id());
+        let jobs = ["in", "squeue", "-h", "--states=all", &name, "-o", "%i"];
+        self.cluster.lab(&jobs).lines().count()
+    }
+
+    /// Nothing of the run is left: no job, no container on any node.
+    fn expect_nothing_left(&self) {
+        let name = format!("--name=retrial-{}", self.user.id());
+        assert_eq!(self.cluster.lab(&["in", "squeue", "-h", &name]), "");
+        let label = format!("label=io.retrial.run={}", self.user.id());
+        for node in ["n1", "n2", "n3"] {
+            let ps = ["node", node, "docker", "ps", "-aq", "--filter", &label];
+            assert_eq!(self.cluster.lab(&ps), "", "{node}");
+        }
+    }
+}
+
+impl Drop for Login {
+    fn drop(&mut self) {
+        let directory: &PathBuf = &self.user.directory;
+        if !std::thread::panicking() {
+            let _ = std::fs::remove_dir_all(directory);
+        }
+    }
+}
+
+const SITE: &str = "partition: gpu\ntime_limit: 20m\n";
+
+fn signal(child: &Child, name: &str) {
+    let pid = child.id().to_string();
+    let killed = std::process::Command::new("kill")
+        .args([name, &pid])
+        .status();
+    assert!(killed.unwrap().success());
+}
+
+fn end(child: Child) -> Done {
+    Done::of(&child.wait_with_output().unwrap())
+}
+
+#[test]
+fn a_run_is_a_job_and_its_verdict_is_the_runs_own() {
+    let Some(login) = Login::new("happy", &recipe(1)) else {
+        return;
+    };
+    login
+        .user
+        .run(&[])
+        .exits(0)
+        .says("two-performance: finished in")
+        .says("reproduced: Both published figures hold.");
+    login.expect_nothing_left();
+    let host = std::fs::read_to_string(login.user.the_run().join("host.json")).unwrap();
+    assert!(host.contains("\"hostname\": \"n"), "{host}");
+    let id = login.user.id();
+    login.user.retrial(&["judge", &id]).exits(0);
+    login
+        .user
+        .retrial(&["resume", &id])
+        .exits(0)
+        .does_not_say("job");
+    assert_eq!(login.jobs(), 1);
+}
+
+#[test]
+fn ctrl_c_ends_the_benchmark_and_resume_submits_another_job() {
+    let Some(login) = Login::new("interrupt", &recipe(8)) else {
+        return;
+    };
+    let run = login.run();
+    login.user.wait_for("container_created");
+    signal(&run, "-INT");
+    end(run)
+        .exits(130)
+        .says("no verdict: the run was stopped")
+        .says("remove: finished");
+    login.expect_nothing_left();
+    let id = login.user.id();
+    let resumed = login.user.retrial(&["resume", &id]).exits(0);
+    resumed
+        .says("submitted job ")
+        .says("Both published figures hold");
+    assert_eq!(login.jobs(), 2);
+    login.expect_nothing_left();
+}
+
+#[test]
+fn a_killed_follower_costs_nothing_and_stop_needs_none() {
+    let Some(login) = Login::new("killed", &recipe(6)) else {
+        return;
+    };
+    let mut run = login.run();
+    login.user.wait_for("container_created");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let id = login.user.id();
+    let logs = login.start(&["logs", "-f", &id]);
+    let resumed = login.user.retrial(&["resume", &id]).exits(0);
+    resumed
+        .says("found job ")
+        .says("Both published figures hold");
+    end(logs).exits(0).says("answer: 43 items/s");
+    assert_eq!(login.jobs(), 1);
+    login.expect_nothing_left();
+}
+
+#[test]
+fn stop_and_scancel_keep_the_evidence() {
+    let Some(login) = Login::new("stop", &recipe(30)) else {
+        return;
+    };
+    login.user.run(&["--detach"]).exits(0);
+    login.user.wait_for("container_created");
+    let id = login.user.id();
+    login
+        .user
+        .retrial(&["stop", &id])
+        .exits(0)
+        .says(": stopped");
+    login.expect_nothing_left();
+    assert_eq!(
+        login.user.journal("journal.jsonl").last().unwrap()["exit_code"],
+        130
+    );
+
+    // Somebody else's scancel ends it as gracefully.
+    let resumed = login.start(&["resume", &id]);
+    let began = || {
+        let events = login.user.journal("journal.jsonl");
+        events
+            .iter()
+            .filter(|one| one["event"] == "container_created")
+            .count()
+    };
+    while began() < 2 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let name = format!("--name=retrial-{id}");
+    login.cluster.lab(&["in", "scancel", &name]);
+    end(resumed)
+        .exits(130)
+        .says("was cancelled; what was measured stays");
+    login.expect_nothing_left();
+}
+
+#[test]
+fn what_was_measured_before_the_time_limit_stays() {
+    let Some(login) = Login::new("limit", &recipe(20)) else {
+        return;
+    };
+    // Slurm warns it after half a minute: in the second measurement.
+    login.user.site("partition: gpu\ntime_limit: 1m\n");
+    login
+        .user
+        .run(&[])
+        .exits(130)
+        .says("reached its time limit of 1m; what was measured stays");
+    login.expect_nothing_left();
+    login.user.site(SITE);
+    let id = login.user.id();
+    login
+        .user
+        .retrial(&["resume", &id])
+        .exits(0)
+        .says("already complete")
+        .says("Both published figures hold");
+    assert_eq!(login.jobs(), 2);
+    login.expect_nothing_left();
+}

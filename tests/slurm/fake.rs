@@ -1,0 +1,225 @@
+//! Stand-ins of Slurm's programs, for what the real ones cannot be made to show: a lost reply, a
+//! controller that is away for some calls, accounting without a job. Their jobs are processes here, on a
+//! node without an engine. `stand-in` says how it is told what to do.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use super::program::{User, recipe};
+
+/// A login host with stand-ins of Slurm's programs.
+struct Fake {
+    directory: TempDir,
+    user: User,
+}
+
+impl Fake {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let bin = directory.path().join("bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        for name in ["sbatch", "squeue", "sacct", "scancel"] {
+            let stand_in = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/slurm/stand-in");
+            symlink(stand_in, bin.join(name)).unwrap();
+        }
+        let site = "time_limit: 1h\nengine: unix:///nowhere.sock\n";
+        let mut user = User::at(directory.path(), site, &recipe(0));
+        let path = std::env::var("PATH").unwrap();
+        user.env = vec![
+            ("PATH".to_owned(), format!("{}:{path}", bin.display())),
+            ("FAKE".to_owned(), directory.path().display().to_string()),
+        ];
+        Self { directory, user }
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    fn set(&self, name: &str, text: &str) {
+        std::fs::write(self.path().join(name), text).unwrap();
+    }
+
+    fn calls(&self, program: &str) -> usize {
+        let calls = std::fs::read_to_string(self.path().join("calls")).unwrap_or_default();
+        let program = format!("{program} ");
+        calls
+            .lines()
+            .filter(|call| call.starts_with(&program))
+            .count()
+    }
+}
+
+#[test]
+fn a_node_without_an_engine_says_so() {
+    let fake = Fake::new();
+    fake.user
+        .run(&[])
+        .exits(3)
+        .says("submitted job 7")
+        .says("no verdict: on n1: no container engine answers at unix:///nowhere.sock")
+        .says("resume it: retrial resume ");
+    assert_eq!(fake.calls("sbatch"), 1);
+    let run = fake.user.the_run();
+    let script = std::fs::read_to_string(run.join("job.sh")).unwrap();
+    let id = fake.user.id();
+    let printed = fake
+        .user
+        .retrial(&["plan", "./mine.yaml", "--site", "lab", "--format", "sbatch"])
+        .exits(0);
+    assert_eq!(printed.said.replace("RUN", &id), script);
+    let events: Vec<_> = fake.user.journal("journal.jsonl");
+    assert_eq!(events[0]["event"], "submitting");
+    assert_eq!(events[1]["event"], "run_ended");
+}
+
+#[test]
+fn the_job_of_a_lost_reply_is_found_by_its_name() {
+    let fake = Fake::new();
+    fake.set("reply", "lost");
+    fake.user
+        .run(&[])
+        .exits(3)
+        .says("found job 7")
+        .says("no container engine");
+    assert_eq!(fake.calls("sbatch"), 1);
+}
+
+#[test]
+fn a_controller_that_is_away_is_waited_for() {
+    let fake = Fake::new();
+    // sbatch and the first look-up.
+    fake.set("away", "2");
+    fake.user
+        .run(&[])
+        .exits(3)
+        .says("waiting for Slurm: `squeue` failed: squeue: error: no answer")
+        .says("submitted job 7");
+    assert_eq!(fake.calls("sbatch"), 2);
+}
+
+#[test]
+fn a_refusal_names_the_keys_and_a_corrected_site_is_used() {
+    let fake = Fake::new();
+    fake.set("reply", "refused");
+    let site = "time_limit: 1h\nengine: unix:///nowhere.sock\n";
+    fake.user.site(&format!("{site}partition: nope\n"));
+    fake.user
+        .run(&[])
+        .exits(3)
+        .says("sbatch: error: Invalid partition name specified")
+        .says("nothing was submitted; the site has partition: nope, time_limit: 1:00:00")
+        .says("sites/lab.yaml");
+    assert_eq!(fake.calls("sbatch"), 1);
+    fake.set("reply", "");
+    fake.user.site(&format!("{site}partition: gpu\n"));
+    let id = fake.user.id();
+    fake.user
+        .retrial(&["resume", &id])
+        .exits(3)
+        .says("submitted job 7");
+    let script = std::fs::read_to_string(fake.user.the_run().join("job.sh")).unwrap();
+    assert!(script.contains("--partition=gpu"), "{script}");
+}
+
+#[test]
+fn resume_follows_the_job_that_there_is() {
+    let fake = Fake::new();
+    fake.set("hold", "");
+    let detached = fake.user.run(&["--detach"]).exits(0);
+    let id = fake.user.id();
+    assert!(
+        detached.said.starts_with(&format!("{id}\n")),
+        "{detached:?}"
+    );
+    fake.user.retrial(&["runs"]).exits(0).says("submitted");
+    fake.user
+        .retrial(&["runs", "remove", "--yes", &id])
+        .exits(3)
+        .says("its job may start; stop it first: retrial stop");
+    let mut resumed = fake.user.command(&["resume", &id]);
+    let resumed = resumed
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::fs::remove_file(fake.path().join("hold")).unwrap();
+    let resumed = super::program::Done::of(&resumed.wait_with_output().unwrap());
+    resumed
+        .exits(3)
+        .says("found job 7")
+        .says("no container engine");
+    assert_eq!(fake.calls("sbatch"), 1);
+}
+
+#[test]
+fn a_waiting_job_is_withdrawn() {
+    let fake = Fake::new();
+    fake.set("hold", "");
+    fake.user.run(&["--detach"]).exits(0);
+    let id = fake.user.id();
+    fake.user.retrial(&["stop", &id]).exits(0).says(": stopped");
+    std::fs::remove_file(fake.path().join("hold")).unwrap();
+    fake.user
+        .retrial(&["stop", &id])
+        .exits(0)
+        .says("it has no job that could be stopped");
+    assert_eq!(fake.calls("sbatch"), 1);
+}
+
+#[test]
+fn a_job_that_ends_before_the_run_is_no_success() {
+    let fake = Fake::new();
+    fake.user.site(
+        "time_limit: 1h\nengine: unix:///nowhere.sock\nprolog: |\n  echo 'module: no such module' >&2\n  false\n",
+    );
+    fake.set("after", "GONE");
+    fake.set("accounts", "7|NODE_FAIL|0:0|3|60|n1\n");
+    fake.user
+        .run(&[])
+        .exits(3)
+        .says("error: job 7 ended before the run did: NODE_FAIL")
+        .says("    | module: no such module")
+        .says("resume it: retrial resume ");
+    let last = fake.user.journal("jobs.jsonl");
+    assert_eq!(last.last().unwrap()["state"], "NODE_FAIL");
+}
+
+#[test]
+fn without_slurm_nothing_is_submitted() {
+    let fake = Fake::new();
+    for name in ["sbatch", "squeue", "sacct", "scancel"] {
+        std::fs::remove_file(fake.path().join("bin").join(name)).unwrap();
+    }
+    let mut user = User::at(fake.path(), "time_limit: 1h\n", &recipe(0));
+    user.env = vec![(
+        "PATH".to_owned(),
+        fake.path().join("bin").display().to_string(),
+    )];
+    user.run(&[])
+        .exits(3)
+        .says("failed to start `sbatch`")
+        .says("run this on a login host of the site");
+}
+
+#[test]
+fn what_a_site_lacks_is_said_before_anything_is_made() {
+    let fake = Fake::new();
+    fake.user.site("partition: gpu\n");
+    fake.user
+        .run(&[])
+        .exits(2)
+        .says("states no expected_duration")
+        .says("add `time_limit: 2h` to ");
+    fake.user
+        .retrial(&["run", "./mine.yaml", "--site", "lob"])
+        .exits(2)
+        .says("--site lob: no such site; did you mean `lab`?");
+    fake.user
+        .retrial(&["plan", "./mine.yaml", "--format", "sbatch"])
+        .exits(2)
+        .says("--format sbatch needs --site NAME");
+    assert!(!fake.path().join("home/runs").exists());
+}

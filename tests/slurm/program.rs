@@ -1,0 +1,160 @@
+//! The program, as a user of a login host runs it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// A recipe with two measurements of some seconds each.
+pub fn recipe(seconds: u32) -> String {
+    let case = |name: &str, answer: u32| {
+        format!(
+            "  {name}:\n    performance:\n      run: 'sleep {seconds}; echo answer: {answer} items/s'\n      \
+             figures: {{ answer: {{ pattern: 'answer: ([0-9]+)', unit: items/s, noise: 1% }} }}\n      \
+             expect: {{ answer: {{ value: {answer}, kind: official, source: row {answer} }} }}\n"
+        )
+    };
+    format!(
+        "schema: 1\ntitle: A little one\nsubmission: {{ suite: mine, benchmark: little, sources: [https://example.org/] }}\n\
+         image: debian:bookworm-slim\nscenarios:\n{}{}",
+        case("one", 42),
+        case("two", 43)
+    )
+}
+
+/// A user with a home, a site and a recipe.
+pub struct User {
+    pub directory: PathBuf,
+    /// Comes before the program: a command of the cluster, or nothing.
+    pub before: Vec<String>,
+    pub env: Vec<(String, String)>,
+}
+
+impl User {
+    /// A user in a directory.
+    pub fn at(directory: &Path, site: &str, recipe: &str) -> Self {
+        let user = Self {
+            directory: directory.to_owned(),
+            before: Vec::new(),
+            env: Vec::new(),
+        };
+        user.site(site);
+        std::fs::write(directory.join("mine.yaml"), recipe).unwrap();
+        user
+    }
+
+    /// Writes the site file.
+    pub fn site(&self, text: &str) {
+        let sites = self.directory.join("config/retrial/sites");
+        std::fs::create_dir_all(&sites).unwrap();
+        let text = format!("schema: 1\nscheduler: slurm\n{text}");
+        std::fs::write(sites.join("lab.yaml"), text).unwrap();
+    }
+
+    /// The program with these arguments.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let program = env!("CARGO_BIN_EXE_retrial").to_owned();
+        let mut words = self.before.clone();
+        words.push(program);
+        let mut command = Command::new(&words[0]);
+        command
+            .args(&words[1..])
+            .args(arguments)
+            .current_dir(&self.directory)
+            .env("XDG_CONFIG_HOME", self.directory.join("config"))
+            .env("XDG_CACHE_HOME", self.directory.join("cache"))
+            .env("RETRIAL_HOME", self.directory.join("home"))
+            .env_remove("DOCKER_HOST")
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end.
+    pub fn retrial(&self, arguments: &[&str]) -> Done {
+        Done::of(&self.command(arguments).output().unwrap())
+    }
+
+    /// `run ./mine.yaml --site lab`
+    pub fn run(&self, arguments: &[&str]) -> Done {
+        self.retrial(&[&["run", "./mine.yaml", "--site", "lab"], arguments].concat())
+    }
+
+    /// The directory of the only run.
+    pub fn the_run(&self) -> PathBuf {
+        let runs = std::fs::read_dir(self.directory.join("home/runs")).unwrap();
+        let runs: Vec<PathBuf> = runs.map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(runs.len(), 1, "{runs:?}");
+        runs[0].clone()
+    }
+
+    /// Its id.
+    pub fn id(&self) -> String {
+        let name = self.the_run();
+        name.file_name().unwrap().to_str().unwrap().to_owned()
+    }
+
+    /// The entries of a journal of its.
+    pub fn journal(&self, name: &str) -> Vec<Value> {
+        let text = std::fs::read_to_string(self.the_run().join(name)).unwrap_or_default();
+        text.lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect()
+    }
+
+    /// Waits until its journal has an event.
+    pub fn wait_for(&self, event: &str) {
+        let there = || {
+            let runs = self.directory.join("home/runs");
+            runs.exists()
+                && std::fs::read_dir(runs).unwrap().next().is_some()
+                && self
+                    .journal("journal.jsonl")
+                    .iter()
+                    .any(|entry| entry["event"] == event)
+        };
+        for _ in 0..1200 {
+            if there() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("no {event}: {:?}", self.journal("journal.jsonl"));
+    }
+}
+
+/// How it ended.
+#[derive(Debug)]
+pub struct Done {
+    pub code: Option<i32>,
+    pub said: String,
+}
+
+impl Done {
+    pub fn of(output: &Output) -> Self {
+        let said = [&output.stdout[..], &output.stderr].concat();
+        Self {
+            code: output.status.code(),
+            said: String::from_utf8_lossy(&said).into_owned(),
+        }
+    }
+
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{}", self.said);
+        self
+    }
+
+    #[track_caller]
+    pub fn says(self, text: &str) -> Self {
+        assert!(self.said.contains(text), "not said: {text}\n{}", self.said);
+        self
+    }
+
+    #[track_caller]
+    pub fn does_not_say(self, text: &str) -> Self {
+        assert!(!self.said.contains(text), "said: {text}\n{}", self.said);
+        self
+    }
+}
