@@ -80,7 +80,12 @@ fn files(text: &str) -> Vec<(String, String)> {
 
 fn run(command: &str, directory: &Path, hub: &Hub) -> Vec<String> {
     let binary = Path::new(env!("CARGO_BIN_EXE_retrial")).parent().unwrap();
-    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap());
+    let path = format!(
+        "{}:{}:{}",
+        binary.display(),
+        directory.join("bin").display(),
+        std::env::var("PATH").unwrap()
+    );
     let output = Command::new("bash")
         .args(["-c", &format!("exec 2>&1\n{command}")])
         .current_dir(directory)
@@ -90,6 +95,8 @@ fn run(command: &str, directory: &Path, hub: &Hub) -> Vec<String> {
         .env_remove("RETRIAL_CACHE")
         .env_remove("XDG_DATA_HOME")
         .env_remove("XDG_CACHE_HOME")
+        .env_remove("XDG_CONFIG_HOME")
+        .env("FAKE", directory.join("slurm"))
         .env("HF_ENDPOINT", hub.endpoint())
         .env_remove("HF_TOKEN")
         .env_remove("RUST_BACKTRACE")
@@ -224,6 +231,19 @@ fn published(directory: &Path) {
     }
 }
 
+/// Stand-ins of Slurm's programs, whose jobs are processes of this machine; and the program, as on a node.
+fn stand_ins_of_slurm(directory: &Path) {
+    let bin = directory.join("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    std::fs::create_dir_all(directory.join("slurm")).unwrap();
+    let stand_in = root().join("tests/slurm/stand-in");
+    for name in ["sbatch", "squeue", "sacct", "scancel"] {
+        std::os::unix::fs::symlink(&stand_in, bin.join(name)).unwrap();
+    }
+    let program = env!("CARGO_BIN_EXE_retrial");
+    std::os::unix::fs::symlink(program, bin.join("retrial")).unwrap();
+}
+
 fn check(file: &str) {
     if !engine_answers() {
         eprintln!("skipped: no container engine answers");
@@ -263,6 +283,7 @@ fn check(file: &str) {
         .arg(directory.path().join("hosts"))
         .status();
     assert!(hosts.unwrap().success());
+    stand_ins_of_slurm(directory.path());
     for (name, body) in files(&text) {
         std::fs::write(directory.path().join(name), body).unwrap();
     }
@@ -322,6 +343,11 @@ fn runs() {
 #[test]
 fn services() {
     check("docs/services.md");
+}
+
+#[test]
+fn clusters() {
+    check("docs/clusters.md");
 }
 
 #[test]
@@ -425,6 +451,7 @@ fn the_catalogue_is_of_these_recipes() {
 fn every_page_is_run() {
     let checked = [
         "batches.md",
+        "clusters.md",
         "compare.md",
         "data.md",
         "export.md",
