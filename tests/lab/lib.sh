@@ -77,7 +77,7 @@ wait_until() { # seconds, command...
 declare -A PACKAGE_OF=(
   [docker]=docker.io [dockerd]=docker.io [containerd]=containerd [runc]=runc [iptables]=iptables [ip]=iproute2
   [chromium]=chromium [docker-registry]=docker-registry [debootstrap]=debootstrap [setsid]=util-linux [awk]=mawk
-  [slurmctld]=slurm-wlm [slurmd]=slurm-wlm [sinfo]=slurm-wlm [slurmdbd]=slurmdbd [mariadbd]=mariadb-server [munged]=munge
+  [slurmctld]=slurm-wlm [slurmd]=slurm-wlm [sinfo]=slurm-wlm [slurmdbd]=slurmdbd [mariadbd]=mariadb-server-core [mariadb]=mariadb-client-core [munged]=munge
   [sshd]=openssh-server [ssh]=openssh-client
 )
 
