@@ -2,7 +2,7 @@
 # The cluster's settings and configuration files. Sourced by `cluster` and `cluster-machine`, after lib.sh.
 
 C=${RETRIAL_CLUSTER:-$LAB/cluster}
-NODES=3 GPUS=8 GPUS_LAST='' HOSTS='' EPILOG=no
+NODES=3 GPUS=8 GPUS_LAST='' HOSTS='' SHARED_SIZE='' EPILOG=no
 NET=10.77.0 # the cluster's own: no other network is reached from it
 CGROUP=retrial-cluster-$(printf %s "$C" | cksum | cut -d' ' -f1)
 
