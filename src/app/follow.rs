@@ -1,6 +1,7 @@
 //! Follows a run in this process: reporter, signals, and what is printed at its end.
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use crate::app::failure::Failure;
 use crate::app::nodes::{self, Allocation};
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{prepare, signals, terminal, watch};
+use crate::host;
 use crate::report::{self, Entry, content};
 use crate::results::verdict::ExitCode;
 use crate::run::{Options, Session, execute};
@@ -23,6 +25,7 @@ pub fn options(global: &GlobalOptions, require_accuracy: bool) -> Options {
         all_output: global.verbose,
         require_accuracy,
         root: global.root.clone(),
+        scratch: scratch(global),
         ..Options::default()
     };
     let patience = std::env::var("RETRIAL_ENGINE_PATIENCE")
@@ -32,6 +35,16 @@ pub fn options(global: &GlobalOptions, require_accuracy: bool) -> Options {
         options.patience = Duration::from_secs(seconds);
     }
     options
+}
+
+/// Where containers' control directories lie if the home is on a file system of the network, which may keep
+/// the engine's root out: `RETRIAL_SCRATCH`, else a directory of this user below /tmp.
+pub fn scratch(global: &GlobalOptions) -> Option<PathBuf> {
+    let named = std::env::var_os("RETRIAL_SCRATCH").filter(|named| !named.is_empty());
+    let named = named.map(PathBuf::from).filter(|named| named.is_absolute());
+    let shared = || host::network_file_system(global.home.root());
+    let own = || format!("/tmp/retrial-{}", rustix::process::getuid().as_raw());
+    named.or_else(|| shared().map(|_| PathBuf::from(own())))
 }
 
 /// Takes up a run, with its other machines if it has any.

@@ -5,9 +5,7 @@ use std::fs;
 
 use super::control::{GRACE_S, StepExit};
 use super::error::Halt;
-use super::follow::{
-    FREE_SPACE, Followed, MORE_MEMORY, container_ended, disk_full, follow, resume_advice,
-};
+use super::follow::{FREE_SPACE, Followed, MORE_MEMORY, container_ended, follow, resume_advice};
 use super::host;
 use super::output;
 use super::session::Session;
@@ -113,7 +111,7 @@ pub fn with_last_lines(session: &Session, step: &Step, mut end: StepEnd) -> Step
     if let StepEnd::Failed { last_lines, .. } = &mut end
         && last_lines.is_empty()
     {
-        *last_lines = output::last_lines(&session.run, step, LAST_LINES);
+        *last_lines = output::last_lines(&session.local, step, LAST_LINES);
     }
     end
 }
@@ -144,9 +142,10 @@ pub fn verify(
         ));
     }
     let code = exit.code;
-    let path = session.run.path();
+    let full = session.full_disk();
     let killed = exit.oom_kills.unwrap_or(0);
-    let (fault, because, advice) = if exit.cut || disk_full(path) {
+    let (fault, because, advice) = if exit.cut || full.is_some() {
+        let path = full.unwrap_or(session.run.path());
         let because = format!(
             "the disk of {} is full: the step's output may be cut off",
             path.display()

@@ -59,6 +59,7 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
         return Err(error);
     }
     run.leave_others().await;
+    session.clear_scratch();
     let stopped = session.stop.is_cancelled();
     let exit = run.course.exit_code(run.verdict.as_ref(), stopped);
     let reason = run.course.abort_reason().cloned();

@@ -267,9 +267,8 @@ impl<'a> LivenessProbe<'a> {
         if self.control.exit().is_some() {
             return None;
         }
-        let path = self.session.run.path();
         let killed = self.control.oom().0.zip(found.oom_kills);
-        let (fault, because, advice) = if disk_full(path) {
+        let (fault, because, advice) = if let Some(path) = self.session.full_disk() {
             let because = format!(
                 "the disk of {} is full: the step could not write its exit code",
                 path.display()

@@ -32,6 +32,7 @@ pub mod interrupt;
 mod judge;
 mod known;
 mod labels;
+mod mirror;
 mod model_mounts;
 mod model_view;
 mod mount_check;

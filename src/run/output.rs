@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::control::StepControl;
 use super::error::Halt;
 use super::interrupt::on_thread;
+use super::mirror::{self, Mirror};
 use super::session::Session;
 use super::tail::Tail;
 use crate::plan::step::{ExecStep, Step};
@@ -44,7 +45,7 @@ pub fn begin(
     control: &StepControl,
     command: &ExecStep,
 ) -> Result<(), StoreError> {
-    let path = path_of(&session.run, step);
+    let path = path_of(&session.local, step);
     let directory = session.run.steps().join(step.directory());
     if directory.exists() {
         let names = (1..10_000).map(|attempt| {
@@ -58,6 +59,12 @@ pub fn begin(
         }
     }
     fs::create_dir_all(&directory).map_err(StoreError::io("create", &directory))?;
+    if session.has_scratch() {
+        let local = session.local.steps().join(step.directory());
+        // The run's directory has what an earlier attempt left in it.
+        let _ = fs::remove_dir_all(&local);
+        fs::create_dir_all(&local).map_err(StoreError::io("create", &local))?;
+    }
     let file = File::create_new(&path).map_err(StoreError::io("create", &path))?;
     file.set_permissions(fs::Permissions::from_mode(0o666))
         .map_err(StoreError::io("change the rights of", &path))?;
@@ -74,8 +81,8 @@ pub async fn keep(
 ) -> Result<(), Halt> {
     // Only its own root can have taken the name away.
     let _ = control.let_go();
-    let path = path_of(&session.run, step);
-    let file = open_output(&session.run, step)?;
+    let path = path_of(&session.local, step);
+    let file = open_output(&session.local, step)?;
     file.set_permissions(fs::Permissions::from_mode(0o644))
         .map_err(StoreError::io("change the rights of", &path))?;
     let limit = max_log(command);
@@ -85,12 +92,15 @@ pub async fn keep(
             .map_err(StoreError::io("cut", &path))?;
     }
     let Some(redactor) = session.redactor.clone() else {
-        return Ok(());
+        return mirror::complete(session, step).await;
     };
     let output = path.clone();
     let redact = move || redactor.file(&output);
     match on_thread(&session.stop, redact).await {
-        Ok(redacted) => Ok(redacted?),
+        Ok(redacted) => {
+            redacted?;
+            mirror::complete(session, step).await
+        }
         Err(stopped) => {
             // It may hold a secret still.
             fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
@@ -110,6 +120,7 @@ pub struct Output<'a> {
     session: &'a Session,
     step: &'a Step,
     file: Option<File>,
+    mirror: Option<Mirror>,
     /// How much of it was seen.
     length: u64,
     /// How much of it was shown.
@@ -126,7 +137,8 @@ impl<'a> Output<'a> {
         Self {
             session,
             step,
-            file: open_output(&session.run, step).ok(),
+            file: open_output(&session.local, step).ok(),
+            mirror: Mirror::of(session, step),
             length: 0,
             shown_to: 0,
             shown: Instant::now(),
@@ -138,6 +150,7 @@ impl<'a> Output<'a> {
 
     /// Looks once; false if nothing new is there.
     pub fn look(&mut self) -> bool {
+        self.mirror();
         if self.session.options.all_output {
             return self.read_block();
         }
@@ -146,6 +159,13 @@ impl<'a> Output<'a> {
         self.length = length;
         self.show_latest(false);
         grew
+    }
+
+    /// Copies what came since the last time to where others read it, if that is elsewhere.
+    pub fn mirror(&mut self) {
+        if let (Some(mirror), Some(file)) = (&mut self.mirror, &self.file) {
+            mirror.advance(file);
+        }
     }
 
     /// Reads what is there now, and no more: something may write for ever.

@@ -112,7 +112,7 @@ async fn until_printed(session: &Session, step: &Step, pattern: Regex) -> Result
     let mut splitter = LineSplitter::new();
     let mut block = Vec::new();
     loop {
-        file = file.or_else(|| output::open_output(&session.run, step).ok());
+        file = file.or_else(|| output::open_output(&session.local, step).ok());
         block.clear();
         let read = file
             .as_mut()

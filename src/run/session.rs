@@ -1,7 +1,7 @@
 //! One process's hold on a run: engine, plan, journal and events.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::control::{Control, GRACE_S};
 use super::error::{Halt, RunError};
+use super::follow::disk_full;
 use super::measurement_lock::{Exclusive, MeasurementLock, Shared};
 use super::nodes::{Failures, Machine, Others};
 use super::redact::Redactor;
@@ -19,7 +20,7 @@ use crate::plan::service::own_containers;
 use crate::plan::step::{Plan, Step};
 use crate::store::journal::{Event, Journal, State, StepEnd, What};
 use crate::store::lock::FileLock;
-use crate::store::{RunDirectory, StoreError};
+use crate::store::{RunDirectory, StoreError, scratch};
 use retrial_engine::api::Engine;
 
 /// How often the deadline of a waiting container is extended.
@@ -40,6 +41,8 @@ pub struct Options {
     pub measurement_lock: Option<MeasurementLock>,
     /// This machine, where a run has several.
     pub machine: Option<Machine>,
+    /// A directory on this machine's own disk, if its engine cannot reach the run's directory.
+    pub scratch: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -51,6 +54,7 @@ impl Default for Options {
             root: PathBuf::from("/"),
             measurement_lock: None,
             machine: None,
+            scratch: None,
         }
     }
 }
@@ -61,6 +65,9 @@ pub struct Session {
     pub engine: Arc<dyn Engine>,
     /// The run's directory.
     pub run: RunDirectory,
+    /// Where its engine reaches control directories and growing output: the run's directory, or one on this
+    /// machine's own disk.
+    pub(super) local: RunDirectory,
     /// The plan.
     pub plan: Plan,
     /// The control directory.
@@ -114,14 +121,19 @@ impl Session {
             path: run.path().to_owned(),
             because: format!("its secrets cannot be searched for: {error}"),
         })?;
-        let (control, host_control) = (Control::of(&run), Control::of_host(&run));
+        let local = match &options.scratch {
+            Some(scratch) => scratch::directory_of(scratch, &run)?,
+            None => run.clone(),
+        };
+        let (control, host_control) = (Control::of(&local), Control::of_host(&local));
         let services = own_containers(&plan.steps).map(|(service, _)| {
-            let control = Control::of_service(&run, &service.service);
+            let control = Control::of_service(&local, &service.service);
             (service.service.clone(), control)
         });
         let service_controls = services.collect();
         Ok(Self {
             engine,
+            local,
             plan,
             control,
             host_control,
@@ -149,6 +161,25 @@ impl Session {
             others: Some(others),
             ..self
         }
+    }
+
+    /// Whether control directories and growing output are on this machine's own disk.
+    pub(super) fn has_scratch(&self) -> bool {
+        self.options.scratch.is_some()
+    }
+
+    /// Removes what is on this machine's own disk, once no container needs it.
+    pub(super) fn clear_scratch(&self) {
+        if self.has_scratch() && self.state().container.is_none() {
+            // What stays is found by the next run's preflight at most as a few files.
+            let _ = std::fs::remove_dir_all(self.local.path());
+        }
+    }
+
+    /// Whether a disk that this machine writes the run to is full: its directory.
+    pub(super) fn full_disk(&self) -> Option<&Path> {
+        let places = [self.local.path(), self.run.path()];
+        places.into_iter().find(|place| disk_full(place))
     }
 
     /// Whether this machine does a step.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::control::{StepControl, StepExit};
 use super::error::Halt;
 use super::exec::{verify, with_last_lines};
-use super::follow::{LivenessProbe, Meanwhile, check_length, disk_full};
+use super::follow::{LivenessProbe, Meanwhile, check_length};
 use super::nodes::Machine;
 use super::output::Output;
 use super::service::target_of;
@@ -90,6 +90,7 @@ impl Watched<'_> {
     /// Fails if it has ended: at once by an error; by itself, if the measurement goes on for longer
     /// than the service may take to stop.
     pub fn look(&mut self) -> Result<(), StepEnd> {
+        self.output.mirror();
         check_length(&self.service.command, &self.output).map_err(|end| self.fault(end))?;
         let Some(exit) = self.exit() else {
             return Ok(());
@@ -112,7 +113,7 @@ impl Watched<'_> {
         };
         // The host and the run's container are well: other measurements go on.
         if let StepEnd::Failed { fault, .. } = &mut end
-            && !disk_full(self.session.run.path())
+            && self.session.full_disk().is_none()
         {
             *fault = StepFault::Command;
         }

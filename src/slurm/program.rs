@@ -20,6 +20,12 @@ const SUBMISSION: Duration = Duration::from_mins(5);
 /// If scontrol fails.
 pub async fn nodes_of_job() -> Result<Vec<String>, SlurmError> {
     let list = std::env::var("SLURM_JOB_NODELIST").unwrap_or_default();
+    if !list.contains([',', '[']) {
+        return Ok(Some(list)
+            .filter(|name| !name.is_empty())
+            .into_iter()
+            .collect());
+    }
     let printed = call("scontrol", &["show", "hostnames", &list], PATIENCE).await?;
     Ok(printed.lines().map(str::to_owned).collect())
 }

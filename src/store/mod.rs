@@ -16,6 +16,7 @@ pub mod packages;
 pub mod record;
 pub mod remove;
 pub mod run_directory;
+pub mod scratch;
 pub mod stage;
 pub mod unpack;
 mod walk;

@@ -10,7 +10,7 @@ use super::compare::facts;
 use super::head::NONCE;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::app::{clean, free_space, gpu_support, open, preflight, prepare};
+use crate::app::{clean, follow, free_space, gpu_support, open, preflight, prepare};
 use crate::host::assign::depends_on_engine;
 use crate::host::model::HostView;
 use crate::plan::Plan;
@@ -161,6 +161,7 @@ async fn execute(
     let options = Options {
         patience: begin.patience,
         root: global.root.clone(),
+        scratch: follow::scratch(global),
         machine: Some(Machine {
             scope: begin.scope,
             is_head: false,

@@ -121,6 +121,7 @@ impl<'a> Agent<'a> {
             (Some(false), _) | (None, OnDisconnect::Teardown) => {
                 let _ = tokio::time::timeout(RENEWAL, work).await;
                 container::teardown(session).await?;
+                session.clear_scratch();
             }
         }
         Ok(())

@@ -1,0 +1,30 @@
+//! A directory on this machine's own disk for what its engine must reach while a run is executed: a shared
+//! file system may keep root out of its users' directories.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use super::error::StoreError;
+use super::run_directory::{PRIVATE, RunDirectory, create_private, set_mode};
+
+/// Makes the directory of a run below `scratch`, which only this user can enter.
+///
+/// # Errors
+/// If it cannot be created, or `scratch` is another user's.
+pub fn directory_of(scratch: &Path, run: &RunDirectory) -> Result<RunDirectory, StoreError> {
+    create_private(scratch)?;
+    let status = fs::symlink_metadata(scratch).map_err(StoreError::io("open", scratch))?;
+    if !status.is_dir() || status.uid() != rustix::process::getuid().as_raw() {
+        return Err(StoreError::Unusable {
+            path: scratch.to_owned(),
+            because: "it belongs to another user; choose another directory: `scratch:` of the site, or RETRIAL_SCRATCH"
+                .to_owned(),
+        });
+    }
+    set_mode(scratch, PRIVATE)?;
+    let local = RunDirectory::at(scratch.join(run.id()));
+    create_private(local.path())?;
+    local.lay_out()?;
+    Ok(local)
+}
