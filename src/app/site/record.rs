@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::events::Events;
 use crate::app::failure::Failure;
 use crate::plan::PlanOptions;
 use crate::store::journal::{Event, Journal, What};
@@ -142,6 +143,15 @@ pub fn latest(run: &RunDirectory) -> Result<Option<Submission>, StoreError> {
         return Ok(None);
     }
     Ok(Submission::of(&Journal::read(&path)?))
+}
+
+/// Whether the run ended in its latest job, as the job wrote it.
+pub fn has_ended(run: &RunDirectory) -> Result<bool, StoreError> {
+    let Some(latest) = latest(run)? else {
+        return Ok(false);
+    };
+    let mut events = Events::from(run, latest.journal, false).look().into_iter();
+    Ok(events.any(|event| matches!(event.what, What::RunEnded { .. })))
 }
 
 impl Submission {

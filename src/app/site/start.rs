@@ -19,7 +19,6 @@ use crate::run::Prepared;
 use crate::site::script::job_name;
 use crate::slurm::Slurm;
 use crate::store::RunDirectory;
-use crate::store::journal::{Event, Journal, State, What};
 use crate::store::lock::FileLock;
 
 /// How often a run without a process is looked up in the queue.
@@ -192,7 +191,7 @@ impl Liveness {
         if !self.of_site {
             return FileLock::holder(&self.directory.lock()).is_some();
         }
-        if has_ended(&self.directory) {
+        if record::has_ended(&self.directory).unwrap_or(false) {
             return false;
         }
         match self.asked {
@@ -204,17 +203,6 @@ impl Liveness {
             }
         }
     }
-}
-
-/// Whether the run ended in its latest job.
-fn has_ended(directory: &RunDirectory) -> bool {
-    let events = Journal::read::<Event>(&directory.journal()).unwrap_or_default();
-    let last = events.last().map(|event| &event.what);
-    let since = record::latest(directory).ok().flatten();
-    let since = since.map(|submission| submission.time);
-    matches!(last, Some(What::RunEnded { .. }))
-        && events.last().map(|event| event.time) > since
-        && State::of(&events).over.is_some()
 }
 
 fn has_job(directory: &RunDirectory) -> bool {

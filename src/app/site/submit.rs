@@ -41,7 +41,10 @@ pub async fn submit_once(
     let mut earlier = Vec::new();
     if record::latest(run)?.is_some() {
         (earlier, _) = patiently(slurm, run, quiet).await?;
-        if let Some(job) = earlier.iter().rev().find(|job| is_living(job)) {
+        // Slurm cleans up for a while after a job that has done its part: the next one waits for it.
+        let has_ended = record::has_ended(run)?;
+        let living = earlier.iter().rev().find(|job| is_living(job));
+        if let Some(job) = living.filter(|_| !has_ended) {
             return found(run, job);
         }
     }
