@@ -1,0 +1,221 @@
+//! Runs on several machines of the lab's cluster, over ssh: what happens when a part of one fails.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+#[path = "support/cluster.rs"]
+mod cluster;
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use cluster::Cluster;
+use serde_json::Value;
+
+const RECIPE: &str = r#"
+schema: 1
+title: A worker on each of three machines
+submission: { suite: nodes, benchmark: workers, sources: [https://example.org/results] }
+image: debian:bookworm-slim
+nodes: { count: 3 }
+services:
+  worker:
+    on: all
+    run: 'echo "${{ node.name }} works for ${{ head.address }}"; exec sleep 1234'
+    ready: { log: 'works for', timeout: 1m }
+    stop: { timeout: 5s }
+scenarios:
+  one:
+    performance:
+      needs: [worker]
+      run: |
+        while [ ! -e /tmp/go ]; do sleep 0.2; done
+        echo "rate: ${{ (nodes.count * 14) | round }} items/s"
+      figures: { rate: { pattern: 'rate: ([0-9.]+)', unit: items/s, noise: 1% } }
+      expect: { rate: { value: 42, kind: official, source: row 3 } }
+"#;
+
+/// A run with the first node as its head.
+struct Head {
+    cluster: Cluster,
+    directory: PathBuf,
+}
+
+impl Head {
+    fn new(name: &str) -> Option<Self> {
+        let cluster = Cluster::shared()?;
+        let directory = cluster.directory.join(format!("shared/nodes-{name}"));
+        let _ = std::fs::remove_dir_all(&directory);
+        std::fs::create_dir_all(&directory).unwrap();
+        std::fs::write(directory.join("workers.yaml"), RECIPE).unwrap();
+        Some(Self { cluster, directory })
+    }
+
+    fn command(&self, home: &Path, words: &[&str]) -> Command {
+        let mut command = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/cluster"));
+        command
+            .args(["node", "n1", env!("CARGO_BIN_EXE_retrial"), "--home"])
+            .arg(home)
+            .args(words)
+            .env("RETRIAL_CLUSTER", &self.cluster.directory)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn start(&self) -> Child {
+        let recipe = self.directory.join("workers.yaml");
+        let words = ["run", recipe.to_str().unwrap(), "--nodes", "ssh:n2,n3"];
+        self.command(&self.directory.join("home"), &words)
+            .spawn()
+            .unwrap()
+    }
+
+    fn run(&self) -> PathBuf {
+        let runs = std::fs::read_dir(self.directory.join("home/runs"));
+        let mut runs: Vec<PathBuf> = runs.unwrap().map(|run| run.unwrap().path()).collect();
+        runs.sort();
+        runs.pop().unwrap()
+    }
+
+    /// Waits until the measurement runs.
+    fn measures(&self) {
+        let until = Instant::now() + Duration::from_mins(1);
+        let is_measuring = || {
+            let runs = self.directory.join("home/runs");
+            let runs = std::fs::read_dir(runs).into_iter().flatten().flatten();
+            runs.into_iter().any(|run| {
+                run.path()
+                    .join("control/steps/04-one-performance/pid")
+                    .exists()
+            })
+        };
+        while !is_measuring() {
+            assert!(Instant::now() < until, "it does not begin to measure");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Runs a command on a node, with the id of the run's container there as `$1`.
+    fn in_container(&self, node: &str, command: &str) {
+        let run = self.run();
+        let id = run.file_name().unwrap().to_str().unwrap();
+        let script = format!("set -- $(docker ps -q --filter name=retrial-{id}); {command}");
+        self.cluster.lab(&["node", node, "sh", "-c", &script]);
+    }
+
+    fn verdict(&self) -> Value {
+        let text = std::fs::read_to_string(self.run().join("verdict.json")).unwrap();
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn nothing_is_left(&self) {
+        let run = self.run();
+        let id = run.file_name().unwrap().to_str().unwrap();
+        for node in ["n1", "n2", "n3"] {
+            let filter = format!("label=io.retrial.run={id}");
+            let left = ["node", node, "docker", "ps", "-aq", "--filter", &filter];
+            assert_eq!(self.cluster.lab(&left), "", "left on {node}");
+        }
+    }
+}
+
+impl Drop for Head {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let _ = std::fs::remove_dir_all(&self.directory);
+        }
+    }
+}
+
+fn end(child: Child) -> (Option<i32>, String) {
+    of(&child.wait_with_output().unwrap())
+}
+
+fn of(output: &Output) -> (Option<i32>, String) {
+    let text = [&output.stdout[..], &output.stderr].concat();
+    (output.status.code(), String::from_utf8(text).unwrap())
+}
+
+#[test]
+fn a_worker_that_dies_ends_the_measurement_by_its_machines_name() {
+    let Some(head) = Head::new("worker") else {
+        return;
+    };
+    let run = head.start();
+    head.measures();
+    head.in_container("n3", "docker exec $1 sh -c 'kill -9 $(grep -l 1234 /proc/[0-9]*/cmdline | cut -d/ -f3 | grep -v self) 2>/dev/null' || true");
+    let (code, text) = end(run);
+    assert_eq!(code, Some(4), "{text}");
+    let sentence = head.verdict()["results"][0]["sentence"].to_string();
+    assert!(
+        sentence.contains("on n3: its service worker failed"),
+        "{sentence}"
+    );
+    assert!(sentence.contains("nodes/n3/steps/"), "{sentence}");
+    head.nothing_is_left();
+}
+
+#[test]
+fn a_killed_head_is_resumed_while_workers_and_measurement_go_on() {
+    let Some(head) = Head::new("killed") else {
+        return;
+    };
+    let run = head.start();
+    head.measures();
+    let home = head.directory.join("home");
+    let kill = format!(
+        "kill -9 $(pgrep -f '^[^ ]*retrial --home {} run')",
+        home.display()
+    );
+    head.cluster.lab(&["node", "n1", "sh", "-c", &kill]);
+    let (code, text) = end(run);
+    assert_eq!(code, Some(137), "{text}");
+    head.in_container("n1", "docker exec $1 touch /tmp/go");
+    let resumed = head.command(&home, &["resume", "last"]).output().unwrap();
+    let (code, text) = of(&resumed);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("still running, reattached"), "{text}");
+    assert_eq!(head.verdict()["outcome"], "reproduced");
+    let journal = std::fs::read_to_string(head.run().join("nodes/n2/journal.jsonl")).unwrap();
+    assert_eq!(journal.matches("container_created").count(), 1, "{journal}");
+    head.nothing_is_left();
+}
+
+#[test]
+fn a_machine_that_is_lost_ends_the_run_and_leaves_nothing() {
+    let Some(head) = Head::new("lost") else {
+        return;
+    };
+    let run = head.start();
+    head.measures();
+    let kill = format!(
+        "kill -9 $(pgrep -f 'retrial node {}')",
+        head.run().display()
+    );
+    head.cluster.lab(&["node", "n2", "sh", "-c", &kill]);
+    let (code, text) = end(run);
+    assert_eq!(code, Some(3), "{text}");
+    let sentence = head.verdict()["results"][0]["sentence"].to_string();
+    assert!(sentence.contains("the machine n2 is lost"), "{sentence}");
+    head.nothing_is_left();
+}
+
+#[test]
+fn machines_that_do_not_share_the_runs_are_refused_before_anything_starts() {
+    let Some(head) = Head::new("shared") else {
+        return;
+    };
+    // Each node has a /tmp of its own.
+    let recipe = head.directory.join("workers.yaml");
+    let words = ["run", recipe.to_str().unwrap(), "--nodes", "ssh:n2,n3"];
+    let home = Path::new("/tmp/nodes-not-shared");
+    let (code, text) = of(&head.command(home, &words).output().unwrap());
+    assert_eq!(code, Some(3), "{text}");
+    assert!(
+        text.contains("n2 does not see the run's directory"),
+        "{text}"
+    );
+    let (code, text) = of(&head.command(home, &words[..2]).output().unwrap());
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("needs 3 machines, not 1"), "{text}");
+}
