@@ -351,6 +351,11 @@ fn clusters() {
 }
 
 #[test]
+fn nodes() {
+    check("docs/nodes.md");
+}
+
+#[test]
 fn data() {
     check("docs/data.md");
 }
@@ -458,6 +463,7 @@ fn every_page_is_run() {
         "hosts.md",
         "judging.md",
         "models.md",
+        "nodes.md",
         "published.md",
         "recipe-format.md",
         "reports.md",
