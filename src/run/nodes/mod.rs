@@ -9,13 +9,15 @@ mod agent;
 mod failures;
 mod launcher;
 mod message;
+mod node;
 mod others;
 
 pub use agent::{Agent, Orders};
 pub use failures::Failures;
 pub use launcher::Launcher;
 pub use message::{Begin, Facts, OnDisconnect, Order, Reply};
-pub use others::{NodeError, Others};
+pub use node::NodeError;
+pub use others::Others;
 
 use std::path::{Path, PathBuf};
 

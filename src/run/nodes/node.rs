@@ -1,0 +1,319 @@
+//! One other machine, as the head sees it: a process of ours there, its replies, and what is known if it is
+//! gone.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use thiserror::Error;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStderr, ChildStdin};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::{Facts, Failures, Launcher, Order, Reply};
+use crate::store::journal::{Event, StepEnd, StepFault, What};
+use retrial_readings::sanitize;
+
+/// How long a machine may take to start our process, and to say what it is.
+const START: Duration = Duration::from_mins(2);
+/// How long it may take to check itself.
+const PREFLIGHT: Duration = Duration::from_mins(5);
+/// How long it may take to end what is left.
+const END: Duration = Duration::from_secs(40);
+/// The last lines of a launcher's errors that are shown.
+const LAST_LINES: usize = 5;
+
+/// Why a run does not begin on a machine.
+#[derive(Debug, Error)]
+pub enum NodeError {
+    /// The launcher cannot be started.
+    #[error("{node}: failed to start {launcher}: {source}")]
+    Start {
+        /// The machine.
+        node: String,
+        /// `ssh`, `srun`
+        launcher: Launcher,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The process there ended, or said nothing.
+    #[error("{node}: {because}")]
+    Lost {
+        /// The machine.
+        node: String,
+        /// What is known.
+        because: String,
+    },
+    /// It does not meet the requirements.
+    #[error("{node}: {}", .lines.join("\n"))]
+    Refused {
+        /// The machine.
+        node: String,
+        /// What is missing, and what to do.
+        lines: Vec<String>,
+    },
+}
+
+/// Events of the other machines that the run's journal keeps, until it has them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Kept(Arc<Mutex<Vec<Event>>>);
+
+impl Kept {
+    /// Takes them out.
+    pub(super) fn take(&self) -> Vec<Event> {
+        std::mem::take(&mut *lock(&self.0))
+    }
+}
+
+/// One other machine.
+pub(super) struct Node {
+    name: String,
+    launcher: Launcher,
+    orders: UnboundedSender<Order>,
+    replies: tokio::sync::Mutex<UnboundedReceiver<Reply>>,
+    errors: Arc<Mutex<VecDeque<String>>>,
+    process: tokio::sync::Mutex<Child>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Node {
+    /// Follows the process that was started there.
+    pub(super) fn new(
+        name: &str,
+        launcher: Launcher,
+        mut process: Child,
+        failures: &Failures,
+        kept: &Kept,
+    ) -> Self {
+        let (orders, incoming) = unbounded_channel();
+        let (outgoing, replies) = unbounded_channel();
+        let errors: Arc<Mutex<VecDeque<String>>> = Arc::default();
+        let mut tasks = Vec::new();
+        if let Some(input) = process.stdin.take() {
+            tasks.push(tokio::spawn(write(input, incoming)));
+        }
+        if let Some(output) = process.stderr.take() {
+            tasks.push(tokio::spawn(keep_last(output, Arc::clone(&errors))));
+        }
+        if let Some(output) = process.stdout.take() {
+            let reader = Reader {
+                node: name.to_owned(),
+                failures: failures.clone(),
+                kept: kept.clone(),
+                replies: outgoing,
+            };
+            tasks.push(tokio::spawn(reader.read(output)));
+        }
+        Self {
+            name: name.to_owned(),
+            launcher,
+            orders,
+            replies: tokio::sync::Mutex::new(replies),
+            errors,
+            process: tokio::sync::Mutex::new(process),
+            tasks,
+        }
+    }
+
+    /// Sends an order. A machine that is gone is found by its replies.
+    pub(super) fn send(&self, order: Order) {
+        let _ = self.orders.send(order);
+    }
+
+    /// The end of a step there.
+    pub(super) async fn end_of(&self, step: u32) -> StepEnd {
+        let reply = self.reply(|reply| match reply {
+            Reply::Ended { step: ended, end } if ended == step => Some(end),
+            _ => None,
+        });
+        match reply.await {
+            Some(end) => named(&self.name, end),
+            None => self.lost().await,
+        }
+    }
+
+    /// What it is, and when it was heard.
+    pub(super) async fn facts(&self) -> Result<(Facts, Timestamp), NodeError> {
+        let facts = self.reply(|reply| match reply {
+            Reply::Facts(facts) => Some(*facts),
+            _ => None,
+        });
+        match timeout(START, facts).await {
+            Ok(Some(facts)) => Ok((facts, Timestamp::now())),
+            Ok(None) => Err(self.lost_before().await),
+            Err(_) => Err(self.late("start retrial there", START)),
+        }
+    }
+
+    /// Whether the run's containers live there.
+    pub(super) async fn ready(&self) -> Result<bool, NodeError> {
+        let ready = self.reply(|reply| match reply {
+            Reply::Ready { containers_live } => Some(Ok(containers_live)),
+            Reply::Refused { lines } => Some(Err(lines)),
+            _ => None,
+        });
+        let node = self.name.clone();
+        match timeout(PREFLIGHT, ready).await {
+            Ok(Some(Ok(lives))) => Ok(lives),
+            Ok(Some(Err(lines))) => Err(NodeError::Refused { node, lines }),
+            Ok(None) => Err(self.lost_before().await),
+            Err(_) => Err(self.late("check itself", PREFLIGHT)),
+        }
+    }
+
+    /// The first reply that is looked for. None if the process there is gone.
+    async fn reply<T>(&self, mut wanted: impl FnMut(Reply) -> Option<T>) -> Option<T> {
+        let mut replies = self.replies.lock().await;
+        loop {
+            if let Some(found) = wanted(replies.recv().await?) {
+                return Some(found);
+            }
+        }
+    }
+
+    fn late(&self, doing: &str, limit: Duration) -> NodeError {
+        let limit = crate::format::limit(limit.as_secs());
+        NodeError::Lost {
+            node: self.name.clone(),
+            because: format!("it did not {doing} within {limit}"),
+        }
+    }
+
+    async fn lost_before(&self) -> NodeError {
+        NodeError::Lost {
+            node: self.name.clone(),
+            because: self.why().await,
+        }
+    }
+
+    /// The end of a step on a machine that is gone.
+    async fn lost(&self) -> StepEnd {
+        let because = format!("the machine {} is lost: {}", self.name, self.why().await);
+        let advice = "look at that machine, then resume the run";
+        StepEnd::failed(StepFault::Host, because, advice)
+    }
+
+    /// What is known of a process that is gone.
+    async fn why(&self) -> String {
+        let status = timeout(Duration::from_secs(5), async {
+            self.process.lock().await.wait().await
+        });
+        let status = match status.await {
+            Ok(Ok(status)) => format!("{} ended with {status}", self.launcher),
+            _ => format!("{} closed its output", self.launcher),
+        };
+        let errors: Vec<String> = lock(&self.errors)
+            .iter()
+            .map(|line| format!("\n  | {line}"))
+            .collect();
+        format!("{status}{}", errors.concat())
+    }
+
+    /// Whether its process has closed its output.
+    pub(super) fn is_lost(&self) -> bool {
+        let replies = self.replies.try_lock();
+        replies.is_ok_and(|replies| replies.is_closed())
+    }
+
+    pub(super) async fn clean(&self, words: &[String]) {
+        let Ok(process) = self.launcher.start(&self.name, words) else {
+            return;
+        };
+        let _ = timeout(END, process.wait_with_output()).await;
+    }
+
+    /// Waits until its process has ended, but not for ever.
+    pub(super) async fn gone(&self) {
+        let mut process = self.process.lock().await;
+        if timeout(END, process.wait()).await.is_err() {
+            let _ = process.start_kill();
+        }
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}
+
+/// Reads what one machine says.
+struct Reader {
+    node: String,
+    failures: Failures,
+    kept: Kept,
+    replies: UnboundedSender<Reply>,
+}
+
+impl Reader {
+    async fn read(self, output: impl AsyncRead + Unpin) {
+        let mut lines = BufReader::new(output).lines();
+        while let Ok(Some(line)) = lines.next_line().await {
+            // A login shell may print something of its own.
+            let Ok(reply) = serde_json::from_str(&line) else {
+                continue;
+            };
+            match reply {
+                Reply::ServiceFailed { step, end } => {
+                    self.failures.add(step, named(&self.node, end));
+                }
+                Reply::Event(event) if matches!(event.what, What::Warning { .. }) => {
+                    let node = self.node.clone();
+                    lock(&self.kept.0).push(Event { node, ..event });
+                }
+                Reply::Event(_) => {}
+                reply => {
+                    let _ = self.replies.send(reply);
+                }
+            }
+        }
+        let because = format!("the machine {} is lost: its process ended", self.node);
+        self.failures.lose(StepEnd::failed(
+            StepFault::Host,
+            because,
+            "look at that machine, then resume the run",
+        ));
+    }
+}
+
+async fn write(mut input: ChildStdin, mut orders: UnboundedReceiver<Order>) {
+    while let Some(order) = orders.recv().await {
+        let Ok(mut line) = serde_json::to_vec(&order) else {
+            continue;
+        };
+        line.push(b'\n');
+        let is_last = matches!(order, Order::Leave { .. });
+        if input.write_all(&line).await.is_err() || input.flush().await.is_err() || is_last {
+            // Closes the other side's input: it waits for its end.
+            return;
+        }
+    }
+}
+
+async fn keep_last(output: ChildStderr, errors: Arc<Mutex<VecDeque<String>>>) {
+    let mut lines = BufReader::new(output).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        let mut errors = lock(&errors);
+        errors.push_back(sanitize(&line).into_owned());
+        if errors.len() > LAST_LINES {
+            errors.pop_front();
+        }
+    }
+}
+
+/// A failure with the machine's name.
+fn named(node: &str, mut end: StepEnd) -> StepEnd {
+    if let StepEnd::Failed { because, .. } = &mut end {
+        *because = format!("on {node}: {because}");
+    }
+    end
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
