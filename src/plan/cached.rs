@@ -37,7 +37,7 @@ pub struct PopulateStep {
     /// What it populates.
     pub directory: CachedDirectory,
     /// Where its command runs.
-    pub on: Place,
+    pub place: Place,
     /// Its command.
     pub command: ExecStep,
 }

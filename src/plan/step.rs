@@ -183,7 +183,7 @@ impl Step {
     pub fn on_host(&self) -> Option<&ExecStep> {
         match &self.action {
             Action::Host(command) => Some(command),
-            Action::Populate(fill) if fill.on == Place::Host => Some(&fill.command),
+            Action::Populate(fill) if fill.place == Place::Host => Some(&fill.command),
             _ => None,
         }
     }

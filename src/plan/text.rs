@@ -227,7 +227,7 @@ fn kind(kind: retrial_recipe::model::ExpectationKind) -> &'static str {
 
 fn populate_lines(populate: &PopulateStep) -> Vec<String> {
     let directory = &populate.directory;
-    let place = match populate.on {
+    let place = match populate.place {
         Place::Container => "in a container of its own",
         Place::Host => "on the host",
     };

@@ -121,7 +121,7 @@ impl Population<'_> {
     async fn command(&self, reattach: bool) -> Result<i64, Halt> {
         let Self { session, step, .. } = self;
         let command = &self.populate.command;
-        if self.populate.on == Place::Container {
+        if self.populate.place == Place::Container {
             let end = exec::run(session, step, command, reattach).await;
             if !matches!(end, Err(Halt::Run(_))) {
                 self.take_ownership().await;
@@ -148,12 +148,12 @@ impl Population<'_> {
         })?;
         let content = self.stage.content();
         let path = &self.populate.directory.path;
-        let owner = match self.populate.on {
+        let owner = match self.populate.place {
             Place::Container => String::new(),
             Place::Host => owner(),
         };
         seed::seed(session, step, self.image, path, &content, &owner).await?;
-        if self.populate.on == Place::Host {
+        if self.populate.place == Place::Host {
             return Ok(());
         }
         let mut cached = mounts(session, step).await?;

@@ -113,7 +113,7 @@ impl<'a> Builder<'a> {
         }
         Ok(PopulateStep {
             directory,
-            on: setup.on,
+            place: setup.on,
             command,
         })
     }

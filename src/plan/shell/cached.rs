@@ -37,7 +37,7 @@ pub(super) fn mounts(plan: &Plan, before: u32) -> Vec<String> {
 pub(super) fn populate(plan: &Plan, step: &Step, fill: &PopulateStep, name: &str) -> String {
     let PopulateStep {
         directory: kept,
-        on,
+        place,
         command,
     } = fill;
     let number = step.number;
@@ -46,7 +46,7 @@ pub(super) fn populate(plan: &Plan, step: &Step, fill: &PopulateStep, name: &str
     let _ = writeln!(out, "cached_{number}={}", directory(kept, &image));
     let _ = writeln!(out, "if [ ! -d \"$cached_{number}/current\" ]; then");
     let mut lines = String::new();
-    let owner = match on {
+    let owner = match place {
         Place::Container => "''",
         Place::Host => "\"$(id -u):$(id -g)\"",
     };
@@ -57,7 +57,7 @@ pub(super) fn populate(plan: &Plan, step: &Step, fill: &PopulateStep, name: &str
         "docker run --rm --user=0 --network=none --volume=\"$stage/content\":{STAGE} --entrypoint=/bin/sh {image} -c {} sh {path} {owner}",
         quote(SEED)
     );
-    match on {
+    match place {
         Place::Container => {
             let filler = format!("{name}-fill");
             let mut mounts = super::mounts(plan, step);
