@@ -69,6 +69,9 @@ pub struct Plan {
     /// What was found unwise on the host before the run began: its verdict says it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// What differs between the machines of the run, or from the recipe, and was allowed by `--force`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub node_differences: Vec<String>,
     /// A GPU that another run uses is an error, not waited for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_wait: bool,

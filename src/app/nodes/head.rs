@@ -28,8 +28,8 @@ pub struct Head {
     pub others: Others,
 }
 
-/// Starts our process on the other machines of a run, and checks them all. What was forced becomes a warning
-/// of the verdict.
+/// Starts our process on the other machines of a run, and checks them all. What was forced becomes
+/// 'modified' in the verdict.
 ///
 /// # Errors
 /// If a machine cannot be reached, or does not meet the requirements.
@@ -126,13 +126,8 @@ fn check(
             lines.join("\n")
         )));
     }
-    let new = |text: &&String| !plan.warnings.contains(*text);
-    let forced: Vec<String> = differences.refusals.iter().filter(new).cloned().collect();
-    if !forced.is_empty() {
-        plan.warnings.extend(forced);
-        if !plan.modified.iter().any(|name| name == "nodes") {
-            plan.modified.push("nodes".to_owned());
-        }
+    if plan.node_differences != differences.refusals {
+        plan.node_differences = differences.refusals;
         run.write_json("plan.json", plan)?;
     }
     Ok(())

@@ -109,6 +109,7 @@ pub fn build(
         assigned_gpus: builder.assigned_gpus.take(),
         no_wait: false,
         warnings: Vec::new(),
+        node_differences: Vec::new(),
         removed_privileges,
         unmet,
         privileges: privilege::needed(recipe, &sources, origin.directory.as_deref()),

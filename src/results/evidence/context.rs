@@ -20,6 +20,10 @@ pub fn context(files: &RunFiles<'_>) -> Context {
         let set: Vec<String> = set.collect();
         qualifiers.push(Qualifier::new(QualifierKind::Modified, set.join(" ")));
     }
+    if !plan.node_differences.is_empty() {
+        let because = plan.node_differences.join("; ");
+        qualifiers.push(Qualifier::new(QualifierKind::Modified, because));
+    }
     for check in plan.unmet.iter().filter(|check| check.other_hardware()) {
         let because = format!("{} in place of {}", check.actual, check.required);
         qualifiers.push(Qualifier::new(QualifierKind::OtherHardware, because));
