@@ -62,6 +62,12 @@ fn print(global: &GlobalOptions, plan: &Plan, format: PlanFormat) -> Result<Exit
     if json {
         terminal::print_pretty(plan)?;
     } else if format == PlanFormat::Shell {
+        if let Some(nodes) = plan.nodes.filter(|nodes| nodes.count > 1) {
+            return Err(Failure::usage(format!(
+                "{} runs on {} machines, which one shell script cannot do\n  for the script of a Slurm job: --site NAME --format sbatch",
+                plan.recipe, nodes.count
+            )));
+        }
         terminal::print(&shell::script(plan));
     } else {
         terminal::print(&text::render(plan));
