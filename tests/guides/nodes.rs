@@ -1,0 +1,121 @@
+//! The recipes for several machines against what was printed: no shell script does what they do, so the commands
+//! of the plan are compared.
+use std::process::{Command, Output};
+
+use rstest::rstest;
+use serde_json::Value;
+
+use super::{guide, is_part, words};
+
+/// The recipes for several machines, below `mlperf-inference/`, and those whose containers they start on each.
+pub const NODES: [(&str, &str); 3] = [
+    (
+        "v6.0/amd/llama2-70b-87x-mi355x",
+        "v6.0/amd/llama2-70b-mi355x",
+    ),
+    (
+        "v6.0/amd/gpt-oss-120b-94x-mi355x",
+        "v6.0/amd/gpt-oss-120b-mi355x",
+    ),
+    (
+        "v6.1/amd/gpt-oss-120b-72x-mi355x",
+        "v6.1/amd/gpt-oss-120b-mi355x",
+    ),
+];
+
+fn plan(recipe: &str, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args(["plan", &format!("mlperf-inference/{recipe}")])
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+/// The commands of the plan, as its text has them.
+fn commands(recipe: &str, settings: &[&str]) -> Vec<Vec<String>> {
+    let settings: Vec<&str> = settings.iter().flat_map(|one| ["--set", one]).collect();
+    let text = String::from_utf8(plan(recipe, &settings).stdout).unwrap();
+    let lines = text.lines().filter_map(|line| line.strip_prefix("       "));
+    lines.map(words).collect()
+}
+
+/// A command of the guide, with what it leaves to the reader.
+fn filled(command: &[String], gpus: &str, rate: &str) -> Vec<String> {
+    let text = command
+        .join(" ")
+        .replace("<SUM-OF-ALL-GPUS>", gpus)
+        .replace("<Node-count x single-node-qps x 0.9>", rate)
+        .replace("<Head node IP>", "${{ head.address }}")
+        .replace("<IP>", "${{ head.address }}");
+    words(&text)
+}
+
+#[rstest]
+#[case(NODES[0].0, "llama2-70b-nodes-v6.0", "87", &[], ["3800", "3650"])]
+#[case(NODES[0].0, "llama2-70b-nodes-v6.0", "87", &["rate=guide"], ["3663", "3564"])]
+#[case(NODES[2].0, "gpt-oss-120b-nodes-v6.1", "72", &[], ["738", "747"])]
+#[case(NODES[2].0, "gpt-oss-120b-nodes-v6.1", "72", &["rate=guide"], ["689", "672"])]
+#[case(NODES[0].0, "llama2-70b-nodes-results-v6.0", "87", &["configuration=mi355x_mn"], ["", ""])]
+#[case(NODES[1].0, "gpt-oss-120b-nodes-results-v6.0", "94", &["configuration=mi355x_mn"], ["", ""])]
+fn what_was_printed_is_in_the_plan(
+    #[case] recipe: &str,
+    #[case] printed: &str,
+    #[case] gpus: &str,
+    #[case] settings: &[&str],
+    #[case] rates: [&str; 2],
+) {
+    let planned = commands(recipe, settings);
+    let mut rates = rates.iter();
+    let mut reached = 0;
+    for (kind, command) in guide(printed) {
+        if !["pull", "exec"].contains(&kind.as_str()) {
+            continue;
+        }
+        let has_rate = command.iter().any(|word| word.ends_with("=<Node-count"));
+        let rate = if has_rate { rates.next().unwrap() } else { "" };
+        let command = filled(&command, gpus, rate);
+        let mut later = planned[reached..].iter();
+        let at = later.position(|line| is_part(line, &command));
+        assert!(at.is_some(), "{recipe}: nothing runs {}", command.join(" "));
+        reached += at.unwrap();
+    }
+}
+
+/// Image, flags, models and data are those of the recipe for one machine, which other tests compare.
+#[rstest]
+fn each_machine_has_the_container_of_the_recipe_for_one(
+    #[values(NODES[0], NODES[1], NODES[2])] (several, one): (&str, &str),
+) {
+    let parsed = |recipe: &str| -> Value {
+        let output = plan(recipe, &["--format", "json"]);
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let (mut several, one) = (parsed(several), parsed(one));
+    let workdir = several["container"]["workdir"].take();
+    assert_eq!(workdir, "/lab-mlperf-inference/code");
+    assert_eq!(several["container"], one["container"]);
+    let prepared = |plan: &Value| -> Vec<Value> {
+        let steps = plan["steps"].as_array().unwrap().iter();
+        let prepares =
+            |step: &&Value| ["fetch_model", "populate"].contains(&step["action"].as_str().unwrap());
+        let mut steps: Vec<Value> = steps.filter(prepares).cloned().collect();
+        for step in &mut steps {
+            step.as_object_mut().unwrap().remove("on");
+        }
+        steps
+    };
+    assert_eq!(prepared(&several).len(), 2);
+    assert_eq!(prepared(&several), prepared(&one));
+}
+
+#[test]
+fn no_shell_script_runs_on_several_machines() {
+    let output = plan(NODES[0].0, &["--format", "shell"]);
+    assert_eq!(output.status.code(), Some(2));
+    let problem = String::from_utf8(output.stderr).unwrap();
+    let error = problem.split("error: ").nth(1).unwrap();
+    insta::assert_snapshot!(error, @"
+    mlperf-inference/v6.0/amd/llama2-70b-87x-mi355x runs on 11 machines, which one shell script cannot do
+      for the script of a Slurm job: --site NAME --format sbatch
+    ");
+}
