@@ -137,6 +137,9 @@ pub enum Command {
     Logs {
         /// A run's id, a part of it, or `last`
         run: String,
+        /// Print the output of this machine of the run, instead of the head's
+        #[arg(long, value_name = "NAME")]
+        node: Option<String>,
         /// Print only this step, by name or number
         step: Option<String>,
         /// Follow the output until the run ends
@@ -163,6 +166,9 @@ pub enum Command {
     Shell {
         /// A run's id, a part of it, or `last`
         run: String,
+        /// Open it on this machine of the run, instead of the head
+        #[arg(long, value_name = "NAME")]
+        node: Option<String>,
         /// Run this command instead of bash or sh
         #[arg(last = true)]
         command: Vec<String>,

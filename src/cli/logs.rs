@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::app::failure::Failure;
+use crate::app::nodes::Allocation;
 use crate::app::options::GlobalOptions;
 use crate::app::site::Liveness;
 use crate::app::terminal;
@@ -25,11 +26,13 @@ const OUTPUT: &str = "output.log";
 pub fn logs(
     global: &GlobalOptions,
     run: &str,
+    node: Option<&str>,
     step: Option<&str>,
     follow: bool,
     raw: bool,
 ) -> Result<ExitCode, Failure> {
-    let directory = global.home.find(run)?;
+    let whole = global.home.find(run)?;
+    let directory = Allocation::directory(&whole, node)?;
     let plan: Plan = directory.read_json("plan.json")?;
     let is_meant = |known: &&Step| {
         step.is_none_or(|step| {
@@ -55,7 +58,7 @@ pub fn logs(
         )));
     }
     let mut printed = 0;
-    let mut liveness = Liveness::of(&directory);
+    let mut liveness = Liveness::of(&whole);
     loop {
         // Determined before reading: what is written until then is read in this turn.
         let continues = follow && liveness.is_live();

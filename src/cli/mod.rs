@@ -95,15 +95,18 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         } => resume::resume(&global, &run, require_accuracy, in_background, in_job),
         Command::Logs {
             run,
+            node,
             step,
             follow,
             raw,
-        } => logs::logs(&global, &run, step.as_deref(), follow, raw),
+        } => logs::logs(&global, &run, node.as_deref(), step.as_deref(), follow, raw),
         Command::Node { run, name } => {
             runtime::runtime()?.block_on(nodes::serve(&global, &run, &name))
         }
         Command::Stop { run } => stop::stop(&global, &run),
-        Command::Shell { run, command } => shell::shell(&global, &run, command),
+        Command::Shell { run, node, command } => {
+            shell::shell(&global, &run, node.as_deref(), command)
+        }
         Command::Judge(judge) => judge::judge(&global, &judge),
         Command::Compare(compare) => compare::compare(&global, &compare),
         Command::Report(report) => report::report(&global, &report),

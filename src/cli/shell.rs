@@ -1,16 +1,33 @@
 //! `retrial shell`: a shell in a run's container.
 
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
 use crate::app::failure::Failure;
+use crate::app::nodes::Allocation;
 use crate::app::options::GlobalOptions;
-use crate::app::{open, runtime};
+use crate::app::{open, runtime, site};
 use crate::results::verdict::ExitCode;
+use crate::run::nodes::Launcher;
+use crate::store::RunDirectory;
 use crate::store::journal::{Event, Journal, State};
 use retrial_engine::api::{Engine, ExecSpec};
 
 /// Opens a shell, or runs a command, in the run's container.
-pub fn shell(global: &GlobalOptions, run: &str, command: Vec<String>) -> Result<ExitCode, Failure> {
+pub fn shell(
+    global: &GlobalOptions,
+    run: &str,
+    node: Option<&str>,
+    command: Vec<String>,
+) -> Result<ExitCode, Failure> {
     let directory = global.home.find(run)?;
     open::began_here(&directory)?;
+    // Within the job it is this machine's engine that has the container.
+    let is_elsewhere = site::is_submitted(&directory) && std::env::var_os("SLURM_JOB_ID").is_none();
+    if is_elsewhere || node.is_some() {
+        return on_node(global, &directory, node, &command);
+    }
     let state = State::of(&Journal::read::<Event>(&directory.journal())?);
     let Some(container) = state.container else {
         return Err(Failure::usage(format!(
@@ -58,4 +75,37 @@ pub fn shell(global: &GlobalOptions, run: &str, command: Vec<String>) -> Result<
     // A read of the keyboard is still pending, and only a key ends it.
     runtime.shutdown_background();
     ended
+}
+
+/// Has another machine of the run open it there.
+fn on_node(
+    global: &GlobalOptions,
+    run: &RunDirectory,
+    node: Option<&str>,
+    command: &[String],
+) -> Result<ExitCode, Failure> {
+    let directory = Allocation::directory(run, node)?;
+    let job = site::job_of(run)?;
+    if site::is_submitted(run) && job.is_none() {
+        return Err(Failure::usage(format!("{} has no job", run.id())));
+    }
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::host(format!("cannot find this program's file: {error}")))?;
+    let text = |path: &Path| path.display().to_string();
+    let mut words = vec![
+        text(&program),
+        "--home".to_owned(),
+        text(global.home.root()),
+    ];
+    words.extend(["shell".to_owned(), text(directory.path())]);
+    if !command.is_empty() {
+        words.push("--".to_owned());
+        words.extend_from_slice(command);
+    }
+    let line = Launcher::at_terminal(job.as_deref(), node, &words);
+    let error = Command::new(&line[0]).args(&line[1..]).exec();
+    Err(Failure::host(format!(
+        "failed to start {}: {error}",
+        line[0]
+    )))
 }

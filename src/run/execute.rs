@@ -203,7 +203,9 @@ impl Run<'_> {
         let state = self.session.state();
         let survives = match &step.action {
             Action::Exec(_) | Action::Host(_) | Action::StartService(_) => true,
-            Action::Populate(fill) => fill.place == Place::Host || state.made_by == Some(step.number),
+            Action::Populate(fill) => {
+                fill.place == Place::Host || state.made_by == Some(step.number)
+            }
             _ => false,
         };
         survives && state.open.contains(&step.number)

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::failure::Failure;
 use crate::plan::Plan;
-use crate::run::nodes::{Launcher, is_name};
+use crate::run::nodes::{Launcher, directory_of, is_name};
 use crate::store::RunDirectory;
 
 /// The file with the machines of a run.
@@ -62,6 +62,29 @@ impl Allocation {
         }
         let written: Self = run.read_json(RECORD)?;
         Ok(Some(written).filter(|written| !written.others.is_empty()))
+    }
+
+    /// The directory of a machine's files within a run's: that of the head if none is named.
+    ///
+    /// # Errors
+    /// If the run has no such machine.
+    pub fn directory(run: &RunDirectory, node: Option<&str>) -> Result<RunDirectory, Failure> {
+        let Some(node) = node else {
+            return Ok(run.clone());
+        };
+        let others = Self::of(run)?.map_or_else(Vec::new, |allocation| allocation.others);
+        if others.iter().any(|name| name == node) {
+            return Ok(run.part(&directory_of(node)));
+        }
+        let has = if others.is_empty() {
+            "it ran on one machine".to_owned()
+        } else {
+            format!("it has {}, and the head without --node", others.join(", "))
+        };
+        Err(Failure::usage(format!(
+            "{}: no machine {node}; {has}",
+            run.id()
+        )))
     }
 
     /// Writes them into the run's directory.

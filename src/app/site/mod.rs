@@ -22,5 +22,5 @@ mod stopping;
 mod submit;
 mod waiting;
 
-pub use record::is_submitted;
+pub use record::{is_submitted, job_of};
 pub use start::{Liveness, resume, run, stop};

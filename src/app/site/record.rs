@@ -145,6 +145,11 @@ pub fn latest(run: &RunDirectory) -> Result<Option<Submission>, StoreError> {
     Ok(Submission::of(&Journal::read(&path)?))
 }
 
+/// The id of the run's latest job, if it had one.
+pub fn job_of(run: &RunDirectory) -> Result<Option<String>, StoreError> {
+    Ok(latest(run)?.and_then(|submission| submission.id))
+}
+
 /// Whether the run ended in its latest job, as the job wrote it.
 pub fn has_ended(run: &RunDirectory) -> Result<bool, StoreError> {
     let Some(latest) = latest(run)? else {

@@ -54,6 +54,31 @@ impl Launcher {
             .spawn()
     }
 
+    /// The command line that runs a program on a machine, connected to this terminal. With `job`, within that
+    /// job, on its first machine unless one is named.
+    #[must_use]
+    pub fn at_terminal(job: Option<&str>, node: Option<&str>, words: &[String]) -> Vec<String> {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        let mut line: Vec<String> = match job {
+            Some(_) => texts(&["srun", "--overlap", "--nodes=1", "--ntasks=1", "--pty"]),
+            None => texts(&["ssh", "-t"]),
+        };
+        match (job, node) {
+            (Some(job), None) => line.extend([format!("--jobid={job}"), "--relative=0".to_owned()]),
+            (Some(job), Some(node)) => {
+                line.extend([format!("--jobid={job}"), format!("--nodelist={node}")]);
+            }
+            (None, node) => line.extend(node.map(str::to_owned)),
+        }
+        if job.is_some() {
+            line.extend(words.iter().cloned());
+        } else {
+            let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
+            line.push(words.join(" "));
+        }
+        line
+    }
+
     /// What a machine does if this process is gone: an allocation ends with it.
     #[must_use]
     pub fn on_disconnect(self) -> OnDisconnect {
