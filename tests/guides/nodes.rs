@@ -2,6 +2,7 @@
 //! of the plan are compared.
 use std::process::{Command, Output};
 
+use retrial::plan::Plan;
 use rstest::rstest;
 use serde_json::Value;
 
@@ -106,6 +107,19 @@ fn each_machine_has_the_container_of_the_recipe_for_one(
     };
     assert_eq!(prepared(&several).len(), 2);
     assert_eq!(prepared(&several), prepared(&one));
+}
+
+/// As the run directory has it: what is written must be read again, and by other machines.
+#[test]
+fn plans_are_read_as_they_are_written() {
+    for (recipe, _) in NODES {
+        let written = plan(recipe, &["--format", "json"]).stdout;
+        let read: Plan = serde_json::from_slice(&written).unwrap();
+        assert_eq!(
+            serde_json::to_string_pretty(&read).unwrap(),
+            String::from_utf8(written).unwrap().trim_end()
+        );
+    }
 }
 
 #[test]
