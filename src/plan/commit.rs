@@ -17,7 +17,7 @@ pub fn commit_later(model: &str) -> String {
 
 impl Plan {
     /// Puts what a machine is into texts of the plan, of one trial of a measurement or of none. Text whose
-    /// expressions cannot be evaluated stays as it is: [`super::build`] has tried them.
+    /// expressions cannot be evaluated stays as it is: [`super::build()`] has tried them.
     pub fn on_machine(
         &self,
         texts: Vec<&mut String>,

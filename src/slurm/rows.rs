@@ -55,7 +55,7 @@ impl QueuedJob {
         JobPhase::of(&self.state)
     }
 
-    /// Reads the rows of [`QUEUE_FIELDS`]; others are left out.
+    /// Reads the rows of `QUEUE_FIELDS`; others are left out.
     #[must_use]
     pub fn read(text: &str) -> Vec<Self> {
         text.lines().filter_map(Self::of_row).collect()
@@ -99,7 +99,7 @@ impl AccountedJob {
         JobPhase::of(&self.state)
     }
 
-    /// Reads the rows of [`ACCOUNT_FIELDS`]; others are left out.
+    /// Reads the rows of `ACCOUNT_FIELDS`; others are left out.
     #[must_use]
     pub fn read(text: &str) -> Vec<Self> {
         text.lines().filter_map(Self::of_row).collect()

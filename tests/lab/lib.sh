@@ -58,7 +58,7 @@ stop_process() { # pid file, [signal, [seconds]]: stops it, and only it
   local pid tries=$((${3:-20} * 10))
   alive "$1" || { rm -f "$1"; return 0; }
   read -r pid _ <"$1"
-  kill "-${2:-TERM}" "$pid" 2>/dev/null
+  kill "-${2:-TERM}" "$pid" 2>/dev/null || true # it may have ended just now
   while [ $tries -gt 0 ] && alive "$1"; do sleep 0.1; tries=$((tries - 1)); done
   alive "$1" && kill -KILL "$pid" 2>/dev/null && sleep 0.2
   rm -f "$1"
