@@ -6,9 +6,11 @@ mod killed;
 use crate::lab::{Lab, case, image, recipe_with};
 
 /// A server in the image's own Perl: it counts its starts, and answers with its own number.
+/// It reads a request to its end: a connection that is closed with something unread is reset, and the answer
+/// may be lost.
 const SERVER: &str = r#"echo "uuid $(cat /proc/sys/kernel/random/uuid)"
 echo start >>/starts
-exec perl -MIO::Socket::INET -e 'sleep 1; $s = IO::Socket::INET->new(LocalPort => 8000, Listen => 9, ReuseAddr => 1) or die; while ($c = $s->accept) { <$c>; print $c "HTTP/1.0 200 OK\r\n\r\nserved by $$\n"; close $c }'"#;
+exec perl -MIO::Socket::INET -e 'sleep 1; $s = IO::Socket::INET->new(LocalPort => 8000, Listen => 9, ReuseAddr => 1) or die; while ($c = $s->accept) { 1 while defined($_ = <$c>) && !/^\s*$/; print $c "HTTP/1.0 200 OK\r\n\r\nserved by $$\n"; close $c }'"#;
 
 /// Asks it once.
 const ASK: &str = r"exec 3<>/dev/tcp/localhost/8000; printf 'GET / HTTP/1.0\r\n\r\n' >&3; cat <&3";
@@ -266,7 +268,7 @@ const VLLM: &str = r#"#!/bin/bash
 case $1 in
 serve)
   echo "loading $2"
-  exec perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalPort => $ARGV[0], Listen => 9, ReuseAddr => 1) or die; while ($c = $s->accept) { <$c>; print $c "HTTP/1.0 200 OK\r\n\r\n"; close $c }' "$4"
+  exec perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalPort => $ARGV[0], Listen => 9, ReuseAddr => 1) or die; while ($c = $s->accept) { 1 while defined($_ = <$c>) && !/^\s*$/; print $c "HTTP/1.0 200 OK\r\n\r\n"; close $c }' "$4"
   ;;
 bench)
   while [ $# -gt 0 ]; do
