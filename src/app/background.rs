@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
-use crate::app::terminal;
+use crate::app::{runtime, terminal};
 use crate::results::verdict::ExitCode;
 use crate::store::lock::FileLock;
 use crate::store::lookup::Kind;
@@ -25,8 +25,7 @@ pub fn detach(global: &GlobalOptions, kind: Kind, record: &Record) -> Result<Exi
         .open(&journal);
     journal.map_err(StoreError::io("create", &record.journal()))?;
     let before = length(record);
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::host(format!("cannot find this program's file: {error}")))?;
+    let program = runtime::program()?;
     let path = record.join("detached.log");
     let log = std::fs::File::create(&path).map_err(StoreError::io("create", &path))?;
     let errors = log.try_clone().map_err(StoreError::io("open", &path))?;

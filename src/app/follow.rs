@@ -15,8 +15,8 @@ use crate::host;
 use crate::report::{self, Entry, content};
 use crate::results::verdict::ExitCode;
 use crate::run::{Options, Session, execute};
-use crate::store::RunDirectory;
 use crate::store::journal::Event;
+use crate::store::{RunDirectory, scratch};
 use retrial_engine::docker::Docker;
 
 /// `RETRIAL_ENGINE_PATIENCE`: how many seconds an engine may be away when it is needed.
@@ -43,8 +43,7 @@ pub fn scratch(global: &GlobalOptions) -> Option<PathBuf> {
     let named = std::env::var_os("RETRIAL_SCRATCH").filter(|named| !named.is_empty());
     let named = named.map(PathBuf::from).filter(|named| named.is_absolute());
     let shared = || host::network_file_system(global.home.root());
-    let own = || format!("/tmp/retrial-{}", rustix::process::getuid().as_raw());
-    named.or_else(|| shared().map(|_| PathBuf::from(own())))
+    named.or_else(|| shared().map(|_| scratch::standard()))
 }
 
 /// Takes up a run, with its other machines if it has any.

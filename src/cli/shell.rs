@@ -89,8 +89,7 @@ fn on_node(
     if site::is_submitted(run) && job.is_none() {
         return Err(Failure::usage(format!("{} has no job", run.id())));
     }
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::host(format!("cannot find this program's file: {error}")))?;
+    let program = runtime::program()?;
     let text = |path: &Path| path.display().to_string();
     let mut words = vec![
         text(&program),

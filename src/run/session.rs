@@ -171,7 +171,7 @@ impl Session {
     /// Removes what is on this machine's own disk, once no container needs it.
     pub(super) fn clear_scratch(&self) {
         if self.has_scratch() && self.state().container.is_none() {
-            // What stays is found by the next run's preflight at most as a few files.
+            // A few small files at most stay behind.
             let _ = std::fs::remove_dir_all(self.local.path());
         }
     }

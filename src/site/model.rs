@@ -63,6 +63,23 @@ object! {
     }
 }
 
+impl Site {
+    /// The keys that are options of sbatch with the same name, with the values that it gives.
+    pub fn sbatch_keys(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let keys = [
+            ("partition", &self.partition),
+            ("account", &self.account),
+            ("qos", &self.qos),
+            ("reservation", &self.reservation),
+            ("constraint", &self.constraint),
+            ("gres", &self.gres),
+            ("gpus_per_node", &self.gpus_per_node),
+        ];
+        keys.into_iter()
+            .filter_map(|(name, value)| Some((name, value.as_deref()?)))
+    }
+}
+
 retrial_document::words! {
     /// What starts jobs on a site.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::Display)]

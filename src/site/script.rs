@@ -139,19 +139,8 @@ impl JobScript<'_> {
             "--no-requeue".to_owned(),
             "--dependency=singleton".to_owned(),
         ]);
-        let keys = [
-            ("partition", &site.partition),
-            ("account", &site.account),
-            ("qos", &site.qos),
-            ("reservation", &site.reservation),
-            ("constraint", &site.constraint),
-            ("gres", &site.gres),
-            ("gpus-per-node", &site.gpus_per_node),
-        ];
-        let given = keys
-            .into_iter()
-            .filter_map(|(name, value)| Some((name, value.as_ref()?)));
-        options.extend(given.map(|(name, value)| valued(name, value)));
+        let given = site.sbatch_keys();
+        options.extend(given.map(|(name, value)| valued(&name.replace('_', "-"), value)));
         options.extend(
             site.options
                 .iter()

@@ -3,10 +3,19 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::error::StoreError;
 use super::run_directory::{PRIVATE, RunDirectory, create_private, set_mode};
+
+/// Where such directories lie unless somebody says otherwise: `/tmp/retrial-UID`.
+#[must_use]
+pub fn standard() -> PathBuf {
+    PathBuf::from(format!(
+        "/tmp/retrial-{}",
+        rustix::process::getuid().as_raw()
+    ))
+}
 
 /// Makes the directory of a run below `scratch`, which only this user can enter.
 ///

@@ -82,22 +82,20 @@ pub fn clean(
 }
 
 /// Removes this user's containers of runs that a job of a site has had on this machine, besides one run: such
-/// a job has the machine alone, so that nothing of an earlier one is needed. Returns their names.
+/// a job has the machine alone, so that nothing of an earlier one is needed.
 ///
 /// # Errors
 /// If the engine does not answer.
-pub async fn of_earlier_jobs(engine: &dyn Engine, run: &str) -> Result<Vec<String>, Failure> {
-    let mut removed = Vec::new();
+pub async fn of_earlier_jobs(engine: &dyn Engine, run: &str) -> Result<(), Failure> {
     for container in engine.containers(RUN_LABEL).await? {
         let id = container.labels.get(RUN_LABEL).map_or("", String::as_str);
         let path = container.labels.get(PATH_LABEL).map(Path::new);
         let of_job = path.is_some_and(|path| is_submitted(&RunDirectory::at(whole_run(path))));
         if id != run && of_job && other_user(&container.labels).is_none() {
             engine.remove(&container.id).await?;
-            removed.push(container.name);
         }
     }
-    Ok(removed)
+    Ok(())
 }
 
 /// Whether the container's run is in another home, which cleans it.

@@ -109,7 +109,7 @@ impl Allocation {
             "run it without --nodes".to_owned()
         } else {
             format!(
-                "name the other {} machines: --nodes ssh:NODE,… (this one is the head)",
+                "name the other {} machines, --nodes ssh:NODE,… (this one is the head), or submit a job: --site NAME",
                 wanted - 1
             )
         };

@@ -56,9 +56,9 @@ pub fn facts(host: &HostView, plan: Option<&Plan>, nonce: Option<String>) -> Fac
     }
 }
 
-/// Compares all machines; the head is the first.
+/// Compares all machines, the head first, and their GPUs with the number that they should have together.
 #[must_use]
-pub fn compare(machines: &[Known], plan: &Plan, directory: &str) -> Differences {
+pub fn compare(machines: &[Known], all_gpus: Option<u32>, directory: &str) -> Differences {
     let mut found = Differences::default();
     let Some((head, others)) = machines.split_first() else {
         return found;
@@ -103,7 +103,7 @@ pub fn compare(machines: &[Known], plan: &Plan, directory: &str) -> Differences 
             ));
         }
     }
-    if let Some(wanted) = plan.all_gpus() {
+    if let Some(wanted) = all_gpus {
         let actual: u32 = machines.iter().map(|one| one.facts.gpus).sum();
         if actual != wanted {
             let each: Vec<String> = machines
@@ -134,4 +134,73 @@ fn rocm(facts: &Facts) -> String {
 
 fn or_none(text: &str) -> String {
     if text.is_empty() { "none" } else { text }.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The head and two others: all alike, but for the GPUs of the last.
+    fn machines(gpus_of_the_last: u32) -> Vec<Known> {
+        let known = |(name, gpus): (&str, u32)| Known {
+            name: name.to_owned(),
+            ahead: 0.0,
+            facts: Facts {
+                tool: "1".to_owned(),
+                nonce: Some("here".to_owned()),
+                time: Timestamp::UNIX_EPOCH,
+                gpus,
+                models: vec!["MI355X".to_owned()],
+                driver: Some("6.16.6".to_owned()),
+                rocm: None,
+            },
+        };
+        let all = [("n1", 8), ("n2", 8), ("n3", gpus_of_the_last)];
+        all.map(known).into()
+    }
+
+    fn refusals(machines: &[Known]) -> Vec<String> {
+        let found = compare(machines, Some(23), "/runs/a");
+        assert_eq!(found.errors, [""; 0]);
+        found.refusals
+    }
+
+    fn errors(machines: &[Known]) -> Vec<String> {
+        let found = compare(machines, Some(23), "/runs/a");
+        assert_eq!(found.refusals, [""; 0]);
+        found.errors
+    }
+
+    #[test]
+    fn gpus_count_together() {
+        assert_eq!(refusals(&machines(7)), [""; 0]);
+        let sum = "22 GPUs on 3 machines, required 23: n1 8, n2 8, n3 6";
+        assert_eq!(refusals(&machines(6)), [sum]);
+        let sum = "24 GPUs on 3 machines, required 23: n1 8, n2 8, n3 8";
+        assert_eq!(refusals(&machines(8)), [sum]);
+    }
+
+    #[test]
+    fn drivers_are_alike() {
+        let mut machines = machines(7);
+        machines[1].facts.driver = None;
+        let differ = "the driver of n1 and n2 differ: 6.16.6, none";
+        assert_eq!(refusals(&machines), [differ]);
+    }
+
+    #[test]
+    fn without_the_run_or_with_another_clock_nothing_else_is_compared() {
+        let mut machines = machines(6);
+        machines[1].facts.nonce = None;
+        machines[2].ahead = -5.04;
+        let [run, clock] = &errors(&machines)[..] else {
+            panic!("{:?}", errors(&machines))
+        };
+        assert!(run.starts_with("n2 does not see the run's directory /runs/a"));
+        assert!(clock.starts_with("the clock of n3 is 5.0 s behind that of n1"));
+        machines[1].facts.nonce = Some("here".to_owned());
+        machines[2].ahead = 0.99;
+        machines[2].facts.gpus = 7;
+        assert_eq!(errors(&machines), [""; 0]);
+    }
 }

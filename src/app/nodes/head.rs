@@ -10,7 +10,7 @@ use super::Allocation;
 use super::compare::{Known, compare, facts};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::app::{open, prepare};
+use crate::app::{open, prepare, runtime};
 use crate::plan::Plan;
 use crate::run::nodes::{Begin, Facts, Machine, NodeError, Others, directory_of};
 use crate::store::RunDirectory;
@@ -41,9 +41,7 @@ pub async fn begin(
 ) -> Result<Head, Failure> {
     let mut plan: Plan = run.read_json("plan.json")?;
     let nonce = write_nonce(run, &allocation.others)?;
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::host(format!("cannot find this program's file: {error}")))?;
-    let program = program.display().to_string();
+    let program = runtime::program()?.display().to_string();
     let path = run.path().display().to_string();
     let command = |words: &[&str]| command_of(global, &program, words);
     let serve = |name: &str| command(&["node", &path, name]);
@@ -103,7 +101,8 @@ fn check(
     machines: &[Known],
     force: bool,
 ) -> Result<(), Failure> {
-    let differences = compare(machines, plan, &run.path().display().to_string());
+    let directory = run.path().display().to_string();
+    let differences = compare(machines, plan.all_gpus(), &directory);
     let refused = if force {
         &[][..]
     } else {

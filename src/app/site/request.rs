@@ -7,12 +7,12 @@ use std::time::Duration;
 use super::find::{self, Found};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest, RunRequest};
-use crate::app::{open, prepare};
+use crate::app::{open, prepare, runtime};
 use crate::host::model::HostView;
 use crate::plan::{Plan, PlanOptions};
 use crate::site::script::JobScript;
 use crate::site::time_limit::{as_slurm, time_limit};
-use crate::store::Home;
+use crate::store::{Home, scratch};
 
 /// How a run's jobs are submitted.
 pub struct Target {
@@ -86,14 +86,10 @@ impl Target {
         };
         let program = match &found.site.retrial {
             Some(path) => find::expanded(path),
-            None => std::env::current_exe().map_err(|error| {
-                Failure::host(format!("cannot find this program's file: {error}"))
-            })?,
+            None => runtime::program()?,
         };
-        let uid = rustix::process::getuid().as_raw();
-        let own = || PathBuf::from(format!("/tmp/retrial-{uid}"));
         let scratch = found.site.scratch.as_deref();
-        let scratch = scratch.map_or_else(own, find::expanded);
+        let scratch = scratch.map_or_else(scratch::standard, find::expanded);
         Ok(Self {
             found,
             time_limit,
@@ -124,18 +120,8 @@ impl Target {
     #[must_use]
     pub fn given(&self) -> String {
         let site = &self.found.site;
-        let keys = [
-            ("partition", &site.partition),
-            ("account", &site.account),
-            ("qos", &site.qos),
-            ("reservation", &site.reservation),
-            ("constraint", &site.constraint),
-            ("gres", &site.gres),
-            ("gpus_per_node", &site.gpus_per_node),
-        ];
-        let given = keys
-            .into_iter()
-            .filter_map(|(name, value)| Some((name, value.clone()?)));
+        let given = site.sbatch_keys();
+        let given = given.map(|(name, value)| (name, value.to_owned()));
         let limit = ("time_limit", as_slurm(self.time_limit));
         let options = (!site.options.is_empty()).then(|| ("options", site.options.join(" ")));
         let all = given.chain([limit]).chain(options);
