@@ -17,6 +17,8 @@ use crate::store::{RunDirectory, StoreError, open};
 use retrial_container::first_process::DEFAULT_SHELL;
 
 mod step;
+#[cfg(test)]
+mod tests;
 
 pub use step::{Found, StepControl, StepExit};
 
