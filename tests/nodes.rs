@@ -212,10 +212,46 @@ fn machines_that_do_not_share_the_runs_are_refused_before_anything_starts() {
     let (code, text) = of(&head.command(home, &words).output().unwrap());
     assert_eq!(code, Some(3), "{text}");
     assert!(
-        text.contains("n2 does not see the run's directory"),
+        text.contains("n2 does not see /tmp/nodes-not-shared/"),
         "{text}"
     );
     let (code, text) = of(&head.command(home, &words[..2]).output().unwrap());
     assert_eq!(code, Some(2), "{text}");
     assert!(text.contains("needs 3 machines, not 1"), "{text}");
+}
+
+#[test]
+fn doctor_examines_and_compares_all_machines() {
+    let Some(head) = Head::new("doctor") else {
+        return;
+    };
+    let recipe = head.directory.join("workers.yaml");
+    let doctor = |home: &Path, nodes: &str| {
+        let words = ["doctor", recipe.to_str().unwrap(), "--nodes", nodes];
+        of(&head.command(home, &words).output().unwrap())
+    };
+    let shared = head.directory.join("home");
+    let (code, text) = doctor(&shared, "ssh:n2,n3");
+    assert_eq!(code, Some(0), "{text}");
+    for node in ["n1", "n2", "n3"] {
+        let row = text.lines().find(|line| line.starts_with(node));
+        assert!(row.is_some_and(|row| row.contains("ready")), "{text}");
+    }
+    assert_eq!(std::fs::read_dir(&shared).unwrap().count(), 0);
+
+    let (code, text) = doctor(Path::new("/tmp/doctor-not-shared"), "ssh:n2,n3");
+    assert_eq!(code, Some(3), "{text}");
+    assert!(
+        text.contains("n2 does not see /tmp/doctor-not-shared/"),
+        "{text}"
+    );
+    assert!(text.contains("not ready: 2 errors"), "{text}");
+
+    let (code, text) = doctor(&shared, "ssh:n2,n9");
+    assert_eq!(code, Some(3), "{text}");
+    assert!(text.contains("n9: ssh:"), "{text}");
+    assert!(text.contains("2 of 3 machines answered"), "{text}");
+
+    let (code, text) = doctor(&shared, "ssh:n2");
+    assert_eq!(code, Some(2), "{text}");
 }

@@ -7,6 +7,7 @@ pub(crate) mod batch;
 pub mod catalog;
 pub(crate) mod clean;
 pub(crate) mod compare;
+pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod failure;
 pub(crate) mod file_owners;

@@ -192,6 +192,20 @@ pub enum Command {
         /// Check these GPUs: index (0,2 or 0-3), GPU-… or PCI address
         #[arg(long, value_name = "GPU", value_delimiter = ',', requires = "recipe")]
         gpus: Vec<String>,
+        /// Check these machines, too, and compare them: ssh:n2,n3. All share the home
+        #[arg(long, value_name = "ssh:NODE,…", value_parser = nodes::parse, requires = "recipe")]
+        nodes: Option<Allocation>,
+        /// Check as many nodes of this site as the recipe needs, in a job of their own
+        #[arg(long, value_name = "NAME", requires = "recipe", conflicts_with_all = ["nodes", "gpus"])]
+        site: Option<String>,
+    },
+    /// Check this machine for the plan in a directory that several machines share
+    #[command(hide = true)]
+    Examine {
+        /// The directory
+        directory: PathBuf,
+        /// The name of this machine
+        name: Option<String>,
     },
     /// List runs, remove them, or move them between machines
     Runs(Box<RunsArguments>),

@@ -2,14 +2,13 @@
 
 use serde_json::json;
 
+use crate::app::doctor::look;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, PlanRequest, RecipeRequest};
-use crate::app::{gpu_support, open, preflight, runtime, terminal};
+use crate::app::{gpu_support, open, terminal};
 use crate::host::checks::CheckState;
 use crate::report::content;
 use crate::results::verdict::ExitCode;
-use retrial_engine::api::Engine;
-use retrial_engine::docker::Docker;
 
 /// Checks the host, for a recipe where one is named.
 pub fn doctor(
@@ -30,13 +29,7 @@ pub fn doctor(
         }
         None => None,
     };
-    let found = runtime::runtime()?.block_on(async {
-        let engine = Docker::connect(global.engine.as_deref()).await;
-        let engine = engine.as_ref();
-        let engine = engine.map(|engine| engine as &dyn Engine);
-        preflight::look(global, host, engine, plan.as_ref()).await
-    });
-    let checks = found.checks;
+    let checks = look(global, host, plan.as_ref())?;
     if global.output == Output::Json {
         terminal::print_pretty(&json!({ "checks": checks }))?;
     } else {

@@ -29,7 +29,7 @@ use std::process::ExitCode;
 use crate::app::clean::containers::Extent;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, RecipeRequest};
-use crate::app::{clean, nodes, runtime, stop, terminal};
+use crate::app::{self, clean, nodes, runtime, stop, terminal};
 use arguments::{Arguments, Command};
 
 use crate::results::verdict::ExitCode as Exit;
@@ -115,10 +115,17 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             recipe,
             settings,
             gpus,
+            nodes,
+            site,
         } => {
             let recipe = recipe.map(|recipe| RecipeRequest { recipe, settings });
-            doctor::doctor(&global, recipe, &gpus)
+            match (recipe, site, nodes) {
+                (Some(recipe), Some(site), _) => app::doctor::site(&global, recipe, &site),
+                (Some(recipe), None, Some(nodes)) => app::doctor::nodes(&global, recipe, &nodes),
+                (recipe, ..) => doctor::doctor(&global, recipe, &gpus),
+            }
         }
+        Command::Examine { directory, name } => app::doctor::examine(&global, &directory, name),
         Command::Lock(lock) => lock::lock(&global, &lock),
         Command::Runs(runs) => runs::runs(&global, *runs),
         Command::Sites => sites::sites(&global),

@@ -76,19 +76,8 @@ impl JobScript<'_> {
         for option in self.options() {
             let _ = writeln!(out, "#SBATCH {option}");
         }
-        let site = self.site;
         out.push('\n');
-        let _ = writeln!(out, "set -e");
-        let _ = writeln!(out, "export RETRIAL_SCRATCH={}", quote(&self.scratch));
-        if let Some(engine) = &site.engine {
-            let _ = writeln!(out, "export DOCKER_HOST={}", quote(engine));
-        }
-        for (name, value) in &site.env {
-            let _ = writeln!(out, "export {name}={}", quote(value));
-        }
-        if let Some(prolog) = &site.prolog {
-            let _ = writeln!(out, "{}", prolog.trim_end());
-        }
+        out.push_str(&environment(self.site, &self.scratch));
         let tool = format!("{} --home {}", quote(&self.program), quote(&self.home));
         let run = quote(self.run);
         let _ = writeln!(out, "{tool} resume --in-job {run} &");
@@ -127,30 +116,57 @@ impl JobScript<'_> {
             valued("job-name", &job_name(self.run)),
             valued("comment", &self.directory),
             valued("output", &output),
-            format!("--nodes={}", self.nodes),
-            "--ntasks-per-node=1".to_owned(),
-        ];
-        if site.exclusive {
-            options.push("--exclusive".to_owned());
-        }
-        options.extend([
-            valued("time", &as_slurm(self.time_limit)),
             format!("--signal=B:TERM@{}", warning_s(self.time_limit)),
             "--no-requeue".to_owned(),
             "--dependency=singleton".to_owned(),
-        ]);
-        let given = site.sbatch_keys();
-        options.extend(given.map(|(name, value)| valued(&name.replace('_', "-"), value)));
-        options.extend(
-            site.options
-                .iter()
-                .map(|option| match option.split_once('=') {
-                    Some((name, value)) => format!("{name}={}", as_sbatch(value)),
-                    None => option.clone(),
-                }),
-        );
+        ];
+        let allocation = allocation(site, self.nodes, self.time_limit);
+        options.extend(allocation.into_iter().map(|(name, value)| match value {
+            Some(value) => format!("{name}={}", as_sbatch(&value)),
+            None => name,
+        }));
         options
     }
+}
+
+/// The options by which `sbatch` and `srun` allocate nodes, with their values.
+#[must_use]
+pub fn allocation(site: &Site, nodes: u32, time_limit: Duration) -> Vec<(String, Option<String>)> {
+    let valued = |name: &str, value: String| (format!("--{name}"), Some(value));
+    let mut options = vec![
+        valued("nodes", nodes.to_string()),
+        valued("ntasks-per-node", "1".to_owned()),
+    ];
+    if site.exclusive {
+        options.push(("--exclusive".to_owned(), None));
+    }
+    options.push(valued("time", as_slurm(time_limit)));
+    let given = site.sbatch_keys();
+    options.extend(given.map(|(name, value)| valued(&name.replace('_', "-"), value.to_owned())));
+    let more = site.options.iter().map(|option| {
+        let (name, value) = option.split_once('=').unzip();
+        (name.unwrap_or(option).to_owned(), value.map(str::to_owned))
+    });
+    options.extend(more);
+    options
+}
+
+/// The lines of a shell that have to precede our program on a node.
+#[must_use]
+pub fn environment(site: &Site, scratch: &str) -> String {
+    let engine = site.engine.as_ref();
+    let engine = engine.map(|engine| ("DOCKER_HOST", engine));
+    let scratch = scratch.to_owned();
+    let variables = [("RETRIAL_SCRATCH", &scratch)].into_iter().chain(engine);
+    let named = site.env.iter().map(|(name, value)| (name.as_str(), value));
+    let mut out = "set -e\n".to_owned();
+    for (name, value) in variables.chain(named) {
+        let _ = writeln!(out, "export {name}={}", quote(value));
+    }
+    if let Some(prolog) = &site.prolog {
+        let _ = writeln!(out, "{}", prolog.trim_end());
+    }
+    out
 }
 
 /// Quotes a value for a line of `#SBATCH`: as for a shell, but that a backslash is special between

@@ -8,5 +8,5 @@ mod program;
 mod rows;
 
 pub use error::SlurmError;
-pub use program::{Slurm, nodes_of_job};
+pub use program::{Slurm, nodes_of_job, start_on_nodes};
 pub use rows::{AccountedJob, JobPhase, QueuedJob};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
 use super::error::SlurmError;
 use super::rows::{ACCOUNT_FIELDS, AccountedJob, QUEUE_FIELDS, QueuedJob, submitted_id};
@@ -144,21 +144,29 @@ impl Slurm {
     }
 }
 
-/// Calls a program and returns what it printed. It gets no signal of our terminal: a Ctrl-C must not
-/// end an sbatch whose reply is under way.
-async fn call(
-    program: &'static str,
-    arguments: &[&str],
-    patience: Duration,
-) -> Result<String, SlurmError> {
+/// Starts a program on nodes of its own, which `srun` waits for. TERM ends it, and what it started.
+///
+/// # Errors
+/// If srun cannot be started.
+pub fn start_on_nodes(options: &[String], program: &[String]) -> Result<Child, SlurmError> {
+    let mut command = prepared("srun");
+    command
+        .args(options)
+        .arg("--kill-on-bad-exit=0")
+        .args(program);
+    let program = "srun";
+    let started = command.spawn();
+    started.map_err(|source| SlurmError::Start { program, source })
+}
+
+/// A program of Slurm's, with pipes for what it prints.
+fn prepared(program: &str) -> Command {
     let mut command = Command::new(program);
     command
-        .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0)
-        .kill_on_drop(program != "sbatch")
         .env("SLURM_TIME_FORMAT", "standard");
     // They would replace what the script and the arguments say.
     let defaults = ["SBATCH_", "SQUEUE_", "SACCT_", "SCANCEL_"];
@@ -168,6 +176,18 @@ async fn call(
             command.env_remove(name);
         }
     }
+    command
+}
+
+/// Calls a program and returns what it printed. It gets no signal of our terminal: a Ctrl-C must not
+/// end an sbatch whose reply is under way.
+async fn call(
+    program: &'static str,
+    arguments: &[&str],
+    patience: Duration,
+) -> Result<String, SlurmError> {
+    let mut command = prepared(program);
+    command.args(arguments).kill_on_drop(program != "sbatch");
     let output = tokio::time::timeout(patience, command.output()).await;
     let Ok(output) = output else {
         let seconds = patience.as_secs();

@@ -228,3 +228,20 @@ fn what_was_measured_before_the_time_limit_stays() {
     assert_eq!(login.jobs(), 2);
     login.expect_nothing_left();
 }
+
+#[test]
+fn doctor_examines_the_nodes_of_a_job_of_its_own() {
+    let workers = recipe(1).replace("\nscenarios:", "\nnodes: { count: 3 }\nscenarios:");
+    let Some(login) = Login::new("doctor", &workers) else {
+        return;
+    };
+    login
+        .user
+        .retrial(&["doctor", "./mine.yaml", "--site", "lab"])
+        .exits(0)
+        .says("n1       ✓ ready")
+        .says("n2       ✓ ready")
+        .says("n3       ✓ ready");
+    let queue = ["in", "squeue", "-h", "--name=retrial-doctor", "-t", "R,PD"];
+    assert_eq!(login.cluster.lab(&queue), "");
+}

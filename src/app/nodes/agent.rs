@@ -7,7 +7,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::compare::facts;
-use super::head::NONCE;
+use super::shared::{nonce, recipe_of};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::{clean, follow, free_space, gpu_support, open, preflight, prepare};
@@ -18,15 +18,10 @@ use crate::plan::build::on_host;
 use crate::results::verdict::ExitCode;
 use crate::run::nodes::{Agent, Begin, Machine, Order, Orders, Reply, directory_of};
 use crate::run::{Options, Session};
+use crate::store::RunDirectory;
 use crate::store::journal::Event;
-use crate::store::{RunDirectory, StoreError, open as beneath};
 use retrial_engine::api::Engine as _;
 use retrial_engine::docker::Docker;
-use retrial_recipe::model::Recipe;
-use retrial_recipe::{Source, Templates, resolve};
-
-/// The most bytes of a nonce.
-const NONCE_BYTES: u64 = 1000;
 
 /// Serves the head over standard input and output until it is gone.
 ///
@@ -62,7 +57,7 @@ async fn obey(
     replies: &UnboundedSender<Reply>,
 ) -> Result<(), Failure> {
     let host = open::host_view(global);
-    let nonce = beneath::read_text_beneath(run.path(), Path::new(NONCE), NONCE_BYTES).ok();
+    let nonce = nonce(run);
     let shared: Option<Plan> = match nonce {
         Some(_) => Some(run.read_json("plan.json")?),
         None => None,
@@ -106,7 +101,7 @@ async fn ready(
     if begin.alone {
         clean::containers::of_earlier_jobs(&engine, run.id()).await?;
     }
-    let recipe = recipe(run, &shared.recipe)?;
+    let recipe = recipe_of(run, &shared.recipe)?;
     if depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref())
         && let Ok(abilities) = engine.abilities().await
     {
@@ -121,32 +116,6 @@ async fn ready(
     part.write_json("host.json", &found.record(&engine, &plan))?;
     part.write_json("plan.json", &plan)?;
     Ok(engine)
-}
-
-/// The recipe of a run, as its directory has it.
-fn recipe(run: &RunDirectory, name: &str) -> Result<Recipe, Failure> {
-    let path = run.join("recipe.yaml");
-    let text = std::fs::read_to_string(&path).map_err(StoreError::io("read", &path))?;
-    let source = Source::new(path.display().to_string(), text);
-    let resolved = resolve(name, &source, &Complete, &[]).map_err(Failure::problems)?;
-    Ok(resolved.recipe)
-}
-
-/// A recipe that was resolved needs no templates, and its companion files were checked before.
-struct Complete;
-
-impl Templates for Complete {
-    fn template(&self, _: &str) -> Option<Source> {
-        None
-    }
-
-    fn names(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn companion_exists(&self, _: &str) -> Option<bool> {
-        None
-    }
 }
 
 async fn execute(

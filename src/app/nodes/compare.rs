@@ -57,19 +57,26 @@ pub fn facts(host: &HostView, plan: Option<&Plan>, nonce: Option<String>) -> Fac
 }
 
 /// Compares all machines, the head first, and their GPUs with the number that they should have together.
+/// `nonce` is what those read that see the directory.
 #[must_use]
-pub fn compare(machines: &[Known], all_gpus: Option<u32>, directory: &str) -> Differences {
+pub fn compare(
+    machines: &[Known],
+    nonce: &str,
+    all_gpus: Option<u32>,
+    directory: &str,
+) -> Differences {
     let mut found = Differences::default();
     let Some((head, others)) = machines.split_first() else {
         return found;
     };
-    for other in others {
-        let Known { name, facts, ahead } = other;
-        if facts.nonce != head.facts.nonce {
+    for Known { name, facts, .. } in machines {
+        if facts.nonce.as_deref() != Some(nonce) {
             found.errors.push(format!(
-                "{name} does not see the run's directory {directory}: keep runs on a file system that all machines share (--home DIR)"
+                "{name} does not see {directory}: keep runs on a file system that all machines share (--home DIR)"
             ));
         }
+    }
+    for Known { name, facts, ahead } in others {
         if facts.tool != head.facts.tool {
             found.errors.push(format!(
                 "{name} has retrial {}, {} has {}: install one version",
@@ -160,13 +167,13 @@ mod tests {
     }
 
     fn refusals(machines: &[Known]) -> Vec<String> {
-        let found = compare(machines, Some(23), "/runs/a");
+        let found = compare(machines, "here", Some(23), "/runs/a");
         assert_eq!(found.errors, [""; 0]);
         found.refusals
     }
 
     fn errors(machines: &[Known]) -> Vec<String> {
-        let found = compare(machines, Some(23), "/runs/a");
+        let found = compare(machines, "here", Some(23), "/runs/a");
         assert_eq!(found.refusals, [""; 0]);
         found.errors
     }
@@ -196,7 +203,7 @@ mod tests {
         let [run, clock] = &errors(&machines)[..] else {
             panic!("{:?}", errors(&machines))
         };
-        assert!(run.starts_with("n2 does not see the run's directory /runs/a"));
+        assert!(run.starts_with("n2 does not see /runs/a"));
         assert!(clock.starts_with("the clock of n3 is 5.0 s behind that of n1"));
         machines[1].facts.nonce = Some("here".to_owned());
         machines[2].ahead = 0.99;

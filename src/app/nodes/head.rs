@@ -8,17 +8,14 @@ use jiff::Timestamp;
 
 use super::Allocation;
 use super::compare::{Known, compare, facts};
+use super::shared::write_nonce;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::{open, prepare, runtime};
 use crate::plan::Plan;
 use crate::run::nodes::{Begin, Facts, Machine, NodeError, Others, directory_of};
 use crate::store::RunDirectory;
-use crate::store::run_directory::write_atomically;
 use retrial_recipe::expression::NodeScope;
-
-/// The file by which a machine shows that it has the run's directory.
-pub const NONCE: &str = "nodes/nonce";
 
 /// The head and the other machines, ready for the first step.
 pub struct Head {
@@ -40,7 +37,10 @@ pub async fn begin(
     patience: Duration,
 ) -> Result<Head, Failure> {
     let mut plan: Plan = run.read_json("plan.json")?;
-    let nonce = write_nonce(run, &allocation.others)?;
+    for name in &allocation.others {
+        run.part(&directory_of(name)).lay_out()?;
+    }
+    let nonce = write_nonce(run)?;
     let program = runtime::program()?.display().to_string();
     let path = run.path().display().to_string();
     let command = |words: &[&str]| command_of(global, &program, words);
@@ -51,13 +51,13 @@ pub async fn begin(
     let host = open::host_view(global);
     let this = Known {
         name: host.hostname.clone(),
-        facts: facts(&host, Some(&plan), Some(nonce)),
+        facts: facts(&host, Some(&plan), Some(nonce.clone())),
         ahead: 0.0,
     };
     let machines: Vec<Known> = std::iter::once(this)
         .chain(allocation.others.iter().zip(found).map(known))
         .collect();
-    check(run, &mut plan, &machines, allocation.force)?;
+    check(run, &mut plan, &machines, &nonce, allocation.force)?;
     let all_gpus = machines.iter().map(|one| one.facts.gpus).sum();
     let address = address(allocation.others.first(), &host.hostname);
     let scope = |machine: &Known| NodeScope {
@@ -99,10 +99,11 @@ fn check(
     run: &RunDirectory,
     plan: &mut Plan,
     machines: &[Known],
+    nonce: &str,
     force: bool,
 ) -> Result<(), Failure> {
     let directory = run.path().display().to_string();
-    let differences = compare(machines, plan.all_gpus(), &directory);
+    let differences = compare(machines, nonce, plan.all_gpus(), &directory);
     let refused = if force {
         &[][..]
     } else {
@@ -132,18 +133,9 @@ fn check(
     Ok(())
 }
 
-/// Writes what only a machine with the run's directory can read, and the directories of the others.
-fn write_nonce(run: &RunDirectory, others: &[String]) -> Result<String, Failure> {
-    for name in others {
-        run.part(&directory_of(name)).lay_out()?;
-    }
-    let nonce = format!("{} {}", run.id(), Timestamp::now().as_nanosecond());
-    write_atomically(&run.join(NONCE), nonce.as_bytes())?;
-    Ok(nonce)
-}
-
 /// A command line on another machine: of this program, at the same path, with the same options.
-fn command_of(global: &GlobalOptions, program: &str, words: &[&str]) -> Vec<String> {
+#[must_use]
+pub fn command_of(global: &GlobalOptions, program: &str, words: &[&str]) -> Vec<String> {
     let path = |path: &Path| path.display().to_string();
     let directories = [
         ("--home", global.home.root()),

@@ -5,7 +5,10 @@ mod agent;
 mod allocation;
 mod compare;
 mod head;
+mod shared;
 
 pub use agent::serve;
 pub use allocation::{Allocation, parse};
-pub use head::begin;
+pub use compare::{Differences, Known, compare, facts};
+pub use head::{begin, command_of};
+pub use shared::{nonce, recipe_of, write_nonce};

@@ -10,9 +10,10 @@ use crate::app::options::{GlobalOptions, PlanRequest, RunRequest};
 use crate::app::{open, prepare, runtime};
 use crate::host::model::HostView;
 use crate::plan::{Plan, PlanOptions};
-use crate::site::script::JobScript;
+use crate::site::script::{JobScript, allocation, environment};
 use crate::site::time_limit::{as_slurm, time_limit};
 use crate::store::{Home, scratch};
+use retrial_recipe::quote::quote;
 
 /// How a run's jobs are submitted.
 pub struct Target {
@@ -114,6 +115,31 @@ impl Target {
         };
         let script = script.render();
         script.map_err(|error| Failure::usage(error.to_string()))
+    }
+
+    /// The options of srun, and its command line on each node, by which nodes like those of a job examine
+    /// themselves.
+    pub fn examination(
+        &self,
+        directory: &Path,
+        time_limit: Duration,
+    ) -> Result<(Vec<String>, Vec<String>), Failure> {
+        let site = &self.found.site;
+        let options = allocation(site, self.nodes, time_limit).into_iter();
+        let options = options.map(|(name, value)| match value {
+            Some(value) => format!("{name}={value}"),
+            None => name,
+        });
+        let named = ["--job-name=retrial-doctor".to_owned()];
+        let words = [&*self.program, self.home.root(), directory].map(text);
+        let [program, home, directory] = words;
+        let (program, home, directory) = (quote(&program?), quote(&home?), quote(&directory?));
+        let script = format!(
+            "{}exec {program} --home {home} examine {directory}",
+            environment(site, &text(&self.scratch)?)
+        );
+        let command = ["/bin/bash".to_owned(), "-c".to_owned(), script];
+        Ok((named.into_iter().chain(options).collect(), command.into()))
     }
 
     /// What a scheduler may refuse, as the site file has it: `partition: gpu, time_limit: 4:00:00`.

@@ -10,6 +10,7 @@ mod environment;
 pub mod export;
 mod figures;
 pub mod history;
+pub mod machines;
 mod marks;
 pub mod page;
 pub mod runs;

@@ -1,0 +1,140 @@
+//! Asks several machines to examine themselves for a recipe, and compares what they answer.
+
+use std::fs;
+use std::time::Duration;
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::answer::{Examined, file};
+use super::hear;
+use crate::app::failure::Failure;
+use crate::app::nodes::{Allocation, Differences, Known, command_of, compare, write_nonce};
+use crate::app::options::{GlobalOptions, Output, PlanRequest, RecipeRequest};
+use crate::app::site::request::SiteRun;
+use crate::app::{open, runtime, terminal};
+use crate::host::checks::CheckState;
+use crate::plan::Plan;
+use crate::report::content::machines::{self, Machine};
+use crate::results::verdict::ExitCode;
+use crate::store::RunDirectory;
+use crate::store::run_directory::write_atomically;
+
+/// The time limit of a site's job, once it has its nodes.
+const JOB: Duration = Duration::from_mins(10);
+
+/// Examines this machine and others for a recipe.
+///
+/// # Errors
+/// If the recipe is wrong, or needs another number of machines.
+pub fn nodes(
+    global: &GlobalOptions,
+    recipe: RecipeRequest,
+    allocation: &Allocation,
+) -> Result<ExitCode, Failure> {
+    let (opened, _) = open::recipe_to_look_at(&recipe)?;
+    let request = everything(recipe, &opened);
+    let host = open::host_view(global);
+    let plan = open::plan(global, &request, &opened, false, &host)?;
+    Allocation::matches(Some(allocation), &plan)?;
+    let shared = Shared::new(global, &plan, &opened.resolved.yaml)?;
+    let program = runtime::program()?.display().to_string();
+    let directory = shared.directory.path().display().to_string();
+    let command = |name: &str| command_of(global, &program, &["examine", &directory, name]);
+    let known = hear::machines(&host.hostname, allocation, command);
+    let known = runtime::runtime()?.block_on(known)?;
+    shared.conclude(global, &plan, &known)
+}
+
+/// Examines the nodes that a site gives to a job of a recipe.
+///
+/// # Errors
+/// If the recipe or the site's file is wrong, or Slurm refuses the job.
+pub fn site(
+    global: &GlobalOptions,
+    recipe: RecipeRequest,
+    name: &str,
+) -> Result<ExitCode, Failure> {
+    let opened = open::recipe(&recipe)?;
+    let site = SiteRun::open(global, name, &everything(recipe, &opened), None)?;
+    let shared = Shared::new(&site.global, &site.plan, &site.opened.resolved.yaml)?;
+    let (options, command) = site.target.examination(shared.directory.path(), JOB)?;
+    let known = runtime::runtime()?.block_on(hear::job(&options, &command))?;
+    shared.conclude(&site.global, &site.plan, &known)
+}
+
+fn everything(recipe: RecipeRequest, opened: &open::Opened) -> PlanRequest {
+    PlanRequest::everything(recipe, opened.resolved.recipe.secrets.clone())
+}
+
+/// A directory in the home for the time of the examination, which all machines should see.
+struct Shared {
+    directory: RunDirectory,
+    nonce: String,
+    _removed_at_the_end: TempDir,
+}
+
+impl Shared {
+    fn new(global: &GlobalOptions, plan: &Plan, recipe: &str) -> Result<Self, Failure> {
+        global.home.create()?;
+        let root = global.home.root();
+        let cannot = |error| Failure::host(format!("failed to write {}: {error}", root.display()));
+        let temporary = TempDir::with_prefix_in("doctor-", root).map_err(cannot)?;
+        let directory = RunDirectory::at(temporary.path().to_owned());
+        directory.write_json("plan.json", plan)?;
+        write_atomically(&directory.join("recipe.yaml"), recipe.as_bytes())?;
+        fs::create_dir(directory.join("nodes")).map_err(cannot)?;
+        Ok(Self {
+            nonce: write_nonce(&directory)?,
+            directory,
+            _removed_at_the_end: temporary,
+        })
+    }
+
+    /// Compares the machines, and shows everything.
+    fn conclude(
+        &self,
+        global: &GlobalOptions,
+        plan: &Plan,
+        known: &[Known],
+    ) -> Result<ExitCode, Failure> {
+        let differences = self.differences(plan, known);
+        let machines: Vec<Machine> = known.iter().map(|one| self.machine(one)).collect();
+        if global.output == Output::Json {
+            terminal::print_pretty(&json!({ "machines": machines, "differences": differences }))?;
+        } else {
+            terminal::show(&machines::document(&machines, &differences));
+        }
+        let mut checks = machines.iter().flat_map(|machine| &machine.checks);
+        let is_ready =
+            differences.is_empty() && checks.all(|check| check.state != CheckState::Error);
+        Ok(if is_ready {
+            ExitCode::Success
+        } else {
+            ExitCode::Host
+        })
+    }
+
+    fn differences(&self, plan: &Plan, known: &[Known]) -> Vec<String> {
+        let directory = self.directory.path().display().to_string();
+        let found = compare(known, &self.nonce, plan.all_gpus(), &directory);
+        let Differences { errors, refusals } = found;
+        let wanted = plan.nodes.map_or(1, |nodes| nodes.count);
+        let silent = (known.len() < usize::try_from(wanted).unwrap_or(usize::MAX))
+            .then(|| format!("{} of {wanted} machines answered", known.len()));
+        silent.into_iter().chain(errors).chain(refusals).collect()
+    }
+
+    fn machine(&self, known: &Known) -> Machine {
+        let examined: Option<Examined> = self.directory.read_json(&file(&known.name)).ok();
+        let facts = &known.facts;
+        Machine {
+            name: known.name.clone(),
+            gpus: facts.gpus,
+            models: facts.models.clone(),
+            driver: facts.driver.clone(),
+            rocm: facts.rocm.clone(),
+            checks: examined.map_or_else(Vec::new, |examined| examined.checks),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Starts `retrial examine` on machines, and hears what each of them prints.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use jiff::Timestamp;
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::process::{Child, Command};
+use tokio::signal::ctrl_c;
+use tokio::time::timeout;
+
+use super::answer::Answer;
+use crate::app::failure::Failure;
+use crate::app::nodes::{Allocation, Known};
+use crate::app::terminal;
+use crate::format;
+use crate::results::verdict::ExitCode;
+use crate::slurm;
+use retrial_readings::natural::natural;
+use retrial_readings::sanitize;
+
+/// How long a machine may take to examine itself.
+const MACHINE: Duration = Duration::from_mins(5);
+/// How long a process may take to end after TERM.
+const END: Duration = Duration::from_secs(10);
+
+/// Asks this machine and those of an allocation; `command` is the command line on a machine.
+///
+/// # Errors
+/// If a process cannot be started, or this one is interrupted.
+pub async fn machines(
+    this: &str,
+    allocation: &Allocation,
+    command: impl Fn(&str) -> Vec<String>,
+) -> Result<Vec<Known>, Failure> {
+    let cannot = |name: &str, error: &std::io::Error| {
+        Failure::host(format!("{name}: failed to start a process: {error}"))
+    };
+    let here = start_here(&command(this)).map_err(|error| cannot(this, &error))?;
+    let mut started = vec![Examination::of(this, here)];
+    for name in &allocation.others {
+        let child = allocation.launcher.start(name, &command(name));
+        started.push(Examination::of(
+            name,
+            child.map_err(|error| cannot(name, &error))?,
+        ));
+    }
+    hear(started, Some(MACHINE)).await
+}
+
+/// Asks the nodes of a job of their own, which may have to wait for them.
+///
+/// # Errors
+/// If `srun` cannot be started, or this process is interrupted.
+pub async fn job(options: &[String], command: &[String]) -> Result<Vec<Known>, Failure> {
+    let child = slurm::start_on_nodes(options, command);
+    let child = child.map_err(|error| Failure::host(error.to_string()))?;
+    hear(vec![Examination::of("", child)], None).await
+}
+
+fn start_here(words: &[String]) -> std::io::Result<Child> {
+    let (program, arguments) = words
+        .split_first()
+        .ok_or(std::io::ErrorKind::InvalidInput)?;
+    Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+}
+
+/// Waits for all answers, and sorts them by name. An interrupt ends what was started.
+async fn hear(
+    mut started: Vec<Examination>,
+    limit: Option<Duration>,
+) -> Result<Vec<Known>, Failure> {
+    let all = join_all(started.iter_mut().map(|one| one.listen(limit)));
+    let is_complete = tokio::select! {
+        _ = all => true,
+        _ = ctrl_c() => false,
+    };
+    if !is_complete {
+        join_all(started.iter_mut().map(Examination::end)).await;
+        return Err(Failure::new(ExitCode::Interrupted, "interrupted"));
+    }
+    let mut known: Vec<Known> = started.into_iter().flat_map(|one| one.known).collect();
+    known.sort_by_cached_key(|one| natural(&one.name));
+    Ok(known)
+}
+
+/// A process that examines one machine, or those of a job.
+struct Examination {
+    /// Precedes its messages; nothing for a job, which names its nodes itself.
+    name: String,
+    child: Child,
+    known: Vec<Known>,
+}
+
+impl Examination {
+    fn of(name: &str, child: Child) -> Self {
+        let name = name.to_owned();
+        let known = Vec::new();
+        Self { name, child, known }
+    }
+
+    /// Keeps the answers, and passes messages on, until the process ends.
+    async fn listen(&mut self, limit: Option<Duration>) {
+        let (answers, messages) = (self.child.stdout.take(), self.child.stderr.take());
+        let known = &mut self.known;
+        let name = &self.name;
+        let heard = async {
+            tokio::join!(
+                each_line(answers, |line| {
+                    let received = Timestamp::now();
+                    known.extend(Answer::read(line).map(|answer| Known {
+                        name: answer.name,
+                        ahead: answer.facts.time.duration_since(received).as_secs_f64(),
+                        facts: answer.facts,
+                    }));
+                }),
+                each_line(messages, |line| note(name, line)),
+            );
+        };
+        let Some(limit) = limit else {
+            heard.await;
+            return;
+        };
+        if timeout(limit, heard).await.is_err() {
+            note(
+                name,
+                &format!("no answer within {}", format::duration(limit.as_secs_f64())),
+            );
+            self.end().await;
+        }
+    }
+
+    async fn end(&mut self) {
+        let process = self.child.id().and_then(|id| i32::try_from(id).ok());
+        if let Some(process) = process.and_then(rustix::process::Pid::from_raw) {
+            let _ = rustix::process::kill_process(process, rustix::process::Signal::TERM);
+        }
+        if timeout(END, self.child.wait()).await.is_err() {
+            let _ = self.child.kill().await;
+        }
+    }
+}
+
+fn note(name: &str, line: &str) {
+    let line = sanitize(line);
+    if name.is_empty() {
+        terminal::note(&line);
+    } else {
+        terminal::note(&format!("{name}: {line}"));
+    }
+}
+
+async fn each_line(input: Option<impl AsyncRead + Unpin>, mut take: impl FnMut(&str)) {
+    let Some(input) = input else { return };
+    let mut lines = BufReader::new(input).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        take(&line);
+    }
+}

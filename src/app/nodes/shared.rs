@@ -1,0 +1,62 @@
+//! What machines read in the directory that they share.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use crate::app::failure::Failure;
+use crate::store::open::read_text_beneath;
+use crate::store::run_directory::write_atomically;
+use crate::store::{RunDirectory, StoreError};
+use retrial_recipe::model::Recipe;
+use retrial_recipe::{Source, Templates, resolve};
+
+/// The file by which a machine shows that it has the directory.
+const NONCE: &str = "nodes/nonce";
+/// The most bytes of it.
+const NONCE_BYTES: u64 = 1000;
+
+/// Writes the nonce; its directory exists.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_nonce(run: &RunDirectory) -> Result<String, Failure> {
+    let nonce = format!("{} {}", run.id(), Timestamp::now().as_nanosecond());
+    write_atomically(&run.join(NONCE), nonce.as_bytes())?;
+    Ok(nonce)
+}
+
+/// The nonce, if this machine has the directory.
+#[must_use]
+pub fn nonce(run: &RunDirectory) -> Option<String> {
+    read_text_beneath(run.path(), Path::new(NONCE), NONCE_BYTES).ok()
+}
+
+/// The recipe of a run, as its directory has it.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn recipe_of(run: &RunDirectory, name: &str) -> Result<Recipe, Failure> {
+    let path = run.join("recipe.yaml");
+    let text = std::fs::read_to_string(&path).map_err(StoreError::io("read", &path))?;
+    let source = Source::new(path.display().to_string(), text);
+    let resolved = resolve(name, &source, &Complete, &[]).map_err(Failure::problems)?;
+    Ok(resolved.recipe)
+}
+
+/// A recipe that was resolved needs no templates, and its companion files were checked before.
+struct Complete;
+
+impl Templates for Complete {
+    fn template(&self, _: &str) -> Option<Source> {
+        None
+    }
+
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn companion_exists(&self, _: &str) -> Option<bool> {
+        None
+    }
+}

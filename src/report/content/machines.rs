@@ -1,0 +1,202 @@
+//! Several machines for one recipe: a row for each, then what has to be fixed.
+
+use serde::Serialize;
+
+use super::checks;
+use crate::host::checks::{Check, CheckState};
+use crate::report::document::{Block, Cell, Document, Item, Table};
+
+/// A machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Machine {
+    /// Its name.
+    pub name: String,
+    /// Its usable GPUs of the recipe's vendor.
+    pub gpus: u32,
+    /// Their models, each once.
+    pub models: Vec<String>,
+    /// The version of their driver.
+    pub driver: Option<String>,
+    /// The version of ROCm.
+    pub rocm: Option<String>,
+    /// The checks of the recipe; none if the machine could not examine itself.
+    pub checks: Vec<Check>,
+}
+
+/// The machines, what has to be fixed on them, how they must not differ, and whether they are ready.
+#[must_use]
+pub fn document(machines: &[Machine], differences: &[String]) -> Document {
+    let version = |version: &Option<String>| version.clone().unwrap_or_default();
+    let table = Table::of("Machines", machines)
+        .head("machine", |machine| &machine.name)
+        .status("result", |machine| result(machine))
+        .text("GPUs", |machine| gpus(machine))
+        .text("driver", |machine| version(&machine.driver))
+        .text("ROCm", |machine| version(&machine.rocm));
+    let problems = problems(machines);
+    let problems = problems.iter().map(|problem| problem.item(machines.len()));
+    let errors = differences.iter().map(|_| CheckState::Error);
+    let differ = differences
+        .iter()
+        .map(|text| Item::new(text).marked(CheckState::Error.into()));
+    let lists = [Block::list(problems), Block::list(differ)];
+    let mut blocks = vec![table.block()];
+    blocks.extend(lists.into_iter().flatten());
+    let each = machines.iter().flat_map(|machine| &machine.checks);
+    let states = each.map(|check| check.state);
+    blocks.push(Block::Conclusion(checks::conclusion(states.chain(errors))));
+    Document {
+        blocks,
+        ..Document::default()
+    }
+}
+
+/// The worst of a machine's checks.
+fn result(machine: &Machine) -> Cell {
+    let worst = machine.checks.iter().map(|check| check.state).max();
+    match worst {
+        None => Cell::status(CheckState::Unknown.into(), "not examined"),
+        Some(CheckState::Error) => Cell::status(CheckState::Error.into(), "not ready"),
+        Some(CheckState::Warning) => Cell::status(CheckState::Warning.into(), "ready"),
+        Some(CheckState::Ok | CheckState::Unknown) => Cell::status(CheckState::Ok.into(), "ready"),
+    }
+}
+
+/// `8 x MI355X`
+fn gpus(machine: &Machine) -> String {
+    if machine.gpus == 0 {
+        return String::new();
+    }
+    format!("{} x {}", machine.gpus, machine.models.join(" and "))
+}
+
+/// Something to fix, on one machine or several.
+struct Problem<'a> {
+    /// As the first of them found it.
+    check: &'a Check,
+    /// Whether all of them found the same.
+    is_same: bool,
+    on: Vec<&'a str>,
+}
+
+impl Problem<'_> {
+    fn item(&self, machines: usize) -> Item {
+        let of = |names: &[&str], all: &str| {
+            let is_all = self.on.len() == machines && names.len() > 1;
+            if is_all {
+                all.to_owned()
+            } else {
+                names.join(", ")
+            }
+        };
+        let on = match self.on.split_first() {
+            Some((first, others)) if !self.is_same => {
+                format!("{first}; also {}", of(others, "all others"))
+            }
+            _ => of(&self.on, "all"),
+        };
+        let mut item = checks::item(self.check, &self.check.name);
+        item.text = format!("{} ({on})", self.check.actual).into();
+        item
+    }
+}
+
+/// What has to be fixed, each with the machines where it has to be.
+fn problems(machines: &[Machine]) -> Vec<Problem<'_>> {
+    let mut problems: Vec<Problem<'_>> = Vec::new();
+    for machine in machines {
+        for check in machine.checks.iter().filter(|check| check.is_unmet()) {
+            let fixed_alike = |known: &&mut Problem<'_>| {
+                let known = known.check;
+                (known.kind, &known.name, &known.required, &known.fix)
+                    == (check.kind, &check.name, &check.required, &check.fix)
+                    && known.state == check.state
+            };
+            match problems.iter_mut().find(fixed_alike) {
+                Some(known) => {
+                    known.is_same &= known.check.actual == check.actual;
+                    known.on.push(&machine.name);
+                }
+                None => problems.push(Problem {
+                    check,
+                    is_same: true,
+                    on: vec![&machine.name],
+                }),
+            }
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::checks::CheckKind;
+    use crate::report::terminal::{Terminal, render};
+
+    fn machine(name: &str, gpus: u32, checks: &[&Check]) -> Machine {
+        Machine {
+            name: name.to_owned(),
+            gpus,
+            models: vec!["MI355X".to_owned()],
+            driver: Some("6.16.6".to_owned()),
+            rocm: None,
+            checks: checks.iter().map(|check| (*check).clone()).collect(),
+        }
+    }
+
+    #[test]
+    fn a_row_each_and_every_problem_once() {
+        let engine = Check {
+            kind: CheckKind::Engine,
+            name: "engine".to_owned(),
+            state: CheckState::Ok,
+            actual: "Docker 28.2.2".to_owned(),
+            required: String::new(),
+            fix: String::new(),
+        };
+        let away = Check {
+            state: CheckState::Error,
+            actual: "no answer".to_owned(),
+            fix: "start it".to_owned(),
+            ..engine.clone()
+        };
+        let governor = Check {
+            kind: CheckKind::Setting,
+            name: "governor".to_owned(),
+            state: CheckState::Warning,
+            actual: "powersave".to_owned(),
+            required: "performance".to_owned(),
+            fix: "cpupower frequency-set -g performance".to_owned(),
+        };
+        let machines = [
+            machine("n1", 8, &[&engine, &governor]),
+            machine("n2", 8, &[&away, &governor]),
+            machine("n3", 7, &[]),
+        ];
+        let differences = ["the clock of n3 is 5.0 s behind that of n1".to_owned()];
+        let terminal = Terminal {
+            width: 80,
+            color: false,
+            unicode: true,
+        };
+        insta::assert_snapshot!(render(&document(&machines, &differences), terminal), @r"
+        machine  result          GPUs        driver
+        ───────────────────────────────────────────
+        n1       ! ready         8 x MI355X  6.16.6
+        n2       ✗ not ready     8 x MI355X  6.16.6
+        n3       ? not examined  7 x MI355X  6.16.6
+        ───────────────────────────────────────────
+
+        ! governor  powersave (n1, n2)
+            required: performance
+            fix: cpupower frequency-set -g performance
+        ✗ engine    no answer (n2)
+            fix: start it
+
+        ✗ the clock of n3 is 5.0 s behind that of n1
+
+        ✗ not ready: 2 errors, 2 warnings
+        ");
+    }
+}
