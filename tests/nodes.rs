@@ -20,7 +20,8 @@ nodes: { count: 3 }
 services:
   worker:
     on: all
-    run: 'echo "${{ node.name }} works for ${{ head.address }}"; exec sleep 1234'
+    run: 'echo "${{ node.name }} works for ${{ head.address }}"; (until [ -e /tmp/dead ]; do sleep 0.2; done; echo "gpu4 died") & exec sleep 1234'
+    fail_on: ['gpu(?<gpu>[0-9]+) died']
     ready: { log: 'works for', timeout: 1m }
     stop: { timeout: 5s }
 scenarios:
@@ -152,6 +153,22 @@ fn a_worker_that_dies_ends_the_measurement_by_its_machines_name() {
         "{sentence}"
     );
     assert!(sentence.contains("nodes/n3/steps/"), "{sentence}");
+    head.nothing_is_left();
+}
+
+#[test]
+fn a_worker_that_prints_its_failure_ends_the_measurement_by_its_machines_name() {
+    let Some(head) = Head::new("prints") else {
+        return;
+    };
+    let run = head.start();
+    head.measures();
+    head.in_container("n2", "docker exec $1 touch /tmp/dead");
+    let (code, text) = end(run);
+    assert_eq!(code, Some(4), "{text}");
+    let sentence = head.verdict()["results"][0]["sentence"].to_string();
+    let because = "on n2: its service worker failed: GPU 4: line 2 of its output matches 'gpu(?<gpu>[0-9]+) died': gpu4 died";
+    assert!(sentence.contains(because), "{sentence}");
     head.nothing_is_left();
 }
 

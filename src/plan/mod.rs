@@ -3,10 +3,12 @@
 pub mod build;
 pub mod cached;
 pub mod commit;
+pub mod failure;
 pub mod measurement;
 pub mod model;
 pub mod options;
 pub mod privilege;
+mod purpose;
 pub mod service;
 pub mod shell;
 mod sku;

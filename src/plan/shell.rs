@@ -58,6 +58,11 @@ pub fn script(plan: &Plan) -> String {
             step.name,
             condition(step)
         );
+        // A pasted command is watched by whoever pasted it.
+        let signs = step.command().map(|exec| exec.failure.fragments());
+        for sign in signs.into_iter().flatten() {
+            let _ = writeln!(out, "# `retrial run` fails it {}", one_line(&sign));
+        }
         let commented = matches!(
             step.when,
             Condition::Skipped { .. } | Condition::UntilDecided { .. }

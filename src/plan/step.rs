@@ -7,10 +7,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::cached::PopulateStep;
+use super::failure::FailureSigns;
 use super::measurement::MeasurementPlan;
 use super::model::ModelFetch;
 use super::options::{Keep, PullPolicy};
 use super::privilege::Privilege;
+pub use super::purpose::Purpose;
 use super::service::{ServiceStep, StopStep};
 use crate::host::assign::AssignedGpus;
 use crate::host::checks::Check;
@@ -367,34 +369,12 @@ pub struct ExecStep {
     /// The most that it may print, bytes, if the recipe says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_log: Option<u64>,
+    /// What shows that it has failed while it is running.
+    #[serde(default, skip_serializing_if = "FailureSigns::is_empty")]
+    pub failure: FailureSigns,
     /// Result directories (paths or globs): what lies there before is moved aside.
     pub results: Vec<String>,
     /// The steps that start the services which it needs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<u32>,
-}
-
-/// What a command is for.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Purpose {
-    /// A model, a dataset or a setup step: without it nothing can be measured.
-    #[default]
-    Prepare,
-    /// A measurement.
-    Measure {
-        /// Which measurements it serves.
-        measurements: Vec<usize>,
-        /// Which trial.
-        trial: u32,
-    },
-    /// The check of a measurement's results.
-    Check {
-        /// Which measurement.
-        measurement: usize,
-        /// Which trial.
-        trial: u32,
-        /// The step that made the results.
-        of: u32,
-    },
 }

@@ -275,6 +275,8 @@ fn described(exec: &ExecStep, first: String) -> String {
     if let Some(silence) = exec.silence_s {
         about.push(format!("silence {}", limit(silence)));
     }
+    let fails = exec.failure.fragments();
+    about.extend(fails.iter().map(|sign| format!("fails {sign}")));
     if let Some(bytes) = exec.max_log {
         about.push(format!("at most {} of output", size(bytes)));
     }

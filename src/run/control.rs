@@ -22,11 +22,12 @@ mod tests;
 
 pub use step::{Found, StepControl, StepExit};
 
-const SCRIPTS: [(&str, &str); 6] = [
+const SCRIPTS: [(&str, &str); 7] = [
     ("init", include_str!("control/init")),
     ("step", include_str!("control/step")),
     ("terminate", include_str!("control/terminate")),
     ("probe", include_str!("control/probe")),
+    ("children", include_str!("control/children")),
     ("processes", include_str!("control/processes")),
     ("packages", include_str!("control/packages")),
 ];

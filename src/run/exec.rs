@@ -5,6 +5,7 @@ use std::fs;
 
 use super::control::{GRACE_S, StepExit};
 use super::error::Halt;
+use super::failure::signal_name;
 use super::follow::{FREE_SPACE, Followed, MORE_MEMORY, container_ended, follow, resume_advice};
 use super::host;
 use super::output;
@@ -183,18 +184,8 @@ fn describe(code: i64) -> String {
         126 => "its command cannot be executed (exit code 126)".to_owned(),
         127 => "a command was not found (exit code 127)".to_owned(),
         code if code > 128 && code < 193 => {
-            let signal = code - 128;
-            let name = match signal {
-                2 => " (INT)",
-                6 => " (ABRT)",
-                7 => " (BUS)",
-                9 => " (KILL)",
-                11 => " (SEGV)",
-                13 => " (PIPE)",
-                15 => " (TERM)",
-                _ => "",
-            };
-            format!("it was ended by signal {signal}{name} (exit code {code})")
+            let signal = i32::try_from(code - 128).unwrap_or_default();
+            format!("it was ended by {} (exit code {code})", signal_name(signal))
         }
         code => format!("it ended with exit code {code}"),
     }

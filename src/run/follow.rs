@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::control::{Control, StepControl, StepExit};
+use super::failure::FailureWatch;
 use super::output::{Output, max_log};
 use super::session::Session;
 use super::target::{Started, Target};
@@ -50,6 +51,9 @@ pub trait Meanwhile {
     /// The end of a step that ran out of time.
     fn late(&self, end: StepEnd) -> StepEnd;
 
+    /// The end of a step that shows that it has failed.
+    fn failed(&self, end: StepEnd) -> StepEnd;
+
     /// Looks once more when the step itself has ended.
     async fn at_the_end(&mut self, exit: &StepExit) -> Result<(), StepEnd>;
 }
@@ -77,6 +81,7 @@ pub async fn follow<M: Meanwhile>(
     let began = began.unwrap_or_else(Timestamp::now);
     let mut output = Output::open(session, step);
     let mut liveness = LivenessProbe::new(session, step, target, started);
+    let mut failure = FailureWatch::new(session, step, command, target)?;
     let mut watch = Watch::renames(&control.path());
     let mut last_asked = Instant::now();
     let mut last_output = last_asked;
@@ -91,6 +96,10 @@ pub async fn follow<M: Meanwhile>(
             output.finish();
             let exit = liveness.confirm(exit).await?;
             meanwhile.at_the_end(&exit).await?;
+            if !exit.terminated_by_us {
+                let found = failure.finish(Some(exit.code)).await;
+                found.map_err(|end| meanwhile.failed(end))?;
+            }
             return Ok(Followed::Exited(exit));
         }
         if session.stop.is_cancelled() {
@@ -98,6 +107,7 @@ pub async fn follow<M: Meanwhile>(
         }
         check_limits(command, began, last_output).map_err(|end| meanwhile.late(end))?;
         meanwhile.look()?;
+        failure.look().map_err(|end| meanwhile.failed(end))?;
         if last_asked.elapsed() > ENGINE_INTERVAL {
             last_asked = Instant::now();
             if let Some(end) = liveness.dead().await {
@@ -105,6 +115,8 @@ pub async fn follow<M: Meanwhile>(
                 return control.exit().map(Followed::Exited).ok_or(end);
             }
             meanwhile.probe().await?;
+            let found = failure.probe().await;
+            found.map_err(|end| meanwhile.failed(end))?;
         }
         if grew && session.options.all_output {
             // A step may print faster than it is read: signals must still be seen.

@@ -24,6 +24,7 @@ mod course;
 mod engine_back;
 mod exec;
 mod extract;
+mod failure;
 mod follow;
 mod host;
 mod image;

@@ -101,6 +101,13 @@ impl Meanwhile for Readiness<'_> {
         end
     }
 
+    fn failed(&self, mut end: StepEnd) -> StepEnd {
+        if let StepEnd::Failed { because, .. } = &mut end {
+            *because = format!("the service {} failed: {because}", self.service.service);
+        }
+        end
+    }
+
     async fn at_the_end(&mut self, _: &StepExit) -> Result<(), StepEnd> {
         Ok(())
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::control::{StepControl, StepExit};
 use super::error::Halt;
 use super::exec::{verify, with_last_lines};
+use super::failure::FailureWatch;
 use super::follow::{LivenessProbe, Meanwhile, check_length};
 use super::nodes::Machine;
 use super::output::Output;
@@ -29,6 +30,7 @@ pub struct Watched<'a> {
     control: StepControl,
     output: Output<'a>,
     liveness: LivenessProbe<'a>,
+    failure: FailureWatch<'a>,
     /// When it was seen to have ended by itself with exit code 0.
     left: Option<Instant>,
 }
@@ -74,6 +76,7 @@ pub fn watched<'a>(session: &'a Session, starts: &[u32]) -> Result<Vec<Watched<'
                 control: target.control(session).step(&step.directory()),
                 output: Output::open(session, step),
                 liveness: LivenessProbe::new(session, step, &target, started),
+                failure: FailureWatch::new(session, step, &service.command, &target)?,
                 target,
                 left: None,
             })
@@ -92,6 +95,8 @@ impl Watched<'_> {
     pub fn look(&mut self) -> Result<(), StepEnd> {
         self.output.mirror();
         check_length(&self.service.command, &self.output).map_err(|end| self.fault(end))?;
+        let found = self.failure.look();
+        found.map_err(|end| self.fault(end))?;
         let Some(exit) = self.exit() else {
             return Ok(());
         };
@@ -109,7 +114,8 @@ impl Watched<'_> {
             return Ok(());
         }
         let Some(mut end) = self.liveness.dead().await.filter(|_| self.exit().is_none()) else {
-            return Ok(());
+            let found = self.failure.probe().await;
+            return found.map_err(|end| self.fault(end));
         };
         // The host and the run's container are well: other measurements go on.
         if let StepEnd::Failed { fault, .. } = &mut end
@@ -118,6 +124,13 @@ impl Watched<'_> {
             *fault = StepFault::Command;
         }
         Err(self.fault(end))
+    }
+
+    /// Fails if it shows a failure, to its last line: what was measured by its help is worth nothing.
+    async fn finish(&mut self) -> Result<(), StepEnd> {
+        let code = self.exit().map(|exit| exit.code);
+        let found = self.failure.finish(code).await;
+        found.map_err(|end| self.fault(end))
     }
 
     /// How it ended, unless its container was stopped.
@@ -181,10 +194,17 @@ impl Meanwhile for Needed<'_> {
         end
     }
 
+    fn failed(&self, end: StepEnd) -> StepEnd {
+        end
+    }
+
     /// If the step failed, a service that has ended is why.
     async fn at_the_end(&mut self, exit: &StepExit) -> Result<(), StepEnd> {
         let failed = exit.code != 0 && !exit.terminated_by_us;
         let until = Instant::now() + LATE;
+        for service in &mut self.services {
+            service.finish().await?;
+        }
         while !self.services.is_empty() {
             let ended = self.services.iter();
             let ended = ended.filter_map(|one| Some((one, one.exit()?)));

@@ -26,6 +26,7 @@ mod random;
 mod results;
 mod services;
 mod shared_host;
+mod signs;
 mod stopped;
 mod training;
 mod trust;

@@ -18,6 +18,7 @@ use crate::keys::PARAM;
 use crate::language::RUN;
 
 mod container;
+mod failure;
 mod figures;
 mod host;
 mod image;
@@ -28,6 +29,7 @@ mod services;
 mod steps;
 
 pub use container::{Container, Entrypoint, GpuAccess, MountRequest};
+pub use failure::{FailurePattern, Progress};
 pub use figures::{
     Aggregate, Better, Claim, CsvCell, Expectation, ExpectationKind, FigureSource, Find, Limit,
     MllogFigure, ReferenceConvergence, Take, entry_name, figure_name,
@@ -136,6 +138,12 @@ object! {
         commands: Ordered<SharedCommand>,
         /// Long-lived commands, by name: measurements name those that they need with `needs`.
         services: Ordered<Service>,
+        /// Patterns of failures for all measurements and services that have no `fail_on` of their own.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        fail_on: Vec<FailurePattern> = T::List(&FailurePattern::TYPE, 0),
+        /// The limit on dead child processes for all measurements and services that have no `dead_child` of their own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        dead_child: Option<Duration>,
         /// What is measured: MLPerf's scenarios, or cases with names of your own.
         scenarios: Ordered<Scenario> [required, read = scenarios] = measurement::SCENARIOS,
         /// How figures are judged.

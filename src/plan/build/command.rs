@@ -2,6 +2,7 @@
 
 use super::error::PlanError;
 use super::{Builder, expression, render_map};
+use crate::plan::failure::FailureSigns;
 use crate::plan::step::{ExecStep, Purpose};
 use retrial_recipe::expression::Scope;
 use retrial_recipe::model::CommandOptions;
@@ -17,6 +18,11 @@ impl Builder<'_> {
         options: &CommandOptions,
         scope: &Scope,
     ) -> Result<ExecStep, PlanError> {
+        // Checks and setup steps end by their exit code.
+        let failure = match purpose {
+            Purpose::Measure { .. } => FailureSigns::of(self.recipe, options),
+            Purpose::Prepare | Purpose::Check { .. } => FailureSigns::default(),
+        };
         let mut secrets = self.secrets();
         secrets.retain(|name| names(&run, name));
         Ok(ExecStep {
@@ -40,6 +46,7 @@ impl Builder<'_> {
                 .map_or(DEFAULT_TIMEOUT_S, |timeout| timeout.as_secs().max(1)),
             silence_s: options.silence.map(|silence| silence.as_secs()),
             max_log: options.max_log,
+            failure,
             results: Vec::new(),
             needs: Vec::new(),
         })

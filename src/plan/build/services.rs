@@ -4,6 +4,7 @@
 use super::error::PlanError;
 use super::measure::OneTrial;
 use super::{Builder, expression};
+use crate::plan::failure::FailureSigns;
 use crate::plan::service::{ServiceStep, StopPolicy, StopStep};
 use crate::plan::step::{Action, Condition, ExecStep, Purpose};
 use retrial_container::ContainerSpec;
@@ -118,6 +119,7 @@ impl<'a> Builder<'a> {
         let run = expression(&place("run"), &service.run, &scope)?;
         let mut command = self.exec(Purpose::Prepare, run, &service.options, &scope)?;
         command.timeout_s = service.ready.timeout.as_secs().max(1);
+        command.failure = FailureSigns::of(self.recipe, &service.options);
         let mut ready = service.ready.when.clone();
         if let ReadyWhen::Http(text) | ReadyWhen::Command(text) = &mut ready {
             text.0 = expression(&place("ready"), text, &scope)?;

@@ -55,7 +55,17 @@ impl Checks<'_> {
             self.command(from);
         }
         for key in [
-            "env", "workdir", "user", "shell", "timeout", "silence", "needs", "on",
+            "env",
+            "workdir",
+            "user",
+            "shell",
+            "timeout",
+            "silence",
+            "fail_on",
+            "progress",
+            "dead_child",
+            "needs",
+            "on",
         ] {
             let Some(entry) = measurement
                 .entry(key)

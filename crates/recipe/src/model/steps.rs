@@ -9,7 +9,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Ordered, Placement, Template};
+use super::{FailurePattern, Ordered, Placement, Progress, Template};
 use crate::formats;
 use crate::language::{MEASUREMENT, RUN};
 
@@ -149,19 +149,29 @@ object! {
         user: Option<String> = T::Text(formats::FILLED),
         /// The shell of the command, for example `[bash, -ilc]` for one that reads .bashrc. None: bash with pipefail, else sh.
         shell: Option<Vec<String>> = T::List(&T::Text(formats::FILLED), 1),
+        /// Regular expressions: a line of its output that matches one fails it at once. `[]`: none, whatever the recipe has for all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fail_on: Option<Vec<FailurePattern>> = T::List(&FailurePattern::TYPE, 0),
+        /// The least progress that it makes: it fails after `within` without a line that matches `pattern`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        progress: Option<Progress>,
+        /// The longest that a child process may be dead (ended by an error or a signal) without being collected by its parent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        dead_child: Option<Duration>,
     }
 }
 
 const OPTIONS: &[Key] = CommandOptions::KEYS;
 
-/// A step that is not measured has no limit of its silence.
+/// A step that is not measured has no limit of its silence, and ends by its exit code.
 const SETUP_OPTIONS: &[Key] = &[
     OPTIONS[0], OPTIONS[2], OPTIONS[3], OPTIONS[4], OPTIONS[5], OPTIONS[6],
 ];
 
 /// A service has limits of its own: `ready.timeout` and `stop.timeout`.
-pub(super) const SERVICE_OPTIONS: &[Key] =
-    &[OPTIONS[2], OPTIONS[3], OPTIONS[4], OPTIONS[5], OPTIONS[6]];
+pub(super) const SERVICE_OPTIONS: &[Key] = &[
+    OPTIONS[2], OPTIONS[3], OPTIONS[4], OPTIONS[5], OPTIONS[6], OPTIONS[7], OPTIONS[8], OPTIONS[9],
+];
 
 /// A measured command may name its scenario, mode and trial.
 pub(super) const MEASURED_OPTIONS: &[Key] = &[
@@ -178,6 +188,9 @@ pub(super) const MEASURED_OPTIONS: &[Key] = &[
     },
     OPTIONS[5],
     OPTIONS[6],
+    OPTIONS[7],
+    OPTIONS[8],
+    OPTIONS[9],
 ];
 
 object! {

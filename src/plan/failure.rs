@@ -1,0 +1,62 @@
+//! What shows that a running command has failed, as the plan has it.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::format::limit;
+use retrial_recipe::model::{CommandOptions, FailurePattern, Progress, Recipe};
+
+/// Signs by which a running command is known to have failed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureSigns {
+    /// Patterns that lines of its output match.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub output: Vec<FailurePattern>,
+    /// The least progress that it makes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<Progress>,
+    /// The longest that a dead child process may be left uncollected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dead_child: Option<Duration>,
+}
+
+impl FailureSigns {
+    /// Those of a measurement or a service: its own, else those that the recipe has for all.
+    #[must_use]
+    pub fn of(recipe: &Recipe, options: &CommandOptions) -> Self {
+        let output = options.fail_on.as_ref().unwrap_or(&recipe.fail_on);
+        Self {
+            output: output.clone(),
+            progress: options.progress.clone(),
+            dead_child: options.dead_child.or(recipe.dead_child),
+        }
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Each as a fragment that completes 'it fails …'.
+    #[must_use]
+    pub fn fragments(&self) -> Vec<String> {
+        let on_line = |sign: &FailurePattern| {
+            let after = sign
+                .after
+                .map(|after| format!(" after {}", limit(after.as_secs())));
+            format!("on '{}'{}", sign.pattern, after.unwrap_or_default())
+        };
+        let mut fragments: Vec<String> = self.output.iter().map(on_line).collect();
+        fragments.extend(self.progress.iter().map(|progress| {
+            let within = limit(progress.within.as_secs());
+            format!("without '{}' for {within}", progress.pattern)
+        }));
+        fragments.extend(self.dead_child.map(|time| {
+            let time = limit(time.as_secs());
+            format!("with a dead child process for {time}")
+        }));
+        fragments
+    }
+}

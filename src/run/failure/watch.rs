@@ -1,0 +1,169 @@
+//! One command, watched for signs of a failure while it is followed.
+
+use std::fs::File;
+use std::io::Read;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::children::Children;
+use super::finding::Finding;
+use super::lines::LineSearch;
+use crate::plan::step::{ExecStep, Step};
+use crate::run::output::open_output;
+use crate::run::session::Session;
+use crate::run::target::Target;
+use crate::store::journal::{StepEnd, StepFault};
+
+/// Bytes read at once.
+const BLOCK: usize = 256 << 10;
+/// Blocks read in one look: signals must still be heard.
+const BLOCKS: usize = 16;
+/// How long a command may go on after a line that shows its failure: it is printing why.
+const SETTLE: Duration = Duration::from_secs(2);
+
+/// The watch of one command.
+pub struct FailureWatch<'a> {
+    session: &'a Session,
+    step: &'a Step,
+    target: Target,
+    output: Option<Reader>,
+    children: Option<Children>,
+    /// The first sign, and when it was found.
+    found: Option<(Finding, Instant)>,
+}
+
+/// Output that is searched.
+struct Reader {
+    file: Option<File>,
+    search: LineSearch,
+    block: Vec<u8>,
+    read: u64,
+    /// What was there when the search began has no known time.
+    old: u64,
+}
+
+impl<'a> FailureWatch<'a> {
+    /// Of a command that was started. What it has printed before counts.
+    ///
+    /// # Errors
+    /// If a pattern is no regular expression.
+    pub fn new(
+        session: &'a Session,
+        step: &'a Step,
+        command: &ExecStep,
+        target: &Target,
+    ) -> Result<Self, StepEnd> {
+        let signs = &command.failure;
+        let search = LineSearch::new(signs, Instant::now()).map_err(|error| {
+            StepEnd::failed(StepFault::Request, error.to_string(), "correct `fail_on`")
+        })?;
+        let has_patterns = !signs.output.is_empty() || signs.progress.is_some();
+        let output = has_patterns.then(|| {
+            let file = open_output(&session.local, step).ok();
+            let status = file.as_ref().and_then(|file| file.metadata().ok());
+            Reader {
+                file,
+                search,
+                block: vec![0; BLOCK],
+                read: 0,
+                old: status.map_or(0, |status| status.len()),
+            }
+        });
+        Ok(Self {
+            session,
+            step,
+            target: target.clone(),
+            output,
+            children: signs.dead_child.map(Children::new),
+            found: None,
+        })
+    }
+
+    /// Looks at what was printed since the last time.
+    pub fn look(&mut self) -> Result<(), StepEnd> {
+        if let Some((finding, since)) = &self.found {
+            if since.elapsed() < SETTLE {
+                return Ok(());
+            }
+            return Err(finding.end(None));
+        }
+        let age = self.age();
+        let Some(output) = &mut self.output else {
+            return Ok(());
+        };
+        for _ in 0..BLOCKS {
+            let (count, finding) = output.block(age);
+            if count == 0 || finding.is_some() {
+                let rest = || output.search.rest(Some(age), Instant::now(), false);
+                self.found = finding.or_else(rest).map(|found| self.noted(found));
+                break;
+            }
+        }
+        if self.found.is_some() {
+            return Ok(());
+        }
+        let stalled = self.output.as_ref();
+        let stalled = stalled.and_then(|output| output.search.stalled(Instant::now()));
+        stalled.map_or(Ok(()), |finding| Err(finding.end(None)))
+    }
+
+    /// Looks at its child processes, now and then.
+    pub async fn probe(&mut self) -> Result<(), StepEnd> {
+        let Some(children) = &mut self.children else {
+            return Ok(());
+        };
+        let finding = children.probe(self.session, self.step, &self.target).await;
+        finding.map_or(Ok(()), |finding| Err(finding.end(None)))
+    }
+
+    /// Looks at all that was printed, to its last line: the command has ended, or what needs it has.
+    pub async fn finish(&mut self, exit_code: Option<i64>) -> Result<(), StepEnd> {
+        let age = self.age();
+        while let Some(output) = self.output.as_mut().filter(|_| self.found.is_none()) {
+            let (count, finding) = output.block(age);
+            let finding = match (finding, count) {
+                (None, 0) => output.search.rest(Some(age), Instant::now(), true),
+                (finding, _) => finding,
+            };
+            self.found = finding.map(|found| self.noted(found));
+            if count == 0 || self.session.stop.is_cancelled() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        let found = self.found.as_ref();
+        found.map_or(Ok(()), |(finding, _)| Err(finding.end(exit_code)))
+    }
+
+    fn age(&self) -> Duration {
+        let began = self.session.state().began.get(&self.step.number).copied();
+        let age = began.map(|began| Timestamp::now().duration_since(began));
+        age.and_then(|age| Duration::try_from(age).ok())
+            .unwrap_or_default()
+    }
+
+    fn noted(&self, mut finding: Finding) -> (Finding, Instant) {
+        if let Finding::Line { line, .. } = &mut finding {
+            *line = self.session.redacted(line);
+        }
+        (finding, Instant::now())
+    }
+}
+
+impl Reader {
+    /// Reads one block. Returns how much of it there was, and what was found.
+    fn block(&mut self, age: Duration) -> (usize, Option<Finding>) {
+        let Some(file) = &mut self.file else {
+            return (0, None);
+        };
+        let count = file.read(&mut self.block).unwrap_or(0);
+        let age = (self.read >= self.old).then_some(age);
+        self.read += count as u64;
+        if count == 0 {
+            return (0, None);
+        }
+        let finding = self.search.push(&self.block[..count], age, Instant::now());
+        (count, finding)
+    }
+}

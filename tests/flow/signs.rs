@@ -1,0 +1,201 @@
+//! Signs of a failure while a command is still running: `fail_on`, `progress`, `dead_child`.
+//! The commands would go on for ever: a test that ends shows that the sign ended it.
+
+use crate::lab::{Lab, case, recipe, recipe_with};
+
+const DEAD_GPU: &str =
+    "echo loading; printf 'GPU 3: out of '; sleep 0.5; echo memory; echo 'and why' >&2; sleep 1000";
+
+#[test]
+fn a_line_that_matches_ends_the_step() {
+    let Some(lab) = Lab::new() else { return };
+    let keys = r"fail_on: ['nothing of that kind', 'GPU (?<gpu>\d+): out of memory']";
+    let cases = case("bad", DEAD_GPU, keys) + &case("good", "true", "");
+    let lab = lab.recipe(&recipe(&cases));
+    let because = r"GPU 3: line 2 of its output matches 'GPU (?<gpu>\d+): out of memory': GPU 3: out of memory";
+    lab.run(&[])
+        .expect_exit(4)
+        .says(because)
+        .says("| and why")
+        .says("read its output from line 2 on")
+        .does_not_say("timeout");
+    let end = lab.end_of("bad-performance");
+    assert_eq!(end["because"], because);
+    assert_eq!(end["fault"], "command");
+    assert!(lab.output("03-bad-performance").contains("out of memory"));
+    assert_eq!(lab.end_of("good-performance")["end"], "done");
+    assert_eq!(lab.containers(), [""; 0]);
+
+    lab.retrial(&["resume", "last"])
+        .expect_exit(4)
+        .says(because);
+    assert_eq!(lab.count("bad-performance", "step_began"), 2);
+    assert_eq!(lab.count("good-performance", "step_began"), 1);
+}
+
+#[test]
+fn the_last_line_counts_whatever_the_exit_code() {
+    let cases = [
+        ("echo fine; printf 'rank 0 died'", "line 2 of its output"),
+        ("echo 'rank 0 died'; exit 7", "line 1 of its output"),
+        // More than one look reads.
+        (
+            "seq 1 1000000; echo 'rank 0 died'",
+            "line 1000001 of its output",
+        ),
+    ];
+    for (commands, says) in cases {
+        let Some(lab) = Lab::new() else { return };
+        let cases = format!(
+            "  main: {{ performance: {{ run: \"{commands}\", fail_on: ['rank \\d+ died$'], figures: {{ a: {{ pattern: '(1)' }} }} }} }}\n"
+        );
+        let lab = lab.recipe(&recipe(&cases));
+        lab.run(&[]).expect_exit(4).says(says);
+    }
+}
+
+#[test]
+fn a_line_is_no_failure_before_its_time() {
+    let Some(lab) = Lab::new() else { return };
+    let polling = "until [ -e /never ]; do echo Polling; sleep 0.2; done";
+    let keys = "fail_on: [{ pattern: Polling, after: 3s }]";
+    let cases = case("slow", polling, keys) + &case("quick", "echo Polling", keys);
+    let lab = lab.recipe(&recipe(&cases));
+    lab.run(&[])
+        .expect_exit(4)
+        .says("matches 'Polling', 3s after its start: Polling");
+    assert_eq!(lab.end_of("quick-performance")["end"], "done");
+}
+
+#[test]
+fn the_recipes_patterns_are_for_all_but_those_with_their_own() {
+    let Some(lab) = Lab::new() else { return };
+    let cases = case("all", "echo 'it died'; sleep 1000", "")
+        + &case("none", "echo 'it died'", "fail_on: []")
+        + &case("own", "echo 'it died'", "fail_on: [something else]");
+    let lab = lab.recipe(&recipe_with("fail_on: [died]", &cases));
+    lab.run(&[]).expect_exit(4).says("matches 'died'");
+    for name in ["none-performance", "own-performance"] {
+        assert_eq!(lab.end_of(name)["end"], "done", "{name}");
+    }
+}
+
+#[test]
+fn one_that_prints_without_progress_is_ended() {
+    let Some(lab) = Lab::new() else { return };
+    let commands =
+        "for i in 1 2 3; do echo step $i; sleep 0.5; done; while sleep 0.2; do echo waiting; done";
+    let keys = "progress: { pattern: 'step [0-9]', within: 3s }";
+    let lab = lab.recipe(&recipe(&case("main", commands, keys)));
+    lab.run(&[])
+        .expect_exit(4)
+        .says("it made no progress: no line of its output matched 'step [0-9]' for 3s")
+        .says("which process does it wait for?")
+        .does_not_say("timeout");
+}
+
+/// A parent that waits for something else, as harnesses of several processes do.
+const PARENT: &str = r#"perl -e '
+  my $child = fork();
+  if (!$child) { $ENV{HIP_VISIBLE_DEVICES} = 5; exec "sh", "-c", "echo started; sleep 4; $ARGV[0]" }
+  sleep 1000' "#;
+
+#[test]
+fn a_dead_child_is_named_with_its_gpu() {
+    let ends = [
+        (
+            "'kill -9 $$'",
+            "was ended by signal 9 (KILL), and its parent",
+        ),
+        ("'exit 3'", "ended with exit code 3, and its parent"),
+    ];
+    for (end, says) in ends {
+        let Some(lab) = Lab::new() else { return };
+        let command = format!("{PARENT}{end}");
+        let lab = lab.recipe(&recipe(&case("main", &command, "dead_child: 2s")));
+        lab.run(&[])
+            .expect_exit(4)
+            .says("(sh, HIP_VISIBLE_DEVICES=5) ")
+            .says(says);
+        assert_eq!(lab.containers(), [""; 0]);
+    }
+}
+
+#[test]
+fn children_that_end_well_or_are_collected_are_no_failure() {
+    let Some(lab) = Lab::new() else { return };
+    let commands =
+        "perl -e 'exit if !fork(); sleep 7'; for i in $(seq 1 70); do (exit 3) || sleep 0.1; done";
+    let lab = lab.recipe(&recipe(&case("main", commands, "dead_child: 2s")));
+    lab.run(&[]).expect_exit(0);
+}
+
+const SERVICE: &str = "
+fail_on: ['engine core died']
+services:
+  server:
+    run: 'echo ready; until [ -e /go ]; do sleep 0.1; done; echo \"GPU: engine core died\"; exec sleep 1000'
+    ready: { log: ready }
+";
+
+#[test]
+fn a_service_that_shows_a_failure_ends_the_measurement() {
+    let Some(lab) = Lab::new() else { return };
+    let cases = case("first", "touch /go; sleep 1000", "needs: [server]");
+    let lab = lab.recipe(&recipe_with(SERVICE, &cases));
+    lab.run(&[]).expect_exit(4).says(
+        "its service server failed: line 2 of its output matches 'engine core died': GPU: engine core died",
+    );
+    let because = lab.verdict()["results"][0]["sentence"].to_string();
+    assert!(because.contains("service server failed"), "{because}");
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
+#[test]
+fn a_measurement_does_not_outrun_the_failure_of_its_service() {
+    let Some(lab) = Lab::new() else { return };
+    let run =
+        "touch /go; until grep -q died /.retrial/steps/*server/output.log; do sleep 0.05; done";
+    let cases = case("first", run, "needs: [server]");
+    let lab = lab.recipe(&recipe_with(SERVICE, &cases));
+    lab.run(&[])
+        .expect_exit(4)
+        .says("its service server failed: line 2 of its output");
+}
+
+#[test]
+fn a_service_that_fails_before_it_is_ready_is_not_waited_for() {
+    let Some(lab) = Lab::new() else { return };
+    let service = SERVICE.replace("log: ready", "log: never, timeout: 1h");
+    let cases = case("first", "true", "needs: [server]");
+    let lab = lab.recipe(&recipe_with(
+        &service.replace("until [ -e /go ]", "until true"),
+        &cases,
+    ));
+    lab.run(&[])
+        .expect_exit(4)
+        .says("the service server failed: line 2 of its output matches 'engine core died'");
+    assert_eq!(lab.count("first-performance", "step_began"), 0);
+}
+
+/// The sign comes while nobody looks.
+#[test]
+fn a_reattached_step_is_searched_from_its_first_line() {
+    let Some(lab) = Lab::new() else { return };
+    let commands = "until [ -e /go ]; do sleep 0.1; done; echo 'it died'; echo end; sleep 1000";
+    let lab = lab.recipe(&recipe(&case("main", commands, "fail_on: [died]")));
+    let going = lab.start(&[]);
+    lab.until_begun("main-performance");
+    lab.until("the step runs", |lab| {
+        lab.the_run()
+            .join("control/steps/03-main-performance/pid")
+            .exists()
+    });
+    going.kill();
+    lab.docker(&["exec", &lab.container(), "touch", "/go"]);
+    lab.until_printed("03-main-performance", "end");
+    lab.retrial(&["resume", "last"])
+        .expect_exit(4)
+        .says("line 1 of its output matches 'died': it died");
+    assert_eq!(lab.count("main-performance", "step_began"), 1);
+}
