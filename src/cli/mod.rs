@@ -24,6 +24,7 @@ mod shell;
 mod show;
 mod sites;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use crate::app::clean::containers::Extent;
@@ -37,21 +38,21 @@ use crate::results::verdict::ExitCode as Exit;
 /// Parses the command line, executes the command, and reports its failure.
 #[must_use]
 pub fn main() -> ExitCode {
-    let arguments = match Arguments::read() {
-        Ok(arguments) => arguments,
-        Err(error) => {
+    let exit = match Arguments::read() {
+        Ok(arguments) => dispatch(arguments).unwrap_or_else(|failure| {
+            failure.report();
+            failure.exit
+        }),
+        Err(error) if error.use_stderr() => {
             let _ = error.print();
-            return ExitCode::from(if error.use_stderr() {
-                Exit::Usage.code()
-            } else {
-                0
-            });
+            Exit::Usage
+        }
+        // `--help` and `--version`.
+        Err(error) => {
+            terminal::check_write(error.print().and_then(|()| std::io::stdout().flush()));
+            Exit::Success
         }
     };
-    let exit = dispatch(arguments).unwrap_or_else(|failure| {
-        failure.report();
-        failure.exit
-    });
     terminal::write_failure()
         .map_or(exit, |error| {
             Failure::host(format!("failed to write standard output: {error}")).report();

@@ -1,7 +1,7 @@
 //! Names of runs and batches: new ones, those there are, and which one somebody means.
 
 use std::fs::{self, DirBuilder};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
@@ -137,6 +137,11 @@ pub(super) fn find(kind: Kind, parent: &Path, wanted: &str) -> Result<PathBuf, S
     if let [id] = matches[..] {
         return Ok(parent.join(id));
     }
+    if let Err(error) = fs::read_dir(parent)
+        && error.kind() != ErrorKind::NotFound
+    {
+        return Err(StoreError::io("open", parent)(error));
+    }
     let shown: Vec<&str> = if matches.is_empty() {
         ids.iter()
             .rev()
@@ -195,6 +200,15 @@ mod tests {
         let found = find(Kind::Run, parent, wanted).map_err(|error| error.to_string());
         let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
         found.map_or_else(|error| error, name)
+    }
+
+    #[test]
+    fn runs_that_cannot_be_read_are_an_error() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("runs");
+        fs::write(&file, "").unwrap();
+        assert!(found(&file, "last").contains("Not a directory"));
+        assert!(found(&directory.path().join("none"), "last").contains("there are no runs yet"));
     }
 
     /// The second was begun later, on a machine whose clock is ten hours behind; the last was

@@ -44,7 +44,7 @@ fn a_failed_write_of_the_result_is_an_error() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("true");
     lab.run(&[]).expect_exit(0);
-    let commands: [&[&str]; 7] = [
+    let commands: [&[&str]; 15] = [
         &["judge", "last", "--output", "json"],
         &["judge", "last"],
         &["run", "./recipe.yaml", "--output", "json"],
@@ -52,6 +52,14 @@ fn a_failed_write_of_the_result_is_an_error() {
         &["report", "last", "--output", "markdown"],
         &["logs", "last"],
         &["resume", "last"],
+        &["list"],
+        &["show", "./recipe.yaml"],
+        &["check", "./recipe.yaml"],
+        &["plan", "./recipe.yaml"],
+        &["doctor"],
+        &["catalogue"],
+        &["help", "run"],
+        &["--version"],
     ];
     for command in commands {
         let (code, said) = into(&lab, "/dev/full", command);

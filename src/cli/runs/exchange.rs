@@ -18,6 +18,11 @@ use retrial_readings::sanitize;
 
 /// Packs these runs into an archive.
 pub fn pack(global: &GlobalOptions, rows: &[RunSummary], to: &Path) -> Result<ExitCode, Failure> {
+    if to == Path::new("-") {
+        return Err(Failure::usage(
+            "an archive is not written to standard output\n  name a file: --to runs.tar.gz",
+        ));
+    }
     let mut running = rows
         .iter()
         .filter(|row| matches!(row.run_state, RunState::Running { .. }));

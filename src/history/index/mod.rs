@@ -14,6 +14,8 @@ mod sync;
 #[cfg(test)]
 mod tests;
 
+use std::fs;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use rusqlite::Connection;
@@ -57,6 +59,13 @@ impl Index {
             read,
             note: None,
         };
+        if let Err(error) = fs::read_dir(&index.runs)
+            && error.kind() != ErrorKind::NotFound
+        {
+            let runs = index.runs.display();
+            index.note = Some(format!("the runs in {runs} cannot be read: {error}"));
+            return index;
+        }
         let listed = listing::list(&index.runs);
         // Opening the index does not create a home.
         if listed.is_empty() && !index.place.path().exists() {
