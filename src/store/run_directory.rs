@@ -54,6 +54,23 @@ impl RunDirectory {
         }
     }
 
+    /// The names of its other machines, as far as they have begun.
+    #[must_use]
+    pub fn other_machines(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.path().join("nodes"))
+            .into_iter()
+            .flatten();
+        let began = entries
+            .flatten()
+            .filter(|entry| entry.path().join("host.json").exists());
+        let mut names: Vec<String> = began
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect();
+        // n2 comes before n10.
+        names.sort_by_key(|name| (name.len(), name.clone()));
+        names
+    }
+
     /// The part of a run that another of its machines writes, laid out as a run is.
     #[must_use]
     pub fn part(&self, relative: &str) -> Self {

@@ -13,6 +13,7 @@ use crate::app::options::{GlobalOptions, Output, ReportRequest};
 use crate::format;
 use crate::report::charts::Chart;
 use crate::report::document::{Line, Text};
+use crate::results::evidence::environment::OTHER_MACHINES;
 use crate::results::verdict::comparison::Fact;
 use crate::store::Record;
 use crate::store::journal::Event;
@@ -75,9 +76,14 @@ fn about(recipe: &str, environment: &[Fact], events: &[Event]) -> Vec<(Line, Tex
         .into_iter()
         .filter_map(|what| {
             let fact = environment.iter().find(|fact| fact.what == what)?;
-            Some(fact.value.as_str())
+            Some(fact.value.clone())
         });
-    let machine: Vec<&str> = machine.collect();
+    let mut machine: Vec<String> = machine.collect();
+    let others = environment.iter().find(|fact| fact.what == OTHER_MACHINES);
+    machine.extend(others.map(|fact| {
+        let count = fact.value.split(", ").count();
+        format!("and {}", format::count(count, "other machine"))
+    }));
     if !machine.is_empty() {
         about.push(("host".into(), machine.join(", ").into()));
     }

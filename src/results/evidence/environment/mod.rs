@@ -22,6 +22,9 @@ pub use packages::of_run as packages;
 /// Stands for a value that was not recorded.
 const SECRET: &str = "(set, not recorded: it may be a secret)";
 
+/// The fact that names the machines of a run besides its head.
+pub const OTHER_MACHINES: &str = "other machines";
+
 /// Everything that is known of a run, in the order in which it is told.
 #[must_use]
 pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
@@ -29,6 +32,13 @@ pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
     let plan: Option<Plan> = directory.read_json("plan.json").ok();
     let state = State::of(&Journal::read::<Event>(&directory.journal()).unwrap_or_default());
     let mut facts = of_files(&host, plan.as_ref(), &state);
+    let others = directory.other_machines();
+    if let Some(host) = facts.iter().position(|fact| fact.what == "host")
+        && !others.is_empty()
+    {
+        let others = Fact::new(FactGroup::Host, OTHER_MACHINES, others.join(", "));
+        facts.insert(host + 1, others);
+    }
     facts.extend(packages::of_run(directory));
     facts
 }
@@ -130,11 +140,37 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::host::model::HostView;
 
     #[test]
     fn nothing_is_known_of_a_folder_with_nothing() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(of_run(&RunDirectory::at(folder.path().to_owned())), []);
+    }
+
+    #[test]
+    fn machines_besides_the_head_are_named() {
+        let run = tempfile::tempdir().unwrap();
+        let write = |path: &str, name: &str| {
+            let path = run.path().join(path);
+            std::fs::create_dir_all(&path).unwrap();
+            let host = HostView {
+                hostname: name.to_owned(),
+                ..HostView::default()
+            };
+            let text = json!({ "host": host }).to_string();
+            std::fs::write(path.join("host.json"), text).unwrap();
+        };
+        write("", "n1");
+        write("nodes/n10", "n10");
+        write("nodes/n2", "n2");
+        std::fs::write(run.path().join("nodes/nonce"), "").unwrap();
+        let facts = of_run(&RunDirectory::at(run.path().to_owned()));
+        let told = facts
+            .iter()
+            .map(|fact| (fact.what.as_str(), fact.value.as_str()));
+        let told: Vec<_> = told.take(2).collect();
+        assert_eq!(told, [("host", "n1"), (OTHER_MACHINES, "n2, n10")]);
     }
 
     #[test]
