@@ -1,9 +1,9 @@
 //! The options of the command line that change a plan.
 
-use clap::Args;
+use clap::{Args, value_parser};
 use serde::{Deserialize, Serialize};
 
-use retrial_recipe::model::{Mode, Trials};
+use retrial_recipe::model::{MOST_WARMUP, Mode, Trials};
 
 /// Options that `plan`, `run` and `batch` share.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args, Serialize, Deserialize)]
@@ -18,6 +18,11 @@ pub struct PlanOptions {
     /// MAX times until the trials decide
     #[arg(long, value_name = "COUNT|MIN..MAX", value_parser = trials)]
     pub trials: Option<Trials>,
+    /// Begin each performance measurement with COUNT trials that are shown but not judged, instead of as
+    /// many as the recipe states
+    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u32).range(0..=MOST_WARMUP))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmup: Option<u32>,
     /// Use only these GPUs: index (0,2 or 0-3), GPU-… or PCI address
     #[arg(long, value_name = "GPU", value_delimiter = ',')]
     pub gpus: Vec<String>,

@@ -312,6 +312,56 @@ expect: { speed: { value: 100, kind: official, source: here } }";
     lab.retrial(&["judge", "last"]).expect_exit(0);
     let page = lab.retrial(&["report", "last", "--to", "-"]).expect_exit(0);
     assert!(page.out.contains("2 (warm-up)"), "{}", page.out);
+    let csv = lab.retrial(&["report", "last", "--output", "csv"]);
+    let mut rows = csv::Reader::from_reader(csv.out.as_bytes());
+    let names = rows.headers().unwrap().clone();
+    let column = |row: &csv::StringRecord, name: &str| {
+        let column = names.iter().position(|known| known == name);
+        row[column.unwrap()].to_owned()
+    };
+    let rows: Vec<_> = rows.records().map(Result::unwrap).collect();
+    let told = rows
+        .iter()
+        .map(|row| ["trial", "warmup", "value", "outcome"].map(|name| column(row, name)));
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [
+            ["1", "true", "10", ""],
+            ["2", "true", "10", ""],
+            ["3", "false", "100", "reproduced"],
+            ["4", "false", "100", "reproduced"],
+        ]
+    );
+}
+
+/// The command line replaces what the recipe states.
+#[test]
+fn of_a_warm_up_of_the_command_line() {
+    let keys = "figures: { speed: { pattern: 'speed: ([0-9.]+)', unit: MB/s } }";
+    let Some(lab) = lab("echo 'speed: 1 MB/s'", keys) else {
+        return;
+    };
+    lab.run(&["--warmup", "1"]).expect_exit(0);
+    let result = &lab.verdict()["results"][0];
+    let numbers = |trials: &str| {
+        let trials = result[trials].as_array().unwrap().iter();
+        trials.map(|one| one["trial"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (numbers("warmups"), numbers("trials")),
+        (vec![1.into()], vec![2.into()])
+    );
+}
+
+/// A shared command is run once for each trial of all its measurements.
+#[test]
+fn of_a_warm_up_need_a_command_of_their_own() {
+    let Some(lab) = lab("true", "") else { return };
+    let from = "  first:\n    performance: { from: all, figures: { speed: { pattern: '([0-9]+) MB' } } }\n";
+    let lab = lab.recipe(&recipe_with("commands:\n  all: { run: echo 1 MB }", from));
+    lab.run(&["--warmup", "1"])
+        .expect_exit(2)
+        .says("--warmup: first performance shares its command (all)");
 }
 
 /// One that fails is no measurement, and a failure all the same.

@@ -37,7 +37,9 @@ pub use figures::{
 pub use host::{GpuRequest, GpuVendor, Requires};
 pub use image::Image;
 pub use judge::{InvalidMarker, InvalidSign, JudgeRules};
-pub use measurement::{Measurement, MeasurementCommand, Mode, Scenario, Trials, loadgen_name};
+pub use measurement::{
+    MOST_WARMUP, Measurement, MeasurementCommand, Mode, Scenario, Trials, loadgen_name,
+};
 pub use nodes::{Nodes, Placement};
 pub use services::{
     OwnContainer, Ready, ReadyWhen, SHARED_NETWORK, Service, ServiceScope, StopRule, StopSignal,

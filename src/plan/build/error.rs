@@ -23,6 +23,16 @@ pub enum PlanError {
         /// The scenarios there are.
         has: String,
     },
+    /// `--warmup` for a measurement that shares its command.
+    #[error(
+        "--warmup: {measurement} shares its command ({command}) with other scenarios or modes, of which a warm-up would be a judged trial\n  leave it out: --scenario and --mode choose what is measured"
+    )]
+    SharedWarmup {
+        /// `offline performance`
+        measurement: String,
+        /// The shared command.
+        command: String,
+    },
     /// `--skip` or `--from` names no step.
     #[error("{option} {name}: the plan has no such step{hint}\n  its steps: {has}")]
     NoSuchStep {

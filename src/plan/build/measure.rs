@@ -161,11 +161,16 @@ impl Builder<'_> {
             (Mode::Performance, chosen) => chosen.unwrap_or(from.trials),
             _ => Trials::default(),
         };
-        let warmup = if mode == Mode::Performance {
-            from.warmup
-        } else {
-            0
+        let warmup = match (mode, self.options.warmup) {
+            (Mode::Performance, chosen) => chosen.unwrap_or(from.warmup),
+            _ => 0,
         };
+        if let (1.., MeasurementCommand::From(command)) = (warmup, &from.command) {
+            return Err(PlanError::SharedWarmup {
+                measurement: format!("{key} {mode}"),
+                command: command.clone(),
+            });
+        }
         Ok(MeasurementPlan {
             key: key.to_owned(),
             scenario: loadgen.unwrap_or(key).to_owned(),

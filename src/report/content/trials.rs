@@ -13,6 +13,7 @@ struct Row<'a> {
     submission: &'a Submission,
     result: &'a ResultVerdict,
     trial: &'a TrialVerdict,
+    is_warmup: bool,
     figure: &'a str,
     value: &'a FigureValue,
     judged: Option<&'a Judgement>,
@@ -22,7 +23,7 @@ struct Row<'a> {
 /// A column: its name, and its value in a row.
 type Column = (&'static str, fn(&Row<'_>) -> String);
 
-const COLUMNS: [Column; 28] = [
+const COLUMNS: [Column; 29] = [
     ("run", |row| row.name.to_owned()),
     ("suite", |row| row.submission.suite.clone()),
     ("round", |row| {
@@ -52,6 +53,7 @@ const COLUMNS: [Column; 28] = [
     ("scenario", |row| row.result.scenario.clone()),
     ("mode", |row| row.result.mode.to_string()),
     ("trial", |row| row.trial.trial.to_string()),
+    ("warmup", |row| row.is_warmup.to_string()),
     ("path", |row| row.trial.path.clone()),
     ("trial_valid", |row| row.trial.valid.to_string()),
     ("figure", |row| row.figure.to_owned()),
@@ -96,6 +98,7 @@ const COLUMNS: [Column; 28] = [
     }),
     // An invalid result decides for its figures.
     ("outcome", |row| match row.judged {
+        _ if row.is_warmup => String::new(),
         Some(judged) if row.result.valid => judged.outcome.to_string(),
         _ => row.result.outcome.to_string(),
     }),
@@ -121,18 +124,24 @@ pub fn rows(name: &str, verdict: &Verdict) -> String {
 #[must_use]
 pub fn rows_of(verdict: &Verdict, name: &dyn Fn(&TrialVerdict) -> String) -> String {
     let results = verdict.results.iter();
-    let trials = results.flat_map(|result| result.trials.iter().map(move |trial| (result, trial)));
-    csv::render(trials.flat_map(|(result, trial)| {
+    let trials = results.flat_map(|result| {
+        let warmups = result.warmups.iter().map(|trial| (true, trial));
+        let trials = warmups.chain(result.trials.iter().map(|trial| (false, trial)));
+        trials.map(move |(is_warmup, trial)| (result, is_warmup, trial))
+    });
+    csv::render(trials.flat_map(|(result, is_warmup, trial)| {
         let name = name(trial);
         trial.figures.iter().map(move |(figure, value)| {
             let mut judgements = result.judgements.iter();
-            let judged = judgements.find(|one| one.figure.eq_ignore_ascii_case(figure));
+            let judged =
+                judgements.find(|one| !is_warmup && one.figure.eq_ignore_ascii_case(figure));
             let row = Row {
                 name: &name,
                 verdict,
                 submission: &verdict.submission,
                 result,
                 trial,
+                is_warmup,
                 figure,
                 value,
                 judged,

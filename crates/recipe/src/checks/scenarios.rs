@@ -85,8 +85,8 @@ impl Checks<'_> {
             self.misplaced(
                 measurement,
                 "warmup",
-                "`warmup` needs a command of its own",
-                "write `run` instead of `from`: the shared command runs once for all",
+                "`warmup` needs a command of its own: with `from`, a warm-up would be a judged trial of other scenarios or modes",
+                "write `run` instead of `from`, or remove it",
             );
         }
         if mode.key != "performance" {

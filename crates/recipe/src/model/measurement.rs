@@ -12,6 +12,9 @@ use super::{CommandOptions, Expectation, FigureSource, Limit, Ordered, Placement
 use crate::formats;
 use crate::language::MEASUREMENT;
 
+/// The most trials that a warm-up may have.
+pub const MOST_WARMUP: i64 = 100;
+
 /// One scenario: what is measured in each mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
@@ -117,7 +120,7 @@ object! {
         /// How often it is measured: 3, or {min, max} to continue until the evidence decides.
         trials: Trials [default = "1"],
         /// How many trials come first that are shown but not judged; they count as trials in `${{ trial }}`.
-        warmup: u32 [default = "0"] = T::Integer(0, 100),
+        warmup: u32 [default = "0"] = T::Integer(0, MOST_WARMUP),
     }
 }
 
