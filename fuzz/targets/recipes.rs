@@ -62,7 +62,7 @@ pub fn recipe(data: &[u8]) {
         &PlanOptions::default(),
         &HostView::default(),
     );
-    let _ = plan.map(|plan| (text::render(&plan), shell::script(&plan)));
+    let _ = plan.map(|plan| (text::render(&plan, None), shell::script(&plan)));
 }
 
 /// A round's rules.

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::app::failure::Failure;
 use crate::app::nodes::{self, Allocation};
 use crate::app::options::{GlobalOptions, Output};
-use crate::app::{prepare, signals, terminal, watch};
+use crate::app::{estimate, prepare, signals, terminal, watch};
 use crate::host;
 use crate::report::{self, Entry, content};
 use crate::results::verdict::ExitCode;
@@ -80,8 +80,11 @@ pub async fn follow(
     let session = Arc::new(session(global, engine, directory, events, require_accuracy).await?);
     let command = session.plan.command();
     let json = global.output == Output::Json;
-    let mut reporter = watch::reporter(global, None, std::io::stderr().is_terminal());
+    let (of_thread, run) = (global.clone(), session.run.clone());
     let watcher = std::thread::spawn(move || {
+        // Earlier runs are read while this one begins.
+        let left = estimate::left(&of_thread, &run);
+        let mut reporter = watch::reporter(&of_thread, None, left, std::io::stderr().is_terminal());
         while let Some(event) = incoming.blocking_recv() {
             reporter.event(&event);
         }

@@ -8,6 +8,7 @@ pub mod catalog;
 pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod doctor;
+pub(crate) mod estimate;
 pub(crate) mod export;
 pub(crate) mod failure;
 pub(crate) mod file_owners;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{BatchPlan, Order};
+use super::{BatchPlan, Order, TrialRun};
 use retrial_recipe::model::{Image, ModelSource, Recipe};
 
 /// What a batch will take.
@@ -18,9 +18,11 @@ pub struct BatchEstimate {
     pub models: Vec<ModelNeed>,
     /// How many runs.
     pub runs: usize,
-    /// The time of the runs whose recipes say it, on the published hardware, downloads aside: all
-    /// of their scenarios and modes, one run after the other, as many at once as are asked for.
+    /// The time of the runs that is known, downloads aside: as earlier runs took here, or as the recipes
+    /// say of the published hardware; one run after the other, as many at once as are asked for.
     pub seconds: Option<u64>,
+    /// Runs whose time is that of an earlier run.
+    pub by_earlier_runs: usize,
     /// Runs whose recipes do not say how long they take.
     pub without_duration: usize,
     /// The most disk that one of the recipes asks for.
@@ -73,6 +75,8 @@ pub struct ModelNeed {
 pub struct ResolvedCell {
     /// The recipe as the cell chooses it.
     pub recipe: Recipe,
+    /// How long such a run takes here, if an earlier one tells it.
+    pub here: Option<Duration>,
 }
 
 impl BatchEstimate {
@@ -104,9 +108,10 @@ impl BatchEstimate {
             }
         }
         let runs = plan.schedule.trial_runs.len();
-        let of_trial_runs = plan.schedule.trial_runs.iter();
-        let durations: Vec<Option<Duration>> = of_trial_runs
-            .map(|trial_run| cells.get(trial_run.cell)?.recipe.expected_duration)
+        let of_trial_runs = || plan.schedule.trial_runs.iter();
+        let here = |trial_run: &TrialRun| cells.get(trial_run.cell)?.here;
+        let durations: Vec<Option<Duration>> = of_trial_runs()
+            .map(|run| here(run).or(cells.get(run.cell)?.recipe.expected_duration))
             .collect();
         let known: Vec<Duration> = durations.iter().flatten().copied().collect();
         let total: Duration = known.iter().sum();
@@ -116,6 +121,7 @@ impl BatchEstimate {
             models,
             runs,
             seconds: (!known.is_empty()).then(|| total.as_secs() / at_once),
+            by_earlier_runs: of_trial_runs().filter_map(here).count(),
             without_duration: durations.len() - known.len(),
             disk: cells
                 .iter()

@@ -1,12 +1,16 @@
 //! `retrial plan`: the exact steps of a run. Changes nothing.
 
+use jiff::Timestamp;
+
 use super::arguments::PlanFormat;
 use super::plan_batch;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, PlanRequest};
 use crate::app::site::request::SiteRun;
-use crate::app::{batch, open, terminal};
+use crate::app::{batch, estimate, open, terminal};
 use crate::batch::CliOverrides;
+use crate::history::entry;
+use crate::plan::remaining::StepTimes;
 use crate::plan::{Plan, shell, text};
 use crate::results::verdict::ExitCode;
 
@@ -70,7 +74,12 @@ fn print(global: &GlobalOptions, plan: &Plan, format: PlanFormat) -> Result<Exit
         }
         terminal::print(&shell::script(plan));
     } else {
-        terminal::print(&text::render(plan));
+        let left = estimate::rest(
+            &mut entry::open(&global.home),
+            plan.clone(),
+            StepTimes::default(),
+        );
+        terminal::print(&text::render(plan, left.here(Timestamp::now()).as_deref()));
     }
     Ok(ExitCode::Success)
 }

@@ -36,8 +36,10 @@ pub fn plan(
     let resolved = opened.resolve().map_err(Failure::problems)?;
     let cells: Vec<ResolvedCell> = resolved
         .iter()
-        .map(|one| ResolvedCell {
+        .zip(estimate::here(global, &request.options, &resolved))
+        .map(|(one, here)| ResolvedCell {
             recipe: one.recipe.clone(),
+            here,
         })
         .collect();
     let mut estimate = BatchEstimate::of(&opened.plan, &cells);

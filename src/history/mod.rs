@@ -2,6 +2,7 @@
 
 mod by;
 mod choose;
+pub mod earlier;
 pub mod entry;
 pub mod index;
 mod run_summary;

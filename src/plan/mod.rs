@@ -9,6 +9,7 @@ pub mod model;
 pub mod options;
 pub mod privilege;
 mod purpose;
+pub mod remaining;
 pub mod service;
 pub mod shell;
 mod sku;

@@ -44,6 +44,9 @@ pub struct Plan {
     /// How long everything takes on the published hardware, besides downloads.
     #[serde(default)]
     pub expected_duration: Option<Duration>,
+    /// The command line leaves out some of the recipe's scenarios or modes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
     /// What was published.
     pub submission: Submission,
     /// Parameters.

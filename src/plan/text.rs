@@ -14,9 +14,9 @@ use crate::format::{limit, size};
 use retrial_container::OptionValue;
 use retrial_recipe::model::{Place, Placement};
 
-/// Renders the plan. Long command lines are kept whole.
+/// Renders the plan, with the time that it will take here, if that is known. Long command lines are kept whole.
 #[must_use]
-pub fn render(plan: &Plan) -> String {
+pub fn render(plan: &Plan, here: Option<&str>) -> String {
     let plan = &plan.preview();
     let mut out = String::new();
     let _ = writeln!(out, "{}", plan.title);
@@ -61,6 +61,9 @@ pub fn render(plan: &Plan) -> String {
             out,
             "  takes       {whole} on the published system, all scenarios, without downloads"
         );
+    }
+    if let Some(here) = here {
+        let _ = writeln!(out, "  takes here  {here}");
     }
     if let Some(lock) = &plan.lock {
         let _ = writeln!(out, "  locked      {}", lock.path);

@@ -1,5 +1,4 @@
-//! Tells what a trial gave as soon as its last step is done, and how long the rest will take. It is for
-//! whoever watches: nothing is kept, and nothing that takes long is read between two measurements.
+//! Tells what a trial gave as soon as its last step is done. It is for whoever watches: nothing is kept, and nothing that takes long is read between two measurements.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +8,7 @@ use jiff::Timestamp;
 
 use super::interrupt::on_thread;
 use super::session::Session;
-use crate::plan::step::{Action, Condition, Plan, Purpose, Step};
+use crate::plan::step::{Plan, Step};
 use crate::results::evidence::run::{self, RunFiles};
 use crate::store::RunDirectory;
 use crate::store::journal::{State, StepEnd, What};
@@ -37,13 +36,11 @@ pub async fn tell(session: &Session, step: &Step) {
     let done = StepEnd::Done { exit_code: None };
     state.ended.insert(step.number, (done, Timestamp::now()));
     let (directory, plan) = (session.run.clone(), session.plan.clone());
-    let remaining_s = remaining(&plan, &state);
     let read = move || figures(&directory, &plan, &state, (measurement, trial));
     let figures = tokio::time::timeout(PATIENCE, on_thread(&session.stop, read)).await;
     let what = What::Measured {
         trial: measured.trial_name(trial),
         figures: figures.ok().and_then(Result::ok).unwrap_or_default(),
-        remaining_s,
     };
     session.emit(step, what);
 }
@@ -95,29 +92,4 @@ fn size_of(directory: &Path) -> u64 {
     files
         .filter_map(|file| Some(file.metadata().ok()?.len()))
         .sum()
-}
-
-/// The time of the measurements that are left, each as long as its earlier trials.
-fn remaining(plan: &Plan, state: &State) -> Option<f64> {
-    let is_measuring = |step: &&Step| matches!(&step.action, Action::Exec(exec) if matches!(exec.purpose, Purpose::Measure { .. }));
-    let measuring = || plan.steps.iter().filter(is_measuring);
-    let lasted = |step: &Step| {
-        let began = state.began.get(&step.number)?;
-        let (_, ended) = state.ended.get(&step.number)?;
-        Some(ended.duration_since(*began).as_secs_f64())
-    };
-    let left = measuring().filter(|step| {
-        let is_sure = matches!(step.when, Condition::Always);
-        is_sure && !state.ended.contains_key(&step.number)
-    });
-    let of_each = left.map(|step| {
-        let same = |other: &&Step| other.trial().map(|one| one.0) == step.trial().map(|one| one.0);
-        let known: Vec<f64> = measuring().filter(same).filter_map(lasted).collect();
-        #[expect(clippy::cast_precision_loss, reason = "a number of trials")]
-        let count = known.len() as f64;
-        (count > 0.0).then(|| known.iter().sum::<f64>() / count)
-    });
-    of_each
-        .sum::<Option<f64>>()
-        .filter(|seconds| *seconds > 0.0)
 }

@@ -5,12 +5,16 @@ use std::time::Duration;
 use crate::app::options::GlobalOptions;
 use crate::app::{open, runtime};
 use crate::batch::{BatchEstimate, ImageSource};
+use crate::history::earlier::Earlier;
+use crate::history::entry;
 use crate::host::checks::Check;
 use crate::plan::PlanOptions;
 use crate::plan::build::Origin;
+use crate::plan::remaining::{Basis, Remaining, StepTimes};
 use retrial_engine::api::Engine as _;
 use retrial_engine::docker::Docker;
 use retrial_recipe::Resolved;
+use retrial_recipe::model::Trials;
 
 /// An engine that does not answer must not hold up a plan.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -34,6 +38,33 @@ pub fn unmet(global: &GlobalOptions, options: &PlanOptions, cells: &[Resolved]) 
         }
     }
     all
+}
+
+/// How long a run of each cell takes, by earlier runs of this home.
+pub fn here(
+    global: &GlobalOptions,
+    options: &PlanOptions,
+    cells: &[Resolved],
+) -> Vec<Option<Duration>> {
+    let host = open::host_view(global);
+    let mut index = entry::open(&global.home);
+    let options = PlanOptions {
+        trials: Some(Trials::default()),
+        ..options.clone()
+    };
+    let here = cells.iter().map(|cell| {
+        let origin = Origin {
+            hash: cell.hash.clone(),
+            ..Origin::default()
+        };
+        let plan = crate::plan::build(&cell.recipe, &origin, &options, &host).ok()?;
+        let earlier = Earlier::of(&mut index, &plan)?;
+        let remaining = Remaining::of(plan, StepTimes::default(), earlier.times);
+        let known = remaining.estimate(None);
+        let known = known.filter(|one| one.basis == Basis::Earlier)?;
+        Some(Duration::from_secs_f64(known.seconds))
+    });
+    here.collect()
 }
 
 /// Adds which images the engine has, if it answers.

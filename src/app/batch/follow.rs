@@ -79,7 +79,8 @@ pub async fn follow(
     };
     maker.look().await?;
     let (seen, incoming) = unbounded_channel();
-    let watcher = watch::watch(global, &taken.record.plan, incoming);
+    let plans = taken.plans.iter().map(|(cell, plan)| (cell, plan.clone()));
+    let watcher = watch::watch(global, &taken.record.plan, plans.collect(), incoming);
     let batch = BatchSession::open(BatchJob {
         home: home.clone(),
         engine: Arc::clone(&engine),

@@ -1,18 +1,23 @@
 //! Shows a batch: a line for each run, and on a terminal the progress of the current one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};
 use std::thread::JoinHandle;
 
+use jiff::Timestamp;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::app::options::{GlobalOptions, Output};
-use crate::app::terminal;
 use crate::app::watch::{Reporter, reporter};
+use crate::app::{estimate, terminal};
 use crate::batch::BatchPlan;
 use crate::batch::journal::{BatchEvent, BatchWhat};
 use crate::batch::run::{Seen, workers};
+use crate::history::entry;
+use crate::plan::Plan;
+use crate::plan::remaining::StepTimes;
 use crate::report::progress::batch::Lines;
+use crate::report::progress::left::Left;
 use crate::report::terminal::wrap::wrap;
 use crate::store::journal::{Event, StepEnd, StepFault, What};
 
@@ -20,20 +25,12 @@ use crate::store::journal::{Event, StepEnd, StepFault, What};
 pub fn watch(
     global: &GlobalOptions,
     plan: &BatchPlan,
+    plans: BTreeMap<usize, Plan>,
     mut incoming: UnboundedReceiver<Seen>,
 ) -> JoinHandle<()> {
-    let workers = workers(plan).len();
-    // Of several runs at once, one view cannot show the progress.
-    let live = workers == 1 && std::io::stderr().is_terminal();
-    let mut watching = Watching {
-        global: global.clone(),
-        live,
-        lines: Lines::new(plan.clone(), workers, global.verbose),
-        run: None,
-        told: BTreeSet::new(),
-        waiting: Vec::new(),
-    };
+    let (global, plan) = (global.clone(), plan.clone());
     std::thread::spawn(move || {
+        let mut watching = Watching::of(global, plan, plans);
         while let Some(seen) = incoming.blocking_recv() {
             match seen {
                 Seen::Batch(event) => watching.batch(&event),
@@ -51,6 +48,8 @@ struct Watching {
     lines: Lines,
     /// The current run's reporter, where one is shown.
     run: Option<Box<dyn Reporter>>,
+    /// A run of each cell, before it begins.
+    cells: BTreeMap<usize, Left>,
     /// What the host failed at, as the step of an earlier run said.
     told: BTreeSet<String>,
     /// Lines that wait for the end of the current run's view.
@@ -58,6 +57,32 @@ struct Watching {
 }
 
 impl Watching {
+    /// A batch with the plan of a run of each cell.
+    fn of(global: GlobalOptions, plan: BatchPlan, plans: BTreeMap<usize, Plan>) -> Self {
+        let workers = workers(&plan).len();
+        // Earlier runs are read while the batch begins.
+        let mut index = entry::open(&global.home);
+        let cells = plans.into_iter().map(|(cell, plan)| {
+            let left = estimate::rest(&mut index, plan, StepTimes::default());
+            (cell, left)
+        });
+        let cells: BTreeMap<usize, Left> = cells.collect();
+        let now = Timestamp::now();
+        let expected = cells.iter();
+        let expected = expected.filter_map(|(cell, left)| Some((*cell, left.at(now)?)));
+        let expected = expected.collect();
+        Self {
+            // Of several runs at once, one view cannot show the progress.
+            live: workers == 1 && std::io::stderr().is_terminal(),
+            lines: Lines::new(plan, workers, global.verbose, expected),
+            run: None,
+            cells,
+            told: BTreeSet::new(),
+            waiting: Vec::new(),
+            global,
+        }
+    }
+
     fn batch(&mut self, event: &BatchEvent) {
         let lines = self.lines.take(event);
         // As with one run: quiet, only the verdict is printed.
@@ -81,7 +106,12 @@ impl Watching {
         | BatchWhat::TrialRunReattached { trial_run, .. } = event.what
         {
             let overall = Some(self.lines.overall(trial_run));
-            self.run = Some(reporter(&self.global, overall, self.live));
+            let left = self
+                .lines
+                .cell(trial_run)
+                .and_then(|cell| self.cells.get(&cell));
+            let left = left.cloned().unwrap_or_default();
+            self.run = Some(reporter(&self.global, overall, left, self.live));
         }
     }
 

@@ -5,14 +5,17 @@ use std::io::IsTerminal as _;
 use jiff::Timestamp;
 
 use super::waiting::Waiting;
+use crate::app::estimate;
 use crate::app::options::GlobalOptions;
 use crate::app::watch::{self, Reporter};
 use crate::slurm::QueuedJob;
+use crate::store::RunDirectory;
 use crate::store::journal::{Event, What};
 
 /// Shows a job.
 pub struct Display<'a> {
     global: &'a GlobalOptions,
+    run: &'a RunDirectory,
     waiting: Waiting,
     reporter: Option<Box<dyn Reporter>>,
     is_silent: bool,
@@ -20,9 +23,10 @@ pub struct Display<'a> {
 
 impl<'a> Display<'a> {
     /// As the command line wants it; nothing if it is silent.
-    pub fn new(global: &'a GlobalOptions, is_silent: bool) -> Self {
+    pub fn new(global: &'a GlobalOptions, run: &'a RunDirectory, is_silent: bool) -> Self {
         Self {
             global,
+            run,
             waiting: Waiting::new(global.quiet || is_silent),
             reporter: None,
             is_silent,
@@ -45,7 +49,8 @@ impl<'a> Display<'a> {
             }
             self.waiting.clear();
             let is_terminal = std::io::stderr().is_terminal();
-            self.reporter = Some(watch::reporter(self.global, None, is_terminal));
+            let left = estimate::left(self.global, self.run);
+            self.reporter = Some(watch::reporter(self.global, None, left, is_terminal));
         }
         if let Some(reporter) = &mut self.reporter {
             reporter.event(event);

@@ -78,7 +78,7 @@ impl<'a> Following<'a> {
         Ok(Self {
             events: Events::from(run, submission.journal, all_output),
             questions: Questions::about(slurm.clone(), id.clone(), submission.since()),
-            display: Display::new(global, is_silent),
+            display: Display::new(global, run, is_silent),
             slurm,
             run,
             id,

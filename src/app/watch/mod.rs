@@ -15,6 +15,7 @@ use self::lines::Lines;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
 use crate::report::progress::batch::Overall;
+use crate::report::progress::left::Left;
 use crate::report::progress::plain::Plain;
 use crate::report::progress::view::View;
 use crate::store::journal::Event;
@@ -33,6 +34,7 @@ pub trait Reporter: Send {
 pub fn reporter(
     global: &GlobalOptions,
     of_batch: Option<Overall>,
+    left: Left,
     is_terminal: bool,
 ) -> Box<dyn Reporter> {
     let GlobalOptions { quiet, verbose, .. } = *global;
@@ -49,10 +51,10 @@ pub fn reporter(
         console::set_colors_enabled(terminal::error_color());
         Box::new(live::Live::start(
             screen::Stderr,
-            View::new(verbose, of_batch),
+            View::new(verbose, of_batch, left),
         ))
     } else {
-        let mut plain = Plain::new(verbose);
+        let mut plain = Plain::new(verbose, left);
         let plain = move |event: &Event| plain.take(event);
         Box::new(Lines::new(std::io::stderr(), plain))
     }

@@ -196,6 +196,13 @@ impl Builder<'_> {
         scenario && (self.options.modes.is_empty() || self.options.modes.contains(&mode))
     }
 
+    /// Whether the options leave out some of the recipe's measurements.
+    pub(super) fn is_partial(&self) -> bool {
+        let scenarios = self.recipe.scenarios.iter();
+        let all: usize = scenarios.map(|(_, scenario)| scenario.modes.len()).sum();
+        self.measurements.len() < all
+    }
+
     /// A scenario that is asked for and misspelt would be left out in silence.
     fn known_scenarios(&self) -> Result<(), PlanError> {
         let scenarios = &self.recipe.scenarios;

@@ -98,6 +98,7 @@ pub fn build(
         recipe_hash: origin.hash.clone(),
         title: recipe.title.clone(),
         expected_duration: recipe.expected_duration,
+        partial: builder.is_partial(),
         submission: recipe.submission.clone(),
         params: recipe.params.clone(),
         variant: recipe.variant.clone(),

@@ -136,7 +136,19 @@ fn time(estimate: &BatchEstimate, parallel: u32) -> String {
         count => format!(", and {} of unknown duration", format::count(count, "run")),
     };
     let whole = format::limit(seconds);
-    format!("about {whole} on the published hardware{at_once}, without downloads{rest}")
+    let basis = match (
+        estimate.by_earlier_runs,
+        estimate.runs - estimate.without_duration,
+    ) {
+        (0, _) => "on the published hardware".to_owned(),
+        (earlier, known) if earlier == known => "by earlier runs".to_owned(),
+        (earlier, known) => format!(
+            "({} by earlier runs, {} as on the published hardware)",
+            format::count(earlier, "run"),
+            known - earlier
+        ),
+    };
+    format!("about {whole} {basis}{at_once}, without downloads{rest}")
 }
 
 /// The values of an axis; of very many the first ones and their number.

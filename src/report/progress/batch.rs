@@ -1,12 +1,13 @@
 //! The lines of a batch: one for each run that ended, with its figure and an estimate of the rest.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::sentence;
 use crate::batch::journal::{BatchEvent, BatchState, BatchWhat, TrialRunEnd};
 use crate::batch::{BatchPlan, TrialRun};
 use crate::format::{count, duration};
+use crate::plan::remaining::{Basis, Estimate};
 use crate::results::verdict::number;
 
 /// Figures of a run that are shown.
@@ -34,13 +35,20 @@ pub struct Lines {
     reused: BTreeSet<usize>,
     /// Reasons that have been told: a host that fails, fails run after run.
     told: BTreeSet<String>,
+    /// How long a run of each cell takes, by earlier runs or its recipe.
+    expected: BTreeMap<usize, Estimate>,
 }
 
 impl Lines {
     /// Lines of a batch with so many runs at once. With `starts` the start of each run has a line,
     /// for progress that does not name the run.
     #[must_use]
-    pub fn new(plan: BatchPlan, workers: usize, starts: bool) -> Self {
+    pub fn new(
+        plan: BatchPlan,
+        workers: usize,
+        starts: bool,
+        expected: BTreeMap<usize, Estimate>,
+    ) -> Self {
         Self {
             plan,
             workers: workers.max(1),
@@ -48,6 +56,7 @@ impl Lines {
             state: BatchState::default(),
             reused: BTreeSet::new(),
             told: BTreeSet::new(),
+            expected,
         }
     }
 
@@ -98,8 +107,9 @@ impl Lines {
                     1 => String::new(),
                     workers => format!(", {workers} at once"),
                 };
+                let about = self.about().unwrap_or_default();
                 format!(
-                    "batch {batch}: {} of {}{at_once}",
+                    "batch {batch}: {} of {}{at_once}{about}",
                     count(*trial_runs, "run"),
                     count(self.plan.cells.len(), "cell")
                 )
@@ -163,6 +173,12 @@ impl Lines {
         })
     }
 
+    /// The cell of a trial run.
+    #[must_use]
+    pub fn cell(&self, trial_run: usize) -> Option<usize> {
+        Some(self.planned(trial_run)?.cell)
+    }
+
     /// How far the batch is in this trial run.
     #[must_use]
     pub fn overall(&self, trial_run: usize) -> Overall {
@@ -189,15 +205,22 @@ impl Lines {
         if left.is_empty() {
             return String::new();
         }
-        let seconds: Option<f64> = left.iter().map(|trial_run| self.expected(*trial_run)).sum();
-        let about = seconds.map_or_else(String::new, |seconds| {
-            let workers = f64::from(u32::try_from(self.workers).unwrap_or(1));
-            format!(", about {}", duration(seconds / workers))
-        });
+        let about = self.about().unwrap_or_default();
         format!("; {} remaining{about}", left.len())
     }
 
-    /// The expected duration of a trial run, seconds: the mean of the same cell's runs, or of all.
+    /// `, about 12m 10s`: the time of all runs that remain.
+    fn about(&self) -> Option<String> {
+        let left = self.remaining().into_iter();
+        let seconds: f64 = left
+            .map(|trial_run| self.expected(trial_run))
+            .sum::<Option<_>>()?;
+        let workers = f64::from(u32::try_from(self.workers).unwrap_or(1));
+        Some(format!(", about {}", duration(seconds / workers)))
+    }
+
+    /// The expected duration of a trial run, seconds: the mean of the same cell's runs, or as long as the recipe
+    /// took before, or the mean of all, or what the recipe expects.
     fn expected(&self, trial_run: usize) -> Option<f64> {
         let cell = |trial_run| self.planned(trial_run).map(|planned| planned.cell);
         let mean = |of_cell: bool| {
@@ -211,7 +234,14 @@ impl Lines {
             let (number, sum) = ended.fold((0.0, 0.0), |(number, sum), s| (number + 1.0, sum + s));
             (number > 0.0).then(|| sum / number)
         };
-        mean(true).or_else(|| mean(false))
+        let known = self
+            .planned(trial_run)
+            .and_then(|planned| self.expected.get(&planned.cell));
+        let known = |basis| Some(known.filter(|one| one.basis == basis)?.seconds);
+        let of_cell = mean(true).or_else(|| known(Basis::Earlier));
+        of_cell
+            .or_else(|| mean(false))
+            .or_else(|| known(Basis::Recipe))
     }
 }
 
@@ -303,7 +333,9 @@ mod tests {
 
     #[test]
     fn a_line_for_each_run_that_ended() {
-        let mut lines = Lines::new(plan(), 1, false);
+        let expected = [(0, Basis::Recipe, 50.0), (1, Basis::Earlier, 110.0)];
+        let expected = expected.map(|(cell, basis, seconds)| (cell, Estimate { seconds, basis }));
+        let mut lines = Lines::new(plan(), 1, false, expected.into());
         let began = BatchWhat::TrialRunBegan {
             trial_run: 3,
             run: "r3".to_owned(),
@@ -336,9 +368,9 @@ mod tests {
             lines.take(&BatchEvent { time, what })
         });
         insta::assert_snapshot!(reported.collect::<Vec<_>>().join("\n"), @r"
-        batch b: 4 runs of 2 cells
+        batch b: 4 runs of 2 cells, about 5m 20s
         reused: 1 run of 4 already complete, skipped
-        [1/4] rocm=6.4.1 trial 1/2: reproduced, Offline tokens_per_second 103,480 tokens/s (1m 00s); 3 remaining, about 3m 00s
+        [1/4] rocm=6.4.1 trial 1/2: reproduced, Offline tokens_per_second 103,480 tokens/s (1m 00s); 3 remaining, about 4m 40s
         [2/4] rocm=7.1.1 trial 1/2: reproduced, Offline tokens_per_second 103,480 tokens/s (2m 00s); 2 remaining, about 3m 00s
         [3/4] rocm=7.1.1 trial 2/2: failed with exit code 3: create failed: no space (1.0 s); 2 remaining, about 3m 00s
         [3/4] rocm=7.1.1 trial 2/2: run r3, attempt 2 on GPUs 0000:05:00.0

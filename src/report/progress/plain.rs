@@ -3,6 +3,7 @@
 
 use jiff::Timestamp;
 
+use super::left::Left;
 use super::sentence;
 use super::transfers::{Transfers, seconds};
 use crate::format::{count, duration, elapsed};
@@ -22,6 +23,7 @@ pub struct Plain {
     started: Option<Timestamp>,
     done_before: Vec<u32>,
     step: Step,
+    left: Left,
 }
 
 /// The step under way.
@@ -41,9 +43,10 @@ struct Step {
 impl Plain {
     /// With every line of output if `verbose`.
     #[must_use]
-    pub fn new(verbose: bool) -> Self {
+    pub fn new(verbose: bool, left: Left) -> Self {
         Self {
             verbose,
+            left,
             ..Self::default()
         }
     }
@@ -51,6 +54,7 @@ impl Plain {
     /// The lines of an event.
     pub fn take(&mut self, event: &Event) -> Vec<String> {
         let step = sentence::step(event);
+        self.left.take(event);
         let mut out = match &event.what {
             What::RunBegan {
                 run,
@@ -66,15 +70,19 @@ impl Plain {
                     0 => String::new(),
                     number => format!(", {number} already complete"),
                 };
+                let whole = self.left.whole(event.time);
+                let whole = whole.map_or_else(String::new, |whole| format!("; {whole}"));
                 vec![format!(
-                    "run {}: {}{before}",
+                    "run {}: {}{before}{whole}",
                     self.run,
                     count(*steps, "step")
                 )]
             }
             What::StepBegan { doing, timeout_s } => {
                 self.start(event.time, *timeout_s);
-                vec![format!("{step}: started: {}", sentence::line(doing))]
+                let left = self.left.at_measurement(event);
+                let left = left.map_or_else(String::new, |left| format!("; {left}"));
+                vec![format!("{step}: started: {}{left}", sentence::line(doing))]
             }
             What::StepFollowed {
                 began, timeout_s, ..
@@ -217,7 +225,7 @@ mod tests {
     use super::*;
 
     fn lines(events: &[Event], verbose: bool) -> String {
-        let mut plain = Plain::new(verbose);
+        let mut plain = Plain::new(verbose, Left::default());
         events
             .iter()
             .flat_map(|event| plain.take(event))

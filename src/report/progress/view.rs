@@ -4,9 +4,10 @@
 use std::collections::VecDeque;
 
 use console::{Alignment, measure_text_width, pad_str, style, truncate_str};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::batch::Overall;
+use super::left::Left;
 use super::sentence;
 use super::transfers::Transfers;
 use crate::format::duration;
@@ -30,8 +31,8 @@ pub struct View {
     /// Steps in all.
     pub steps: usize,
     done_before: Vec<u32>,
-    /// When all measurements will have been done, as far as that is known.
-    pub expected: Option<Timestamp>,
+    /// What is left.
+    pub left: Left,
     /// The batch that the run is a part of.
     pub overall: Option<Overall>,
     /// The step under way.
@@ -64,9 +65,10 @@ impl View {
     /// A view that keeps every line of output if `verbose`. Of a run of a batch it else keeps only
     /// failures of what has finished.
     #[must_use]
-    pub fn new(verbose: bool, overall: Option<Overall>) -> Self {
+    pub fn new(verbose: bool, overall: Option<Overall>, left: Left) -> Self {
         Self {
             verbose,
+            left,
             brief: overall.is_some() && !verbose,
             overall,
             ..Self::default()
@@ -77,6 +79,7 @@ impl View {
     /// nothing of a failure is cut.
     pub fn take(&mut self, event: &Event, width: usize) -> Vec<String> {
         let mut out = Vec::new();
+        self.left.take(event);
         match &event.what {
             What::RunBegan {
                 run,
@@ -116,10 +119,6 @@ impl View {
                 out.push(format!("{} {}", style(name).dim(), sentence::line(line)));
             }
             what => {
-                if let What::Measured { remaining_s, .. } = what {
-                    let remaining = remaining_s.map(SignedDuration::from_secs_f64);
-                    self.expected = remaining.and_then(|left| event.time.checked_add(left).ok());
-                }
                 if let Some(step) = &mut self.step {
                     step.take(event.time, what);
                 }

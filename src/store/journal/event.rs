@@ -211,8 +211,6 @@ pub enum What {
         trial: String,
         /// Its first figures: name, value and unit.
         figures: Vec<(String, f64, String)>,
-        /// How long the measurements that are left will take, seconds, if all have been done before.
-        remaining_s: Option<f64>,
     },
     /// A look at the GPUs and the container while a step measures.
     Telemetry {

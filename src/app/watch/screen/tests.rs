@@ -10,6 +10,7 @@ use super::super::Reporter;
 use super::super::live::{Live, Shared};
 use super::{Screen, Stderr, Terminal};
 use crate::report::progress::batch::Overall;
+use crate::report::progress::left::Left;
 use crate::report::progress::tests::script;
 use crate::report::progress::view::View;
 use crate::store::journal::{Event, What};
@@ -139,7 +140,7 @@ impl Terminal for Emulated {
 
 /// The screen after all events up to a moment, drawn ten times a second.
 fn screen_at(events: &[Event], milliseconds: i64, terminal: &Emulated) -> String {
-    let mut live = Shared::new(terminal.clone(), View::new(false, None));
+    let mut live = Shared::new(terminal.clone(), View::new(false, None, Left::default()));
     let until = script::at(
         milliseconds,
         None,
@@ -208,7 +209,8 @@ fn a_run_of_a_batch_at_80() {
         text: "[6/12] rocm=7.1.1 trial 2/3; 7 remaining, about 12m 10s".to_owned(),
     };
     let terminal = Emulated::new(80, 24);
-    let mut live = Shared::new(terminal.clone(), View::new(false, Some(overall)));
+    let (left, _) = script::rest_of_trials(8);
+    let mut live = Shared::new(terminal.clone(), View::new(false, Some(overall), left));
     for event in script::run() {
         live.take(&event);
         let is_second = event.step == Some(7);
@@ -234,7 +236,7 @@ fn a_scenario_at_three_widths() {
 #[test]
 fn a_run_that_is_over_leaves_its_steps() {
     let terminal = Emulated::new(80, 40);
-    let mut live = Live::start(terminal.clone(), View::new(false, None));
+    let mut live = Live::start(terminal.clone(), View::new(false, None, Left::default()));
     for event in &script::run() {
         live.event(event);
     }
@@ -246,7 +248,7 @@ fn a_run_that_is_over_leaves_its_steps() {
 fn a_narrow_terminal_keeps_the_lines_above() {
     for columns in [10, 20, 30, 40, 50] {
         let terminal = Emulated::new(columns, 200);
-        let mut live = Shared::new(terminal.clone(), View::new(false, None));
+        let mut live = Shared::new(terminal.clone(), View::new(false, None, Left::default()));
         for event in script::run() {
             live.take(&event);
             live.draw(event.time);
@@ -286,7 +288,7 @@ fn every_line_of_a_frame_fits_and_no_escape_of_others_gets_through() {
     ] {
         for columns in [1, 20, 60] {
             let terminal = Emulated::new(columns, 24);
-            let mut live = Shared::new(terminal.clone(), View::new(verbose, None));
+            let mut live = Shared::new(terminal.clone(), View::new(verbose, None, Left::default()));
             for event in &events {
                 live.take(event);
                 live.draw(event.time);
@@ -327,7 +329,7 @@ fn a_terminal_made_narrower_keeps_one_frame() {
         ])
         .collect();
     let terminal = Emulated::new(100, 24);
-    let mut live = Shared::new(terminal.clone(), View::new(false, None));
+    let mut live = Shared::new(terminal.clone(), View::new(false, None, Left::default()));
     for event in &events {
         live.take(event);
     }
@@ -379,7 +381,7 @@ fn indicatif_alone_leaves_copies_on_a_terminal_made_narrower() {
 #[test]
 fn an_echo_of_the_terminal_damages_nothing() {
     let terminal = Emulated::new(80, 24);
-    let mut live = Shared::new(terminal.clone(), View::new(false, None));
+    let mut live = Shared::new(terminal.clone(), View::new(false, None, Left::default()));
     let events = script::pull((1, "pull"), 0);
     for event in &events[..100] {
         live.take(event);
@@ -398,7 +400,7 @@ fn an_echo_of_the_terminal_damages_nothing() {
 #[test]
 fn a_drawing_of_many_bars_is_one_write() {
     let terminal = Emulated::new(80, 24);
-    let mut live = Shared::new(terminal.clone(), View::new(false, None));
+    let mut live = Shared::new(terminal.clone(), View::new(false, None, Left::default()));
     let events = script::pull((1, "pull"), 0);
     for event in &events[..100] {
         live.take(event);
@@ -433,7 +435,10 @@ impl Terminal for Gone {
 #[test]
 fn a_terminal_that_is_gone_is_left_alone() {
     let writes = Arc::new(Mutex::new(0));
-    let mut live = Live::start(Gone(Arc::clone(&writes)), View::new(true, None));
+    let mut live = Live::start(
+        Gone(Arc::clone(&writes)),
+        View::new(true, None, Left::default()),
+    );
     for event in script::run() {
         live.event(&event);
     }
@@ -447,7 +452,7 @@ fn colours_only_where_they_are_wanted() {
     for wanted in [true, false] {
         let terminal = Emulated::new(80, 24);
         console::set_colors_enabled(wanted);
-        let mut live = Shared::new(terminal.clone(), View::new(false, None));
+        let mut live = Shared::new(terminal.clone(), View::new(false, None, Left::default()));
         for event in script::run() {
             live.take(&event);
             live.draw(event.time);
@@ -468,7 +473,7 @@ fn play_on_the_terminal() {
         .unwrap_or(1.0);
     console::set_colors_enabled(std::env::var_os("NO_COLOR").is_none());
     let verbose = std::env::var_os("VERBOSE").is_some();
-    let mut live = Live::start(Stderr, View::new(verbose, None));
+    let mut live = Live::start(Stderr, View::new(verbose, None, Left::default()));
     let events = script::run();
     let (first, began) = (events[0].time, Timestamp::now());
     for mut event in events {

@@ -2,6 +2,11 @@
 
 use jiff::Timestamp;
 
+use crate::host::model::HostView;
+use crate::plan::build::Origin;
+use crate::plan::remaining::{Remaining, StepTimes};
+use crate::plan::{PlanOptions, build};
+use crate::report::progress::left::Left;
 use crate::store::journal::{
     AbortReason, Event, SkipReason, StepEnd, StepFault, Transfer, TransferState, TransferUnit, What,
 };
@@ -20,6 +25,27 @@ pub fn at(milliseconds: i64, step: Option<(u32, &str)>, what: What) -> Event {
         name: step.map(|(_, name)| name.to_owned()),
         what,
     }
+}
+
+/// What is left of a run with so many trials, each of which is expected to take a minute; and the steps that
+/// measure, from the third one on.
+pub fn rest_of_trials(trials: u32) -> (Left, Vec<(u32, String)>) {
+    let text = format!(
+        "schema: 1\ntitle: t\nexpected_duration: 1m\nsubmission: {{ suite: own, benchmark: b, sources: [x] }}\nimage: debian\nscenarios: {{ s: {{ performance: {{ trials: {trials}, run: \"true\", figures: {{ speed: {{ pattern: \"([0-9]+)\" }} }} }} }} }}\n"
+    );
+    let source = retrial_recipe::Source::new("r.yaml", text);
+    let resolved = retrial_recipe::resolve("r", &source, &retrial_recipe::NoTemplates, &[]);
+    let (options, host) = (PlanOptions::default(), HostView::default());
+    let recipe = resolved.unwrap().recipe;
+    let plan = build(&recipe, &Origin::default(), &options, &host).unwrap();
+    let measuring = plan.steps.iter().filter(|step| step.trial().is_some());
+    let steps = measuring.map(|step| (step.number, step.name.clone()));
+    let steps = steps.collect();
+    let none = StepTimes::default();
+    (
+        Left::of(Remaining::of(plan, none.clone(), none), None),
+        steps,
+    )
 }
 
 /// A step begins.
@@ -253,7 +279,6 @@ fn second_trial() -> What {
     What::Measured {
         trial: "trial 2 of 5".to_owned(),
         figures: vec![(figure, 103_480.2, "tokens/s".to_owned())],
-        remaining_s: Some(2161.5),
     }
 }
 

@@ -1,0 +1,28 @@
+//! How long runs will take, by the runs of this home.
+
+use crate::app::options::{GlobalOptions, Output};
+use crate::history::earlier::{Earlier, step_times};
+use crate::history::{Index, entry};
+use crate::plan::Plan;
+use crate::plan::remaining::{Remaining, StepTimes};
+use crate::report::progress::left::Left;
+use crate::store::RunDirectory;
+
+/// What is left of a run, for its reporter; nothing if the progress is not shown as text.
+pub fn left(global: &GlobalOptions, directory: &RunDirectory) -> Left {
+    if global.quiet || global.output == Output::Json {
+        return Left::default();
+    }
+    let Ok(plan) = directory.read_json::<Plan>("plan.json") else {
+        return Left::default();
+    };
+    let own = step_times(directory, &plan);
+    rest(&mut entry::open(&global.home), plan, own)
+}
+
+/// What is left of a plan of which these steps were done.
+pub fn rest(index: &mut Index, plan: Plan, own: StepTimes) -> Left {
+    let earlier = Earlier::of(index, &plan);
+    let (run, times) = earlier.map(|one| (one.run, one.times)).unzip();
+    Left::of(Remaining::of(plan, own, times.unwrap_or_default()), run)
+}
