@@ -5,11 +5,14 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::mpsc::unbounded_channel;
 
+use crate::app::batch::array;
+use crate::app::batch::record::BatchRecord;
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::GlobalOptions;
 use crate::app::{follow, runtime, site, terminal};
-use crate::batch::journal::{BatchEvent, BatchState};
+use crate::batch::run::read_state;
+use crate::plan::Plan;
 use crate::results::verdict::ExitCode;
 use crate::run::execute;
 use crate::store::journal::{Event, Journal, State};
@@ -30,10 +33,13 @@ pub fn stop(global: &GlobalOptions, wanted: &str) -> Result<ExitCode, Failure> {
 /// Stops the process that follows a batch, or the runs that continue without one.
 fn stop_batch(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Failure> {
     let id = directory.id();
+    if BatchRecord::site_of(&global.home, id).is_some() {
+        return runtime::runtime()?.block_on(array::stop(global, directory));
+    }
     if through_its_follower(directory)? {
         return Ok(ExitCode::Success);
     }
-    let state = BatchState::of(&Journal::read::<BatchEvent>(&directory.journal())?);
+    let state = read_state(directory)?;
     let home = global.home.clone();
     let going = state.going();
     for run in &going {
@@ -81,6 +87,15 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode,
         return site::stop(global, &directory);
     }
     let id = directory.id().to_owned();
+    // Its process is on a node: the pid in its lock is none of this machine's.
+    let plan: Option<Plan> = directory.read_json("plan.json").ok();
+    let batch = plan.and_then(|plan| plan.batch).map(|batch| batch.id);
+    let of_site = |batch: &String| BatchRecord::site_of(&global.home, batch).is_some();
+    if let Some(batch) = batch.filter(of_site) {
+        return Err(Failure::usage(format!(
+            "{id} is a run of a batch on a site\n  stop all of it: retrial stop {batch}"
+        )));
+    }
     if through_its_follower(&directory)? {
         return Ok(ExitCode::Success);
     }

@@ -132,6 +132,9 @@ pub enum Command {
         /// Run in the job that `run --site` submits, on the first of its nodes.
         #[arg(long, hide = true)]
         in_job: bool,
+        /// The array of the batch that the job is a task of.
+        #[arg(long, hide = true, requires = "in_job")]
+        array: Option<usize>,
     },
     /// Print the output of a run's steps
     Logs {
@@ -209,7 +212,7 @@ pub enum Command {
     },
     /// List runs, remove them, or move them between machines
     Runs(Box<RunsArguments>),
-    /// List the sites: clusters on which `run --site` starts runs
+    /// List the sites: clusters on which `run --site` and `batch --site` start runs
     Sites,
     /// Create a recipe, from scratch or from a `docker run` command line
     New {
@@ -326,7 +329,7 @@ pub enum PlanFormat {
     Shell,
     /// JSON for programs
     Json,
-    /// The script of the job that `run --site` submits
+    /// The script of the job that `run --site` or `batch --site` submits
     Sbatch,
 }
 

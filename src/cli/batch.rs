@@ -2,19 +2,24 @@
 
 use super::arguments::{BatchArguments, PlanFormat};
 use super::plan_batch;
-use crate::app::batch::follow::{Taken, follow};
-use crate::app::batch::record::Asked;
+use crate::app::batch::array::{self, SiteBatch};
+use crate::app::batch::cells::Cells;
+use crate::app::batch::follow::{Followed, Taken, follow};
+use crate::app::batch::record::{Asked, BatchRecord};
 use crate::app::batch::start::Started;
 use crate::app::batch::{self, file, start};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
+use crate::app::site::find;
+use crate::app::site::found_or_saved;
+use crate::app::site::request::in_home;
 use crate::app::{background, runtime, terminal};
-use crate::batch::journal::{BatchEvent, BatchState};
+use crate::batch::CliOverrides;
+use crate::batch::run::read_journal;
 use crate::batch::verdict::BatchVerdict;
 use crate::report::content;
 use crate::results::verdict::ExitCode;
 use crate::store::Record;
-use crate::store::journal::Journal;
 use crate::store::lookup::Kind;
 
 /// Starts a batch, or resumes the same one if it is unfinished.
@@ -22,32 +27,99 @@ pub fn batch(global: &GlobalOptions, arguments: &BatchArguments) -> Result<ExitC
     let BatchArguments { plan, run, .. } = arguments;
     let overrides = plan_batch::overrides(&arguments.matrix, plan);
     if run.dry_run {
-        return plan_batch::plan(global, plan, &overrides, PlanFormat::Text);
+        return match &arguments.site {
+            Some(site) => plan_batch::for_site(global, site, plan, &overrides, PlanFormat::Text),
+            None => plan_batch::plan(global, plan, &overrides, PlanFormat::Text),
+        };
     }
     is_printable(global)?;
+    if let Some(site) = &arguments.site {
+        return on_site(global, site, arguments, &overrides);
+    }
     let opened = file::open(global, &plan.recipe.recipe, &overrides)?;
     let asked = Asked::of(plan, &run.request);
-    let (taken, directory) = match start::start(global, opened, asked, arguments.new)? {
-        Started::Taken(taken, directory) => (*taken, directory),
-        Started::Measured(directory) => {
-            let verdict = batch::judge::judge(global, &directory)?;
-            directory.write_json("verdict.json", &verdict)?;
-            print(global, &verdict, &directory);
-            return Ok(verdict.exit_code);
+    let take = |record: &BatchRecord, cells| Taken::of(global, record, cells);
+    match start::start(global, opened, asked, None, arguments.new, take)? {
+        Started::Measured(directory) => measured(global, &directory),
+        Started::Taken(_, directory) if run.detach => {
+            background::detach(global, Kind::Batch, &directory)
         }
-    };
-    if run.detach {
-        return background::detach(global, Kind::Batch, &directory);
+        Started::Taken(taken, directory) => to_its_end(global, taken, &directory),
     }
-    to_its_end(global, taken, &directory)
+}
+
+/// Submits a batch to a site, or what is left of the same one.
+fn on_site(
+    global: &GlobalOptions,
+    site: &str,
+    arguments: &BatchArguments,
+    overrides: &CliOverrides,
+) -> Result<ExitCode, Failure> {
+    let BatchArguments { plan, run, .. } = arguments;
+    let found = find::open(site)?;
+    let global = &in_home(global, &found);
+    let opened = file::open(global, &plan.recipe.recipe, overrides)?;
+    let asked = Asked::of(plan, &run.request);
+    let take = |record: &BatchRecord, cells: Cells| {
+        let target = array::take(global, found, record, &cells)?;
+        Ok((record.clone(), target))
+    };
+    let name = Some(site.to_owned());
+    match start::start(global, opened, asked, name, arguments.new, take)? {
+        Started::Measured(directory) => measured(global, &directory),
+        Started::Taken((record, target), directory) => submit(
+            global,
+            &SiteBatch {
+                directory,
+                record,
+                target,
+            },
+            run.detach,
+        ),
+    }
+}
+
+fn submit(global: &GlobalOptions, batch: &SiteBatch, detach: bool) -> Result<ExitCode, Failure> {
+    let ended = runtime::runtime()?.block_on(array::start(global, batch, detach))?;
+    Ok(ended.map_or(ExitCode::Success, |ended| {
+        ended_with(global, &ended, &batch.directory)
+    }))
+}
+
+/// Judges a batch whose runs are all there.
+fn measured(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Failure> {
+    let verdict = batch::judge::write(global, directory)?;
+    print(global, &verdict, directory);
+    Ok(verdict.exit_code)
 }
 
 /// Resumes a batch; the verdict of one that is complete is printed again.
 pub fn resume(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Failure> {
     is_printable(global)?;
-    match start::resume(global, directory)? {
-        Some(taken) => to_its_end(global, taken, directory),
+    let record: BatchRecord = directory.read_json("batch.json")?;
+    let Some(site) = record.site else {
+        let take = |record: &BatchRecord, cells| Taken::of(global, record, cells);
+        return match start::resume(directory, take)? {
+            Some(taken) => to_its_end(global, taken, directory),
+            None => judge(global, directory),
+        };
+    };
+    let found = found_or_saved(&directory.part("arrays/1"), &site)?;
+    let take = |record: &BatchRecord, cells: Cells| {
+        let target = array::take(global, found, record, &cells)?;
+        Ok((record.clone(), target))
+    };
+    match start::resume(directory, take)? {
         None => judge(global, directory),
+        Some((record, target)) => submit(
+            global,
+            &SiteBatch {
+                directory: directory.clone(),
+                record,
+                target,
+            },
+            false,
+        ),
     }
 }
 
@@ -57,13 +129,17 @@ fn to_its_end(
     directory: &Record,
 ) -> Result<ExitCode, Failure> {
     let ended = runtime::runtime()?.block_on(follow(global, taken, directory.clone()))?;
+    Ok(ended_with(global, &ended, directory))
+}
+
+fn ended_with(global: &GlobalOptions, ended: &Followed, directory: &Record) -> ExitCode {
     if let Some(verdict) = &ended.verdict {
         print(global, verdict, directory);
     }
     if global.output != Output::Json {
         ended.notes.iter().for_each(|note| terminal::note(note));
     }
-    Ok(ended.exit)
+    ended.exit
 }
 
 /// Judges a batch as it stands.
@@ -71,8 +147,7 @@ pub fn judge(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fai
     is_printable(global)?;
     let verdict = batch::judge::judge(global, directory)?;
     print(global, &verdict, directory);
-    let state = BatchState::of(&Journal::read::<BatchEvent>(&directory.journal())?);
-    if !state.is_over() {
+    if !read_journal(directory)?.is_over() {
         terminal::note(&format!(
             "the batch has not ended; this is its evidence so far\n  resume it: retrial resume {}",
             directory.id()

@@ -32,6 +32,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, RecipeRequest};
 use crate::app::{self, clean, nodes, runtime, stop, terminal};
 use arguments::{Arguments, Command};
+use resume::Process;
 
 use crate::results::verdict::ExitCode as Exit;
 
@@ -93,7 +94,15 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             require_accuracy,
             in_background,
             in_job,
-        } => resume::resume(&global, &run, require_accuracy, in_background, in_job),
+            array,
+        } => {
+            let process = Process {
+                in_background,
+                in_job,
+                array,
+            };
+            resume::resume(&global, &run, require_accuracy, process)
+        }
         Command::Logs {
             run,
             node,

@@ -13,6 +13,7 @@ use crate::history::entry;
 use crate::plan::remaining::StepTimes;
 use crate::plan::{Plan, shell, text};
 use crate::results::verdict::ExitCode;
+use crate::site::script::Work;
 
 /// Prints the plan.
 pub fn plan(
@@ -50,11 +51,14 @@ pub fn for_site(
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
     if *matrix != CliOverrides::default() || batch::file::is_batch(&request.recipe.recipe) {
-        return Err(Failure::usage("--site runs recipes, no batches"));
+        let overrides = plan_batch::overrides(matrix, request);
+        return plan_batch::for_site(global, site, request, &overrides, format);
     }
     let run = SiteRun::open(global, site, request, None)?;
     if format == PlanFormat::Sbatch {
-        terminal::print(&run.target.script("RUN")?);
+        let work = Work::Run { id: "RUN" };
+        let directory = run.global.home.runs().join("RUN");
+        terminal::print(&run.target.script(work, &directory)?);
         return Ok(ExitCode::Success);
     }
     print(global, &run.plan, format)

@@ -1,15 +1,23 @@
 //! `retrial plan BATCH`: cells, excluded combinations, images, time and claims. Changes nothing.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::arguments::PlanFormat;
-use crate::app::batch::{estimate, file};
+use crate::app::batch::cells::Cells;
+use crate::app::batch::file::OpenedBatch;
+use crate::app::batch::{array, estimate, file};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, PlanRequest};
-use crate::app::terminal;
+use crate::app::site::find;
+use crate::app::site::request::in_home;
+use crate::app::{runtime, terminal};
 use crate::batch::{BatchEstimate, CliOverrides, ResolvedCell};
+use crate::host::checks::Check;
 use crate::report::content::batch_plan;
 use crate::results::verdict::ExitCode;
+use retrial_recipe::Resolved;
 
 /// What the command line says of a batch, with the options that it shares with `plan` and `run`.
 pub fn overrides(matrix: &CliOverrides, request: &PlanRequest) -> CliOverrides {
@@ -18,6 +26,47 @@ pub fn overrides(matrix: &CliOverrides, request: &PlanRequest) -> CliOverrides {
         set: request.recipe.settings.clone(),
         ..matrix.clone()
     }
+}
+
+/// Prints the plan of a batch on a site's nodes, or the script of its first array.
+pub fn for_site(
+    global: &GlobalOptions,
+    site: &str,
+    request: &PlanRequest,
+    overrides: &CliOverrides,
+    format: PlanFormat,
+) -> Result<ExitCode, Failure> {
+    let found = find::open(site)?;
+    let global = &in_home(global, &found);
+    let opened = file::open(global, &request.recipe.recipe, overrides)?;
+    if format != PlanFormat::Sbatch {
+        // A node is not this host.
+        let cells = resolved(&opened)?;
+        let estimate = BatchEstimate::of(&opened.plan, &cells);
+        return print(global, &opened, &estimate, &[], format);
+    }
+    let cells = Cells::open(&opened.plan)?;
+    let target = array::target(global, found, &opened.plan, &cells)?;
+    let (script, arrays) = runtime::runtime()?.block_on(array::script(&target, &opened.plan))?;
+    terminal::print(&script);
+    if arrays > 1 {
+        terminal::note(&format!(
+            "this is the first of {arrays} arrays: it has as many tasks as the site's MaxArraySize allows"
+        ));
+    }
+    Ok(ExitCode::Success)
+}
+
+/// The recipe of each cell.
+fn resolved(opened: &OpenedBatch) -> Result<Vec<ResolvedCell>, Failure> {
+    let resolved = opened.resolve().map_err(Failure::problems)?;
+    // A node's times are not this host's.
+    Ok(resolved.into_iter().map(|one| cell(one, None)).collect())
+}
+
+fn cell(one: Resolved, here: Option<Duration>) -> ResolvedCell {
+    let recipe = one.recipe;
+    ResolvedCell { recipe, here }
 }
 
 /// Prints the plan of a batch.
@@ -29,29 +78,34 @@ pub fn plan(
 ) -> Result<ExitCode, Failure> {
     if matches!(format, PlanFormat::Shell | PlanFormat::Sbatch) {
         return Err(Failure::usage(
-            "a batch has no script of its own\n  plan one of its cells: retrial plan RECIPE --set NAME=VALUE --format shell",
+            "a batch has no script of its own\n  plan one of its cells: retrial plan RECIPE --set NAME=VALUE --format shell\n  for the script of its arrays on a site: --site NAME --format sbatch",
         ));
     }
     let opened = file::open(global, &request.recipe.recipe, overrides)?;
     let resolved = opened.resolve().map_err(Failure::problems)?;
-    let cells: Vec<ResolvedCell> = resolved
-        .iter()
-        .zip(estimate::here(global, &request.options, &resolved))
-        .map(|(one, here)| ResolvedCell {
-            recipe: one.recipe.clone(),
-            here,
-        })
-        .collect();
+    let here = estimate::here(global, &request.options, &resolved);
+    let cells = resolved.iter().cloned().zip(here);
+    let cells: Vec<ResolvedCell> = cells.map(|(one, here)| cell(one, here)).collect();
     let mut estimate = BatchEstimate::of(&opened.plan, &cells);
     estimate::ask_the_engine(global, &mut estimate);
     let unmet = estimate::unmet(global, &request.options, &resolved);
+    print(global, &opened, &estimate, &unmet, format)
+}
+
+fn print(
+    global: &GlobalOptions,
+    opened: &OpenedBatch,
+    estimate: &BatchEstimate,
+    unmet: &[Check],
+    format: PlanFormat,
+) -> Result<ExitCode, Failure> {
     let json = format == PlanFormat::Json || global.output == Output::Json;
     if json {
         let plan = &opened.plan;
         terminal::print_pretty(&json!({ "plan": plan, "estimate": estimate, "unmet": unmet }))?;
         return Ok(ExitCode::Success);
     }
-    terminal::show(&batch_plan::document(&opened.plan, &estimate));
+    terminal::show(&batch_plan::document(&opened.plan, estimate));
     if !unmet.is_empty() {
         terminal::print("\nUnmet requirements of this host\n");
         terminal::print_lines(unmet.iter().map(|one| format!("  {one}")));

@@ -6,19 +6,34 @@ use super::{batch, judge};
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::GlobalOptions;
-use crate::app::{follow, runtime, site};
+use crate::app::{batch as app_batch, follow, runtime, site};
 use crate::results::verdict::ExitCode;
 use crate::store::journal::{Event, Journal, State};
 use crate::store::{Home, Record};
+
+/// Which process this is of a run or a batch.
+#[derive(Debug, Clone, Copy)]
+pub struct Process {
+    /// The one in the background that `--detach` starts.
+    pub in_background: bool,
+    /// The one in the job of a site.
+    pub in_job: bool,
+    /// The one in a task of this array of a batch.
+    pub array: Option<usize>,
+}
 
 /// Resumes a run or a batch; the verdict of one that is complete is printed again.
 pub fn resume(
     global: &GlobalOptions,
     run: &str,
     require_accuracy: bool,
-    in_background: bool,
-    in_job: bool,
+    process: Process,
 ) -> Result<ExitCode, Failure> {
+    let Process {
+        in_background,
+        in_job,
+        array,
+    } = process;
     if in_background {
         // Away from the terminal: its hangup is not ours. Fails only for a group leader.
         let _ = rustix::process::setsid();
@@ -28,6 +43,9 @@ pub fn resume(
         RunOrBatch::Run(directory) => directory,
         RunOrBatch::Batch(directory) => {
             is_ours(&directory, &home.batches(), "batch", &home)?;
+            if let Some(array) = array {
+                return app_batch::array::execute(global, &directory, array);
+            }
             return batch::resume(global, &directory);
         }
     };

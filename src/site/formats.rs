@@ -50,8 +50,14 @@ const OWN: [(&str, &str); 19] = [
     ("-o", "the job's output is a file of the run"),
     ("--error", "the job's output is a file of the run"),
     ("-e", "the job's output is a file of the run"),
-    ("--array", "a run is one job"),
-    ("-a", "a run is one job"),
+    (
+        "--array",
+        "Retrial submits a batch as arrays, and a run as one job",
+    ),
+    (
+        "-a",
+        "Retrial submits a batch as arrays, and a run as one job",
+    ),
     ("--wait", "`retrial run` waits by itself"),
     ("-W", "`retrial run` waits by itself"),
     ("--parsable", "it is always given"),

@@ -46,6 +46,8 @@ object! {
         exclusive: bool [default = "true"],
         /// The time limit of a job (`--time`). Default: one and a half times what the recipe expects, and an hour for downloads.
         time_limit: Option<Duration>,
+        /// The most tasks of an array that run at once (`--array=0-99%N`): a batch is submitted as arrays. Default: as many as there are nodes.
+        array_task_throttle: Option<u32> = FieldType::Integer(1, 10_000),
         /// More options of sbatch, one an entry: --mail-type=END.
         options: Vec<String> = FieldType::List(&FieldType::Text(formats::OPTION), 1),
         /// The directory for runs: the same on the login host and on all nodes. Default: that of `--home`.

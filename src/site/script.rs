@@ -20,12 +20,52 @@ while kill -0 $tool 2>/dev/null; do
 done
 ";
 
-/// A job of a run.
+/// What a job executes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work<'a> {
+    /// A run.
+    Run {
+        /// Its id.
+        id: &'a str,
+    },
+    /// Tasks of a batch, each a task of an array.
+    Array {
+        /// The batch's id.
+        batch: &'a str,
+        /// Which of the batch's arrays, from 1.
+        number: usize,
+        /// How many tasks it has.
+        tasks: usize,
+        /// A node on which the tasks have failed.
+        exclude: Option<&'a str>,
+    },
+}
+
+impl<'a> Work<'a> {
+    /// The id of the run or the batch.
+    #[must_use]
+    pub fn id(self) -> &'a str {
+        match self {
+            Self::Run { id } | Self::Array { batch: id, .. } => id,
+        }
+    }
+
+    /// The name of its jobs, by which they are found again.
+    #[must_use]
+    pub fn job_name(self) -> String {
+        match self {
+            Self::Run { id } => format!("retrial-{id}"),
+            Self::Array { batch, number, .. } => format!("retrial-{batch}-{number}"),
+        }
+    }
+}
+
+/// A job of a run, or an array of a batch.
 #[derive(Debug, Clone)]
 pub struct JobScript<'a> {
-    /// The run's id.
-    pub run: &'a str,
-    /// The run's directory, in the shared home.
+    /// What it executes.
+    pub work: Work<'a>,
+    /// The directory of the run or the array, in the shared home.
     pub directory: String,
     /// The shared home.
     pub home: String,
@@ -56,12 +96,6 @@ pub enum ScriptError {
     },
 }
 
-/// The name of a run's jobs, by which they are found again.
-#[must_use]
-pub fn job_name(run: &str) -> String {
-    format!("retrial-{run}")
-}
-
 impl JobScript<'_> {
     /// Renders the script.
     ///
@@ -71,26 +105,37 @@ impl JobScript<'_> {
         self.check()?;
         let mut out = format!(
             "#!/bin/bash\n# A job of Retrial; `retrial resume {}` submits another one if it ends too early.\n",
-            self.run
+            self.work.id()
         );
         for option in self.options() {
             let _ = writeln!(out, "#SBATCH {option}");
         }
         out.push('\n');
         out.push_str(&environment(self.site, &self.scratch));
+        let site = self.site;
         let tool = format!("{} --home {}", quote(&self.program), quote(&self.home));
-        let run = quote(self.run);
-        let _ = writeln!(out, "{tool} resume --in-job {run} &");
+        let id = quote(self.work.id());
+        let (array, clean) = match self.work {
+            Work::Run { .. } => (String::new(), Some(id.clone())),
+            // A node that others use has other tasks' containers, too.
+            Work::Array { number, .. } => (
+                format!(" --array {number}"),
+                site.exclusive.then(|| "--all".to_owned()),
+            ),
+        };
+        let _ = writeln!(out, "{tool} resume --in-job{array} {id} &");
         out.push_str(WAIT);
-        let _ = writeln!(out, "[ $status -le 128 ] || {tool} clean {run} || true");
+        if let Some(clean) = clean {
+            let _ = writeln!(out, "[ $status -le 128 ] || {tool} clean {clean} || true");
+        }
         let _ = writeln!(out, "exit $status");
         Ok(out)
     }
 
     fn check(&self) -> Result<(), ScriptError> {
         let values = [
-            ("the run's id", self.run),
-            ("the run's directory", &self.directory),
+            ("the id", self.work.id()),
+            ("the directory", &self.directory),
             ("the site's `home`", &self.home),
             ("the path of Retrial's program", &self.program),
             ("the site's `scratch`", &self.scratch),
@@ -111,15 +156,25 @@ impl JobScript<'_> {
         let site = self.site;
         let valued = |name: &str, value: &str| format!("--{name}={}", as_sbatch(value));
         // In the name of a file, sbatch replaces %j and its like.
-        let output = format!("{}/slurm-%j.out", self.directory.replace('%', "%%"));
+        let directory = self.directory.replace('%', "%%");
+        let output = match self.work {
+            Work::Run { .. } => format!("{directory}/slurm-%j.out"),
+            Work::Array { .. } => format!("{directory}/slurm-%A_%a.out"),
+        };
         let mut options = vec![
-            valued("job-name", &job_name(self.run)),
+            valued("job-name", &self.work.job_name()),
             valued("comment", &self.directory),
             valued("output", &output),
             format!("--signal=B:TERM@{}", warning_s(self.time_limit)),
             "--no-requeue".to_owned(),
             "--dependency=singleton".to_owned(),
         ];
+        if let Work::Array { tasks, exclude, .. } = self.work {
+            let throttle = site.array_task_throttle;
+            let throttle = throttle.map_or_else(String::new, |most| format!("%{most}"));
+            options.push(format!("--array=0-{}{throttle}", tasks.saturating_sub(1)));
+            options.extend(exclude.map(|node| valued("exclude", node)));
+        }
         let allocation = allocation(site, self.nodes, self.time_limit);
         options.extend(allocation.into_iter().map(|(name, value)| match value {
             Some(value) => format!("{name}={}", as_sbatch(&value)),
@@ -188,7 +243,9 @@ mod tests {
 
     fn job(site: &Site) -> JobScript<'_> {
         JobScript {
-            run: "20261123-032259-quickstart-e66e",
+            work: Work::Run {
+                id: "20261123-032259-quickstart-e66e",
+            },
             directory: "/shared/ann/retrial/runs/20261123-032259-quickstart-e66e".to_owned(),
             home: "/shared/ann/retrial".to_owned(),
             program: "/shared/ann/bin/retrial".to_owned(),
@@ -202,6 +259,22 @@ mod tests {
     #[test]
     fn the_least_script() {
         insta::assert_snapshot!(job(&site("")).render().unwrap());
+    }
+
+    #[test]
+    fn an_array_of_a_batch() {
+        let site = site("array_task_throttle: 8\n");
+        let script = JobScript {
+            work: Work::Array {
+                batch: "20261123-032259-speed-e66e",
+                number: 2,
+                tasks: 30,
+                exclude: Some("n3"),
+            },
+            directory: "/shared/ann/retrial/batches/20261123-032259-speed-e66e/arrays/2".to_owned(),
+            ..job(&site)
+        };
+        insta::assert_snapshot!(script.render().unwrap());
     }
 
     #[test]

@@ -32,6 +32,9 @@ pub enum SlurmError {
         /// How long it was waited for.
         seconds: u64,
     },
+    /// The cluster has no arrays, or does not say how long they may be.
+    #[error("`scontrol show config` printed no MaxArraySize")]
+    NoArrays,
     /// It printed something else than it should.
     #[error("`{program}` printed no job id: {printed:?}")]
     NoId {

@@ -7,12 +7,21 @@ use std::time::Duration;
 use tokio::process::{Child, Command};
 
 use super::error::SlurmError;
-use super::rows::{ACCOUNT_FIELDS, AccountedJob, QUEUE_FIELDS, QueuedJob, submitted_id};
+use super::rows::{
+    ACCOUNT_FIELDS, ACCOUNT_TASK_FIELDS, AccountedJob, ArrayTask, QUEUE_FIELDS, QueuedJob,
+    TASK_FIELDS, max_array_size, submitted_id,
+};
 
 /// How long a question may take. Slurm's programs try for some time themselves.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// How long a submission may take: it is not ended earlier, since nobody would know its job.
 const SUBMISSION: Duration = Duration::from_mins(5);
+
+/// The node of the job that this process is in, by Slurm's name for it.
+#[must_use]
+pub fn node_of_process() -> Option<String> {
+    std::env::var("SLURMD_NODENAME").ok()
+}
 
 /// The nodes of the job that this process is in, the first one first.
 ///
@@ -28,6 +37,15 @@ pub async fn nodes_of_job() -> Result<Vec<String>, SlurmError> {
     }
     let printed = call("scontrol", &["show", "hostnames", &list], PATIENCE).await?;
     Ok(printed.lines().map(str::to_owned).collect())
+}
+
+/// One more than the highest index that a task of an array may have on this cluster.
+///
+/// # Errors
+/// If scontrol fails or does not print it.
+pub async fn size_of_arrays() -> Result<u32, SlurmError> {
+    let printed = call("scontrol", &["show", "config"], PATIENCE).await?;
+    max_array_size(&printed).ok_or(SlurmError::NoArrays)
 }
 
 /// The jobs of one name, of this user.
@@ -68,20 +86,45 @@ impl Slurm {
         Ok(jobs)
     }
 
+    /// The tasks of arrays that Slurm's controller knows, over or not. Those that are over are forgotten
+    /// after some minutes.
+    ///
+    /// # Errors
+    /// If squeue fails: the controller may be away.
+    pub async fn queued_tasks(&self) -> Result<Vec<ArrayTask>, SlurmError> {
+        let name = format!("--name={}", self.name);
+        let arguments = ["--me", "-h", "-r", "--states=all", &name, "-o", TASK_FIELDS];
+        let printed = call("squeue", &arguments, PATIENCE).await?;
+        Ok(ArrayTask::read(&printed))
+    }
+
+    /// What the accounting has of the tasks of arrays since a day, `2026-11-23`.
+    ///
+    /// # Errors
+    /// If sacct fails: a site may have no accounting.
+    pub async fn accounted_tasks(&self, since: &str) -> Result<Vec<ArrayTask>, SlurmError> {
+        let printed = self.sacct(since, ACCOUNT_TASK_FIELDS).await?;
+        Ok(ArrayTask::read_accounted(&printed))
+    }
+
     /// What the accounting has of the jobs since a day, `2026-11-23`.
     ///
     /// # Errors
     /// If sacct fails: a site may have no accounting.
     pub async fn accounted(&self, since: &str) -> Result<Vec<AccountedJob>, SlurmError> {
+        let printed = self.sacct(since, ACCOUNT_FIELDS).await?;
+        let mut jobs = AccountedJob::read(&printed);
+        jobs.sort_by_key(|job| job.id.parse::<u64>().unwrap_or_default());
+        Ok(jobs)
+    }
+
+    async fn sacct(&self, since: &str, fields: &str) -> Result<String, SlurmError> {
         let (name, since) = (
             format!("--name={}", self.name),
             format!("--starttime={since}"),
         );
-        let arguments = ["-X", "-n", "-P", &since, &name, "-o", ACCOUNT_FIELDS];
-        let printed = call("sacct", &arguments, PATIENCE).await?;
-        let mut jobs = AccountedJob::read(&printed);
-        jobs.sort_by_key(|job| job.id.parse::<u64>().unwrap_or_default());
-        Ok(jobs)
+        let arguments = ["-X", "-n", "-P", &since, &name, "-o", fields];
+        call("sacct", &arguments, PATIENCE).await
     }
 
     /// The place of a waiting job among those of its partition, from 1, and how many wait there.

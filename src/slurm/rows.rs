@@ -1,7 +1,14 @@
 //! Rows of `squeue` and `sacct`: fixed fields between bars. Pure.
 
-/// The fields of a row of squeue; the reason, which is free text, comes last.
-pub const QUEUE_FIELDS: &str = "%i|%T|%P|%S|%N|%r";
+/// The fields of a row of squeue; the reason, which is free text, comes last. All tasks of an array have
+/// its id.
+pub const QUEUE_FIELDS: &str = "%F|%T|%P|%S|%N|%r";
+
+/// The fields of a row of squeue for a task of an array.
+pub const TASK_FIELDS: &str = "%F|%K|%T|%N";
+
+/// The fields of a row of sacct for a task of an array.
+pub const ACCOUNT_TASK_FIELDS: &str = "JobID,State,NodeList";
 
 /// The fields of a row of sacct.
 pub const ACCOUNT_FIELDS: &str = "JobIDRaw,State,ExitCode,ElapsedRaw,TimelimitRaw,NodeList";
@@ -131,6 +138,77 @@ impl AccountedJob {
     }
 }
 
+/// A task of an array, in the queue or in the accounting records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArrayTask {
+    /// The id of its array.
+    pub array: String,
+    /// Its index in the array.
+    pub index: u32,
+    /// Slurm's word for its state.
+    pub state: String,
+    /// Its node; empty before it has one.
+    pub node: String,
+}
+
+impl ArrayTask {
+    /// Its phase.
+    #[must_use]
+    pub fn phase(&self) -> JobPhase {
+        JobPhase::of(&self.state)
+    }
+
+    /// Reads the rows of `TASK_FIELDS`; others, such as one for all tasks that were cancelled before they
+    /// started, are left out.
+    #[must_use]
+    pub fn read(text: &str) -> Vec<Self> {
+        let row = |row: &str| {
+            let mut fields = row.split('|').map(str::trim);
+            Self::of(
+                fields.next()?,
+                fields.next()?,
+                fields.next()?,
+                fields.next()?,
+            )
+        };
+        text.lines().filter_map(row).collect()
+    }
+
+    /// Reads the rows of `ACCOUNT_TASK_FIELDS`; others are left out.
+    #[must_use]
+    pub fn read_accounted(text: &str) -> Vec<Self> {
+        let row = |row: &str| {
+            let mut fields = row.split('|').map(str::trim);
+            let (array, index) = fields.next()?.split_once('_')?;
+            Self::of(array, index, fields.next()?, fields.next()?)
+        };
+        text.lines().filter_map(row).collect()
+    }
+
+    fn of(array: &str, index: &str, state: &str, node: &str) -> Option<Self> {
+        // In the accounting, a task without a node has the words `None assigned`.
+        let node = if node.contains(' ') { "" } else { node };
+        Some(Self {
+            array: Some(array).filter(|id| is_id(id))?.to_owned(),
+            index: index.parse().ok()?,
+            // `CANCELLED by 1000`
+            state: state.split(' ').next()?.to_owned(),
+            node: node.to_owned(),
+        })
+    }
+}
+
+/// The value of `MaxArraySize` among the lines of `scontrol show config`: one more than the highest index
+/// that a task may have.
+#[must_use]
+pub fn max_array_size(printed: &str) -> Option<u32> {
+    let line = |line: &str| {
+        let (name, value) = line.split_once('=')?;
+        (name.trim() == "MaxArraySize").then(|| value.trim().parse().ok())?
+    };
+    printed.lines().find_map(line)
+}
+
 /// The id that `sbatch --parsable` prints: `12`, or `12;cluster`.
 #[must_use]
 pub fn submitted_id(printed: &str) -> Option<String> {
@@ -176,6 +254,33 @@ mod tests {
             (Some(31), Some(240))
         );
         assert_eq!((jobs[1].phase(), jobs[1].limit_min), (JobPhase::Over, None));
+    }
+
+    #[test]
+    fn rows_of_an_arrays_tasks() {
+        let queued = "7|0|RUNNING|n1\n7|1|PENDING|\n7|N/A|CANCELLED|\n7|2-9%2|PENDING|\n";
+        let tasks = ArrayTask::read(queued);
+        let read = |task: &ArrayTask| (task.index, task.phase(), task.node.clone());
+        assert_eq!(
+            tasks.iter().map(read).collect::<Vec<_>>(),
+            [
+                (0, JobPhase::Active, "n1".to_owned()),
+                (1, JobPhase::Waiting, String::new())
+            ]
+        );
+        let accounted = "7_0|CANCELLED by 0|n1\n7_1|CANCELLED|None assigned\n7_[2-9%2]|PENDING|\n";
+        let tasks = ArrayTask::read_accounted(accounted);
+        assert_eq!(tasks.len(), 2);
+        assert_eq!((&*tasks[0].state, &*tasks[0].node), ("CANCELLED", "n1"));
+        assert_eq!(tasks[1].node, "");
+    }
+
+    #[test]
+    fn the_size_of_arrays() {
+        let printed =
+            "Configuration data\nMailProg                = x\nMaxArraySize            = 1001\n";
+        assert_eq!(max_array_size(printed), Some(1001));
+        assert_eq!(max_array_size("slurm"), None);
     }
 
     #[rstest]

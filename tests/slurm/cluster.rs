@@ -8,13 +8,13 @@ use super::program::{Done, User, recipe};
 use super::support::Cluster;
 
 /// A user of the cluster's login node, with a directory that all nodes share.
-struct Login {
-    cluster: Cluster,
-    user: User,
+pub struct Login {
+    pub cluster: Cluster,
+    pub user: User,
 }
 
 impl Login {
-    fn new(name: &str, recipe: &str) -> Option<Self> {
+    pub fn new(name: &str, recipe: &str) -> Option<Self> {
         let cluster = Cluster::shared()?;
         let directory = cluster
             .directory
@@ -34,7 +34,7 @@ impl Login {
     }
 
     /// Starts to follow, and returns the process: the script is replaced by the program.
-    fn start(&self, arguments: &[&str]) -> Child {
+    pub fn start(&self, arguments: &[&str]) -> Child {
         let mut command = self.user.command(arguments);
         let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap()
@@ -80,7 +80,7 @@ impl Drop for Login {
 
 const SITE: &str = "partition: gpu\ntime_limit: 20m\n";
 
-fn signal(child: &Child, name: &str) {
+pub fn signal(child: &Child, name: &str) {
     let pid = child.id().to_string();
     let killed = std::process::Command::new("kill")
         .args([name, &pid])
@@ -88,7 +88,7 @@ fn signal(child: &Child, name: &str) {
     assert!(killed.unwrap().success());
 }
 
-fn end(child: Child) -> Done {
+pub fn end(child: Child) -> Done {
     Done::of(&child.wait_with_output().unwrap())
 }
 

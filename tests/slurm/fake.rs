@@ -12,17 +12,17 @@ use tempfile::TempDir;
 use super::program::{User, recipe};
 
 /// A login host with stand-ins of Slurm's programs.
-struct Fake {
+pub struct Fake {
     directory: TempDir,
-    user: User,
+    pub user: User,
 }
 
 impl Fake {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let bin = directory.path().join("bin");
         std::fs::create_dir_all(&bin).unwrap();
-        for name in ["sbatch", "squeue", "sacct", "scancel"] {
+        for name in ["sbatch", "squeue", "sacct", "scancel", "scontrol"] {
             let stand_in = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/slurm/stand-in");
             symlink(stand_in, bin.join(name)).unwrap();
         }
@@ -36,15 +36,15 @@ impl Fake {
         Self { directory, user }
     }
 
-    fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.directory.path()
     }
 
-    fn set(&self, name: &str, text: &str) {
+    pub fn set(&self, name: &str, text: &str) {
         std::fs::write(self.path().join(name), text).unwrap();
     }
 
-    fn calls(&self, program: &str) -> usize {
+    pub fn calls(&self, program: &str) -> usize {
         let calls = std::fs::read_to_string(self.path().join("calls")).unwrap_or_default();
         let program = format!("{program} ");
         calls

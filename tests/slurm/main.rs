@@ -6,5 +6,7 @@
 mod support;
 
 mod cluster;
+mod cluster_batch;
 mod fake;
+mod fake_batch;
 mod program;

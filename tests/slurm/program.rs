@@ -23,6 +23,17 @@ pub fn recipe(seconds: u32) -> String {
     )
 }
 
+/// A recipe with a parameter by which its figure differs; it sleeps so many seconds.
+pub fn sizes(seconds: u32) -> String {
+    format!(
+        "schema: 1\ntitle: Two sizes\nsubmission: {{ suite: mine, benchmark: size }}\nimage: debian:bookworm-slim\n\
+         params: {{ size: {{ type: enum, values: [small, large], default: small }} }}\n\
+         scenarios:\n  size:\n    performance:\n      \
+         run: 'sleep {seconds}; case ${{{{ params.size }}}} in small) echo speed: 100;; *) echo speed: 120;; esac'\n      \
+         figures: {{ speed: {{ pattern: 'speed: ([0-9]+)', unit: items/s, noise: 1% }} }}\n"
+    )
+}
+
 /// A user with a home, a site and a recipe.
 pub struct User {
     pub directory: PathBuf,
@@ -89,6 +100,31 @@ impl User {
         runs[0].clone()
     }
 
+    /// `batch ./mine.yaml --site lab` with three trials of two cells
+    pub fn batch(&self, arguments: &[&str]) -> Done {
+        let batch = ["batch", "./mine.yaml", "--site", "lab", "--trials", "3"];
+        self.retrial(&[&batch[..], &["--vary", "size=small,large"], arguments].concat())
+    }
+
+    /// The directory of the only batch.
+    pub fn the_batch(&self) -> PathBuf {
+        let batches = std::fs::read_dir(self.directory.join("home/batches")).unwrap();
+        let batches: Vec<PathBuf> = batches.map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(batches.len(), 1, "{batches:?}");
+        batches[0].clone()
+    }
+
+    /// Its id.
+    pub fn batch_id(&self) -> String {
+        let name = self.the_batch();
+        name.file_name().unwrap().to_str().unwrap().to_owned()
+    }
+
+    /// The entries of a journal in its directory.
+    pub fn of_batch(&self, name: &str) -> Vec<Value> {
+        entries(&self.the_batch().join(name))
+    }
+
     /// Its id.
     pub fn id(&self) -> String {
         let name = self.the_run();
@@ -97,10 +133,7 @@ impl User {
 
     /// The entries of a journal of its.
     pub fn journal(&self, name: &str) -> Vec<Value> {
-        let text = std::fs::read_to_string(self.the_run().join(name)).unwrap_or_default();
-        text.lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect()
+        entries(&self.the_run().join(name))
     }
 
     /// Waits until its journal has an event.
@@ -122,6 +155,13 @@ impl User {
         }
         panic!("no {event}: {:?}", self.journal("journal.jsonl"));
     }
+}
+
+/// The entries of a journal; none if it is not there.
+pub fn entries(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let entries = text.lines().map(serde_json::from_str);
+    entries.filter_map(Result::ok).collect()
 }
 
 /// How it ended.

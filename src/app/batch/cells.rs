@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::record::{Asked, recipe_of};
 use crate::app::failure::Failure;
-use crate::app::nodes::Allocation;
 use crate::app::open::{self, Opened};
 use crate::app::options::GlobalOptions;
 use crate::app::{approval, catalog, prepare, terminal};
@@ -16,8 +15,17 @@ use crate::plan::Plan;
 use crate::results::verdict::ExitCode;
 use retrial_recipe::Diagnostics;
 
-/// Recipes of the cells, in their order.
-pub struct Cells(Vec<Opened>);
+/// Recipes of cells, by the cells' positions.
+pub struct Cells(BTreeMap<usize, Opened>);
+
+/// Where a batch's runs are executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// On this host.
+    Here,
+    /// On nodes of a site, which nobody has examined yet.
+    Site,
+}
 
 /// The plans of a batch's runs.
 pub struct Plans {
@@ -30,15 +38,23 @@ pub struct Plans {
 impl Cells {
     /// Reads and resolves the recipe of every cell, and reports all problems.
     pub fn open(plan: &BatchPlan) -> Result<Self, Failure> {
+        Self::open_these(plan, &(0..plan.cells.len()).collect())
+    }
+
+    /// As [`Self::open`], of the cells at these positions.
+    pub fn open_these(plan: &BatchPlan, wanted: &BTreeSet<usize>) -> Result<Self, Failure> {
         let mut failures = Failures::default();
         // What is wrong whatever a cell chooses is told once.
         let mut problems = Diagnostics::default();
-        let mut cells = Vec::new();
-        for cell in &plan.cells {
+        let mut cells = BTreeMap::new();
+        for (position, cell) in plan.cells.iter().enumerate() {
+            if !wanted.contains(&position) {
+                continue;
+            }
             let request = recipe_of(cell);
             match catalog::open(&request.recipe) {
                 Ok(entry) => match open::resolved(entry, &request) {
-                    Ok(opened) => cells.push(opened),
+                    Ok(opened) => drop(cells.insert(position, opened)),
                     Err(found) => problems.extend(found),
                 },
                 Err(error) => failures.add(&cell.name, error.into()),
@@ -52,31 +68,37 @@ impl Cells {
 
     /// SHA-256 of each resolved recipe.
     pub fn hashes(&self) -> Vec<String> {
-        let hashes = self.0.iter().map(|cell| cell.resolved.hash.clone());
+        let hashes = self.0.values().map(|cell| cell.resolved.hash.clone());
         hashes.collect()
+    }
+
+    /// The position of a cell whose recipe does not have its hash of these any more.
+    pub fn changed(&self, hashes: &[String]) -> Option<usize> {
+        let has_changed =
+            |cell: &usize, opened: &Opened| hashes.get(*cell) != Some(&opened.resolved.hash);
+        let mut cells = self.0.iter();
+        let found = cells.find(|(cell, opened)| has_changed(cell, opened));
+        found.map(|(cell, _)| *cell)
     }
 
     /// The recipe of a cell.
     pub fn get(&self, cell: usize) -> Option<&Opened> {
-        self.0.get(cell)
+        self.0.get(&cell)
     }
 
-    /// Plans every run on this host, and reports the problems of all at once.
+    /// Plans every run, and reports the problems of all at once.
     pub fn plans(
         &self,
         global: &GlobalOptions,
         batch: &BatchPlan,
         asked: &Asked,
         gpus: &[String],
+        place: Place,
     ) -> Result<Plans, Failure> {
-        let mut host = open::host_view(global);
-        let asks_engine = self.0.iter().find(|cell| {
-            let recipe = &cell.resolved.recipe;
-            depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref())
-        });
-        if let Some(cell) = asks_engine {
-            host = open::host_and_engine(global, cell);
-        }
+        let host = match place {
+            Place::Here => self.this_host(global),
+            Place::Site => HostView::default(),
+        };
         let (run, mut failures) = (&asked.run, Failures::default());
         let mut plans: Vec<(usize, TrialRun, Plan)> = Vec::new();
         let mut warned = BTreeSet::new();
@@ -100,11 +122,13 @@ impl Cells {
             };
             let arguments = asked.plan(cell, trial_run, gpus);
             match prepare::planned(&quiet, &arguments, run, opened, &host) {
-                Ok(plan) => {
+                Ok(mut plan) => {
+                    if place == Place::Site {
+                        plan.unmet.clear();
+                    }
                     open::report_warnings(&quiet, opened, &plan);
                     let checked = prepare::check(&quiet, &arguments, run, &plan);
-                    // A batch has one machine.
-                    let checked = checked.and_then(|()| Allocation::matches(None, &plan));
+                    let checked = checked.and_then(|()| has_one_machine(&plan));
                     if let Err(failure) = checked {
                         failures.add(&cell.name, failure);
                     }
@@ -125,6 +149,29 @@ impl Cells {
         }
         failures.result().map(|()| Plans { host, plans })
     }
+
+    /// This host, with what its engine says if a recipe depends on that.
+    fn this_host(&self, global: &GlobalOptions) -> HostView {
+        let asks_engine = self.0.values().find(|cell| {
+            let recipe = &cell.resolved.recipe;
+            depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref())
+        });
+        match asks_engine {
+            Some(cell) => open::host_and_engine(global, cell),
+            None => open::host_view(global),
+        }
+    }
+}
+
+/// Refuses a recipe for several machines.
+fn has_one_machine(plan: &Plan) -> Result<(), Failure> {
+    let Some(nodes) = plan.nodes.filter(|nodes| nodes.count > 1) else {
+        return Ok(());
+    };
+    Err(Failure::usage(format!(
+        "{} needs {} machines, and a run of a batch has one\n  run it by itself: retrial run {} --site NAME",
+        plan.recipe, nodes.count, plan.recipe
+    )))
 }
 
 impl Plans {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc::unbounded_channel;
 
-use super::cells::{Cells, Plans};
+use super::cells::{Cells, Place, Plans};
 use super::judge;
 use super::make::Maker;
 use super::record::BatchRecord;
@@ -15,11 +15,12 @@ use crate::app::options::GlobalOptions;
 use crate::app::signals::{self, STOPPING, SignalTarget};
 use crate::app::{follow, open};
 use crate::batch::journal::BatchWhat;
-use crate::batch::run::{BatchEnded, BatchJob, BatchSession, Emitter, execute, workers};
+use crate::batch::run::{BatchEnded, BatchJob, BatchSession, Emitter, Workers, execute, workers};
 use crate::batch::verdict::BatchVerdict;
 use crate::plan::Plan;
 use crate::results::verdict::ExitCode;
 use crate::run::interrupt::on_thread;
+use crate::slurm;
 use crate::store::Record;
 use retrial_engine::api::Engine;
 
@@ -30,21 +31,46 @@ pub struct Taken {
     cells: Cells,
     plans: Plans,
     gpus: Vec<Vec<String>>,
+    workers: Workers,
+    /// Where this is a task of a batch that is distributed over several hosts: the one that it is on.
+    host: Option<String>,
 }
 
 impl Taken {
     /// Plans every run, and reports the problems of all at once.
-    pub fn of(global: &GlobalOptions, record: BatchRecord, cells: Cells) -> Result<Self, Failure> {
+    pub fn of(global: &GlobalOptions, record: &BatchRecord, cells: Cells) -> Result<Self, Failure> {
         let batch = &record.plan;
-        let workers = workers(batch).len();
-        let plans = cells.plans(global, batch, &record.asked, &batch.execution.gpus)?;
+        let workers = workers(batch);
+        let gpus = &batch.execution.gpus;
+        let plans = cells.plans(global, batch, &record.asked, gpus, Place::Here)?;
         let each: Vec<&Plan> = plans.iter().map(|(_, plan)| plan).collect();
-        let gpus = gpus_of_workers(workers, &batch.execution.gpus, &each, &plans.host)?;
+        let gpus = gpus_of_workers(workers.len(), gpus, &each, &plans.host)?;
         Ok(Self {
-            record,
+            record: record.clone(),
             cells,
             plans,
             gpus,
+            workers,
+            host: None,
+        })
+    }
+
+    /// Plans the runs of a task, which has these GPUs of this host.
+    pub fn of_task(
+        global: &GlobalOptions,
+        record: BatchRecord,
+        cells: Cells,
+        trial_runs: Vec<usize>,
+        gpus: Vec<String>,
+    ) -> Result<Self, Failure> {
+        let plans = cells.plans(global, &record.plan, &record.asked, &gpus, Place::Here)?;
+        Ok(Self {
+            host: Some(plans.host.hostname.clone()),
+            record,
+            cells,
+            plans,
+            gpus: vec![gpus],
+            workers: vec![trial_runs],
         })
     }
 }
@@ -86,6 +112,8 @@ pub async fn follow(
         engine: Arc::clone(&engine),
         directory: directory.clone(),
         plan: taken.record.plan.clone(),
+        workers: taken.workers.clone(),
+        host: taken.host.clone(),
         makes: &maker,
         options: follow::options(global, false),
         seen,
@@ -94,6 +122,7 @@ pub async fn follow(
         id: id.clone(),
         emitter: batch.emitter(),
         stop: Arc::clone(&batch.stop),
+        is_at_a_terminal: taken.host.is_none(),
     };
     let signals = signals::handle_signals(subject);
     let ended = execute(&batch).await;
@@ -107,6 +136,7 @@ pub async fn follow(
             let end = BatchWhat::BatchEnded {
                 exit_code: ExitCode::Host.code(),
                 because: Some(error.to_string()),
+                node: slurm::node_of_process(),
             };
             let _ = batch.record(end);
             Err(Failure::host(format!("{error}\n{go_on}")))
@@ -135,16 +165,16 @@ async fn conclude(
 ) -> Result<(ExitCode, Option<BatchVerdict>), Failure> {
     let mut exit = ended.exit;
     let mut verdict = None;
-    if exit != ExitCode::Interrupted {
+    // The verdict on a task is that on the batch.
+    if exit != ExitCode::Interrupted && batch.job.host.is_none() {
         let (global, directory) = (global.clone(), batch.job.directory.clone());
-        let judge = move || judge::judge(&global, &directory);
+        let judge = move || judge::write(&global, &directory);
         match on_thread(&batch.stop, judge).await {
             Ok(judged) => verdict = Some(judged?),
             Err(_) => exit = ExitCode::Interrupted,
         }
     }
     if let Some(judged) = &verdict {
-        batch.job.directory.write_json("verdict.json", judged)?;
         batch.record(BatchWhat::Judged {
             sentence: judged.sentence.clone(),
         })?;
@@ -153,6 +183,7 @@ async fn conclude(
     batch.record(BatchWhat::BatchEnded {
         exit_code: exit.code(),
         because: ended.because.clone(),
+        node: slurm::node_of_process(),
     })?;
     Ok((exit, verdict))
 }
@@ -162,6 +193,7 @@ struct Stopping {
     id: String,
     emitter: Emitter,
     stop: Arc<tokio_util::sync::CancellationToken>,
+    is_at_a_terminal: bool,
 }
 
 impl SignalTarget for Stopping {
@@ -178,5 +210,9 @@ impl SignalTarget for Stopping {
 
     fn cleanup(&self) -> String {
         "retrial clean".to_owned()
+    }
+
+    fn is_at_a_terminal(&self) -> bool {
+        self.is_at_a_terminal
     }
 }

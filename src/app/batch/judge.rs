@@ -29,6 +29,13 @@ pub fn judge(global: &GlobalOptions, directory: &Record) -> Result<BatchVerdict,
     ))
 }
 
+/// Judges a batch, and writes its verdict into its directory.
+pub fn write(global: &GlobalOptions, directory: &Record) -> Result<BatchVerdict, Failure> {
+    let verdict = judge(global, directory)?;
+    directory.write_json("verdict.json", &verdict)?;
+    Ok(verdict)
+}
+
 /// The evidence of another host: runs by id or directory, or folders of results.
 fn external(global: &GlobalOptions, result: &ExternalResult) -> ExternalEvidence {
     let mut runs = Vec::new();

@@ -1,6 +1,7 @@
 //! Batches of runs: from a file or a command line to a verdict on cells and claims.
 
-mod cells;
+pub mod array;
+pub mod cells;
 pub mod estimate;
 pub mod file;
 pub mod follow;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::options::{PlanFiles, PlanRequest, RecipeRequest, RunRequest};
 use crate::batch::{BatchPlan, Cell, TrialRun};
 use crate::plan::PlanOptions;
+use crate::store::{Home, Record};
 use retrial_recipe::model::Trials;
 
 /// The content of batch.json.
@@ -16,6 +17,9 @@ pub struct BatchRecord {
     pub plan: BatchPlan,
     /// Options that hold for every run.
     pub asked: Asked,
+    /// The site on whose nodes it is executed; none if it is executed on one host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site: Option<String>,
     /// SHA-256 of each cell's resolved recipe.
     pub recipe_hashes: Vec<String>,
 }
@@ -27,6 +31,15 @@ pub struct Asked {
     files: PlanFiles,
     /// How each run is executed.
     pub run: RunRequest,
+}
+
+impl BatchRecord {
+    /// The site of a batch in this home; none if it is executed on one host, or cannot be read.
+    #[must_use]
+    pub fn site_of(home: &Home, batch: &str) -> Option<String> {
+        let directory = Record::at(home.batches().join(batch));
+        directory.read_json::<Self>("batch.json").ok()?.site
+    }
 }
 
 impl Asked {

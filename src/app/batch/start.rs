@@ -2,45 +2,47 @@
 
 use super::cells::Cells;
 use super::file::OpenedBatch;
-use super::follow::Taken;
 use super::record::{Asked, BatchRecord};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
 use crate::batch;
-use crate::batch::journal::{BatchEvent, BatchState};
-use crate::store::journal::Journal;
+use crate::batch::journal::BatchState;
+use crate::batch::run::read_state;
 use crate::store::lock::FileLock;
 use crate::store::run_directory::write_atomically;
 use crate::store::{Home, Record};
 
 /// A batch that was asked for.
-pub enum Started {
+pub enum Started<T> {
     /// It has runs to do.
-    Taken(Box<Taken>, Record),
+    Taken(T, Record),
     /// All of its runs are there already, and only its claims are new.
     Measured(Record),
 }
 
-/// Plans a batch in a new directory, or in that of the same batch if it is unfinished or has other
+/// Plans a batch by `take`, in a new directory, or in that of the same batch if it is unfinished or has other
 /// claims: these are judged on the runs that there are.
-pub fn start(
+pub fn start<T>(
     global: &GlobalOptions,
     opened: OpenedBatch,
     asked: Asked,
+    site: Option<String>,
     new: bool,
-) -> Result<Started, Failure> {
+    take: impl FnOnce(&BatchRecord, Cells) -> Result<T, Failure>,
+) -> Result<Started<T>, Failure> {
     let cells = Cells::open(&opened.plan)?;
     let mut record = BatchRecord {
         recipe_hashes: cells.hashes(),
+        site,
         asked,
         plan: opened.plan,
     };
     let yaml = batch::yaml(&opened.batch);
     let Some(before) = earlier(&global.home, &record).filter(|_| !new) else {
-        let taken = Taken::of(global, record, cells)?;
-        let directory = write_down(&global.home, &yaml, &taken.record)?;
-        return Ok(Started::Taken(Box::new(taken), directory));
+        let taken = take(&record, cells)?;
+        let directory = write_down(&global.home, &yaml, &record)?;
+        return Ok(Started::Taken(taken, directory));
     };
     let Earlier {
         directory, state, ..
@@ -61,35 +63,36 @@ pub fn start(
     if state.is_over() {
         return Ok(Started::Measured(before.directory));
     }
-    let taken = Taken::of(global, record, cells)?;
-    Ok(Started::Taken(Box::new(taken), before.directory))
+    let taken = take(&record, cells)?;
+    Ok(Started::Taken(taken, before.directory))
 }
 
-/// Plans what is left of a batch. None if it has ended, with all of its runs.
-pub fn resume(global: &GlobalOptions, directory: &Record) -> Result<Option<Taken>, Failure> {
+/// Plans what is left of a batch by `take`. None if it has ended,
+/// with all of its runs.
+pub fn resume<T>(
+    directory: &Record,
+    take: impl FnOnce(&BatchRecord, Cells) -> Result<T, Failure>,
+) -> Result<Option<T>, Failure> {
     let record: BatchRecord = directory.read_json("batch.json")?;
-    let state = BatchState::of(&Journal::read::<BatchEvent>(&directory.journal())?);
+    let state = read_state(directory)?;
     let mut trial_runs = 1..=record.plan.schedule.trial_runs.len();
     if state.is_over() && trial_runs.all(|trial_run| state.has_ended(trial_run)) {
         return Ok(None);
     }
     let cells = Cells::open(&record.plan)?;
-    changed(&record, &cells, directory.id())?;
-    Taken::of(global, record, cells).map(Some)
+    is_unchanged(&record, &cells, directory.id())?;
+    take(&record, cells).map(Some)
 }
 
 /// Refuses a recipe that has changed since the batch started: its trials are one sample.
-fn changed(record: &BatchRecord, cells: &Cells, id: &str) -> Result<(), Failure> {
-    let now = cells.hashes();
-    let pairs = now.iter().zip(&record.recipe_hashes);
-    let changed = pairs.zip(&record.plan.cells);
-    let changed = changed.filter(|((now, then), _)| now != then);
-    let names: Vec<&str> = changed.map(|(_, cell)| cell.path.as_str()).collect();
-    let Some(first) = names.first() else {
+pub fn is_unchanged(record: &BatchRecord, cells: &Cells, id: &str) -> Result<(), Failure> {
+    let changed = cells.changed(&record.recipe_hashes);
+    let Some(cell) = changed.and_then(|cell| record.plan.cells.get(cell)) else {
         return Ok(());
     };
+    let path = &cell.path;
     Err(Failure::usage(format!(
-        "batch {id}: {first} has changed since the batch started, so its trials would no longer be one sample\n  undo the change, or start again: retrial batch … --new"
+        "batch {id}: {path} has changed since the batch started, so its trials would no longer be one sample\n  undo the change, or start again: retrial batch … --new"
     )))
 }
 
@@ -116,11 +119,10 @@ fn earlier(home: &Home, record: &BatchRecord) -> Option<Earlier> {
         let mut same = known.clone();
         same.plan.claims.clone_from(&record.plan.claims);
         same.plan.restated = record.plan.restated;
-        let events = Journal::read::<BatchEvent>(&directory.journal()).unwrap_or_default();
         (same == *record).then(|| Earlier {
+            state: read_state(&directory).unwrap_or_default(),
             directory,
             record: known,
-            state: BatchState::of(&events),
         })
     });
     let mut found: Vec<Earlier> = found.collect();

@@ -4,12 +4,10 @@ use std::path::Path;
 
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
-use crate::app::site::is_submitted;
 use crate::app::{open, runtime, terminal};
 use crate::results::verdict::ExitCode;
 use crate::run::nodes::whole_run;
-use crate::run::{PATH_LABEL, RUN_LABEL, other_user};
-use crate::store::RunDirectory;
+use crate::run::{JOB_LABEL, PATH_LABEL, RUN_LABEL, other_user};
 use crate::store::journal::{Event, Journal, State};
 use crate::store::lock::FileLock;
 use retrial_engine::api::{ContainerState, Engine};
@@ -81,17 +79,16 @@ pub fn clean(
     })
 }
 
-/// Removes this user's containers of runs that a job of a site has had on this machine, besides one run: such
-/// a job has the machine alone, so that nothing of an earlier one is needed.
+/// Removes this user's containers of runs that a job of a site has had on this machine, besides these runs:
+/// such a job has the machine alone, so that nothing of an earlier one is needed.
 ///
 /// # Errors
 /// If the engine does not answer.
-pub async fn of_earlier_jobs(engine: &dyn Engine, run: &str) -> Result<(), Failure> {
+pub async fn of_earlier_jobs(engine: &dyn Engine, runs: &[&str]) -> Result<(), Failure> {
     for container in engine.containers(RUN_LABEL).await? {
         let id = container.labels.get(RUN_LABEL).map_or("", String::as_str);
-        let path = container.labels.get(PATH_LABEL).map(Path::new);
-        let of_job = path.is_some_and(|path| is_submitted(&RunDirectory::at(whole_run(path))));
-        if id != run && of_job && other_user(&container.labels).is_none() {
+        let of_job = container.labels.contains_key(JOB_LABEL);
+        if of_job && !runs.contains(&id) && other_user(&container.labels).is_none() {
             engine.remove(&container.id).await?;
         }
     }

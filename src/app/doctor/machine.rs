@@ -13,6 +13,7 @@ use crate::host::model::HostView;
 use crate::plan::Plan;
 use crate::plan::build::on_host;
 use crate::results::verdict::ExitCode;
+use crate::slurm::node_of_process;
 use crate::store::RunDirectory;
 use retrial_engine::api::Engine;
 use retrial_engine::docker::Docker;
@@ -56,7 +57,7 @@ pub fn examine(
     };
     let answer = Answer {
         name: name
-            .or_else(|| std::env::var("SLURMD_NODENAME").ok())
+            .or_else(node_of_process)
             .unwrap_or_else(|| host.hostname.clone()),
         facts: facts(&host, plan.as_ref(), nonce),
     };

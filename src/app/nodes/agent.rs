@@ -99,7 +99,7 @@ async fn ready(
 ) -> Result<Docker, Failure> {
     let engine = open::engine(global).await?;
     if begin.alone {
-        clean::containers::of_earlier_jobs(&engine, run.id()).await?;
+        clean::containers::of_earlier_jobs(&engine, &[run.id()]).await?;
     }
     let recipe = recipe_of(run, &shared.recipe)?;
     if depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref())

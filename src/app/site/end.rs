@@ -16,7 +16,7 @@ use crate::site::time_limit::warning_s;
 use crate::slurm::{AccountedJob, Slurm};
 use crate::store::journal::AbortReason;
 use crate::store::open::read_text_beneath;
-use crate::store::{Home, RunDirectory};
+use crate::store::{Home, Record, RunDirectory};
 use retrial_readings::sanitize;
 
 /// Lines of a job's output that are shown.
@@ -24,9 +24,9 @@ const LINES: usize = 12;
 /// Bytes of it that are read.
 const OUTPUT: u64 = 16 << 20;
 
-/// A command for a run: with its home, unless that is the one that commands look in anyway.
+/// A command for a run or a batch: with its home, unless that is the one that commands look in anyway.
 #[must_use]
-pub fn command(home: &Home, words: &str, run: &RunDirectory) -> String {
+pub fn command(home: &Home, words: &str, run: &Record) -> String {
     let own = std::env::var_os("RETRIAL_HOME").filter(|home| !home.is_empty());
     let standard = own.map_or_else(Home::standard, |own| Home::at(own.into()));
     let id = run.id();
@@ -138,7 +138,7 @@ async fn why_stopped(slurm: &Slurm, submission: &Submission, id: &str) -> String
 }
 
 /// The last lines of the job's own output: a prolog's error, a missing program.
-fn output(run: &RunDirectory, id: &str) -> String {
+pub fn output(run: &Record, id: &str) -> String {
     let name = format!("slurm-{id}.out");
     let text = read_text_beneath(run.path(), name.as_ref(), OUTPUT).unwrap_or_default();
     let lines: Vec<&str> = text

@@ -2,12 +2,12 @@
 //! under way. Files are opened again for each look, since a network file system shows another host's
 //! writes to whoever opens a file anew.
 
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
 use jiff::Timestamp;
 
+use super::incoming::{Incoming, MOST};
 use crate::run::tail::Tail;
 use crate::store::RunDirectory;
 use crate::store::journal::{Event, What};
@@ -15,18 +15,13 @@ use crate::store::open::open_beneath;
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::sanitize;
 
-/// Bytes of a journal or an output that are read in one look.
-const MOST: u64 = 4 << 20;
 /// Bytes that are read to show the latest lines.
 const LATEST: u64 = 4096;
 
 /// The events of a job, as they come.
 pub struct Events {
     run: RunDirectory,
-    /// How much of the journal was read.
-    position: u64,
-    /// The beginning of a line whose end is not there yet.
-    rest: Vec<u8>,
+    journal: Incoming,
     step: Option<StepOutput>,
     all_output: bool,
 }
@@ -46,8 +41,7 @@ impl Events {
     pub fn from(run: &RunDirectory, position: u64, all_output: bool) -> Self {
         Self {
             run: run.clone(),
-            position,
-            rest: Vec::new(),
+            journal: Incoming::from(run.journal(), position),
             step: None,
             all_output,
         }
@@ -56,7 +50,7 @@ impl Events {
     /// What is new.
     pub fn look(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
-        for event in self.journal() {
+        for event in self.journal.look::<Event>() {
             match &event.what {
                 What::StepBegan { .. } | What::StepFollowed { .. } => {
                     self.step = StepOutput::of(&event);
@@ -71,28 +65,6 @@ impl Events {
         }
         self.output(&mut events, false);
         events
-    }
-
-    /// New whole lines of the journal.
-    fn journal(&mut self) -> Vec<Event> {
-        let Ok(mut file) = File::open(self.run.journal()) else {
-            return Vec::new();
-        };
-        let mut bytes = Vec::new();
-        if file.seek(SeekFrom::Start(self.position)).is_err() {
-            return Vec::new();
-        }
-        let count = file.take(MOST).read_to_end(&mut bytes).unwrap_or(0);
-        self.position += count as u64;
-        self.rest.extend(bytes);
-        let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') else {
-            return Vec::new();
-        };
-        let whole: Vec<u8> = self.rest.drain(..=end).collect();
-        let lines = whole.split(|byte| *byte == b'\n');
-        lines
-            .filter_map(|line| serde_json::from_slice(line).ok())
-            .collect()
     }
 
     fn output(&mut self, events: &mut Vec<Event>, at_the_end: bool) {
@@ -156,6 +128,7 @@ impl StepOutput {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::io::Write as _;
 
     use super::*;

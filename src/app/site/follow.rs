@@ -17,11 +17,11 @@ use crate::store::journal::{AbortReason, What};
 use crate::store::{RunDirectory, StoreError};
 
 /// Between two looks at the shared directory: two files are opened in each.
-const LOOK: Duration = Duration::from_millis(500);
+pub const LOOK: Duration = Duration::from_millis(500);
 /// How long the journal of a job that is over may take to arrive through a network file system.
-const ARRIVAL: Duration = Duration::from_secs(5);
+pub const ARRIVAL: Duration = Duration::from_secs(5);
 /// How long a job that Slurm does not know is looked for.
-const MISSING: Duration = Duration::from_secs(30);
+pub const MISSING: Duration = Duration::from_secs(30);
 
 /// How a job was followed to its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub struct Following<'a> {
     run: &'a RunDirectory,
     id: String,
     events: Events,
-    questions: Questions,
+    questions: Questions<Answer>,
     display: Display<'a>,
     stopping: Option<Stopping>,
     judged: bool,
@@ -93,8 +93,7 @@ impl<'a> Following<'a> {
 
     /// Follows it until it has ended.
     pub async fn until_the_end(mut self) -> Result<End, Failure> {
-        let mut signals = Signals::new()
-            .map_err(|error| Failure::host(format!("failed to listen for signals: {error}")))?;
+        let mut signals = Signals::new()?;
         let end = loop {
             if let Some(end) = self.look() {
                 break end;
@@ -105,9 +104,11 @@ impl<'a> Following<'a> {
             self.end_it().await?;
             tokio::select! {
                 () = tokio::time::sleep(LOOK) => {}
-                _ = signals.interrupt.recv() => if self.stop()? { break End::Left },
-                _ = signals.terminate.recv() => if self.stop()? { break End::Left },
-                _ = signals.hangup.recv() => break End::Left,
+                wish = signals.next() => {
+                    if wish == Wish::Leave || self.stop()? {
+                        break End::Left;
+                    }
+                }
             }
         };
         self.display.finish();
@@ -219,18 +220,42 @@ impl<'a> Following<'a> {
 }
 
 /// The signals that a follower hears.
-struct Signals {
+pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
 }
 
+/// What a signal wants of a follower.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// The job is to end.
+    Stop,
+    /// The terminal goes away.
+    Leave,
+}
+
 impl Signals {
-    fn new() -> std::io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
+    /// Listens from now on.
+    pub fn new() -> Result<Self, Failure> {
+        let listen = || {
+            Ok(Self {
+                interrupt: signal(SignalKind::interrupt())?,
+                terminate: signal(SignalKind::terminate())?,
+                hangup: signal(SignalKind::hangup())?,
+            })
+        };
+        listen().map_err(|error: std::io::Error| {
+            Failure::host(format!("failed to listen for signals: {error}"))
         })
+    }
+
+    /// Waits for the next one.
+    pub async fn next(&mut self) -> Wish {
+        tokio::select! {
+            _ = self.interrupt.recv() => Wish::Stop,
+            _ = self.terminate.recv() => Wish::Stop,
+            _ = self.hangup.recv() => Wish::Leave,
+        }
     }
 }

@@ -9,18 +9,19 @@
 //! - `node`: what the job does first on its node.
 
 mod display;
-mod end;
+pub mod end;
 mod events;
 pub mod find;
-mod follow;
+pub mod follow;
+pub mod incoming;
 pub mod node;
-mod question;
-mod record;
+pub mod question;
+pub mod record;
 pub mod request;
 mod start;
-mod stopping;
-mod submit;
-mod waiting;
+pub mod stopping;
+pub mod submit;
+pub mod waiting;
 
 pub use record::{is_submitted, job_of};
-pub use start::{Liveness, resume, run, stop};
+pub use start::{Liveness, found_or_saved, resume, run, stop};

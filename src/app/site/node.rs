@@ -17,7 +17,7 @@ use crate::site::Site;
 use crate::slurm;
 use crate::store::journal::{AbortReason, Event, Journal, State, What};
 use crate::store::open::read_text_beneath;
-use crate::store::{RunDirectory, StoreError};
+use crate::store::{Record, RunDirectory, StoreError};
 use retrial_document::Source;
 
 /// The GPUs of this node that Slurm assigned, as indices.
@@ -37,7 +37,7 @@ pub fn prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), F
 
 /// Writes into the run's journal why its job ends early, where whoever follows the job reads it.
 pub fn record_failure(directory: &RunDirectory, failure: &Failure) -> Result<(), StoreError> {
-    let node = std::env::var("SLURMD_NODENAME").unwrap_or_else(|_| "its node".to_owned());
+    let node = slurm::node_of_process().unwrap_or_else(|| "its node".to_owned());
     let what = What::RunEnded {
         exit_code: failure.exit.code(),
         reason: Some(AbortReason::Error {
@@ -65,7 +65,7 @@ fn try_prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), F
         let allocation = allocation(directory, request.force).await?;
         let engine = open::engine(global).await?;
         if allocation.alone {
-            clean::containers::of_earlier_jobs(&engine, directory.id()).await?;
+            clean::containers::of_earlier_jobs(&engine, &[directory.id()]).await?;
         }
         let prepared = prepare::prepared(global, host, &engine, recipe, plan, request.force);
         Ok::<_, Failure>((prepared.await?, allocation))
@@ -116,18 +116,25 @@ fn on_this_node(
 /// that Slurm assigned.
 fn gpus(directory: &RunDirectory, request: &SiteRequest) -> Result<Vec<String>, Failure> {
     let asked = &request.options.gpus;
-    if !asked.is_empty() || request.recipe.requires.gpus.is_none() {
+    if request.recipe.requires.gpus.is_none() {
         return Ok(asked.clone());
     }
-    let assigned = std::env::var(ASSIGNED).unwrap_or_default();
-    if site(directory)?.exclusive || assigned.is_empty() {
-        return Ok(Vec::new());
-    }
-    Ok(assigned.split(',').map(str::to_owned).collect())
+    Ok(gpus_of_node(asked, &site(directory)?))
 }
 
-/// The site as it was when the run was submitted.
-fn site(directory: &RunDirectory) -> Result<Site, Failure> {
+/// The GPUs that a job may use: what was asked for, else, on a node that is shared with others, those that
+/// Slurm assigned; empty for all of the node's.
+#[must_use]
+pub fn gpus_of_node(asked: &[String], site: &Site) -> Vec<String> {
+    let assigned = std::env::var(ASSIGNED).unwrap_or_default();
+    if !asked.is_empty() || site.exclusive || assigned.is_empty() {
+        return asked.to_vec();
+    }
+    assigned.split(',').map(str::to_owned).collect()
+}
+
+/// The site as it was when the run or the array was submitted.
+pub fn site(directory: &Record) -> Result<Site, Failure> {
     let text = read_text_beneath(directory.path(), SITE.as_ref(), RECIPE)?;
     crate::site::read(&Source::new(SITE, text)).map_err(Failure::problems)
 }

@@ -1,8 +1,10 @@
-//! Asks Slurm now and then what became of a job. Nobody waits for an answer: a controller that is away
+//! Asks Slurm now and then what became of a job or an array. Nobody waits for an answer: a controller that is away
 //! takes long to say so.
 
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use tokio::task::JoinHandle;
 
 use crate::slurm::{JobPhase, QueuedJob, Slurm, SlurmError};
@@ -19,24 +21,26 @@ pub enum Answer {
     Away(SlurmError),
 }
 
-/// Questions about a job.
-pub struct Questions {
-    slurm: Slurm,
-    id: String,
-    /// The day since which the accounting is asked.
-    since: String,
+/// A question that is asked again and again.
+pub struct Questions<T> {
+    ask: Box<dyn Fn() -> BoxFuture<'static, T> + Send>,
     started: Instant,
     asked: Option<Instant>,
-    pending: Option<JoinHandle<Answer>>,
+    pending: Option<JoinHandle<T>>,
 }
 
-impl Questions {
-    /// About the job with this id.
+impl Questions<Answer> {
+    /// About the job with this id; the accounting is asked for what it has since a day.
     pub fn about(slurm: Slurm, id: String, since: String) -> Self {
+        Self::new(move || answer(slurm.clone(), id.clone(), since.clone()).boxed())
+    }
+}
+
+impl<T: Send + 'static> Questions<T> {
+    /// Asks in this way.
+    pub fn new(ask: impl Fn() -> BoxFuture<'static, T> + Send + 'static) -> Self {
         Self {
-            slurm,
-            id,
-            since,
+            ask: Box::new(ask),
             started: Instant::now(),
             asked: None,
             pending: None,
@@ -49,7 +53,7 @@ impl Questions {
     }
 
     /// Asks if it is time to, and returns an answer if there is a new one.
-    pub async fn next(&mut self) -> Option<Answer> {
+    pub async fn next(&mut self) -> Option<T> {
         let pause = match self.started.elapsed().as_secs() {
             0..60 => Duration::from_secs(2),
             60..600 => Duration::from_secs(10),
@@ -58,8 +62,7 @@ impl Questions {
         let is_due = self.asked.is_none_or(|asked| asked.elapsed() >= pause);
         if self.pending.is_none() && is_due {
             self.asked = Some(Instant::now());
-            let answer = answer(self.slurm.clone(), self.id.clone(), self.since.clone());
-            self.pending = Some(tokio::spawn(answer));
+            self.pending = Some(tokio::spawn((self.ask)()));
         }
         let answered = self.pending.take_if(|answer| answer.is_finished())?;
         answered.await.ok()

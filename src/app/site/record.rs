@@ -1,4 +1,5 @@
-//! What a run's directory has of its jobs: what was asked for, and a journal of submissions.
+//! What the directory of a run or of a batch's array has of its jobs: what was asked for, and a journal of
+//! submissions.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,7 @@ use super::events::Events;
 use crate::app::failure::Failure;
 use crate::plan::PlanOptions;
 use crate::store::journal::{Event, Journal, What};
-use crate::store::{RunDirectory, StoreError};
+use crate::store::{Record, RunDirectory, StoreError};
 use retrial_recipe::model::Recipe;
 
 /// The request, for the node that completes the plan.
@@ -34,7 +35,7 @@ pub struct SiteRequest {
     pub force: bool,
 }
 
-/// Something that happened to a run's jobs.
+/// Something that happened to the jobs of a run or an array.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobEvent {
     /// When.
@@ -78,7 +79,7 @@ pub enum JobWhat {
     },
 }
 
-/// The latest submission of a run.
+/// The latest submission of a run or an array.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Submission {
     /// When it was intended.
@@ -112,7 +113,7 @@ pub fn read_request(run: &RunDirectory) -> Result<SiteRequest, Failure> {
 }
 
 /// Writes an event, synced, before anything else is done.
-pub fn record(run: &RunDirectory, what: JobWhat) -> Result<(), StoreError> {
+pub fn record(run: &Record, what: JobWhat) -> Result<(), StoreError> {
     let time = Timestamp::now();
     Journal::open(&run.join(JOBS))?.write(&JobEvent { time, what })
 }
@@ -136,8 +137,8 @@ pub fn write(run: &RunDirectory, what: What) -> Result<(), StoreError> {
     })
 }
 
-/// The latest submission of a run; none if there was none.
-pub fn latest(run: &RunDirectory) -> Result<Option<Submission>, StoreError> {
+/// The latest submission of a run or an array; none if there was none.
+pub fn latest(run: &Record) -> Result<Option<Submission>, StoreError> {
     let path = run.join(JOBS);
     if !path.exists() {
         return Ok(None);

@@ -10,7 +10,7 @@ use crate::app::options::{GlobalOptions, PlanRequest, RunRequest};
 use crate::app::{open, prepare, runtime};
 use crate::host::model::HostView;
 use crate::plan::{Plan, PlanOptions};
-use crate::site::script::{JobScript, allocation, environment};
+use crate::site::script::{JobScript, Work, allocation, environment};
 use crate::site::time_limit::{as_slurm, time_limit};
 use crate::store::{Home, scratch};
 use retrial_recipe::quote::quote;
@@ -22,7 +22,7 @@ pub struct Target {
     /// The time limit of a job.
     pub time_limit: Duration,
     /// The shared directory for runs.
-    home: Home,
+    pub home: Home,
     program: PathBuf,
     scratch: PathBuf,
     /// How many nodes its jobs have.
@@ -50,15 +50,11 @@ impl SiteRun {
         run: Option<&RunRequest>,
     ) -> Result<Self, Failure> {
         let found = find::open(site)?;
-        let home = found.site.home.as_deref().map(find::expanded);
-        let global = GlobalOptions {
-            home: home.map_or_else(|| global.home.clone(), Home::at),
-            ..global.clone()
-        };
+        let global = in_home(global, &found);
         let opened = open::recipe(&request.recipe)?;
         let plan = planned(&global, request, run, &opened)?;
         open::report_warnings(&global, &opened, &plan);
-        let target = Target::of(&global.home, found, &plan, &request.options)?;
+        let target = Target::of_run(&global.home, found, &plan, &request.options)?;
         Ok(Self {
             target,
             global,
@@ -68,9 +64,19 @@ impl SiteRun {
     }
 }
 
+/// Options with the home of a site.
+#[must_use]
+pub fn in_home(global: &GlobalOptions, found: &Found) -> GlobalOptions {
+    let home = found.site.home.as_deref().map(find::expanded);
+    GlobalOptions {
+        home: home.map_or_else(|| global.home.clone(), Home::at),
+        ..global.clone()
+    }
+}
+
 impl Target {
-    /// A site as it submits the jobs of a plan.
-    pub fn of(
+    /// A site as it submits the jobs of a run.
+    pub fn of_run(
         home: &Home,
         found: Found,
         plan: &Plan,
@@ -78,10 +84,22 @@ impl Target {
     ) -> Result<Self, Failure> {
         let trials = options.trials.map_or(1, |trials| trials.max);
         let time_limit = time_limit(&found.site, plan.expected_duration, trials);
+        let nodes = plan.nodes.map_or(1, |nodes| nodes.count);
+        Self::of(home, found, time_limit, nodes, &plan.recipe)
+    }
+
+    /// A site as it submits jobs with so many nodes; `subject` is what states no duration if there is no
+    /// time limit.
+    pub fn of(
+        home: &Home,
+        found: Found,
+        time_limit: Option<Duration>,
+        nodes: u32,
+        subject: &str,
+    ) -> Result<Self, Failure> {
         let Some(time_limit) = time_limit else {
             return Err(Failure::usage(format!(
-                "{} states no expected_duration, so that the time limit of its job is not known\n  help: add `time_limit: 2h` to {}",
-                plan.recipe,
+                "{subject} states no expected_duration, so that the time limit of its job is not known\n  help: add `time_limit: 2h` to {}",
                 found.path.display()
             )));
         };
@@ -95,17 +113,17 @@ impl Target {
             found,
             time_limit,
             home: home.clone(),
-            nodes: plan.nodes.map_or(1, |nodes| nodes.count),
+            nodes,
             program,
             scratch,
         })
     }
 
-    /// The script of the job of a run with this id.
-    pub fn script(&self, run: &str) -> Result<String, Failure> {
+    /// The script of the job of a run or an array in this directory.
+    pub fn script(&self, work: Work<'_>, directory: &Path) -> Result<String, Failure> {
         let script = JobScript {
-            run,
-            directory: text(&self.home.runs().join(run))?,
+            work,
+            directory: text(directory)?,
             home: text(self.home.root())?,
             program: text(&self.program)?,
             scratch: text(&self.scratch)?,

@@ -9,17 +9,17 @@ use super::find::{self, Found};
 use super::follow::{End, Following};
 use super::record::{self, SITE, SiteRequest};
 use super::request::{SiteRun, Target};
-use super::submit::{self, Job};
+use super::submit::{self, Job, Request};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, PlanRequest, RunRequest};
 use crate::app::{approval, lock_file, open, prepare, runtime, terminal};
 use crate::plan::Plan;
 use crate::results::verdict::ExitCode;
 use crate::run::Prepared;
-use crate::site::script::job_name;
+use crate::site::script::Work;
 use crate::slurm::Slurm;
-use crate::store::RunDirectory;
 use crate::store::lock::FileLock;
+use crate::store::{Record, RunDirectory};
 
 /// How often a run without a process is looked up in the queue.
 const LOOK: Duration = Duration::from_secs(10);
@@ -38,9 +38,10 @@ pub fn run(
     approval::ask(&global.home, &plans, &execution.allow, true)?;
     let directory = write_down(&site, request, execution)?;
     let global = &site.global;
-    let slurm = Slurm::jobs_named(job_name(directory.id()));
+    let slurm = jobs_of(&directory);
     runtime::runtime()?.block_on(async {
-        let job = submit::submit_once(&slurm, &directory, &site.target, global.quiet).await?;
+        let request = Request::of_run(&directory, &site.target);
+        let job = submit::submit_once(&slurm, &request, global.quiet).await?;
         if detach {
             print_detached(global, &directory, &job);
             return Ok(ExitCode::Success);
@@ -65,7 +66,8 @@ fn write_down(
     };
     let directory = global.home.new_run(&prepared.stem())?;
     // A script with a path that cannot be in one is refused while there is no job.
-    site.target.script(directory.id())?;
+    let work = Work::Run { id: directory.id() };
+    site.target.script(work, directory.path())?;
     prepared.write_down(&directory)?;
     let request = SiteRequest {
         site: site.target.found.name.clone(),
@@ -86,21 +88,31 @@ pub fn resume(
 ) -> Result<ExitCode, Failure> {
     let request = record::read_request(directory)?;
     let plan: Plan = directory.read_json("plan.json")?;
-    // Its file may have been corrected since.
-    let found = match find::open(&request.site) {
-        Ok(found) => found,
-        Err(_) => saved(directory, &request.site)?,
-    };
-    let target = Target::of(&global.home, found, &plan, &request.options)?;
-    let slurm = Slurm::jobs_named(job_name(directory.id()));
+    let found = found_or_saved(directory, &request.site)?;
+    let target = Target::of_run(&global.home, found, &plan, &request.options)?;
+    let slurm = jobs_of(directory);
     runtime::runtime()?.block_on(async {
-        let job = submit::submit_once(&slurm, directory, &target, global.quiet).await?;
+        let request = Request::of_run(directory, &target);
+        let job = submit::submit_once(&slurm, &request, global.quiet).await?;
         follow(global, &slurm, directory, job, require_accuracy).await
     })
 }
 
-/// The site as it was when the run was submitted.
-fn saved(directory: &RunDirectory, name: &str) -> Result<Found, Failure> {
+fn jobs_of(directory: &RunDirectory) -> Slurm {
+    let work = Work::Run { id: directory.id() };
+    Slurm::jobs_named(work.job_name())
+}
+
+/// A site by its name; else as it was when a run or an array in this directory was submitted.
+pub fn found_or_saved(directory: &Record, name: &str) -> Result<Found, Failure> {
+    // Its file may have been corrected since.
+    match find::open(name) {
+        Ok(found) => Ok(found),
+        Err(_) => saved(directory, name),
+    }
+}
+
+fn saved(directory: &Record, name: &str) -> Result<Found, Failure> {
     let path = directory.join(SITE);
     let source = find::source(&path)?;
     Ok(Found {
@@ -151,7 +163,7 @@ fn print_detached(global: &GlobalOptions, directory: &RunDirectory, job: &Job) {
 /// Stops a run's job: Retrial in it ends the benchmark and keeps its evidence, later Slurm ends it.
 pub fn stop(global: &GlobalOptions, directory: &RunDirectory) -> Result<ExitCode, Failure> {
     let id = directory.id();
-    let slurm = Slurm::jobs_named(job_name(id));
+    let slurm = jobs_of(directory);
     runtime::runtime()?.block_on(async {
         let living = submit::living(&slurm, directory, global.quiet).await?;
         let Some(job) = living else {
@@ -206,7 +218,7 @@ impl Liveness {
 }
 
 fn has_job(directory: &RunDirectory) -> bool {
-    let slurm = Slurm::jobs_named(job_name(directory.id()));
+    let slurm = jobs_of(directory);
     let Ok(runtime) = runtime::runtime() else {
         return false;
     };

@@ -1,5 +1,5 @@
-//! Submits a run's job, one at a time whatever was lost on the way: a job is looked up by its name
-//! before another is submitted, and a submission without a reply is looked up too.
+//! Submits a run's job or a batch's array, one at a time whatever was lost on the way: a job is looked up by
+//! its name before another is submitted, and a submission without a reply is looked up too.
 
 use std::time::{Duration, Instant};
 
@@ -7,11 +7,11 @@ use super::record::{self, JobWhat, SCRIPT, SITE};
 use super::request::Target;
 use crate::app::failure::Failure;
 use crate::app::terminal;
-use crate::site::script::job_name;
+use crate::site::script::Work;
 use crate::slurm::{JobPhase, QueuedJob, Slurm, SlurmError};
-use crate::store::RunDirectory;
 use crate::store::lock::FileLock;
 use crate::store::run_directory::write_atomically;
+use crate::store::{Record, RunDirectory};
 
 /// How long a controller that does not answer is waited for.
 const PATIENCE: Duration = Duration::from_mins(10);
@@ -29,33 +29,67 @@ pub struct Job {
     pub found: bool,
 }
 
-/// Finds the run's job that is not over, or submits one.
-pub async fn submit_once(
-    slurm: &Slurm,
-    run: &RunDirectory,
-    target: &Target,
-    quiet: bool,
-) -> Result<Job, Failure> {
-    let lock = run.join("submit.lock");
-    let _lock = FileLock::take(&lock, run.id())?;
-    let mut earlier = Vec::new();
-    if record::latest(run)?.is_some() {
-        (earlier, _) = patiently(slurm, run, quiet).await?;
+/// What is submitted.
+pub struct Request<'a> {
+    /// A run or an array.
+    pub work: Work<'a>,
+    /// Its directory.
+    pub directory: &'a Record,
+    /// The run, whose journal says that its job is submitted.
+    pub run: Option<&'a RunDirectory>,
+    /// How it is submitted.
+    pub target: &'a Target,
+}
+
+impl<'a> Request<'a> {
+    /// The job of a run.
+    #[must_use]
+    pub fn of_run(run: &'a RunDirectory, target: &'a Target) -> Self {
+        Self {
+            work: Work::Run { id: run.id() },
+            directory: run,
+            run: Some(run),
+            target,
+        }
+    }
+
+    /// The job that there is, among those of its name.
+    fn existing<'j>(&self, jobs: &'j [QueuedJob]) -> Result<Option<&'j QueuedJob>, Failure> {
+        let mut latest_first = jobs.iter().rev();
+        let Some(run) = self.run else {
+            // An array is submitted once: for what is left of it there is another one.
+            return Ok(latest_first.next());
+        };
         // Slurm cleans up for a while after a job that has done its part: the next one waits for it.
         let has_ended = record::has_ended(run)?;
-        let living = earlier.iter().rev().find(|job| is_living(job));
-        if let Some(job) = living.filter(|_| !has_ended) {
-            return found(run, job);
+        Ok(latest_first.find(|job| is_living(job) && !has_ended))
+    }
+}
+
+/// Finds the job that there is, or submits one.
+pub async fn submit_once(
+    slurm: &Slurm,
+    request: &Request<'_>,
+    quiet: bool,
+) -> Result<Job, Failure> {
+    let directory = request.directory;
+    let lock = directory.join("submit.lock");
+    let _lock = FileLock::take(&lock, directory.id())?;
+    let mut earlier = Vec::new();
+    if record::latest(directory)?.is_some() {
+        (earlier, _) = patiently(slurm, directory, quiet).await?;
+        if let Some(job) = request.existing(&earlier)? {
+            return found(directory, job);
         }
     }
     let earlier: Vec<String> = earlier.into_iter().map(|job| job.id).collect();
-    submit(slurm, run, target, &earlier, quiet).await
+    submit(slurm, request, &earlier, quiet).await
 }
 
-/// The run's job that is not over.
+/// The job that is not over.
 pub async fn living(
     slurm: &Slurm,
-    run: &RunDirectory,
+    run: &Record,
     quiet: bool,
 ) -> Result<Option<QueuedJob>, Failure> {
     let (jobs, _) = patiently(slurm, run, quiet).await?;
@@ -67,7 +101,7 @@ pub fn is_living(job: &QueuedJob) -> bool {
     job.phase() != JobPhase::Over
 }
 
-fn found(run: &RunDirectory, job: &QueuedJob) -> Result<Job, Failure> {
+fn found(run: &Record, job: &QueuedJob) -> Result<Job, Failure> {
     let known = record::latest(run)?.and_then(|latest| latest.id);
     let id = job.id.clone();
     if known.as_ref() != Some(&id) {
@@ -78,22 +112,30 @@ fn found(run: &RunDirectory, job: &QueuedJob) -> Result<Job, Failure> {
 
 async fn submit(
     slurm: &Slurm,
-    run: &RunDirectory,
-    target: &Target,
+    request: &Request<'_>,
     earlier: &[String],
     quiet: bool,
 ) -> Result<Job, Failure> {
+    let Request {
+        directory: run,
+        target,
+        ..
+    } = *request;
+    let name = request.work.job_name();
     let script = run.join(SCRIPT);
-    write_atomically(&script, target.script(run.id())?.as_bytes())?;
+    let text = target.script(request.work, run.path())?;
+    write_atomically(&script, text.as_bytes())?;
     write_atomically(&run.join(SITE), target.found.text.as_bytes())?;
     loop {
         // Before the submission: whatever happens to its reply, the job is found again.
-        record::submitting(run, &target.found.name, job_name(run.id()))?;
+        if let Some(run) = request.run {
+            record::submitting(run, &target.found.name, name.clone())?;
+        }
         let journal = std::fs::metadata(run.journal()).map_or(0, |journal| journal.len());
         record::record(
             run,
             JobWhat::Intended {
-                name: job_name(run.id()),
+                name: name.clone(),
                 time_limit_s: target.time_limit.as_secs(),
                 journal,
             },
@@ -127,9 +169,9 @@ async fn submit(
 }
 
 /// Asks until the controller answers. Returns whether it was away, too.
-async fn patiently(
+pub async fn patiently(
     slurm: &Slurm,
-    run: &RunDirectory,
+    run: &Record,
     quiet: bool,
 ) -> Result<(Vec<QueuedJob>, bool), Failure> {
     let since = Instant::now();
@@ -154,7 +196,7 @@ async fn patiently(
     }
 }
 
-fn refused(run: &RunDirectory, target: &Target, error: &SlurmError) -> Result<Job, Failure> {
+fn refused(run: &Record, target: &Target, error: &SlurmError) -> Result<Job, Failure> {
     let message = error.to_string();
     record::record(run, JobWhat::Refused { message })?;
     let given = target.given();

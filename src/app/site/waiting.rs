@@ -32,7 +32,14 @@ impl Waiting {
 
     /// Shows where the job stands.
     pub fn show(&mut self, job: &QueuedJob, position: Option<(usize, usize)>) {
-        let text = sentence::line(&text(job, position));
+        // A place in the queue changes often: a log is for what the job is waiting for.
+        let reason = format!("{} {}", job.state, job.reason);
+        self.status(&text(job, position), reason);
+    }
+
+    /// Shows a text: on one line of a terminal, else once for each value of `change`.
+    pub fn status(&mut self, text: &str, change: String) {
+        let text = sentence::line(text);
         if self.quiet {
             return;
         }
@@ -41,13 +48,9 @@ impl Waiting {
             let line = truncate_str(&text, usize::from(columns).saturating_sub(1), "…");
             let _ = term.clear_line().and_then(|()| write!(term, "{line}"));
             self.is_drawn = true;
-        } else {
-            // A place in the queue changes often: a log is for what the job is waiting for.
-            let reason = format!("{} {}", job.state, job.reason);
-            if reason != self.last {
-                terminal::note(&text);
-                self.last = reason;
-            }
+        } else if change != self.last {
+            terminal::note(&text);
+            self.last = change;
         }
     }
 

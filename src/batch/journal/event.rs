@@ -78,7 +78,7 @@ pub enum BatchWhat {
         /// The run's id.
         run: String,
     },
-    /// The run of a trial run is not there any more: the trial run is done again.
+    /// The run of a trial run is not there any more, or was made on another host: the trial run is done again.
     TrialRunLost {
         /// Which.
         trial_run: usize,
@@ -110,6 +110,9 @@ pub enum BatchWhat {
         /// Why it ended early, if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         because: Option<String>,
+        /// The node of the process, by the scheduler's name for it; none without a scheduler.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        node: Option<String>,
     },
 }
 

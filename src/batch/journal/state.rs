@@ -22,6 +22,8 @@ pub struct BatchState {
     pub trial_runs: BTreeMap<usize, TrialRunState>,
     /// How the latest process ended: exit code, and why if early.
     pub over: Option<(u8, Option<String>)>,
+    /// The node of that process, by the scheduler's name for it.
+    pub node: Option<String>,
 }
 
 /// Where a trial run stands.
@@ -69,6 +71,11 @@ impl BatchState {
         state
     }
 
+    /// Adds the trial runs of a part of the batch, which has a journal of its own.
+    pub fn add(&mut self, part: Self) {
+        self.trial_runs.extend(part.trial_runs);
+    }
+
     /// Takes an event in.
     pub fn apply(&mut self, event: &BatchEvent) {
         match &event.what {
@@ -107,8 +114,13 @@ impl BatchState {
                 }
                 state.end = Some((end.clone(), event.time));
             }
-            BatchWhat::BatchEnded { exit_code, because } => {
+            BatchWhat::BatchEnded {
+                exit_code,
+                because,
+                node,
+            } => {
                 self.over = Some((*exit_code, because.clone()));
+                self.node.clone_from(node);
             }
             _ => {}
         }
@@ -238,6 +250,7 @@ mod tests {
         BatchWhat::BatchEnded {
             exit_code,
             because: None,
+            node: None,
         }
     }
 

@@ -1,13 +1,13 @@
 //! What a batch's verdict is made of, from its directories alone: of each trial run the run that counts.
 
 use super::error::BatchError;
+use super::tasks::read_state;
 use crate::batch::BatchPlan;
-use crate::batch::journal::{BatchEvent, BatchState, TrialRunState};
+use crate::batch::journal::TrialRunState;
 use crate::batch::verdict::{CellEvidence, Lost, RunEvidence};
 use crate::results::verdict::ExitCode;
 use crate::run::evidence_of;
 use crate::store::Record;
-use crate::store::journal::Journal;
 use crate::store::{Home, RunDirectory};
 
 /// The evidence of each cell, its runs in the order of trials; a run without any says why.
@@ -19,7 +19,7 @@ pub fn evidence_of_cells(
     directory: &Record,
     plan: &BatchPlan,
 ) -> Result<Vec<CellEvidence>, BatchError> {
-    let state = BatchState::of(&Journal::read::<BatchEvent>(&directory.journal())?);
+    let state = read_state(directory)?;
     let mut cells: Vec<CellEvidence> = plan
         .cells
         .iter()

@@ -1,15 +1,16 @@
 //! Goes through the schedule: each worker takes its trial runs one after the other.
 
 use futures_util::future::join_all;
+use serde_json::Value;
 
 use super::error::BatchError;
 use super::images::pull_ahead;
 use super::session::BatchSession;
 use super::trial_run::take;
-use super::workers::workers;
 use crate::batch::PullAhead;
 use crate::batch::journal::{BatchState, BatchWhat, Next};
 use crate::results::verdict::ExitCode;
+use crate::store::RunDirectory;
 
 /// How a process came to the end of the schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,27 +28,26 @@ pub struct BatchEnded {
 /// Where the batch's own files cannot be written, or another process has one of its runs.
 pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, BatchError> {
     lost_runs(batch)?;
-    let count = batch.job.plan.schedule.trial_runs.len();
+    let all = batch.trial_runs();
     let retries = batch.job.plan.execution.retries;
     let before = batch.ask(|state| state.begun);
     let stands =
         |state: &BatchState, trial_run: &usize| state.next(*trial_run, retries) == Next::Stands;
     batch.record(BatchWhat::BatchBegan {
         batch: batch.job.directory.id().to_owned(),
-        trial_runs: count,
+        trial_runs: all.len(),
         pid: std::process::id(),
         tool: env!("CARGO_PKG_VERSION").to_owned(),
     })?;
     if before {
         // Only now is it known what a host that was mended tries again.
         let trial_runs: Vec<usize> = batch.ask(|state| {
-            (1..=count)
-                .filter(|trial_run| stands(state, trial_run))
-                .collect()
+            let stand = all.iter().filter(|trial_run| stands(state, trial_run));
+            stand.copied().collect()
         });
         batch.record(BatchWhat::Reused { trial_runs })?;
     }
-    let workers = workers(&batch.job.plan);
+    let workers = batch.job.workers.clone();
     let alone = workers.len() == 1;
     let workers = workers
         .into_iter()
@@ -63,28 +63,30 @@ pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, BatchError>
             }
             Ok::<(), BatchError>(())
         });
-    let all = join_all(workers);
-    tokio::pin!(all);
+    let work = join_all(workers);
+    tokio::pin!(work);
     let ends = if batch.job.plan.execution.pull_ahead == PullAhead::Never {
-        all.await
+        work.await
     } else {
         tokio::select! {
-            ends = &mut all => ends,
+            ends = &mut work => ends,
             pulled = pull_ahead(batch) => {
                 if pulled.is_err() {
                     batch.stop.cancel();
                 }
-                let ends = all.await;
+                let ends = work.await;
                 pulled?;
                 ends
             }
         }
     };
     ends.into_iter().collect::<Result<Vec<()>, BatchError>>()?;
-    Ok(ended(batch, count))
+    let halted = batch.halted();
+    Ok(batch.ask(|state| BatchEnded::of(state, &all, halted)))
 }
 
-/// Runs that ended and are not there any more are done again: without them nothing can be judged.
+/// Runs that ended and are not there any more are done again: without them nothing can be judged. So are
+/// those of another host.
 fn lost_runs(batch: &BatchSession<'_>) -> Result<(), BatchError> {
     let runs: Vec<(usize, String)> = batch.ask(|state| {
         let runs = state.runs();
@@ -92,43 +94,51 @@ fn lost_runs(batch: &BatchSession<'_>) -> Result<(), BatchError> {
             .collect()
     });
     for (trial_run, run) in runs {
-        if !batch.job.home.runs().join(&run).is_dir() {
+        let directory = RunDirectory::at(batch.job.home.runs().join(&run));
+        let is_elsewhere = batch
+            .job
+            .host
+            .as_ref()
+            .is_some_and(|here| host_of(&directory).is_some_and(|host| host != *here));
+        if is_elsewhere || !directory.path().is_dir() {
             batch.record(BatchWhat::TrialRunLost { trial_run, run })?;
         }
     }
     Ok(())
 }
 
-fn ended(batch: &BatchSession<'_>, count: usize) -> BatchEnded {
-    let left = (1..=count).filter(|trial_run| {
-        let end = batch.ask(|state| {
+impl BatchEnded {
+    /// Of these trial runs; `halted` says why none was started any more.
+    #[must_use]
+    pub fn of(state: &BatchState, trial_runs: &[usize], halted: Option<String>) -> Self {
+        let end = |trial_run: &usize| {
             let end = state.trial_runs.get(trial_run)?.end.as_ref();
             end.map(|(end, _)| end.exit_code)
-        });
-        end.is_none_or(|code| code == ExitCode::Interrupted.code())
-    });
-    let left = left.count();
-    let halted = batch.halted();
-    if left > 0 && halted.is_none() {
-        return BatchEnded {
-            exit: ExitCode::Interrupted,
-            because: Some(format!("stopped with {left} of {count} runs remaining")),
         };
+        let count = trial_runs.len();
+        let left = trial_runs.iter().map(end);
+        let left = left.filter(|code| code.is_none_or(|code| code == ExitCode::Interrupted.code()));
+        let left = left.count();
+        if left > 0 && halted.is_none() {
+            return Self {
+                exit: ExitCode::Interrupted,
+                because: Some(format!("stopped with {left} of {count} runs remaining")),
+            };
+        }
+        let codes = trial_runs.iter().filter_map(end);
+        let codes = codes.filter_map(|code| ExitCode::try_from(code).ok());
+        Self {
+            exit: ExitCode::first(codes.filter(|code| is_failure(*code))),
+            because: halted
+                .map(|because| format!("{because}; {left} of {count} runs were not started")),
+        }
     }
-    let codes: Vec<ExitCode> = batch.ask(|state| {
-        let ends = state
-            .trial_runs
-            .values()
-            .filter_map(|trial_run| trial_run.end.as_ref());
-        ends.filter_map(|(end, _)| ExitCode::try_from(end.exit_code).ok())
-            .filter(|code| is_failure(*code))
-            .collect()
-    });
-    BatchEnded {
-        exit: ExitCode::first(codes),
-        because: halted
-            .map(|because| format!("{because}; {left} of {count} runs were not started")),
-    }
+}
+
+/// The name of the host on which a run was made.
+fn host_of(run: &RunDirectory) -> Option<String> {
+    let host: Value = run.read_json("host.json").ok()?;
+    host["host"]["hostname"].as_str().map(str::to_owned)
 }
 
 /// Whether a run ended without a result that could be judged: refused, the host, a step.

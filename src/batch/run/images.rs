@@ -17,7 +17,7 @@ pub(super) async fn pull_ahead(batch: &BatchSession<'_>) -> Result<(), StoreErro
     // The first run pulls its own image, and what is being measured already is not disturbed.
     batch.under_way.notified().await;
     let mut looked_at = BTreeSet::new();
-    for trial_run in 1..=batch.job.plan.schedule.trial_runs.len() {
+    for trial_run in batch.trial_runs() {
         // a trial run that has begun pulls for itself, where it shows.
         if batch.ask(|state| state.trial_runs.contains_key(&trial_run)) {
             continue;

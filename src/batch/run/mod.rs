@@ -8,6 +8,7 @@
 //! - `execute`: the workers; each takes its trial runs one after the other.
 //! - `trial run`: one trial run: begun, gone on with, tried again.
 //! - `images`: pulled ahead.
+//! - `tasks`: parts of the batch on other machines, each with a journal of its own.
 
 mod error;
 mod evidence;
@@ -15,6 +16,7 @@ mod execute;
 mod images;
 mod make;
 mod session;
+mod tasks;
 mod trial_run;
 mod workers;
 
@@ -23,4 +25,5 @@ pub use evidence::evidence_of_cells;
 pub use execute::{BatchEnded, execute};
 pub use make::{Makes, Refused};
 pub use session::{BatchJob, BatchSession, Emitter, Seen};
-pub use workers::{Workers, workers};
+pub use tasks::{read_journal, read_state, task_directory};
+pub use workers::{Workers, tasks, workers};

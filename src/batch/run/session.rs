@@ -9,6 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::BatchError;
 use super::make::Makes;
+use super::tasks::read_journal;
+use super::workers::Workers;
 use crate::batch::journal::{BatchEvent, BatchState, BatchWhat};
 use crate::batch::{BatchPlan, PullAhead, TrialRun};
 use crate::run::Options;
@@ -44,6 +46,11 @@ pub struct BatchJob<'a> {
     pub directory: Record,
     /// What is planned.
     pub plan: BatchPlan,
+    /// The trial runs of each worker.
+    pub workers: Workers,
+    /// The name of this host, if the batch's trial runs are distributed over several: what another one has
+    /// measured of these is measured again.
+    pub host: Option<String>,
     /// Makes trial runs runs.
     pub makes: &'a dyn Makes,
     /// How each run is executed.
@@ -91,15 +98,10 @@ impl<'a> BatchSession<'a> {
             }
             other => other?,
         };
-        let path = directory.journal();
-        let before = if path.exists() {
-            Journal::read::<BatchEvent>(&path)?
-        } else {
-            Vec::new()
-        };
+        let state = read_journal(directory)?;
         let kept = Kept {
-            journal: Journal::open(&path)?,
-            state: BatchState::of(&before),
+            journal: Journal::open(&directory.journal())?,
+            state,
         };
         job.options.measurement_lock =
             (job.plan.execution.pull_ahead != PullAhead::During).then(MeasurementLock::default);
@@ -134,6 +136,13 @@ impl<'a> BatchSession<'a> {
     #[must_use]
     pub fn emitter(&self) -> Emitter {
         self.emitter.clone()
+    }
+
+    /// The numbers of its trial runs, in the order of the schedule.
+    pub(super) fn trial_runs(&self) -> Vec<usize> {
+        let mut all = self.job.workers.concat();
+        all.sort_unstable();
+        all
     }
 
     /// A trial run by its number, from 1.

@@ -8,9 +8,19 @@ use crate::batch::BatchPlan;
 /// The trial runs of each worker, numbered from 1, in the order of the schedule.
 pub type Workers = Vec<Vec<usize>>;
 
-/// Deals the trial runs of a batch to at most as many workers as its options allows; none is empty.
+/// Deals the trial runs of a batch to at most as many workers as its options allow; none is empty.
 #[must_use]
 pub fn workers(plan: &BatchPlan) -> Workers {
+    deal(plan, plan.execution.parallel as usize)
+}
+
+/// The tasks of a batch, each for a node: a round each, or a cell if there is one trial.
+#[must_use]
+pub fn tasks(plan: &BatchPlan) -> Workers {
+    deal(plan, usize::MAX)
+}
+
+fn deal(plan: &BatchPlan, at_once: usize) -> Workers {
     let trial_runs = &plan.schedule.trial_runs;
     let trials = trial_runs
         .iter()
@@ -23,7 +33,7 @@ pub fn workers(plan: &BatchPlan) -> Workers {
     } else {
         plan.cells.len()
     };
-    let count = (plan.execution.parallel as usize).min(most).max(1);
+    let count = at_once.min(most).max(1);
     let mut workers = vec![Vec::new(); count];
     for (number, trial_run) in (1..).zip(trial_runs) {
         let worker = if several {
@@ -63,6 +73,12 @@ mod tests {
             "claims": [],
         });
         serde_json::from_value(text).unwrap()
+    }
+
+    #[test]
+    fn a_task_is_a_round_or_a_cell() {
+        assert_eq!(tasks(&plan(2, 3, 1)), [[1, 2], [3, 4], [5, 6]]);
+        assert_eq!(tasks(&plan(3, 1, 1)), [[1], [2], [3]]);
     }
 
     #[rstest]

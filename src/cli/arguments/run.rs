@@ -31,6 +31,9 @@ pub struct BatchArguments {
     /// Options of execution.
     #[command(flatten)]
     pub run: RunArguments,
+    /// Submit it to this site as arrays of jobs (`retrial sites` lists them), and follow it
+    #[arg(long, value_name = "NAME")]
+    pub site: Option<String>,
     /// Start a new batch, even if the same one is unfinished
     #[arg(long)]
     pub new: bool,

@@ -60,6 +60,11 @@ impl Lines {
         }
     }
 
+    /// So many runs are under way at once.
+    pub fn set_workers(&mut self, workers: usize) {
+        self.workers = workers.max(1);
+    }
+
     /// The lines of an event.
     pub fn take(&mut self, event: &BatchEvent) -> Vec<String> {
         let line = self.line(&event.what);
@@ -160,7 +165,7 @@ impl Lines {
                 format!("{}: run {run} continues", self.name(*trial_run))
             }
             BatchWhat::TrialRunLost { trial_run, run } => format!(
-                "{}: run {run} is missing; it starts again",
+                "{}: run {run} is missing on this host; it starts again",
                 self.name(*trial_run)
             ),
             BatchWhat::TrialRunEnded { trial_run, end } => {
@@ -266,7 +271,8 @@ fn ended(end: &TrialRunEnd, told: bool) -> String {
     if told {
         text += " for the same reason";
     } else if let Some(because) = &end.because {
-        let _ = write!(text, ": {}", sentence::line(because));
+        let because = because.replace("\n  ", "; ");
+        let _ = write!(text, ": {}", sentence::line(&because));
     }
     if end.seconds > 0.0 {
         let _ = write!(text, " ({})", duration(end.seconds));

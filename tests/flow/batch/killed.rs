@@ -225,7 +225,7 @@ fn a_run_that_was_deleted_meanwhile_is_done_again() {
     fs::remove_dir_all(lab.home_path().join("runs").join(first.as_str().unwrap())).unwrap();
     lab.retrial(&["resume", &lab.batch_id()])
         .expect_exit(0)
-        .says("is missing; it starts again");
+        .says("is missing on this host; it starts again");
     let runs = lab.batch_verdict()["cells"][0]["runs"].clone();
     assert_eq!(runs.as_array().unwrap().len(), 2);
     assert_eq!(runs[0]["lost"], Value::Null, "{runs}");

@@ -1,0 +1,73 @@
+//! The end of a batch on a site: the verdict by the same code as that of any batch, or what is left.
+
+use jiff::Timestamp;
+
+use crate::app::batch::follow::Followed;
+use crate::app::batch::judge;
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::app::site::end::command;
+use crate::batch::BatchPlan;
+use crate::batch::journal::{BatchEvent, BatchWhat};
+use crate::batch::run::{BatchEnded, read_journal, read_state};
+use crate::results::verdict::ExitCode;
+use crate::store::journal::Journal;
+use crate::store::lock::FileLock;
+use crate::store::{Record, StoreError};
+
+/// Judges a batch whose tasks have ended, unless some were stopped, and records how it ended.
+pub fn conclude(
+    global: &GlobalOptions,
+    directory: &Record,
+    plan: &BatchPlan,
+) -> Result<Followed, Failure> {
+    let _lock = lock(directory)?;
+    let all: Vec<usize> = (1..=plan.schedule.trial_runs.len()).collect();
+    let ended = BatchEnded::of(&read_state(directory)?, &all, None);
+    let mut exit = ended.exit;
+    let mut verdict = None;
+    // Another process may have followed it, too.
+    let is_first = read_journal(directory)?.over.is_none();
+    if exit != ExitCode::Interrupted {
+        let judged = judge::write(global, directory)?;
+        if is_first {
+            let sentence = judged.sentence.clone();
+            record(directory, BatchWhat::Judged { sentence })?;
+        }
+        exit = ExitCode::first([exit, judged.exit_code]);
+        verdict = Some(judged);
+    }
+    if is_first {
+        let what = BatchWhat::BatchEnded {
+            exit_code: exit.code(),
+            because: ended.because.clone(),
+            node: None,
+        };
+        record(directory, what)?;
+    }
+    let continues = matches!(exit, ExitCode::Interrupted | ExitCode::Host);
+    let go_on = format!(
+        "  evidence: {}\n  resume it: {}",
+        directory.path().display(),
+        command(&global.home, "resume", directory)
+    );
+    let notes = ended.because.into_iter().chain(continues.then_some(go_on));
+    Ok(Followed {
+        exit,
+        verdict,
+        notes: notes.collect(),
+    })
+}
+
+/// Takes the lock of whoever submits arrays of a batch, or concludes it.
+pub fn lock(batch: &Record) -> Result<FileLock, StoreError> {
+    FileLock::take(&batch.join("submit.lock"), batch.id())
+}
+
+/// Records an event of a batch, under its lock.
+pub fn record(batch: &Record, what: BatchWhat) -> Result<BatchEvent, StoreError> {
+    let time = Timestamp::now();
+    let event = BatchEvent { time, what };
+    Journal::open(&batch.journal())?.write(&event)?;
+    Ok(event)
+}

@@ -1,0 +1,353 @@
+//! Follows arrays until each of their tasks has ended. Stops them on Ctrl-C, and leaves them alone when the
+//! terminal goes away.
+
+use std::collections::BTreeMap;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
+use super::manifest::Array;
+use super::tasks::FollowedTask;
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::site::end::output;
+use crate::app::site::follow::{LOOK, Signals, Wish};
+use crate::app::site::question::Questions;
+use crate::app::site::record::{self, JobWhat};
+use crate::app::site::stopping::{END, Stopping};
+use crate::app::site::waiting::Waiting;
+use crate::app::terminal;
+use crate::batch::BatchPlan;
+use crate::batch::journal::{BatchEvent, BatchWhat};
+use crate::batch::run::{Workers, tasks};
+use crate::format::{self, count};
+use crate::report::progress::batch::Lines;
+use crate::slurm::{ArrayTask, JobPhase, Slurm, SlurmError};
+use crate::store::{Record, StoreError};
+
+/// Arrays that are followed.
+pub struct Following<'a> {
+    global: &'a GlobalOptions,
+    batch: &'a Record,
+    /// The trial runs of each of the batch's tasks.
+    tasks: Workers,
+    arrays: Vec<FollowedArray>,
+    questions: Questions<Result<Vec<ArrayTask>, SlurmError>>,
+    lines: Lines,
+    waiting: Waiting,
+    is_silent: bool,
+    is_away: bool,
+}
+
+/// An array that is followed.
+struct FollowedArray {
+    array: Array,
+    id: String,
+    slurm: Slurm,
+    tasks: Vec<FollowedTask>,
+    stopping: Option<Stopping>,
+}
+
+/// How following ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Nothing more comes of the tasks.
+    Settled,
+    /// They continue.
+    Left,
+}
+
+impl<'a> Following<'a> {
+    /// Follows arrays of a batch; shows nothing if it is silent.
+    pub fn new(
+        global: &'a GlobalOptions,
+        batch: &'a Record,
+        plan: &BatchPlan,
+        is_silent: bool,
+    ) -> Self {
+        Self {
+            global,
+            batch,
+            tasks: tasks(plan),
+            arrays: Vec::new(),
+            questions: Questions::new(|| ask(Vec::new())),
+            // Earlier runs on this host say nothing of the nodes.
+            lines: Lines::new(plan.clone(), 1, false, BTreeMap::new()),
+            waiting: Waiting::new(global.quiet || is_silent),
+            is_silent,
+            is_away: false,
+        }
+    }
+
+    /// Follows these arrays, too, each with its id.
+    pub fn add(&mut self, arrays: Vec<(Array, String)>) -> Result<(), StoreError> {
+        for (array, id) in arrays {
+            if self
+                .arrays
+                .iter()
+                .any(|one| one.array.number == array.number)
+            {
+                continue;
+            }
+            let entries = array.manifest.tasks.iter();
+            let tasks = entries.map(|entry| FollowedTask::of(self.batch, entry));
+            self.arrays.push(FollowedArray {
+                tasks: tasks.collect(),
+                slurm: array.slurm(),
+                array,
+                id,
+                stopping: None,
+            });
+        }
+        let mut asked = Vec::new();
+        for one in self
+            .arrays
+            .iter()
+            .filter(|one| one.phase() != JobPhase::Over)
+        {
+            let since = one.array.submission()?.unwrap_or_default().since();
+            asked.push((one.slurm.clone(), one.id.clone(), since, one.tasks.len()));
+        }
+        self.questions = Questions::new(move || ask(asked.clone()));
+        Ok(())
+    }
+
+    /// Shows an event.
+    pub fn show(&mut self, event: &BatchEvent) {
+        let lines = self.lines.take(event);
+        if self.is_silent || self.global.quiet {
+            return;
+        }
+        if self.global.output == Output::Json {
+            if let Ok(line) = serde_json::to_string(event) {
+                terminal::print(&format!("{line}\n"));
+            }
+            return;
+        }
+        for line in &lines {
+            self.waiting.note(line);
+        }
+    }
+
+    /// Follows them until all have ended.
+    pub async fn until_the_end(&mut self) -> Result<End, Failure> {
+        let mut signals = Signals::new()?;
+        self.look(true);
+        let end = loop {
+            if self.phase() == JobPhase::Over {
+                break End::Settled;
+            }
+            match self.questions.next().await {
+                Some(Ok(rows)) => self.take(&rows)?,
+                Some(Err(error)) => self.away(&error),
+                None => {}
+            }
+            self.end_them().await?;
+            tokio::select! {
+                () = tokio::time::sleep(LOOK) => {}
+                wish = signals.next() => {
+                    if wish == Wish::Leave || self.stop()? {
+                        break End::Left;
+                    }
+                }
+            }
+        };
+        self.waiting.clear();
+        Ok(end)
+    }
+
+    /// Wants them to end. Returns whether that was wanted before.
+    pub fn stop(&mut self) -> Result<bool, StoreError> {
+        if self.arrays.iter().any(|one| one.stopping.is_some()) {
+            return Ok(true);
+        }
+        self.look(true);
+        for one in &mut self.arrays {
+            if one.phase() != JobPhase::Over {
+                record::record(&one.array.directory, JobWhat::StopRequested)?;
+                let text = format!(
+                    "stopping job {}; a second signal leaves it to Slurm",
+                    one.id
+                );
+                self.waiting.note(&text);
+                one.stopping = Some(Stopping::start(one.slurm.clone(), one.id.clone()));
+            }
+        }
+        self.questions.ask_now();
+        Ok(false)
+    }
+
+    /// How many arrays there are.
+    pub fn count(&self) -> usize {
+        self.arrays.len()
+    }
+
+    /// Whether a person wanted one of them to end.
+    pub fn was_stopped(&self) -> bool {
+        self.arrays.iter().any(FollowedArray::is_stopping)
+    }
+
+    /// The phase of what is earliest.
+    fn phase(&self) -> JobPhase {
+        earliest(self.arrays.iter().map(FollowedArray::phase))
+    }
+
+    /// Shows what is new in the journals of tasks that run, or of all.
+    fn look(&mut self, all: bool) {
+        let mut events = Vec::new();
+        for task in self.arrays.iter_mut().flat_map(|one| &mut one.tasks) {
+            if all || (task.phase == JobPhase::Active && !task.is_settled) {
+                events.extend(task.look());
+            }
+        }
+        self.show_all(&events);
+    }
+
+    fn show_all(&mut self, events: &[BatchEvent]) {
+        for event in events {
+            // A task's beginning and end are none of the batch's.
+            let is_of_task = matches!(
+                event.what,
+                BatchWhat::BatchBegan { .. }
+                    | BatchWhat::BatchEnded { .. }
+                    | BatchWhat::Reused { .. }
+            );
+            if !is_of_task {
+                self.show(event);
+            }
+        }
+    }
+
+    fn take(&mut self, rows: &[ArrayTask]) -> Result<(), StoreError> {
+        if std::mem::take(&mut self.is_away) {
+            self.waiting.note("Slurm answers again");
+        }
+        let mut events = Vec::new();
+        for one in &mut self.arrays {
+            let is_stopping = one.is_stopping();
+            for (index, task) in (0..)
+                .zip(&mut one.tasks)
+                .filter(|(_, task)| !task.is_settled)
+            {
+                let mut own = rows.iter().filter(|row| row.array == one.id);
+                let row = own.find(|row| row.index == index);
+                if row.is_none_or(|row| row.phase() != JobPhase::Waiting) {
+                    events.extend(task.look());
+                }
+                let Some(lost) = task.take(row, is_stopping) else {
+                    continue;
+                };
+                let entry = &one.array.manifest.tasks[index as usize];
+                let job = format!("{}_{index}", one.id);
+                let trial_runs = self.tasks.get(entry.task - 1);
+                task.end(lost, trial_runs.map_or(&[], Vec::as_slice), &job)?;
+                let said = output(&one.array.directory, &job);
+                events.extend(task.look());
+                if !said.is_empty() && !self.is_silent {
+                    self.waiting.note(&format!("job {job} ended early{said}"));
+                }
+            }
+        }
+        self.show_all(&events);
+        self.status();
+        Ok(())
+    }
+
+    fn status(&mut self) {
+        let tasks = || self.arrays.iter().flat_map(|one| &one.tasks);
+        let of = |phase| tasks().filter(|task| task.phase == phase).count();
+        let (waiting, active) = (of(JobPhase::Waiting), of(JobPhase::Active));
+        let all = tasks().count();
+        self.lines.set_workers(active);
+        if waiting + active == 0 {
+            return;
+        }
+        let text = format!(
+            "{} of {} ended, {active} running, {waiting} pending",
+            all - waiting - active,
+            count(all, "task")
+        );
+        // A log says when tasks start to run, and when they cease to.
+        self.waiting.status(&text, (active > 0).to_string());
+    }
+
+    fn away(&mut self, error: &SlurmError) {
+        if !std::mem::replace(&mut self.is_away, true) {
+            self.waiting.note(&format!("waiting for Slurm: {error}"));
+        }
+        // Tasks go on without the controller.
+        self.look(false);
+    }
+
+    /// Has Slurm end the arrays, if a person wants that.
+    async fn end_them(&mut self) -> Result<(), Failure> {
+        for one in &mut self.arrays {
+            let phase = one.phase();
+            let Some(stopping) = &mut one.stopping else {
+                continue;
+            };
+            if stopping.is_over() && phase != JobPhase::Over {
+                return Err(Failure::host(format!(
+                    "job {id} has not ended {} after it was cancelled\n  see it: squeue -j {id}",
+                    format::limit(END.as_secs()),
+                    id = one.id
+                )));
+            }
+            if let Some(error) = stopping.next(phase).await {
+                self.waiting.note(&format!("waiting for Slurm: {error}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FollowedArray {
+    fn phase(&self) -> JobPhase {
+        earliest(self.tasks.iter().map(|task| task.phase))
+    }
+
+    /// Whether a person wants it to end, by this process or another one.
+    fn is_stopping(&self) -> bool {
+        let by_another = || self.array.submission().ok().flatten();
+        self.stopping.is_some() || by_another().is_some_and(|known| known.stop_requested)
+    }
+}
+
+/// Waiting if any waits, else active if any is.
+fn earliest(phases: impl Iterator<Item = JobPhase>) -> JobPhase {
+    let mut earliest = JobPhase::Over;
+    for phase in phases {
+        match phase {
+            JobPhase::Waiting => return JobPhase::Waiting,
+            JobPhase::Active => earliest = JobPhase::Active,
+            JobPhase::Over => {}
+        }
+    }
+    earliest
+}
+
+/// Asks the controller for the tasks of each array, and the accounting for those that it does not have.
+fn ask(
+    arrays: Vec<(Slurm, String, String, usize)>,
+) -> BoxFuture<'static, Result<Vec<ArrayTask>, SlurmError>> {
+    async move {
+        let mut all = Vec::new();
+        for (slurm, id, since, count) in arrays {
+            let mut rows = slurm.queued_tasks().await?;
+            rows.retain(|row| row.array == id);
+            if rows.len() < count {
+                let accounted = slurm.accounted_tasks(&since).await.unwrap_or_default();
+                let is_new = |row: &ArrayTask| {
+                    row.array == id
+                        && row.phase() == JobPhase::Over
+                        && !rows.iter().any(|known| known.index == row.index)
+                };
+                let new: Vec<ArrayTask> = accounted.into_iter().filter(is_new).collect();
+                rows.extend(new);
+            }
+            all.extend(rows);
+        }
+        Ok(all)
+    }
+    .boxed()
+}

@@ -1,0 +1,116 @@
+//! The arrays of a batch: `arrays/1`, `arrays/2`, …, each with the tasks that it has, and with the journal of
+//! its submission.
+
+use std::fs;
+
+use serde::{Deserialize, Serialize};
+
+use crate::app::site::record::{self, Submission};
+use crate::site::script::Work;
+use crate::slurm::Slurm;
+use crate::store::{Record, StoreError};
+
+/// The directories of the arrays.
+const ARRAYS: &str = "arrays";
+/// What an array has.
+const MANIFEST: &str = "array.json";
+
+/// What an array has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The attempt at the batch that it belongs to, from 1: a batch that has ended can be resumed.
+    pub session: usize,
+    /// Its tasks: the one at index 0 first.
+    pub tasks: Vec<TaskEntry>,
+    /// The node on which these tasks have failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exclude: Option<String>,
+}
+
+/// A task of an array.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskEntry {
+    /// Which of the batch's tasks, from 1.
+    pub task: usize,
+    /// The length of its journal, bytes: what follows was written by this array.
+    pub journal: u64,
+}
+
+/// An array of a batch.
+#[derive(Debug, Clone)]
+pub struct Array {
+    /// Its directory; its id is the batch's.
+    pub directory: Record,
+    /// Which of the batch's arrays, from 1.
+    pub number: usize,
+    /// What it has.
+    pub manifest: Manifest,
+}
+
+impl Array {
+    /// Makes the directory of another array of a batch.
+    pub fn create(batch: &Record, manifest: Manifest) -> Result<Self, StoreError> {
+        let number = numbers(batch).last().map_or(1, |last| last + 1);
+        let directory = directory(batch, number);
+        let path = directory.path();
+        fs::create_dir_all(path).map_err(StoreError::io("create", path))?;
+        directory.write_json(MANIFEST, &manifest)?;
+        Ok(Self {
+            directory,
+            number,
+            manifest,
+        })
+    }
+
+    /// An array of a batch by its number.
+    pub fn open(batch: &Record, number: usize) -> Result<Self, StoreError> {
+        let directory = directory(batch, number);
+        Ok(Self {
+            manifest: directory.read_json(MANIFEST)?,
+            directory,
+            number,
+        })
+    }
+
+    /// The arrays of a batch, in their order.
+    pub fn all(batch: &Record) -> Result<Vec<Self>, StoreError> {
+        let numbers = numbers(batch).into_iter();
+        // One whose making was interrupted has no manifest, and no job.
+        let whole = numbers.filter(|number| directory(batch, *number).join(MANIFEST).exists());
+        whole.map(|number| Self::open(batch, number)).collect()
+    }
+
+    /// What is submitted.
+    pub fn work(&self) -> Work<'_> {
+        Work::Array {
+            batch: self.directory.id(),
+            number: self.number,
+            tasks: self.manifest.tasks.len(),
+            exclude: self.manifest.exclude.as_deref(),
+        }
+    }
+
+    /// Slurm's jobs of it.
+    pub fn slurm(&self) -> Slurm {
+        Slurm::jobs_named(self.work().job_name())
+    }
+
+    /// Its submission, if it was tried.
+    pub fn submission(&self) -> Result<Option<Submission>, StoreError> {
+        record::latest(&self.directory)
+    }
+}
+
+fn directory(batch: &Record, number: usize) -> Record {
+    batch.part(&format!("{ARRAYS}/{number}"))
+}
+
+fn numbers(batch: &Record) -> Vec<usize> {
+    let entries = fs::read_dir(batch.join(ARRAYS)).into_iter().flatten();
+    let numbers = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let mut numbers: Vec<usize> = numbers.collect();
+    numbers.sort_unstable();
+    numbers
+}

@@ -1,0 +1,20 @@
+//! Batches on the nodes of a cluster: a task for each round of the batch, submitted as arrays of jobs. Each
+//! task is executed on one node as a batch is, with a journal of its own; whoever follows only reads.
+//!
+//! - `manifest`: what a batch's directory has of its arrays.
+//! - `start`: `batch --site`, and `resume`, `stop` and `plan` of such a batch.
+//! - `next`: which tasks are to be submitted, and in which arrays.
+//! - `follow`: follows arrays to their end, through the queue and the tasks' journals (`tasks`).
+//! - `conclude`: the verdict on all tasks, or what is left of them.
+//! - `task`: a task on its node.
+
+mod conclude;
+mod follow;
+mod manifest;
+mod next;
+mod start;
+mod task;
+mod tasks;
+
+pub use start::{SiteBatch, script, start, stop, take, target};
+pub use task::execute;

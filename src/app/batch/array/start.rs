@@ -1,0 +1,315 @@
+//! `batch --site`, and `resume`, `stop` and `plan` of a batch on a site.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::conclude::{conclude, lock, record};
+use super::follow::{End, Following};
+use super::manifest::Array;
+use super::next::next;
+use crate::app::batch::cells::{Cells, Place};
+use crate::app::batch::follow::Followed;
+use crate::app::batch::record::BatchRecord;
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::site::end::command;
+use crate::app::site::find::Found;
+use crate::app::site::request::Target;
+use crate::app::site::submit::{self, Request};
+use crate::app::terminal;
+use crate::batch::journal::{BatchEvent, BatchWhat};
+use crate::batch::run::{read_journal, read_state, tasks};
+use crate::batch::{BatchPlan, OnFailure};
+use crate::format::count;
+use crate::results::verdict::ExitCode;
+use crate::site::script::Work;
+use crate::site::time_limit::time_limit;
+use crate::slurm;
+use crate::store::Record;
+use crate::store::journal::Journal;
+
+/// The indices that an array has if Slurm's administrators did not change it, for a plan without a
+/// controller: `MaxArraySize`, slurm.conf(5).
+const USUAL_SIZE: u32 = 1001;
+
+/// A batch on a site, and how its arrays are submitted.
+pub struct SiteBatch {
+    /// Its directory.
+    pub directory: Record,
+    /// Its plan and options.
+    pub record: BatchRecord,
+    /// How its arrays are submitted.
+    pub target: Target,
+}
+
+/// Plans a batch for nodes of a site, which nobody has examined yet, and returns how it is submitted.
+pub fn take(
+    global: &GlobalOptions,
+    found: Found,
+    record: &BatchRecord,
+    cells: &Cells,
+) -> Result<Target, Failure> {
+    let execution = &record.plan.execution;
+    if execution.parallel > 1 {
+        return Err(Failure::usage(
+            "--parallel runs side by side on one host: on a site, tasks run side by side on its nodes\n  at most N at once: `array_task_throttle: N` in the site file",
+        ));
+    }
+    if execution.on_failure == OnFailure::FailFast {
+        return Err(Failure::usage(
+            "--on-failure fail-fast needs one host: on a site, tasks do not know of each other",
+        ));
+    }
+    cells.plans(global, &record.plan, &record.asked, &[], Place::Site)?;
+    target(global, found, &record.plan, cells)
+}
+
+/// How the arrays of a batch are submitted.
+pub fn target(
+    global: &GlobalOptions,
+    found: Found,
+    plan: &BatchPlan,
+    cells: &Cells,
+) -> Result<Target, Failure> {
+    let limit = time_limit(&found.site, longest(plan, cells), 1);
+    let subject = plan.cells.first().map_or("a recipe", |cell| &cell.path);
+    Target::of(&global.home, found, limit, 1, subject)
+}
+
+/// The time of the longest task; none if a recipe does not state its own.
+fn longest(plan: &BatchPlan, cells: &Cells) -> Option<Duration> {
+    let trial_run = |number: usize| plan.schedule.trial_runs.get(number - 1);
+    let recipe = |number: &usize| Some(&cells.get(trial_run(*number)?.cell)?.resolved.recipe);
+    let of_run = |number: &usize| recipe(number)?.expected_duration;
+    let of_task = |trial_runs: Vec<usize>| trial_runs.iter().map(of_run).sum::<Option<Duration>>();
+    let each: Option<Vec<Duration>> = tasks(plan).into_iter().map(of_task).collect();
+    each?.into_iter().max()
+}
+
+/// Submits what is left of a batch, and follows it to its verdict. None if it is only submitted.
+pub async fn start(
+    global: &GlobalOptions,
+    batch: &SiteBatch,
+    detach: bool,
+) -> Result<Option<Followed>, Failure> {
+    let began = begin(batch)?;
+    let reused = reused(batch)?;
+    let plan = &batch.record.plan;
+    let mut following = Following::new(global, &batch.directory, plan, false);
+    if !detach {
+        let shown = began.iter().chain(&reused);
+        shown.for_each(|event| following.show(event));
+    }
+    if arrays(&batch.directory)?.is_empty() {
+        make_next(batch, 0).await?;
+    }
+    loop {
+        submit_left(global, batch).await?;
+        if detach {
+            print_detached(global, batch)?;
+            return Ok(None);
+        }
+        following.add(submitted_arrays(&batch.directory)?)?;
+        if following.until_the_end().await? == End::Left {
+            return Ok(Some(left(global, batch)));
+        }
+        if following.was_stopped() || make_next(batch, following.count()).await? == 0 {
+            return conclude(global, &batch.directory, plan).map(Some);
+        }
+    }
+}
+
+/// Begins another session, unless one has begun and not ended.
+fn begin(batch: &SiteBatch) -> Result<Option<BatchEvent>, Failure> {
+    let directory = &batch.directory;
+    let _lock = lock(directory)?;
+    let state = read_journal(directory)?;
+    if state.begun && state.over.is_none() {
+        return Ok(None);
+    }
+    let what = BatchWhat::BatchBegan {
+        batch: directory.id().to_owned(),
+        trial_runs: batch.record.plan.schedule.trial_runs.len(),
+        pid: std::process::id(),
+        tool: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    Ok(Some(record(directory, what)?))
+}
+
+/// The runs of earlier sessions that count.
+fn reused(batch: &SiteBatch) -> Result<Option<BatchEvent>, Failure> {
+    let state = read_state(&batch.directory)?;
+    let arrays = arrays(&batch.directory)?;
+    let has = |array: &Array, task: usize| {
+        let mut tasks = array.manifest.tasks.iter();
+        tasks.any(|entry| entry.task == task)
+    };
+    let others = (1..).zip(tasks(&batch.record.plan));
+    let others = others.filter(|(task, _)| !arrays.iter().any(|array| has(array, *task)));
+    let trial_runs = others.flat_map(|(_, trial_runs)| trial_runs);
+    let trial_runs: Vec<usize> = trial_runs.filter(|one| state.has_ended(*one)).collect();
+    Ok((!trial_runs.is_empty()).then(|| BatchEvent {
+        time: jiff::Timestamp::now(),
+        what: BatchWhat::Reused { trial_runs },
+    }))
+}
+
+/// The session of a batch: how often it was begun.
+fn session(batch: &Record) -> Result<usize, Failure> {
+    let events = Journal::read::<BatchEvent>(&batch.journal())?;
+    let began = |event: &&BatchEvent| matches!(event.what, BatchWhat::BatchBegan { .. });
+    Ok(events.iter().filter(began).count())
+}
+
+/// The arrays of a batch's session.
+fn arrays(batch: &Record) -> Result<Vec<Array>, Failure> {
+    let session = session(batch)?;
+    let mut arrays = Array::all(batch)?;
+    arrays.retain(|array| array.manifest.session == session);
+    Ok(arrays)
+}
+
+/// Makes arrays of what is to be submitted now that those of this session are over; they are submitted
+/// later. Returns how many there are that the caller does not know.
+async fn make_next(batch: &SiteBatch, known: usize) -> Result<usize, Failure> {
+    let directory = &batch.directory;
+    let plan = &batch.record.plan;
+    let session = session(directory)?;
+    if next(directory, plan, session, usize::MAX)?.is_empty() {
+        return Ok(0);
+    }
+    let size = slurm::size_of_arrays().await;
+    let size = size.map_err(|error| Failure::host(error.to_string()))?;
+    let _lock = lock(directory)?;
+    // Somebody else may follow the batch, too.
+    let others = arrays(directory)?.len().saturating_sub(known);
+    if others > 0 {
+        return Ok(others);
+    }
+    let manifests = next(directory, plan, session, size as usize)?;
+    let count = manifests.len();
+    for manifest in manifests {
+        Array::create(directory, manifest)?;
+    }
+    Ok(count)
+}
+
+/// Submits the arrays of this session that have no job yet.
+async fn submit_left(global: &GlobalOptions, batch: &SiteBatch) -> Result<(), Failure> {
+    for array in arrays(&batch.directory)? {
+        if array.submission()?.is_some_and(|known| known.id.is_some()) {
+            continue;
+        }
+        let request = Request {
+            work: array.work(),
+            directory: &array.directory,
+            run: None,
+            target: &batch.target,
+        };
+        let job = submit::submit_once(&array.slurm(), &request, global.quiet).await?;
+        if !global.quiet && global.output == Output::Text {
+            let text = submitted(&array, &job);
+            terminal::note(&format!("batch {}: {text}", batch.directory.id()));
+        }
+    }
+    Ok(())
+}
+
+/// `submitted job 7: 12 tasks, on other nodes than n3`
+fn submitted(array: &Array, job: &submit::Job) -> String {
+    let how = if job.found { "found" } else { "submitted" };
+    let exclude = array.manifest.exclude.as_ref();
+    let exclude = exclude.map(|node| format!(", once more, on other nodes than {node}"));
+    format!(
+        "{how} job {}: {}{}",
+        job.id,
+        count(array.manifest.tasks.len(), "task"),
+        exclude.unwrap_or_default()
+    )
+}
+
+/// The arrays of this session that have a job, with its id.
+fn submitted_arrays(directory: &Record) -> Result<Vec<(Array, String)>, Failure> {
+    let with_id = |array: Array| {
+        let id = array.submission().ok()??.id?;
+        Some((array, id))
+    };
+    Ok(arrays(directory)?.into_iter().filter_map(with_id).collect())
+}
+
+fn left(global: &GlobalOptions, batch: &SiteBatch) -> Followed {
+    let with = |words: &str| command(&global.home, words, &batch.directory);
+    Followed {
+        exit: ExitCode::Interrupted,
+        verdict: None,
+        notes: vec![format!(
+            "the batch continues\n  follow it: {}    stop it: {}",
+            with("resume"),
+            with("stop")
+        )],
+    }
+}
+
+fn print_detached(global: &GlobalOptions, batch: &SiteBatch) -> Result<(), Failure> {
+    let directory = &batch.directory;
+    let id = directory.id();
+    let submissions = arrays(directory)?.into_iter();
+    let submissions = submissions.filter_map(|array| array.submission().ok()??.id);
+    let jobs: Vec<String> = submissions.collect();
+    terminal::print(&match global.output {
+        Output::Json => format!(
+            "{}\n",
+            json!({ "batch": id, "path": directory.path(), "jobs": jobs })
+        ),
+        _ => format!("{id}\n"),
+    });
+    if !global.quiet {
+        let with = |words: &str| command(&global.home, words, directory);
+        terminal::note(&format!(
+            "  follow it: {}    judge it: {}    stop it: {}",
+            with("resume"),
+            with("judge"),
+            with("stop")
+        ));
+    }
+    Ok(())
+}
+
+/// Stops a batch's arrays: Retrial in each task ends the benchmark and keeps its evidence, later Slurm ends it.
+pub async fn stop(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Failure> {
+    let id = directory.id();
+    let record: BatchRecord = directory.read_json("batch.json")?;
+    let mut living = false;
+    for array in Array::all(directory)? {
+        let job = submit::living(&array.slurm(), &array.directory, global.quiet).await?;
+        living |= job.is_some();
+    }
+    if !living {
+        terminal::note(&format!("{id}: it has no job that could be stopped"));
+        return Ok(ExitCode::Success);
+    }
+    let mut following = Following::new(global, directory, &record.plan, true);
+    following.add(submitted_arrays(directory)?)?;
+    following.stop()?;
+    if following.until_the_end().await? == End::Left {
+        return Ok(ExitCode::Interrupted);
+    }
+    conclude(global, directory, &record.plan)?;
+    terminal::note(&format!("{id}: stopped"));
+    Ok(ExitCode::Success)
+}
+
+/// The script of a batch's first array, and how many arrays there are.
+pub async fn script(target: &Target, plan: &BatchPlan) -> Result<(String, usize), Failure> {
+    let tasks = tasks(plan).len();
+    let size = slurm::size_of_arrays().await.unwrap_or(USUAL_SIZE).max(1) as usize;
+    let work = Work::Array {
+        batch: "BATCH",
+        number: 1,
+        tasks: tasks.min(size),
+        exclude: None,
+    };
+    let directory = target.home.batches().join("BATCH/arrays/1");
+    Ok((target.script(work, &directory)?, tasks.div_ceil(size)))
+}

@@ -1,0 +1,81 @@
+//! A task of a batch on its node: `resume --in-job --array N` in the job of an array.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use super::manifest::Array;
+use super::tasks::end_task;
+use crate::app::batch::cells::Cells;
+use crate::app::batch::follow::{Taken, follow};
+use crate::app::batch::record::BatchRecord;
+use crate::app::batch::start::is_unchanged;
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::app::site::node;
+use crate::app::{clean, open, runtime};
+use crate::batch::run::{read_journal, task_directory, tasks};
+use crate::results::verdict::ExitCode;
+use crate::site::Site;
+use crate::slurm;
+use crate::store::{Record, StoreError};
+
+/// The index of this process's task in its array.
+const INDEX: &str = "SLURM_ARRAY_TASK_ID";
+
+/// Executes the task of this job.
+pub fn execute(global: &GlobalOptions, batch: &Record, array: usize) -> Result<ExitCode, Failure> {
+    let array = Array::open(batch, array)?;
+    let index = std::env::var(INDEX).ok();
+    let index: Option<usize> = index.and_then(|index| index.parse().ok());
+    let entry = index.and_then(|index| array.manifest.tasks.get(index));
+    let Some(number) = entry.map(|entry| entry.task) else {
+        return Err(Failure::usage(format!(
+            "{INDEX} names no task of array {} of batch {}",
+            array.number,
+            batch.id()
+        )));
+    };
+    let record: BatchRecord = batch.read_json("batch.json")?;
+    let trial_runs = tasks(&record.plan).into_iter().nth(number - 1);
+    let trial_runs = trial_runs.unwrap_or_default();
+    let task = task_directory(batch, number);
+    fs::create_dir_all(task.path()).map_err(StoreError::io("create", task.path()))?;
+    let ended = try_execute(global, &array, record, &task, trial_runs.clone());
+    if let Err(failure) = &ended {
+        let because = match slurm::node_of_process() {
+            Some(node) => format!("on {node}: {}", failure.text()),
+            None => failure.text().to_owned(),
+        };
+        // Whatever it was: on another node it may be otherwise.
+        let node = slurm::node_of_process();
+        end_task(&task, &trial_runs, ExitCode::Host, &because, node)?;
+    }
+    ended
+}
+
+fn try_execute(
+    global: &GlobalOptions,
+    array: &Array,
+    record: BatchRecord,
+    task: &Record,
+    trial_runs: Vec<usize>,
+) -> Result<ExitCode, Failure> {
+    let schedule = &record.plan.schedule.trial_runs;
+    let planned = trial_runs.iter().filter_map(|one| schedule.get(one - 1));
+    let wanted: BTreeSet<usize> = planned.map(|trial_run| trial_run.cell).collect();
+    let cells = Cells::open_these(&record.plan, &wanted)?;
+    is_unchanged(&record, &cells, task.id())?;
+    let site: Site = node::site(&array.directory)?;
+    let gpus = node::gpus_of_node(&record.plan.execution.gpus, &site);
+    let taken = Taken::of_task(global, record, cells, trial_runs, gpus)?;
+    let ended = runtime::runtime()?.block_on(async {
+        if site.exclusive {
+            let engine = open::engine(global).await?;
+            let state = read_journal(task)?;
+            let own: Vec<&str> = state.runs().map(|(_, run)| run).collect();
+            clean::containers::of_earlier_jobs(&engine, &own).await?;
+        }
+        follow(global, taken, task.clone()).await
+    })?;
+    Ok(ended.exit)
+}

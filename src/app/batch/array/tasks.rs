@@ -1,0 +1,164 @@
+//! A task of an array, as its journal and Slurm show it to whoever follows.
+
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::manifest::TaskEntry;
+use crate::app::site::follow::{ARRIVAL, MISSING};
+use crate::app::site::incoming::Incoming;
+use crate::batch::journal::{BatchEvent, BatchWhat, TrialRunEnd};
+use crate::batch::run::{read_journal, task_directory};
+use crate::results::verdict::ExitCode;
+use crate::slurm::{ArrayTask, JobPhase};
+use crate::store::journal::Journal;
+use crate::store::lock::{FileLock, LockAttempt};
+use crate::store::{Record, StoreError};
+
+/// A task that is followed.
+pub struct FollowedTask {
+    directory: Record,
+    incoming: Incoming,
+    /// Its process has written something.
+    began: bool,
+    /// As far as it is known.
+    pub phase: JobPhase,
+    /// Its process has come to its end, or nothing more comes of it.
+    pub is_settled: bool,
+    /// Since when Slurm has it as ended, or does not have it.
+    gone: Option<Instant>,
+}
+
+/// How a task ended that did not come to its own end.
+pub struct LostTask {
+    /// Slurm's word for it; none if Slurm does not know it.
+    pub state: Option<String>,
+    /// Its node, if it had one.
+    pub node: Option<String>,
+}
+
+impl FollowedTask {
+    /// A task of a batch.
+    pub fn of(batch: &Record, entry: &TaskEntry) -> Self {
+        let directory = task_directory(batch, entry.task);
+        Self {
+            incoming: Incoming::from(directory.journal(), entry.journal),
+            directory,
+            began: false,
+            phase: JobPhase::Waiting,
+            is_settled: false,
+            gone: None,
+        }
+    }
+
+    /// What is new in its journal.
+    pub fn look(&mut self) -> Vec<BatchEvent> {
+        let events: Vec<BatchEvent> = self.incoming.look();
+        for event in &events {
+            match event.what {
+                BatchWhat::BatchBegan { .. } => self.is_settled = false,
+                BatchWhat::BatchEnded { .. } => self.is_settled = true,
+                _ => {}
+            }
+        }
+        self.began |= !events.is_empty();
+        if self.is_settled {
+            self.phase = JobPhase::Over;
+        }
+        events
+    }
+
+    /// Takes what Slurm says of it, after a look. Returns how it ended if nothing more comes of it.
+    pub fn take(&mut self, row: Option<&ArrayTask>, is_stopping: bool) -> Option<LostTask> {
+        if self.is_settled {
+            return None;
+        }
+        if let Some(row) = row.filter(|row| row.phase() != JobPhase::Over) {
+            self.phase = row.phase();
+            self.gone = None;
+            return None;
+        }
+        // What was withdrawn before it started is in no row.
+        let patience = match row {
+            None if is_stopping => Duration::ZERO,
+            None => MISSING,
+            Some(_) => ARRIVAL,
+        };
+        if self.gone.get_or_insert_with(Instant::now).elapsed() < patience {
+            return None;
+        }
+        self.is_settled = true;
+        self.phase = JobPhase::Over;
+        Some(LostTask {
+            state: row.map(|row| row.state.clone()),
+            node: row
+                .map(|row| row.node.clone())
+                .filter(|node| !node.is_empty()),
+        })
+    }
+
+    /// Writes how it ended into its journal, for its process.
+    pub fn end(&self, lost: LostTask, trial_runs: &[usize], job: &str) -> Result<(), StoreError> {
+        let exit = match &lost.state {
+            Some(state) => match state.as_str() {
+                "CANCELLED" | "TIMEOUT" | "DEADLINE" | "PREEMPTED" => ExitCode::Interrupted,
+                _ => ExitCode::Host,
+            },
+            None if self.began => ExitCode::Host,
+            // It never started: nobody knows that a node is at fault.
+            None => return Ok(()),
+        };
+        let state = lost.state.as_deref().unwrap_or("Slurm does not know it");
+        let on = lost.node.as_ref().map(|node| format!(" on {node}"));
+        let because = format!(
+            "job {job}{} ended before its task did: {state}",
+            on.unwrap_or_default()
+        );
+        std::fs::create_dir_all(self.directory.path())
+            .map_err(StoreError::io("create", self.directory.path()))?;
+        end_task(&self.directory, trial_runs, exit, &because, lost.node)
+    }
+}
+
+/// Writes the end of a task into its journal, unless a process has it: if the host failed, also that of each of
+/// its trial runs that has no other one.
+pub fn end_task(
+    task: &Record,
+    trial_runs: &[usize],
+    exit: ExitCode,
+    because: &str,
+    node: Option<String>,
+) -> Result<(), StoreError> {
+    let lock = FileLock::attempt(&task.lock(), &std::process::id().to_string())?;
+    let LockAttempt::Acquired(_lock) = lock else {
+        return Ok(());
+    };
+    let state = read_journal(task)?;
+    let mut journal = Journal::open(&task.journal())?;
+    let mut write = |what| {
+        journal.write(&BatchEvent {
+            time: Timestamp::now(),
+            what,
+        })
+    };
+    for trial_run in trial_runs.iter().copied() {
+        let known = state.trial_runs.get(&trial_run);
+        // A run that was stopped can still be resumed.
+        let is_open = known.is_none_or(|known| known.end.is_none() || known.host_failed());
+        if exit != ExitCode::Host || !is_open {
+            continue;
+        }
+        let end = TrialRunEnd {
+            exit_code: exit.code(),
+            run: known.and_then(|known| known.run.clone()),
+            because: Some(because.to_owned()),
+            ..TrialRunEnd::default()
+        };
+        write(BatchWhat::TrialRunEnded { trial_run, end })?;
+    }
+    write(BatchWhat::BatchEnded {
+        exit_code: exit.code(),
+        because: Some(because.to_owned()),
+        node,
+    })
+}

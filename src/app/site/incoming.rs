@@ -1,0 +1,54 @@
+//! New lines of a journal that another machine writes. The file is opened again for each look, since a network
+//! file system shows another host's writes to whoever opens a file anew.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::PathBuf;
+
+use serde::de::DeserializeOwned;
+
+/// Bytes that are read in one look.
+pub const MOST: u64 = 4 << 20;
+
+/// A journal that grows.
+pub struct Incoming {
+    path: PathBuf,
+    /// How much was read.
+    position: u64,
+    /// The beginning of a line whose end is not there yet.
+    rest: Vec<u8>,
+}
+
+impl Incoming {
+    /// The journal at a path, from a place of it.
+    #[must_use]
+    pub fn from(path: PathBuf, position: u64) -> Self {
+        Self {
+            path,
+            position,
+            rest: Vec::new(),
+        }
+    }
+
+    /// New whole lines; those that cannot be read are left out.
+    pub fn look<T: DeserializeOwned>(&mut self) -> Vec<T> {
+        let Ok(mut file) = File::open(&self.path) else {
+            return Vec::new();
+        };
+        let mut bytes = Vec::new();
+        if file.seek(SeekFrom::Start(self.position)).is_err() {
+            return Vec::new();
+        }
+        let count = file.take(MOST).read_to_end(&mut bytes).unwrap_or(0);
+        self.position += count as u64;
+        self.rest.extend(bytes);
+        let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') else {
+            return Vec::new();
+        };
+        let whole: Vec<u8> = self.rest.drain(..=end).collect();
+        let lines = whole.split(|byte| *byte == b'\n');
+        lines
+            .filter_map(|line| serde_json::from_slice(line).ok())
+            .collect()
+    }
+}
