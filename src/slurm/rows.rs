@@ -126,6 +126,12 @@ impl AccountedJob {
         })
     }
 
+    /// Whether Slurm ended it since one of its nodes no longer answered.
+    #[must_use]
+    pub fn lost_a_node(&self) -> bool {
+        self.state == "NODE_FAIL"
+    }
+
     /// Whether it was ended by its time limit: it ran until the warning before it, which comes up to a
     /// minute early.
     #[must_use]

@@ -13,7 +13,7 @@ use crate::report::Entry;
 use crate::results::verdict::ExitCode;
 use crate::run::judge_run;
 use crate::site::time_limit::warning_s;
-use crate::slurm::{AccountedJob, Slurm};
+use crate::slurm::{AccountedJob, JobPhase, Slurm};
 use crate::store::journal::AbortReason;
 use crate::store::open::read_text_beneath;
 use crate::store::{Home, Record, RunDirectory};
@@ -21,6 +21,10 @@ use retrial_readings::sanitize;
 
 /// Lines of a job's output that are shown.
 const LINES: usize = 12;
+/// How often the accounting is asked for the end of a job.
+const QUESTIONS: u32 = 6;
+/// Between two questions.
+const PAUSE: Duration = Duration::from_millis(500);
 /// Bytes of it that are read.
 const OUTPUT: u64 = 16 << 20;
 
@@ -59,10 +63,13 @@ pub async fn conclude(
             reason,
             judged,
         } => {
-            let exit = ExitCode::try_from(code).unwrap_or(ExitCode::Host);
+            let mut exit = ExitCode::try_from(code).unwrap_or(ExitCode::Host);
             let stopped = exit == ExitCode::Interrupted && !submission.stop_requested;
             let why = if stopped {
-                Some(why_stopped(slurm, &submission, id).await)
+                let (by, why) = why_stopped(slurm, &submission, id).await;
+                exit = by;
+                let verdict = if judged { "" } else { "no verdict: " };
+                Some(format!("{verdict}{why}"))
             } else {
                 reason.filter(|_| !judged).map(|reason| no_verdict(&reason))
             };
@@ -121,20 +128,37 @@ fn no_verdict(reason: &AbortReason) -> String {
     format!("no verdict: {reason}")
 }
 
-/// Why a run was stopped that nobody wanted to stop: its time limit, or somebody's scancel.
-async fn why_stopped(slurm: &Slurm, submission: &Submission, id: &str) -> String {
-    let accounted = slurm.accounted(&submission.since()).await;
-    let job = accounted.unwrap_or_default();
-    let job = job.into_iter().rev().find(|job| job.id == id);
+/// Why a run was stopped that nobody wanted to stop: a node that failed, its time limit, or somebody's scancel.
+async fn why_stopped(slurm: &Slurm, submission: &Submission, id: &str) -> (ExitCode, String) {
+    let mut job = None;
+    for _ in 0..QUESTIONS {
+        let accounted = slurm.accounted(&submission.since()).await;
+        let jobs = accounted.unwrap_or_default().into_iter().rev();
+        job = jobs.into_iter().find(|job| job.id == id);
+        // It ends a moment after the run, and the accounting is told another moment later.
+        if job.as_ref().is_none_or(|job| job.phase() == JobPhase::Over) {
+            break;
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    if let Some(job) = job.as_ref().filter(|job| job.lost_a_node()) {
+        let why = format!(
+            "a node of job {id} failed ({}); what was measured stays, and `resume` continues in a new job",
+            job.nodes
+        );
+        return (ExitCode::Host, why);
+    }
     let limit = Duration::from_secs(submission.time_limit_s);
     let reached = |job: &AccountedJob| job.reached_its_limit(warning_s(limit));
     if job.as_ref().is_some_and(reached) {
         let limit = format::limit(limit.as_secs());
-        return format!(
-            "no verdict: job {id} reached its time limit of {limit}; what was measured stays, and `resume` continues in a new job"
+        let why = format!(
+            "job {id} reached its time limit of {limit}; what was measured stays, and `resume` continues in a new job"
         );
+        return (ExitCode::Interrupted, why);
     }
-    format!("no verdict: job {id} was cancelled; what was measured stays")
+    let why = format!("job {id} was cancelled; what was measured stays");
+    (ExitCode::Interrupted, why)
 }
 
 /// The last lines of the job's own output: a prolog's error, a missing program.

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::end::{command, conclude};
 use super::find::{self, Found};
 use super::follow::{End, Following};
+use super::incoming::Incoming;
 use super::record::{self, SITE, SiteRequest};
 use super::request::{SiteRun, Target};
 use super::submit::{self, Job, Request};
@@ -18,6 +19,7 @@ use crate::results::verdict::ExitCode;
 use crate::run::Prepared;
 use crate::site::script::Work;
 use crate::slurm::Slurm;
+use crate::store::journal::{Event, What};
 use crate::store::lock::FileLock;
 use crate::store::{Record, RunDirectory};
 
@@ -183,7 +185,9 @@ pub fn stop(global: &GlobalOptions, directory: &RunDirectory) -> Result<ExitCode
 /// Whether more may come of a run: a process follows it, or its job waits or runs on a node.
 pub struct Liveness {
     directory: RunDirectory,
-    of_site: bool,
+    /// Of its latest job, if it is one of a site's.
+    of_site: Option<Incoming>,
+    has_ended: bool,
     asked: Option<(Instant, bool)>,
 }
 
@@ -191,8 +195,12 @@ impl Liveness {
     /// Of this run.
     #[must_use]
     pub fn of(directory: &RunDirectory) -> Self {
+        let latest = record::latest(directory).ok().flatten();
+        let from = latest.map_or(0, |latest| latest.journal);
         Self {
-            of_site: record::is_submitted(directory),
+            of_site: record::is_submitted(directory)
+                .then(|| Incoming::from(directory.journal(), from)),
+            has_ended: false,
             directory: directory.clone(),
             asked: None,
         }
@@ -200,10 +208,17 @@ impl Liveness {
 
     /// Looks again.
     pub fn is_live(&mut self) -> bool {
-        if !self.of_site {
+        let Some(journal) = &mut self.of_site else {
             return FileLock::holder(&self.directory.lock()).is_some();
+        };
+        for event in journal.look::<Event>() {
+            match event.what {
+                What::RunBegan { .. } => self.has_ended = false,
+                What::RunEnded { .. } => self.has_ended = true,
+                _ => {}
+            }
         }
-        if record::has_ended(&self.directory).unwrap_or(false) {
+        if self.has_ended {
             return false;
         }
         match self.asked {
