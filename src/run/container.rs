@@ -222,11 +222,13 @@ fn spec_of(
 /// Removes the run's containers, if there are any.
 pub async fn remove(session: &Session) -> Result<(), RunError> {
     let state = session.state();
-    // Those of services first: they use the network of the other one.
+    let mut removed = Ok(());
+    // Those of services first: they use the network of the other one. A full disk takes no record of the
+    // first, and the next one must go even so.
     for id in state.service_containers.values().chain(&state.container) {
-        discard(session, id).await?;
+        removed = removed.and(discard(session, id).await);
     }
-    Ok(())
+    removed
 }
 
 /// Removes one container of the run.

@@ -9,7 +9,8 @@ use super::Site;
 use super::time_limit::{as_slurm, warning_s};
 use retrial_recipe::quote::quote;
 
-/// Waits for Retrial, which ends the run when the job is to end. If it was killed, it leaves containers.
+/// Waits for Retrial, which ends the run when the job is to end. If it was killed, or a full disk takes no more
+/// records, it leaves containers.
 const WAIT: &str = "\
 tool=$!
 trap 'kill -TERM $tool 2>/dev/null' TERM
@@ -126,7 +127,7 @@ impl JobScript<'_> {
         let _ = writeln!(out, "{tool} resume --in-job{array} {id} &");
         out.push_str(WAIT);
         if let Some(clean) = clean {
-            let _ = writeln!(out, "[ $status -le 128 ] || {tool} clean {clean} || true");
+            let _ = writeln!(out, "[ $status = 0 ] || {tool} clean {clean} || true");
         }
         let _ = writeln!(out, "exit $status");
         Ok(out)
