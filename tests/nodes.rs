@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use cluster::Cluster;
 use serde_json::Value;
 
+const RECIPE_IMAGE: &str = "debian:bookworm-slim";
+const OTHER_IMAGE: &str = "10.77.0.1:5000/retrial-lab/busybox:1";
 const RECIPE: &str = r#"
 schema: 1
 title: A worker on each of three machines
@@ -271,4 +273,64 @@ fn doctor_examines_and_compares_all_machines() {
 
     let (code, text) = doctor(&shared, "ssh:n2");
     assert_eq!(code, Some(2), "{text}");
+}
+
+#[test]
+fn a_machine_with_another_image_of_the_same_name_is_refused_or_allowed_and_told() {
+    let Some(head) = Head::new("image") else {
+        return;
+    };
+    // A name that no other test uses.
+    let name = "retrial-lab/tagged:1";
+    for (node, image) in [
+        ("n1", RECIPE_IMAGE),
+        ("n2", RECIPE_IMAGE),
+        ("n3", OTHER_IMAGE),
+    ] {
+        let tag = format!("docker pull -q {image} && docker tag {image} {name}");
+        head.cluster.lab(&["node", node, "sh", "-c", &tag]);
+    }
+    let recipe = RECIPE.replace(RECIPE_IMAGE, name);
+    let recipe = recipe.replace("while [ ! -e /tmp/go ]; do sleep 0.2; done", ":");
+    let path = head.directory.join("workers.yaml");
+    std::fs::write(&path, recipe).unwrap();
+    let words = ["run", path.to_str().unwrap(), "--nodes", "ssh:n2,n3"];
+    let words = [&words[..], &["--pull", "never"]].concat();
+    let home = head.directory.join("home");
+    let (code, text) = of(&head.command(&home, &words).output().unwrap());
+    assert_eq!(code, Some(3), "{text}");
+    let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        one_line.contains("n3 has another image retrial-lab/tagged:1 than n1: sha256:"),
+        "{text}"
+    );
+    head.nothing_is_left();
+
+    // Replaced since: the resumed run looks again.
+    let tag = format!("docker pull -q {RECIPE_IMAGE} && docker tag {RECIPE_IMAGE} {name}");
+    head.cluster.lab(&["node", "n3", "sh", "-c", &tag]);
+    let (code, text) = of(&head.command(&home, &["resume", "last"]).output().unwrap());
+    assert_eq!(code, Some(0), "{text}");
+    assert_eq!(qualifiers(&head), [""; 0]);
+
+    let tag = format!("docker tag {OTHER_IMAGE} {name}");
+    head.cluster.lab(&["node", "n3", "sh", "-c", &tag]);
+    let words = [&words[..], &["--force"]].concat();
+    let (code, text) = of(&head.command(&home, &words).output().unwrap());
+    assert_eq!(code, Some(0), "{text}");
+    let [modified] = &qualifiers(&head)[..] else {
+        panic!("{text}")
+    };
+    assert!(modified.contains("n3 has another image"), "{modified}");
+    head.nothing_is_left();
+}
+
+/// What was modified, by the latest verdict.
+fn qualifiers(head: &Head) -> Vec<String> {
+    let verdict = head.verdict();
+    let qualifiers = verdict["qualifiers"].as_array().unwrap().iter();
+    qualifiers
+        .filter(|qualifier| qualifier["kind"] == "modified")
+        .map(|qualifier| qualifier["because"].as_str().unwrap().to_owned())
+        .collect()
 }

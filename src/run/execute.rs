@@ -258,6 +258,7 @@ impl Run<'_> {
         session.failures.forget(step.number);
         if !step.has_head() {
             others.execute(session, step).await?;
+            others.compare_images(session, step).await?;
             return record_elsewhere(session, step);
         }
         if matches!(step.action, Action::FetchModel(_) | Action::Populate(_)) {
@@ -276,6 +277,7 @@ impl Run<'_> {
         let (here, elsewhere) = tokio::join!(here, others.execute(session, step));
         let code = here?;
         elsewhere?;
+        others.compare_images(session, step).await?;
         Ok(code)
     }
 

@@ -49,10 +49,14 @@ async fn is_present(
     reference: &str,
     policy: PullPolicy,
 ) -> Result<bool, Halt> {
-    if policy == PullPolicy::Always {
+    let image = session.engine.image(reference).await?;
+    // A resumed run stays with the image that it began with, wherever the tag points by now.
+    let before = session.state().image.filter(|_| step.container.is_none());
+    let is_before = image.as_ref().map(|image| &image.id) == before.as_ref();
+    if policy == PullPolicy::Always && (image.is_none() || !is_before) {
         return Ok(false);
     }
-    match session.engine.image(reference).await? {
+    match image {
         Some(image) => {
             session.decide(step, "already present, not pulled".to_owned())?;
             record(session, step, image)?;
@@ -107,6 +111,14 @@ pub async fn build(session: &Session, step: &Step, build: &BuildStep) -> Result<
 
 /// Records the image that is launched.
 fn record(session: &Session, step: &Step, image: ImageInfo) -> Result<(), Halt> {
+    let before = session.state().image.filter(|_| step.container.is_none());
+    if let Some(before) = before.filter(|before| *before != image.id) {
+        let text = format!(
+            "the run began with the image {before}; resumed with {}",
+            image.id
+        );
+        session.warn(step, text)?;
+    }
     let what = What::Image {
         id: image.id,
         digests: image.repo_digests,

@@ -260,7 +260,7 @@ impl Session {
     }
 
     /// This machine's name in events.
-    fn node(&self) -> String {
+    pub(super) fn node(&self) -> String {
         let machine = self.options.machine.as_ref();
         machine.map_or_else(|| "local".to_owned(), |machine| machine.scope.name.clone())
     }

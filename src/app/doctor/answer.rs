@@ -1,6 +1,7 @@
 //! What a machine answers: one line that is short enough to arrive whole among the lines of others, and a
 //! file in the directory that all machines share.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::host::checks::Check;
@@ -13,6 +14,8 @@ pub struct Answer {
     pub name: String,
     /// What it is.
     pub facts: Facts,
+    /// What its clock shows.
+    pub time: Timestamp,
 }
 
 /// What it writes into the directory.
@@ -39,8 +42,6 @@ pub fn file(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
-
     use super::*;
 
     #[test]
@@ -49,14 +50,14 @@ mod tests {
             let facts = Facts {
                 tool: "1".to_owned(),
                 nonce: None,
-                time: Timestamp::UNIX_EPOCH,
                 gpus: 8,
                 models: vec!["MI355X".to_owned()],
                 driver: None,
                 rocm: None,
             };
             let name = name.to_owned();
-            serde_json::to_string(&Answer { name, facts }).unwrap()
+            let time = Timestamp::UNIX_EPOCH;
+            serde_json::to_string(&Answer { name, facts, time }).unwrap()
         };
         assert_eq!(
             Answer::read(&line("n1")).map(|answer| answer.name),

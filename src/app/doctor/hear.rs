@@ -16,12 +16,15 @@ use crate::app::nodes::{Allocation, Known};
 use crate::app::terminal;
 use crate::format;
 use crate::results::verdict::ExitCode;
+use crate::run::nodes::ahead;
 use crate::slurm;
 use retrial_readings::natural::natural;
 use retrial_readings::sanitize;
 
 /// How long a machine may take to examine itself.
 const MACHINE: Duration = Duration::from_mins(5);
+/// How long an answer may be under way: a job may have waited for its nodes long before it.
+const ON_THE_WAY: Duration = Duration::from_secs(5);
 /// How long a process may take to end after TERM.
 const END: Duration = Duration::from_secs(10);
 
@@ -96,28 +99,34 @@ struct Examination {
     /// Precedes its messages; nothing for a job, which names its nodes itself.
     name: String,
     child: Child,
+    began: Timestamp,
     known: Vec<Known>,
 }
 
 impl Examination {
     fn of(name: &str, child: Child) -> Self {
         let name = name.to_owned();
-        let known = Vec::new();
-        Self { name, child, known }
+        Self {
+            name,
+            child,
+            began: Timestamp::now(),
+            known: Vec::new(),
+        }
     }
 
     /// Keeps the answers, and passes messages on, until the process ends.
     async fn listen(&mut self, limit: Option<Duration>) {
         let (answers, messages) = (self.child.stdout.take(), self.child.stderr.take());
         let known = &mut self.known;
-        let name = &self.name;
+        let (name, began) = (&self.name, self.began);
         let heard = async {
             tokio::join!(
                 each_line(answers, |line| {
                     let received = Timestamp::now();
+                    let asked = began.max(received - ON_THE_WAY);
                     known.extend(Answer::read(line).map(|answer| Known {
                         name: answer.name,
-                        ahead: answer.facts.time.duration_since(received).as_secs_f64(),
+                        ahead: ahead(answer.time, asked, received),
                         facts: answer.facts,
                     }));
                 }),

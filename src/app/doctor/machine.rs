@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use jiff::Timestamp;
+
 use super::answer::{Answer, Examined, file};
 use crate::app::failure::Failure;
 use crate::app::nodes::{facts, nonce, recipe_of};
@@ -60,6 +62,7 @@ pub fn examine(
             .or_else(node_of_process)
             .unwrap_or_else(|| host.hostname.clone()),
         facts: facts(&host, plan.as_ref(), nonce),
+        time: Timestamp::now(),
     };
     terminal::print(&format!("{}\n", terminal::json(&answer)));
     // Whoever asked says that this machine does not see the directory.

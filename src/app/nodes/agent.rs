@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use jiff::Timestamp;
 use tokio::io::AsyncWriteExt;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -64,17 +65,21 @@ async fn obey(
     };
     let found = facts(&host, shared.as_ref(), nonce);
     let _ = replies.send(Reply::Facts(Box::new(found)));
-    // Without the run's directory, the head refuses this machine.
-    let Some(shared) = shared else {
-        return Ok(());
-    };
     let mut orders = Orders::read(tokio::io::stdin());
     let begin = loop {
         match orders.next().await {
             Some(Order::Begin(begin)) => break *begin,
+            Some(Order::Clock) => {
+                let time = Timestamp::now();
+                let _ = replies.send(Reply::Clock { time });
+            }
             Some(_) => {}
             None => return Ok(()),
         }
+    };
+    // Without the run's directory, the head refuses this machine.
+    let Some(shared) = shared else {
+        return Ok(());
     };
     let part = run.part(&directory_of(name));
     let engine = match ready(global, run, &part, shared, &begin, host).await {

@@ -1,8 +1,6 @@
 //! Compares the machines of a run before the first step: they must share the run's directory, have the GPUs
 //! that the recipe counts together, and be alike.
 
-use jiff::Timestamp;
-
 use crate::host::model::HostView;
 use crate::plan::Plan;
 use crate::run::nodes::Facts;
@@ -48,7 +46,6 @@ pub fn facts(host: &HostView, plan: Option<&Plan>, nonce: Option<String>) -> Fac
     Facts {
         tool: env!("CARGO_PKG_VERSION").to_owned(),
         nonce,
-        time: Timestamp::now(),
         gpus: vendor.map_or(0, |vendor| host.usable_gpus(vendor)),
         models,
         driver,
@@ -155,7 +152,6 @@ mod tests {
             facts: Facts {
                 tool: "1".to_owned(),
                 nonce: Some("here".to_owned()),
-                time: Timestamp::UNIX_EPOCH,
                 gpus,
                 models: vec!["MI355X".to_owned()],
                 driver: Some("6.16.6".to_owned()),

@@ -4,8 +4,6 @@ use std::net::{ToSocketAddrs, UdpSocket};
 use std::path::Path;
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use super::Allocation;
 use super::compare::{Known, compare, facts};
 use super::shared::write_nonce;
@@ -46,8 +44,14 @@ pub async fn begin(
     let command = |words: &[&str]| command_of(global, &program, words);
     let serve = |name: &str| command(&["node", &path, name]);
     let clean = command(&["clean", &path]);
-    let started = Others::start(allocation.launcher, &allocation.others, serve, clean).await;
-    let (mut others, found) = started.map_err(failure)?;
+    let started = Others::start(
+        allocation.launcher,
+        &allocation.others,
+        serve,
+        clean,
+        allocation.force,
+    );
+    let (mut others, found) = started.await.map_err(failure)?;
     let host = open::host_view(global);
     let this = Known {
         name: host.hostname.clone(),
@@ -86,11 +90,11 @@ pub async fn begin(
     })
 }
 
-fn known((name, (facts, received)): (&String, (Facts, Timestamp))) -> Known {
+fn known((name, (facts, ahead)): (&String, (Facts, f64))) -> Known {
     Known {
         name: name.clone(),
-        ahead: facts.time.duration_since(received).as_secs_f64(),
         facts,
+        ahead,
     }
 }
 

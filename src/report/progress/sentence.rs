@@ -37,6 +37,7 @@ pub fn lines(text: &str) -> Vec<String> {
 pub fn note(what: &What) -> Option<String> {
     let text = match what {
         What::Decided { decision } => decision.clone(),
+        What::ImageDiffers(difference) => difference.to_string(),
         What::Image { id, size, .. } => {
             let id = id.strip_prefix("sha256:").unwrap_or(id);
             let short: String = id.chars().take(12).collect();

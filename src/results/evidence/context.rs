@@ -20,8 +20,16 @@ pub fn context(files: &RunFiles<'_>) -> Context {
         let set: Vec<String> = set.collect();
         qualifiers.push(Qualifier::new(QualifierKind::Modified, set.join(" ")));
     }
-    if !plan.node_differences.is_empty() {
-        let because = plan.node_differences.join("; ");
+    let images = files.state.image_differences.values().flatten();
+    let images = images.map(ToString::to_string);
+    let differences: Vec<String> = plan
+        .node_differences
+        .iter()
+        .cloned()
+        .chain(images)
+        .collect();
+    if !differences.is_empty() {
+        let because = differences.join("; ");
         qualifiers.push(Qualifier::new(QualifierKind::Modified, because));
     }
     for check in plan.unmet.iter().filter(|check| check.other_hardware()) {

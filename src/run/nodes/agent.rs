@@ -6,7 +6,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep};
 
-use super::{OnDisconnect, Order, Reply};
+use super::{LocalImage, OnDisconnect, Order, Reply};
 use crate::plan::step::{Action, Step};
 use crate::run::control::GRACE_S;
 use crate::run::error::RunError;
@@ -88,13 +88,15 @@ impl<'a> Agent<'a> {
             while let Some(order) = orders.next().await {
                 match order {
                     Order::Execute { step } => drop(forward.send(step)),
-                    Order::Fail { step, end } => session_of_orders.failures.add(step, end),
+                    Order::Fail { step, end } => {
+                        session_of_orders.failures.add(step, end);
+                    }
                     Order::Stop => session_of_orders.stop.cancel(),
                     Order::Leave { keep: kept } => {
                         keep = Some(kept);
                         break;
                     }
-                    Order::Begin(_) => {}
+                    Order::Clock | Order::Begin(_) => {}
                 }
             }
             if keep.is_none() && on_disconnect == OnDisconnect::Teardown {
@@ -115,12 +117,12 @@ impl<'a> Agent<'a> {
             worked = &mut work => return worked,
         };
         match (keep, self.on_disconnect) {
-            (Some(true), _) => session.set_deadline(None)?,
+            (Some(true), OnDisconnect::Continue) => session.set_deadline(None)?,
             // The next head reattaches to what is running.
             (None, OnDisconnect::Continue) => {}
-            (Some(false), _) | (None, OnDisconnect::Teardown) => {
+            (Some(false), _) | (_, OnDisconnect::Teardown) => {
                 let _ = tokio::time::timeout(RENEWAL, work).await;
-                container::teardown(session).await?;
+                container::remove(session).await?;
                 session.clear_scratch();
             }
         }
@@ -169,12 +171,19 @@ impl<'a> Agent<'a> {
         let Some(step) = steps.find(|step| step.number == number) else {
             return Ok(());
         };
-        let end = if run.completed_steps.contains(&number) {
+        // An image may have been replaced since; the head wants to know what there is.
+        let is_pull = matches!(step.action, Action::Pull { .. });
+        let end = if run.completed_steps.contains(&number) && !is_pull {
             StepEnd::Done { exit_code: None }
         } else {
             self.execute_step(run, step).await?
         };
-        self.reply(Reply::Ended { step: number, end });
+        let image = LocalImage::of(self.session, step).await;
+        self.reply(Reply::Ended {
+            step: number,
+            end,
+            image,
+        });
         Ok(())
     }
 

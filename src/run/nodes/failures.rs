@@ -1,6 +1,7 @@
 //! What failed on other machines.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::store::journal::StepEnd;
@@ -26,9 +27,15 @@ impl Failures {
         lost.or_else(|| steps.find_map(|step| known.steps.get(&step).cloned()))
     }
 
-    /// Adds one, unless the step has failed elsewhere before.
-    pub fn add(&self, step: u32, end: StepEnd) {
-        self.known().steps.entry(step).or_insert(end);
+    /// Adds one, unless the step has failed elsewhere before. Returns whether it was added.
+    pub(super) fn add(&self, step: u32, end: StepEnd) -> bool {
+        match self.known().steps.entry(step) {
+            Entry::Vacant(place) => {
+                place.insert(end);
+                true
+            }
+            Entry::Occupied(_) => false,
+        }
     }
 
     /// Says that a machine no longer answers.

@@ -5,8 +5,15 @@ use std::process::Stdio;
 use serde::{Deserialize, Serialize};
 use tokio::process::{Child, Command};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 use super::OnDisconnect;
 use retrial_recipe::quote::quote;
+
+/// Open files for a process on another machine: its input, its output, its errors, and itself.
+const FILES: u64 = 4;
+/// Open files for everything else.
+const OTHER_FILES: u64 = 256;
 
 /// What starts processes on other machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
@@ -19,6 +26,27 @@ pub enum Launcher {
     Srun,
 }
 
+/// Lets this process have as many files open as so many machines need, as far as it may.
+pub(super) fn allow_pipes(machines: usize) {
+    let Ok(machines) = u64::try_from(machines) else {
+        return;
+    };
+    let wanted = OTHER_FILES + FILES * machines;
+    let limit = getrlimit(Resource::Nofile);
+    // No more than that: a program that closes all files which it may have takes long for a million.
+    if limit.current.is_some_and(|current| current < wanted) {
+        let current = limit.maximum.map_or(wanted, |most| most.min(wanted));
+        // Without it, the start of a machine's process reports what is missing.
+        let _ = setrlimit(
+            Resource::Nofile,
+            Rlimit {
+                current: Some(current),
+                ..limit
+            },
+        );
+    }
+}
+
 impl Launcher {
     /// Starts a program on a machine, connected to this process by pipes. Signals of this terminal do not
     /// reach it.
@@ -29,7 +57,15 @@ impl Launcher {
         let mut command = match self {
             Self::Ssh => {
                 let mut command = Command::new("ssh");
-                command.args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", node]);
+                command.args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20"]);
+                // A machine without power says nothing: it is lost after a minute.
+                command.args([
+                    "-o",
+                    "ServerAliveInterval=15",
+                    "-o",
+                    "ServerAliveCountMax=4",
+                ]);
+                command.arg(node);
                 // The other side's shell splits it again.
                 let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
                 command.arg(words.join(" "));

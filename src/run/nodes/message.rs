@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::LocalImage;
 use crate::store::journal::{Event, StepEnd};
 use retrial_recipe::expression::NodeScope;
 
@@ -13,7 +14,9 @@ use retrial_recipe::expression::NodeScope;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case")]
 pub enum Order {
-    /// Check this machine, and be ready for steps. The first one.
+    /// Say what time it is.
+    Clock,
+    /// Check this machine, and be ready for steps. The first one besides.
     Begin(Box<Begin>),
     /// Execute a step.
     Execute {
@@ -77,6 +80,11 @@ pub enum OnDisconnect {
 pub enum Reply {
     /// What it is. The first one, without an order.
     Facts(Box<Facts>),
+    /// What time it is there.
+    Clock {
+        /// Its clock.
+        time: Timestamp,
+    },
     /// It does not meet the requirements: one line for each check.
     Refused {
         /// What is missing, and what to do.
@@ -95,6 +103,8 @@ pub enum Reply {
         step: u32,
         /// How.
         end: StepEnd,
+        /// The image, if the step was to get one.
+        image: Option<LocalImage>,
     },
     /// A service ended by itself.
     ServiceFailed {
@@ -112,8 +122,6 @@ pub struct Facts {
     pub tool: String,
     /// The content of the run's nonce there, if it has the run's directory.
     pub nonce: Option<String>,
-    /// Its clock.
-    pub time: Timestamp,
     /// Its usable GPUs.
     pub gpus: u32,
     /// Their models, each once.

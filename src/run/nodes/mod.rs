@@ -7,6 +7,7 @@
 
 mod agent;
 mod failures;
+mod images;
 mod launcher;
 mod message;
 mod node;
@@ -14,9 +15,10 @@ mod others;
 
 pub use agent::{Agent, Orders};
 pub use failures::Failures;
+pub use images::LocalImage;
 pub use launcher::Launcher;
 pub use message::{Begin, Facts, OnDisconnect, Order, Reply};
-pub use node::NodeError;
+pub use node::{NodeError, ahead};
 pub use others::Others;
 
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! One other machine, as the head sees it: a process of ours there, its replies, and what is known if it is
 //! gone.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::{Facts, Failures, Launcher, Order, Reply};
+use super::{Facts, Failures, Launcher, LocalImage, Order, Reply};
 use crate::store::journal::{Event, StepEnd, StepFault, What};
 use retrial_readings::sanitize;
 
@@ -57,14 +57,27 @@ pub enum NodeError {
     },
 }
 
-/// Events of the other machines that the run's journal keeps, until it has them.
+/// What the other machines said that the run needs, until it takes it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Kept(Arc<Mutex<Vec<Event>>>);
+pub(super) struct Kept(Arc<Mutex<Told>>);
+
+#[derive(Debug, Default)]
+struct Told {
+    /// For the run's journal.
+    events: Vec<Event>,
+    /// The images of the last step, by machine.
+    images: BTreeMap<String, LocalImage>,
+}
 
 impl Kept {
-    /// Takes them out.
-    pub(super) fn take(&self) -> Vec<Event> {
-        std::mem::take(&mut *lock(&self.0))
+    /// Takes the events out.
+    pub(super) fn events(&self) -> Vec<Event> {
+        std::mem::take(&mut lock(&self.0).events)
+    }
+
+    /// Takes the images out, by machine.
+    pub(super) fn images(&self) -> BTreeMap<String, LocalImage> {
+        std::mem::take(&mut lock(&self.0).images)
     }
 }
 
@@ -126,7 +139,9 @@ impl Node {
     /// The end of a step there.
     pub(super) async fn end_of(&self, step: u32) -> StepEnd {
         let reply = self.reply(|reply| match reply {
-            Reply::Ended { step: ended, end } if ended == step => Some(end),
+            Reply::Ended {
+                step: ended, end, ..
+            } if ended == step => Some(end),
             _ => None,
         });
         match reply.await {
@@ -135,16 +150,32 @@ impl Node {
         }
     }
 
-    /// What it is, and when it was heard.
-    pub(super) async fn facts(&self) -> Result<(Facts, Timestamp), NodeError> {
+    /// What it is.
+    pub(super) async fn facts(&self) -> Result<Facts, NodeError> {
         let facts = self.reply(|reply| match reply {
             Reply::Facts(facts) => Some(*facts),
             _ => None,
         });
         match timeout(START, facts).await {
-            Ok(Some(facts)) => Ok((facts, Timestamp::now())),
+            Ok(Some(facts)) => Ok(facts),
             Ok(None) => Err(self.lost_before().await),
             Err(_) => Err(self.late("start retrial there", START)),
+        }
+    }
+
+    /// How far its clock is ahead of this one, seconds. The time that question and answer take explains
+    /// a difference: only what it does not explain counts.
+    pub(super) async fn ahead(&self) -> Result<f64, NodeError> {
+        let asked = Timestamp::now();
+        self.send(Order::Clock);
+        let clock = self.reply(|reply| match reply {
+            Reply::Clock { time } => Some((time, Timestamp::now())),
+            _ => None,
+        });
+        match timeout(START, clock).await {
+            Ok(Some((time, answered))) => Ok(ahead(time, asked, answered)),
+            Ok(None) => Err(self.lost_before().await),
+            Err(_) => Err(self.late("say what time it is", START)),
         }
     }
 
@@ -264,10 +295,16 @@ impl Reader {
                 }
                 Reply::Event(event) if matches!(event.what, What::Warning { .. }) => {
                     let node = self.node.clone();
-                    lock(&self.kept.0).push(Event { node, ..event });
+                    lock(&self.kept.0).events.push(Event { node, ..event });
                 }
                 Reply::Event(_) => {}
-                reply => {
+                mut reply => {
+                    if let Reply::Ended { image, .. } = &mut reply
+                        && let Some(image) = image.take()
+                    {
+                        let node = self.node.clone();
+                        lock(&self.kept.0).images.insert(node, image);
+                    }
                     let _ = self.replies.send(reply);
                 }
             }
@@ -306,6 +343,13 @@ async fn keep_last(output: ChildStderr, errors: Arc<Mutex<VecDeque<String>>>) {
     }
 }
 
+/// How far a clock that showed this time between question and answer is ahead at least, seconds.
+#[must_use]
+pub fn ahead(time: Timestamp, asked: Timestamp, answered: Timestamp) -> f64 {
+    let nearest = time.clamp(asked, answered.max(asked));
+    time.duration_since(nearest).as_secs_f64()
+}
+
 /// A failure with the machine's name.
 fn named(node: &str, mut end: StepEnd) -> StepEnd {
     if let StepEnd::Failed { because, .. } = &mut end {
@@ -316,4 +360,22 @@ fn named(node: &str, mut end: StepEnd) -> StepEnd {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::at_once(101, 101, 0.0)]
+    #[case::late_answer(100, 104, 0.0)]
+    #[case::behind(106, 107, -5.0)]
+    #[case::ahead(95, 96, 5.0)]
+    fn a_slow_answer_is_no_slow_clock(#[case] asked: i64, #[case] answered: i64, #[case] by: f64) {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let found = ahead(at(101), at(asked), at(answered));
+        assert!((found - by).abs() < 1e-9, "{found}");
+    }
 }

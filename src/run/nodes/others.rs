@@ -1,10 +1,10 @@
 //! The head's side: the other machines of a run, each with a process of ours.
 
 use futures_util::future::join_all;
-use jiff::Timestamp;
 
+use super::launcher::allow_pipes;
 use super::node::{Kept, Node, NodeError};
-use super::{Begin, Facts, Failures, Launcher, Order};
+use super::{Begin, Facts, Failures, Launcher, Order, images};
 use crate::plan::step::Step;
 use crate::run::error::Halt;
 use crate::run::session::Session;
@@ -19,11 +19,14 @@ pub struct Others {
     containers_live: bool,
     /// Removes the run's containers on a machine whose process is gone.
     clean: Vec<String>,
+    /// Differences are allowed.
+    force: bool,
 }
 
 impl Others {
-    /// Starts a process on each machine, and asks each what it is. `clean` is the command that removes the
-    /// run's containers on one whose process is gone.
+    /// Starts a process on each machine, and asks each what it is and how far its clock is ahead, seconds.
+    /// `clean` is the command that removes the run's containers on one whose process is gone. Machines that
+    /// differ are allowed by `force`.
     ///
     /// # Errors
     /// The first machine where that fails.
@@ -32,14 +35,17 @@ impl Others {
         names: &[String],
         words: impl Fn(&str) -> Vec<String>,
         clean: Vec<String>,
-    ) -> Result<(Self, Vec<(Facts, Timestamp)>), NodeError> {
+        force: bool,
+    ) -> Result<(Self, Vec<(Facts, f64)>), NodeError> {
         let mut others = Self {
             nodes: Vec::new(),
             failures: Failures::default(),
             kept: Kept::default(),
             containers_live: true,
             clean,
+            force,
         };
+        allow_pipes(names.len());
         for name in names {
             let process = launcher.start(name, &words(name));
             let process = process.map_err(|source| NodeError::Start {
@@ -53,7 +59,11 @@ impl Others {
         let facts = others.nodes.iter().map(Node::facts);
         let facts: Result<Vec<_>, NodeError> = join_all(facts).await.into_iter().collect();
         let facts = facts?;
-        Ok((others, facts))
+        // Once all are heard: nothing else keeps this process from noting when an answer came.
+        let ahead = others.nodes.iter().map(Node::ahead);
+        let ahead: Result<Vec<_>, NodeError> = join_all(ahead).await.into_iter().collect();
+        let found = facts.into_iter().zip(ahead?).collect();
+        Ok((others, found))
     }
 
     /// Has each machine check itself and be ready for steps. `begin` is given its position.
@@ -107,6 +117,15 @@ impl Others {
         }
     }
 
+    /// Compares the image that a step got on all machines.
+    pub(in crate::run) async fn compare_images(
+        &self,
+        session: &Session,
+        step: &Step,
+    ) -> Result<(), Halt> {
+        images::compare(session, step, self.kept.images(), self.force).await
+    }
+
     async fn end_of(&self, node: &Node, step: &Step) -> StepEnd {
         let end = node.end_of(step.number).await;
         if matches!(end, StepEnd::Failed { .. }) {
@@ -117,8 +136,10 @@ impl Others {
 
     /// Ends a step on all machines: it failed on one of them.
     pub(in crate::run) fn fail(&self, step: u32, end: StepEnd) {
-        self.failures.add(step, end.clone());
-        self.send(&Order::Fail { step, end });
+        // Once: if it fails on all machines, each need not hear of each.
+        if self.failures.add(step, end.clone()) {
+            self.send(&Order::Fail { step, end });
+        }
     }
 
     /// Has all machines leave, and waits until they have. What a lost one left is removed if it answers.
@@ -133,7 +154,7 @@ impl Others {
 
     /// Puts events of the other machines into the run's journal.
     pub(in crate::run) fn record_events(&self, session: &Session) -> Result<(), StoreError> {
-        let mut events = self.kept.take().into_iter();
+        let mut events = self.kept.events().into_iter();
         events.try_for_each(|event| session.forward(event))
     }
 

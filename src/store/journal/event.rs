@@ -101,6 +101,8 @@ pub enum What {
         /// Bytes.
         size: u64,
     },
+    /// A machine has another image than the first one, which was allowed.
+    ImageDiffers(ImageDifference),
     /// The commit that a model's revision is, before anything of it is fetched.
     ModelResolved {
         /// Its key in the recipe.
@@ -234,6 +236,38 @@ impl What {
                 | Self::Measured { .. }
                 | Self::Telemetry { .. }
                 | Self::Output { .. }
+        )
+    }
+}
+
+/// An image that is not the same on two machines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageDifference {
+    /// As the recipe names it.
+    pub reference: String,
+    /// The machine that has another one.
+    #[serde(rename = "machine")]
+    pub node: String,
+    /// Which: a registry's digest, or the image's id.
+    pub digest: String,
+    /// The machine that is compared with, the head if it has the image.
+    pub first: String,
+    /// The image of that one.
+    pub first_digest: String,
+}
+
+impl std::fmt::Display for ImageDifference {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            reference,
+            node,
+            digest,
+            first,
+            first_digest,
+        } = self;
+        write!(
+            formatter,
+            "{node} has another image {reference} than {first}: {digest}, not {first_digest}"
         )
     }
 }

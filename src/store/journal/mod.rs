@@ -6,7 +6,9 @@ mod file;
 mod reason;
 pub mod state;
 
-pub use event::{Event, StepEnd, StepFault, Transfer, TransferState, TransferUnit, What};
+pub use event::{
+    Event, ImageDifference, StepEnd, StepFault, Transfer, TransferState, TransferUnit, What,
+};
 pub use file::Journal;
 pub use reason::{AbortReason, SkipReason};
 pub use state::State;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::event::{Event, StepEnd, StepFault, What};
+use super::event::{Event, ImageDifference, StepEnd, StepFault, What};
 use super::reason::AbortReason;
 use crate::plan::step::{Action, Plan, Purpose, Step};
 
@@ -36,6 +36,8 @@ pub struct State {
     pub digests: Vec<String>,
     /// The image's id.
     pub image: Option<String>,
+    /// Images that are not the same on all machines, by the step that got them.
+    pub image_differences: BTreeMap<u32, Vec<ImageDifference>>,
     /// Commits of the models, by the model's key: a run stays with the one that it found first.
     pub models: BTreeMap<String, String>,
     /// How the run ended, if it did: exit code and reason.
@@ -76,6 +78,7 @@ impl State {
                 self.began.insert(step, event.time);
                 self.ended.remove(&step);
                 self.open.insert(step);
+                self.image_differences.remove(&step);
                 if event.container.is_none() {
                     self.on_host.insert(step);
                 }
@@ -91,6 +94,10 @@ impl State {
             (What::Image { id, digests, .. }, _) => {
                 self.image = Some(id.clone());
                 self.digests.clone_from(digests);
+            }
+            (What::ImageDiffers(difference), Some(step)) => {
+                let differences = self.image_differences.entry(step).or_default();
+                differences.push(difference.clone());
             }
             (What::ModelResolved { model, commit, .. }, _) => {
                 self.models.insert(model.clone(), commit.clone());
@@ -195,11 +202,13 @@ impl State {
                 }
             },
             Action::Collect { of, .. } => done && self.kept(plan, *of),
-            // Somebody may have cleared the cache since; without a new container nobody would look.
-            Action::Populate(_) | Action::FetchModel(_) => done && container_lives,
-            Action::Pull { .. } | Action::Build(_) | Action::CopyOut { .. } | Action::Host(_) => {
-                done
-            }
+            // Somebody may have cleared the cache since, and the next container may be another machine's,
+            // whose engine does not have the image; without a new container nobody would look.
+            Action::Populate(_)
+            | Action::FetchModel(_)
+            | Action::Pull { .. }
+            | Action::Build(_) => done && container_lives,
+            Action::CopyOut { .. } | Action::Host(_) => done,
         }
     }
 

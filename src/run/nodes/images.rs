@@ -1,0 +1,145 @@
+//! Whether the machines have the same image: a tag may mean another one on each, above all where nothing is
+//! pulled.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::step::{Action, Step};
+use crate::run::error::Halt;
+use crate::run::session::Session;
+use crate::store::journal::{ImageDifference, StepFault, What};
+
+/// An image as a machine's engine has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LocalImage {
+    /// Its id.
+    pub id: String,
+    /// Registries' digests of it: `repository@sha256:…`
+    pub digests: Vec<String>,
+}
+
+impl LocalImage {
+    /// The image of a step that pulls one, as this machine's engine has it.
+    pub(super) async fn of(session: &Session, step: &Step) -> Option<Self> {
+        let Action::Pull { reference, .. } = &step.action else {
+            return None;
+        };
+        let image = session.engine.image(reference).await.ok()??;
+        Some(Self {
+            id: image.id,
+            digests: image.repo_digests,
+        })
+    }
+
+    fn digests(&self) -> impl Iterator<Item = &str> {
+        let digests = self.digests.iter();
+        digests.filter_map(|digest| Some(digest.split_once('@')?.1))
+    }
+
+    /// Engines that store images in different ways have different ids for the same content.
+    fn is(&self, other: &Self) -> bool {
+        self.id == other.id
+            || self
+                .digests()
+                .any(|digest| other.digests().any(|one| one == digest))
+    }
+
+    /// The digest, or the id of an image that came from no registry.
+    fn name(&self) -> String {
+        self.digests().next().unwrap_or(&self.id).to_owned()
+    }
+}
+
+/// Compares the image of a step on the other machines, by name, with this one's; with that of the first of
+/// them if this machine has none.
+///
+/// # Errors
+/// If they differ, unless that is allowed: then the journal says so, and the verdict.
+pub(super) async fn compare(
+    session: &Session,
+    step: &Step,
+    others: BTreeMap<String, LocalImage>,
+    is_allowed: bool,
+) -> Result<(), Halt> {
+    let Action::Pull { reference, .. } = &step.action else {
+        return Ok(());
+    };
+    let here = if step.has_head() {
+        let here = LocalImage::of(session, step).await;
+        here.map(|image| (session.node(), image))
+    } else {
+        None
+    };
+    let differences = differences(reference, here, others);
+    if differences.is_empty() {
+        return Ok(());
+    }
+    if is_allowed {
+        let what = differences.into_iter().map(What::ImageDiffers);
+        for what in what {
+            session.record(Some(step), what)?;
+        }
+        return Ok(());
+    }
+    let nodes: Vec<&str> = differences.iter().map(|one| one.node.as_str()).collect();
+    let advice = format!(
+        "docker pull {reference} on {}, or allow it with --force: the verdict then says 'modified'",
+        nodes.join(", ")
+    );
+    let because: Vec<String> = differences.iter().map(ToString::to_string).collect();
+    Err(Halt::failed(StepFault::Host, because.join("; "), advice))
+}
+
+fn differences(
+    reference: &str,
+    here: Option<(String, LocalImage)>,
+    others: BTreeMap<String, LocalImage>,
+) -> Vec<ImageDifference> {
+    let mut all = here.into_iter().chain(others);
+    let Some((first, image)) = all.next() else {
+        return Vec::new();
+    };
+    all.filter(|(_, other)| !other.is(&image))
+        .map(|(node, other)| ImageDifference {
+            reference: reference.to_owned(),
+            node,
+            digest: other.name(),
+            first: first.clone(),
+            first_digest: image.name(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(id: &str, digests: &[&str]) -> LocalImage {
+        LocalImage {
+            id: id.to_owned(),
+            digests: digests.iter().map(|&digest| digest.to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn the_digest_decides_and_else_the_id() {
+        let head = ("n1".to_owned(), image("sha256:1", &["a@sha256:d"]));
+        let others = [
+            ("n2", image("sha256:1", &[])),
+            ("n3", image("sha256:2", &["mirror/a@sha256:d"])),
+            ("n4", image("sha256:2", &["a@sha256:e"])),
+            ("n5", image("sha256:3", &[])),
+        ];
+        let others = others.map(|(name, image)| (name.to_owned(), image));
+        let found = differences("a:1", Some(head), others.into());
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            found,
+            [
+                "n4 has another image a:1 than n1: sha256:e, not sha256:d",
+                "n5 has another image a:1 than n1: sha256:3, not sha256:d",
+            ]
+        );
+    }
+}
