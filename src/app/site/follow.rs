@@ -55,6 +55,8 @@ pub struct Following<'a> {
     questions: Questions<Answer>,
     display: Display<'a>,
     stopping: Option<Stopping>,
+    /// The run began in this job.
+    has_begun: bool,
     judged: bool,
     /// The controller did not answer last time.
     is_away: bool,
@@ -83,6 +85,7 @@ impl<'a> Following<'a> {
             run,
             id,
             stopping: None,
+            has_begun: false,
             judged: false,
             is_away: false,
             phase: JobPhase::Waiting,
@@ -140,10 +143,13 @@ impl<'a> Following<'a> {
         for event in self.events.look() {
             match &event.what {
                 What::RunBegan { .. } => {
+                    self.has_begun = true;
                     self.judged = false;
                     self.phase = JobPhase::Active;
                 }
                 What::Judged { .. } => self.judged = true,
+                // A process on a node that failed may outlive its job, and end after this one was submitted.
+                What::RunEnded { reason: None, .. } if !self.has_begun => {}
                 What::RunEnded { exit_code, reason } => {
                     end = Some(End::Run {
                         code: *exit_code,
