@@ -1,5 +1,6 @@
 //! The arguments of the command line. Help texts and completions derive from the doc comments here.
 
+mod doctor;
 mod run;
 mod runs;
 
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
+pub use doctor::DoctorArguments;
 pub use run::{BatchArguments, RunArguments};
 pub use runs::{RemoveOptions, RunsArguments, RunsCommand};
 
@@ -18,7 +20,6 @@ use crate::app::options::{
 use crate::app::recipes::RecipeFilter;
 use crate::batch::CliOverrides;
 use crate::export::ExportRequest;
-use crate::plan::options::name_and_value;
 
 const EXIT_CODES: &str = "\
 Exit codes, the first that applies:
@@ -186,22 +187,7 @@ pub enum Command {
     #[command(after_help = EXPORT_EXIT_CODES)]
     Export(ExportArguments),
     /// Check whether this host is ready, in general or for a recipe; changes nothing
-    Doctor {
-        /// Check the requirements of this recipe
-        recipe: Option<String>,
-        /// Select a variant of the recipe or set a parameter
-        #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value, requires = "recipe")]
-        settings: Vec<(String, String)>,
-        /// Check these GPUs: index (0,2 or 0-3), GPU-… or PCI address
-        #[arg(long, value_name = "GPU", value_delimiter = ',', requires = "recipe")]
-        gpus: Vec<String>,
-        /// Check these machines, too, and compare them: ssh:n2,n3. All share the home
-        #[arg(long, value_name = "ssh:NODE,…", value_parser = nodes::parse, requires = "recipe")]
-        nodes: Option<Allocation>,
-        /// Check as many nodes of this site as the recipe needs, in a job of their own
-        #[arg(long, value_name = "NAME", requires = "recipe", conflicts_with_all = ["nodes", "gpus"])]
-        site: Option<String>,
-    },
+    Doctor(DoctorArguments),
     /// Check this machine for the plan in a directory that several machines share
     #[command(hide = true)]
     Examine {

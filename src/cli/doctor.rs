@@ -2,16 +2,34 @@
 
 use serde_json::json;
 
+use super::arguments::DoctorArguments;
 use crate::app::doctor::look;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, PlanRequest, RecipeRequest};
-use crate::app::{gpu_support, open, terminal};
+use crate::app::{self, gpu_support, open, terminal};
 use crate::host::checks::CheckState;
 use crate::report::content;
 use crate::results::verdict::ExitCode;
 
+/// Checks this host, or the machines of a recipe.
+pub fn doctor(global: &GlobalOptions, arguments: DoctorArguments) -> Result<ExitCode, Failure> {
+    let DoctorArguments {
+        recipe,
+        settings,
+        gpus,
+        nodes,
+        site,
+    } = arguments;
+    let recipe = recipe.map(|recipe| RecipeRequest { recipe, settings });
+    match (recipe, site, nodes) {
+        (Some(recipe), Some(site), _) => app::doctor::site(global, recipe, &site),
+        (Some(recipe), None, Some(nodes)) => app::doctor::nodes(global, recipe, &nodes),
+        (recipe, ..) => this_host(global, recipe, &gpus),
+    }
+}
+
 /// Checks the host, for a recipe where one is named.
-pub fn doctor(
+fn this_host(
     global: &GlobalOptions,
     recipe: Option<RecipeRequest>,
     gpus: &[String],

@@ -29,7 +29,7 @@ use std::process::ExitCode;
 
 use crate::app::clean::containers::Extent;
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output, RecipeRequest};
+use crate::app::options::{GlobalOptions, Output};
 use crate::app::{self, clean, nodes, runtime, stop, terminal};
 use arguments::{Arguments, Command};
 use resume::Process;
@@ -121,20 +121,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Compare(compare) => compare::compare(&global, &compare),
         Command::Report(report) => report::report(&global, &report),
         Command::Export(arguments) => export::export(&global, &arguments),
-        Command::Doctor {
-            recipe,
-            settings,
-            gpus,
-            nodes,
-            site,
-        } => {
-            let recipe = recipe.map(|recipe| RecipeRequest { recipe, settings });
-            match (recipe, site, nodes) {
-                (Some(recipe), Some(site), _) => app::doctor::site(&global, recipe, &site),
-                (Some(recipe), None, Some(nodes)) => app::doctor::nodes(&global, recipe, &nodes),
-                (recipe, ..) => doctor::doctor(&global, recipe, &gpus),
-            }
-        }
+        Command::Doctor(arguments) => doctor::doctor(&global, arguments),
         Command::Examine { directory, name } => app::doctor::examine(&global, &directory, name),
         Command::Lock(lock) => lock::lock(&global, &lock),
         Command::Runs(runs) => runs::runs(&global, *runs),

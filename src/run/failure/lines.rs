@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use retrial_recipe::model::{FailurePattern, Progress};
 
-    const HOUR: Duration = Duration::from_secs(3600);
+    const HOUR: Duration = Duration::from_hours(1);
 
     fn search(patterns: &[(&str, Option<Duration>)], start: Instant) -> LineSearch {
         let output = patterns.iter().map(|(pattern, after)| FailurePattern {
@@ -135,7 +135,7 @@ mod tests {
         });
         let progress = Progress {
             pattern: "step [0-9]+".to_owned(),
-            within: Duration::from_secs(60),
+            within: Duration::from_mins(1),
         };
         let signs = FailureSigns {
             output: output.collect(),
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn lines_that_show_progress_must_come_back() {
         let start = Instant::now();
-        let minute = Duration::from_secs(60);
+        let minute = Duration::from_mins(1);
         let mut search = search(&[], start);
         let push = |search: &mut LineSearch, text: &str, now| {
             assert_eq!(search.push(text.as_bytes(), Some(HOUR), now), None);

@@ -1,0 +1,25 @@
+//! Arguments of `doctor`.
+
+use clap::Args;
+
+use crate::app::nodes::{self, Allocation};
+use crate::plan::options::name_and_value;
+
+/// Arguments of `doctor`.
+#[derive(Debug, Clone, Args)]
+pub struct DoctorArguments {
+    /// Check the requirements of this recipe
+    pub recipe: Option<String>,
+    /// Select a variant of the recipe or set a parameter
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value, requires = "recipe")]
+    pub settings: Vec<(String, String)>,
+    /// Check these GPUs: index (0,2 or 0-3), GPU-… or PCI address
+    #[arg(long, value_name = "GPU", value_delimiter = ',', requires = "recipe")]
+    pub gpus: Vec<String>,
+    /// Check these machines, too, and compare them: ssh:n2,n3. All share the home
+    #[arg(long, value_name = "ssh:NODE,…", value_parser = nodes::parse, requires = "recipe")]
+    pub nodes: Option<Allocation>,
+    /// Check as many nodes of this site as the recipe needs, in a job of their own
+    #[arg(long, value_name = "NAME", requires = "recipe", conflicts_with_all = ["nodes", "gpus"])]
+    pub site: Option<String>,
+}
