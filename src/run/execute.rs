@@ -108,10 +108,7 @@ impl<'a> Run<'a> {
         }
         let here = run.reattach().await?;
         let lives = here && session.others.as_ref().is_none_or(Others::containers_live);
-        run.completed_steps = session
-            .state()
-            .resumed()
-            .completed_steps(&session.plan, lives);
+        run.completed_steps = run.completed(lives);
         let what = What::RunBegan {
             run: session.run.id().to_owned(),
             steps: session.plan.steps.len(),
@@ -199,7 +196,7 @@ impl Run<'_> {
     }
 
     /// Whether the step's command may be running since before this process.
-    fn may_be_running(&self, step: &Step) -> bool {
+    pub(super) fn may_be_running(&self, step: &Step) -> bool {
         let state = self.session.state();
         let survives = match &step.action {
             Action::Exec(_) | Action::Host(_) | Action::StartService(_) => true,

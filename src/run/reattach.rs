@@ -44,6 +44,22 @@ impl Run<'_> {
         Ok(false)
     }
 
+    /// Steps that are not executed again. A step on the host may still be running: nothing before it is done
+    /// again, as nothing would have been if this process were the one that started it.
+    pub(super) fn completed(&self, container_lives: bool) -> Vec<u32> {
+        let plan = &self.session.plan;
+        let state = self.session.state().resumed();
+        let mut completed = state.completed_steps(plan, container_lives);
+        let is_running = |step: &&Step| step.on_host().is_some() && self.may_be_running(step);
+        if let Some(running) = plan.steps.iter().find(is_running) {
+            let before = state.completed_steps(plan, true).into_iter();
+            completed.extend(before.filter(|number| *number < running.number));
+            completed.sort_unstable();
+            completed.dedup();
+        }
+        completed
+    }
+
     /// Completes the measurements that wrote their exit code before the container ended, and collects
     /// their results.
     async fn salvage(&mut self) -> Result<(), RunError> {
