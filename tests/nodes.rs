@@ -220,6 +220,24 @@ fn a_machine_that_is_lost_ends_the_run_and_leaves_nothing() {
 }
 
 #[test]
+fn a_machine_that_cannot_write_its_records_says_so_and_ends() {
+    let Some(head) = Head::new("records") else {
+        return;
+    };
+    let run = head.start();
+    head.measures();
+    let steps = head.run().join("nodes/n3/steps");
+    std::fs::remove_dir_all(&steps).unwrap();
+    std::fs::write(&steps, "no directory").unwrap();
+    head.in_container("n1", "docker exec $1 touch /tmp/go");
+    let (code, text) = end(run);
+    assert_eq!(code, Some(3), "{text}");
+    assert!(text.contains("the machine n3 is lost"), "{text}");
+    assert!(text.contains("nodes/n3/steps: Not a directory"), "{text}");
+    head.nothing_is_left();
+}
+
+#[test]
 fn machines_that_do_not_share_the_runs_are_refused_before_anything_starts() {
     let Some(head) = Head::new("shared") else {
         return;

@@ -30,7 +30,7 @@ use std::process::ExitCode;
 use crate::app::clean::containers::Extent;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
-use crate::app::{self, clean, nodes, runtime, stop, terminal};
+use crate::app::{self, clean, nodes, stop, terminal};
 use arguments::{Arguments, Command};
 use resume::Process;
 
@@ -110,9 +110,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             follow,
             raw,
         } => logs::logs(&global, &run, node.as_deref(), step.as_deref(), follow, raw),
-        Command::Node { run, name } => {
-            runtime::runtime()?.block_on(nodes::serve(&global, &run, &name))
-        }
+        Command::Node { run, name } => nodes::serve(&global, &run, &name),
         Command::Stop { run } => stop::stop(&global, &run),
         Command::Shell { run, node, command } => {
             shell::shell(&global, &run, node.as_deref(), command)

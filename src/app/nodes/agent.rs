@@ -11,6 +11,7 @@ use super::compare::facts;
 use super::shared::{nonce, recipe_of};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
+use crate::app::runtime::runtime;
 use crate::app::{clean, follow, free_space, gpu_support, open, preflight, prepare};
 use crate::host::assign::depends_on_engine;
 use crate::host::model::HostView;
@@ -28,7 +29,19 @@ use retrial_engine::docker::Docker;
 ///
 /// # Errors
 /// If the run's files cannot be read, or the engine does not answer.
-pub async fn serve(global: &GlobalOptions, run: &Path, name: &str) -> Result<ExitCode, Failure> {
+pub fn serve(global: &GlobalOptions, run: &Path, name: &str) -> Result<ExitCode, Failure> {
+    let runtime = runtime()?;
+    let served = runtime.block_on(until_the_end(global, run, name));
+    // A failure must not wait for the head's next order.
+    runtime.shutdown_background();
+    served
+}
+
+async fn until_the_end(
+    global: &GlobalOptions,
+    run: &Path,
+    name: &str,
+) -> Result<ExitCode, Failure> {
     let run = RunDirectory::at(run.to_owned());
     ignore_signals();
     let (replies, outgoing) = unbounded_channel();

@@ -10,6 +10,7 @@ use thiserror::Error;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -23,6 +24,8 @@ const START: Duration = Duration::from_mins(2);
 const PREFLIGHT: Duration = Duration::from_mins(5);
 /// How long it may take to end what is left.
 const END: Duration = Duration::from_secs(40);
+/// How long what a process printed last may be on its way.
+const ERRORS: Duration = Duration::from_secs(2);
 /// The last lines of a launcher's errors that are shown.
 const LAST_LINES: usize = 5;
 
@@ -108,8 +111,10 @@ impl Node {
         if let Some(input) = process.stdin.take() {
             tasks.push(tokio::spawn(write(input, incoming)));
         }
+        let (all_read, read) = oneshot::channel();
         if let Some(output) = process.stderr.take() {
-            tasks.push(tokio::spawn(keep_last(output, Arc::clone(&errors))));
+            let kept = keep_last(output, Arc::clone(&errors), all_read);
+            tasks.push(tokio::spawn(kept));
         }
         if let Some(output) = process.stdout.take() {
             let reader = Reader {
@@ -117,8 +122,9 @@ impl Node {
                 failures: failures.clone(),
                 kept: kept.clone(),
                 replies: outgoing,
+                errors: Arc::clone(&errors),
             };
-            tasks.push(tokio::spawn(reader.read(output)));
+            tasks.push(tokio::spawn(reader.read(output, read)));
         }
         Self {
             name: name.to_owned(),
@@ -279,10 +285,11 @@ struct Reader {
     failures: Failures,
     kept: Kept,
     replies: UnboundedSender<Reply>,
+    errors: Arc<Mutex<VecDeque<String>>>,
 }
 
 impl Reader {
-    async fn read(self, output: impl AsyncRead + Unpin) {
+    async fn read(self, output: impl AsyncRead + Unpin, errors_read: oneshot::Receiver<()>) {
         let mut lines = BufReader::new(output).lines();
         while let Ok(Some(line)) = lines.next_line().await {
             // A login shell may print something of its own.
@@ -309,7 +316,11 @@ impl Reader {
                 }
             }
         }
+        // What it printed last may be still on its way.
+        let _ = timeout(ERRORS, errors_read).await;
+        let said: Vec<String> = lock(&self.errors).iter().cloned().collect();
         let because = format!("the machine {} is lost: its process ended", self.node);
+        let because = [vec![because], said].concat().join(": ");
         self.failures.lose(StepEnd::failed(
             StepFault::Host,
             because,
@@ -332,7 +343,12 @@ async fn write(mut input: ChildStdin, mut orders: UnboundedReceiver<Order>) {
     }
 }
 
-async fn keep_last(output: ChildStderr, errors: Arc<Mutex<VecDeque<String>>>) {
+/// Keeps the last lines. `_until` is dropped after the last one.
+async fn keep_last(
+    output: ChildStderr,
+    errors: Arc<Mutex<VecDeque<String>>>,
+    _until: oneshot::Sender<()>,
+) {
     let mut lines = BufReader::new(output).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         let mut errors = lock(&errors);
