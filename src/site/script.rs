@@ -68,10 +68,8 @@ pub struct JobScript<'a> {
     pub work: Work<'a>,
     /// The directory of the run or the array, in the shared home.
     pub directory: String,
-    /// The shared home.
-    pub home: String,
-    /// Retrial's program on the nodes.
-    pub program: String,
+    /// Retrial's program on the nodes, and its options.
+    pub tool: Vec<String>,
     /// A directory on a node's own disk.
     pub scratch: String,
     /// How many nodes.
@@ -114,7 +112,7 @@ impl JobScript<'_> {
         out.push('\n');
         out.push_str(&environment(self.site, &self.scratch));
         let site = self.site;
-        let tool = format!("{} --home {}", quote(&self.program), quote(&self.home));
+        let tool = command_line(&self.tool);
         let id = quote(self.work.id());
         let (array, clean) = match self.work {
             Work::Run { .. } => (String::new(), Some(id.clone())),
@@ -137,12 +135,13 @@ impl JobScript<'_> {
         let values = [
             ("the id", self.work.id()),
             ("the directory", &self.directory),
-            ("the site's `home`", &self.home),
-            ("the path of Retrial's program", &self.program),
             ("the site's `scratch`", &self.scratch),
         ];
+        let words = self.tool.iter();
+        let words = words.map(|word| ("the command line", word.as_str()));
         let wrong = values
             .into_iter()
+            .chain(words)
             .find(|(_, value)| value.chars().any(char::is_control));
         wrong.map_or(Ok(()), |(what, value)| {
             Err(ScriptError::Control {
@@ -225,6 +224,13 @@ pub fn environment(site: &Site, scratch: &str) -> String {
     out
 }
 
+/// Words as a shell reads them.
+#[must_use]
+pub fn command_line(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
+    words.join(" ")
+}
+
 /// Quotes a value for a line of `#SBATCH`: as for a shell, but that a backslash is special between
 /// single quotes too (tried with Slurm 22.05).
 fn as_sbatch(value: &str) -> String {
@@ -242,14 +248,18 @@ mod tests {
         read(&Source::new("lab.yaml", text)).unwrap()
     }
 
+    fn tool(home: &str) -> Vec<String> {
+        let words = ["/shared/ann/bin/retrial", "--home", home];
+        words.map(str::to_owned).into()
+    }
+
     fn job(site: &Site) -> JobScript<'_> {
         JobScript {
             work: Work::Run {
                 id: "20261123-032259-quickstart-e66e",
             },
             directory: "/shared/ann/retrial/runs/20261123-032259-quickstart-e66e".to_owned(),
-            home: "/shared/ann/retrial".to_owned(),
-            program: "/shared/ann/bin/retrial".to_owned(),
+            tool: tool("/shared/ann/retrial"),
             scratch: "/tmp/retrial-1000".to_owned(),
             nodes: 1,
             time_limit: Duration::from_hours(4),
@@ -298,7 +308,7 @@ mod tests {
              env: { A: \"'; touch /tmp/x; '$(id)\" }\n",
         );
         let script = JobScript {
-            home: "/shared/it's $HOME/100%j".to_owned(),
+            tool: tool("/shared/it's $HOME/100%j"),
             directory: "/shared/it's $HOME/100%j/runs/r".to_owned(),
             ..job(&site)
         };
@@ -309,12 +319,12 @@ mod tests {
     fn a_line_break_in_a_path_is_refused() {
         let site = site("");
         let script = JobScript {
-            home: "/shared/a\n#SBATCH --uid=0".to_owned(),
+            tool: tool("/shared/a\n#SBATCH --uid=0"),
             ..job(&site)
         };
         let error = script.render().unwrap_err().to_string();
         assert!(
-            error.starts_with("the site's `home` has a line break"),
+            error.starts_with("the command line has a line break"),
             "{error}"
         );
     }

@@ -12,6 +12,7 @@ use crate::app::options::GlobalOptions;
 use crate::app::{open, prepare, runtime};
 use crate::plan::Plan;
 use crate::run::nodes::{Begin, Facts, Machine, NodeError, Others, directory_of};
+use crate::slurm::node_of_process;
 use crate::store::RunDirectory;
 use retrial_recipe::expression::NodeScope;
 
@@ -54,7 +55,7 @@ pub async fn begin(
     let (mut others, found) = started.await.map_err(failure)?;
     let host = open::host_view(global);
     let this = Known {
-        name: host.hostname.clone(),
+        name: node_of_process().unwrap_or_else(|| host.hostname.clone()),
         facts: facts(&host, Some(&plan), Some(nonce.clone())),
         ahead: 0.0,
     };

@@ -10,8 +10,9 @@ use crate::app::options::{GlobalOptions, PlanRequest, RunRequest};
 use crate::app::{open, prepare, runtime};
 use crate::host::model::HostView;
 use crate::plan::{Plan, PlanOptions};
-use crate::site::script::{JobScript, Work, allocation, environment};
+use crate::site::script::{JobScript, Work, allocation, command_line, environment};
 use crate::site::time_limit::{as_slurm, time_limit};
+use crate::store::cache::standard_cache;
 use crate::store::{Home, scratch};
 use retrial_recipe::quote::quote;
 
@@ -23,7 +24,7 @@ pub struct Target {
     pub time_limit: Duration,
     /// The shared directory for runs.
     pub home: Home,
-    program: PathBuf,
+    tool: Vec<String>,
     scratch: PathBuf,
     /// How many nodes its jobs have.
     nodes: u32,
@@ -54,7 +55,7 @@ impl SiteRun {
         let opened = open::recipe(&request.recipe)?;
         let plan = planned(&global, request, run, &opened)?;
         open::report_warnings(&global, &opened, &plan);
-        let target = Target::of_run(&global.home, found, &plan, &request.options)?;
+        let target = Target::of_run(&global, found, &plan, &request.options)?;
         Ok(Self {
             target,
             global,
@@ -77,7 +78,7 @@ pub fn in_home(global: &GlobalOptions, found: &Found) -> GlobalOptions {
 impl Target {
     /// A site as it submits the jobs of a run.
     pub fn of_run(
-        home: &Home,
+        global: &GlobalOptions,
         found: Found,
         plan: &Plan,
         options: &PlanOptions,
@@ -85,13 +86,13 @@ impl Target {
         let trials = options.trials.map_or(1, |trials| trials.max);
         let time_limit = time_limit(&found.site, plan.expected_duration, trials);
         let nodes = plan.nodes.map_or(1, |nodes| nodes.count);
-        Self::of(home, found, time_limit, nodes, &plan.recipe)
+        Self::of(global, found, time_limit, nodes, &plan.recipe)
     }
 
     /// A site as it submits jobs with so many nodes; `subject` is what states no duration if there is no
     /// time limit.
     pub fn of(
-        home: &Home,
+        global: &GlobalOptions,
         found: Found,
         time_limit: Option<Duration>,
         nodes: u32,
@@ -112,9 +113,9 @@ impl Target {
         Ok(Self {
             found,
             time_limit,
-            home: home.clone(),
+            home: global.home.clone(),
             nodes,
-            program,
+            tool: tool(&program, global)?,
             scratch,
         })
     }
@@ -124,8 +125,7 @@ impl Target {
         let script = JobScript {
             work,
             directory: text(directory)?,
-            home: text(self.home.root())?,
-            program: text(&self.program)?,
+            tool: self.tool.clone(),
             scratch: text(&self.scratch)?,
             nodes: self.nodes,
             time_limit: self.time_limit,
@@ -149,12 +149,11 @@ impl Target {
             None => name,
         });
         let named = ["--job-name=retrial-doctor".to_owned()];
-        let words = [&*self.program, self.home.root(), directory].map(text);
-        let [program, home, directory] = words;
-        let (program, home, directory) = (quote(&program?), quote(&home?), quote(&directory?));
         let script = format!(
-            "{}exec {program} --home {home} examine {directory}",
-            environment(site, &text(&self.scratch)?)
+            "{}exec {} examine {}",
+            environment(site, &text(&self.scratch)?),
+            command_line(&self.tool),
+            quote(&text(directory)?)
         );
         let command = ["/bin/bash".to_owned(), "-c".to_owned(), script];
         Ok((named.into_iter().chain(options).collect(), command.into()))
@@ -174,6 +173,24 @@ impl Target {
             .collect();
         all.join(", ")
     }
+}
+
+/// Our program on a node, with the options that are not a node's own.
+fn tool(program: &Path, global: &GlobalOptions) -> Result<Vec<String>, Failure> {
+    let cache = (global.cache != standard_cache()).then_some(&*global.cache);
+    let root = (global.root != Path::new("/")).then_some(&*global.root);
+    let options = [
+        ("--home", Some(global.home.root())),
+        ("--cache", cache),
+        ("--root", root),
+    ];
+    let mut words = vec![text(program)?];
+    for (name, directory) in options {
+        if let Some(directory) = directory {
+            words.extend([name.to_owned(), text(directory)?]);
+        }
+    }
+    Ok(words)
 }
 
 fn text(path: &Path) -> Result<String, Failure> {

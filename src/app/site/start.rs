@@ -91,7 +91,7 @@ pub fn resume(
     let request = record::read_request(directory)?;
     let plan: Plan = directory.read_json("plan.json")?;
     let found = found_or_saved(directory, &request.site)?;
-    let target = Target::of_run(&global.home, found, &plan, &request.options)?;
+    let target = Target::of_run(global, found, &plan, &request.options)?;
     let slurm = jobs_of(directory);
     runtime::runtime()?.block_on(async {
         let request = Request::of_run(directory, &target);

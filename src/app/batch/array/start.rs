@@ -74,7 +74,7 @@ pub fn target(
 ) -> Result<Target, Failure> {
     let limit = time_limit(&found.site, longest(plan, cells), 1);
     let subject = plan.cells.first().map_or("a recipe", |cell| &cell.path);
-    Target::of(&global.home, found, limit, 1, subject)
+    Target::of(global, found, limit, 1, subject)
 }
 
 /// The time of the longest task; none if a recipe does not state its own.
