@@ -237,7 +237,7 @@ fn stand_ins_of_slurm(directory: &Path) {
     std::fs::create_dir_all(&bin).unwrap();
     std::fs::create_dir_all(directory.join("slurm")).unwrap();
     let stand_in = root().join("tests/slurm/stand-in");
-    for name in ["sbatch", "squeue", "sacct", "scancel", "scontrol"] {
+    for name in ["sbatch", "squeue", "sacct", "scancel", "scontrol", "srun"] {
         std::os::unix::fs::symlink(&stand_in, bin.join(name)).unwrap();
     }
     let program = env!("CARGO_BIN_EXE_retrial");
