@@ -12,6 +12,8 @@ fn doctor(arguments: &[&str]) -> Output {
         .args(["--root", host, "--engine", "unix:///nowhere.sock", "doctor"])
         .args(arguments)
         .env("RETRIAL_HOME", home.path())
+        .env_remove("https_proxy")
+        .env_remove("HTTPS_PROXY")
         .output()
         .unwrap()
 }
@@ -61,3 +63,60 @@ fn a_recipe_for_other_gpus_is_a_warning_that_names_force() {
     assert!(text.contains("--force"), "{text}");
     assert!(text.contains("not ready: 1 error"), "{text}");
 }
+
+const DOWNLOADS: &str = r#"
+schema: 1
+title: What it downloads
+submission: { suite: mine, benchmark: little }
+image: debian:bookworm-slim
+datasets:
+  words:
+    run: curl -O https://words.invalid/all
+    cache: { path: /data, key: words }
+    download: { from: "Words, by curl", size: 900 TiB, size_by: its page, licence: CC0, hosts: [words.invalid] }
+scenarios:
+  one:
+    performance: { run: 'true' }
+    accuracy:
+      run: 'echo score: 1'
+      figures: { score: { pattern: 'score: (.*)', unit: "%" } }
+      download: { from: PyPI, hosts: [packages.invalid], terms: "https://packages.invalid/terms" }
+"#;
+
+#[test]
+fn what_a_run_downloads_is_told_and_checked_before() {
+    let directory = tempfile::tempdir().unwrap();
+    let recipe = directory.path().join("words.yaml");
+    std::fs::write(&recipe, DOWNLOADS).unwrap();
+    let recipe = recipe.to_str().unwrap();
+    let output = doctor(&[recipe, "--output", "json"]);
+    let checks: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let (network, told) = state(&checks, "network");
+    assert_eq!(network, "warning", "{told}");
+    assert!(told.contains("words.invalid: "), "{told}");
+    assert!(told.contains("packages.invalid: "), "{told}");
+    let all = checks["checks"].as_array().unwrap();
+    let data = all.iter().find(|check| check["name"] == "disk for data");
+    assert_eq!(data.unwrap()["required"], "900 TiB");
+
+    for command in ["show", "plan"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+            .args([command, recipe])
+            .env("RETRIAL_HOME", directory.path())
+            .env("RETRIAL_CACHE", "/the/cache")
+            .env("HF_TOKEN", "hf_abcdefghijk")
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains(TOLD), "{text}");
+    }
+}
+
+const TOLD: &str = "\
+downloads
+  dataset-words  Words, by curl
+                 900 TiB (its page); licence: CC0; to /the/cache; connects to words.invalid
+  one-accuracy   PyPI
+                 connects to packages.invalid; only after a measurement
+                 gated: accept its terms at https://packages.invalid/terms; a token is in HF_TOKEN
+";

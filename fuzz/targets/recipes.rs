@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use retrial::app::catalog::{self, Opened};
 use retrial::host::model::HostView;
 use retrial::plan::build::{self, Origin};
+use retrial::plan::download::HubHere;
 use retrial::plan::options::PlanOptions;
 use retrial::plan::{shell, text};
 use retrial_mlperf::rounds::{self, Round};
@@ -62,7 +63,12 @@ pub fn recipe(data: &[u8]) {
         &PlanOptions::default(),
         &HostView::default(),
     );
-    let _ = plan.map(|plan| (text::render(&plan, None), shell::script(&plan)));
+    let _ = plan.map(|plan| {
+        (
+            text::render(&plan, None, &HubHere::default()),
+            shell::script(&plan),
+        )
+    });
 }
 
 /// A round's rules.

@@ -6,14 +6,16 @@ use rustix::fs::Access as Rights;
 use serde_json::{Value, json};
 
 use crate::app::failure::Failure;
+use crate::app::network;
 use crate::app::options::GlobalOptions;
+use crate::app::terminal;
 use crate::host;
 use crate::host::checks::{
     Access, Check, CheckKind, CheckState, Condition, Disk, EngineFound, Facts, ModelSeen, Settings,
     examine, rocm_of_image,
 };
 use crate::host::model::HostView;
-use crate::plan::Plan;
+use crate::plan::{Action, Plan};
 use crate::run::models::spec;
 use crate::run::{GPU_LABEL, RUN_LABEL, USER_LABEL};
 use retrial_engine::api::{Abilities, Engine};
@@ -54,6 +56,7 @@ pub async fn look(
     let found = found.unwrap_or_else(|| answers(engine, abilities.as_ref()));
     let image_rocm = image_rocm(engine, plan).await;
     let (claims, models) = (claims(engine).await, models(plan).await);
+    let hosts = network::ask(&plan.map(Plan::needed_hosts).unwrap_or_default()).await;
     let checks = examine(&Facts {
         host: &host,
         conditions: &conditions,
@@ -66,6 +69,7 @@ pub async fn look(
         chosen: plan.is_some_and(|plan| !plan.gpus.is_empty()),
         claims,
         models,
+        hosts,
         listening: host::listening(&global.root),
     });
     Found {
@@ -93,6 +97,12 @@ impl Found {
                 "{recipe} cannot run on this host; nothing was downloaded:\n{}\n  run it anyway with --force; all checks: retrial doctor {recipe}",
                 lines.join("\n")
             )));
+        }
+        let network = checks
+            .clone()
+            .filter(|check| check.kind == CheckKind::Network && check.state == CheckState::Warning);
+        for check in network {
+            terminal::note(&format!("warning: {check}"));
         }
         let forced = errors.iter().map(ToString::to_string);
         // A run waits for GPUs that are claimed.
@@ -214,10 +224,18 @@ fn disks(global: &GlobalOptions, plan: Option<&Plan>, abilities: Option<&Abiliti
     if plan.fetched_models().next().is_some()
         && let Ok(hub) = Hub::from_environment()
     {
-        disks.push(disk("models", &hub.settings().cache, true));
+        let needed = plan.size_of(|step| matches!(step.action, Action::FetchModel(_)));
+        disks.push(Disk {
+            needed,
+            ..disk("models", &hub.settings().cache, true)
+        });
     }
     if plan.cached_directories().next().is_some() {
-        disks.push(disk("data", &global.cache, true));
+        let needed = plan.size_of(|step| matches!(step.action, Action::Populate(_)));
+        disks.push(Disk {
+            needed,
+            ..disk("data", &global.cache, true)
+        });
     }
     disks
 }
@@ -229,6 +247,7 @@ fn disk(what: &str, path: &Path, ours: bool) -> Disk {
         what: what.to_owned(),
         path: path.display().to_string(),
         free: host::disk_free(path),
+        needed: None,
         network: host::network_file_system(path),
         writable: !ours || there.is_none_or(|path| rights(path).is_ok()),
     }

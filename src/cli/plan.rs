@@ -7,7 +7,7 @@ use super::plan_batch;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, PlanRequest};
 use crate::app::site::request::SiteRun;
-use crate::app::{batch, estimate, open, terminal};
+use crate::app::{batch, estimate, hub, open, terminal};
 use crate::batch::CliOverrides;
 use crate::history::entry;
 use crate::plan::remaining::StepTimes;
@@ -83,7 +83,8 @@ fn print(global: &GlobalOptions, plan: &Plan, format: PlanFormat) -> Result<Exit
             plan.clone(),
             StepTimes::default(),
         );
-        terminal::print(&text::render(plan, left.here(Timestamp::now()).as_deref()));
+        let here = left.here(Timestamp::now());
+        terminal::print(&text::render(plan, here.as_deref(), &hub::here()));
     }
     Ok(ExitCode::Success)
 }

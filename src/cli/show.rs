@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, PlanRequest, RecipeRequest};
-use crate::app::{open, terminal};
+use crate::app::{hub, open, terminal};
 use crate::plan::Plan;
+use crate::plan::text::downloads;
 use crate::results::verdict::ExitCode;
 use retrial_recipe::model::{ExpectationKind, Recipe};
 use retrial_recipe::{self};
@@ -123,6 +124,13 @@ fn text(
     }
     let _ = writeln!(out, "\nrequirements");
     for line in requirements(recipe, plan) {
+        let _ = writeln!(out, "  {line}");
+    }
+    let downloads = downloads::lines(plan, &hub::here());
+    if !downloads.is_empty() {
+        let _ = writeln!(out, "\ndownloads");
+    }
+    for line in downloads {
         let _ = writeln!(out, "  {line}");
     }
     list(&mut out, "host notes", &recipe.host_notes);

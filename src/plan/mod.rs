@@ -3,6 +3,7 @@
 pub mod build;
 pub mod cached;
 pub mod commit;
+pub mod download;
 pub mod failure;
 pub mod measurement;
 pub mod model;

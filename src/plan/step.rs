@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::cached::PopulateStep;
+use super::download::PlannedDownload;
 use super::failure::FailureSigns;
 use super::measurement::MeasurementPlan;
 use super::model::ModelFetch;
@@ -115,6 +116,9 @@ pub struct Plan {
     /// The lock that was followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<FollowedLock>,
+    /// What is fetched from elsewhere, as far as the recipe says it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub downloads: Vec<PlannedDownload>,
     /// Secrets by name.
     pub secrets: Vec<String>,
     /// What to do, in order.

@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
+pub mod downloads;
 mod gpus;
 
 use super::cached::PopulateStep;
+use super::download::HubHere;
 use super::model::Form;
 use super::options::PullPolicy;
 use super::service::ServiceStep;
@@ -14,9 +16,13 @@ use crate::format::{limit, size};
 use retrial_container::OptionValue;
 use retrial_recipe::model::{Place, Placement};
 
-/// Renders the plan, with the time that it will take here, if that is known. Long command lines are kept whole.
+/// The most signs of a failure that a step's line names.
+const MOST_SIGNS: usize = 2;
+
+/// Renders the plan, with the time that it will take here, if that is known, and what the hub is here. Long
+/// command lines are kept whole.
 #[must_use]
-pub fn render(plan: &Plan, here: Option<&str>) -> String {
+pub fn render(plan: &Plan, here: Option<&str>, hub: &HubHere) -> String {
     let plan = &plan.preview();
     let mut out = String::new();
     let _ = writeln!(out, "{}", plan.title);
@@ -80,6 +86,7 @@ pub fn render(plan: &Plan, here: Option<&str>) -> String {
         ("unmet requirements", unmet.collect()),
         ("needs your approval (--allow)", privileges.collect()),
         ("secrets", plan.secrets.clone()),
+        ("downloads", downloads::lines(plan, hub)),
         ("notes", plan.notes.clone()),
         ("gpus", gpus.unwrap_or_default()),
         ("removed (--least-privilege)", removed.collect()),
@@ -279,7 +286,14 @@ fn described(exec: &ExecStep, first: String) -> String {
         about.push(format!("silence {}", limit(silence)));
     }
     let fails = exec.failure.fragments();
-    about.extend(fails.iter().map(|sign| format!("fails {sign}")));
+    if fails.len() > MOST_SIGNS {
+        let count = fails.len();
+        about.push(format!(
+            "fails on any of {count} signs (--output json lists them)"
+        ));
+    } else {
+        about.extend(fails.iter().map(|sign| format!("fails {sign}")));
+    }
     if let Some(bytes) = exec.max_log {
         about.push(format!("at most {} of output", size(bytes)));
     }

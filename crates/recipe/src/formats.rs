@@ -37,6 +37,9 @@ pub const MOUNT: StringFormat = StringFormat::new(mount).with_expressions();
 /// `owner/name` on the hub.
 pub const HUB: StringFormat = StringFormat::new(hub).pattern("^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$");
 
+/// The name of a host.
+pub const HOST: StringFormat = StringFormat::new(host).pattern("^[A-Za-z0-9.-]+$");
+
 /// The address of a service.
 pub const HTTP: StringFormat = StringFormat::new(http)
     .start(|start| if start.is_empty() { None } else { http(start) })
@@ -55,6 +58,17 @@ fn host_path(text: &str) -> Option<Mismatch> {
     mismatch(
         "a path of the host must be absolute, or begin with `./`",
         "`./x` is next to the recipe; a bare name could be a directory or a volume",
+    )
+}
+
+fn host(text: &str) -> Option<Mismatch> {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
+    if !text.is_empty() && text.chars().all(fits) {
+        return None;
+    }
+    mismatch(
+        "this is not the name of a host",
+        "write it as `pypi.org`, without https://",
     )
 }
 

@@ -18,6 +18,7 @@ use crate::keys::PARAM;
 use crate::language::RUN;
 
 mod container;
+mod download;
 mod failure;
 mod figures;
 mod host;
@@ -29,6 +30,7 @@ mod services;
 mod steps;
 
 pub use container::{Container, Entrypoint, GpuAccess, MountRequest};
+pub use download::Download;
 pub use failure::{FailurePattern, Progress};
 pub use figures::{
     Aggregate, Better, Claim, CsvCell, Expectation, ExpectationKind, FigureSource, Find, Limit,

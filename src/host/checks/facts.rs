@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::services::ModelSeen;
+use super::services::{HostSeen, ModelSeen};
 use crate::host::assign::AssignedGpus;
 use crate::host::model::HostView;
 use retrial_recipe::model::{GpuRequest, Requires};
@@ -90,6 +90,8 @@ pub struct Disk {
     pub path: String,
     /// Bytes; none where it cannot be told.
     pub free: Option<u64>,
+    /// What will be stored there, bytes, if the recipe says it of this part alone.
+    pub needed: Option<u64>,
     /// The network file system that it lies on, if it does.
     pub network: Option<String>,
     /// We may write there; the engine's own disk is not ours to write.
@@ -103,6 +105,7 @@ impl Disk {
             what: "runs".to_owned(),
             path: String::new(),
             free,
+            needed: None,
             network: None,
             writable: true,
         }
@@ -154,6 +157,8 @@ pub struct Facts<'a> {
     pub claims: Vec<String>,
     /// Models of the hub that are asked for.
     pub models: Vec<ModelSeen>,
+    /// Hosts that the recipe's commands connect to.
+    pub hosts: Vec<HostSeen>,
     /// Ports of this host on which somebody listens.
     pub listening: Vec<u16>,
 }
@@ -174,6 +179,7 @@ impl<'a> Facts<'a> {
             chosen: false,
             claims: Vec::new(),
             models: Vec::new(),
+            hosts: Vec::new(),
             listening: Vec::new(),
         }
     }

@@ -37,6 +37,8 @@ words! {
         Memory = "memory",
         /// A model, of the hub or of this host.
         Model = "model",
+        /// Hosts that commands connect to.
+        Network = "network",
         /// Ports of the host.
         Ports = "ports",
         /// A setting of the kernel.

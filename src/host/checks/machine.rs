@@ -14,7 +14,8 @@ pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
 fn disk(disk: &Disk, required: Option<u64>) -> Check {
     let system = disk.network.iter().map(|system| format!(" ({system})"));
     let path = disk.path.clone() + &system.collect::<String>();
-    let short = required.is_some_and(|required| disk.free.is_some_and(|free| free < required));
+    let needed = disk.needed.or(required);
+    let short = needed.is_some_and(|needed| disk.free.is_some_and(|free| free < needed));
     let at = if path.is_empty() { "" } else { " at " };
     let free = disk
         .free
@@ -34,9 +35,13 @@ fn disk(disk: &Disk, required: Option<u64>) -> Check {
         Some(free) => CheckKind::Disk.ok(free),
     };
     let check = check.named(format!("disk for {}", disk.what));
-    match required.filter(|_| check.required.is_empty()) {
-        Some(required) => check.required(format!("{} in all", size(required))),
-        None => check,
+    if !check.required.is_empty() {
+        return check;
+    }
+    match (disk.needed, required) {
+        (Some(needed), _) => check.required(size(needed)),
+        (None, Some(required)) => check.required(format!("{} in all", size(required))),
+        (None, None) => check,
     }
 }
 

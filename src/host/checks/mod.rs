@@ -27,7 +27,7 @@ use retrial_recipe::model::Requires;
 pub use facts::{Condition, Disk, EngineFound, Errors, Facts, Process, Settings};
 pub use image::rocm_of_image;
 pub use kind::CheckKind;
-pub use services::{Access, ModelSeen};
+pub use services::{Access, HostSeen, ModelSeen};
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -118,10 +118,11 @@ impl Check {
     }
 
     /// What a verdict should say of it: the run continued, and its figure may have suffered. Space
-    /// on a disk is not among it: a run that lacked space has failed.
+    /// on a disk and the network are not among it: a run that lacked them has failed.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
-        let unwise = self.state == CheckState::Warning && self.kind != CheckKind::Disk;
+        let is_told_by_failing = matches!(self.kind, CheckKind::Disk | CheckKind::Network);
+        let unwise = self.state == CheckState::Warning && !is_told_by_failing;
         unwise.then(|| self.to_string())
     }
 }

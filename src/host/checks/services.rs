@@ -3,7 +3,8 @@
 use super::{Check, CheckKind, CheckState, Facts};
 
 pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
-    facts.models.iter().map(model).chain(ports(facts)).collect()
+    let models = facts.models.iter().map(model);
+    models.chain(network(facts)).chain(ports(facts)).collect()
 }
 
 /// A model of the hub that a run would fetch.
@@ -39,6 +40,38 @@ fn model(model: &ModelSeen) -> Check {
     check
         .named(format!("model {}", model.repository))
         .required("the hub serves it")
+}
+
+/// A host that commands of a recipe connect to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostSeen {
+    /// Its name.
+    pub name: String,
+    /// Why it was not asked: a proxy is between.
+    pub unknown: Option<String>,
+    /// What went wrong.
+    pub error: Option<String>,
+}
+
+fn network(facts: &Facts<'_>) -> Option<Check> {
+    let all: Vec<&str> = facts.hosts.iter().map(|host| host.name.as_str()).collect();
+    if all.is_empty() {
+        return None;
+    }
+    let failed = facts.hosts.iter().filter_map(|host| {
+        let error = host.error.as_ref()?;
+        Some(format!("{}: {error}", host.name))
+    });
+    let failed: Vec<String> = failed.collect();
+    let unknown = facts.hosts.iter().find_map(|host| host.unknown.as_ref());
+    let check = match unknown {
+        _ if !failed.is_empty() => CheckKind::Network.warning(failed.join("; ")),
+        Some(reason) => CheckKind::Network.unknown(reason),
+        None => CheckKind::Network.ok("all hosts answer"),
+    };
+    Some(check.required(all.join(", ")).fix(
+        "open the way to them (HTTPS, port 443), or set https_proxy: commands of the recipe fail without them",
+    ))
 }
 
 /// Only with the host's network are a container's ports the host's.

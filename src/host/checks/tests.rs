@@ -89,6 +89,7 @@ fn facts<'a>(
             free: Some(1 << 40),
             network: None,
             writable: true,
+            needed: None,
         }],
         requires: Some(requires),
         image_rocm: Some("7.1.1".to_owned()),
@@ -96,6 +97,7 @@ fn facts<'a>(
         chosen: false,
         claims: Vec::new(),
         models: Vec::new(),
+        hosts: Vec::new(),
         listening: Vec::new(),
     }
 }
@@ -349,4 +351,35 @@ fn partitions_dies_and_slices_are_told() {
         ),
         "{told:?}"
     );
+}
+
+#[test]
+fn hosts_that_do_not_answer_are_warned_of_and_a_proxy_decides() {
+    let (host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
+    let seen = |name: &str, unknown: Option<&str>, error: Option<&str>| HostSeen {
+        name: name.to_owned(),
+        unknown: unknown.map(str::to_owned),
+        error: error.map(str::to_owned),
+    };
+    let network = |hosts: Vec<HostSeen>| {
+        let found = Facts {
+            hosts,
+            ..facts(&host, &[], &settings, &requires)
+        };
+        let checks = examine(&found);
+        let check = checks.into_iter().find(|check| check.name == "network");
+        check.map(|check| (check.state, check.actual))
+    };
+    assert_eq!(network(Vec::new()), None);
+    let (up, down) = (
+        seen("pypi.org", None, None),
+        seen("hub", None, Some("refused")),
+    );
+    let all = "all hosts answer".to_owned();
+    assert_eq!(network(vec![up.clone()]), Some((CheckState::Ok, all)));
+    let one = "hub: refused".to_owned();
+    assert_eq!(network(vec![up, down]), Some((CheckState::Warning, one)));
+    let proxied = seen("pypi.org", Some("not tried"), None);
+    let unknown = "not tried".to_owned();
+    assert_eq!(network(vec![proxied]), Some((CheckState::Unknown, unknown)));
 }

@@ -70,6 +70,7 @@ impl Builder<'_> {
             }
             MeasurementCommand::From(name) => self.shared(name, one, results.as_ref(), shared)?,
         };
+        let mut fetching = of;
         if let Some(check) = &from.check {
             let run = expression(&format!("{place}.check"), check, scope)?;
             let purpose = Purpose::Check {
@@ -84,7 +85,10 @@ impl Builder<'_> {
             let name = one.name(&format!("{stem}-check"));
             let number = self.step_when(&name, Some("main"), one.when.clone(), Action::Exec(exec));
             self.place(number, Placement::Head);
+            fetching = number;
         }
+        let name = self.measurements[index].stem();
+        self.fetches(fetching, name, from.download.as_ref());
         if let Some(path) = results {
             let action = Action::Collect {
                 measurement: index,

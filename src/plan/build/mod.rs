@@ -13,6 +13,7 @@ mod skip;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::commit::commit_later;
+use super::download::{self, PlannedDownload};
 use super::measurement::MeasurementPlan;
 use super::options::PlanOptions;
 use super::privilege;
@@ -24,7 +25,9 @@ use crate::host::checks::unmet;
 use crate::host::model::HostView;
 use retrial_container::ContainerSpec;
 use retrial_recipe::expression::{NodeScope, Scope, render};
-use retrial_recipe::model::{ModelSource, Ordered, Placement, Recipe, Template, is_commit};
+use retrial_recipe::model::{
+    Download, ModelSource, Ordered, Placement, Recipe, Template, is_commit,
+};
 
 use crate::telemetry::rate::Interval;
 
@@ -63,6 +66,7 @@ pub fn build(
         host,
         steps: Vec::new(),
         measurements: Vec::new(),
+        downloads: Vec::new(),
         assigned_gpus: None,
         main_image: String::new(),
         running: BTreeMap::new(),
@@ -120,6 +124,7 @@ pub fn build(
         judge: recipe.judge.clone(),
         secrets: builder.secrets(),
         measurements: builder.measurements,
+        downloads: download::complete(builder.downloads, &builder.steps),
         steps: builder.steps,
         notes: builder.notes,
         same_sku,
@@ -148,6 +153,7 @@ struct Builder<'a> {
     host: &'a HostView,
     steps: Vec<Step>,
     measurements: Vec<MeasurementPlan>,
+    downloads: Vec<PlannedDownload>,
     assigned_gpus: Option<AssignedGpus>,
     /// The recipe's own.
     main_image: String,
@@ -197,6 +203,19 @@ impl Builder<'_> {
             action,
         });
         number
+    }
+
+    /// Notes what a step fetches from elsewhere, once for all trials.
+    fn fetches(&mut self, step: u32, name: String, download: Option<&Download>) {
+        let is_known = self.downloads.iter().any(|known| known.name == name);
+        let download = download.filter(|_| !is_known).cloned();
+        self.downloads
+            .extend(download.map(|download| PlannedDownload {
+                step,
+                name,
+                late: false,
+                download,
+            }));
     }
 
     /// Says which machines do a step, where there are several.

@@ -28,7 +28,11 @@ impl Builder<'_> {
                     mount: self.model_mount(name, model)?,
                 };
                 let action = Action::FetchModel(fetch);
-                self.step(&format!("fetch-{name}"), None, action);
+                let step = format!("fetch-{name}");
+                let number = self.step(&step, None, action);
+                // Every model of the hub is a download.
+                let known = model.download.clone().unwrap_or_default();
+                self.fetches(number, step, Some(&known));
             }
         }
         Ok(())
@@ -109,7 +113,9 @@ impl Builder<'_> {
                     &CommandOptions::default(),
                     &self.scope(),
                 )?;
-                self.step(&format!("model-{name}"), Some("main"), Action::Exec(exec));
+                let step = format!("model-{name}");
+                let number = self.step(&step, Some("main"), Action::Exec(exec));
+                self.fetches(number, step, model.download.as_ref());
             }
         }
         Ok(())

@@ -31,7 +31,8 @@ impl<'a> Builder<'a> {
             let Some(cache) = &setup.cache else {
                 if setup.on == Place::Host {
                     let command = self.setup(&name, setup)?;
-                    self.step(&name, None, Action::Host(command));
+                    let step = self.step(&name, None, Action::Host(command));
+                    self.fetches(step, name, setup.download.as_ref());
                 }
                 continue;
             };
@@ -41,7 +42,8 @@ impl<'a> Builder<'a> {
                 key: fill.directory.key.clone(),
             };
             let container = (setup.on == Place::Container).then_some("fill");
-            self.step_when(&name, container, when, Action::Populate(fill));
+            let step = self.step_when(&name, container, when, Action::Populate(fill));
+            self.fetches(step, name, setup.download.as_ref());
         }
         Ok(())
     }
@@ -51,7 +53,8 @@ impl<'a> Builder<'a> {
         for (name, setup) in self.setups() {
             if setup.on == Place::Container && setup.cache.is_none() {
                 let command = self.setup(&name, setup)?;
-                self.step(&name, Some("main"), Action::Exec(command));
+                let step = self.step(&name, Some("main"), Action::Exec(command));
+                self.fetches(step, name, setup.download.as_ref());
             }
         }
         Ok(())

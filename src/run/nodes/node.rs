@@ -319,8 +319,10 @@ impl Reader {
         // What it printed last may be still on its way.
         let _ = timeout(ERRORS, errors_read).await;
         let said: Vec<String> = lock(&self.errors).iter().cloned().collect();
-        let because = format!("the machine {} is lost: its process ended", self.node);
-        let because = [vec![because], said].concat().join(": ");
+        let mut because = format!("the machine {} is lost: its process ended", self.node);
+        if !said.is_empty() {
+            because = format!("{because}: {}", said.join("; "));
+        }
         self.failures.lose(StepEnd::failed(
             StepFault::Host,
             because,

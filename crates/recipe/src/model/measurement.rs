@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::figures::{expectations, limits};
 use super::steps::MEASURED_OPTIONS;
-use super::{CommandOptions, Expectation, FigureSource, Limit, Ordered, Placement, Template};
+use super::{
+    CommandOptions, Download, Expectation, FigureSource, Limit, Ordered, Placement, Template,
+};
 use crate::formats;
 use crate::language::MEASUREMENT;
 
@@ -109,6 +111,9 @@ object! {
         check: Option<Template> = T::Template(MEASUREMENT, formats::FILLED),
         /// The longest that the check may take.
         check_timeout: Option<Duration>,
+        /// What the command or its check fetches from elsewhere.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        download: Option<Download>,
         /// Figures that are not LoadGen's, by name.
         figures: Ordered<FigureSource>,
         /// Published figures, by name: one, or a list. Of a table: {values: {…}}, or `name[entry]`.

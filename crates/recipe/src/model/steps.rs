@@ -9,7 +9,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{FailurePattern, Ordered, Placement, Progress, Template};
+use super::{Download, FailurePattern, Ordered, Placement, Progress, Template};
 use crate::formats;
 use crate::language::{MEASUREMENT, RUN};
 
@@ -55,6 +55,9 @@ object! {
         hub_cache: bool [key = "as", read = present] = T::Words(MOUNTS),
         /// Sub-directories that a setup step writes into.
         writable: Vec<String> = T::List(&T::Text(formats::RELATIVE_PATH), 0),
+        /// What is known of it before it is fetched.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        download: Option<Download>,
     }
 }
 
@@ -211,6 +214,9 @@ object! {
         cache: Option<CacheRequest>,
         /// The cached directory stays writable afterwards.
         writable: bool [default = "false"],
+        /// What the command fetches from elsewhere.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        download: Option<Download>,
     }
 }
 

@@ -1,0 +1,32 @@
+//! What a recipe fetches from elsewhere, told before it begins.
+
+use retrial_document::{FieldType as T, Units, object};
+use serde::{Deserialize, Serialize};
+
+use crate::formats;
+
+object! {
+    /// What a model, a dataset or a command fetches from elsewhere.
+    #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Download: "a download";
+    keys {
+        /// Where from and by which program: `MLCommons' storage, by mlcr and rclone`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<String> = T::Text(formats::LINE),
+        /// How much, bytes: 36 GiB.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        size: Option<u64> = T::Size(Units::Precise),
+        /// Who states the size, and when: `the guide, 2026-04`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        size_by: Option<String> = T::Text(formats::LINE),
+        /// Its licence.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        licence: Option<String> = T::Text(formats::LINE),
+        /// The page where an account of one's own has to accept its terms before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        terms: Option<String> = T::Text(formats::LINE),
+        /// Hosts that it connects to by HTTPS.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        hosts: Vec<String> = T::List(&T::Text(formats::HOST), 1),
+    }
+}

@@ -1,0 +1,41 @@
+//! Whether hosts that a recipe's commands connect to can be reached from this machine.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::host::checks::HostSeen;
+
+/// HTTPS.
+const PORT: u16 = 443;
+/// How long a host may take to accept a connection.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// Asks all hosts at once. With a proxy none is asked: it decides what can be reached.
+pub async fn ask(hosts: &[String]) -> Vec<HostSeen> {
+    let proxy = ["https_proxy", "HTTPS_PROXY"].into_iter().find_map(|name| {
+        let value = std::env::var(name).ok().filter(|value| !value.is_empty());
+        value.map(|_| format!("not tried: the proxy of {name} decides"))
+    });
+    join_all(hosts.iter().map(|name| async {
+        HostSeen {
+            name: name.clone(),
+            unknown: proxy.clone(),
+            error: match proxy {
+                None => connect(name).await.err(),
+                Some(_) => None,
+            },
+        }
+    }))
+    .await
+}
+
+async fn connect(name: &str) -> Result<(), String> {
+    match timeout(LIMIT, TcpStream::connect((name, PORT))).await {
+        Ok(Ok(_)) => Ok(()),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err(format!("no connection within {} s", LIMIT.as_secs())),
+    }
+}
