@@ -132,6 +132,9 @@ impl<'a> Run<'a> {
 
 impl Run<'_> {
     async fn execute_steps(&mut self) -> Result<(), RunError> {
+        if self.course.abort_reason().is_some() {
+            return Ok(()); // Results of an earlier container could not be collected.
+        }
         let plan: &Plan = &self.session.plan;
         for step in &plan.steps {
             if self.completed_steps.contains(&step.number) {

@@ -39,8 +39,13 @@ impl Run<'_> {
             (Some(_), _) if created => self.salvage().await?,
             _ => {}
         }
-        // Services have nothing to serve any more.
-        container::remove(session).await?;
+        if self.course.abort_reason().is_some() {
+            // Its results are the only ones: they wait for the next resume.
+            container::teardown(session).await?;
+        } else {
+            // Services have nothing to serve any more.
+            container::remove(session).await?;
+        }
         Ok(false)
     }
 
@@ -61,12 +66,19 @@ impl Run<'_> {
     }
 
     /// Completes the measurements that wrote their exit code before the container ended, and collects
-    /// their results.
+    /// their results. A signal, or a fault of the host, ends the run here.
     async fn salvage(&mut self) -> Result<(), RunError> {
         let plan: &Plan = &self.session.plan;
         for step in &plan.steps {
             if self.is_whole(step) {
-                self.execute_step(step).await?;
+                let end = self.execute_step(step).await?;
+                // Other failures are tried again.
+                let mut course = self.course.clone();
+                course.advance(step, &end);
+                if course.abort_reason().is_some() {
+                    self.course = course;
+                    break;
+                }
             }
         }
         Ok(())

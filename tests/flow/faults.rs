@@ -213,6 +213,15 @@ async fn stopped_while_results_are_fetched() {
     assert!(since.elapsed() < Duration::from_secs(5));
     assert_eq!(count(&engine, "stop"), 1);
     assert_eq!(engine.specs().len(), 1, "they are still in the container");
+    drop(session);
+
+    // A resumed run that is stopped there leaves them, too.
+    let session = play.session(&engine).unwrap();
+    session.stop.cancel();
+    let ended = Box::pin(execute(&session)).await.unwrap();
+    assert_eq!(ended.exit.code(), 130);
+    assert_eq!(engine.specs().len(), 1, "{}", play.journal());
+    assert!(!play.journal().contains("container_removed"));
 }
 
 #[tokio::test]
