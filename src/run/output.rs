@@ -17,12 +17,15 @@ use crate::plan::step::{ExecStep, Step};
 use crate::store::journal::What;
 use crate::store::{RunDirectory, StoreError, open};
 use retrial_readings::lines::LineSplitter;
+use retrial_readings::nearest::shortened_to;
 use retrial_readings::sanitize;
 
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
 /// Bytes that are read to show the latest lines.
 const TAIL: u64 = 4096;
+/// Letters that are shown of each of the last lines.
+const LINE_SHOWN: usize = 500;
 /// Between two shows of the latest lines.
 const SHOWN: Duration = Duration::from_millis(100);
 
@@ -239,7 +242,7 @@ impl<'a> Output<'a> {
     }
 }
 
-/// The last lines of a step's output, sanitized.
+/// The last lines of a step's output, sanitized and shortened.
 #[must_use]
 pub fn last_lines(run: &RunDirectory, step: &Step, count: usize) -> Vec<String> {
     let read = || -> Result<Vec<u8>, StoreError> {
@@ -265,6 +268,6 @@ pub fn last_lines(run: &RunDirectory, step: &Step, count: usize) -> Vec<String> 
         .collect();
     lines[lines.len().saturating_sub(count)..]
         .iter()
-        .map(|line| sanitize(line).into_owned())
+        .map(|line| shortened_to(&sanitize(line), LINE_SHOWN))
         .collect()
 }

@@ -11,10 +11,16 @@ const SHOWN: usize = 100;
 /// A text short enough for a sentence, on one line.
 #[must_use]
 pub fn shortened(text: &str) -> String {
+    shortened_to(text, SHOWN)
+}
+
+/// At most so many letters of a text, on one line.
+#[must_use]
+pub fn shortened_to(text: &str, most: usize) -> String {
     let mut letters = text
         .chars()
         .map(|letter| if letter.is_control() { ' ' } else { letter });
-    let mut short: String = letters.by_ref().take(SHOWN).collect();
+    let mut short: String = letters.by_ref().take(most).collect();
     if letters.next().is_some() {
         short.push('…');
     }
