@@ -21,6 +21,11 @@ pub fn printed(value: &str) -> Vec<String> {
         percent(value, false),
         quoted.to_owned(),
         quoted.replace('/', "\\/"),
+        // As Go writes JSON.
+        quoted
+            .replace('&', "\\u0026")
+            .replace('<', "\\u003c")
+            .replace('>', "\\u003e"),
         value.replace('\'', "'\\''"),
     ];
     let lines = value.lines().filter(|line| line.len() >= LONG);

@@ -20,6 +20,7 @@ fn forms_of_texts_and_addresses_are_replaced() {
 
 #[rstest]
 #[case::html("x=a&amp;b&lt;c&quot;&#39;d", "a&b<c\"'d", "x=[HF_TOKEN]")]
+#[case::json_of_go(r"x=a\u0026b\u003cc\u003e.", "a&b<c>.", "x=[HF_TOKEN]")]
 #[case::reversed("fedcba9876543210_fh", TOKEN, "[HF_TOKEN]")]
 #[case::hexadecimal("68665f30313233343536373839616263646566", TOKEN, "[HF_TOKEN]")]
 #[case::base64("aGZfMDEyMzQ1Njc4OWFiY2RlZg==", TOKEN, "[HF_TOKEN]g==")]
