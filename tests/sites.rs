@@ -1,6 +1,8 @@
 //! Site files as people meet them: `sites`, `check`, the schema.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -73,6 +75,28 @@ fn check_knows_a_site_and_reports_every_problem() {
     let bad = retrial(here.path(), &["check", &at("bad")]);
     assert_eq!(bad.status.code(), Some(2));
     insta::assert_snapshot!(printed(&bad));
+}
+
+#[test]
+fn one_that_others_can_change_is_refused() {
+    let here = configuration(&[("lab", LAB)]);
+    let file = here.path().join("retrial/sites/lab.yaml");
+    let recipe = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";
+    let words = ["plan", recipe, "--site", "lab", "--format", "sbatch"];
+    let good = retrial(here.path(), &words);
+    assert!(good.status.success(), "{}", printed(&good));
+    for path in [&*file, file.parent().unwrap()] {
+        let before = std::fs::metadata(path).unwrap().permissions();
+        let mode = before.mode() | 0o020;
+        std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        let output = retrial(here.path(), &words);
+        assert_eq!(output.status.code(), Some(2));
+        let said = printed(&output);
+        assert!(said.contains("is writable by other users"), "{said}");
+        let fix = format!("chmod go-w '{}'", path.display());
+        assert!(said.contains(&fix), "{said}");
+        std::fs::set_permissions(path, before).unwrap();
+    }
 }
 
 #[test]

@@ -175,7 +175,8 @@ fn check_owners(opened: &Opened, plan: &Plan) -> Result<(), Failure> {
     ];
     files.extend(plan.lock.iter().map(|lock| PathBuf::from(&lock.path)));
     files.extend(companions(plan, Some(directory)).unwrap_or_default());
-    file_owners::check(directory, &files)
+    let reason = "the recipe needs root-equivalent privileges";
+    file_owners::check(directory, &files, reason)
 }
 
 fn unapproved<'a>(

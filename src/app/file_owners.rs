@@ -1,5 +1,5 @@
-//! Refuses a recipe with root-equivalent privileges that other users of the host can change, as ssh
-//! refuses a key that they can write. Looks at owners and modes only, never at content.
+//! Refuses files that other users of the host can change, as ssh refuses a key that they can write: a
+//! recipe with root-equivalent privileges, a site. Looks at owners and modes only, never at content.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -13,13 +13,13 @@ const OTHERS_WRITE: u32 = 0o022;
 /// In a directory with this bit, users rename and remove only files of their own.
 const STICKY: u32 = 0o1000;
 
-/// Checks a recipe's directory, and files and directories of the recipe with all that is in them.
-/// Paths that do not exist are skipped.
+/// Checks a directory, and files and directories with all that is in them. Paths that do not exist are
+/// skipped. The error ends with the reason why others must not write them.
 ///
 /// # Errors
 /// The first file or directory that another user owns or can write.
-pub fn check(directory: &Path, files: &[PathBuf]) -> Result<(), Failure> {
-    let trusted = Trusted::now();
+pub fn check(directory: &Path, files: &[PathBuf], reason: &str) -> Result<(), Failure> {
+    let trusted = Trusted::now(reason);
     // Without links, so that these are the directories which lead to the files.
     let Ok(directory) = directory.canonicalize() else {
         return Ok(());
@@ -34,18 +34,20 @@ pub fn check(directory: &Path, files: &[PathBuf]) -> Result<(), Failure> {
     trusted.check_above(&directory)
 }
 
-/// The users who may own a recipe's files: root, this one, and the one who called sudo.
-struct Trusted {
+/// The users who may own such files: root, this one, and the one who called sudo.
+struct Trusted<'a> {
     users: Vec<u32>,
+    reason: &'a str,
 }
 
-impl Trusted {
-    fn now() -> Self {
+impl<'a> Trusted<'a> {
+    fn now(reason: &'a str) -> Self {
         let sudo = std::env::var("SUDO_UID").ok();
         let sudo = sudo.and_then(|uid| uid.parse().ok());
         let own = rustix::process::getuid().as_raw();
         Self {
             users: [0, own].into_iter().chain(sudo).collect(),
+            reason,
         }
     }
 
@@ -77,7 +79,7 @@ impl Trusted {
         let (problem, help) = if !self.users.contains(&found.uid()) {
             (
                 format!("belongs to another user (uid {})", found.uid()),
-                "copy the recipe into a directory of your own".to_owned(),
+                "copy it into a directory of your own".to_owned(),
             )
         } else if found.mode() & refused != 0 {
             (
@@ -91,7 +93,8 @@ impl Trusted {
             return Ok(());
         };
         Err(Failure::usage(format!(
-            "{path} {problem}, and the recipe needs root-equivalent privileges\n  help: {help}"
+            "{path} {problem}, and {}\n  help: {help}",
+            self.reason
         )))
     }
 }

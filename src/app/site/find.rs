@@ -1,8 +1,10 @@
 //! Finds site files: `sites/NAME.yaml` below the configuration directory.
 
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use crate::app::failure::Failure;
+use crate::app::file_owners;
 use crate::site::{self, Site};
 use crate::store::StoreError;
 use retrial_document::{Source, did_you_mean};
@@ -62,12 +64,15 @@ pub fn list() -> Vec<(String, PathBuf)> {
     sites
 }
 
-/// Opens a site by its name, and prints the problems of its file.
+/// Opens a site by its name, and prints the problems of its file. One that other users can change is
+/// refused.
 pub fn open(name: &str) -> Result<Found, Failure> {
     let sites = list();
     let Some((_, path)) = sites.iter().find(|(known, _)| known == name) else {
         return Err(unknown(name, &sites));
     };
+    let reason = "a site's commands run with your rights";
+    file_owners::check(&directory(), slice::from_ref(path), reason)?;
     let source = source(path)?;
     let site = site::read(&source).map_err(Failure::problems)?;
     Ok(Found {
