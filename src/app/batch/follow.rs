@@ -126,10 +126,8 @@ pub async fn follow(
     };
     let signals = signals::handle_signals(subject);
     let ended = execute(&batch).await;
-    let go_on = format!(
-        "  evidence: {}\n  resume it: retrial resume {id}",
-        directory.path().display()
-    );
+    let evidence = format!("  evidence: {}", directory.path().display());
+    let resume = format!("  resume it: retrial resume {id}");
     let concluded = match &ended {
         Ok(ended) => conclude(global, &batch, ended).await,
         Err(error) => {
@@ -139,7 +137,7 @@ pub async fn follow(
                 node: slurm::node_of_process(),
             };
             let _ = batch.record(end);
-            Err(Failure::host(format!("{error}\n{go_on}")))
+            Err(Failure::host(format!("{error}\n{evidence}\n{resume}")))
         }
     };
     signals.abort();
@@ -149,11 +147,13 @@ pub async fn follow(
     let (exit, verdict) = concluded?;
     let because = ended.ok().and_then(|ended| ended.because);
     let continues = matches!(exit, ExitCode::Interrupted | ExitCode::Host) || because.is_some();
-    let notes = because.into_iter().chain(continues.then_some(go_on));
+    // The verdict names its evidence.
+    let evidence = (continues && verdict.is_none()).then_some(evidence);
+    let resume = continues.then_some(resume);
     Ok(Followed {
         exit,
         verdict,
-        notes: notes.collect(),
+        notes: because.into_iter().chain(evidence).chain(resume).collect(),
     })
 }
 

@@ -109,6 +109,7 @@ fn what_the_host_fails_at_is_told_once() {
     let reason = "there is no image";
     assert_eq!(done.out.matches("pull failed").count(), 1, "{}", done.out);
     assert!(done.out.contains("! no result"), "{}", done.out);
+    assert!(!done.err.contains("evidence:"), "the verdict names it");
     // Once by its step, and once in the line of its run.
     assert_eq!(done.err.matches(reason).count(), 2, "{}", done.err);
     assert_eq!(

@@ -46,16 +46,24 @@ pub fn conclude(
         record(directory, what)?;
     }
     let continues = matches!(exit, ExitCode::Interrupted | ExitCode::Host);
-    let go_on = format!(
-        "  evidence: {}\n  resume it: {}",
-        directory.path().display(),
-        command(&global.home, "resume", directory)
-    );
-    let notes = ended.because.into_iter().chain(continues.then_some(go_on));
+    // The verdict names its evidence.
+    let evidence = (continues && verdict.is_none())
+        .then(|| format!("  evidence: {}", directory.path().display()));
+    let resume = continues.then(|| {
+        format!(
+            "  resume it: {}",
+            command(&global.home, "resume", directory)
+        )
+    });
     Ok(Followed {
         exit,
         verdict,
-        notes: notes.collect(),
+        notes: ended
+            .because
+            .into_iter()
+            .chain(evidence)
+            .chain(resume)
+            .collect(),
     })
 }
 
