@@ -185,6 +185,22 @@ impl Plan {
         if !self.gpus.is_empty() {
             words.push(format!("--gpus {}", self.gpus.join(",")));
         }
+        if let Some(lock) = &self.lock {
+            words.push(format!("--lock {}", quote(&lock.path)));
+        }
+        if !self.removed_privileges.is_empty() {
+            words.push("--least-privilege".to_owned());
+        }
+        if self.require_accuracy {
+            words.push("--require-accuracy".to_owned());
+        }
+        let mut warmups = self.measurements.iter().map(|one| one.warmup);
+        let warmup = warmups
+            .next()
+            .filter(|first| warmups.all(|other| other == *first));
+        if let Some(warmup @ 1..) = warmup {
+            words.push(format!("--warmup {warmup}"));
+        }
         words.join(" ")
     }
 }

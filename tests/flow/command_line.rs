@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use crate::lab::Lab;
+use crate::lab::{Lab, case, recipe_with};
 
 /// `retrial …` in the lab's directory, with its standard output elsewhere.
 fn into(lab: &Lab, file: &str, arguments: &[&str]) -> (Option<i32>, String) {
@@ -88,4 +88,18 @@ fn what_was_typed_is_understood() {
     lab.retrial(&["compare", "last", "last"])
         .expect_exit(2)
         .says("is named twice");
+}
+
+#[test]
+fn more_trials_are_a_whole_command_line() {
+    let Some(lab) = Lab::new() else { return };
+    // Too near to the margin for one trial.
+    let cases = case("main", "echo ${{ params.size }}", "").replace("value: 42,", "value: 44.5,");
+    let lab = lab.recipe(&recipe_with(
+        "params: { size: { type: int, default: 3 } }",
+        &cases,
+    ));
+    lab.run(&["--trials", "1", "--warmup", "1", "--set", "size=4"])
+        .expect_exit(5)
+        .says("./recipe.yaml --set size=4 --warmup 1 --trials ");
 }
