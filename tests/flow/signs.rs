@@ -97,6 +97,7 @@ fn one_that_prints_without_progress_is_ended() {
 /// A parent that waits for something else, as harnesses of several processes do.
 const PARENT: &str = r#"perl -e '
   my $child = fork();
+  $ENV{RAY_EXPERIMENTAL_NOSET_ROCR_VISIBLE_DEVICES} = 1;
   if (!$child) { $ENV{HIP_VISIBLE_DEVICES} = 5; exec "sh", "-c", "echo started; sleep 4; $ARGV[0]" }
   sleep 1000' "#;
 
