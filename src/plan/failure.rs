@@ -19,6 +19,9 @@ pub struct FailureSigns {
     /// The longest that a dead child process may be left uncollected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dead_child: Option<Duration>,
+    /// The longest that a child process with GPUs of its own may be missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing_child: Option<Duration>,
 }
 
 impl FailureSigns {
@@ -30,6 +33,7 @@ impl FailureSigns {
             output: output.clone(),
             progress: options.progress.clone(),
             dead_child: options.dead_child.or(recipe.dead_child),
+            missing_child: options.missing_child.or(recipe.missing_child),
         }
     }
 
@@ -56,6 +60,10 @@ impl FailureSigns {
         fragments.extend(self.dead_child.map(|time| {
             let time = limit(time.as_secs());
             format!("with a dead child process for {time}")
+        }));
+        fragments.extend(self.missing_child.map(|time| {
+            let time = limit(time.as_secs());
+            format!("without the child process of a GPU for {time}")
         }));
         fragments
     }

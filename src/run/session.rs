@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::control::{Control, GRACE_S};
 use super::error::{Halt, RunError};
+use super::failure::Seen;
 use super::follow::disk_full;
 use super::measurement_lock::{Exclusive, MeasurementLock, Shared};
 use super::nodes::{Failures, Machine, Others};
@@ -91,6 +92,8 @@ pub struct Session {
     pub(super) others: Option<Others>,
     /// What failed on other machines.
     pub(super) failures: Failures,
+    /// The child processes that were seen of each step.
+    children: Mutex<BTreeMap<u32, Seen>>,
     /// The engine was away longer than it may be: it is not waited for again.
     pub(super) engine_lost: AtomicBool,
     _lock: FileLock,
@@ -148,6 +151,7 @@ impl Session {
             run,
             others: None,
             failures: Failures::default(),
+            children: Mutex::default(),
             engine_lost: AtomicBool::new(false),
             _lock: lock,
         })
@@ -198,6 +202,11 @@ impl Session {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    /// The child processes that were seen of each step, by its number.
+    pub(super) fn children(&self) -> MutexGuard<'_, BTreeMap<u32, Seen>> {
+        self.children.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records an event in the journal, then emits it.

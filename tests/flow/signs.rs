@@ -1,4 +1,4 @@
-//! Signs of a failure while a command is still running: `fail_on`, `progress`, `dead_child`.
+//! Signs of a failure while a command is still running: `fail_on`, `progress`, `dead_child`, `missing_child`.
 //! The commands would go on for ever: a test that ends shows that the sign ended it.
 
 use crate::lab::{Lab, case, recipe, recipe_with};
@@ -122,12 +122,31 @@ fn a_dead_child_is_named_with_its_gpu() {
     }
 }
 
+/// A parent that waits for its children, one after the other: it collects the one that ends, and waits on.
+const WAITING: &str = r#"perl -e '
+  for my $gpu (4, 5) {
+    if (!fork()) { $ENV{HIP_VISIBLE_DEVICES} = $gpu; exec "sh", "-c", $gpu == 5 ? "sleep 8" : "sleep 1000" }
+  }
+  wait(); wait()'"#;
+
+#[test]
+fn a_child_that_its_parent_collected_is_named_with_its_gpu() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&recipe(&case("main", WAITING, "missing_child: 2s")));
+    lab.run(&[])
+        .expect_exit(4)
+        .says("HIP_VISIBLE_DEVICES=5) has ended, and its parent")
+        .says("and processes of other GPUs are still running");
+    assert_eq!(lab.containers(), [""; 0]);
+}
+
 #[test]
 fn children_that_end_well_or_are_collected_are_no_failure() {
     let Some(lab) = Lab::new() else { return };
     let commands =
         "perl -e 'exit if !fork(); sleep 7'; for i in $(seq 1 70); do (exit 3) || sleep 0.1; done";
-    let lab = lab.recipe(&recipe(&case("main", commands, "dead_child: 2s")));
+    let keys = "dead_child: 2s\nmissing_child: 2s";
+    let lab = lab.recipe(&recipe(&case("main", commands, keys)));
     lab.run(&[]).expect_exit(0);
 }
 

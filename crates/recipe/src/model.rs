@@ -148,6 +148,9 @@ object! {
         /// The limit on dead child processes for all measurements and services that have no `dead_child` of their own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         dead_child: Option<Duration>,
+        /// The limit on missing child processes for all measurements and services that have no `missing_child` of their own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        missing_child: Option<Duration>,
         /// What is measured: MLPerf's scenarios, or cases with names of your own.
         scenarios: Ordered<Scenario> [required, read = scenarios] = measurement::SCENARIOS,
         /// How figures are judged.

@@ -30,6 +30,21 @@ pub enum Finding {
     },
     /// A child process is dead, and its parent has not collected it.
     DeadChild(DeadChild),
+    /// A child process is gone, and its parent and its siblings are not.
+    MissingChild(MissingChild),
+}
+
+/// A process with GPUs of its own that ended and was collected by its parent, or ended well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingChild {
+    /// Its id where it ran.
+    pub pid: u32,
+    /// Its parent's id.
+    pub parent: u32,
+    /// Its name.
+    pub name: String,
+    /// `HIP_VISIBLE_DEVICES=3`: the GPUs that its environment gave it.
+    pub devices: String,
 }
 
 /// A process that ended by an error or a signal and was not collected by its parent.
@@ -74,6 +89,11 @@ impl fmt::Display for Finding {
                 limit(*within_s)
             ),
             Self::DeadChild(child) => child.fmt(formatter),
+            Self::MissingChild(child) => write!(
+                formatter,
+                "its process {} ({}, {}) has ended, and its parent {} and processes of other GPUs are still running",
+                child.pid, child.name, child.devices, child.parent
+            ),
         }
     }
 }
@@ -114,7 +134,7 @@ impl Finding {
                 "read its output: which process does it wait for? `progress:` in the recipe has the pattern"
                     .to_owned(),
             ),
-            Self::DeadChild(_) => (
+            Self::DeadChild(_) | Self::MissingChild(_) => (
                 StepFault::Command,
                 "read its output, and the kernel's log (`dmesg`) for what ended the process".to_owned(),
             ),

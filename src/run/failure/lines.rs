@@ -141,6 +141,7 @@ mod tests {
             output: output.collect(),
             progress: Some(progress),
             dead_child: None,
+            missing_child: None,
         };
         LineSearch::new(&signs, start).unwrap()
     }

@@ -7,7 +7,9 @@
 mod children;
 mod finding;
 mod lines;
+mod seen;
 mod watch;
 
 pub use finding::signal_name;
+pub use seen::Seen;
 pub use watch::FailureWatch;

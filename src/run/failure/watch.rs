@@ -75,7 +75,7 @@ impl<'a> FailureWatch<'a> {
             step,
             target: target.clone(),
             output,
-            children: signs.dead_child.map(Children::new),
+            children: Children::of(signs),
             found: None,
         })
     }

@@ -64,6 +64,7 @@ impl Checks<'_> {
             "fail_on",
             "progress",
             "dead_child",
+            "missing_child",
             "needs",
             "on",
         ] {

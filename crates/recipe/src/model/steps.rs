@@ -161,6 +161,9 @@ object! {
         /// The longest that a child process may be dead (ended by an error or a signal) without being collected by its parent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         dead_child: Option<Duration>,
+        /// The longest that a child process with GPUs of its own may be missing while its parent and those of other GPUs run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        missing_child: Option<Duration>,
     }
 }
 
@@ -173,7 +176,15 @@ const SETUP_OPTIONS: &[Key] = &[
 
 /// A service has limits of its own: `ready.timeout` and `stop.timeout`.
 pub(super) const SERVICE_OPTIONS: &[Key] = &[
-    OPTIONS[2], OPTIONS[3], OPTIONS[4], OPTIONS[5], OPTIONS[6], OPTIONS[7], OPTIONS[8], OPTIONS[9],
+    OPTIONS[2],
+    OPTIONS[3],
+    OPTIONS[4],
+    OPTIONS[5],
+    OPTIONS[6],
+    OPTIONS[7],
+    OPTIONS[8],
+    OPTIONS[9],
+    OPTIONS[10],
 ];
 
 /// A measured command may name its scenario, mode and trial.
@@ -194,6 +205,7 @@ pub(super) const MEASURED_OPTIONS: &[Key] = &[
     OPTIONS[7],
     OPTIONS[8],
     OPTIONS[9],
+    OPTIONS[10],
 ];
 
 object! {
