@@ -55,7 +55,8 @@ impl FailureSigns {
         let mut fragments: Vec<String> = self.output.iter().map(on_line).collect();
         fragments.extend(self.progress.iter().map(|progress| {
             let within = limit(progress.within.as_secs());
-            format!("without '{}' for {within}", progress.pattern)
+            let word = if progress.once { "within" } else { "for" };
+            format!("without '{}' {word} {within}", progress.pattern)
         }));
         fragments.extend(self.dead_child.map(|time| {
             let time = limit(time.as_secs());

@@ -86,12 +86,15 @@ fn one_that_prints_without_progress_is_ended() {
     let commands =
         "for i in 1 2 3; do echo step $i; sleep 0.5; done; while sleep 0.2; do echo waiting; done";
     let keys = "progress: { pattern: 'step [0-9]', within: 3s }";
-    let lab = lab.recipe(&recipe(&case("main", commands, keys)));
+    let once = "progress: { pattern: 'step [0-9]', within: 1s, once: true }";
+    let cases = case("main", commands, keys) + &case("got-so-far", "echo step 1; sleep 3", once);
+    let lab = lab.recipe(&recipe(&cases));
     lab.run(&[])
         .expect_exit(4)
         .says("it made no progress: no line of its output matched 'step [0-9]' for 3s")
         .says("which process does it wait for?")
         .does_not_say("timeout");
+    assert_eq!(lab.end_of("got-so-far-performance")["end"], "done");
 }
 
 /// A parent that waits for something else, as harnesses of several processes do.

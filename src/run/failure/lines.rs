@@ -10,6 +10,7 @@ use crate::plan::failure::FailureSigns;
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::nearest::shortened;
 use retrial_readings::sanitize;
+use retrial_recipe::model::Progress;
 
 /// After so long without a byte, a line that has no end yet is taken as it is.
 const UNFINISHED: Duration = Duration::from_secs(1);
@@ -18,7 +19,7 @@ const UNFINISHED: Duration = Duration::from_secs(1);
 pub struct LineSearch {
     any: RegexSet,
     patterns: Vec<(Regex, Option<Duration>)>,
-    progress: Option<(Regex, Duration)>,
+    progress: Option<(Regex, Progress)>,
     splitter: LineSplitter,
     /// Lines that have ended.
     lines: u64,
@@ -37,7 +38,7 @@ impl LineSearch {
         let patterns = patterns.map(|sign| Ok((Regex::new(&sign.pattern)?, sign.after)));
         let progress = signs.progress.as_ref();
         let progress =
-            progress.map(|rule| Ok::<_, regex::Error>((Regex::new(&rule.pattern)?, rule.within)));
+            progress.map(|rule| Ok::<_, regex::Error>((Regex::new(&rule.pattern)?, rule.clone())));
         Ok(Self {
             any: RegexSet::new(signs.output.iter().map(|sign| &sign.pattern))?,
             patterns: patterns.collect::<Result<_, regex::Error>>()?,
@@ -83,10 +84,10 @@ impl LineSearch {
 
     /// Whether no line showed progress for too long.
     pub fn stalled(&self, now: Instant) -> Option<Finding> {
-        let (pattern, within) = self.progress.as_ref()?;
-        (now.duration_since(self.progressed) >= *within).then(|| Finding::NoProgress {
-            pattern: pattern.as_str().to_owned(),
-            within_s: within.as_secs(),
+        let (_, rule) = self.progress.as_ref()?;
+        (now.duration_since(self.progressed) >= rule.within).then(|| Finding::NoProgress {
+            pattern: rule.pattern.clone(),
+            within_s: rule.within.as_secs(),
         })
     }
 
@@ -95,6 +96,7 @@ impl LineSearch {
             && pattern.is_match(line)
         {
             self.progressed = now;
+            self.progress.take_if(|(_, rule)| rule.once);
         }
     }
 
@@ -124,7 +126,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use retrial_recipe::model::{FailurePattern, Progress};
+    use retrial_recipe::model::FailurePattern;
 
     const HOUR: Duration = Duration::from_hours(1);
 
@@ -136,6 +138,7 @@ mod tests {
         let progress = Progress {
             pattern: "step [0-9]+".to_owned(),
             within: Duration::from_mins(1),
+            once: false,
         };
         let signs = FailureSigns {
             output: output.collect(),
@@ -207,5 +210,15 @@ mod tests {
         let found = search.stalled(start + 2 * minute).unwrap();
         let text = "it made no progress: no line of its output matched 'step [0-9]+' for 1m";
         assert_eq!(found.to_string(), text);
+    }
+
+    #[test]
+    fn once_is_enough_where_the_rule_says_so() {
+        let (start, minute) = (Instant::now(), Duration::from_mins(1));
+        let mut search = search(&[], start);
+        search.progress.as_mut().unwrap().1.once = true;
+        assert!(search.stalled(start + minute).is_some());
+        assert_eq!(search.push(b"step 1\n", Some(HOUR), start), None);
+        assert_eq!(search.stalled(start + HOUR), None);
     }
 }

@@ -37,5 +37,8 @@ object! {
         pattern: String [required] = T::Text(REGEX),
         /// The longest time without such a line.
         within: Duration [required],
+        /// One such line is enough: it shows that the program has got so far.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        once: bool [default = "false"],
     }
 }
