@@ -189,7 +189,13 @@ impl State {
                         && (self.services.contains_key(&step.number)
                             || needing.all(|step| self.is_complete(plan, step, container_lives)))
             }
-            Action::StopService(ending) => done && !self.services.contains_key(&ending.of),
+            // One that is started again is stopped again.
+            Action::StopService(ending) => {
+                done && !self.services.contains_key(&ending.of)
+                    && plan
+                        .service(ending.of)
+                        .is_none_or(|(start, _)| self.is_complete(plan, start, container_lives))
+            }
             // Cheap, and right only at the end.
             Action::Judge | Action::Remove => false,
             Action::Exec(exec) => match exec.purpose {

@@ -234,3 +234,29 @@ fn its_own_container_is_killed_in_the_middle() {
     assert_eq!(lab.end_of("other-performance")["end"], "done");
     assert_eq!(lab.containers(), [""; 0]);
 }
+
+/// What is measured next must not run beside it.
+#[test]
+fn one_that_is_started_again_is_stopped_again() {
+    let Some(lab) = Lab::new() else { return };
+    let server = service(
+        "server",
+        "echo ready; exec sleep 43210",
+        "ready: { log: ready }",
+    );
+    let run = "echo going; until [ -e /go ]; do sleep 0.1; done";
+    let alone = "! grep -qs '4321[0]' /proc/[0-9]*/cmdline";
+    let cases = needing("first", run, "") + &case("second", alone, "");
+    let lab = lab.recipe(&services(&server, &cases));
+    let mut going = lab.start(&[]);
+    lab.until_printed("04-first-performance", "going");
+    lab.docker(&["kill", &lab.container()]);
+    going.end().expect_exit(3);
+    let mut going = lab.start_retrial(&["resume", "last"]);
+    lab.until("it is measured again", |lab| {
+        lab.count("first-performance", "step_began") == 2
+    });
+    lab.docker(&["exec", &lab.container(), "touch", "/go"]);
+    going.end().expect_exit(0);
+    assert_eq!(lab.count("first-performance-stop-server", "step_began"), 2);
+}
