@@ -9,7 +9,7 @@ use crate::store::open::read_text_beneath;
 use crate::store::run_directory::write_atomically;
 use crate::store::{RunDirectory, StoreError};
 use retrial_recipe::model::Recipe;
-use retrial_recipe::{Source, Templates, resolve};
+use retrial_recipe::{NoTemplates, Source, resolve};
 
 /// The file by which a machine shows that it has the directory.
 const NONCE: &str = "nodes/nonce";
@@ -40,23 +40,7 @@ pub fn recipe_of(run: &RunDirectory, name: &str) -> Result<Recipe, Failure> {
     let path = run.join("recipe.yaml");
     let text = std::fs::read_to_string(&path).map_err(StoreError::io("read", &path))?;
     let source = Source::new(path.display().to_string(), text);
-    let resolved = resolve(name, &source, &Complete, &[]).map_err(Failure::problems)?;
+    // It was resolved, and its companion files were checked before.
+    let resolved = resolve(name, &source, &NoTemplates, &[]).map_err(Failure::problems)?;
     Ok(resolved.recipe)
-}
-
-/// A recipe that was resolved needs no templates, and its companion files were checked before.
-struct Complete;
-
-impl Templates for Complete {
-    fn template(&self, _: &str) -> Option<Source> {
-        None
-    }
-
-    fn names(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn companion_exists(&self, _: &str) -> Option<bool> {
-        None
-    }
 }
