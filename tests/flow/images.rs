@@ -106,7 +106,7 @@ fn without_a_shell() {
 fn with_an_entrypoint_that_does_not_run_its_arguments() {
     let dockerfile =
         |entrypoint: &str| format!("FROM debian:bookworm-slim\nENTRYPOINT {entrypoint}\n");
-    let keys = "image: { build: { context: ., dockerfile: Dockerfile } }\ncontainer: { entrypoint: image }";
+    let keys = "image: { build: { context: image, dockerfile: Dockerfile } }\ncontainer: { entrypoint: image }";
     for (entrypoint, says) in [
         (
             r#"["/bin/sh", "-c", "echo I am the server; exit 5"]"#,
@@ -120,7 +120,7 @@ fn with_an_entrypoint_that_does_not_run_its_arguments() {
         let Some(lab) = Lab::new() else { return };
         let lab = lab
             .recipe(&recipe_with(keys, &case("main", "true", "")))
-            .beside("Dockerfile", &dockerfile(entrypoint));
+            .beside("image/Dockerfile", &dockerfile(entrypoint));
         lab.run(&[]).expect_exit(3).says(says).says("entrypoint");
         assert_eq!(lab.containers(), [""; 0]);
         let plan: serde_json::Value = serde_json::from_str(&lab.text("plan.json")).unwrap();
@@ -131,13 +131,13 @@ fn with_an_entrypoint_that_does_not_run_its_arguments() {
 #[test]
 fn services_of_an_entrypoint_are_left_alone() {
     let Some(lab) = Lab::new() else { return };
-    let keys = "image: { build: { context: ., dockerfile: Dockerfile } }\ncontainer: { entrypoint: image }";
+    let keys = "image: { build: { context: image, dockerfile: Dockerfile } }\ncontainer: { entrypoint: image }";
     let dockerfile = "FROM debian:bookworm-slim\nENTRYPOINT [\"/bin/sh\", \"-c\", \"setsid sleep 77 & exec \\\"$@\\\"\", \"entrypoint\"]\n";
     let there = "cat /proc/[0-9]*/cmdline | tr '\\0' ' ' | grep 'sleep 77'";
     let cases = case("first", there, "") + &case("second", there, "");
     let lab = lab
         .recipe(&recipe_with(keys, &cases))
-        .beside("Dockerfile", dockerfile);
+        .beside("image/Dockerfile", dockerfile);
     lab.run(&[]).expect_exit(0);
     assert_eq!(lab.count("first-performance", "left_running"), 0);
 }

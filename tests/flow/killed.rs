@@ -269,13 +269,13 @@ fn and_nobody_came_back_before_the_deadline() {
 fn in_the_middle_of_a_build() {
     let Some(lab) = Lab::new() else { return };
     let nonce = std::process::id();
-    let keys = "image: { build: { context: ., dockerfile: Dockerfile } }";
+    let keys = "image: { build: { context: image, dockerfile: Dockerfile } }";
     let dockerfile = format!(
         "FROM debian:bookworm-slim\nRUN echo {nonce} building && sleep 2 && echo {nonce} >/built\n"
     );
     let lab = lab
         .recipe(&recipe_with(keys, &case("main", "cat /built", "")))
-        .beside("Dockerfile", &dockerfile);
+        .beside("image/Dockerfile", &dockerfile);
     let going = lab.start(&[]);
     lab.until_printed("01-build", "building");
     going.kill();

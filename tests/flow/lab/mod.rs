@@ -76,7 +76,9 @@ impl Lab {
 
     /// Writes a file beside the recipe.
     pub fn beside(self, name: &str, text: &str) -> Self {
-        fs::write(self.path(name), text).unwrap();
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
         self
     }
 
