@@ -35,6 +35,9 @@ pub struct Summary {
     /// The samples are those within the benchmark's own measurement: no loading, no compiling.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub within_measurement: bool,
+    /// The run had other machines, whose GPUs are not in here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub first_machine_only: bool,
     /// The deciding figure for each watt of mean power, within the benchmark's own measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_joule: Option<PerJoule>,
@@ -206,6 +209,7 @@ impl Summary {
             unobserved_s: all.iter().map(|one| one.unobserved_s).sum(),
             gpus: first.gpus,
             within_measurement: all.iter().all(|one| one.within_measurement),
+            first_machine_only: all.iter().any(|one| one.first_machine_only),
             mean_power_w: weighted(|one| one.mean_power_w),
             peak_power_w: most(|one| one.peak_power_w),
             energy_j: sum(|one| one.energy_j),
@@ -225,11 +229,13 @@ impl Summary {
         })
     }
 
-    /// A throughput for each watt of mean power; none for a figure that is no throughput, and where
-    /// nobody says when it was measured: the power of loading a model is not the figure's.
+    /// A throughput for each watt of mean power; none for a figure that is no throughput, where nobody
+    /// says when it was measured (the power of loading a model is not the figure's), and where other
+    /// machines had a part in it.
     #[must_use]
     pub fn per_joule(&self, figure: &str, value: f64, unit: &str) -> Option<PerJoule> {
-        let within = self.within_measurement.then_some(self.mean_power_w);
+        let is_all = self.within_measurement && !self.first_machine_only;
+        let within = is_all.then_some(self.mean_power_w);
         let watts = within.flatten().filter(|watts| *watts > 0.0)?;
         let unit = match (unit.strip_suffix("/s"), unit.strip_suffix("FLOPS")) {
             (Some(what), _) if !what.is_empty() => format!("{what}/J"),

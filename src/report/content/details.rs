@@ -204,7 +204,14 @@ fn summaries(seen: &[(&ResultVerdict, &Summary)]) -> Block {
             .as_ref()
             .map(|each| number::figure(each.value, &each.unit))
     };
-    let gpus = |one: &Summary| (one.gpus > 0).then(|| one.gpus.to_string());
+    let gpus = |one: &Summary| {
+        let of = if one.first_machine_only {
+            " of the first machine"
+        } else {
+            ""
+        };
+        (one.gpus > 0).then(|| format!("{}{of}", one.gpus))
+    };
     let cpus = |one: &Summary| one.mean_cpus.map(|busy| format!("{busy:.2}"));
     Table::of("During the measurements, over all trials", seen)
         .head("scenario", |(result, _)| {

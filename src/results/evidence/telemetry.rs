@@ -46,12 +46,16 @@ pub fn of_step(
     let within = window
         .and_then(|window| Summary::of(&of_step, window, began, required))
         .filter(|within| within.samples > 1);
-    Some(match within {
+    let seen = match within {
         Some(within) => Summary {
             idle: within.idle.or(whole.idle),
             within_measurement: true,
             ..within
         },
         None => whole,
+    };
+    Some(Summary {
+        first_machine_only: plan.nodes.is_some_and(|nodes| nodes.count > 1),
+        ..seen
     })
 }
