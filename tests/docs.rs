@@ -312,6 +312,8 @@ fn check(file: &str) {
         }
         printed_all.push(printed);
     }
+    // Once this home is gone, what a killed run left would be anybody's to remove.
+    run("retrial clean --all", directory.path(), &hub);
     if overwrite {
         for (shown, printed) in shown.iter().zip(printed_all).rev() {
             if !same(&shown.output, &printed) {
