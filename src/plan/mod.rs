@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod cached;
+mod command_line;
 pub mod commit;
 pub mod download;
 pub mod failure;
