@@ -343,6 +343,63 @@ fn a_machine_with_another_image_of_the_same_name_is_refused_or_allowed_and_told(
     head.nothing_is_left();
 }
 
+/// A simulated host of eight MI355X, with so many W and percent of each. `$0` is where it is copied from.
+const PLANT: &str = r#"rm -rf /run/watched && cp -r "$0" /run/watched
+for card in /run/watched/sys/bus/pci/devices/*/hwmon/hwmon*; do
+  echo "$1"000000 >"$card/power1_input"
+  echo "$2" >"$card/../../gpu_busy_percent"
+done"#;
+
+#[test]
+fn power_and_energy_are_sums_over_all_machines() {
+    let Some(head) = Head::new("watched") else {
+        return;
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let devices = Command::new(root.join("tests/lab/devices"))
+        .arg("up")
+        .status();
+    assert!(devices.unwrap().success());
+    if !Path::new("/dev/kfd").exists() {
+        println!("skipped: no device nodes");
+        return;
+    }
+    let host = root.join("tests/fixtures/hosts/mi355x-8");
+    let host = host.to_str().unwrap();
+    for (node, watts, busy) in [("n1", "100", "98"), ("n2", "200", "98"), ("n3", "50", "0")] {
+        let plant = ["node", node, "sh", "-c", PLANT, host, watts, busy];
+        head.cluster.lab(&plant);
+    }
+    let gpus = "\nrequires: { gpus: { vendor: amd, models: [MI355X], count: 8 } }\nscenarios:";
+    let recipe = RECIPE.replace("\nscenarios:", gpus);
+    let recipe = recipe.replace("while [ ! -e /tmp/go ]; do sleep 0.2; done", "sleep 7");
+    let path = head.directory.join("workers.yaml");
+    std::fs::write(&path, recipe).unwrap();
+    let words = ["--root", "/run/watched", "run", path.to_str().unwrap()];
+    let words = [&words[..], &["--nodes", "ssh:n2,n3"]].concat();
+    let home = head.directory.join("home");
+    let (code, text) = of(&head.command(&home, &words).output().unwrap());
+    assert_eq!(code, Some(0), "{text}");
+    let telemetry = &head.verdict()["results"][0]["telemetry"];
+    let number = |name: &str| telemetry[name].as_f64().unwrap_or(f64::NAN);
+    assert_eq!(telemetry["machines"], 3, "{telemetry:#}");
+    assert_eq!(telemetry["gpus"], 24, "{telemetry:#}");
+    let watts = 8.0 * (100.0 + 200.0 + 50.0);
+    assert!(
+        (number("mean_power_w") - watts).abs() < 1e-6,
+        "{telemetry:#}"
+    );
+    let energy = watts * number("seconds");
+    let least = energy - watts * 2.0;
+    assert!(
+        (least..=energy).contains(&number("energy_j")),
+        "{telemetry:#}"
+    );
+    assert_eq!(telemetry["idle"]["machine"], "n3", "{telemetry:#}");
+    assert!(text.contains("the GPUs of n3 were idle"), "{text}");
+    head.nothing_is_left();
+}
+
 /// What was modified, by the latest verdict.
 fn qualifiers(head: &Head) -> Vec<String> {
     let verdict = head.verdict();

@@ -11,7 +11,7 @@ use crate::export::write::{self, SubmissionError};
 use crate::export::{self, Division, Export, ExportRequest, SourceRun, SystemInfo, Violation};
 use crate::plan::Plan;
 use crate::results::evidence::run::RunFiles;
-use crate::results::evidence::telemetry;
+use crate::results::evidence::telemetry::Telemetry;
 use crate::results::verdict::RuleCheck;
 use crate::run::judge_files;
 use crate::store::journal::{Journal, State};
@@ -127,7 +127,7 @@ fn read(
         directory,
         plan: &plan,
         state: &state,
-        telemetry: telemetry::rows(directory),
+        telemetry: Telemetry::of_run(directory),
     };
     let verdict = judge_files(&files, false);
     Ok(read::read(&files, verdict)?)

@@ -11,7 +11,7 @@ use super::known::with_known;
 use super::measurement_lock::{self, Shared};
 use super::nodes::Others;
 use super::session::Session;
-use super::telemetry::TelemetryRecorder;
+use super::telemetry::{self, TelemetryRecorder};
 use super::{
     collect, container, copy_out, exec, image, installed, judge, measured, models, populate,
     service,
@@ -82,7 +82,7 @@ pub(super) struct Run<'a> {
     pub(super) completed_steps: Vec<u32>,
     pub(super) course: Course,
     verdict: Option<Verdict>,
-    telemetry: TelemetryRecorder,
+    pub(super) telemetry: TelemetryRecorder,
     /// Held from the first measurement to the last.
     measuring: Option<Shared>,
 }
@@ -257,7 +257,8 @@ impl Run<'_> {
         let session = self.session;
         session.failures.forget(step.number);
         if !step.has_head() {
-            others.execute(session, step).await?;
+            let work = others.execute(session, step);
+            self.telemetry.during(session, step, work).await?;
             others.compare_images(session, step).await?;
             return record_elsewhere(session, step);
         }
@@ -296,7 +297,8 @@ impl Run<'_> {
             Action::Create => container::create(session, step).await?,
             Action::Exec(command) => {
                 let work = Box::pin(exec::run(session, step, command, reattach));
-                let during = self.telemetry.during(session, step, command, work);
+                let work = telemetry::watched_elsewhere(session, step, work);
+                let during = self.telemetry.during(session, step, work);
                 return during.await.map(Some);
             }
             Action::Host(command) => {

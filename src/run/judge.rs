@@ -6,7 +6,7 @@ use super::session::Session;
 use crate::plan::step::{Action, Plan, Step};
 use crate::results::evidence::context::context;
 use crate::results::evidence::run::{self, RunFiles};
-use crate::results::evidence::telemetry;
+use crate::results::evidence::telemetry::Telemetry;
 use crate::results::verdict::{self, Context, Evidence, StageDecision, Verdict};
 use crate::store::RunDirectory;
 use crate::store::journal::Journal;
@@ -36,7 +36,7 @@ pub fn evidence_of(
         directory,
         plan: &plan,
         state: &state,
-        telemetry: telemetry::rows(directory),
+        telemetry: Telemetry::of_run(directory),
     };
     let require_accuracy = require_accuracy || plan.require_accuracy;
     Ok(made_of(&files, require_accuracy))
@@ -89,7 +89,7 @@ pub(super) async fn decided(session: &Session, step: &Step, stages: &[u32]) -> O
             directory: &directory,
             plan: &plan,
             state: &state,
-            telemetry: Vec::new(),
+            telemetry: Telemetry::default(),
         };
         let mut evidence = run::gather_one(&files, measurement);
         evidence

@@ -10,6 +10,7 @@ use super::interrupt::on_thread;
 use super::session::Session;
 use crate::plan::step::{Plan, Step};
 use crate::results::evidence::run::{self, RunFiles};
+use crate::results::evidence::telemetry::Telemetry;
 use crate::store::RunDirectory;
 use crate::store::journal::{State, StepEnd, What};
 
@@ -63,7 +64,7 @@ fn figures(
         directory,
         plan,
         state,
-        telemetry: Vec::new(),
+        telemetry: Telemetry::default(),
     };
     let evidence = run::gather_one(&files, measurement);
     let mut trials = evidence.trials.iter().chain(&evidence.warmups);

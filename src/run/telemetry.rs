@@ -1,4 +1,5 @@
-//! Samples GPUs and container while a step measures, and writes `telemetry.csv`.
+//! Samples GPUs and container while a step measures, and writes `telemetry.csv`: on each machine of a
+//! run its own, whichever of them the step runs on.
 //!
 //! A thread of its own samples, since a sensor may take its time: neither following the step nor the
 //! end of the run waits for one that hangs. Each sample is one write, so that a kill leaves at most one
@@ -18,8 +19,8 @@ use self::record::{Recorder, Task};
 use super::error::Halt;
 use super::session::Session;
 use crate::host::sensors::ContainerSensor;
-use crate::plan::step::{ExecStep, Plan, Purpose, Step};
-use crate::results::evidence::telemetry as file;
+use crate::plan::step::{Action, Plan, Purpose, Step};
+use crate::results::evidence::telemetry::Telemetry;
 use crate::store::StoreError;
 use crate::store::journal::What;
 use crate::telemetry::{Measured, Pace};
@@ -37,35 +38,58 @@ pub enum TelemetryRecorder {
     NotStarted,
     /// Between two measurements.
     Ready(Box<Recorder>),
-    /// During a measurement, and after the sensors stopped answering.
+    /// During a measurement.
+    Sampling(Sampling),
+    /// The sensors stopped answering.
     Off,
 }
 
+/// The thread that samples during one step.
+pub struct Sampling {
+    step: Box<Step>,
+    /// It samples until this is gone.
+    keep_on: mpsc::Sender<()>,
+    recorder: oneshot::Receiver<Box<Recorder>>,
+}
+
 impl TelemetryRecorder {
-    /// Runs a step's command, and samples meanwhile if it measures.
-    pub async fn during(
+    /// Runs a step's work, and samples meanwhile if it measures.
+    pub async fn during<T>(
         &mut self,
         session: &Session,
         step: &Step,
-        command: &ExecStep,
-        work: impl Future<Output = Result<i64, Halt>>,
-    ) -> Result<i64, Halt> {
-        let Some((pause, measured)) =
-            session
-                .plan
-                .telemetry
-                .pause()
-                .zip(measured(&session.plan, step, command))
-        else {
+        work: impl Future<Output = Result<T, Halt>>,
+    ) -> Result<T, Halt> {
+        let began = session.state().began.get(&step.number).copied();
+        let began = began.unwrap_or_else(Timestamp::now);
+        let emit = session.emitter(step);
+        let Some(first_sample) = self.start(session, step, emit).await else {
             return work.await;
         };
+        let _ = timeout(FIRST_SAMPLE, first_sample).await;
+        let end = work.await;
+        self.end(session).await;
+        if end.is_ok() {
+            warn_of_idle_gpus(session, step, began)?;
+        }
+        end
+    }
+
+    /// Begins to sample if the step measures. Whoever waits for what it returns waits for the first sample.
+    pub async fn start(
+        &mut self,
+        session: &Session,
+        step: &Step,
+        emit: impl Fn(What) + Send + 'static,
+    ) -> Option<oneshot::Receiver<()>> {
+        let pause = session.plan.telemetry.pause()?;
+        let measured = measured(&session.plan, step)?;
+        self.end(session).await;
         let recorder = match std::mem::replace(self, Self::Off) {
-            Self::Off => return work.await,
+            Self::Off | Self::Sampling(_) => return None,
             Self::Ready(recorder) => recorder,
             Self::NotStarted => Box::new(Recorder::new(session)),
         };
-        let began = session.state().began.get(&step.number).copied();
-        let began = began.unwrap_or_else(Timestamp::now);
         let (keep_on, stopped) = mpsc::channel();
         let (sampled, first_sample) = oneshot::channel();
         let (hand_over, recorder_back) = oneshot::channel();
@@ -73,19 +97,32 @@ impl TelemetryRecorder {
             measured,
             container: container(session).await,
             pace: Pace::new(pause),
-            emit: session.emitter(step),
+            emit,
         };
         let thread = std::thread::Builder::new().name("telemetry".to_owned());
         let spawned = thread.spawn(move || {
             let _ = hand_over.send(recorder.run(task, sampled, &stopped));
         });
-        if spawned.is_err() {
-            return work.await;
-        }
-        let _ = timeout(FIRST_SAMPLE, first_sample).await;
-        let end = work.await;
-        drop(keep_on);
-        let warnings = match timeout(LAST_SAMPLE, recorder_back).await {
+        spawned.ok()?;
+        *self = Self::Sampling(Sampling {
+            step: Box::new(step.clone()),
+            keep_on,
+            recorder: recorder_back,
+        });
+        Some(first_sample)
+    }
+
+    /// Takes the last sample of a step, if one is sampled.
+    pub async fn end(&mut self, session: &Session) {
+        let sampling = match std::mem::replace(self, Self::Off) {
+            Self::Sampling(sampling) => sampling,
+            other => {
+                *self = other;
+                return;
+            }
+        };
+        drop(sampling.keep_on);
+        let warnings = match timeout(LAST_SAMPLE, sampling.recorder).await {
             Ok(Ok(mut recorder)) => {
                 let warnings = recorder.warnings();
                 *self = Self::Ready(recorder);
@@ -94,20 +131,31 @@ impl TelemetryRecorder {
             _ => vec!["the sensors stopped answering: no further telemetry is recorded".to_owned()],
         };
         for text in warnings {
-            session.emit(step, What::Warning { text });
+            session.emit(&sampling.step, What::Warning { text });
         }
-        if end.is_ok() {
-            warn_of_idle_gpus(session, step, began)?;
-        }
-        end
+    }
+}
+
+/// Has the other machines record telemetry meanwhile, if the step measures and is not theirs.
+pub async fn watched_elsewhere<T>(
+    session: &Session,
+    step: &Step,
+    work: impl Future<Output = T>,
+) -> T {
+    let plan = &session.plan;
+    let is_watched = plan.telemetry.pause().is_some() && measured(plan, step).is_some();
+    let others = session.others.as_ref();
+    match others.filter(|_| is_watched && !step.has_others()) {
+        Some(others) => others.watch(step, work).await,
+        None => work.await,
     }
 }
 
 /// Warns at once, hours before the verdict does.
 fn warn_of_idle_gpus(session: &Session, step: &Step, began: Timestamp) -> Result<(), StoreError> {
-    let rows = file::rows(&session.run);
-    let time = (began, Timestamp::now());
-    let summary = file::of_step(&session.plan, &rows, step.number, time, None);
+    let telemetry = Telemetry::of_run(&session.run);
+    let span = (began, Timestamp::now());
+    let summary = telemetry.of_step(&session.plan, step, span, None);
     if let Some(idle) = summary.and_then(|summary| summary.idle) {
         session.warn(step, idle.because())?;
     }
@@ -115,7 +163,10 @@ fn warn_of_idle_gpus(session: &Session, step: &Step, began: Timestamp) -> Result
 }
 
 /// What a step measures, as the rows name it; none if it measures nothing.
-fn measured(plan: &Plan, step: &Step, command: &ExecStep) -> Option<Measured> {
+fn measured(plan: &Plan, step: &Step) -> Option<Measured> {
+    let Action::Exec(command) = &step.action else {
+        return None;
+    };
     let Purpose::Measure {
         measurements,
         trial,

@@ -24,4 +24,4 @@ mod walk;
 pub use error::StoreError;
 pub use home::Home;
 pub use record::Record;
-pub use run_directory::RunDirectory;
+pub use run_directory::{RunDirectory, directory_of_machine};

@@ -15,6 +15,15 @@ pub struct RunDirectory {
     record: Record,
 }
 
+/// The directory of a run's other machines.
+const MACHINES: &str = "nodes";
+
+/// The directory of one of them, within the run's.
+#[must_use]
+pub fn directory_of_machine(name: &str) -> String {
+    format!("{MACHINES}/{name}")
+}
+
 impl Deref for RunDirectory {
     type Target = Record;
 
@@ -57,7 +66,7 @@ impl RunDirectory {
     /// The names of its other machines, as far as they have begun.
     #[must_use]
     pub fn other_machines(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.path().join("nodes"))
+        let entries = fs::read_dir(self.path().join(MACHINES))
             .into_iter()
             .flatten();
         let began = entries
@@ -73,9 +82,9 @@ impl RunDirectory {
 
     /// The part of a run that another of its machines writes, laid out as a run is.
     #[must_use]
-    pub fn part(&self, relative: &str) -> Self {
+    pub fn machine(&self, name: &str) -> Self {
         Self {
-            record: self.record.part(relative),
+            record: self.record.part(&directory_of_machine(name)),
         }
     }
 

@@ -24,6 +24,9 @@ const AT_THE_BEGINNING: f64 = 2.0;
 /// GPUs that did nothing while the benchmark ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Idle {
+    /// Their machine, if the run has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// Their indices.
     pub gpus: Vec<u32>,
     /// How many were watched.
@@ -42,11 +45,13 @@ impl Idle {
     /// What it means, as a lower-case fragment.
     #[must_use]
     pub fn because(&self) -> String {
+        let machine = self.machine.as_ref();
+        let of_machine = machine.map_or(String::new(), |machine| format!(" of {machine}"));
         if self.all() {
             let who = if self.of == 1 {
-                "the GPU was"
+                format!("the GPU{of_machine} was")
             } else {
-                "the GPUs were"
+                format!("the GPUs{of_machine} were")
             };
             return format!(
                 "{who} idle during the benchmark: it ran on the CPU, or on GPUs that were not watched"
@@ -54,7 +59,7 @@ impl Idle {
         }
         let list: Vec<String> = self.gpus.iter().map(u32::to_string).collect();
         format!(
-            "{} of {} GPUs were idle during the benchmark, which requires {}: {} were idle",
+            "{} of {} GPUs{of_machine} were idle during the benchmark, which requires {}: {} were idle",
             self.gpus.len(),
             self.of,
             self.required,
@@ -73,6 +78,7 @@ pub(super) fn find(series: &[Series], began: Timestamp, required: usize) -> Opti
     let worked = series.len() - idle.len();
     let too_few = worked == 0 || worked < required.min(series.len());
     (required > 0 && !idle.is_empty() && too_few).then_some(Idle {
+        machine: None,
         gpus: idle,
         of: series.len(),
         required,

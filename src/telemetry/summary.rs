@@ -26,7 +26,7 @@ pub struct Summary {
     /// Mean power, watts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_power_w: Option<f64>,
-    /// The highest power at one sample, watts.
+    /// The highest power at one sample, watts; of several machines, the sum of each one's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_power_w: Option<f64>,
     /// Energy, joules: by the GPUs' own counters where all have one, else mean power times time.
@@ -35,9 +35,12 @@ pub struct Summary {
     /// The samples are those within the benchmark's own measurement: no loading, no compiling.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub within_measurement: bool,
-    /// The run had other machines, whose GPUs are not in here.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub first_machine_only: bool,
+    /// Machines that were watched, if the run has several: power and energy are their sums.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machines: Option<usize>,
+    /// Machines with GPUs that were not watched; then power and energy are not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unwatched_machines: Vec<String>,
     /// The deciding figure for each watt of mean power, within the benchmark's own measurement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_joule: Option<PerJoule>,
@@ -53,13 +56,14 @@ pub struct Summary {
     /// The most memory in use on any one GPU, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_vram: Option<u64>,
-    /// For how long any GPU's clocks were held down, by cause, seconds; absent: not known.
+    /// For how long any GPU's clocks were held down, by cause, seconds; absent: not known. Of several
+    /// machines, the one where it was longest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_s: Option<BTreeMap<Cause, f64>>,
-    /// Mean number of processors that the container kept busy.
+    /// Mean number of processors that the container kept busy; of several machines, their sum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_cpus: Option<f64>,
-    /// The peak memory of the container, bytes.
+    /// The peak memory of the container, bytes; of several machines, the highest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_memory: Option<u64>,
     /// GPUs that did nothing, if so.
@@ -209,7 +213,8 @@ impl Summary {
             unobserved_s: all.iter().map(|one| one.unobserved_s).sum(),
             gpus: first.gpus,
             within_measurement: all.iter().all(|one| one.within_measurement),
-            first_machine_only: all.iter().any(|one| one.first_machine_only),
+            machines: first.machines,
+            unwatched_machines: unwatched(all),
             mean_power_w: weighted(|one| one.mean_power_w),
             peak_power_w: most(|one| one.peak_power_w),
             energy_j: sum(|one| one.energy_j),
@@ -229,13 +234,11 @@ impl Summary {
         })
     }
 
-    /// A throughput for each watt of mean power; none for a figure that is no throughput, where nobody
-    /// says when it was measured (the power of loading a model is not the figure's), and where other
-    /// machines had a part in it.
+    /// A throughput for each watt of mean power; none for a figure that is no throughput, and where nobody
+    /// says when it was measured (the power of loading a model is not the figure's).
     #[must_use]
     pub fn per_joule(&self, figure: &str, value: f64, unit: &str) -> Option<PerJoule> {
-        let is_all = self.within_measurement && !self.first_machine_only;
-        let within = is_all.then_some(self.mean_power_w);
+        let within = self.within_measurement.then_some(self.mean_power_w);
         let watts = within.flatten().filter(|watts| *watts > 0.0)?;
         let unit = match (unit.strip_suffix("/s"), unit.strip_suffix("FLOPS")) {
             (Some(what), _) if !what.is_empty() => format!("{what}/J"),
@@ -249,4 +252,15 @@ impl Summary {
             unit,
         })
     }
+}
+
+/// Machines that were not watched in one of these, each once.
+fn unwatched(all: &[&Summary]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in all.iter().flat_map(|one| &one.unwatched_machines) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
 }

@@ -18,7 +18,7 @@ use crate::host::model::HostView;
 use crate::plan::Plan;
 use crate::plan::build::on_host;
 use crate::results::verdict::ExitCode;
-use crate::run::nodes::{Agent, Begin, Machine, Order, Orders, Reply, directory_of};
+use crate::run::nodes::{Agent, Begin, Machine, Order, Orders, Reply};
 use crate::run::{Options, Session};
 use crate::store::RunDirectory;
 use crate::store::journal::Event;
@@ -94,7 +94,7 @@ async fn obey(
     let Some(shared) = shared else {
         return Ok(());
     };
-    let part = run.part(&directory_of(name));
+    let part = run.machine(name);
     let engine = match ready(global, run, &part, shared, &begin, host).await {
         Ok(engine) => engine,
         Err(failure) => {

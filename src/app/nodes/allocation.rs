@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::app::failure::Failure;
 use crate::plan::Plan;
-use crate::run::nodes::{Launcher, directory_of, is_name};
+use crate::run::nodes::{Launcher, is_name};
 use crate::store::RunDirectory;
 
 /// The file with the machines of a run.
@@ -74,7 +74,7 @@ impl Allocation {
         };
         let others = Self::of(run)?.map_or_else(Vec::new, |allocation| allocation.others);
         if others.iter().any(|name| name == node) {
-            return Ok(run.part(&directory_of(node)));
+            return Ok(run.machine(node));
         }
         let has = if others.is_empty() {
             "it ran on one machine".to_owned()

@@ -11,7 +11,7 @@ use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::{open, prepare, runtime};
 use crate::plan::Plan;
-use crate::run::nodes::{Begin, Facts, Machine, NodeError, Others, directory_of};
+use crate::run::nodes::{Begin, Facts, Machine, NodeError, Others};
 use crate::slurm::node_of_process;
 use crate::store::RunDirectory;
 use retrial_recipe::expression::NodeScope;
@@ -37,7 +37,7 @@ pub async fn begin(
 ) -> Result<Head, Failure> {
     let mut plan: Plan = run.read_json("plan.json")?;
     for name in &allocation.others {
-        run.part(&directory_of(name)).lay_out()?;
+        run.machine(name).lay_out()?;
     }
     let nonce = write_nonce(run)?;
     let program = runtime::program()?.display().to_string();

@@ -186,6 +186,16 @@ fn telemetry(one: &Subject<'_>, in_full: bool) -> Vec<Block> {
             )));
         }
     }
+    for (result, summary) in &seen {
+        if !summary.unwatched_machines.is_empty() {
+            blocks.push(Block::paragraph(format!(
+                "{} {}: power and energy are not known, since there are no samples of {}.",
+                result.scenario,
+                result.mode,
+                format::first(&summary.unwatched_machines, 5)
+            )));
+        }
+    }
     if in_full {
         blocks.extend(Block::charts(charts::of_telemetry(&one.telemetry)));
     }
@@ -205,10 +215,9 @@ fn summaries(seen: &[(&ResultVerdict, &Summary)]) -> Block {
             .map(|each| number::figure(each.value, &each.unit))
     };
     let gpus = |one: &Summary| {
-        let of = if one.first_machine_only {
-            " of the first machine"
-        } else {
-            ""
+        let of = match one.machines {
+            Some(machines) => format!(" of {}", format::count(machines, "machine")),
+            None => String::new(),
         };
         (one.gpus > 0).then(|| format!("{}{of}", one.gpus))
     };

@@ -1,11 +1,11 @@
 //! The evidence of one run: its plan, its journal, and what the steps left.
 
+use super::telemetry::Telemetry;
 use super::trial::Trial;
 use crate::plan::step::Plan;
 use crate::results::verdict::{Evidence, StepOutcome, TrialEvidence};
 use crate::store::RunDirectory;
 use crate::store::journal::State;
-use crate::telemetry::Row;
 use retrial_recipe::model::Mode;
 
 /// The files of a run.
@@ -17,7 +17,7 @@ pub struct RunFiles<'a> {
     /// What its journal says.
     pub state: &'a State,
     /// What its telemetry says; empty where only figures are asked for.
-    pub telemetry: Vec<Row>,
+    pub telemetry: Telemetry,
 }
 
 /// The evidence of every measurement.

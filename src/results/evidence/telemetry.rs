@@ -1,61 +1,127 @@
-//! What `telemetry.csv` says of a run's steps.
+//! What `telemetry.csv` of each machine says of a run's steps.
 
 use std::path::Path;
 
 use jiff::Timestamp;
+use serde_json::Value;
 
-use crate::plan::step::Plan;
+use crate::plan::step::{Plan, Step};
 use crate::store::RunDirectory;
 use crate::store::open::read_text_beneath;
 use crate::telemetry::rate::MOST_BYTES;
-use crate::telemetry::{Row, Summary, table};
+use crate::telemetry::{OfMachine, Row, Summary, table};
 
-/// The file's name in the run's directory.
+/// The file's name in the directory of a run, and of each of its other machines.
 pub const FILE: &str = "telemetry.csv";
 
-/// The rows of a run; none where nothing was watched.
+/// What was recorded of a run, by machine; nothing by default.
+#[derive(Debug, Default)]
+pub struct Telemetry {
+    head: Vec<Row>,
+    others: Vec<Other>,
+}
+
+/// Another machine of a run.
+#[derive(Debug)]
+struct Other {
+    name: String,
+    has_gpus: bool,
+    rows: Vec<Row>,
+}
+
+/// From when to when.
+pub type Span = (Timestamp, Timestamp);
+
+impl Telemetry {
+    /// Reads what was recorded of a run.
+    #[must_use]
+    pub fn of_run(run: &RunDirectory) -> Self {
+        let others = run.other_machines().into_iter().map(|name| {
+            let directory = run.machine(&name);
+            let plan: Value = directory.read_json("plan.json").unwrap_or_default();
+            let gpus = plan
+                .pointer("/assigned_gpus/gpus")
+                .and_then(Value::as_array);
+            Other {
+                has_gpus: gpus.is_some_and(|gpus| !gpus.is_empty()),
+                rows: rows(&directory),
+                name,
+            }
+        });
+        Self {
+            others: others.collect(),
+            head: rows(run),
+        }
+    }
+
+    /// What it says of a step, from its beginning to its end; a step that was done again keeps nothing
+    /// of the first time. Within a window, where the benchmark says when it measured: what came before
+    /// and after it is left out, but not for whether the GPUs worked.
+    #[must_use]
+    pub fn of_step(
+        &self,
+        plan: &Plan,
+        step: &Step,
+        span: Span,
+        window: Option<Span>,
+    ) -> Option<Summary> {
+        let gpus = plan.requires.gpus.as_ref();
+        let required = gpus.map_or(0, |gpus| gpus.count as usize);
+        let needed = |takes_part: bool| if takes_part { required } else { 0 };
+        if self.others.is_empty() {
+            return of_machine(&self.head, step, span, window, required);
+        }
+        let steps = || plan.steps.iter().filter(|one| takes_part(one, step));
+        let head = needed(steps().any(Step::has_head));
+        let elsewhere = needed(steps().any(Step::has_others));
+        let assigned = plan.assigned_gpus.as_ref();
+        let head = OfMachine {
+            name: "the first machine".to_owned(),
+            has_gpus: assigned.is_some_and(|assigned| !assigned.gpus.is_empty()),
+            summary: of_machine(&self.head, step, span, window, head),
+        };
+        let others = self.others.iter().map(|other| OfMachine {
+            name: other.name.clone(),
+            has_gpus: other.has_gpus,
+            summary: of_machine(&other.rows, step, span, window, elsewhere),
+        });
+        Summary::of_machines(std::iter::once(head).chain(others).collect())
+    }
+}
+
+/// The rows that were recorded on one machine; none where nothing was watched.
 #[must_use]
-pub fn rows(run: &RunDirectory) -> Vec<Row> {
+pub fn rows(machine: &RunDirectory) -> Vec<Row> {
     // The header and the last look may reach beyond the limit.
-    let text = read_text_beneath(run.path(), Path::new(FILE), MOST_BYTES + (1 << 20));
+    let text = read_text_beneath(machine.path(), Path::new(FILE), MOST_BYTES + (1 << 20));
     text.map(|text| table::read(&text)).unwrap_or_default()
 }
 
-/// What they say of a step, from its beginning to its end; a step that was done again keeps nothing
-/// of the first time. Within a window, where the benchmark says when it measured: what came before
-/// and after it is left out, but not for whether the GPUs worked.
-#[must_use]
-pub fn of_step(
-    plan: &Plan,
+/// Whether it is the step, or starts a service that the step needs.
+fn takes_part(one: &Step, step: &Step) -> bool {
+    let needs = step.command().map(|command| &command.needs);
+    one.number == step.number || needs.is_some_and(|needs| needs.contains(&one.number))
+}
+
+fn of_machine(
     rows: &[Row],
-    step: u32,
-    (began, ended): (Timestamp, Timestamp),
-    window: Option<(Timestamp, Timestamp)>,
+    step: &Step,
+    span: Span,
+    window: Option<Span>,
+    required: usize,
 ) -> Option<Summary> {
-    let required = plan
-        .requires
-        .gpus
-        .as_ref()
-        .map_or(0, |gpus| gpus.count as usize);
-    let of_step: Vec<Row> = rows
-        .iter()
-        .filter(|row| row.measured.step == step)
-        .cloned()
-        .collect();
-    let whole = Summary::of(&of_step, (began, ended), began, required)?;
+    let rows = rows.iter().filter(|row| row.measured.step == step.number);
+    let rows: Vec<Row> = rows.cloned().collect();
+    let whole = Summary::of(&rows, span, span.0, required)?;
     let within = window
-        .and_then(|window| Summary::of(&of_step, window, began, required))
+        .and_then(|window| Summary::of(&rows, window, span.0, required))
         .filter(|within| within.samples > 1);
-    let seen = match within {
+    Some(match within {
         Some(within) => Summary {
             idle: within.idle.or(whole.idle),
             within_measurement: true,
             ..within
         },
         None => whole,
-    };
-    Some(Summary {
-        first_machine_only: plan.nodes.is_some_and(|nodes| nodes.count > 1),
-        ..seen
     })
 }

@@ -10,7 +10,7 @@ use super::loadgen::{loadgen_evidence, of_its_kind};
 use super::readings::{Reading, readings};
 use super::run::RunFiles;
 use super::window::measured_window;
-use super::{accuracy, markers, telemetry};
+use super::{accuracy, markers};
 use crate::plan::Condition;
 use crate::plan::measurement::MeasurementPlan;
 use crate::plan::step::{Action, Purpose, Step};
@@ -194,13 +194,8 @@ impl Trial<'_> {
     fn watched(&self, measure: &Step, window: Option<(Timestamp, Timestamp)>) -> Option<Summary> {
         let began = *self.files.state.began.get(&measure.number)?;
         let (_, ended) = self.files.state.ended.get(&measure.number)?;
-        telemetry::of_step(
-            self.files.plan,
-            &self.files.telemetry,
-            measure.number,
-            (began, *ended),
-            window,
-        )
+        let (files, span) = (self.files, (began, *ended));
+        files.telemetry.of_step(files.plan, measure, span, window)
     }
 
     /// Why a log cannot be of this step: its own start lies outside.

@@ -51,6 +51,13 @@ impl Orders {
     }
 }
 
+/// What is done in the order in which it was told.
+enum Task {
+    Execute(u32),
+    Watch(u32),
+    Unwatch(u32),
+}
+
 /// The process on a machine that is not the head.
 pub struct Agent<'a> {
     session: &'a Session,
@@ -81,13 +88,15 @@ impl<'a> Agent<'a> {
         let session = self.session;
         let (mut run, containers_live) = Run::open(session).await?;
         self.reply(Reply::Ready { containers_live });
-        let (forward, mut steps) = unbounded_channel();
+        let (forward, mut tasks) = unbounded_channel();
         let (session_of_orders, on_disconnect) = (session, self.on_disconnect);
         let sort = async move {
             let mut keep = None;
             while let Some(order) = orders.next().await {
                 match order {
-                    Order::Execute { step } => drop(forward.send(step)),
+                    Order::Execute { step } => drop(forward.send(Task::Execute(step))),
+                    Order::Watch { step } => drop(forward.send(Task::Watch(step))),
+                    Order::Unwatch { step } => drop(forward.send(Task::Unwatch(step))),
                     Order::Fail { step, end } => {
                         session_of_orders.failures.add(step, end);
                     }
@@ -106,7 +115,7 @@ impl<'a> Agent<'a> {
         };
         tokio::pin!(sort);
         let work = async {
-            while let Some(step) = self.next_step(&mut steps).await? {
+            while let Some(step) = self.next_step(&mut run, &mut tasks).await? {
                 self.execute(&mut run, step).await?;
             }
             Ok::<(), RunError>(())
@@ -129,8 +138,12 @@ impl<'a> Agent<'a> {
         Ok(())
     }
 
-    /// Waits for the next step; watches services meanwhile.
-    async fn next_step(&self, steps: &mut UnboundedReceiver<u32>) -> Result<Option<u32>, RunError> {
+    /// Waits for the next step; watches services meanwhile, and GPUs if it is told to.
+    async fn next_step(
+        &self,
+        run: &mut Run<'_>,
+        tasks: &mut UnboundedReceiver<Task>,
+    ) -> Result<Option<u32>, RunError> {
         let session = self.session;
         let starts: Vec<u32> = session.state().services.keys().copied().collect();
         let services = watched(session, &starts).ok();
@@ -139,7 +152,12 @@ impl<'a> Agent<'a> {
         loop {
             tokio::select! {
                 biased;
-                step = steps.recv() => return Ok(step),
+                task = tasks.recv() => match task {
+                    None => return Ok(None),
+                    Some(Task::Execute(step)) => return Ok(Some(step)),
+                    Some(Task::Watch(step)) => self.watch(run, step).await,
+                    Some(Task::Unwatch(step)) => self.unwatch(run, step).await,
+                },
                 () = sleep(LOOK) => {}
             }
             let asks = probed.elapsed() > PROBE;
@@ -166,9 +184,31 @@ impl<'a> Agent<'a> {
         }
     }
 
-    async fn execute(&self, run: &mut Run<'_>, number: u32) -> Result<(), RunError> {
+    /// Records telemetry of a step that other machines execute.
+    async fn watch(&self, run: &mut Run<'_>, number: u32) {
+        if let Some(step) = self.step(number) {
+            // The head shows its own.
+            let telemetry = run.telemetry.start(self.session, step, drop);
+            telemetry.await;
+        }
+    }
+
+    async fn unwatch(&self, run: &mut Run<'_>, step: u32) {
+        run.telemetry.end(self.session).await;
+        self.reply(Reply::Ended {
+            step,
+            end: StepEnd::Done { exit_code: None },
+            image: None,
+        });
+    }
+
+    fn step(&self, number: u32) -> Option<&Step> {
         let mut steps = self.session.plan.steps.iter();
-        let Some(step) = steps.find(|step| step.number == number) else {
+        steps.find(|step| step.number == number)
+    }
+
+    async fn execute(&self, run: &mut Run<'_>, number: u32) -> Result<(), RunError> {
+        let Some(step) = self.step(number) else {
             return Ok(());
         };
         // An image may have been replaced since; the head wants to know what there is.

@@ -23,6 +23,16 @@ pub enum Order {
         /// Its number.
         step: u32,
     },
+    /// Record telemetry from here on: a step measures that this machine does not execute.
+    Watch {
+        /// Its number.
+        step: u32,
+    },
+    /// The step that is watched has ended.
+    Unwatch {
+        /// Its number.
+        step: u32,
+    },
     /// End a step: another machine failed.
     Fail {
         /// Its number.
@@ -97,7 +107,7 @@ pub enum Reply {
     },
     /// Something happened there.
     Event(Event),
-    /// A step ended.
+    /// A step that it executed or watched ended.
     Ended {
         /// Its number.
         step: u32,

@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::store::directory_of_machine;
 use retrial_recipe::expression::NodeScope;
 
 /// One of a run's machines.
@@ -43,15 +44,9 @@ impl Machine {
         if self.is_head {
             String::new()
         } else {
-            format!("{}/", directory_of(&self.scope.name))
+            format!("{}/", directory_of_machine(&self.scope.name))
         }
     }
-}
-
-/// The directory of a machine besides the first, within the run's.
-#[must_use]
-pub fn directory_of(name: &str) -> String {
-    format!("nodes/{name}")
 }
 
 /// The directory of the run that a machine's directory is a part of, or the run's own.

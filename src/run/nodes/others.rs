@@ -1,6 +1,9 @@
 //! The head's side: the other machines of a run, each with a process of ours.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
+use tokio::time::timeout;
 
 use super::launcher::allow_pipes;
 use super::node::{Kept, Node, NodeError};
@@ -10,6 +13,9 @@ use crate::run::error::Halt;
 use crate::run::session::Session;
 use crate::store::StoreError;
 use crate::store::journal::StepEnd;
+
+/// The longest that the end of a step waits for the telemetry of the other machines.
+const UNWATCH: Duration = Duration::from_secs(10);
 
 /// The other machines of a run.
 pub struct Others {
@@ -115,6 +121,18 @@ impl Others {
         } else {
             Ok(())
         }
+    }
+
+    /// Has all machines record telemetry during a step that they do not execute, and waits for the last
+    /// sample of each.
+    pub(in crate::run) async fn watch<T>(&self, step: &Step, work: impl Future<Output = T>) -> T {
+        let step = step.number;
+        self.send(&Order::Watch { step });
+        let done = work.await;
+        self.send(&Order::Unwatch { step });
+        let ends = join_all(self.nodes.iter().map(|node| node.end_of(step)));
+        let _ = timeout(UNWATCH, ends).await;
+        done
     }
 
     /// Compares the image that a step got on all machines.

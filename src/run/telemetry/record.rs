@@ -87,6 +87,7 @@ impl Recorder {
             let pause = task.pace.pause().saturating_sub(began.elapsed());
             if stop.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
                 self.sample(&mut task);
+                self.flush();
                 return self;
             }
         }
@@ -152,6 +153,14 @@ impl Recorder {
             live.cpus = (seconds > 0.0 && cpu >= before).then(|| (cpu - before) / seconds);
         }
         self.before = now;
+    }
+
+    /// Has other machines that share the file's directory see what was written.
+    fn flush(&mut self) {
+        if let Some(Err(error)) = self.file.as_ref().map(File::sync_data) {
+            self.file = None;
+            self.warn(&format!("can no longer be written: {error}"));
+        }
     }
 
     fn write(&mut self, text: &str) {
