@@ -73,12 +73,13 @@ pub fn detach(global: &GlobalOptions, kind: Kind, record: &Record) -> Result<Exi
     };
     terminal::print(&text);
     if !global.quiet {
+        let program = global.home.program();
         let follow = match kind {
-            Kind::Run => format!("follow it: retrial logs -f {id}    "),
+            Kind::Run => format!("follow it: {program} logs -f {id}    "),
             Kind::Batch => String::new(),
         };
         terminal::note(&format!(
-            "running in the background\n  {follow}judge it: retrial judge {id}    stop it: retrial stop {id}"
+            "running in the background\n  {follow}judge it: {program} judge {id}    stop it: {program} stop {id}"
         ));
     }
     Ok(ExitCode::Success)

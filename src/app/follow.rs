@@ -78,7 +78,7 @@ pub async fn follow(
 ) -> Result<ExitCode, Failure> {
     let (events, mut incoming) = unbounded_channel::<Event>();
     let session = Arc::new(session(global, engine, directory, events, require_accuracy).await?);
-    let command = session.plan.command();
+    let plan = session.plan.clone();
     let json = global.output == Output::Json;
     let (of_thread, run) = (global.clone(), session.run.clone());
     let watcher = std::thread::spawn(move || {
@@ -99,14 +99,14 @@ pub async fn follow(
     drop(session);
     let _ = watcher.join();
     let evidence = path.display().to_string();
-    let resume = format!("  resume it: retrial resume {id}");
+    let resume = format!("  resume it: {} resume {id}", global.home.program());
     let go_on = format!("  evidence: {evidence}\n{resume}");
     let ended = match ended {
         Ok(ended) => ended,
         Err(error) => return Err(Failure::host(format!("{error}\n{go_on}"))),
     };
     if let Some(verdict) = &ended.verdict {
-        let entry = Entry::new(evidence.as_str(), verdict).repeated_by(command);
+        let entry = Entry::new(evidence.as_str(), verdict).of_run(&global.home, &plan);
         print(global, &entry);
         if ended.exit == ExitCode::Host && !json {
             terminal::note(&resume);

@@ -149,7 +149,8 @@ pub fn judge(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fai
     print(global, &verdict, directory);
     if !read_journal(directory)?.is_over() {
         terminal::note(&format!(
-            "the batch has not ended; this is its evidence so far\n  resume it: retrial resume {}",
+            "the batch has not ended; this is its evidence so far\n  resume it: {} resume {}",
+            global.home.program(),
             directory.id()
         ));
     }

@@ -60,12 +60,13 @@ pub fn one_run(
     let verdict = judge_run(run, require_accuracy)?;
     let plan: Plan = run.read_json("plan.json")?;
     let evidence = run.path().display().to_string();
-    let entry = Entry::new(evidence, &verdict).repeated_by(plan.command());
+    let entry = Entry::new(evidence, &verdict).of_run(&global.home, &plan);
     follow::print(global, &entry);
     let state = State::of(&Journal::read::<Event>(&run.journal()).unwrap_or_default());
     if !matches!(state.over, Some((code, _)) if code != ExitCode::Interrupted.code()) {
         terminal::note(&format!(
-            "the run has not ended; this is its evidence so far\n  resume it: retrial resume {id}"
+            "the run has not ended; this is its evidence so far\n  resume it: {} resume {id}",
+            global.home.program()
         ));
     }
     // A pull that failed is the host's fault: the run's journal says so, its verdict cannot tell.

@@ -4,16 +4,17 @@ use super::step::Plan;
 use retrial_recipe::quote::quote;
 
 impl Plan {
-    /// The command line that runs the recipe again with the same settings and GPUs.
+    /// The command line that runs the recipe again with the same settings and GPUs. `program` is how it
+    /// begins.
     #[must_use]
-    pub fn command(&self) -> String {
+    pub fn command(&self, program: &str) -> String {
         let changed = self.modified.iter();
         let changed = changed.filter_map(|name| Some((name, self.params.get(name)?.to_string())));
         let chosen = self
             .variant
             .iter()
             .map(|(axis, value)| (axis, value.clone()));
-        let mut words = vec![format!("retrial run {}", quote(&self.recipe))];
+        let mut words = vec![format!("{program} run {}", quote(&self.recipe))];
         words.extend(
             chosen
                 .chain(changed)

@@ -75,7 +75,8 @@ impl MeasurementPlan {
         self.warmup + 1..=self.warmup + self.trials.max
     }
 
-    /// `trial 2 of 5`, `warm-up 1 of 2`, `trial 3 of at most 8`; empty if there is one only.
+    /// `trial 2 of 5`, `trial 3 of at most 8`; empty if there is one only. Warm-ups count: after `warm-up 1 of 1`
+    /// comes `trial 2 of 5`.
     #[must_use]
     pub fn trial_name(&self, trial: u32) -> String {
         let (warmup, Trials { min, max }) = (self.warmup, self.trials);
@@ -86,7 +87,7 @@ impl MeasurementPlan {
             return format!("warm-up {trial} of {warmup}");
         }
         let most = if min < max { "at most " } else { "" };
-        format!("trial {} of {most}{max}", trial - warmup)
+        format!("trial {trial} of {most}{}", warmup + max)
     }
 
     /// Where the results of a trial lie below the run's directory.

@@ -18,7 +18,9 @@ pub mod schema;
 pub mod svg;
 pub mod terminal;
 
+use crate::plan::Plan;
 use crate::results::verdict::{RuleCheck, Verdict};
+use crate::store::Home;
 
 /// A verdict that is reported among others.
 #[derive(Debug, Clone)]
@@ -27,6 +29,8 @@ pub struct Entry<'a> {
     pub evidence: String,
     /// The command line that repeats the run; none for results that no run measured.
     pub command: Option<String>,
+    /// How a command line for the run begins: `retrial`, with `--home` where that is needed.
+    pub program: String,
     /// The verdict.
     pub verdict: &'a Verdict,
     /// Rules of the whole submission, besides those of its results.
@@ -40,16 +44,19 @@ impl<'a> Entry<'a> {
         Self {
             evidence: evidence.into(),
             command: None,
+            program: "retrial".to_owned(),
             verdict,
             rules: &[],
         }
     }
 
-    /// With the command line that repeats the run, if a run measured it.
+    /// With the command lines for the run that measured it.
     #[must_use]
-    pub fn repeated_by(self, command: impl Into<Option<String>>) -> Self {
+    pub fn of_run(self, home: &Home, plan: &Plan) -> Self {
+        let program = home.program();
         Self {
-            command: command.into(),
+            command: Some(plan.command(&program)),
+            program,
             ..self
         }
     }

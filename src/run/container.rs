@@ -231,6 +231,15 @@ pub async fn remove(session: &Session) -> Result<(), RunError> {
     removed
 }
 
+/// Ends the run's container while something else is done: it is removed next, which is quick then, and
+/// says so if that fails.
+pub async fn end(session: &Session) {
+    if let Some(id) = session.state().container {
+        restore_ownership(session, &id).await;
+        let _ = session.engine.stop(&id, 0).await;
+    }
+}
+
 /// Removes one container of the run.
 pub async fn discard(session: &Session, id: &str) -> Result<(), RunError> {
     restore_ownership(session, id).await;

@@ -321,7 +321,13 @@ impl Run<'_> {
             } => collect::collect(session, step, *measurement, *trial, *of, path).await?,
             Action::Judge => {
                 unless_stopped(&session.stop, installed::record(session)).await?;
-                self.verdict = Some(judge::record_verdict(session, step).await?);
+                let ending = async {
+                    if self.is_removed_next() {
+                        container::end(session).await;
+                    }
+                };
+                let (verdict, ()) = tokio::join!(judge::record_verdict(session, step), ending);
+                self.verdict = Some(verdict?);
             }
             Action::Remove => container::remove_step(session).await?,
         }

@@ -143,6 +143,17 @@ impl Run<'_> {
         Ok(decision)
     }
 
+    /// Whether the container goes after the verdict, whatever that is.
+    pub(super) fn is_removed_next(&self) -> bool {
+        let mut steps = self.session.plan.steps.iter();
+        let remove = steps.find(|step| step.action == Action::Remove);
+        remove.is_some_and(|step| match step.when {
+            Condition::Always => true,
+            Condition::Unless { keep } => keep != Keep::Always && self.course == Course::Clean,
+            _ => false,
+        })
+    }
+
     /// Returns why the container is not removed, if it is not.
     async fn keep_container(&mut self, step: &Step) -> Result<Option<SkipReason>, RunError> {
         let session = self.session;

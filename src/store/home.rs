@@ -7,6 +7,7 @@ use super::error::StoreError;
 use super::lookup::{self, Kind};
 use super::record::Record;
 use super::run_directory::{RunDirectory, create_private};
+use retrial_recipe::quote::quote;
 
 /// The privileges that were approved, by recipe.
 const APPROVALS: &str = "approvals.json";
@@ -35,6 +36,18 @@ impl Home {
             home.join(".local/share")
         });
         Self::at(data.join("retrial"))
+    }
+
+    /// How a command line for what is in it begins: with `--home`, unless commands look here anyway.
+    #[must_use]
+    pub fn program(&self) -> String {
+        let own = std::env::var_os("RETRIAL_HOME").filter(|home| !home.is_empty());
+        let usual = own.map_or_else(Self::standard, |own| Self::at(own.into()));
+        if usual.root == self.root {
+            "retrial".to_owned()
+        } else {
+            format!("retrial --home {}", quote(&self.root.display().to_string()))
+        }
     }
 
     /// Its path.

@@ -33,6 +33,7 @@ printf '\xef\xbb\xbf{"scores": {"rouge1": 44.5, "lost": NaN}}' >/out/scores.json
 printf 'dtype,n,TFLOP/s\nbf16,8192,"1,008.5"\nfp16,8192,990\n' >/out/gemm.csv
 printf '{"step": 1, "loss": 2.5}\n{"step": 2, "loss": 1.5}\n'
 echo 'median 2.5 ms of 3 runs'
+printf 'Offline\n  7 items/s\nServer\n  8 items/s\n'
 "#;
     let keys = "results: /out
 figures:
@@ -41,6 +42,7 @@ figures:
   gemm: { csv: TFLOP/s, by: [dtype, n], file: gemm.csv, unit: TFLOP/s, noise: 1% }
   loss: { json: $.loss, take: min, better: lower }
   median: { pattern: 'median (?<value>[0-9.]+) (?<unit>\\w+)', unit: µs, better: lower }
+  offline: { pattern: '^ +(\\d+) items/s', below: ^Offline, unit: items/s }
 expect:
   gemm: { kind: official, source: here, values: { bf16 8192: 1000, fp16 8192: 985 } }";
     let Some(lab) = lab(commands, keys) else {
@@ -55,6 +57,7 @@ expect:
         ("gemm[fp16 8192]", 990.0),
         ("loss", 1.5),
         ("median", 2500.0),
+        ("offline", 7.0),
     ] {
         assert!(
             (found[name]["value"].as_f64().unwrap() - value).abs() < 1e-6,
@@ -295,7 +298,8 @@ expect: { speed: { value: 100, kind: official, source: here } }";
     let Some(lab) = lab(commands, keys) else {
         return;
     };
-    lab.run(&[]).expect_exit(0).says("reproduced");
+    let run = lab.run(&[]).expect_exit(0).says("reproduced");
+    run.says("trial 3 of 4");
     let result = &lab.verdict()["results"][0];
     let values = |trials: &str| -> Vec<(u64, f64)> {
         let trials = result[trials].as_array().unwrap().iter();

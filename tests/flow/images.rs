@@ -128,6 +128,31 @@ fn with_an_entrypoint_that_does_not_run_its_arguments() {
     }
 }
 
+/// What is sent to the builder is what the command line sends.
+#[test]
+fn layers_that_docker_built_are_not_built_again() {
+    let Some(lab) = Lab::new() else { return };
+    let keys = "image: { build: { context: image, dockerfile: Dockerfile } }";
+    let unique = lab.path("").display().to_string();
+    let dockerfile =
+        "FROM debian:bookworm-slim\nCOPY sub/ /sub\nRUN head -c 16 /dev/urandom | md5sum >/layer\n";
+    let lab = lab
+        .recipe(&recipe_with(keys, &case("main", "cat /layer", "")))
+        .beside("image/Dockerfile", dockerfile)
+        .beside("image/sub/deep/file", &unique);
+    let context = lab.path("image");
+    let mut command = lab.docker_command(&["build", "-q", context.to_str().unwrap()]);
+    let image = command.env("DOCKER_BUILDKIT", "0").output().unwrap();
+    assert!(image.status.success(), "{image:?}");
+    let image = String::from_utf8(image.stdout).unwrap();
+    let layer = lab.docker(&["run", "--rm", image.trim(), "cat", "/layer"]);
+    lab.run(&[]).expect_exit(0);
+    let output = lab.text("steps/03-main-performance/output.log");
+    assert_eq!(output.lines().next(), Some(layer.as_str()));
+    let plan: serde_json::Value = serde_json::from_str(&lab.text("plan.json")).unwrap();
+    lab.docker(&["rmi", "-f", plan["image"].as_str().unwrap(), image.trim()]);
+}
+
 #[test]
 fn services_of_an_entrypoint_are_left_alone() {
     let Some(lab) = Lab::new() else { return };

@@ -2,7 +2,7 @@
 //!
 //! A pattern is matched against every line; the number is its group `value`, else its first group
 //! that has no meaning of its own, else the whole match. A group `unit` is converted into the
-//! figure's unit. Groups that a table is made `by` name its entries. What is kept is bounded: one
+//! figure's unit. Below a heading, only the first line that matches counts. Groups that a table is made `by` name its entries. What is kept is bounded: one
 //! running value an entry, or for `all` at most [`MOST_VALUES`].
 
 use std::borrow::Cow;
@@ -43,6 +43,16 @@ pub enum PatternError {
     NoMatch {
         /// The pattern.
         pattern: String,
+    },
+    /// No line below a heading matched.
+    #[error(
+        "no line matches the pattern `{pattern}` below one that matches `{below}`; check in the step's output how the figure is printed"
+    )]
+    NoMatchBelow {
+        /// The pattern.
+        pattern: String,
+        /// The heading's.
+        below: String,
     },
     /// A line matched, but what it captured is not a number.
     #[error(
@@ -96,6 +106,8 @@ pub enum PatternError {
 #[derive(Debug, Clone)]
 pub struct Pattern {
     regex: Regex,
+    /// What the line of a heading matches.
+    below: Option<Regex>,
     /// The index of the group that holds the number; 0 is the whole match.
     group: usize,
     /// The index of the group that holds the unit.
@@ -118,15 +130,9 @@ impl Pattern {
         take: Take,
         unit: impl Into<Cow<'static, str>>,
     ) -> Result<Self, PatternError> {
-        let regex = RegexBuilder::new(pattern)
-            .size_limit(1 << 20)
-            .dfa_size_limit(1 << 20)
-            .build()
-            .map_err(|error| PatternError::Syntax {
-                pattern: pattern.to_owned(),
-                reason: one_line(&error.to_string()),
-            })?;
+        let regex = compiled(pattern)?;
         let mut pattern = Self {
+            below: None,
             literal: literal::required(pattern),
             group: 0,
             unit_group: group_of(&regex, "unit"),
@@ -155,6 +161,23 @@ impl Pattern {
             .collect::<Result<_, _>>()?;
         self.group = self.value_group();
         Ok(self)
+    }
+
+    /// Takes only the first line that matches after each line that matches this heading.
+    ///
+    /// # Errors
+    /// [`PatternError::Syntax`] where it is not a regular expression, or one too large.
+    pub fn below(mut self, heading: &str) -> Result<Self, PatternError> {
+        self.below = Some(compiled(heading)?);
+        // Every line may be a heading.
+        self.literal = None;
+        Ok(self)
+    }
+
+    /// Whether what a line gives depends on the lines before it.
+    #[must_use]
+    pub fn has_heading(&self) -> bool {
+        self.below.is_some()
     }
 
     fn value_group(&self) -> usize {
@@ -186,6 +209,7 @@ impl Pattern {
             entries: BTreeMap::new(),
             matches: 0,
             failed: None,
+            is_open: self.below.is_none(),
         }
     }
 
@@ -206,6 +230,8 @@ pub struct Reader<'a> {
     entries: BTreeMap<String, Taking>,
     matches: u64,
     failed: Option<PatternError>,
+    /// The next line that matches counts.
+    is_open: bool,
 }
 
 /// The figures that a pattern took, and from how many matches.
@@ -234,14 +260,19 @@ impl Reader<'_> {
         if self.ignores_more() {
             return;
         }
-        let regex = &self.pattern.regex;
-        if regex.captures_read(&mut self.locations, line).is_none() {
+        let Pattern { regex, below, .. } = self.pattern;
+        if below.as_ref().is_some_and(|heading| heading.is_match(line)) {
+            self.is_open = true;
+            return;
+        }
+        if !self.is_open || regex.captures_read(&mut self.locations, line).is_none() {
             return;
         }
         // A group of an alternation that this line does not take captures nothing: no match.
         let Some((begin, end)) = self.locations.get(self.pattern.group) else {
             return;
         };
+        self.is_open = below.is_none();
         let name = self.name(line);
         match self.number(line, &line[begin..end]) {
             Ok(printed) => {
@@ -375,13 +406,28 @@ impl Reader<'_> {
         }
         let pattern = || self.pattern.expression().to_owned();
         if self.matches == 0 {
-            return Err(PatternError::NoMatch { pattern: pattern() });
+            return Err(match &self.pattern.below {
+                None => PatternError::NoMatch { pattern: pattern() },
+                Some(heading) => PatternError::NoMatchBelow {
+                    pattern: pattern(),
+                    below: heading.as_str().to_owned(),
+                },
+            });
         }
         if self.entries.values().any(Taking::overflowed) {
             return Err(PatternError::TooMany { pattern: pattern() });
         }
         Ok(self.entries)
     }
+}
+
+fn compiled(pattern: &str) -> Result<Regex, PatternError> {
+    let mut builder = RegexBuilder::new(pattern);
+    builder.size_limit(1 << 20).dfa_size_limit(1 << 20);
+    builder.build().map_err(|error| PatternError::Syntax {
+        pattern: pattern.to_owned(),
+        reason: one_line(&error.to_string()),
+    })
 }
 
 fn group_of(regex: &Regex, name: &str) -> Option<usize> {

@@ -127,7 +127,7 @@ pub async fn follow(
     let signals = signals::handle_signals(subject);
     let ended = execute(&batch).await;
     let evidence = format!("  evidence: {}", directory.path().display());
-    let resume = format!("  resume it: retrial resume {id}");
+    let resume = format!("  resume it: {} resume {id}", global.home.program());
     let concluded = match &ended {
         Ok(ended) => conclude(global, &batch, ended).await,
         Err(error) => {

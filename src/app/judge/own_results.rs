@@ -70,7 +70,7 @@ fn leave_out_of_others(evidence: &mut Evidence) -> Vec<String> {
     let is_timed = |figure: &FigureSource| matches!(&figure.find, Find::Mllog(figure) if figure.key == TIME_TO_TRAIN);
     let of_program = |figure: &FigureSource| match &figure.find {
         Find::Mllog(figure) => figure.key.starts_with("tracked_stats"),
-        Find::Pattern(_) => true,
+        Find::Pattern { .. } => true,
         Find::Json { .. } | Find::Csv(_) => false,
     };
     if !evidence.figures.iter().any(|(_, figure)| is_timed(figure)) {

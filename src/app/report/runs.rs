@@ -17,8 +17,8 @@ use crate::results::evidence::{environment, telemetry};
 use crate::results::verdict::comparison::{self, Comparison, Fact, Options, compare};
 use crate::results::verdict::{self, RuleCheck, Verdict};
 use crate::run::evidence_of;
-use crate::store::RunDirectory;
 use crate::store::journal::{Event, Journal};
+use crate::store::{Home, RunDirectory};
 use crate::telemetry::Row;
 
 /// Everything that is reported together.
@@ -83,7 +83,7 @@ impl<'a> Runs<'a> {
     /// For a terminal: each verdict, and the charts small.
     fn text(&self) -> String {
         let each = self.results.iter().map(|one| {
-            let mut document = content::verdict::document(&one.entry());
+            let mut document = content::verdict::document(&one.entry(&self.global.home));
             document.blocks.extend(Block::charts(one.charts()));
             document
         });
@@ -130,12 +130,12 @@ impl Report for Runs<'_> {
     }
 
     fn render(&self, output: Output, page: Option<&Path>) -> Result<String, Failure> {
-        let results = &self.results;
-        let entries: Vec<Entry<'_>> = results.iter().map(Results::entry).collect();
+        let (home, results) = (&self.global.home, &self.results);
+        let entries: Vec<Entry<'_>> = results.iter().map(|one| one.entry(home)).collect();
         Ok(match output {
             Output::Html => html::render(&page::document(&Page {
                 made: super::made(),
-                subjects: results.iter().map(|one| one.subject(page)).collect(),
+                subjects: results.iter().map(|one| one.subject(home, page)).collect(),
                 comparison: self.comparison.as_ref(),
                 ..Page::default()
             })),
@@ -162,17 +162,21 @@ impl Report for Runs<'_> {
 }
 
 impl Results {
-    fn entry(&self) -> Entry<'_> {
-        let command = self.run.as_ref().map(|run| run.plan.command());
+    fn entry(&self, home: &Home) -> Entry<'_> {
+        let entry = Entry::new(self.evidence.clone(), &self.verdict);
+        let entry = match &self.run {
+            Some(run) => entry.of_run(home, &run.plan),
+            None => entry,
+        };
         Entry {
             rules: &self.rules,
-            ..Entry::new(self.evidence.clone(), &self.verdict).repeated_by(command)
+            ..entry
         }
     }
 
     /// On a page that lies in this directory, where that is known.
-    fn subject(&self, page: Option<&Path>) -> Subject<'_> {
-        let subject = Subject::new(self.name.clone(), self.entry());
+    fn subject(&self, home: &Home, page: Option<&Path>) -> Subject<'_> {
+        let subject = Subject::new(self.name.clone(), self.entry(home));
         let Some(run) = &self.run else {
             return subject;
         };

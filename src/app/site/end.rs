@@ -28,18 +28,10 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Bytes of it that are read.
 const OUTPUT: u64 = 16 << 20;
 
-/// A command for a run or a batch: with its home, unless that is the one that commands look in anyway.
+/// A command for a run or a batch in this home.
 #[must_use]
 pub fn command(home: &Home, words: &str, run: &Record) -> String {
-    let own = std::env::var_os("RETRIAL_HOME").filter(|home| !home.is_empty());
-    let standard = own.map_or_else(Home::standard, |own| Home::at(own.into()));
-    let id = run.id();
-    if standard.root() == home.root() {
-        format!("retrial {words} {id}")
-    } else {
-        let home = retrial_recipe::quote::quote(&home.root().display().to_string());
-        format!("retrial --home {home} {words} {id}")
-    }
+    format!("{} {words} {}", home.program(), run.id())
 }
 
 /// Prints how it ended, and returns the exit code.
@@ -119,7 +111,7 @@ fn print_verdict(
     let verdict = judge_run(run, require_accuracy)?;
     let plan: Plan = run.read_json("plan.json")?;
     let evidence = run.path().display().to_string();
-    let entry = Entry::new(evidence, &verdict).repeated_by(plan.command());
+    let entry = Entry::new(evidence, &verdict).of_run(&global.home, &plan);
     follow::print(global, &entry);
     Ok(())
 }

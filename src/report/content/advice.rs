@@ -11,10 +11,11 @@ use crate::results::verdict::{
 pub(super) fn next(entry: &Entry<'_>) -> Vec<String> {
     let (verdict, evidence) = (entry.verdict, entry.evidence.as_str());
     match verdict.outcome {
-        Outcome::Failed => vec![failed(evidence)],
+        Outcome::Failed => vec![failed(entry)],
         Outcome::Invalid => vec![format!(
             "fix the violated rules and run it again; all rules with measured and required values: \
-             retrial judge {} --output json",
+             {} judge {} --output json",
+            entry.program,
             run_id(evidence).unwrap_or(evidence)
         )],
         Outcome::Inconclusive => inconclusive(verdict, entry.command.as_deref()),
@@ -29,10 +30,13 @@ fn run_id(evidence: &str) -> Option<&str> {
     path.file_name().filter(|_| in_runs)?.to_str()
 }
 
-fn failed(evidence: &str) -> String {
-    run_id(evidence).map_or_else(
+fn failed(entry: &Entry<'_>) -> String {
+    run_id(&entry.evidence).map_or_else(
         || "read the output of the failed step, under steps/".to_owned(),
-        |id| format!("read the output of the failed step: retrial logs {id}"),
+        |id| {
+            let program = &entry.program;
+            format!("read the output of the failed step: {program} logs {id}")
+        },
     )
 }
 

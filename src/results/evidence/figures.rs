@@ -65,7 +65,9 @@ fn find_in(name: &str, source: &FigureSource, text: &Text) -> Result<FigureValue
 
 fn entries(source: &FigureSource, files: &[Text]) -> Result<BTreeMap<String, Taking>, String> {
     match &source.find {
-        Find::Pattern(expression) => by_pattern(source, expression, files),
+        Find::Pattern { expression, below } => {
+            by_pattern(source, expression, below.as_deref(), files)
+        }
         Find::Json { path, value } => by_json(source, path, value.as_deref(), files),
         Find::Csv(cell) => {
             let mut all: BTreeMap<String, Taking> = BTreeMap::new();
@@ -92,11 +94,16 @@ fn join(all: &mut BTreeMap<String, Taking>, after: BTreeMap<String, Taking>) {
 fn by_pattern(
     source: &FigureSource,
     expression: &str,
+    below: Option<&str>,
     files: &[Text],
 ) -> Result<BTreeMap<String, Taking>, String> {
     let unit = source.unit.clone().unwrap_or_default();
     let pattern = Pattern::new(expression, source.take, unit)
         .and_then(|pattern| pattern.by(&source.by))
+        .and_then(|pattern| match below {
+            Some(heading) => pattern.below(heading),
+            None => Ok(pattern),
+        })
         .map_err(|error| error.to_string())?;
     let mut reader = pattern.reader();
     for file in files {
@@ -104,7 +111,9 @@ fn by_pattern(
         reader.join(read.map_err(|error| format!("it cannot be read: {error}"))?);
     }
     reader.entries().map_err(|error| match error {
-        PatternError::NoMatch { .. } => format!("{error}{}", nearest_line(expression, files)),
+        PatternError::NoMatch { .. } | PatternError::NoMatchBelow { .. } => {
+            format!("{error}{}", nearest_line(expression, files))
+        }
         error => error.to_string(),
     })
 }

@@ -24,7 +24,13 @@ const MOST_AT_ONCE: usize = 64;
 /// # Errors
 /// Where it cannot be read.
 pub fn file<'a>(pattern: &'a Pattern, file: &File) -> io::Result<Reader<'a>> {
-    in_parts(pattern, file, PART)
+    // Which lines count may depend on a line of another part.
+    let size = if pattern.has_heading() {
+        u64::MAX
+    } else {
+        PART
+    };
+    in_parts(pattern, file, size)
 }
 
 fn in_parts<'a>(pattern: &'a Pattern, file: &File, size: u64) -> io::Result<Reader<'a>> {

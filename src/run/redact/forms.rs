@@ -71,13 +71,42 @@ fn percent(value: &str, upper: bool) -> String {
     })
 }
 
-fn html(value: &str) -> [String; 4] {
-    let text = value.replace('&', "&amp;");
-    let text = text.replace('<', "&lt;").replace('>', "&gt;");
-    let attribute = |quote| text.replace('"', "&quot;").replace('\'', quote);
-    let quotes = ["&#39;", "&#x27;", "&apos;"].map(attribute);
-    let [one, two, three] = quotes;
-    [text, one, two, three]
+/// As templates and libraries write it in HTML: with names or numbers for the letters that have a meaning
+/// there.
+fn html(value: &str) -> Vec<String> {
+    let written = |entity: &dyn Fn(char) -> Option<String>| -> String {
+        let letters = value.chars();
+        let letters = letters.map(|letter| entity(letter).unwrap_or_else(|| letter.to_string()));
+        letters.collect()
+    };
+    let named = |quotes: [&'static str; 4]| {
+        written(&|letter| {
+            let at = "\"'/=".find(letter);
+            let entity = match letter {
+                '&' => "&amp;",
+                '<' => "&lt;",
+                '>' => "&gt;",
+                _ => at
+                    .map(|at| quotes[at])
+                    .filter(|entity| !entity.is_empty())?,
+            };
+            Some(entity.to_owned())
+        })
+    };
+    let special = |letter: char| "&<>\"'/=`".contains(letter).then_some(u32::from(letter));
+    vec![
+        named(["", "", "", ""]),
+        named(["&quot;", "&#39;", "", ""]),
+        named(["&quot;", "&#039;", "", ""]),
+        named(["&quot;", "&#x27;", "", ""]),
+        named(["&quot;", "&apos;", "", ""]),
+        // Go, Mustache.
+        named(["&#34;", "&#39;", "", ""]),
+        named(["&quot;", "&#39;", "&#x2F;", "&#x3D;"]),
+        written(&|letter| Some(format!("&#{};", special(letter)?))),
+        written(&|letter| Some(format!("&#x{:X};", special(letter)?))),
+        written(&|letter| Some(format!("&#x{:x};", special(letter)?))),
+    ]
 }
 
 /// What is in the base64 of any text that contains the value: it may begin at any of three places of a

@@ -20,6 +20,10 @@ fn forms_of_texts_and_addresses_are_replaced() {
 
 #[rstest]
 #[case::html("x=a&amp;b&lt;c&quot;&#39;d", "a&b<c\"'d", "x=[HF_TOKEN]")]
+#[case::html_of_go("x=a&amp;b&#34;&#39;d", "a&b\"'d", "x=[HF_TOKEN]")]
+#[case::html_of_mustache("x=a&amp;b&#x2F;&#x3D;d", "a&b/=d", "x=[HF_TOKEN]")]
+#[case::html_by_numbers("x=a&#38;b&#60;d", "a&b<d", "x=[HF_TOKEN]")]
+#[case::html_by_hex_numbers("x=a&#x26;b&#x3c;d", "a&b<d", "x=[HF_TOKEN]")]
 #[case::json_of_go(r"x=a\u0026b\u003cc\u003e.", "a&b<c>.", "x=[HF_TOKEN]")]
 #[case::reversed("fedcba9876543210_fh", TOKEN, "[HF_TOKEN]")]
 #[case::hexadecimal("68665f30313233343536373839616263646566", TOKEN, "[HF_TOKEN]")]

@@ -171,7 +171,8 @@ impl Lab {
         self.docker(&["rmi", tag]);
     }
 
-    fn docker_command(&self, arguments: &[&str]) -> Command {
+    /// A command of the engine.
+    pub fn docker_command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("docker");
         command.args(arguments);
         if let Some(engine) = &self.engine {

@@ -27,7 +27,10 @@ fn evidence(logs: &[f64], truth: f64, claim: Claim, aggregate: Aggregate) -> Evi
     };
     evidence.expect = vec![(FIGURE.to_owned(), vec![published])];
     let source = FigureSource {
-        find: Find::Pattern(String::new()),
+        find: Find::Pattern {
+            expression: String::new(),
+            below: None,
+        },
         file: None,
         by: Vec::new(),
         unit: None,

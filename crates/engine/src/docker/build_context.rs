@@ -85,7 +85,9 @@ impl BuildContext {
         let metadata = fs::symlink_metadata(&full)?;
         let mut header = tar::Header::new_gnu();
         header.set_metadata(&metadata);
-        // As with Docker: the builder's own user, whoever has the files here.
+        // As with Docker, whose cached layers are then found: the builder's own user, whoever has the files
+        // here, and no bits of the file's type.
+        header.set_mode(metadata.mode() & 0o7777);
         header.set_uid(0);
         header.set_gid(0);
         if metadata.is_symlink() {
@@ -93,7 +95,8 @@ impl BuildContext {
             archive.append_link(&mut header, path, fs::read_link(&full)?)
         } else if metadata.is_dir() {
             header.set_size(0);
-            archive.append_data(&mut header, path, io::empty())
+            // With a slash at its end.
+            archive.append_data(&mut header, path.join(""), io::empty())
         } else {
             let size = metadata.len();
             let mut content = Exactly {

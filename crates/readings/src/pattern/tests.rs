@@ -47,6 +47,50 @@ fn which_group_holds_the_number(#[case] pattern: &str, #[case] expected: f64) {
     assert_eq!(take(pattern, Take::Last, lines).unwrap(), [expected]);
 }
 
+const SECTIONS: [&str; 9] = [
+    "tokens/s: 1",
+    "Offline",
+    "tokens/s: 20",
+    "Server",
+    "a line between",
+    "tokens/s: 30",
+    "tokens/s: 31",
+    "Server, again",
+    "tokens/s: 40",
+];
+
+#[rstest]
+#[case(r"tokens/s: (\d+)", "^Server", Take::All, &[30.0, 40.0])]
+#[case(r"tokens/s: (\d+)", "^Offline", Take::Last, &[20.0])]
+#[case(r"(\d+)", r"^tokens/s: 1$", Take::Last, &[20.0])]
+fn only_the_first_match_below_a_heading_counts(
+    #[case] pattern: &str,
+    #[case] heading: &str,
+    #[case] take: Take,
+    #[case] expected: &[f64],
+) {
+    let pattern = Pattern::new(pattern, take, "").unwrap();
+    let pattern = pattern.below(heading).unwrap();
+    let mut reader = pattern.reader();
+    SECTIONS.iter().for_each(|line| reader.feed(line));
+    let figures = reader.finish().unwrap().figures;
+    let values: Vec<f64> = figures.iter().map(|figure| figure.value).collect();
+    assert_eq!(values, expected);
+}
+
+#[test]
+fn a_heading_that_is_not_there_is_told() {
+    let pattern = Pattern::new(r"tokens/s: (\d+)", Take::Last, "").unwrap();
+    let pattern = pattern.below("^MultiStream").unwrap();
+    let mut reader = pattern.reader();
+    SECTIONS.iter().for_each(|line| reader.feed(line));
+    let error = reader.finish().unwrap_err().to_string();
+    assert!(
+        error.contains("below one that matches `^MultiStream`"),
+        "{error}"
+    );
+}
+
 #[rstest]
 #[case(Take::First, &["v=1", "v=x"], Some(1.0))]
 #[case(Take::First, &["v=x", "v=1"], None)]

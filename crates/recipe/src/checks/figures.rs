@@ -39,9 +39,11 @@ impl Checks<'_> {
         if let Some(pattern) = node.get("pattern") {
             self.pattern(node, pattern);
         }
+        let is_one_line = node.get("pattern").is_some() && by.is_none();
         let trained = node.text_at("mllog") == Some("time_to_train");
         let misplaced = [
             ("value", node.get("json").is_some(), "json"),
+            ("below", is_one_line, "pattern, without by"),
             ("by", node.get("mllog").is_none(), "pattern, json or csv"),
             ("target", trained, "mllog: time_to_train"),
             ("rcp", trained, "mllog: time_to_train"),

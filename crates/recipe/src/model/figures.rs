@@ -42,7 +42,12 @@ object! {
 #[serde(rename_all = "snake_case")]
 pub enum Find {
     /// A regular expression; the group `value`, or the first, is the figure.
-    Pattern(String),
+    Pattern {
+        /// The regular expression.
+        expression: String,
+        /// That of a heading: only the first match below each counts.
+        below: Option<String>,
+    },
     /// A path into a JSON document.
     Json {
         /// `JSONPath` (RFC 9535).
@@ -62,6 +67,8 @@ object! {
     keys {
         /// A regular expression; the group `value`, or the first, is the figure. A group `unit` is converted into `unit`.
         pattern: Option<String> = T::Text(formats::PATTERN),
+        /// Next to `pattern`: a regular expression of a heading. Only the first line that matches `pattern` below each heading counts.
+        below: Option<String> = T::Text(formats::REGEX),
         /// A `JSONPath` (RFC 9535), for example $.metrics.rouge1: into the file, or into each line of the output that is JSON.
         json: Option<String> = T::Text(formats::JSON_PATH),
         /// A column of a CSV file by its head, or {column, where, row}.
@@ -81,7 +88,10 @@ impl Find {
     fn read(node: &Node) -> Option<Self> {
         let written = WrittenFind::from_keys(node)?;
         Some(if let Some(pattern) = written.pattern {
-            Self::Pattern(pattern)
+            Self::Pattern {
+                expression: pattern,
+                below: written.below,
+            }
         } else if let Some(path) = written.json {
             Self::Json {
                 path: whole_json_path(&path).into_owned(),

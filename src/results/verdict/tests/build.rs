@@ -78,7 +78,10 @@ pub fn accuracy(scenario: &str, figure: &str, value: f64) -> Evidence {
 /// A recipe's own figure, as it is where the recipe says nothing more of it.
 pub fn source() -> FigureSource {
     FigureSource {
-        find: Find::Pattern(String::new()),
+        find: Find::Pattern {
+            expression: String::new(),
+            below: None,
+        },
         file: None,
         by: Vec::new(),
         unit: None,
