@@ -19,6 +19,7 @@ pub(crate) mod hub;
 pub(crate) mod judge;
 pub(crate) mod lock;
 pub(crate) mod lock_file;
+pub(crate) mod missing;
 pub(crate) mod network;
 pub(crate) mod nodes;
 pub(crate) mod open;

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest, RecipeRequest};
-use crate::app::{gpu_support, lock_file, terminal};
+use crate::app::{gpu_support, lock_file, missing, terminal};
 use crate::host;
 use crate::host::assign::depends_on_engine;
-use crate::host::checks::Check;
 use crate::host::model::HostView;
 use crate::plan::Plan;
 use crate::plan::build::Origin;
@@ -18,7 +17,7 @@ use crate::store::{Home, RunDirectory, StoreError};
 use retrial_engine::docker::Docker;
 use retrial_readings::sanitize;
 use retrial_recipe::expression::{Scope, render};
-use retrial_recipe::model::{Image, ModelSource, MountRequest, Recipe};
+use retrial_recipe::model::{Image, MountRequest};
 use retrial_recipe::{Diagnostics, Resolved, Setting, resolve};
 
 /// A run, or a batch of runs.
@@ -221,10 +220,7 @@ pub fn plan(
     plan.ruled_by(&catalog::rounds_with(&arguments.files.rules)?);
     plan.lock = lock;
     plan.cache = global.cache.display().to_string();
-    plan.unmet.extend(missing_models(
-        &opened.resolved.recipe,
-        origin.directory.as_deref(),
-    ));
+    missing::note(&mut plan, &opened.resolved.recipe);
     Ok(plan)
 }
 
@@ -248,19 +244,4 @@ pub fn report_warnings(global: &GlobalOptions, opened: &Opened, plan: &Plan) {
             ));
         }
     }
-}
-
-/// Models on this host's disk that do not exist, found before anything is fetched.
-pub fn missing_models(recipe: &Recipe, directory: Option<&str>) -> Vec<Check> {
-    let scope = Scope::of(recipe);
-    let models = recipe.models.iter().filter_map(|(name, model)| {
-        let ModelSource::Path(path) = &model.source else {
-            return None;
-        };
-        let path = render(path, &scope).ok()?;
-        let path = Path::new(directory.unwrap_or("/")).join(path);
-        let looked_at = path.starts_with(stand_in("")) || path.exists();
-        (!looked_at).then(|| Check::missing_model(name, &path.display().to_string()))
-    });
-    models.collect()
 }

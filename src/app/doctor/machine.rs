@@ -8,7 +8,7 @@ use super::answer::{Answer, Examined, file};
 use crate::app::failure::Failure;
 use crate::app::nodes::{facts, nonce, recipe_of};
 use crate::app::options::GlobalOptions;
-use crate::app::{gpu_support, open, preflight, runtime, terminal};
+use crate::app::{gpu_support, missing, open, preflight, runtime, terminal};
 use crate::host::assign::depends_on_engine;
 use crate::host::checks::{Check, CheckKind};
 use crate::host::model::HostView;
@@ -35,9 +35,9 @@ pub fn look(
         let engine = engine.map(|engine| engine as &dyn Engine);
         preflight::look(global, host, engine, plan).await
     });
-    // Models in directories were looked for when it was planned.
+    // Files of this host were looked for when it was planned.
     let unmet = plan.into_iter().flat_map(|plan| &plan.unmet);
-    let missing = unmet.filter(|check| check.kind == CheckKind::Model);
+    let missing = unmet.filter(|check| matches!(check.kind, CheckKind::Model | CheckKind::Mount));
     Ok(found.checks.into_iter().chain(missing.cloned()).collect())
 }
 
@@ -74,8 +74,7 @@ pub fn examine(
         gpu_support::ask_the_engine(global, &mut host.gpu_support);
     }
     let mut plan = on_host(&plan, &recipe, &host)?;
-    let directory = plan.directory.as_deref();
-    plan.unmet.extend(open::missing_models(&recipe, directory));
+    missing::note(&mut plan, &recipe);
     let checks = look(global, host, Some(&plan))?;
     shared.write_json(&file(&answer.name), &Examined { checks })?;
     Ok(ExitCode::Success)

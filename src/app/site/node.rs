@@ -7,7 +7,7 @@ use super::record::{self, SITE, SiteRequest};
 use crate::app::failure::Failure;
 use crate::app::nodes::Allocation;
 use crate::app::options::GlobalOptions;
-use crate::app::{clean, gpu_support, open, prepare, runtime};
+use crate::app::{clean, gpu_support, missing, open, prepare, runtime};
 use crate::host::assign::depends_on_engine;
 use crate::host::model::HostView;
 use crate::plan::Plan;
@@ -105,10 +105,7 @@ fn on_this_node(
     };
     let mut here = on_host(&before, &request.recipe, host)?;
     prepare::needs_no_more(&before, &here)?;
-    here.unmet.extend(open::missing_models(
-        &request.recipe,
-        request.directory.as_deref(),
-    ));
+    missing::note(&mut here, &request.recipe);
     Ok(here)
 }
 

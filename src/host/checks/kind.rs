@@ -37,6 +37,8 @@ words! {
         Memory = "memory",
         /// A model, of the hub or of this host.
         Model = "model",
+        /// A file or directory of this host that a container mounts.
+        Mount = "mount",
         /// Hosts that commands connect to.
         Network = "network",
         /// Ports of the host.

@@ -99,6 +99,15 @@ impl Check {
             .required(path)
     }
 
+    /// A mount's source on this host that does not exist.
+    #[must_use]
+    pub fn missing_source(source: &str, target: &str) -> Self {
+        let source = CheckKind::Mount
+            .error("no such file or directory")
+            .required(source);
+        source.named(format!("mount {target}"))
+    }
+
     /// Whether something is to be fixed.
     #[must_use]
     pub fn is_unmet(&self) -> bool {

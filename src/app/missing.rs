@@ -1,0 +1,56 @@
+//! Files of this host that a plan needs and that do not exist, found before anything is fetched.
+
+use std::path::Path;
+
+use crate::app::open::stand_in;
+use crate::host::checks::Check;
+use crate::plan::service::own_containers;
+use crate::plan::{Action, Plan};
+use retrial_recipe::expression::{Scope, render};
+use retrial_recipe::model::{ModelSource, Recipe};
+
+/// Adds what is missing to what the host does not meet.
+pub fn note(plan: &mut Plan, recipe: &Recipe) {
+    let missing: Vec<Check> = models(plan, recipe).chain(mounts(plan)).collect();
+    plan.unmet.extend(missing);
+}
+
+/// Models in directories.
+fn models(plan: &Plan, recipe: &Recipe) -> impl Iterator<Item = Check> {
+    let scope = Scope::of(recipe);
+    recipe.models.iter().filter_map(move |(name, model)| {
+        let ModelSource::Path(path) = &model.source else {
+            return None;
+        };
+        let path = render(path, &scope).ok()?;
+        let path = Path::new(plan.directory.as_deref().unwrap_or("/")).join(path);
+        is_missing(&path).then(|| Check::missing_model(name, &path.display().to_string()))
+    })
+}
+
+/// Sources of mounts that no step of the plan may make, and that are not the recipe's own files.
+fn mounts(plan: &Plan) -> Vec<Check> {
+    let runs_on_host = |action: &Action| matches!(action, Action::Host(_));
+    if plan.steps.iter().any(|step| runs_on_host(&step.action)) {
+        return Vec::new();
+    }
+    let services = own_containers(&plan.steps).map(|(_, container)| container);
+    let mounts = services
+        .chain([&plan.container])
+        .flat_map(|one| &one.mounts);
+    let own = |source: &Path| {
+        let directory = plan.directory.as_ref();
+        directory.is_some_and(|directory| source.starts_with(directory))
+    };
+    let missing = mounts.filter(|mount| {
+        let source = Path::new(&mount.source);
+        source.is_absolute() && !own(source) && is_missing(source)
+    });
+    missing
+        .map(|mount| Check::missing_source(&mount.source, &mount.target))
+        .collect()
+}
+
+fn is_missing(path: &Path) -> bool {
+    !path.starts_with(stand_in("")) && !path.exists()
+}
