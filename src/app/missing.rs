@@ -28,7 +28,7 @@ fn models(plan: &Plan, recipe: &Recipe) -> impl Iterator<Item = Check> {
     })
 }
 
-/// Sources of mounts that no step of the plan may make, and that are not the recipe's own files.
+/// Sources of mounts that no step of the plan may make.
 fn mounts(plan: &Plan) -> Vec<Check> {
     let runs_on_host = |action: &Action| matches!(action, Action::Host(_));
     if plan.steps.iter().any(|step| runs_on_host(&step.action)) {
@@ -38,10 +38,10 @@ fn mounts(plan: &Plan) -> Vec<Check> {
     let mounts = services
         .chain([&plan.container])
         .flat_map(|one| &one.mounts);
-    let own = |source: &Path| {
-        let directory = plan.directory.as_ref();
-        directory.is_some_and(|directory| source.starts_with(directory))
-    };
+    // Files of a built-in recipe are written when it runs.
+    let unwritten = plan.directory.as_ref().map(Path::new);
+    let unwritten = unwritten.filter(|directory| !directory.exists());
+    let own = |source: &Path| unwritten.is_some_and(|directory| source.starts_with(directory));
     let missing = mounts.filter(|mount| {
         let source = Path::new(&mount.source);
         source.is_absolute() && !own(source) && is_missing(source)

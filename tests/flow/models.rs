@@ -154,19 +154,24 @@ cat snapshots/$(cat refs/main)/config.json";
     drop(hub);
 }
 
-#[test]
-fn a_path_of_the_host_that_is_not_there_is_said_before_anything_is_fetched() {
+#[rstest::rstest]
+#[case::model(
+    "models: { own: { source: { path: NOWHERE }, mount: /model } }",
+    "model own: no such directory; required: NOWHERE"
+)]
+#[case::mount(
+    "container: { mounts: ['NOWHERE:/model'] }",
+    "mount /model: no such file or directory; required: NOWHERE"
+)]
+fn a_path_of_the_host_that_is_not_there_is_said_before_anything_is_fetched(
+    #[case] keys: &str,
+    #[case] said: &str,
+) {
     let Some(lab) = Lab::new() else { return };
     let nowhere = lab.path("nowhere");
-    let keys = format!(
-        "models: {{ own: {{ source: {{ path: {} }}, mount: /model }} }}",
-        nowhere.display()
-    );
+    let there = |text: &str| text.replace("NOWHERE", nowhere.to_str().unwrap());
+    let (keys, said) = (there(keys), there(said));
     let lab = lab.recipe(&recipe_with(&keys, &case("main", "ls /model", "")));
-    let said = format!(
-        "model own: no such directory; required: {}",
-        nowhere.display()
-    );
     lab.retrial(&["plan", "./recipe.yaml"])
         .expect_exit(0)
         .says(&said);
