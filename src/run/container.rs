@@ -231,12 +231,15 @@ pub async fn remove(session: &Session) -> Result<(), RunError> {
     removed
 }
 
-/// Ends the run's container while something else is done: it is removed next, which is quick then, and
-/// says so if that fails.
-pub async fn end(session: &Session) {
-    if let Some(id) = session.state().container {
+/// Removes the run's container while something else is done. The step that does it next records it, and
+/// says so if it fails.
+pub async fn begin_to_remove(session: &Session) {
+    let state = session.state();
+    // Containers of services use its network.
+    let alone = state.service_containers.is_empty();
+    if let Some(id) = state.container.filter(|_| alone) {
         restore_ownership(session, &id).await;
-        let _ = session.engine.stop(&id, 0).await;
+        let _ = session.engine.remove(&id).await;
     }
 }
 

@@ -323,7 +323,7 @@ impl Run<'_> {
                 unless_stopped(&session.stop, installed::record(session)).await?;
                 let ending = async {
                     if self.is_removed_next() {
-                        container::end(session).await;
+                        container::begin_to_remove(session).await;
                     }
                 };
                 let (verdict, ()) = tokio::join!(judge::record_verdict(session, step), ending);

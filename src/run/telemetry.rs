@@ -25,7 +25,7 @@ use crate::store::StoreError;
 use crate::store::journal::What;
 use crate::telemetry::{Measured, Pace};
 
-/// The longest that a step waits for the sample before it: NVIDIA's library is loaded.
+/// The longest that a step waits for the sample of its GPUs before it: NVIDIA's library is loaded.
 const FIRST_SAMPLE: Duration = Duration::from_secs(2);
 /// The longest that its end waits for the last sample.
 const LAST_SAMPLE: Duration = Duration::from_secs(3);
@@ -66,7 +66,9 @@ impl TelemetryRecorder {
         let Some(first_sample) = self.start(session, step, emit).await else {
             return work.await;
         };
-        let _ = timeout(FIRST_SAMPLE, first_sample).await;
+        if session.plan.assigned_gpus.is_some() {
+            let _ = timeout(FIRST_SAMPLE, first_sample).await;
+        }
         let end = work.await;
         self.end(session).await;
         if end.is_ok() {
