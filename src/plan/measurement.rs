@@ -93,7 +93,13 @@ impl MeasurementPlan {
     /// Where the results of a trial lie below the run's directory.
     #[must_use]
     pub fn results_directory(&self, trial: u32) -> String {
-        format!("results/{}/{}/run_{trial}", self.scenario, self.mode)
+        format!("results/{}", self.trial_directory(trial))
+    }
+
+    /// Where the results of a trial lie below a directory of results.
+    #[must_use]
+    pub fn trial_directory(&self, trial: u32) -> String {
+        format!("{}/{}/run_{trial}", self.scenario, self.mode)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Results that are not `LoadGen`'s: what a recipe's own figures find in a directory.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use super::Gathered;
 use super::folders::OUTPUT;
@@ -109,18 +110,38 @@ fn one_folder(directory: &Path, measured: &MeasurementPlan) -> Evidence {
         .iter()
         .any(|(_, figure)| is_trained(figure));
     let usual = if trained { TRAINING_LOGS } else { OUTPUT };
-    let read = readings(&measured.figures, &|source| {
-        let file = source.file.as_ref().map_or(usual, |file| file.0.as_str());
-        vec![Text {
-            directory: directory.to_owned(),
-            file: file.into(),
-        }]
+    let folders = trial_folders(directory, measured);
+    let read = folders.iter().flat_map(|folder| {
+        let read = readings(&measured.figures, &|source| {
+            let file = source.file.as_ref().map_or(usual, |file| file.0.as_str());
+            vec![Text {
+                directory: folder.clone(),
+                file: file.into(),
+            }]
+        });
+        read.into_iter().map(move |reading| (folder, reading))
     });
-    for (number, reading) in (1..).zip(read) {
-        let path = directory.display().to_string();
-        let mut trial = TrialEvidence::finished(number, path);
+    for (number, (folder, reading)) in (1..).zip(read) {
+        let mut trial = TrialEvidence::finished(number, folder.display().to_string());
         reading.add_to(&mut trial);
         evidence.trials.push(trial);
     }
     evidence
+}
+
+/// The folders of a measurement's trials, where a shell plan has them (`SCENARIO/MODE/run_1`); else the
+/// directory itself.
+fn trial_folders(directory: &Path, measured: &MeasurementPlan) -> Vec<PathBuf> {
+    let first = directory.join(measured.trial_directory(1));
+    let entries = first.parent().and_then(|above| above.read_dir().ok());
+    let folders = entries.into_iter().flatten().flatten().filter_map(|entry| {
+        let name = entry.file_name();
+        let number: u32 = name.to_str()?.strip_prefix("run_")?.parse().ok()?;
+        Some((number, entry.path()))
+    });
+    let folders: BTreeMap<u32, PathBuf> = folders.collect();
+    if folders.is_empty() {
+        return vec![directory.to_owned()];
+    }
+    folders.into_values().collect()
 }
