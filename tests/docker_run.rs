@@ -107,7 +107,7 @@ fn script(recipe: &str, settings: &[(&str, &str)]) -> String {
         &PlanOptions::default(),
         &HostView::default(),
     );
-    plan::shell::script(&plan.unwrap())
+    plan::shell::script(&plan.unwrap(), &[])
 }
 
 /// The `docker run` and the commands of `docker exec` of a script.
@@ -115,8 +115,9 @@ fn made(script: &str) -> (Flags, Vec<String>) {
     let at = script.find("docker run -d").unwrap();
     let flags = flags(&script[at..], true);
     let executed = commands(&script[at..]).unwrap();
-    let exec = |words: &Vec<_>| -> Option<String> {
-        let words: &Vec<Word> = words;
+    let exec = |words: &Vec<Word>| -> Option<String> {
+        let is_kept = words[0].plain() == Some("logged");
+        let words: &[Word] = if is_kept { &words[2..] } else { words };
         (words[1].plain() == Some("exec")).then(|| words.last().unwrap().shown())
     };
     (flags, executed.iter().filter_map(exec).collect())

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use harness::{Described, Engine, Ran, engine, outcomes, root, run_on};
@@ -162,7 +163,7 @@ fn the_guide_of_v4_1() {
     assert!(!model.join("quantized/quark_share").exists());
 }
 
-/// What a person pastes does what `run` does: the same commands, the same files in the end.
+/// What a person pastes does what `run` does: the same commands, the same files in the end, and the same verdict.
 #[test]
 fn the_shell_plan_runs() {
     let Some(engine) = engine() else { return };
@@ -179,14 +180,19 @@ fn the_shell_plan_runs() {
         .output()
         .unwrap();
     fs::write(directory.path().join("plan.sh"), plan.stdout).unwrap();
+    let tool = Path::new(env!("CARGO_BIN_EXE_retrial")).parent().unwrap();
+    let path = format!("{}:{}", tool.display(), std::env::var("PATH").unwrap());
     let script = Command::new("sh")
         .arg("plan.sh")
         .current_dir(&directory)
+        .env("PATH", path)
         .env("DOCKER_HOST", &engine.url)
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&script.stderr).into_owned();
     assert!(script.status.success(), "{text}");
+    let told = String::from_utf8_lossy(&script.stdout).into_owned();
+    assert!(told.contains("✓ reproduced"), "{told}");
     let ran = run(&engine, GPT_OSS, &["--skip", "fetch-gpt-oss"]);
     let runs = fs::read_dir(ran.home.path().join("runs")).unwrap();
     let run = runs

@@ -66,7 +66,7 @@ pub fn recipe(data: &[u8]) {
     let _ = plan.map(|plan| {
         (
             text::render(&plan, None, &HubHere::default()),
-            shell::script(&plan),
+            shell::script(&plan, &[]),
         )
     });
 }

@@ -11,6 +11,7 @@ use crate::app::{batch, estimate, hub, open, terminal};
 use crate::batch::CliOverrides;
 use crate::history::entry;
 use crate::plan::remaining::StepTimes;
+use crate::plan::shell::RecipeFile;
 use crate::plan::{Plan, shell, text};
 use crate::results::verdict::ExitCode;
 use crate::site::script::Work;
@@ -39,7 +40,7 @@ pub fn plan(
     let host = open::host_and_engine(global, &opened);
     let plan = open::plan(global, request, &opened, false, &host)?;
     open::report_warnings(global, &opened, &plan);
-    print(global, &plan, format)
+    print(global, &plan, &opened.entry.files(), format)
 }
 
 /// Prints the plan of a run on a site's node, or the script of its job.
@@ -61,10 +62,16 @@ pub fn for_site(
         terminal::print(&run.target.script(work, &directory)?);
         return Ok(ExitCode::Success);
     }
-    print(global, &run.plan, format)
+    print(global, &run.plan, &run.opened.entry.files(), format)
 }
 
-fn print(global: &GlobalOptions, plan: &Plan, format: PlanFormat) -> Result<ExitCode, Failure> {
+/// Prints a plan; `files` are those of a built-in recipe.
+fn print(
+    global: &GlobalOptions,
+    plan: &Plan,
+    files: &[RecipeFile],
+    format: PlanFormat,
+) -> Result<ExitCode, Failure> {
     let json =
         format == PlanFormat::Json || (format == PlanFormat::Text && global.output == Output::Json);
     if json {
@@ -76,7 +83,7 @@ fn print(global: &GlobalOptions, plan: &Plan, format: PlanFormat) -> Result<Exit
                 plan.recipe, nodes.count
             )));
         }
-        terminal::print(&shell::script(plan));
+        terminal::print(&shell::script(plan, files));
     } else {
         let left = estimate::rest(
             &mut entry::open(&global.home),

@@ -234,7 +234,7 @@ impl Builder<'_> {
             self.file(format!("{own}/recipe.yaml"), Content::Copy(recipe));
             self.text(
                 format!("{own}/run.sh"),
-                crate::plan::shell::script(&run.plan),
+                crate::plan::shell::script(&run.plan, &[]),
             );
         }
         let text = readme::of_code(&benchmark.folder, used.into_values());

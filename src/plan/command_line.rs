@@ -8,18 +8,8 @@ impl Plan {
     /// begins.
     #[must_use]
     pub fn command(&self, program: &str) -> String {
-        let changed = self.modified.iter();
-        let changed = changed.filter_map(|name| Some((name, self.params.get(name)?.to_string())));
-        let chosen = self
-            .variant
-            .iter()
-            .map(|(axis, value)| (axis, value.clone()));
         let mut words = vec![format!("{program} run {}", quote(&self.recipe))];
-        words.extend(
-            chosen
-                .chain(changed)
-                .map(|(name, value)| format!("--set {}", quote(&format!("{name}={value}")))),
-        );
+        words.extend(self.settings());
         if !self.gpus.is_empty() {
             words.push(format!("--gpus {}", self.gpus.join(",")));
         }
@@ -40,5 +30,47 @@ impl Plan {
             words.push(format!("--warmup {warmup}"));
         }
         words.join(" ")
+    }
+
+    /// The command line that judges results of the plan in a directory, wherever it is run.
+    #[must_use]
+    pub fn judge_command(&self, results: &str) -> String {
+        let recipe = quote(&self.absolute_recipe());
+        let mut words = vec![format!(
+            "retrial judge {} --recipe {recipe}",
+            quote(results)
+        )];
+        words.extend(self.settings());
+        if self.require_accuracy {
+            words.push("--require-accuracy".to_owned());
+        }
+        words.join(" ")
+    }
+
+    /// `--set` of each variant and each changed param.
+    fn settings(&self) -> Vec<String> {
+        let changed = self.modified.iter();
+        let changed = changed.filter_map(|name| Some((name, self.params.get(name)?.to_string())));
+        let variants = self.variant.iter();
+        let chosen = variants.map(|(axis, value)| (axis, value.clone()));
+        let settings = chosen.chain(changed);
+        settings
+            .map(|(name, value)| format!("--set {}", quote(&format!("{name}={value}"))))
+            .collect()
+    }
+
+    /// The recipe as it is named in any directory of this machine.
+    fn absolute_recipe(&self) -> String {
+        let is_relative = self.recipe.starts_with('.');
+        let Some(directory) = self.directory.as_ref().filter(|_| is_relative) else {
+            return self.recipe.clone();
+        };
+        let name = self.recipe.rsplit('/').next().unwrap_or_default();
+        let is_file = [".yaml", ".yml"].iter().any(|end| name.ends_with(end));
+        if is_file {
+            format!("{directory}/{name}")
+        } else {
+            directory.clone()
+        }
     }
 }

@@ -4,22 +4,38 @@
 
 use std::fmt::Write as _;
 
-use super::options::PullPolicy;
+use super::options::{Keep, PullPolicy};
+use super::service;
 use super::step::{Action, BuildStep, Condition, ExecStep, Plan, Step};
 use retrial_container::ContainerSpec;
 pub use retrial_recipe::quote::quote;
 
 mod cached;
+mod files;
 mod models;
+mod output;
 mod services;
+
+pub use files::RecipeFile;
+use files::word;
+
+/// Ends the script where the source of a mount is missing.
+const NEED: &str = r#"
+# Docker would mount an empty directory where a source is missing
+need() { for source; do [ -e "$source" ] || { echo "error: the mount's source $source does not exist" >&2; exit 1; }; done; }
+"#;
 
 /// Runs a command in bash where the image has it, else in sh; stops at the first error and,
 /// where the shell can, at an error inside a pipe.
 const RUN: &str = r#"if command -v bash >/dev/null 2>&1; then exec bash -eo pipefail -c "$0"; fi; if (set -o pipefail) 2>/dev/null; then exec sh -eo pipefail -c "$0"; fi; exec sh -e -c "$0""#;
 
-/// Renders the script.
+/// Renders the script. It writes those of a built-in recipe's `files` that the plan needs; without them, the
+/// recipe's directory must exist where the script runs.
 #[must_use]
-pub fn script(plan: &Plan) -> String {
+pub fn script(plan: &Plan, files: &[RecipeFile]) -> String {
+    let mut plan = plan.clone();
+    let written = files::take(&mut plan, files);
+    let plan = &plan;
     let name = container_name(&plan.recipe);
     let mut out = String::new();
     let _ = writeln!(out, "#!/bin/sh\n# {}", one_line(&plan.title));
@@ -43,10 +59,18 @@ pub fn script(plan: &Plan) -> String {
             quote(RUN)
         );
     }
+    out.push_str(&files::header(&written));
+    if mounts_anything(plan) {
+        out.push_str(NEED);
+    }
+    out.push_str(output::header(plan));
     out.push_str(&cached::header(plan));
     out.push_str(&models::header(plan));
     out.push_str(&services::header(plan, &name));
-    for step in &plan.steps {
+    // The verdict ends the script, which ends as `retrial run` does.
+    let is_judge = |step: &&Step| matches!(step.action, Action::Judge);
+    let (judge, others): (Vec<&Step>, Vec<&Step>) = plan.steps.iter().partition(is_judge);
+    for step in others.into_iter().chain(judge) {
         let lines = lines_of(plan, step, &name);
         if lines.is_empty() {
             continue;
@@ -65,7 +89,9 @@ pub fn script(plan: &Plan) -> String {
         }
         let commented = matches!(
             step.when,
-            Condition::Skipped { .. } | Condition::UntilDecided { .. }
+            Condition::Skipped { .. }
+                | Condition::UntilDecided { .. }
+                | Condition::Unless { keep: Keep::Always }
         );
         for line in lines.lines() {
             let _ = writeln!(out, "{}{line}", if commented { "# " } else { "" });
@@ -93,21 +119,25 @@ pub(super) fn build_line(build: &BuildStep) -> String {
     for (name, value) in &build.args {
         let _ = write!(line, " --build-arg {}", quote(&format!("{name}={value}")));
     }
-    let dockerfile = quote(&format!("{context}/{}", build.dockerfile));
-    let _ = write!(line, " -f {dockerfile} {}", quote(context));
+    let dockerfile = word(&format!("{context}/{}", build.dockerfile));
+    let _ = write!(line, " -f {dockerfile} {}", word(context));
     line
 }
 
 fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
     match &step.action {
         Action::Pull { reference, policy } => {
-            let (pull, reference) = (pull_line(reference), quote(reference));
-            let has = format!("docker image inspect {reference} >/dev/null");
+            let (pull, image) = (pull_line(reference), quote(reference));
+            let has = format!("docker image inspect {image} >/dev/null");
             match policy {
                 PullPolicy::Always => pull,
                 PullPolicy::Missing => format!("{has} 2>&1 || {pull}"),
-                // Ends the script where the engine does not have it.
-                PullPolicy::Never => has,
+                PullPolicy::Never => {
+                    let why = format!(
+                        "error: the engine has no image {reference}, and --pull never forbids to pull it"
+                    );
+                    format!("{has} || {{ echo {} >&2; exit 1; }}", quote(&why))
+                }
             }
         }
         Action::Build(build) => build_line(build),
@@ -115,7 +145,7 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
         Action::CopyOut { path, to } => cached::copy_out(plan, name, path, to),
         Action::Populate(fill) => cached::populate(plan, step, fill, name),
         Action::Create => docker_run(&plan.container, name, mounts(plan, step)),
-        Action::Exec(exec) => docker_exec(exec, name),
+        Action::Exec(exec) => output::kept(plan, exec, &docker_exec(exec, name)),
         Action::Host(exec) => cached::host(exec),
         Action::StartService(service) => services::start(plan, step, service, name),
         Action::StopService(ending) => services::stop(plan, ending, name),
@@ -125,7 +155,7 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
             path,
             ..
         } => {
-            let to = plan.results_directory(*measurement, *trial);
+            let to = output::directory(plan, *measurement, *trial);
             let from = if path.contains(['*', '?', '[']) {
                 let list = quote(&format!("ls -d {path}"));
                 format!("\"{name}:$(docker exec {name} sh -c {list})/.\"")
@@ -134,7 +164,7 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
             };
             format!("mkdir -p {to}\ndocker cp {from} {to}", to = quote(&to))
         }
-        Action::Judge => "# retrial judge results".to_owned(),
+        Action::Judge => plan.judge_command(output::RESULTS),
         Action::Remove => format!("docker rm -f {name}"),
     }
 }
@@ -146,15 +176,28 @@ fn mounts(plan: &Plan, step: &Step) -> Vec<String> {
     mounts
 }
 
-/// `docker run -d` with the options of the container, and mounts that steps before it made.
+/// Whether a container of the plan mounts anything that steps before it did not make.
+fn mounts_anything(plan: &Plan) -> bool {
+    let services = service::own_containers(&plan.steps);
+    let mut containers = std::iter::once(&plan.container).chain(services.map(|(_, own)| own));
+    containers.any(|container| !container.mounts.is_empty())
+}
+
+/// `docker run -d` with the options of the container, and mounts that steps before it made. It pulls no
+/// image: what the steps before it did not provide is an error.
 fn docker_run(container: &ContainerSpec, name: &str, mounts: Vec<String>) -> String {
-    let mut words = vec![format!("docker run -d --name {name}")];
+    let mut words = vec![format!("docker run -d --pull=never --name {name}")];
     let options = container.options();
-    words.extend(options.iter().map(|option| quote(&option.to_string())));
+    words.extend(options.iter().map(|option| word(&option.to_string())));
     words.extend(mounts);
     let command: Vec<String> = container.command.iter().map(|word| quote(word)).collect();
     words.push(format!("{} {}", quote(&container.image), command.join(" ")));
-    wrap(&words)
+    let sources = container.mounts.iter().map(|mount| word(&mount.source));
+    let sources: Vec<String> = sources.collect();
+    if sources.is_empty() {
+        return wrap(&words);
+    }
+    format!("need {}\n{}", sources.join(" "), wrap(&words))
 }
 
 fn docker_exec(exec: &ExecStep, name: &str) -> String {

@@ -1,72 +1,46 @@
 //! The built-in recipes against the vendor's guides: what their shell plans do is what the guides
 //! print, flag for flag and command for command (`tests/fixtures/guides`).
 //!
-//! The scripts are not read but run, by a real shell, with a `docker` that writes down what it is
-//! given: so a mistake in quoting shows.
+//! The scripts are not read but run (`recorder`).
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
 use rstest::rstest;
 
 mod nodes;
+mod pasted;
+mod recorder;
 mod table;
 mod training;
+use recorder::Recorder;
 use table::{GUIDES, Guide};
 
 const V6: &str = "mlperf-inference/v6.0/amd";
 
-/// Writes its arguments down. No image is there yet, and a result is wherever it is looked for.
-const RECORDER: &str = r#"#!/bin/sh
-{ printf '%s\0' "$(basename "$0")" "$@"; printf '\n\0'; } >>"$RECORD"
-case "$1 $2 $3" in
-"image inspect --format") echo 0123456789ab ;;
-"image inspect "*) exit 1 ;;
-esac
-"#;
-
-/// The commands that the shell plan of a recipe gives to `docker` and `hf`.
+/// The commands that the shell plan of a recipe gives to `docker` and `hf`. Paths of the host, `/of/…`, are there.
 fn recorded(recipe: &str, settings: &[&str]) -> Vec<Vec<String>> {
-    let directory = tempfile::tempdir().unwrap();
-    let mut plan = Command::new(env!("CARGO_BIN_EXE_retrial"));
-    plan.args(["plan", recipe, "--format", "shell"]);
-    plan.args(settings.iter().flat_map(|setting| ["--set", setting]));
-    plan.env("RETRIAL_HOME", "/home/of/retrial");
-    plan.env("RETRIAL_CACHE", directory.path().join("cache"));
-    let plan = plan.output().unwrap();
-    let problems = String::from_utf8_lossy(&plan.stderr);
-    assert!(plan.status.success(), "{problems}");
-    fs::write(directory.path().join("plan.sh"), plan.stdout).unwrap();
-
-    let bin = directory.path().join("bin");
-    fs::create_dir(&bin).unwrap();
-    for program in ["docker", "hf"] {
-        fs::write(bin.join(program), RECORDER).unwrap();
-        fs::set_permissions(bin.join(program), fs::Permissions::from_mode(0o755)).unwrap();
+    let recorder = Recorder::new();
+    let mut arguments = vec![recipe.to_owned()];
+    for setting in settings {
+        let (name, value) = setting.split_once('=').unwrap();
+        let value = if value.starts_with('/') {
+            let there = format!("{}{value}", recorder.path().display());
+            fs::create_dir_all(&there).unwrap();
+            there
+        } else {
+            value.to_owned()
+        };
+        arguments.push(format!("--set={name}={value}"));
     }
-    let record = directory.path().join("record");
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-    let mut script = Command::new("sh");
-    script.arg("plan.sh").current_dir(&directory);
-    script.env("PATH", path).env("RECORD", &record);
-    let ran = script.output().unwrap();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let ran = recorder.run(&arguments);
     let problems = String::from_utf8_lossy(&ran.stderr);
     assert!(ran.status.success(), "{problems}");
-
-    let text = fs::read_to_string(&record).unwrap();
-    let mut commands = vec![Vec::new()];
-    for word in text.split_terminator('\0') {
-        match word {
-            "\n" => commands.push(Vec::new()),
-            word => commands.last_mut().unwrap().push(word.to_owned()),
-        }
-    }
-    commands.retain(|command| !command.is_empty());
-    commands
+    recorder.commands()
 }
 
 /// A command of the guide: its kind, and its words.
@@ -293,6 +267,7 @@ fn holds_run(row: &Guide, ours_run: &[String], guides: &[String]) {
         "--entrypoint=/bin/sh",
         "--env=PYTHONUNBUFFERED=1",
         "-d=",
+        "--pull=never",
         &name,
     ]
     .map(str::to_owned)

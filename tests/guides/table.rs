@@ -22,6 +22,12 @@ const NONE: Guide = Guide {
     flags: &[],
 };
 
+const SDXL: &[&str] = &[
+    "harness=/of/harness",
+    "data=/data/mlperf_sdxl/data",
+    "models=/data/mlperf_sdxl/models",
+];
+
 const CODE: &str = "--workdir=/lab-mlperf-inference/code";
 
 /// All of them.
@@ -41,7 +47,7 @@ pub const GUIDES: &[Guide] = &[
     Guide {
         recipe: "v5.0/amd/stable-diffusion-xl-mi325x",
         commands: "stable-diffusion-xl-v5.0",
-        settings: &["harness=/of/harness"],
+        settings: SDXL,
         added: &["cd Submission/closed/AMD/compliance"],
         ..NONE
     },
@@ -58,14 +64,14 @@ pub const GUIDES: &[Guide] = &[
     Guide {
         recipe: "v5.1/amd/stable-diffusion-xl-mi325x",
         commands: "stable-diffusion-xl-v5.1-server",
-        settings: &["harness=/of/harness"],
+        settings: SDXL,
         added: &["cd Submission/closed/AMD/compliance"],
         ..NONE
     },
     Guide {
         recipe: "v5.1/amd/stable-diffusion-xl-mi325x",
         commands: "stable-diffusion-xl-v5.1-offline",
-        settings: &["harness=/of/harness", "runs=offline"],
+        settings: &[SDXL[0], SDXL[1], SDXL[2], "runs=offline"],
         added: &["cd Submission/closed/AMD/compliance"],
         ..NONE
     },
@@ -148,6 +154,8 @@ pub const GUIDES: &[Guide] = &[
             "results=/of/results",
             "triton=/of/triton",
             "runner=/of/runner",
+            "docker=/usr/bin/docker",
+            "socket=/var/run/docker.sock",
         ],
         added: &[
             "[ -n \"$(ls -A \"$CHECKPOINT\")\" ] || bash <(curl",

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use include_dir::{Dir, DirEntry, File, include_dir};
 
 use super::{CatalogError, Home, Opened};
+use crate::plan::shell::RecipeFile;
 use retrial_recipe::{Kind, Source};
 
 static RECIPES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/recipes");
@@ -81,15 +82,40 @@ pub(super) fn exists(path: &Path) -> bool {
     clean.as_os_str().is_empty() || RECIPES.contains(clean)
 }
 
+/// All files of a directory of the embedded recipes.
+pub(super) fn files(home: &Path) -> Vec<RecipeFile> {
+    fn collect(directory: &Dir<'_>, home: &Path, found: &mut Vec<RecipeFile>) {
+        for entry in directory.entries() {
+            match entry {
+                DirEntry::Dir(below) => collect(below, home, found),
+                DirEntry::File(file) => {
+                    let path = file.path().strip_prefix(home).unwrap_or(file.path());
+                    found.extend(file.contents_utf8().map(|text| RecipeFile {
+                        path: path.display().to_string(),
+                        text: text.to_owned(),
+                    }));
+                }
+            }
+        }
+    }
+    let mut found = Vec::new();
+    if let Some(directory) = directory(home) {
+        collect(directory, home, &mut found);
+    }
+    found
+}
+
+fn directory(home: &Path) -> Option<&'static Dir<'static>> {
+    if home.as_os_str().is_empty() {
+        return Some(&RECIPES);
+    }
+    RECIPES.get_dir(home)
+}
+
 /// Writes a directory of the embedded recipes. Scripts are made executable, for embedding keeps
 /// no rights.
 pub(super) fn extract(home: &Path, target: &Path) -> Result<(), CatalogError> {
-    let directory = if home.as_os_str().is_empty() {
-        Some(&RECIPES)
-    } else {
-        RECIPES.get_dir(home)
-    };
-    directory.map_or(Ok(()), |directory| write(directory, home, target))
+    directory(home).map_or(Ok(()), |directory| write(directory, home, target))
 }
 
 fn write(directory: &Dir<'_>, home: &Path, target: &Path) -> Result<(), CatalogError> {
@@ -120,4 +146,23 @@ fn write(directory: &Dir<'_>, home: &Path, target: &Path) -> Result<(), CatalogE
 fn executable(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A shell plan has them as here-documents.
+    #[test]
+    fn all_files_are_lines_of_text() {
+        let mut directories = vec![&RECIPES];
+        while let Some(directory) = directories.pop() {
+            directories.extend(directory.dirs());
+            for file in directory.files() {
+                let text = file.contents_utf8();
+                let path = file.path().display();
+                assert!(text.is_some_and(|text| text.ends_with('\n')), "{path}");
+            }
+        }
+    }
 }

@@ -15,6 +15,7 @@ pub use error::CatalogError;
 pub use retrial_mlperf::rounds::rounds;
 pub use rounds::rounds_with;
 
+use crate::plan::shell::RecipeFile;
 use retrial_recipe::{Kind, Source, Templates};
 
 /// Published results without a recipe, and the reasons: Markdown.
@@ -86,6 +87,15 @@ impl Opened {
         match &self.home {
             Home::Disk(directory) => Some(directory),
             Home::BuiltIn(_) => None,
+        }
+    }
+
+    /// The files of a built-in recipe's directory. None of one on disk: they are where they are.
+    #[must_use]
+    pub fn files(&self) -> Vec<RecipeFile> {
+        match &self.home {
+            Home::BuiltIn(home) => builtin::files(home),
+            Home::Disk(_) => Vec::new(),
         }
     }
 

@@ -70,7 +70,7 @@ impl<'a> Batch<'a> {
                 let shown = all.iter().filter(|fact| fact.group != FactGroup::Packages);
                 subject.environment = shown.cloned().collect();
                 if let Ok(plan) = first.read_json::<Plan>("plan.json") {
-                    subject.commands = Some(shell::script(&plan));
+                    subject.commands = Some(shell::script(&plan, &[]));
                     recipes.extend(Some(plan.recipe).filter(|name| !recipes.contains(name)));
                 }
             }

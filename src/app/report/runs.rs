@@ -184,7 +184,7 @@ impl Results {
             about: super::about(&run.plan.recipe, &run.environment, &run.events),
             telemetry: run.telemetry.clone(),
             environment: run.environment.clone(),
-            commands: Some(shell::script(&run.plan)),
+            commands: Some(shell::script(&run.plan, &[])),
             steps: steps::of(&run.plan, &run.events, &run.directory, page),
             ..subject
         }

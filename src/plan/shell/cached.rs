@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{docker_exec, docker_run, quote};
+use super::{docker_exec, docker_run, quote, word};
 use crate::plan::cached::{CachedDirectory, PopulateStep, SEED, STAGE};
 use crate::plan::step::{ExecStep, Plan, Step};
 use retrial_recipe::model::Place;
@@ -54,7 +54,7 @@ pub(super) fn populate(plan: &Plan, step: &Step, fill: &PopulateStep, name: &str
     lines.push_str("rm -rf \"$stage\"; mkdir -p \"$stage/content\"\n");
     let _ = writeln!(
         lines,
-        "docker run --rm --user=0 --network=none --volume=\"$stage/content\":{STAGE} --entrypoint=/bin/sh {image} -c {} sh {path} {owner}",
+        "docker run --rm --pull=never --user=0 --network=none --volume=\"$stage/content\":{STAGE} --entrypoint=/bin/sh {image} -c {} sh {path} {owner}",
         quote(SEED)
     );
     match place {
@@ -108,7 +108,7 @@ pub(super) fn host(command: &ExecStep) -> String {
         "(mkdir -p host/files; export RETRIAL_RUN_DIR=\"$PWD\"; cd host/files; export RETRIAL_HOST_DIR=\"$PWD\"; ",
     );
     for (key, value) in &command.env {
-        let _ = write!(line, "export {}; ", quote(&format!("{key}={value}")));
+        let _ = write!(line, "export {}; ", word(&format!("{key}={value}")));
     }
     if let Some(workdir) = &command.workdir {
         let _ = write!(line, "cd {}; ", quote(workdir));
@@ -128,6 +128,6 @@ pub(super) fn copy_out(plan: &Plan, name: &str, path: &str, to: &str) -> String 
         quote(&format!("host/files/{to}")),
     );
     format!(
-        "docker create --name {name}-copy --entrypoint=/bin/true {image}\nmkdir -p \"$(dirname {to})\"\ndocker cp {from} {to}\ndocker rm {name}-copy"
+        "docker create --pull=never --name {name}-copy --entrypoint=/bin/true {image}\nmkdir -p \"$(dirname {to})\"\ndocker cp {from} {to}\ndocker rm {name}-copy"
     )
 }

@@ -1,0 +1,144 @@
+//! The shell plan of every built-in recipe reaches its end where nothing is but what the script and its commands
+//! make, and stops where something is missing.
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::Value;
+
+use super::recorder::Recorder;
+
+/// `--set` of each of the recipe's paths on the host, to an empty directory.
+fn paths(recorder: &Recorder, recipe: &str) -> Vec<String> {
+    let shown = recorder.retrial(&["show", recipe]);
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let options = shown
+        .split_once("options (--set")
+        .map_or("", |(_, rest)| rest);
+    let mut settings = Vec::new();
+    for line in options.lines().skip(1) {
+        let mut words = line.split_whitespace();
+        let (Some(name), Some(value)) = (words.next(), words.next()) else {
+            break;
+        };
+        if value.starts_with('/') || line.ends_with(" must be set") {
+            let directory = recorder.path().join("of").join(name);
+            fs::create_dir_all(&directory).unwrap();
+            settings.push(format!("--set={name}={}", directory.display()));
+        }
+    }
+    settings
+}
+
+/// A clone of MAD with its program.
+fn clone_of_mad(recorder: &Recorder, directory: &str) {
+    let bin = recorder.path().join(directory).join(".venv/bin");
+    fs::create_dir_all(&bin).unwrap();
+    fs::create_dir_all(recorder.path().join(directory).join(".git")).unwrap();
+    for program in [bin.join("madengine"), recorder.path().join("bin/git")] {
+        fs::write(&program, "#!/bin/sh\n").unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+fn holds(recipe: &str) {
+    let recorder = Recorder::new();
+    let settings = paths(&recorder, recipe);
+    if recipe.contains("madengine") {
+        clone_of_mad(&recorder, "of/mad");
+    }
+    let mut arguments = vec![recipe];
+    arguments.extend(settings.iter().map(String::as_str));
+    let ran = recorder.run(&arguments);
+    let problems = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.success(), "{recipe}: {problems}");
+    assert_eq!(recorder.missing(), "", "{recipe}");
+    let commands = recorder.commands();
+    assert!(
+        commands.iter().any(|one| one[..2] == ["docker", "run"]),
+        "{recipe}"
+    );
+    // None but the `pull` and the `build` of the plan brings an image.
+    let runs = commands.iter().filter(|one| one[..2] == ["docker", "run"]);
+    for run in runs {
+        assert!(
+            run.contains(&"--pull=never".to_owned()),
+            "{recipe}: {run:?}"
+        );
+    }
+    let last = commands.last().unwrap();
+    assert_eq!(
+        last[..4],
+        ["retrial", "judge", "results", "--recipe"],
+        "{recipe}"
+    );
+    assert_eq!(last[4], recipe);
+}
+
+/// Recipes for several machines have no shell plan.
+#[test]
+fn every_built_in_recipe() {
+    let list = Recorder::new().retrial(&["list", "--output", "json"]);
+    let list: Value = serde_json::from_slice(&list.stdout).unwrap();
+    let recipes = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|recipe| &recipe["name"]);
+    let recipes = recipes.map(|name| name.as_str().unwrap());
+    let alone = |name: &&str| {
+        !super::nodes::NODES
+            .iter()
+            .any(|(nodes, _)| name.ends_with(nodes))
+    };
+    let recipes: Vec<&str> = recipes.filter(alone).collect();
+    assert!(recipes.len() > 30);
+    std::thread::scope(|scope| {
+        for half in recipes.chunks(recipes.len().div_ceil(2)) {
+            scope.spawn(|| half.iter().for_each(|recipe| holds(recipe)));
+        }
+    });
+}
+
+const LLAMA_4_1: &str = "mlperf-inference/v4.1/amd/llama2-70b-mi300x";
+
+#[test]
+fn nothing_is_mounted_that_is_missing() {
+    let recorder = Recorder::new();
+    let mut settings = paths(&recorder, LLAMA_4_1);
+    fs::remove_dir(recorder.path().join("of/hist")).unwrap();
+    settings.push(LLAMA_4_1.to_owned());
+    let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+    let ran = recorder.run(&settings);
+    assert_eq!(ran.status.code(), Some(1));
+    let said = String::from_utf8(ran.stderr).unwrap();
+    let missing = recorder.path().join("of/hist");
+    let expected = format!(
+        "error: the mount's source {} does not exist\n",
+        missing.display()
+    );
+    assert!(said.ends_with(&expected), "{said}");
+    let created = |command: &Vec<String>| command.contains(&"-d".to_owned());
+    assert!(!recorder.commands().iter().any(created));
+}
+
+#[test]
+fn an_image_that_is_not_pulled_must_be_there() {
+    let mut recorder = Recorder::new();
+    let mut settings = paths(&recorder, LLAMA_4_1);
+    settings.extend([LLAMA_4_1.to_owned(), "--pull=never".to_owned()]);
+    let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+    let ran = recorder.run(&settings);
+    assert_eq!(ran.status.code(), Some(1));
+    let said = String::from_utf8(ran.stderr).unwrap();
+    assert!(
+        said.contains("error: the engine has no image mlperf/llama_inference:latest"),
+        "{said}"
+    );
+    assert_eq!(recorder.commands().len(), 1);
+
+    fs::remove_dir(recorder.path().join("empty")).unwrap();
+    recorder.has_images = true;
+    assert!(recorder.run(&settings).status.success());
+    let pulls = |command: &Vec<String>| command[..2] == ["docker", "pull"];
+    assert!(!recorder.commands().iter().any(pulls));
+}
