@@ -63,12 +63,16 @@ impl TelemetryRecorder {
         let began = session.state().began.get(&step.number).copied();
         let began = began.unwrap_or_else(Timestamp::now);
         let emit = session.emitter(step);
-        let Some(first_sample) = self.start(session, step, emit).await else {
+        let starting = self.start(session, step, emit);
+        if session.plan.assigned_gpus.is_none() {
+            let (_, end) = tokio::join!(starting, work);
+            self.end(session).await;
+            return end;
+        }
+        let Some(first_sample) = starting.await else {
             return work.await;
         };
-        if session.plan.assigned_gpus.is_some() {
-            let _ = timeout(FIRST_SAMPLE, first_sample).await;
-        }
+        let _ = timeout(FIRST_SAMPLE, first_sample).await;
         let end = work.await;
         self.end(session).await;
         if end.is_ok() {

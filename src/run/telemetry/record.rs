@@ -38,6 +38,8 @@ pub struct Recorder {
     written: u64,
     warnings: Vec<String>,
     before: Option<(Timestamp, f64)>,
+    /// Another machine reads the file, over a file system that they share.
+    is_shared: bool,
 }
 
 impl Recorder {
@@ -58,6 +60,7 @@ impl Recorder {
             written: 0,
             warnings: Vec::new(),
             before: None,
+            is_shared: session.options.machine.is_some(),
         }
     }
 
@@ -157,7 +160,8 @@ impl Recorder {
 
     /// Has other machines that share the file's directory see what was written.
     fn flush(&mut self) {
-        if let Some(Err(error)) = self.file.as_ref().map(File::sync_data) {
+        let file = self.file.as_ref().filter(|_| self.is_shared);
+        if let Some(Err(error)) = file.map(File::sync_data) {
             self.file = None;
             self.warn(&format!("can no longer be written: {error}"));
         }
