@@ -135,8 +135,7 @@ fn the_guide_of_v4_1() {
         format!("dataset={}", dataset.display()),
         format!("hist={}", logs.display()),
     ];
-    let mut arguments = vec!["--pull", "never"];
-    arguments.extend(set.iter().flat_map(|set| ["--set", set.as_str()]));
+    let arguments: Vec<&str> = set.iter().flat_map(|set| ["--set", set]).collect();
     let ran = run(&engine, LLAMA2_V4, &arguments);
     assert_eq!(ran.code(), 0, "{}", ran.text());
     let outcomes = outcomes(&ran.verdict());

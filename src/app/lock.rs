@@ -46,6 +46,7 @@ pub fn named(entry: &Opened, recipe: &str) -> Result<Named, Failure> {
         if let Image::Pull {
             reference,
             digest: None,
+            built_by: None,
         } = recipe.image
         {
             named.images.insert(reference);

@@ -134,7 +134,7 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
                 PullPolicy::Missing => format!("{has} 2>&1 || {pull}"),
                 PullPolicy::Never => {
                     let why = format!(
-                        "error: the engine has no image {reference}, and --pull never forbids to pull it"
+                        "error: the engine has no image {reference}, and the plan does not pull it"
                     );
                     format!("{has} || {{ echo {} >&2; exit 1; }}", quote(&why))
                 }

@@ -163,9 +163,7 @@ fn container_lines(plan: &Plan) -> Vec<String> {
 fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
     match &step.action {
         Action::Pull { reference, policy } => match policy {
-            PullPolicy::Never => vec![format!(
-                "{reference}: must already be present (--pull never)"
-            )],
+            PullPolicy::Never => vec![format!("{reference}: must be present, is not pulled")],
             _ => vec![pull_line(reference)],
         },
         Action::Build(build) => vec![build_line(build)],

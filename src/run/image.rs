@@ -64,8 +64,8 @@ async fn is_present(
         }
         None if policy == PullPolicy::Never => Err(Halt::failed(
             StepFault::Host,
-            format!("the engine has no image {reference}, and --pull never forbids to pull it"),
-            "pull it yourself, or use --pull missing",
+            format!("the engine has no image {reference}, and the plan does not pull it"),
+            "build it or pull it yourself, or use --pull missing if a registry has it",
         )),
         None => Ok(false),
     }

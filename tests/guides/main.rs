@@ -177,6 +177,7 @@ fn holds(row: &Guide) {
     for (kind, command) in guide(row.commands) {
         match kind.as_str() {
             "pull" => assert_eq!(*of("docker", "pull")[0], command),
+            "host" => assert!(commands.contains(&command), "{recipe}: {command:?}"),
             "run" => {
                 let name = row.recipe.rsplit('/').next().unwrap();
                 let runs = of("docker", "run").into_iter();

@@ -1,11 +1,10 @@
 //! The shell plan of every built-in recipe reaches its end where nothing is but what the script and its commands
 //! make, and stops where something is missing.
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value;
 
-use super::recorder::Recorder;
+use super::recorder::{Recorder, executable};
 
 /// `--set` of each of the recipe's paths on the host, to an empty directory.
 fn paths(recorder: &Recorder, recipe: &str) -> Vec<String> {
@@ -34,10 +33,7 @@ fn clone_of_mad(recorder: &Recorder, directory: &str) {
     let bin = recorder.path().join(directory).join(".venv/bin");
     fs::create_dir_all(&bin).unwrap();
     fs::create_dir_all(recorder.path().join(directory).join(".git")).unwrap();
-    for program in [bin.join("madengine"), recorder.path().join("bin/git")] {
-        fs::write(&program, "#!/bin/sh\n").unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    }
+    executable(&bin.join("madengine"), "#!/bin/sh\n");
 }
 
 fn holds(recipe: &str) {
@@ -124,21 +120,47 @@ fn nothing_is_mounted_that_is_missing() {
 #[test]
 fn an_image_that_is_not_pulled_must_be_there() {
     let mut recorder = Recorder::new();
-    let mut settings = paths(&recorder, LLAMA_4_1);
-    settings.extend([LLAMA_4_1.to_owned(), "--pull=never".to_owned()]);
-    let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
-    let ran = recorder.run(&settings);
+    let arguments = [
+        "mlperf-inference/v6.0/amd/llama2-70b-mi355x",
+        "--pull=never",
+    ];
+    let ran = recorder.run(&arguments);
     assert_eq!(ran.status.code(), Some(1));
     let said = String::from_utf8(ran.stderr).unwrap();
-    assert!(
-        said.contains("error: the engine has no image mlperf/llama_inference:latest"),
-        "{said}"
-    );
+    let missing = "error: the engine has no image rocm/amd-mlperf:mi355x_llama2_70b_inference_6.0";
+    assert!(said.contains(missing), "{said}");
     assert_eq!(recorder.commands().len(), 1);
 
     fs::remove_dir(recorder.path().join("empty")).unwrap();
     recorder.has_images = true;
-    assert!(recorder.run(&settings).status.success());
-    let pulls = |command: &Vec<String>| command[..2] == ["docker", "pull"];
-    assert!(!recorder.commands().iter().any(pulls));
+    assert!(recorder.run(&arguments).status.success());
+    assert!(!has_pulled(&recorder.commands()));
+}
+
+fn has_pulled(commands: &[Vec<String>]) -> bool {
+    let mut commands = commands.iter();
+    commands.any(|command| command[..2] == ["docker", "pull"])
+}
+
+/// No registry has the image of v4.1: it is built, or the script ends, and no other one is pulled.
+#[test]
+fn an_image_that_a_step_builds_is_not_pulled() {
+    for is_broken in [false, true] {
+        let recorder = Recorder::new();
+        let mut arguments = paths(&recorder, LLAMA_4_1);
+        arguments.extend([LLAMA_4_1.to_owned(), "--pull=always".to_owned()]);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        if is_broken {
+            let page = "#!/bin/sh\necho '<html>'\n";
+            executable(&recorder.path().join("bin/curl"), page);
+        }
+        let ran = recorder.run(&arguments);
+        let said = String::from_utf8(ran.stderr).unwrap();
+        assert_eq!(ran.status.success(), !is_broken, "{said}");
+        assert_eq!(said.contains("is no wheel"), is_broken, "{said}");
+        let commands = recorder.commands();
+        let builds = |command: &Vec<String>| command[..] == ["bash", "build_llama2.sh"];
+        assert_eq!(commands.iter().any(builds), !is_broken);
+        assert!(!has_pulled(&commands));
+    }
 }

@@ -1,5 +1,5 @@
-//! Shell plans, run by a real shell in an empty directory, with a `docker`, an `hf` and a `retrial` that write
-//! down what they are given: so a mistake in quoting shows.
+//! Shell plans, run by a real shell in an empty directory, with a `docker`, an `hf` and others that write down
+//! what they are given: so a mistake in quoting shows.
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// Writes its arguments down, and what `docker` would not find. No image is there unless `IMAGES` is set, and a
-/// result is wherever it is looked for.
+/// result is wherever it is looked for. A clone has what v4.1's guide builds its image with.
 const RECORDER: &str = r#"#!/bin/sh
 { printf '%s\0' "$(basename "$0")" "$@"; printf '\n\0'; } >>"$RECORD"
 exists() { [ -e "$1" ] || echo "$1" >>"$RECORD.missing"; }
@@ -19,7 +19,15 @@ case "$(basename "$0") $1" in
   while [ $# -gt 1 ]; do [ "$1" != -f ] || exists "$2"; shift; done
   exists "$1" ;;
 "docker image")
-  case $3 in --format) echo 0123456789ab ;; *) [ -n "$IMAGES" ] || exit 1 ;; esac ;;
+  case $3 in --format) echo 0123456789ab ;; *) [ -n "$IMAGES" ] || [ -e "$RECORD.built" ] || exit 1 ;; esac ;;
+"git clone")
+  cloned=$(basename "$2" .git)/blogs/artificial-intelligence/mlperf-inf-4-1/src/docker
+  mkdir -p "$cloned"
+  cat >"$cloned/build_llama2.sh" <<'END'
+printf '%s\0' bash build_llama2.sh >>"$RECORD"; printf '\n\0' >>"$RECORD"; touch "$RECORD.built"
+END
+  ;;
+"curl "*) echo PK ;;
 "hf download")
   for word; do [ "$before" != --local-dir ] || mkdir -p "$word"
     [ "$before" != --cache-dir ] || mkdir -p "$word/models--$(echo "$2" | sed s,/,--,)"
@@ -39,9 +47,8 @@ impl Recorder {
         let directory = tempfile::tempdir().unwrap();
         let bin = directory.path().join("bin");
         fs::create_dir(&bin).unwrap();
-        for program in ["docker", "hf", "retrial"] {
-            fs::write(bin.join(program), RECORDER).unwrap();
-            fs::set_permissions(bin.join(program), fs::Permissions::from_mode(0o755)).unwrap();
+        for program in ["docker", "hf", "git", "curl", "retrial"] {
+            executable(&bin.join(program), RECORDER);
         }
         Self {
             directory,
@@ -103,4 +110,9 @@ impl Recorder {
     pub fn missing(&self) -> String {
         fs::read_to_string(self.path().join("record.missing")).unwrap_or_default()
     }
+}
+
+pub fn executable(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }

@@ -148,7 +148,11 @@ impl Lock {
     /// Has a recipe use what is locked. Gives what it names and the lock does not know.
     pub fn follow(&self, recipe: &mut Recipe) -> Vec<String> {
         let mut unknown = Vec::new();
-        if let Image::Pull { reference, digest } = &mut recipe.image
+        if let Image::Pull {
+            reference,
+            digest,
+            built_by: None,
+        } = &mut recipe.image
             && digest.is_none()
         {
             match self.images.get(reference) {

@@ -86,6 +86,7 @@ fn settings_choose() {
     let image = Image::Pull {
         reference: "rocm/amd-mlperf:rocm641".into(),
         digest: None,
+        built_by: None,
     };
     assert_eq!(recipe.image, image);
     let origin = |key: &str| {

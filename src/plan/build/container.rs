@@ -30,10 +30,8 @@ fn absolute(directory: &str, path: String) -> String {
 impl Builder<'_> {
     pub(super) fn image(&mut self) -> (String, bool) {
         match &self.recipe.image {
-            Image::Pull { digest, .. } => {
-                let reference = self.recipe.image.reference().unwrap_or_default();
-                self.pull("pull", None, &reference);
-                (reference, digest.is_some())
+            image @ Image::Pull { digest, .. } => {
+                (self.pull("pull", None, image), digest.is_some())
             }
             Image::Build {
                 context,
@@ -55,19 +53,26 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds the pull of an image: the recipe's, or that of a service.
-    pub(super) fn pull(&mut self, name: &str, container: Option<&str>, reference: &str) {
-        let policy = self.options.pull;
+    /// Adds the pull of an image: the recipe's, or that of a service. Returns its reference.
+    pub(super) fn pull(&mut self, name: &str, container: Option<&str>, image: &Image) -> String {
+        let reference = image.reference().unwrap_or_default();
+        let policy = match image {
+            Image::Pull {
+                built_by: Some(_), ..
+            } => PullPolicy::Never,
+            _ => self.options.pull,
+        };
         let when = if policy == PullPolicy::Missing {
             Condition::UnlessPresent
         } else {
             Condition::Always
         };
         let action = Action::Pull {
-            reference: reference.to_owned(),
+            reference: reference.clone(),
             policy,
         };
         self.step_when(name, container, when, action);
+        reference
     }
 
     /// The container that measures.

@@ -77,6 +77,7 @@ pub fn build(
             .collect(),
     };
     check_secrets(recipe, options)?;
+    builder.images_built_on_the_host()?;
     let (image, mut pinned) = builder.image();
     builder.main_image.clone_from(&image);
     pinned &= builder.images_of_services(&image);

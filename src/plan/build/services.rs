@@ -31,7 +31,7 @@ impl<'a> Builder<'a> {
                 }
             );
             if !pulled.contains(&reference) {
-                self.pull(&format!("pull-{name}"), Some(name), &reference);
+                self.pull(&format!("pull-{name}"), Some(name), image);
                 pulled.push(reference);
             }
         }

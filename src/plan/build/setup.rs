@@ -7,7 +7,7 @@ use super::{Builder, expression};
 use crate::plan::cached::{CachedDirectory, PopulateStep};
 use crate::plan::step::{Action, Condition, ExecStep, Purpose, RECIPE_DIRECTORY};
 use retrial_container::ContainerSpec;
-use retrial_recipe::model::{CacheRequest, ModelSource, Place, Setup};
+use retrial_recipe::model::{CacheRequest, Image, ModelSource, Place, Setup};
 
 impl<'a> Builder<'a> {
     /// What is taken out of the image for steps on the host.
@@ -21,7 +21,39 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Steps on the host, and those that populate a cached directory.
+    /// Steps on the host that build images.
+    pub(super) fn images_built_on_the_host(&mut self) -> Result<(), PlanError> {
+        for (name, setup) in self.setups() {
+            if self.builds_an_image(&name) {
+                self.on_the_host(&name, setup)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn builds_an_image(&self, step: &str) -> bool {
+        let services = self.recipe.services.iter();
+        let own =
+            services.filter_map(|(_, service)| service.own_container.as_ref()?.image.as_ref());
+        let mut images = std::iter::once(&self.recipe.image).chain(own);
+        images.any(|image| match image {
+            Image::Pull {
+                built_by: Some(name),
+                ..
+            } => step.strip_prefix("setup-") == Some(name),
+            _ => false,
+        })
+    }
+
+    /// A step on the host that caches nothing.
+    fn on_the_host(&mut self, name: &str, setup: &Setup) -> Result<(), PlanError> {
+        let command = self.setup(name, setup)?;
+        let step = self.step(name, None, Action::Host(command));
+        self.fetches(step, name.to_owned(), setup.download.as_ref());
+        Ok(())
+    }
+
+    /// Other steps on the host, and those that populate a cached directory.
     pub(super) fn before_the_container(
         &mut self,
         container: &ContainerSpec,
@@ -29,10 +61,8 @@ impl<'a> Builder<'a> {
         let inputs = self.inputs(container);
         for (name, setup) in self.setups() {
             let Some(cache) = &setup.cache else {
-                if setup.on == Place::Host {
-                    let command = self.setup(&name, setup)?;
-                    let step = self.step(&name, None, Action::Host(command));
-                    self.fetches(step, name, setup.download.as_ref());
+                if setup.on == Place::Host && !self.builds_an_image(&name) {
+                    self.on_the_host(&name, setup)?;
                 }
                 continue;
             };

@@ -22,7 +22,9 @@ impl Checks<'_> {
 
     /// The reference of an image, and its digest.
     pub(super) fn reference(&mut self, image: &Node) {
-        let pinned = image.get("digest").is_some();
+        // Nothing can pin what this machine builds.
+        let pinned = image.get("digest").is_some() || image.get("built_by").is_some();
+        self.built_by(image);
         if image.get("ref").is_none() {
             self.misplaced(
                 image,
@@ -37,6 +39,37 @@ impl Checks<'_> {
             .filter(|node| node.text().is_some())
         {
             self.floating(reference, pinned);
+        }
+    }
+
+    /// The step that builds an image which no registry has.
+    fn built_by(&mut self, image: &Node) {
+        let Some(built_by) = image.get("built_by").filter(|_| !self.partial) else {
+            return;
+        };
+        for (key, help) in [
+            (
+                "digest",
+                "what this machine builds has no digest of a registry",
+            ),
+            ("build", "write either `build` or `built_by`"),
+        ] {
+            let message = format!("`{key}` stands beside `built_by`");
+            self.misplaced(image, key, &message, help);
+        }
+        let name = built_by.text().unwrap_or("");
+        let mut steps = self.recipe.entries_at("setup").iter();
+        let is_built = steps.any(|step| {
+            let is_on_host = step.value.text_at("on") == Some("host");
+            step.key == name && is_on_host && step.value.get("cache").is_none()
+        });
+        if !is_built {
+            self.problems.error(
+                "unknown-step",
+                format!("`setup` has no step `{name}` that builds an image"),
+                &built_by.span,
+                "name a step with `on: host` and without `cache`",
+            );
         }
     }
 

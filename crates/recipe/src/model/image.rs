@@ -12,12 +12,15 @@ use crate::formats;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Image {
-    /// Pulled from a registry; with a digest it is exactly that image.
+    /// Pulled from a registry, or built by a step on the host; with a digest it is exactly that image.
     Pull {
         /// `rocm/amd-mlperf:tag`, without the digest.
         reference: String,
         /// `sha256:…`
         digest: Option<String>,
+        /// The step of `setup` that builds it on the host: no registry has it, and it is not pulled.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        built_by: Option<String>,
     },
     /// Built from a Dockerfile in the recipe's directory.
     Build {
@@ -38,6 +41,8 @@ object! {
         reference: String [key = "ref"] = T::Text(formats::IMAGE),
         /// `sha256:…` of exactly the image that is meant.
         digest: Option<String> = T::Text(formats::DIGEST),
+        /// The step of `setup` with `on: host` that builds it, where no registry has it: it is never pulled.
+        built_by: Option<String> = T::Text(formats::NAME),
         /// Build it from a Dockerfile next to the recipe.
         build: Option<Build>,
     }
@@ -61,6 +66,7 @@ impl Written {
         Self {
             reference: text.to_owned(),
             digest: None,
+            built_by: None,
             build: None,
         }
     }
@@ -74,6 +80,7 @@ impl Image {
             Self::Pull {
                 reference,
                 digest: Some(digest),
+                ..
             } => Some(format!("{reference}@{digest}")),
             Self::Pull { reference, .. } => Some(reference.clone()),
             Self::Build { .. } => None,
@@ -103,6 +110,7 @@ impl Field for Image {
         Some(Self::Pull {
             reference,
             digest: written.digest.or(inline),
+            built_by: written.built_by,
         })
     }
 }
