@@ -160,7 +160,8 @@ fn holds(row: &Guide) {
     let recipe = row.recipe;
     let commands = recorded(&format!("mlperf-inference/{recipe}"), row.settings);
     let of = |first: &str, second: &str| -> Vec<&Vec<String>> {
-        let fits = |command: &&Vec<String>| command[0] == first && command[1] == second;
+        let both = [first.to_owned(), second.to_owned()];
+        let fits = |command: &&Vec<String>| command.starts_with(&both);
         commands.iter().filter(fits).collect()
     };
     let exec = |command: &&Vec<String>| Exec {

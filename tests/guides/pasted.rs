@@ -49,12 +49,9 @@ fn holds(recipe: &str) {
     assert!(ran.status.success(), "{recipe}: {problems}");
     assert_eq!(recorder.missing(), "", "{recipe}");
     let commands = recorder.commands();
-    assert!(
-        commands.iter().any(|one| one[..2] == ["docker", "run"]),
-        "{recipe}"
-    );
+    assert!(commands.iter().any(|one| is(one, "run")), "{recipe}");
     // None but the `pull` and the `build` of the plan brings an image.
-    let runs = commands.iter().filter(|one| one[..2] == ["docker", "run"]);
+    let runs = commands.iter().filter(|one| is(one, "run"));
     for run in runs {
         assert!(
             run.contains(&"--pull=never".to_owned()),
@@ -139,7 +136,12 @@ fn an_image_that_is_not_pulled_must_be_there() {
 
 fn has_pulled(commands: &[Vec<String>]) -> bool {
     let mut commands = commands.iter();
-    commands.any(|command| command[..2] == ["docker", "pull"])
+    commands.any(|command| is(command, "pull"))
+}
+
+/// Whether it is a command of docker's.
+fn is(command: &[String], name: &str) -> bool {
+    command.starts_with(&["docker".to_owned(), name.to_owned()])
 }
 
 /// No registry has the image of v4.1: it is built, or the script ends, and no other one is pulled.

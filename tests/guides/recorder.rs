@@ -8,7 +8,8 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// Writes its arguments down, and what `docker` would not find. No image is there unless `IMAGES` is set, and a
-/// result is wherever it is looked for. A clone has what v4.1's guide builds its image with.
+/// result is wherever it is looked for. A clone has what v4.1's guide builds its image with, and the
+/// directory above SDXL's harness what v5.1's does.
 const RECORDER: &str = r#"#!/bin/sh
 { printf '%s\0' "$(basename "$0")" "$@"; printf '\n\0'; } >>"$RECORD"
 exists() { [ -e "$1" ] || echo "$1" >>"$RECORD.missing"; }
@@ -23,16 +24,17 @@ case "$(basename "$0") $1" in
 "git clone")
   cloned=$(basename "$2" .git)/blogs/artificial-intelligence/mlperf-inf-4-1/src/docker
   mkdir -p "$cloned"
-  cat >"$cloned/build_llama2.sh" <<'END'
-printf '%s\0' bash build_llama2.sh >>"$RECORD"; printf '\n\0' >>"$RECORD"; touch "$RECORD.built"
-END
-  ;;
+  echo 'sh "$BUILDER" bash build_llama2.sh' >"$cloned/build_llama2.sh" ;;
 "curl "*) echo PK ;;
 "hf download")
   for word; do [ "$before" != --local-dir ] || mkdir -p "$word"
     [ "$before" != --cache-dir ] || mkdir -p "$word/models--$(echo "$2" | sed s,/,--,)"
     before=$word; done ;;
 esac
+"#;
+
+/// A script that builds an image: the guides have several.
+const BUILDER: &str = r#"printf '%s\0' "$@" >>"$RECORD"; printf '\n\0' >>"$RECORD"; touch "$RECORD.built"
 "#;
 
 /// An empty directory in which shell plans are run.
@@ -49,6 +51,12 @@ impl Recorder {
         fs::create_dir(&bin).unwrap();
         for program in ["docker", "hf", "git", "curl", "retrial"] {
             executable(&bin.join(program), RECORDER);
+        }
+        fs::write(bin.join("builder"), BUILDER).unwrap();
+        fs::create_dir(directory.path().join("of")).unwrap();
+        for script in ["build_docker.sh", "build_docker_nogil.sh"] {
+            let text = format!("#!/bin/sh\nsh \"$BUILDER\" ./{script}\n");
+            executable(&directory.path().join("of").join(script), &text);
         }
         Self {
             directory,
@@ -83,6 +91,7 @@ impl Recorder {
             .current_dir(self.path().join("empty"));
         let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
         script.env("PATH", path).env("RECORD", self.record());
+        script.env("BUILDER", bin.join("builder"));
         script.env("IMAGES", if self.has_images { "all" } else { "" });
         script.output().unwrap()
     }
