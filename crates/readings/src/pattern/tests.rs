@@ -72,7 +72,9 @@ fn only_the_first_match_below_a_heading_counts(
     let pattern = Pattern::new(pattern, take, "").unwrap();
     let pattern = pattern.below(heading).unwrap();
     let mut reader = pattern.reader();
-    SECTIONS.iter().for_each(|line| reader.feed(line));
+    for line in SECTIONS {
+        reader.feed(line);
+    }
     let figures = reader.finish().unwrap().figures;
     let values: Vec<f64> = figures.iter().map(|figure| figure.value).collect();
     assert_eq!(values, expected);
@@ -83,7 +85,9 @@ fn a_heading_that_is_not_there_is_told() {
     let pattern = Pattern::new(r"tokens/s: (\d+)", Take::Last, "").unwrap();
     let pattern = pattern.below("^MultiStream").unwrap();
     let mut reader = pattern.reader();
-    SECTIONS.iter().for_each(|line| reader.feed(line));
+    for line in SECTIONS {
+        reader.feed(line);
+    }
     let error = reader.finish().unwrap_err().to_string();
     assert!(
         error.contains("below one that matches `^MultiStream`"),
