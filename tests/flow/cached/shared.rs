@@ -157,11 +157,7 @@ fn the_shell_plan_does_the_same() {
             .expect_exit(0)
             .out
             .replace(" recipe", &format!(" {name}"));
-        let output = std::process::Command::new("sh")
-            .args(["-c", &text])
-            .current_dir(lab.path(""))
-            .output()
-            .unwrap();
+        let output = lab.script(&text);
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{text}\n---\n{said}\n{errors}");

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -121,6 +121,16 @@ impl Lab {
             command.env("DOCKER_HOST", engine);
         }
         command
+    }
+
+    /// A script beside the recipe to its end, with the tool in its path.
+    pub fn script(&self, text: &str) -> Output {
+        let tool = Path::new(env!("CARGO_BIN_EXE_retrial")).parent().unwrap();
+        let path = format!("{}:{}", tool.display(), std::env::var("PATH").unwrap());
+        let mut sh = Command::new("sh");
+        sh.args(["-c", text]).current_dir(self.root.path());
+        sh.env("PATH", path).env("RETRIAL_HOME", &self.home);
+        sh.output().unwrap()
     }
 
     /// `retrial …` to its end.

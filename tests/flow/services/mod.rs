@@ -369,10 +369,7 @@ fn as_a_script() {
         let plan = ["plan", &format!("./{file}"), "--format", "shell"];
         let script = lab.retrial(&plan).expect_exit(0).out;
         let run = |script: &str| {
-            let output = std::process::Command::new("sh")
-                .args(["-c", script])
-                .output();
-            let output = output.unwrap();
+            let output = lab.script(script);
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             (
                 output.status.code(),
