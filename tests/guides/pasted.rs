@@ -166,3 +166,15 @@ fn an_image_that_a_step_builds_is_not_pulled() {
         assert!(!has_pulled(&commands));
     }
 }
+
+/// `judge` reads training logs from files of MLCommons' names.
+#[test]
+fn a_training_log_is_kept() {
+    let recorder = Recorder::new();
+    let ran = recorder.run(&["mlperf-training/v5.1/amd/llama2-70b-lora", "--trials=2"]);
+    assert!(ran.status.success());
+    for log in ["run_1/result_1.txt", "run_2/result_2.txt"] {
+        let results = recorder.path().join("empty/results/training/performance");
+        assert!(results.join(log).exists(), "{log}");
+    }
+}

@@ -3,7 +3,7 @@
 use super::quote;
 use crate::plan::measurement::MeasurementPlan;
 use crate::plan::step::{Action, ExecStep, Plan, Purpose};
-use retrial_recipe::model::Mode;
+use retrial_recipe::model::{FigureSource, Find, Mode};
 
 /// The directory of the results that are judged.
 pub(super) const RESULTS: &str = "results";
@@ -37,39 +37,53 @@ pub(super) fn kept(plan: &Plan, exec: &ExecStep, line: &str) -> String {
         return line.to_owned();
     };
     let first = quote(&format!("{directory}/{name}"));
-    let copies = files.map(|(other, _)| {
-        let other = quote(&other);
-        format!("\nmkdir -p {other}; cp {first} {other}")
+    let copies = files.map(|(other, name)| {
+        let (other, copy) = (quote(&other), quote(&format!("{other}/{name}")));
+        format!("\nmkdir -p {other}; cp {first} {copy}")
     });
     format!("logged {first} {line}{}", copies.collect::<String>())
 }
 
 /// The directories and names of files from which `retrial judge` reads what a command prints.
-fn files(plan: &Plan, exec: &ExecStep) -> Vec<(String, &'static str)> {
-    let measured = |index: &usize| Some((*index, plan.measurements.get(*index)?));
-    let (found, trial, name): (Vec<_>, u32, &str) = match &exec.purpose {
+fn files(plan: &Plan, exec: &ExecStep) -> Vec<(String, String)> {
+    let (measurements, of) = match &exec.purpose {
         Purpose::Prepare => return Vec::new(),
         Purpose::Measure {
             measurements,
             trial,
-        } => {
-            let found = measurements.iter().filter_map(measured);
-            let found = found.filter(|(_, one)| !one.loadgen && is_printed(one));
-            (found.collect(), *trial, "output.log")
-        }
+        } => (measurements.clone(), *trial),
         Purpose::Check {
             measurement, trial, ..
-        } => {
-            let found = measured(measurement).into_iter();
-            // MLPerf's name for what a script says of the accuracy.
-            let found = found.filter(|(_, one)| one.loadgen && one.mode == Mode::Accuracy);
-            (found.collect(), *trial, "accuracy.txt")
-        }
+        } => (vec![*measurement], *trial),
     };
-    let places = found.into_iter();
-    places
-        .map(|(index, _)| (directory(plan, index, trial), name))
-        .collect()
+    let is_check = matches!(exec.purpose, Purpose::Check { .. });
+    let named = measurements.into_iter().filter_map(|index| {
+        let measured = plan.measurements.get(index)?;
+        let name = if is_check {
+            accuracy(measured)
+        } else {
+            printed(measured, of)
+        };
+        Some((directory(plan, index, of), name?))
+    });
+    named.collect()
+}
+
+/// MLPerf's name for what a script says of the accuracy.
+fn accuracy(measured: &MeasurementPlan) -> Option<String> {
+    let is_read = measured.loadgen && measured.mode == Mode::Accuracy;
+    is_read.then(|| "accuracy.txt".to_owned())
+}
+
+/// The name for the output of a measurement from which figures are read. Training logs have that of `MLCommons`.
+fn printed(measured: &MeasurementPlan, trial: u32) -> Option<String> {
+    let figures = measured.figures.iter();
+    let mut printed = figures.filter(|(_, one)| !measured.loadgen && one.file.is_none());
+    let is_log = |(_, one): &(String, FigureSource)| matches!(one.find, Find::Mllog(_));
+    if printed.clone().any(is_log) {
+        return Some(format!("result_{trial}.txt"));
+    }
+    printed.next().map(|_| "output.log".to_owned())
 }
 
 /// The directory of a trial's results. Those of a warm-up lie elsewhere, for `judge` counts all that it finds.
@@ -79,10 +93,4 @@ pub(super) fn directory(plan: &Plan, measurement: usize, trial: u32) -> String {
     let is_judged = measured.is_none_or(|one| trial > one.warmup);
     let above = if is_judged { RESULTS } else { "warm-up" };
     format!("{above}/{}", place.unwrap_or_default())
-}
-
-/// Whether any figure is read from the output of the command.
-fn is_printed(measured: &MeasurementPlan) -> bool {
-    let mut figures = measured.figures.iter();
-    figures.any(|(_, source)| source.file.is_none())
 }
