@@ -49,7 +49,8 @@ fn a_registry_that_is_down() {
     lab.run(&[]).expect_exit(3).says("127.0.0.1:9");
     lab.run(&["--pull", "never"])
         .expect_exit(3)
-        .says("--pull never");
+        .says("the engine has no image 127.0.0.1:9/team/image:1")
+        .says("build it or pull it yourself, or use --pull missing");
 }
 
 #[test]

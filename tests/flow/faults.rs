@@ -226,11 +226,24 @@ async fn stopped_while_results_are_fetched() {
 
 #[tokio::test]
 async fn the_container_cannot_be_removed() {
-    let (play, engine) = (Play::new(), Arc::new(engine().fail("remove", refused())));
+    // Once while the verdict is reached, and again by the last step.
+    let engine = engine()
+        .fail_nth("remove", 1, refused())
+        .fail_nth("remove", 2, refused());
+    let (play, engine) = (Play::new(), Arc::new(engine));
     let ended = play.execute(&engine).await.unwrap();
     assert_eq!(ended.exit.code(), 3);
     assert!(ended.verdict.is_some(), "the verdict stands");
     assert!(play.journal().contains("retrial clean"));
+}
+
+#[tokio::test]
+async fn the_container_can_be_removed_at_the_second_try_only() {
+    let (play, engine) = (Play::new(), Arc::new(engine().fail("remove", refused())));
+    let ended = play.execute(&engine).await.unwrap();
+    assert_eq!(ended.exit.code(), 0, "{}", play.journal());
+    assert_eq!(count(&engine, "remove"), 2);
+    assert!(engine.specs().is_empty());
 }
 
 #[tokio::test]
