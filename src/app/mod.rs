@@ -26,6 +26,7 @@ pub(crate) mod open;
 pub(crate) mod options;
 pub(crate) mod preflight;
 pub(crate) mod prepare;
+mod probe;
 pub(crate) mod recipes;
 pub(crate) mod report;
 pub(crate) mod runs;

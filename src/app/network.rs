@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::host::checks::HostSeen;
+use crate::host::checks::{HostSeen, HostsSeen};
 
 /// HTTPS.
 const PORT: u16 = 443;
@@ -14,12 +14,12 @@ const PORT: u16 = 443;
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// Asks all hosts at once. With a proxy none is asked: it decides what can be reached.
-pub async fn ask(hosts: &[String]) -> Vec<HostSeen> {
+pub async fn ask(hosts: &[String]) -> HostsSeen {
     let proxy = ["https_proxy", "HTTPS_PROXY"].into_iter().find_map(|name| {
         let value = std::env::var(name).ok().filter(|value| !value.is_empty());
         value.map(|_| format!("not tried: the proxy of {name} decides"))
     });
-    join_all(hosts.iter().map(|name| async {
+    let hosts = hosts.iter().map(|name| async {
         HostSeen {
             name: name.clone(),
             unknown: proxy.clone(),
@@ -28,8 +28,11 @@ pub async fn ask(hosts: &[String]) -> Vec<HostSeen> {
                 Some(_) => None,
             },
         }
-    }))
-    .await
+    });
+    HostsSeen {
+        hosts: join_all(hosts).await,
+        from_container: false,
+    }
 }
 
 async fn connect(name: &str) -> Result<(), String> {

@@ -1,5 +1,6 @@
 //! Examines this host, its engine and the hub, for `doctor` and before a run.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use rustix::fs::Access as Rights;
@@ -8,11 +9,12 @@ use serde_json::{Value, json};
 use crate::app::failure::Failure;
 use crate::app::network;
 use crate::app::options::GlobalOptions;
+use crate::app::probe;
 use crate::app::terminal;
 use crate::host;
 use crate::host::checks::{
-    Access, Check, CheckKind, CheckState, Condition, Disk, EngineFound, Facts, ModelSeen, Settings,
-    examine, rocm_of_image,
+    Access, Check, CheckKind, CheckState, Condition, Disk, EngineFound, Facts, HostsSeen,
+    ImageContent, ModelSeen, Settings, examine, rocm_of_image,
 };
 use crate::host::model::HostView;
 use crate::plan::{Action, Plan};
@@ -54,9 +56,11 @@ pub async fn look(
         None => None,
     };
     let found = found.unwrap_or_else(|| answers(engine, abilities.as_ref()));
-    let image_rocm = image_rocm(engine, plan).await;
+    let (image, hosts) = match plan {
+        Some(plan) => content(engine, plan).await,
+        None => <_>::default(),
+    };
     let (claims, models) = (claims(engine).await, models(plan).await);
-    let hosts = network::ask(&plan.map(Plan::needed_hosts).unwrap_or_default()).await;
     let checks = examine(&Facts {
         host: &host,
         conditions: &conditions,
@@ -64,7 +68,7 @@ pub async fn look(
         engine: found,
         disks: disks(global, plan, abilities.as_ref()),
         requires: plan.map(|plan| &plan.requires),
-        image_rocm,
+        image,
         assigned: plan.and_then(|plan| plan.assigned_gpus.as_ref()),
         chosen: plan.is_some_and(|plan| !plan.gpus.is_empty()),
         claims,
@@ -148,15 +152,32 @@ fn answers(engine: Option<&dyn Engine>, abilities: Option<&Abilities>) -> Engine
     }
 }
 
-async fn image_rocm(engine: Option<&dyn Engine>, plan: Option<&Plan>) -> Option<String> {
-    let plan = plan?;
-    let image = match engine {
-        Some(engine) => engine.image(&plan.image).await.ok().flatten(),
-        None => None,
+/// What the image has, and the hosts that its commands connect to: asked from a container of it, if the
+/// engine has it; hosts otherwise from this machine.
+async fn content(engine: Option<&dyn Engine>, plan: &Plan) -> (ImageContent, HostsSeen) {
+    let hosts = plan.needed_hosts();
+    let (mut env, mut probed) = (Vec::new(), None);
+    if let Some(engine) = engine
+        && let Ok(Some(image)) = engine.image(&plan.image).await
+    {
+        probed = probe::look(engine, plan, &image.id, &hosts).await;
+        env = image.env;
+    }
+    let (rocm, packages, asked) = match probed {
+        Some(probed) => (probed.rocm, probed.packages, probed.hosts),
+        None => (None, Vec::new(), None),
     };
-    let env = image.map(|image| image.env).unwrap_or_default();
     let variant = plan.variant.get("rocm").map(String::as_str);
-    rocm_of_image(&plan.image, &env, variant)
+    let told = || rocm_of_image(&plan.image, &env, variant);
+    let hosts = match asked {
+        Some(hosts) => HostsSeen {
+            hosts,
+            from_container: true,
+        },
+        None => network::ask(&hosts).await,
+    };
+    let rocm = rocm.or_else(told);
+    (ImageContent { rocm, packages }, hosts)
 }
 
 /// Runs of ours that have GPUs, whoever's they are.
@@ -250,5 +271,6 @@ fn disk(what: &str, path: &Path, ours: bool) -> Disk {
         needed: None,
         network: host::network_file_system(path),
         writable: !ours || there.is_none_or(|path| rights(path).is_ok()),
+        device: there.and_then(|path| Some(path.metadata().ok()?.dev())),
     }
 }

@@ -101,7 +101,9 @@ fn of_host(run: &SourceRun) -> BTreeMap<&'static str, String> {
         known.extend(count.map(|count| (field, count.to_string())));
     }
     if !kernel.is_empty() {
-        known.insert("operating_system", format!("Linux {kernel}"));
+        let system = run.host.system.as_ref();
+        let system = system.map_or("Linux", |system| &system.name);
+        known.insert("operating_system", format!("{system} {kernel}"));
     }
     let gpus = gpus(run);
     known.insert("accelerators_per_node", gpus.len().to_string());

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use super::model::OperatingSystem;
 use super::root::Root;
+use retrial_readings::sanitize;
 
 /// The machine's name.
 pub fn hostname(root: &Root) -> String {
@@ -15,6 +17,24 @@ pub fn hostname(root: &Root) -> String {
 /// The kernel's release.
 pub fn kernel(root: &Root) -> String {
     root.text("proc/sys/kernel/osrelease").unwrap_or_default()
+}
+
+/// The operating system, where it tells.
+pub fn operating_system(root: &Root) -> Option<OperatingSystem> {
+    let text = ["etc/os-release", "usr/lib/os-release"];
+    let text = text.iter().find_map(|path| root.text(path))?;
+    let value = |key: &str| {
+        let mut pairs = text.lines().filter_map(|line| line.split_once('='));
+        let (_, value) = pairs.find(|(name, _)| name.trim() == key)?;
+        Some(sanitize(value.trim().trim_matches(['"', '\''])).into_owned())
+    };
+    let id = value("ID")?;
+    let version = value("VERSION_ID").unwrap_or_default();
+    Some(OperatingSystem {
+        name: value("PRETTY_NAME").unwrap_or_else(|| format!("{id} {version}")),
+        id,
+        version,
+    })
 }
 
 /// The processors, as the kernel lists them: how many sockets there are is what differs between

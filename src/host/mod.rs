@@ -42,6 +42,7 @@ pub fn probe(root: &Path, disk_at: &Path) -> HostView {
         unread: root.unread(),
         hostname: machine::hostname(&root),
         kernel: machine::kernel(&root),
+        system: machine::operating_system(&root),
         cpu: processors.model,
         sockets: processors.sockets,
         cores_per_socket: processors.cores,

@@ -12,6 +12,9 @@ pub struct HostView {
     pub hostname: String,
     /// Kernel release.
     pub kernel: String,
+    /// The operating system, where it tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<OperatingSystem>,
     /// The processor's model name.
     pub cpu: String,
     /// Logical processors.
@@ -65,6 +68,28 @@ impl HostView {
     #[must_use]
     pub fn has_gpu(&self, vendor: GpuVendor) -> bool {
         self.gpus.iter().any(|gpu| gpu.vendor == vendor)
+    }
+}
+
+/// An operating system, by `/etc/os-release`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OperatingSystem {
+    /// `ubuntu`, `rhel`, `sles`, …
+    pub id: String,
+    /// `24.04`, `9.6`; empty where it has none.
+    pub version: String,
+    /// For people: `Ubuntu 24.04.3 LTS`.
+    pub name: String,
+}
+
+impl OperatingSystem {
+    /// Whether it is a listed one: `rhel 9.6`, or `ol 9` of all its 9.x.
+    pub(crate) fn is(&self, listed: &str) -> bool {
+        let Some((id, version)) = listed.split_once(' ') else {
+            return false;
+        };
+        let rest = self.version.strip_prefix(version);
+        id == self.id && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }
 }
 

@@ -29,8 +29,11 @@ const SCRIPTS: [(&str, &str); 7] = [
     ("probe", include_str!("control/probe")),
     ("children", include_str!("control/children")),
     ("processes", include_str!("control/processes")),
-    ("packages", include_str!("control/packages")),
+    ("packages", PACKAGES),
 ];
+
+/// The script that lists what is installed where it runs, by reading files only.
+pub const PACKAGES: &str = include_str!("control/packages");
 
 /// The pipe by which the first process is asked for the installed packages, and its answer.
 const ASK: &str = "ask";

@@ -23,9 +23,16 @@ pub const JOB_LABEL: &str = "io.retrial.job";
 /// The labels of this run's containers: one without them is never touched.
 pub fn own_labels(session: &Session) -> BTreeMap<String, String> {
     let path = session.run.path().display().to_string();
+    let path = (PATH_LABEL.to_owned(), path);
+    let own = labels_of(session.run.id()).into_iter();
+    own.chain([path]).collect()
+}
+
+/// The labels of a container of ours, of a run or of another name.
+#[must_use]
+pub fn labels_of(run: &str) -> BTreeMap<String, String> {
     let own = BTreeMap::from([
-        (RUN_LABEL.to_owned(), session.run.id().to_owned()),
-        (PATH_LABEL.to_owned(), path),
+        (RUN_LABEL.to_owned(), run.to_owned()),
         (USER_LABEL.to_owned(), user()),
         (UID_LABEL.to_owned(), uid()),
     ]);

@@ -53,11 +53,12 @@ mod terminate;
 mod watch;
 mod watched;
 
+pub use control::PACKAGES;
 pub use error::RunError;
 pub use execute::{Ended, execute};
 pub use judge::{evidence_of, judge_files, judge_run};
 pub use labels::{
-    CACHE_LABEL, GPU_LABEL, JOB_LABEL, PATH_LABEL, RUN_LABEL, USER_LABEL, other_user,
+    CACHE_LABEL, GPU_LABEL, JOB_LABEL, PATH_LABEL, RUN_LABEL, USER_LABEL, labels_of, other_user,
 };
 pub use prepared::Prepared;
 pub use session::{Options, Session};

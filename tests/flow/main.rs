@@ -12,6 +12,7 @@ mod command_line;
 mod compared;
 mod disk;
 mod engines;
+mod examined;
 mod failing;
 mod faults;
 mod fetch;

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::services::{HostSeen, ModelSeen};
+use super::image::ImageContent;
+use super::services::{HostsSeen, ModelSeen};
 use crate::host::assign::AssignedGpus;
 use crate::host::model::HostView;
 use retrial_recipe::model::{GpuRequest, Requires};
@@ -96,6 +97,8 @@ pub struct Disk {
     pub network: Option<String>,
     /// We may write there; the engine's own disk is not ours to write.
     pub writable: bool,
+    /// The file system's number, by which directories of one disk are told.
+    pub device: Option<u64>,
 }
 
 impl Disk {
@@ -108,6 +111,7 @@ impl Disk {
             needed: None,
             network: None,
             writable: true,
+            device: None,
         }
     }
 }
@@ -147,8 +151,8 @@ pub struct Facts<'a> {
     pub disks: Vec<Disk>,
     /// What the recipe asks, if one is asked about.
     pub requires: Option<&'a Requires>,
-    /// The `ROCm` release of the image, where the image or the recipe tells.
-    pub image_rocm: Option<String>,
+    /// What the image has.
+    pub image: ImageContent,
     /// The GPUs that a container would get, and how.
     pub assigned: Option<&'a AssignedGpus>,
     /// `--gpus` chose them.
@@ -158,7 +162,7 @@ pub struct Facts<'a> {
     /// Models of the hub that are asked for.
     pub models: Vec<ModelSeen>,
     /// Hosts that the recipe's commands connect to.
-    pub hosts: Vec<HostSeen>,
+    pub hosts: HostsSeen,
     /// Ports of this host on which somebody listens.
     pub listening: Vec<u16>,
 }
@@ -174,12 +178,12 @@ impl<'a> Facts<'a> {
             engine: EngineFound::NotAsked,
             disks: Vec::new(),
             requires: None,
-            image_rocm: None,
+            image: ImageContent::default(),
             assigned: None,
             chosen: false,
             claims: Vec::new(),
             models: Vec::new(),
-            hosts: Vec::new(),
+            hosts: HostsSeen::default(),
             listening: Vec::new(),
         }
     }

@@ -1,12 +1,16 @@
 //! The GPUs: are the right ones there, idle and healthy, and can a container have them?
 
 use super::{Check, CheckKind, CheckState, Condition, Facts};
+use crate::format::size;
+use crate::host::amd_models::memory as published_memory;
 use crate::host::assign::{cards, unsupported_method};
 use crate::host::model::Gpu;
 use retrial_recipe::model::GpuVendor;
 
 /// Memory that a GPU holds without any program: the driver's own.
 const IDLE_VRAM: u64 = 1 << 30;
+/// Of twenty parts of the published memory a driver shows as many at least: it keeps some itself.
+const LEAST_MEMORY: u64 = 19;
 /// Models of which one card is two GPUs.
 const OF_TWO_DIES: [&str; 2] = ["MI250", "MI250X"];
 
@@ -28,6 +32,7 @@ pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
     }
     checks.extend(partition(facts, &gpus));
     checks.extend(undivided(&gpus));
+    checks.extend(memory(&gpus));
     checks.push(idle(facts, &gpus));
     checks.extend(claimed(facts));
     checks.extend(healthy(&gpus));
@@ -188,6 +193,30 @@ fn undivided(gpus: &[Checked<'_>]) -> Option<Check> {
     ))
 }
 
+/// A GPU whose driver shows less memory than its model has is divided, or shared with somebody else.
+fn memory(gpus: &[Checked<'_>]) -> Option<Check> {
+    let whole = |gpu: &Gpu| {
+        let mode = gpu.partition.as_ref().map(|one| one.compute.as_str());
+        mode.is_none_or(|mode| mode.eq_ignore_ascii_case("SPX"))
+    };
+    let known = gpus.iter().map(|one| one.gpu).filter(|gpu| whole(gpu));
+    let known = known.filter_map(|gpu| Some((gpu, gpu.vram?, published_memory(&gpu.model)?)));
+    let known: Vec<(&Gpu, u64, u64)> = known.collect();
+    let short = known
+        .iter()
+        .find(|(_, actual, published)| *actual < published / 20 * LEAST_MEMORY);
+    let (_, actual, published) = short.or(known.first())?;
+    let check = match short {
+        Some((gpu, ..)) => {
+            CheckKind::GpuMemory.warning(format!("{} on a {}", size(*actual), gpu.model))
+        }
+        None => CheckKind::GpuMemory.ok(format!("{} each", size(*actual))),
+    };
+    Some(check.required(size(*published)).fix(
+        "is it divided, or a virtual function? The published figure had all of it: amd-smi static --vram",
+    ))
+}
+
 fn idle(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
     let mut known = false;
     let mut busy = Vec::new();
@@ -293,7 +322,7 @@ fn access(facts: &Facts<'_>) -> Option<Check> {
     let unsupported = unsupported_method(request, facts.host, assigned.method);
     let check = match &unsupported {
         Some((reason, _)) => CheckKind::GpuAccess.error(reason),
-        None => CheckKind::GpuAccess.ok(format!("by {method}: {}", assigned.reason)),
+        None => CheckKind::GpuAccess.ok(format!("{method}: {}", assigned.reason)),
     };
     let fix = unsupported.map(|(_, fix)| fix).unwrap_or_default();
     Some(check.required(method).fix(fix))

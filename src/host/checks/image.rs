@@ -1,6 +1,15 @@
-//! Which `ROCm` release an image has, as far as it can be told without running it.
+//! What an image has, and which `ROCm` release, as far as it can be told without running it.
 
 use retrial_container::ImageRef;
+
+/// What an image has, as far as it is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ImageContent {
+    /// Its release of `ROCm`.
+    pub rocm: Option<String>,
+    /// Python packages with their versions, where they were listed.
+    pub packages: Vec<(String, String)>,
+}
 
 /// The release: what the image itself states in its environment, else what the recipe's variant
 /// says, else what its name says (`rocm7.0.0_vllm…`, `rocm/dev-ubuntu-24.04:7.1.1-complete`).

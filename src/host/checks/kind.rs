@@ -15,6 +15,8 @@ words! {
         Partition = "partition",
         /// The GPUs are not divided.
         GpusWhole = "gpus undivided",
+        /// The GPUs have the memory that their model has.
+        GpuMemory = "gpu memory",
         /// No other program uses the GPUs.
         GpusIdle = "gpus idle",
         /// No other run has the GPUs.
@@ -29,6 +31,10 @@ words! {
         Driver = "driver",
         /// The `ROCm` release of the host.
         Rocm = "rocm on the host",
+        /// The operating system and its kernel.
+        System = "operating system",
+        /// Frameworks in the image.
+        Frameworks = "frameworks in the image",
         /// The image has code for the GPUs.
         ImageTarget = "image for these GPUs",
         /// Free space of a disk.

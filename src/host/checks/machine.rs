@@ -5,8 +5,42 @@ use crate::format::size;
 
 pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
     let required = facts.requires.and_then(|requires| requires.disk);
-    let disks = facts.disks.iter().map(|one| disk(one, required));
+    let disks = by_file_system(&facts.disks, required);
+    let disks = disks.iter().map(|one| disk(one, required));
     disks.chain(memory(facts)).collect()
+}
+
+/// Directories of one file system share its space: it needs what is known of the parts, or all that the
+/// recipe requires, whichever is more.
+fn by_file_system(disks: &[Disk], required: Option<u64>) -> Vec<Disk> {
+    let mut groups: Vec<Vec<&Disk>> = Vec::new();
+    for disk in disks {
+        let shares = |group: &&mut Vec<&Disk>| {
+            let first = group[0];
+            first.device.is_some() && first.device == disk.device && first.writable && disk.writable
+        };
+        match groups.iter_mut().find(shares) {
+            Some(group) => group.push(disk),
+            None => groups.push(vec![disk]),
+        }
+    }
+    let together = |group: Vec<&Disk>| {
+        if group.len() == 1 {
+            return group[0].clone();
+        }
+        let list = |of: fn(&Disk) -> &str| {
+            let all: Vec<&str> = group.iter().map(|disk| of(disk)).collect();
+            all.join(", ")
+        };
+        let known = group.iter().filter_map(|disk| disk.needed);
+        Disk {
+            what: list(|disk| &disk.what),
+            path: list(|disk| &disk.path),
+            needed: known.reduce(u64::saturating_add).max(required),
+            ..group[0].clone()
+        }
+    };
+    groups.into_iter().map(together).collect()
 }
 
 /// The recipe states what it takes in all; where that will be stored depends on the disks, so each

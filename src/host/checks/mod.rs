@@ -4,7 +4,6 @@
 //! `doctor` prints all of them. A plan keeps the requirements of its recipe that are not met
 //! ([`unmet`]), and a run stops on those that it cannot work with ([`Check::stops`]).
 
-mod compatibility;
 mod driver;
 mod engine;
 mod facts;
@@ -13,6 +12,7 @@ mod image;
 mod kind;
 mod machine;
 mod release;
+mod rocm;
 mod services;
 mod settings;
 
@@ -25,9 +25,9 @@ use crate::host::model::HostView;
 use retrial_recipe::model::Requires;
 
 pub use facts::{Condition, Disk, EngineFound, Errors, Facts, Process, Settings};
-pub use image::rocm_of_image;
+pub use image::{ImageContent, rocm_of_image};
 pub use kind::CheckKind;
-pub use services::{Access, HostSeen, ModelSeen};
+pub use services::{Access, HostSeen, HostsSeen, ModelSeen};
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

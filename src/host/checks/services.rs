@@ -42,6 +42,15 @@ fn model(model: &ModelSeen) -> Check {
         .required("the hub serves it")
 }
 
+/// Hosts that commands of a recipe connect to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostsSeen {
+    /// Each of them.
+    pub hosts: Vec<HostSeen>,
+    /// They were asked from a container of the recipe's image, in its network.
+    pub from_container: bool,
+}
+
 /// A host that commands of a recipe connect to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostSeen {
@@ -54,20 +63,31 @@ pub struct HostSeen {
 }
 
 fn network(facts: &Facts<'_>) -> Option<Check> {
-    let all: Vec<&str> = facts.hosts.iter().map(|host| host.name.as_str()).collect();
+    let HostsSeen {
+        hosts,
+        from_container,
+    } = &facts.hosts;
+    let all: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
     if all.is_empty() {
         return None;
     }
-    let failed = facts.hosts.iter().filter_map(|host| {
+    let failed = hosts.iter().filter_map(|host| {
         let error = host.error.as_ref()?;
         Some(format!("{}: {error}", host.name))
     });
     let failed: Vec<String> = failed.collect();
-    let unknown = facts.hosts.iter().find_map(|host| host.unknown.as_ref());
+    let unknown = hosts.iter().find_map(|host| host.unknown.as_ref());
+    let from = if *from_container {
+        "from a container"
+    } else {
+        "from this machine"
+    };
     let check = match unknown {
-        _ if !failed.is_empty() => CheckKind::Network.warning(failed.join("; ")),
+        _ if !failed.is_empty() => {
+            CheckKind::Network.warning(format!("{from}: {}", failed.join("; ")))
+        }
         Some(reason) => CheckKind::Network.unknown(reason),
-        None => CheckKind::Network.ok("all hosts answer"),
+        None => CheckKind::Network.ok(format!("all hosts answer {from}")),
     };
     Some(check.required(all.join(", ")).fix(
         "open the way to them (HTTPS, port 443), or set https_proxy: commands of the recipe fail without them",

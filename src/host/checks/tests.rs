@@ -1,7 +1,7 @@
 //! Checks of hosts that are right, and of hosts that are not.
 
 use super::*;
-use crate::host::model::{Gpu, HostView, Partition};
+use crate::host::model::{Gpu, HostView, OperatingSystem, Partition};
 use retrial_recipe::model::{GpuRequest, GpuVendor, Requires};
 
 fn gpu(model: &str, gfx: &str, number: u32) -> Gpu {
@@ -32,6 +32,12 @@ fn eight() -> HostView {
             .collect(),
         amdgpu: Some("6.16.6".to_owned()),
         rocm: Some("7.1.1-38".to_owned()),
+        kernel: "6.8.0-79-generic".to_owned(),
+        system: Some(OperatingSystem {
+            id: "ubuntu".to_owned(),
+            version: "24.04".to_owned(),
+            name: "Ubuntu 24.04.3 LTS".to_owned(),
+        }),
         memory: 3 << 40,
         ..HostView::default()
     }
@@ -89,15 +95,19 @@ fn facts<'a>(
             free: Some(1 << 40),
             network: None,
             writable: true,
+            device: None,
             needed: None,
         }],
         requires: Some(requires),
-        image_rocm: Some("7.1.1".to_owned()),
+        image: ImageContent {
+            rocm: Some("7.1.1".to_owned()),
+            packages: Vec::new(),
+        },
         assigned: None,
         chosen: false,
         claims: Vec::new(),
         models: Vec::new(),
-        hosts: Vec::new(),
+        hosts: HostsSeen::default(),
         listening: Vec::new(),
     }
 }
@@ -196,7 +206,7 @@ fn partitions_that_a_recipe_does_not_name_are_in_the_way() {
 fn a_release_without_code_for_the_gpu_cannot_work() {
     let (host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
     let mut old = facts(&host, &[], &settings, &requires);
-    old.image_rocm = Some("6.4.1".to_owned());
+    old.image.rocm = Some("6.4.1".to_owned());
     let checks = examine(&old);
     let target = of(&checks, "image for these GPUs");
     assert_eq!(
@@ -211,6 +221,58 @@ fn a_release_without_code_for_the_gpu_cannot_work() {
     newer.amdgpu = None;
     let checks = examine(&facts(&newer, &[], &settings, &requires));
     assert_eq!(of(&checks, "amdgpu driver").state, CheckState::Unknown);
+}
+
+#[test]
+fn systems_and_frameworks_are_compared_with_what_amd_lists() {
+    let (mut host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
+    let system = |host: &HostView, packages: &[(&str, &str)]| {
+        let mut found = facts(host, &[], &settings, &requires);
+        let packages = packages.iter();
+        found.image.packages = packages
+            .map(|(name, version)| ((*name).to_owned(), (*version).to_owned()))
+            .collect();
+        examine(&found)
+    };
+    let checks = system(&host, &[("torch", "2.9.0+rocm7.1.1"), ("numpy", "1")]);
+    let check = of(&checks, "operating system");
+    assert_eq!(
+        (check.state, check.actual.as_str()),
+        (
+            CheckState::Ok,
+            "Ubuntu 24.04.3 LTS, kernel 6.8.0-79-generic"
+        )
+    );
+    let check = of(&checks, "frameworks in the image");
+    assert_eq!(
+        (check.state, check.to_string().as_str()),
+        (
+            CheckState::Ok,
+            "frameworks in the image: torch 2.9.0+rocm7.1.1; required: torch 2.9, 2.8, 2.7, 2.6, which ROCm 7.1 lists"
+        )
+    );
+    host.kernel = "6.17.0".to_owned();
+    let checks = system(&host, &[("torch", "2.10.0")]);
+    assert_eq!(of(&checks, "operating system").state, CheckState::Unknown);
+    let check = of(&checks, "frameworks in the image");
+    assert_eq!(check.state, CheckState::Unknown);
+    host.system = Some(OperatingSystem {
+        id: "debian".to_owned(),
+        version: "12".to_owned(),
+        name: "Debian GNU/Linux 12 (bookworm)".to_owned(),
+    });
+    let checks = system(&host, &[]);
+    let check = of(&checks, "operating system");
+    assert_eq!(check.state, CheckState::Warning);
+    assert!(
+        check
+            .required
+            .contains("MI355X: Ubuntu 24.04, 22.04; RHEL 10.1"),
+        "{check}"
+    );
+    host.system = None;
+    let checks = system(&host, &[]);
+    assert_eq!(of(&checks, "operating system").state, CheckState::Unknown);
 }
 
 #[test]
@@ -243,6 +305,39 @@ fn settings_and_disks_are_told_with_the_command_that_mends_them() {
     assert_eq!(
         (engine.state, engine.fix.as_str()),
         (CheckState::Error, "is it running?")
+    );
+}
+
+#[test]
+fn directories_of_one_disk_are_one_check() {
+    let (host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
+    let disk = |what: &str, device: u64, needed: Option<u64>| Disk {
+        what: what.to_owned(),
+        path: format!("/{what}"),
+        free: Some(600 << 30),
+        needed,
+        network: None,
+        writable: true,
+        device: Some(device),
+    };
+    let mut found = facts(&host, &[], &settings, &requires);
+    found.disks = vec![
+        disk("runs", 1, None),
+        disk("images", 1, None),
+        disk("models", 2, Some(700 << 30)),
+        disk("data", 1, Some(1 << 40)),
+    ];
+    let checks = examine(&found);
+    let shared = of(&checks, "disk for runs, images, data");
+    assert_eq!(shared.actual, "600 GiB free at /runs, /images, /data");
+    assert_eq!(
+        (shared.state, shared.required.as_str()),
+        (CheckState::Warning, "1 TiB")
+    );
+    let models = of(&checks, "disk for models");
+    assert_eq!(
+        (models.state, models.required.as_str()),
+        (CheckState::Warning, "700 GiB")
     );
 }
 
@@ -363,7 +458,10 @@ fn hosts_that_do_not_answer_are_warned_of_and_a_proxy_decides() {
     };
     let network = |hosts: Vec<HostSeen>| {
         let found = Facts {
-            hosts,
+            hosts: HostsSeen {
+                hosts,
+                from_container: true,
+            },
             ..facts(&host, &[], &settings, &requires)
         };
         let checks = examine(&found);
@@ -375,9 +473,9 @@ fn hosts_that_do_not_answer_are_warned_of_and_a_proxy_decides() {
         seen("pypi.org", None, None),
         seen("hub", None, Some("refused")),
     );
-    let all = "all hosts answer".to_owned();
+    let all = "all hosts answer from a container".to_owned();
     assert_eq!(network(vec![up.clone()]), Some((CheckState::Ok, all)));
-    let one = "hub: refused".to_owned();
+    let one = "from a container: hub: refused".to_owned();
     assert_eq!(network(vec![up, down]), Some((CheckState::Warning, one)));
     let proxied = seen("pypi.org", Some("not tried"), None);
     let unknown = "not tried".to_owned();

@@ -74,6 +74,7 @@ pub fn machine(written: &Value) -> Vec<Fact> {
             known(host.cpus.into()).map(|count| count.to_string()),
         ),
         ("memory", known(host.memory).map(size)),
+        ("operating system", host.system.map(|system| system.name)),
         ("kernel", Some(host.kernel)),
         ("engine", Some(engine.trim().to_owned())),
         ("retrial", Some(text("/tool"))),

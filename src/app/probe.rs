@@ -1,0 +1,127 @@
+//! Asks a short-lived container of the recipe's image, if the engine has the image, what is installed in it,
+//! and which hosts it reaches in the recipe's network: a container's network is not this machine's.
+//!
+//! The container has no privileges, devices or mounts, and is removed; a recipe that nobody approved yet can
+//! be examined.
+
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use crate::host::checks::HostSeen;
+use crate::plan::Plan;
+use crate::results::packages::{self, Manager};
+use crate::run::{PACKAGES, labels_of};
+use retrial_container::ContainerSpec;
+use retrial_engine::api::Engine;
+use retrial_engine::error::EngineError;
+use retrial_readings::sanitize;
+use retrial_recipe::model::GpuVendor;
+
+/// How long it may take. Hosts are asked at once, each for 5 s.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The most lines that are read of what it prints.
+const MOST_LINES: usize = 50_000;
+/// The hosts are told after the packages, which end so.
+const PACKAGES_END: &str = "@end\n";
+
+/// What was found in the image.
+pub struct Probed {
+    /// Its `ROCm` release.
+    pub rocm: Option<String>,
+    /// Its Python packages.
+    pub packages: Vec<(String, String)>,
+    /// The hosts, if the image has a program that can ask them.
+    pub hosts: Option<Vec<HostSeen>>,
+}
+
+/// Starts the container, if something is to be found: hosts, or frameworks for AMD's GPUs.
+pub async fn look(
+    engine: &dyn Engine,
+    plan: &Plan,
+    image: &str,
+    hosts: &[String],
+) -> Option<Probed> {
+    let gpus = plan.requires.gpus.as_ref();
+    if hosts.is_empty() && gpus.is_none_or(|gpus| gpus.vendor != GpuVendor::Amd) {
+        return None;
+    }
+    let name = format!("doctor-{}", std::process::id());
+    let script = format!("{PACKAGES}{}", include_str!("probe.sh"));
+    let mut command = vec!["-c".to_owned(), script, "sh".to_owned()];
+    command.extend(hosts.iter().cloned());
+    let none = || Some("none".to_owned()).filter(|_| hosts.is_empty());
+    let spec = ContainerSpec {
+        name: format!("retrial-{name}"),
+        image: image.to_owned(),
+        entrypoint: Some(vec!["/bin/sh".to_owned()]),
+        command,
+        network: none().or_else(|| plan.container.network.clone()),
+        labels: labels_of(&name),
+        ..ContainerSpec::default()
+    };
+    let id = engine.create(&spec).await.ok()?;
+    let printed = timeout(PATIENCE, printed(engine, &id)).await;
+    let _ = engine.remove(&id).await;
+    Some(read(&printed.ok()?.ok()?, hosts))
+}
+
+async fn printed(engine: &dyn Engine, id: &str) -> Result<String, EngineError> {
+    engine.start(id).await?;
+    engine.ended(id).await?;
+    engine.container_log(id, MOST_LINES).await
+}
+
+fn read(text: &str, hosts: &[String]) -> Probed {
+    let (listed, answers) = text.split_once(PACKAGES_END).unwrap_or((text, ""));
+    let installed = packages::read(listed);
+    let python = installed.databases.into_iter();
+    let python = python.filter(|database| database.manager == Manager::Python);
+    let seen = |name: &String| {
+        let mut answers = answers
+            .lines()
+            .filter_map(|line| line.strip_prefix("host "));
+        let answer =
+            answers.find_map(|line| line.strip_prefix(name.as_str())?.strip_prefix(' '))?;
+        let error = match answer {
+            "ok" => None,
+            "unknown" => return None,
+            _ => Some(sanitize(answer.strip_prefix("no ")?).into_owned()),
+        };
+        Some(HostSeen {
+            name: name.clone(),
+            unknown: None,
+            error,
+        })
+    };
+    let hosts: Option<Vec<HostSeen>> = hosts.iter().map(seen).collect();
+    Probed {
+        rocm: installed.rocm,
+        packages: python.flat_map(|database| database.packages).collect(),
+        hosts: hosts.filter(|hosts| !hosts.is_empty()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_follow_the_packages() {
+        let text = "@rocm /opt/rocm/.info/version\n7.1.1-38\n@python /usr/lib/python3/dist-packages\ntorch-2.9.0.dist-info\n@end\nhost a.org ok\nhost b.org no Connection refused\n";
+        let hosts = ["a.org".to_owned(), "b.org".to_owned()];
+        let probed = read(text, &hosts);
+        assert_eq!(probed.rocm.as_deref(), Some("7.1.1-38"));
+        assert_eq!(probed.packages, [("torch".to_owned(), "2.9.0".to_owned())]);
+        let errors = probed.hosts.unwrap().into_iter().map(|host| host.error);
+        let errors: Vec<Option<String>> = errors.collect();
+        assert_eq!(errors, [None, Some("Connection refused".to_owned())]);
+    }
+
+    #[test]
+    fn an_image_without_a_program_cannot_tell() {
+        let text = "@end\nhost a.org ok\nhost b.org unknown\n";
+        let hosts = ["a.org".to_owned(), "b.org".to_owned()];
+        assert_eq!(read(text, &hosts).hosts, None);
+    }
+}

@@ -1,0 +1,58 @@
+//! What `doctor` and a run ask a container of the recipe's image before anything is measured.
+
+use std::net::TcpListener;
+
+use serde_json::Value;
+
+use crate::lab::{Lab, case, recipe_with};
+
+/// Only this machine's own network has it.
+const LOCAL: &str = "127.0.0.77";
+
+fn network(lab: &Lab) -> (String, String) {
+    let done = lab.retrial(&["doctor", "./recipe.yaml", "--output", "json"]);
+    let checks: Value = serde_json::from_str(&done.out).unwrap();
+    let mut checks = checks["checks"].as_array().unwrap().iter();
+    let network = checks.find(|check| check["name"] == "network").unwrap();
+    let text = |key: &str| network[key].as_str().unwrap().to_owned();
+    (text("state"), text("actual"))
+}
+
+#[test]
+fn hosts_are_asked_from_a_container_in_its_own_network() {
+    let listener = TcpListener::bind((LOCAL, 443));
+    let Ok(_listener) = listener else {
+        eprintln!("skipped: port 443 is root's");
+        return;
+    };
+    let needs = format!("download: {{ from: here, hosts: [{LOCAL}] }}");
+    let recipe = |network: &str| {
+        let container = format!("container: {{ network: {network} }}");
+        let image = "image: debian:bookworm-slim";
+        recipe_with(
+            &format!("{image}\n{container}"),
+            &case("main", "true", &needs),
+        )
+    };
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&recipe("host"));
+    lab.run(&[]).expect_exit(0);
+    let ours = network(&lab);
+    assert_eq!(
+        ours,
+        (
+            "ok".to_owned(),
+            "all hosts answer from a container".to_owned()
+        )
+    );
+
+    let lab = lab.recipe(&recipe("bridge"));
+    let (state, actual) = network(&lab);
+    assert_eq!(state, "warning");
+    assert_eq!(
+        actual,
+        format!("from a container: {LOCAL}: Connection refused")
+    );
+    lab.run(&[])
+        .says(&format!("from a container: {LOCAL}: Connection refused"));
+}
