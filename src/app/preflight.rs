@@ -2,9 +2,13 @@
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::fs::Access as Rights;
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use crate::app::failure::Failure;
 use crate::app::network;
@@ -14,7 +18,7 @@ use crate::app::terminal;
 use crate::host;
 use crate::host::checks::{
     Access, Check, CheckKind, CheckState, Condition, Disk, EngineFound, Facts, HostsSeen,
-    ImageContent, ModelSeen, Settings, examine, rocm_of_image,
+    ImageContent, ModelSeen, ModelSize, Settings, examine, rocm_of_image,
 };
 use crate::host::model::HostView;
 use crate::plan::{Action, Plan};
@@ -23,6 +27,9 @@ use crate::run::{GPU_LABEL, RUN_LABEL, USER_LABEL};
 use retrial_engine::api::{Abilities, Engine};
 use retrial_engine::error::EngineError;
 use retrial_hub::{FetchError, Hub, ModelSpec};
+
+/// How long the hub may take to list a model's files.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The state of a host, and the checks of it.
 pub struct Found {
@@ -66,7 +73,7 @@ pub async fn look(
         conditions: &conditions,
         settings: Some(&settings),
         engine: found,
-        disks: disks(global, plan, abilities.as_ref()),
+        disks: disks(global, plan, abilities.as_ref(), &models),
         requires: plan.map(|plan| &plan.requires),
         image,
         assigned: plan.and_then(|plan| plan.assigned_gpus.as_ref()),
@@ -219,7 +226,12 @@ async fn access(hub: &Hub, model: &ModelSpec) -> Access {
         return Access::NotAsked("requests to the hub are disabled (HF_HUB_OFFLINE)".to_owned());
     }
     match hub.check_access(model).await {
-        Ok(()) => Access::Granted,
+        Ok(()) => Access::Granted(
+            timeout(PATIENCE, model_size(hub, model))
+                .await
+                .ok()
+                .flatten(),
+        ),
         Err(
             error @ (FetchError::Refused { .. }
             | FetchError::Missing { .. }
@@ -229,8 +241,26 @@ async fn access(hub: &Hub, model: &ModelSpec) -> Access {
     }
 }
 
+async fn model_size(hub: &Hub, model: &ModelSpec) -> Option<ModelSize> {
+    let (progress, _unread) = mpsc::unbounded_channel();
+    let snapshot = hub
+        .resolve(model, &progress, &CancellationToken::new())
+        .await;
+    let snapshot = snapshot.ok()?;
+    Some(ModelSize {
+        files: snapshot.files.len(),
+        bytes: snapshot.files.iter().map(|file| file.size).sum(),
+        missing: hub.missing(&snapshot),
+    })
+}
+
 /// The disks that a run writes to.
-fn disks(global: &GlobalOptions, plan: Option<&Plan>, abilities: Option<&Abilities>) -> Vec<Disk> {
+fn disks(
+    global: &GlobalOptions,
+    plan: Option<&Plan>,
+    abilities: Option<&Abilities>,
+    models: &[ModelSeen],
+) -> Vec<Disk> {
     let mut disks = vec![disk("runs", global.home.root(), true)];
     let images = abilities.and_then(|abilities| abilities.root_directory.as_deref());
     // An engine elsewhere has its disk elsewhere.
@@ -245,9 +275,14 @@ fn disks(global: &GlobalOptions, plan: Option<&Plan>, abilities: Option<&Abiliti
     if plan.fetched_models().next().is_some()
         && let Ok(hub) = Hub::from_environment()
     {
-        let needed = plan.size_of(|step| matches!(step.action, Action::FetchModel(_)));
+        let told = models.iter().map(|model| match model.access {
+            Access::Granted(Some(size)) => Some(size.missing),
+            _ => None,
+        });
+        let told: Option<u64> = told.sum();
+        let stated = || plan.size_of(|step| matches!(step.action, Action::FetchModel(_)));
         disks.push(Disk {
-            needed,
+            needed: told.or_else(stated),
             ..disk("models", &hub.settings().cache, true)
         });
     }

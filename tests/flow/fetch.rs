@@ -43,9 +43,12 @@ fn it_says_what_came_and_writes_the_commit_down() {
     let hub = Hub::start();
     let commit = hub.add(model());
     let Some(lab) = lab(&hub) else { return };
+    let doctor = || lab.retrial(&["doctor", "./recipe.yaml"]);
+    doctor().says("the hub serves it: 5 files, 8.00 MiB\n");
     lab.run(&[])
         .expect_exit(0)
         .says("5 files, 8.00 MiB, 8.00 MiB fetched");
+    doctor().says("5 files, 8.00 MiB, all of it cached");
     let host: serde_json::Value = serde_json::from_str(&lab.text("host.json")).unwrap();
     assert_eq!(host["models"]["tiny"]["commit"], commit.as_str());
     assert_eq!(host["models"]["tiny"]["revision"], "main");

@@ -154,6 +154,13 @@ impl Hub {
         listing::check_access(&self.transport, &model.repository, &model.revision).await
     }
 
+    /// Bytes of a snapshot that a download would still fetch.
+    #[must_use]
+    pub fn missing(&self, snapshot: &Snapshot) -> u64 {
+        let cache = RepositoryCache::new(&self.settings().cache, &snapshot.repository);
+        missing(&cache, &distinct(snapshot))
+    }
+
     /// Downloads the missing files of a snapshot, and verifies all of them.
     ///
     /// # Errors
@@ -169,13 +176,8 @@ impl Hub {
         }
         let cache = RepositoryCache::new(&self.settings().cache, &snapshot.repository);
         let files = distinct(snapshot);
-        let missing = files.iter().filter(|file| present(&cache, file).is_none());
-        let missing = missing.map(|file| {
-            let received =
-                fs::metadata(cache.partial(&file.digest)).map_or(0, |partial| partial.len());
-            file.size.saturating_sub(received)
-        });
-        space::check(&self.settings().cache, &snapshot.repository, missing.sum())?;
+        let missing = missing(&cache, &files);
+        space::check(&self.settings().cache, &snapshot.repository, missing)?;
         for file in &files {
             Reporter::new(progress, &file.path, file.size).report(TransferState::Waiting, 0);
         }
@@ -369,6 +371,16 @@ fn link(
         files,
         bytes_fetched,
     })
+}
+
+/// Bytes of files that are not in the cache, less what has been received of them.
+fn missing(cache: &RepositoryCache, files: &[&RemoteFile]) -> u64 {
+    let missing = files.iter().filter(|file| present(cache, file).is_none());
+    let missing = missing.map(|file| {
+        let received = fs::metadata(cache.partial(&file.digest)).map_or(0, |partial| partial.len());
+        file.size.saturating_sub(received)
+    });
+    missing.sum()
 }
 
 /// One file of each content: a repository may hold the same bytes under several names.

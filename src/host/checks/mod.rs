@@ -27,7 +27,7 @@ use retrial_recipe::model::Requires;
 pub use facts::{Condition, Disk, EngineFound, Errors, Facts, Process, Settings};
 pub use image::{ImageContent, rocm_of_image};
 pub use kind::CheckKind;
-pub use services::{Access, HostSeen, HostsSeen, ModelSeen};
+pub use services::{Access, HostSeen, HostsSeen, ModelSeen, ModelSize};
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -1,6 +1,9 @@
 //! What a run needs of others: the hub that has its models, ports of this host.
 
+use std::fmt;
+
 use super::{Check, CheckKind, CheckState, Facts};
+use crate::format::{count, size};
 
 pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
     let models = facts.models.iter().map(model);
@@ -19,8 +22,8 @@ pub struct ModelSeen {
 /// Whether a model can be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
-    /// The hub serves it.
-    Granted,
+    /// The hub serves it: what it has, if it told in time.
+    Granted(Option<ModelSize>),
     /// It is in the cache, or nothing may be asked.
     NotAsked(String),
     /// The hub refuses it, with its words and what to do.
@@ -29,10 +32,34 @@ pub enum Access {
     Silent(String),
 }
 
+/// How large a model is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModelSize {
+    /// Its selected files.
+    pub files: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Bytes that are not in the cache.
+    pub missing: u64,
+}
+
+impl fmt::Display for ModelSize {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files = count(self.files, "file");
+        let bytes = size(self.bytes);
+        match self.missing {
+            0 => write!(formatter, "{files}, {bytes}, all of it cached"),
+            missing if missing == self.bytes => write!(formatter, "{files}, {bytes}"),
+            missing => write!(formatter, "{files}, {bytes}, {} to fetch", size(missing)),
+        }
+    }
+}
+
 fn model(model: &ModelSeen) -> Check {
     let kind = CheckKind::Model;
     let check = match &model.access {
-        Access::Granted => kind.ok("the hub serves it"),
+        Access::Granted(None) => kind.ok("the hub serves it"),
+        Access::Granted(Some(size)) => kind.ok(format!("the hub serves it: {size}")),
         Access::NotAsked(reason) => kind.unknown(reason),
         Access::Refused(message) => kind.failed(CheckState::Error, message),
         Access::Silent(message) => kind.failed(CheckState::Warning, message),

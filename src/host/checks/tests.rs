@@ -356,7 +356,7 @@ fn what_a_run_asks_of_others_is_looked_at() {
         access,
     };
     found.models = vec![
-        seen("a/given", Access::Granted),
+        seen("a/given", Access::Granted(None)),
         seen(
             "a/gated",
             Access::Refused("it is gated, and there is no token\n  set HF_TOKEN".to_owned()),
