@@ -70,7 +70,7 @@ impl Loader<'_> {
             // `extends` has done its work; what a template says of itself is not said of a recipe.
             entries.retain(|entry| match entry.key.as_str() {
                 "extends" => wrong_extends(&entry.value),
-                "title" | "description" | "expected_duration" => name.is_none(),
+                "title" | "description" => name.is_none(),
                 _ => true,
             });
         }
