@@ -3,8 +3,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use retrial::app::catalog::{self, CatalogError};
+use serde_json::Value;
+
 use retrial_recipe::{Kind, Templates, check, resolve, scaffold, summarize};
 
 const RECIPE: &str = "schema: 1
@@ -149,6 +152,28 @@ fn every_built_in_recipe_and_template_checks() {
             assert!(!problems.has_errors(), "{}", problems.render(false));
         }
     }
+}
+
+/// No recipe is its guide word for word: each says what differs.
+#[test]
+fn every_built_in_recipe_names_its_deviations() {
+    for opened in catalog::list() {
+        let recipe = shown(&opened.name, None);
+        let deviations = recipe["deviations"].as_array().unwrap();
+        assert!(!deviations.is_empty(), "{}", opened.name);
+    }
+}
+
+/// A built-in recipe as `show` has it, with stand-ins for values that it lacks.
+fn shown(name: &str, setting: Option<&str>) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args(["show", name, "--output", "json"])
+        .args(setting.iter().flat_map(|setting| ["--set", setting]))
+        .output()
+        .unwrap();
+    let problems = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name}: {problems}");
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, PlanRequest, RecipeRequest};
 use crate::app::{hub, open, terminal};
 use crate::plan::Plan;
+use crate::plan::deviation::REIMPLEMENTED;
 use crate::plan::text::downloads;
 use crate::results::verdict::ExitCode;
 use retrial_recipe::model::{ExpectationKind, Recipe};
@@ -98,6 +99,9 @@ fn text(
     if let Some(rules) = plan.judged_by() {
         let _ = writeln!(out, "  rules      {rules}");
     }
+    if plan.judge.reimplemented {
+        let _ = writeln!(out, "  qualifier  reimplemented: {REIMPLEMENTED}");
+    }
     let _ = writeln!(out, "\npublished");
     let mut published = false;
     for measured in &plan.measurements {
@@ -134,7 +138,7 @@ fn text(
         let _ = writeln!(out, "  {line}");
     }
     list(&mut out, "host notes", &recipe.host_notes);
-    list(&mut out, "deviates from the guide", &recipe.deviations);
+    list(&mut out, "deviates from the guide", &plan.deviations);
     let _ = writeln!(out, "\nprivileges that need your approval (--allow)");
     if plan.privileges.is_empty() {
         let _ = writeln!(out, "  none that is root-equivalent");

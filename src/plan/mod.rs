@@ -4,6 +4,7 @@ pub mod build;
 pub mod cached;
 mod command_line;
 pub mod commit;
+pub mod deviation;
 pub mod download;
 pub mod failure;
 pub mod measurement;

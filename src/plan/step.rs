@@ -118,6 +118,9 @@ pub struct Plan {
     /// What is fetched from elsewhere, as far as the recipe says it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub downloads: Vec<PlannedDownload>,
+    /// Where it deviates from the guide: as the recipe says, and as every run does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deviations: Vec<String>,
     /// Secrets by name.
     pub secrets: Vec<String>,
     /// What to do, in order.

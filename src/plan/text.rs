@@ -6,6 +6,7 @@ pub mod downloads;
 mod gpus;
 
 use super::cached::PopulateStep;
+use super::deviation::REIMPLEMENTED;
 use super::download::HubHere;
 use super::model::Form;
 use super::options::PullPolicy;
@@ -61,6 +62,9 @@ pub fn render(plan: &Plan, here: Option<&str>, hub: &HubHere) -> String {
     if let Some(rules) = plan.judged_by() {
         let _ = writeln!(out, "  rules       {rules}");
     }
+    if plan.judge.reimplemented {
+        let _ = writeln!(out, "  qualifier   reimplemented: {REIMPLEMENTED}");
+    }
     if let Some(whole) = plan.expected_duration {
         let whole = limit(whole.as_secs());
         let _ = writeln!(
@@ -80,6 +84,7 @@ pub fn render(plan: &Plan, here: Option<&str>, hub: &HubHere) -> String {
     });
     let privileges = plan.privileges.iter();
     let privileges = privileges.map(|one| format!("{}: {one}", one.name));
+    let deviations = plan.deviations.iter().map(|one| format!("- {one}"));
     let removed = plan.removed_privileges.iter().map(ToString::to_string);
     let gpus = plan.assigned_gpus.as_ref().map(gpus::lines);
     for (title, lines) in [
@@ -87,6 +92,7 @@ pub fn render(plan: &Plan, here: Option<&str>, hub: &HubHere) -> String {
         ("needs your approval (--allow)", privileges.collect()),
         ("secrets", plan.secrets.clone()),
         ("downloads", downloads::lines(plan, hub)),
+        ("deviates from the guide", deviations.collect()),
         ("notes", plan.notes.clone()),
         ("gpus", gpus.unwrap_or_default()),
         ("removed (--least-privilege)", removed.collect()),

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::charts::extent;
 use crate::format::{limit, size};
+use crate::plan::deviation::{ALWAYS, REIMPLEMENTED};
 use crate::results::verdict::number::figure;
 use retrial_recipe::model::{Expectation, ExpectationKind, Image, Measurement, Mode, Recipe};
 
@@ -28,6 +29,10 @@ pub fn render(entries: &[Entry], left_out: &str) -> String {
          and [recipe-format.md](recipe-format.md) explains the keys.\n\
          `takes` is the published duration of all scenarios and modes, without downloads. \
          Of several figures the official one decides.\n",
+    );
+    let _ = writeln!(
+        out,
+        "\nEvery recipe deviates from its guide in this: {ALWAYS}. Each recipe's own deviations are below it."
     );
     let mut group = None;
     for entry in entries {
@@ -62,6 +67,12 @@ fn whole(out: &mut String, entry: &Entry) {
     line(out, "takes", takes);
     line(out, "image", Some(image(&recipe.image)));
     let sources = recipe.submission.sources.iter().map(|source| link(source));
+    let own = recipe.judge.reimplemented;
+    line(
+        out,
+        "qualifier",
+        own.then(|| format!("reimplemented: {REIMPLEMENTED}")),
+    );
     line(out, "sources", Some(sources.collect::<Vec<_>>().join(", ")));
     figures(out, recipe);
     list(out, "Host notes", &recipe.host_notes);

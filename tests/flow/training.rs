@@ -1,5 +1,8 @@
-//! The training benchmarks' scripts and recipes, at small sizes on the CPU: all but the GPU is as it
-//! is there. The image is the recipes' own, which `tests/lab/up` has built.
+//! The training benchmarks' scripts and recipes, at small sizes on the CPU (`tests/on_cpu`): all but the GPU is as
+//! it is there. `tests/lab/up` has built the image.
+
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -7,13 +10,35 @@ use crate::lab::Lab;
 
 const SUITE: &str = "training-benchmarks/amd/mi350x";
 
-/// Runs a built-in recipe on the CPU, once.
+fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// A home with a recipe for the CPU, and beside it what it extends and needs.
+fn home_of(recipe: &str) -> Option<Lab> {
+    let mut lab = Lab::new()?;
+    let suite = repository("recipes").join(SUITE);
+    for entry in fs::read_dir(&suite).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let text = fs::read_to_string(suite.join(&name)).unwrap();
+        let is_recipe = Path::new(&name)
+            .extension()
+            .is_some_and(|end| end == "yaml");
+        let place = if is_recipe { "templates/" } else { "" };
+        lab = lab.beside(&format!("{place}{name}"), &text);
+    }
+    let image = fs::read_to_string(repository("tests/on_cpu/image/Dockerfile")).unwrap();
+    let recipe = repository("tests/on_cpu").join(format!("{recipe}.yaml"));
+    let lab = lab.beside("image/Dockerfile", &image);
+    Some(lab.recipe(&fs::read_to_string(recipe).unwrap()))
+}
+
+/// Runs a recipe on the CPU, once.
 fn on_cpu(recipe: &str, arguments: &[&str]) -> Option<Lab> {
-    let lab = Lab::new()?;
-    let name = format!("{SUITE}/{recipe}");
-    let mut all = vec!["run", &name, "--set", "gpu=none", "--trials", "1"];
+    let lab = home_of(recipe)?;
+    let mut all = vec!["--trials", "1"];
     all.extend(arguments);
-    lab.retrial(&all).expect_exit(0).says("reimplemented");
+    lab.run(&all).expect_exit(0).says("reimplemented");
     Some(lab)
 }
 
@@ -107,13 +132,20 @@ fn transformers() {
 /// The script's own table: a run counts what it has built, and ends where that is another number.
 #[test]
 fn parameters_are_the_published_ones() {
-    let Some(lab) = Lab::new() else { return };
-    let recipe = format!("{SUITE}/transformer");
-    let choices = ["--set", "gpu=none", "--trials", "1", "--scenario", "small"];
-    let mut all = vec!["run", &recipe, "--set", "options=--list"];
-    all.extend(choices);
+    let Some(lab) = home_of("transformer") else {
+        return;
+    };
     // A list holds no figure.
-    lab.retrial(&all).expect_exit(1).says("invalid");
+    lab.run(&[
+        "--set",
+        "options=--list",
+        "--trials",
+        "1",
+        "--scenario",
+        "small",
+    ])
+    .expect_exit(1)
+    .says("invalid");
     let listed = lab.output("03-small-performance");
     let counts: Vec<(String, f64)> = listed
         .lines()
@@ -154,30 +186,80 @@ fn two_processes_train_together() {
     assert!(output.contains("2 x CPU"), "{output}");
 }
 
+/// The document's own command lines, word for word, before what makes them small: `gemm_benchmark.py` prints all tables,
+/// `transformer_benchmark.py --full` all sizes.
+const DOCUMENTS: &str = r"schema: 1
+title: The document's command lines
+submission: { suite: own, benchmark: commands }
+image: { build: { context: image } }
+files:
+  gemm_benchmark.py: /workspace/gemm_benchmark.py
+  multigpu_benchmark.py: /workspace/multigpu_benchmark.py
+  transformer_benchmark.py: /workspace/transformer_benchmark.py
+  simple_train_benchmark.py: /tmp/simple_train_benchmark.py
+container: { env: { OMP_NUM_THREADS: '1' } }
+scenarios:
+  gemm:
+    performance:
+      run: python3 /workspace/gemm_benchmark.py --device cpu --size small --warmup 3 --repetitions 20
+      figures: { shapes: { pattern: '^(?<shape>[0-9x]+) .* (?<value>[0-9.e+-]+) TFLOPS', by: [shape] } }
+  loop:
+    performance:
+      run: python3 /tmp/simple_train_benchmark.py --device cpu --size small
+      figures: { speed: { pattern: '^throughput: ([0-9.e+-]+)' } }
+  transformer:
+    performance:
+      run: python3 /workspace/transformer_benchmark.py --device cpu --size small
+      figures: { speed: { pattern: '^tokens per second: ([0-9.e+-]+)' } }
+  full:
+    performance:
+      run: python3 /workspace/transformer_benchmark.py --full --device cpu --size small
+      figures: { speed: { pattern: '^tokens per second: ([0-9.e+-]+)' } }
+  ddp:
+    performance:
+      run: python3 /workspace/multigpu_benchmark.py --model 7b --gpus 8 --batch-size 8 --device cpu --size small --dtype fp32 --gpus 2
+      figures: { speed: { pattern: '^tokens per second: ([0-9.e+-]+)' } }
+  scaling:
+    performance:
+      run: python3 /workspace/multigpu_benchmark.py --model 7b --scaling-test --device cpu --size small --dtype fp32 --counts 1,2
+      figures: { efficiency: { pattern: 'scaling efficiency ([0-9.]+) %' } }
+";
+
+#[test]
+fn the_documents_own_command_lines() {
+    let Some(lab) = home_of("gemm") else { return };
+    let lab = lab.recipe(DOCUMENTS);
+    lab.run(&[]).expect_exit(0).says("measured");
+    let heads = |step: &str, pattern: &str| {
+        let output = lab.output(step);
+        let lines = output.lines().filter(|line| line.contains(pattern));
+        lines
+            .map(|line| line[..line.find(" sizes").unwrap_or(line.len())].to_owned())
+            .collect::<Vec<_>>()
+    };
+    let tables = heads("03-gemm-performance", " sizes, CPU");
+    let tables: Vec<&str> = tables
+        .iter()
+        .filter_map(|head| head.split(',').next())
+        .collect();
+    assert_eq!(
+        tables,
+        ["square", "semianalysis", "semianalysis", "libraries"]
+    );
+    assert_eq!(heads("06-full-performance", "tokens per second: ").len(), 8);
+    assert_eq!(heads("07-ddp-performance", "2 x CPU").len(), 1);
+    assert_eq!(heads("08-scaling-performance", " GPUs: ").len(), 2);
+}
+
 /// The published 720 TFLOPS of an H200 are not what a CPU reaches, and the verdict says whose script
 /// has found that.
 #[test]
 fn a_figure_that_is_not_reached() {
-    let Some(lab) = Lab::new() else { return };
-    let recipes = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("recipes")
-        .join(SUITE);
-    let recipe = std::fs::read_to_string(recipes.join("gemm.yaml")).unwrap();
-    let cpu = "submission: { system: any-cpu }\n";
-    assert_eq!(recipe.matches(cpu).count(), 1);
-    let expected = "scenarios: { bf16: { performance: { expect: { peak: { value: 720, kind: third-party, source: SemiAnalysis } } } } }\n";
-    let lab = lab
-        .recipe(&recipe.replace(cpu, &format!("{cpu}      {expected}")))
-        .beside(
-            "gemm_benchmark.py",
-            &std::fs::read_to_string(recipes.join("gemm_benchmark.py")).unwrap(),
-        );
-    std::fs::create_dir(lab.path("cpu")).unwrap();
-    let lab = lab.beside(
-        "cpu/Dockerfile",
-        &std::fs::read_to_string(recipes.join("cpu/Dockerfile")).unwrap(),
-    );
-    lab.run(&["--set", "gpu=none", "--scenario", "bf16", "--trials", "3"])
+    let Some(lab) = home_of("gemm") else { return };
+    let expected = "      scenarios: { bf16: { performance: { expect: { peak: { value: 720, kind: third-party, source: SemiAnalysis } } } } }\n";
+    let recipe = fs::read_to_string(lab.path("recipe.yaml")).unwrap();
+    let lab = lab.recipe(&(recipe + expected));
+    lab.run(&["--scenario", "bf16", "--trials", "3"])
         .expect_exit(1)
         .says("not reproduced")
         .says("reimplemented");

@@ -13,6 +13,7 @@ mod skip;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::commit::commit_later;
+use super::deviation;
 use super::download::{self, PlannedDownload};
 use super::measurement::MeasurementPlan;
 use super::options::PlanOptions;
@@ -121,6 +122,7 @@ pub fn build(
         privileges: privilege::needed(recipe, &sources, origin.directory.as_deref()),
         image,
         pinned,
+        deviations: deviation::of(recipe, &container),
         container,
         judge: recipe.judge.clone(),
         secrets: builder.secrets(),

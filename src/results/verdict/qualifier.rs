@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Context, Evidence, Judgement, number, telemetry};
+use crate::plan::deviation::REIMPLEMENTED;
 use retrial_recipe::model::Claim;
 
 /// Rates that differ by less are one: `LoadGen` prints six digits.
@@ -76,10 +77,9 @@ pub(crate) fn explained(qualifiers: &[Qualifier]) -> bool {
 
 /// What a result's evidence adds to those of the run.
 pub(crate) fn of_result(evidence: &Evidence, context: &Context) -> Vec<Qualifier> {
-    let reimplemented = context.rules.reimplemented.then(|| {
-        let because = "the workload's own script was never published";
-        Qualifier::new(QualifierKind::Reimplemented, because)
-    });
+    let reimplemented = context.rules.reimplemented;
+    let reimplemented =
+        reimplemented.then(|| Qualifier::new(QualifierKind::Reimplemented, REIMPLEMENTED));
     let all = [
         reimplemented,
         other_target(evidence),

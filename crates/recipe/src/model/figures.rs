@@ -205,7 +205,7 @@ words! {
     pub enum ExpectationKind {
         /// In the results of the round.
         Official = "official",
-        /// Printed by the vendor's guide.
+        /// Printed by the guide or document that the recipe follows.
         Guide = "guide",
         /// By somebody else on the same GPU.
         ThirdParty = "third-party",

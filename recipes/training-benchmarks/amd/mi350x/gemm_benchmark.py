@@ -1,5 +1,6 @@
 """Matrix products: how many floating-point operations a second the GPU's libraries reach.
 
+    gemm_benchmark.py                              all of these, each in the types of its published table
     gemm_benchmark.py semianalysis --dtype bf16    seven shapes of Llama 70B's training, median of 200, L2 flushed in between
     gemm_benchmark.py libraries                    torch.matmul against F.linear, timed the same way
     gemm_benchmark.py square                       20 products in a row, as one time
@@ -166,10 +167,23 @@ def usable(arguments):
         arguments.dtype = "fp32"
 
 
+# The published tables, in the document's order: how they are measured, and in which type.
+TABLES = {"square": (square, ("fp16",)), "semianalysis": (semianalysis, ("fp16", "bf16")), "libraries": (libraries, ("fp16",))}
+
+
+def table(what, dtype, arguments):
+    arguments.dtype = dtype
+    usable(arguments)
+    arguments.type = DTYPES[arguments.dtype]
+    name = torch.cuda.get_device_name(arguments.device) if arguments.device.type == "cuda" else "CPU"
+    print(f"{what}, {arguments.dtype}, {arguments.size} sizes, {name}, PyTorch {torch.__version__}", flush=True)
+    return [{"table": what, "dtype": arguments.dtype, **row} for row in TABLES[what][0](arguments)]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("semianalysis", "libraries", "square"))
-    parser.add_argument("--dtype", choices=DTYPES, default="fp16")
+    parser.add_argument("what", nargs="?", choices=TABLES, help="one table; none: all of them")
+    parser.add_argument("--dtype", choices=DTYPES, help="none: those of the published tables")
     parser.add_argument("--device", default="cuda", help="cuda (ROCm's GPUs, too), cuda:1, cpu")
     parser.add_argument("--size", choices=("full", "small"), default="full", help="small: a 64th of every side")
     parser.add_argument("--warmup", type=int, default=30)
@@ -188,16 +202,16 @@ def main():
     arguments.device = torch.device(arguments.device)
     if arguments.device.index is not None:
         torch.cuda.set_device(arguments.device)  # events belong to the current device; plain `cuda` is that
-    usable(arguments)
-    arguments.type = DTYPES[arguments.dtype]
-    name = torch.cuda.get_device_name(arguments.device) if arguments.device.type == "cuda" else "CPU"
-    print(f"{arguments.what}, {arguments.dtype}, {arguments.size} sizes, {name}, PyTorch {torch.__version__}", flush=True)
-
-    rows = {"semianalysis": semianalysis, "libraries": libraries, "square": square}[arguments.what](arguments)
+    asked = arguments.dtype
+    rows = []
+    for what, (_, dtypes) in TABLES.items():
+        if arguments.what in (None, what):
+            for dtype in (asked,) if asked else dtypes:
+                rows += table(what, dtype, arguments)
     if arguments.out:
         os.makedirs(arguments.out, exist_ok=True)
         with open(os.path.join(arguments.out, "figures.csv"), "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+            writer = csv.DictWriter(file, fieldnames=list(dict.fromkeys(key for row in rows for key in row)))
             writer.writeheader()
             writer.writerows(rows)
 

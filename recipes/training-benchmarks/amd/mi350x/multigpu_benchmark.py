@@ -33,7 +33,7 @@ def measure(gpus, arguments, rest):
         command = [sys.executable, "-m", "torch.distributed.run", "--nnodes=1", "--master_addr=127.0.0.1"]
         command += [f"--master_port={free_port()}", "--monitor_interval=0.1", f"--nproc_per_node={gpus}"]
         command += [TRANSFORMER, "--model", arguments.model]
-        command += ["--batch-size", str(arguments.batch_size), "--out", directory, *rest]
+        command += ["--batch-size", str(arguments.batch_size), "--dropout", str(arguments.dropout), "--out", directory, *rest]
         ended = subprocess.run(command, check=False).returncode
         if ended:
             sys.exit(f"transformer_benchmark.py on {gpus} GPUs ended with exit code {ended}")
@@ -48,6 +48,7 @@ def main():
     parser.add_argument("--model", default="7b")
     parser.add_argument("--gpus", type=int, default=8)
     parser.add_argument("--batch-size", type=int, default=8, help="sequences a GPU")
+    parser.add_argument("--dropout", type=float, default=0.0, help="none unless stated: the published memory has no room for it")
     parser.add_argument("--scaling-test", action="store_true", help="on --counts GPUs each, in place of --gpus")
     parser.add_argument("--counts", default="1,2,4,8", help="GPUs of the scaling test; the first is the baseline")
     parser.add_argument("--out", help="a directory for figures.csv")

@@ -1,6 +1,7 @@
 """Training of GPT-style transformers of eight sizes, on one GPU or, under torchrun, data-parallel on several.
 
-    transformer_benchmark.py --model 7b
+    transformer_benchmark.py --model 7b            none: small
+    transformer_benchmark.py --full                all sizes, one after the other
     torchrun --standalone --nproc_per_node 8 transformer_benchmark.py --model 7b
     transformer_benchmark.py --list                the sizes and their parameters
 
@@ -231,6 +232,7 @@ def keep(rows, directory):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", choices=MODELS, default="small")
+    parser.add_argument("--full", action="store_true", help="all sizes, one after the other")
     parser.add_argument("--list", action="store_true", help="print the sizes with their parameters, and end")
     parser.add_argument("--device", default="cuda", help="cuda (ROCm's GPUs, too), cuda:1, cpu")
     parser.add_argument("--size", choices=("full", "small"), default="full", help="small: the model in little")
@@ -250,11 +252,16 @@ def main():
         return
 
     processes = Processes(arguments.device)
-    row = train(arguments, processes)
-    if processes.rank == 0:
-        tell(row)
-        if arguments.out:
-            keep([row], arguments.out)
+    rows = []
+    for arguments.model in MODELS if arguments.full else [arguments.model]:
+        if processes.device.type == "cuda":
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats(processes.device)
+        rows.append(train(arguments, processes))
+        if processes.rank == 0:
+            tell(rows[-1])
+    if processes.rank == 0 and arguments.out:
+        keep(rows, arguments.out)
     if processes.together:
         distributed.destroy_process_group()
 

@@ -1,0 +1,67 @@
+//! Where a plan deviates from the guide that it follows: what its recipe says, and what Retrial does differently
+//! with every recipe. Pure.
+
+use retrial_container::{ContainerSpec, Mount};
+use retrial_recipe::model::Recipe;
+
+/// Why verdicts carry the qualifier `reimplemented`.
+pub const REIMPLEMENTED: &str = "the workload's own script was never published";
+
+/// What is different with every recipe, for a page of all of them.
+pub const ALWAYS: &str = "`docker run` starts the container in the background (`-d`) under a name of the run, \
+     instead of `-it`, `--rm` and the guide's name; a process that waits takes the place of the image's command, and of \
+     its entrypoint where the plan says `bypassed`; `PYTHONUNBUFFERED=1` is set; each command is a `docker exec`";
+
+/// The deviations of a recipe's plan, the recipe's own first. A recipe that names no source follows no guide.
+#[must_use]
+pub(super) fn of(recipe: &Recipe, container: &ContainerSpec) -> Vec<String> {
+    let own = recipe.deviations.iter();
+    let own = own.map(|one| one.split_whitespace().collect::<Vec<_>>().join(" "));
+    let ours = (!recipe.submission.sources.is_empty()).then(|| of_the_container(recipe, container));
+    own.chain(ours).collect()
+}
+
+fn of_the_container(recipe: &Recipe, container: &ContainerSpec) -> String {
+    let replaced = match container.entrypoint {
+        Some(_) => "the image's entrypoint and command",
+        None => "the image's command",
+    };
+    let is_own = |(name, _): &&(String, String)| {
+        recipe
+            .container
+            .env
+            .iter()
+            .all(|(stated, _)| stated != name)
+    };
+    let added = container.env.iter().filter(is_own);
+    let added: Vec<String> = added
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    let mut parts = vec![
+        "in the background (-d, --name) instead of -it".to_owned(),
+        format!("a process that waits instead of {replaced}"),
+    ];
+    if !added.is_empty() {
+        parts.push(format!("{} added", added.join(" ")));
+    }
+    let files = recipe
+        .files
+        .iter()
+        .filter(|file| is_mounted(container, &file.target));
+    let files: Vec<&str> = files.map(|file| file.source.as_str()).collect();
+    if !files.is_empty() {
+        parts.push(format!(
+            "{} of the recipe mounted read-only",
+            files.join(", ")
+        ));
+    }
+    format!(
+        "docker run: {}. Each command is a docker exec",
+        parts.join(", ")
+    )
+}
+
+fn is_mounted(container: &ContainerSpec, target: &str) -> bool {
+    let is_it = |mount: &Mount| mount.target == target;
+    container.mounts.iter().any(is_it)
+}
