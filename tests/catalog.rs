@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use retrial::app::catalog::{self, CatalogError};
 use serde_json::Value;
@@ -164,16 +164,82 @@ fn every_built_in_recipe_names_its_deviations() {
     }
 }
 
+/// Each says what it fetches, in every variant: models, data sets, and steps whose commands are downloaders.
+#[test]
+fn every_built_in_recipe_names_its_downloads() {
+    for opened in catalog::list() {
+        let axes = retrial_recipe::variants(&opened.source, &opened)
+            .unwrap()
+            .axes;
+        let settings = axes.iter().flat_map(|axis| {
+            let values = axis.values.iter();
+            values.map(|value| format!("{}={value}", axis.name))
+        });
+        let settings = settings.map(Some).chain([None]);
+        for setting in settings {
+            let recipe = shown_or_unsupported(&opened.name, setting.as_deref());
+            for kind in ["models", "datasets", "setup"] {
+                for step in recipe[kind].as_array().into_iter().flatten() {
+                    let (name, step) = (step[0].as_str().unwrap(), &step[1]);
+                    // A directory of the host is nobody's download.
+                    let is_here = !step["source"]["path"].is_null();
+                    let run = step["run"].as_str().unwrap_or_default();
+                    let fetches = !is_here && (kind != "setup" || is_download(run));
+                    assert!(
+                        !fetches || !step["download"].is_null(),
+                        "{} {setting:?}: {kind}.{name} has no download",
+                        opened.name
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn is_download(command: &str) -> bool {
+    let programs = [
+        "pip",
+        "curl",
+        "wget",
+        "mlcr",
+        "rclone",
+        "git clone",
+        "hf download",
+    ];
+    let separators =
+        |character: char| !(character.is_ascii_alphanumeric() || "-_".contains(character));
+    let words: Vec<&str> = command.split(separators).collect();
+    let command = format!(" {} ", words.join(" "));
+    programs
+        .iter()
+        .any(|program| command.contains(&format!(" {program} ")))
+}
+
 /// A built-in recipe as `show` has it, with stand-ins for values that it lacks.
 fn shown(name: &str, setting: Option<&str>) -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
-        .args(["show", name, "--output", "json"])
-        .args(setting.iter().flat_map(|setting| ["--set", setting]))
-        .output()
-        .unwrap();
+    let output = show(name, setting);
     let problems = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{name}: {problems}");
     serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The same; null where the recipe does not support a choice next to its defaults.
+fn shown_or_unsupported(name: &str, setting: Option<&str>) -> Value {
+    let output = show(name, setting);
+    if output.status.success() {
+        return serde_json::from_slice(&output.stdout).unwrap();
+    }
+    let problems = String::from_utf8_lossy(&output.stderr);
+    assert!(problems.contains("is not supported"), "{name}: {problems}");
+    Value::Null
+}
+
+fn show(name: &str, setting: Option<&str>) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args(["show", name, "--output", "json"])
+        .args(setting.iter().flat_map(|setting| ["--set", setting]))
+        .output()
+        .unwrap()
 }
 
 #[test]
