@@ -208,6 +208,36 @@ fn the_plans_of_guides_have_their_flags() {
     }
 }
 
+/// What a guide leaves to its reader has no value: the plan asks for it, and takes it from the shell where it is set.
+#[test]
+fn placeholders_are_no_values() {
+    let guide = "export LAB_MODEL=\"<path to model weight>\"
+export LAB_DATASET=\"<path to dataset>/open_orca/\"
+export LAB_HIST=/hist
+docker run -v ${LAB_MODEL}:/model -v ${LAB_DATASET}:/data -v ${LAB_HIST}:/hist debian:12 true";
+    let asked = read("x", guide, &Nothing).unwrap().recipe;
+    let param = |name: &str| {
+        let params = asked.split(&format!("\n  {name}:")).nth(1).unwrap();
+        params.split("\n  lab_").next().unwrap().to_owned()
+    };
+    for (name, stated) in [
+        ("lab_model", "<path to model weight>"),
+        ("lab_dataset", "<path to dataset>/open_orca/"),
+    ] {
+        let param = param(name);
+        assert!(!param.contains("default"), "{param}");
+        assert!(param.contains("path"), "{param}");
+        assert!(param.contains(stated), "{param}");
+    }
+    assert!(param("lab_hist").contains("default: /hist"), "{asked}");
+    let shell = Shell::new(&[("LAB_MODEL", "/m"), ("LAB_DATASET", "/d")]);
+    let known = read("x", guide, &shell).unwrap().recipe;
+    assert!(
+        known.contains("default: /m") && known.contains("default: /d"),
+        "{known}"
+    );
+}
+
 #[test]
 fn every_flag_has_a_key_or_is_told_or_refused() {
     for flag in FLAGS {

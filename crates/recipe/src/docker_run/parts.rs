@@ -19,6 +19,8 @@ pub(super) struct Param {
     pub variable: String,
     pub is_path: bool,
     pub default: Option<String>,
+    /// What the guide has in the place of a value: `<path to the model>`.
+    pub placeholder: Option<String>,
 }
 
 /// A command in the container.
@@ -177,6 +179,10 @@ impl<'a> Parts<'a> {
             .get(variable)
             .and_then(Word::plain)
             .map(str::to_owned);
+        let (given, placeholder) = match given {
+            Some(text) if is_placeholder(&text) => (None, Some(text)),
+            given => (given, None),
+        };
         let default = given
             .or_else(|| default.map(str::to_owned))
             .or_else(|| self.surroundings.variable(variable));
@@ -186,6 +192,7 @@ impl<'a> Parts<'a> {
             variable: variable.to_owned(),
             is_path,
             default,
+            placeholder,
         });
         name
     }
@@ -250,6 +257,14 @@ impl<'a> Parts<'a> {
         }
         climbs
     }
+}
+
+/// Whether a guide leaves a value, or a part of it, to the reader: `<path to dataset>/open_orca/`.
+fn is_placeholder(text: &str) -> bool {
+    let inside = text
+        .split_once('<')
+        .and_then(|(_, rest)| rest.split_once('>'));
+    inside.is_some_and(|(name, _)| !name.trim().is_empty())
 }
 
 /// A param's path is absolute or stands beside the recipe; nothing is known of one without value.

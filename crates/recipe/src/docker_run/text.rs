@@ -78,7 +78,9 @@ fn sections(name: &str, parts: &Parts<'_>) -> Vec<Vec<(&'static str, Node)>> {
 
 fn param(param: &Param) -> (&str, Node) {
     let kind = if param.is_path { "path" } else { "string" };
-    let help = format!("${} of the command line.", param.variable);
+    let stated = param.placeholder.iter().map(|text| format!(": {text}"));
+    let stated: String = stated.collect();
+    let help = format!("${} of the command line{stated}.", param.variable);
     let default = param
         .default
         .iter()
