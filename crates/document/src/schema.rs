@@ -9,6 +9,9 @@ use super::field_type::{FieldType, Key, Object, Word};
 
 const EXPRESSION: &str = "#/$defs/expression";
 
+/// The end of the pattern of a map's names, where `name+` may append to a list.
+const APPENDED: &str = r"\+?$";
+
 /// Returns the schema of a document in which nothing is merged, as pretty JSON with a newline at
 /// its end.
 #[must_use]
@@ -50,6 +53,11 @@ pub fn of(top: &'static Object, title: &str, description: &str) -> Map<String, V
 fn without_appending(value: &mut Value) {
     if let Some(Value::Object(properties)) = value.get_mut("properties") {
         properties.retain(|name, _| !name.ends_with('+'));
+    }
+    if let Some(Value::String(pattern)) = value.pointer_mut("/propertyNames/pattern")
+        && let Some(name) = pattern.strip_suffix(APPENDED)
+    {
+        *pattern = format!("{name}$");
     }
     match value {
         Value::Object(entries) => entries.values_mut().for_each(without_appending),
@@ -177,6 +185,9 @@ fn alternatives(field_type: &FieldType) -> Vec<Value> {
             choices.push(json!({ "type": "null" }));
             let mut out = json!({ "type": "object", "additionalProperties": { "anyOf": choices } });
             if let Some(pattern) = format.regex() {
+                let name = pattern.strip_suffix('$').filter(|_| is_list(of));
+                let pattern =
+                    name.map_or_else(|| pattern.to_owned(), |name| format!("{name}{APPENDED}"));
                 out["propertyNames"] = json!({ "pattern": pattern });
             }
             vec![out]
@@ -186,6 +197,15 @@ fn alternatives(field_type: &FieldType) -> Vec<Value> {
         }
         FieldType::Either(types) => types.iter().flat_map(alternatives).collect(),
         FieldType::Overlay => vec![json!({ "$ref": "#/$defs/overlay" })],
+    }
+}
+
+/// Whether a value of this type may be a list.
+fn is_list(field_type: &FieldType) -> bool {
+    match field_type {
+        FieldType::List(..) => true,
+        FieldType::Either(types) => types.iter().any(is_list),
+        _ => false,
     }
 }
 

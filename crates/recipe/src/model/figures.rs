@@ -256,6 +256,10 @@ pub(super) fn expectations(node: &Node) -> Option<Ordered<Vec<Expectation>>> {
             }
         }
     }
+    // Rows of others may come from a template, before the recipe's own.
+    for (_, of_name) in &mut all {
+        of_name.sort_by_key(|one| one.kind);
+    }
     Some(all)
 }
 
