@@ -164,6 +164,30 @@ fn every_built_in_recipe_names_its_deviations() {
     }
 }
 
+/// Rows of others are data of a template; the recipe appends its own, which come first and decide.
+#[test]
+fn rows_of_others_are_not_between_the_commands() {
+    for opened in catalog::list() {
+        let text = &opened.source.text;
+        let is_document = text.contains("suite: training-benchmarks");
+        assert!(
+            is_document || !text.contains("kind: third-party"),
+            "{}",
+            opened.name
+        );
+    }
+    let recipe = shown("mlperf-inference/v6.0/amd/llama2-70b-mi355x", None);
+    let rows = &recipe["scenarios"][0][1]["modes"][0][1]["expect"][0][1];
+    let kinds: Vec<&str> = rows
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds[..2], ["official", "guide"], "{rows:#}");
+    assert_eq!(kinds[2..], ["third-party"; 6], "{rows:#}");
+}
+
 /// Each says what it fetches, in every variant: models, data sets, and steps whose commands are downloaders.
 #[test]
 fn every_built_in_recipe_names_its_downloads() {

@@ -74,7 +74,9 @@ fn every_described_standin_is_run() {
 #[test]
 fn one_script_for_three_modes() {
     let Some(engine) = engine() else { return };
-    let ran = run(&engine, WAN, &["--skip", "fetch-wan"]);
+    let videos = tempfile::tempdir().unwrap();
+    let outputs = format!("outputs={}", videos.path().display());
+    let ran = run(&engine, WAN, &["--skip", "fetch-wan", "--set", &outputs]);
     assert_eq!(ran.code(), 0, "{}", ran.text());
     let outcomes = outcomes(&ran.verdict());
     let of = |scenario: &str, mode: &str| {
@@ -93,6 +95,8 @@ fn one_script_for_three_modes() {
         &[
             "--skip",
             "fetch-wan",
+            "--set",
+            &outputs,
             "--set",
             "vbench=skip",
             "--set",

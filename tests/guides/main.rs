@@ -337,8 +337,12 @@ fn wan_leaves_out_what_is_skipped(
     #[case] accuracy: bool,
     #[case] compliance: bool,
 ) {
-    let commands = recorded(&format!("{V6}/wan2.2-t2v-a14b-mi355x"), settings);
-    let text: Vec<String> = commands.iter().map(|command| command.join(" ")).collect();
+    let settings = [settings, &["outputs=/of/outputs"]].concat();
+    let commands = recorded(&format!("{V6}/wan2.2-t2v-a14b-mi355x"), &settings);
+    let text = commands
+        .iter()
+        .map(|command| words(&command.join(" ")).join(" "));
+    let text: Vec<String> = text.collect();
     assert!(text.iter().any(|line| line.ends_with(command)), "{text:#?}");
     let collected = |what: &str| text.iter().any(|line| line.contains(what));
     assert_eq!(collected("Offline/accuracy/."), accuracy);

@@ -16,9 +16,8 @@ fn paths(recorder: &Recorder, recipe: &str) -> Vec<String> {
     let mut settings = Vec::new();
     for line in options.lines().skip(1) {
         let mut words = line.split_whitespace();
-        let (Some(name), Some(value)) = (words.next(), words.next()) else {
-            break;
-        };
+        let Some(name) = words.next() else { break };
+        let value = words.next().unwrap_or_default();
         if value.starts_with('/') || line.ends_with(" must be set") {
             let directory = recorder.path().join("of").join(name);
             fs::create_dir_all(&directory).unwrap();

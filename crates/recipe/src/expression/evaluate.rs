@@ -65,6 +65,7 @@ fn environment() -> Environment<'static> {
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.add_filter("round", |number: f64| whole(number.round()));
     environment.add_filter("floor", |number: f64| whole(number.floor()));
+    environment.add_filter("lower", |text: &str| text.to_lowercase());
     environment.add_filter("ceil", |number: f64| whole(number.ceil()));
     environment
 }
