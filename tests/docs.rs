@@ -1,7 +1,7 @@
 //! Runs every command in the README and in docs/, and compares its output with the page.
 //!
-//! A block that is fenced as `console` has commands (`$ …`) and their output; one that is fenced as `yaml NAME` or
-//! `sh NAME` is that file. The blocks of a page share a working directory. Figures, ids, times and widths differ
+//! A block that is fenced as `console` has commands (`$ …`) and their output; one that is fenced as `yaml NAME`,
+//! `sh NAME` or `text NAME` is that file. The blocks of a page share a working directory. Figures, ids, times and widths differ
 //! between runs, so they are ignored; a line `…` matches any number of lines.
 //! `RETRIAL_DOCS=overwrite cargo test --test docs` writes the output into the files, for a block with `…` the same
 //! excerpt.
@@ -70,6 +70,7 @@ fn commands(text: &str) -> Vec<Shown> {
 fn files(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let text = text.replace("\n```sh ", "\n```yaml ");
+    let text = text.replace("\n```text ", "\n```yaml ");
     for block in text.split("```yaml ").skip(1) {
         let (name, rest) = block.split_once('\n').unwrap();
         let body = rest.split("```").next().unwrap();

@@ -16,7 +16,12 @@ pub enum CheckKind {
     ByLoadgen,
     /// Something that must be there, and is not; `required` says who requires it.
     Missing,
+    /// A value that no log states. An excerpt of a log leaves out most.
+    NotStated,
 }
+
+/// What stands for a value that no log states.
+pub(crate) const NOT_STATED: &str = "not in the logs";
 
 /// A rule that was checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -55,6 +60,22 @@ impl RuleCheck {
             passed,
             warning: false,
             kind: CheckKind::Value,
+        }
+    }
+
+    /// Returns a check of a value of the logs; none: no log states it.
+    pub fn of_logs(
+        rule: impl Into<String>,
+        measured: Option<String>,
+        required: impl Into<String>,
+        passed: bool,
+    ) -> Self {
+        match measured {
+            Some(measured) => Self::new(rule, measured, required, passed),
+            None => Self {
+                kind: CheckKind::NotStated,
+                ..Self::new(rule, NOT_STATED, required, passed)
+            },
         }
     }
 

@@ -62,7 +62,8 @@ fn about(plan: &Plan, one: &PlannedDownload, step: &Step, hub: &HubHere) -> Vec<
         size(bytes) + &by.collect::<String>()
     });
     let is_model = matches!(step.action, Action::FetchModel(_));
-    let size = size.or_else(|| is_model.then(|| "size unknown (`retrial doctor` asks the hub)".to_owned()));
+    let size = size
+        .or_else(|| is_model.then(|| "size unknown (`retrial doctor` asks the hub)".to_owned()));
     let facts = [
         size,
         known

@@ -61,6 +61,7 @@ pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvi
         trial.validity = Validity::NotStated;
     }
     trial.run_settings = Some(run.run_settings());
+    trial.excerpt = run.is_excerpt();
     if evidence.mode != Mode::Accuracy {
         let checks = run.check_consistency().into_iter();
         evidence

@@ -63,6 +63,7 @@ impl<'a> Draft<'a> {
                 (outcome, self.violation_sentence(reason))
             }
             (None, Some(judgement)) => (judgement.outcome, judgement.sentence.clone()),
+            (None, None) if self.is_excerpt() => (Outcome::Inconclusive, unshown(None)),
             (None, None) => (Outcome::Measured, measured_sentence(evidence, &figures)),
         };
         let mut qualifiers = context.qualifiers.clone();
@@ -109,9 +110,11 @@ impl<'a> Draft<'a> {
         let estimate = compared.estimate.as_ref();
         let bounds = estimate.and_then(|estimate| estimate.bounds(compared.alpha));
         let is_implausible = self.is_implausible(context, compared);
-        let outcome = match compared.decide(compared.alpha) {
+        let decision = compared.decide(compared.alpha);
+        let is_unshown = decision == Decision::Holds && self.is_excerpt();
+        let outcome = match decision {
             _ if compared.values.is_empty() => Outcome::Invalid,
-            Decision::Holds if is_implausible => Outcome::Inconclusive,
+            Decision::Holds if is_implausible || is_unshown => Outcome::Inconclusive,
             Decision::Holds => Outcome::Reproduced,
             // Accuracy under what was published breaks the benchmark's own rule.
             _ if worse && self.evidence.mode != Mode::Performance => Outcome::Invalid,
@@ -150,7 +153,7 @@ impl<'a> Draft<'a> {
                 (1.0 - exp(furthest)).max(0.0)
             }),
             more_trials: estimate
-                .filter(|_| asks_for_more && !is_implausible)
+                .filter(|_| asks_for_more && !is_implausible && !is_unshown)
                 .map(|estimate| {
                     let distance = compared.region.distance(estimate.center);
                     more_trials(estimate, distance, compared.alpha)
@@ -160,8 +163,17 @@ impl<'a> Draft<'a> {
         };
         let looks = self.evidence.stages.len();
         let confidence = 1.0 - context.alpha(1);
-        judgement.sentence = sentence::of_figure(compared, &judgement, confidence, looks);
+        judgement.sentence = if is_unshown {
+            unshown(judgement.ratio)
+        } else {
+            sentence::of_figure(compared, &judgement, confidence, looks)
+        };
         judgement
+    }
+
+    /// Whether a trial is an excerpt of a log.
+    fn is_excerpt(&self) -> bool {
+        self.evidence.trials.iter().any(|trial| trial.excerpt)
     }
 
     /// Far better than published, and nothing says why.
@@ -211,6 +223,13 @@ impl<'a> Draft<'a> {
         }
         trials
     }
+}
+
+/// What an excerpt of a log shows.
+fn unshown(ratio: Option<f64>) -> String {
+    let figure = ratio.map(|ratio| format!("the figure agrees ({ratio:.3}), "));
+    let figure = figure.unwrap_or_default();
+    format!("Incomplete log: {figure}validity cannot be shown.")
 }
 
 /// A trial, as it was.

@@ -115,6 +115,8 @@ pub struct TrialEvidence {
     pub missing: BTreeMap<String, String>,
     /// What the benchmark itself says of it.
     pub validity: Validity,
+    /// All that is there is an excerpt of a summary: rules cannot be shown to be kept.
+    pub excerpt: bool,
     /// What `LoadGen` says besides figures: settings, constraints, errors.
     pub run_settings: Option<RunSettings>,
     /// What another log says besides figures: samples to converge, batch size.
@@ -134,6 +136,7 @@ impl TrialEvidence {
             figures: BTreeMap::new(),
             missing: BTreeMap::new(),
             validity: Validity::NotStated,
+            excerpt: false,
             run_settings: None,
             parameters: BTreeMap::new(),
             telemetry: None,

@@ -33,6 +33,15 @@ pub(crate) fn check(
     let is_told = |check: &RuleCheck| {
         matches!(trial.validity, Validity::Invalid(_)) && check.kind == CheckKind::ByLoadgen
     };
+    let is_left_out =
+        |check: &RuleCheck| trial.excerpt && !check.passed && check.kind == CheckKind::NotStated;
+    let (left_out, checks): (Vec<_>, Vec<_>) = checks.into_iter().partition(is_left_out);
+    if !left_out.is_empty() {
+        let count = crate::format::count(left_out.len(), "value");
+        let measured = format!("an excerpt, without {count} that the rules ask for");
+        let check = RuleCheck::failed("LoadGen's summary", measured, "the whole log");
+        checked.rules.push(check.on(Some(trial.trial)));
+    }
     for check in checks {
         if !check.passed && !is_told(&check) {
             let because = trial.why_missing(&check.rule);

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 
+use super::summary::Completeness;
 use super::validity::{self, ValidityReport};
 use super::{Detail, EarlyStopping, Mode, Parameters, Scenario, Summary, names};
 use retrial_readings::figure::{Figure, Figures};
@@ -46,6 +47,14 @@ pub struct Disagreement {
 }
 
 impl Run {
+    /// Whether all that is there is an excerpt of a summary, as guides print it: it shows figures, and not
+    /// that the rules were kept.
+    #[must_use]
+    pub fn is_excerpt(&self) -> bool {
+        let summary = self.summary.as_ref().filter(|_| self.detail.is_none());
+        summary.is_some_and(|summary| summary.completeness == Completeness::Excerpt)
+    }
+
     /// The scenario, by the detail log, else by the summary. An Interactive run says `Server`.
     #[must_use]
     pub fn scenario(&self) -> Option<Scenario> {

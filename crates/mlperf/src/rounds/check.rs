@@ -15,9 +15,6 @@ pub use audit::{check_audit, check_submitted};
 use retrial_readings::Limit;
 use retrial_readings::number::{figure, group_digits, grouped};
 
-/// What stands for a setting or figure that is not there.
-const NOT_TOLD: &str = "not in the logs";
-
 /// A figure and its unit, by its name.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<(f64, String)>;
 

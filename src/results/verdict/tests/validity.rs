@@ -294,3 +294,40 @@ fn a_check_of_one_trial_names_it() {
     let says = "trial 2: mode: AccuracyOnly; required PerformanceOnly";
     assert!(found.sentence.contains(says), "{}", found.sentence);
 }
+
+#[rstest]
+#[case(
+    100.0,
+    Outcome::Inconclusive,
+    5,
+    "the figure agrees (1.000), validity cannot be shown"
+)]
+#[case(80.0, Outcome::NotReproduced, 1, "")]
+fn an_excerpt_of_a_log_shows_a_figure_only(
+    #[case] value: f64,
+    #[case] expected: Outcome,
+    #[case] code: u8,
+    #[case] said: &str,
+) {
+    let mut evidence = offline(&[value]);
+    evidence.trials[0].excerpt = true;
+    let verdict = verdict(evidence);
+    assert_eq!(
+        (verdict.outcome, verdict.exit_code.code()),
+        (expected, code)
+    );
+    assert!(verdict.sentence.contains(said), "{}", verdict.sentence);
+}
+
+#[test]
+fn an_excerpt_without_a_published_figure_is_not_measured() {
+    let mut evidence = offline(&[100.0]);
+    evidence.trials[0].excerpt = true;
+    let verdict = judge(&context(), &[evidence]);
+    assert_eq!(verdict.outcome, Outcome::Inconclusive);
+    assert!(
+        verdict.sentence.contains("validity cannot be shown"),
+        "{}",
+        verdict.sentence
+    );
+}

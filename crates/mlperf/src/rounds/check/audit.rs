@@ -1,7 +1,7 @@
 //! The settings of an audit's run, which its `audit.config` sets and a submitted run does not have.
 
-use super::{NOT_TOLD, count};
-use crate::check::RuleCheck;
+use super::count;
+use crate::check::{NOT_STATED, RuleCheck};
 use crate::loadgen::{Mode, Parameters, RunSettings};
 use crate::rounds::{ComplianceTest, Issue};
 
@@ -53,7 +53,7 @@ fn issue(issue: Option<Issue>, settings: &Parameters) -> Vec<RuleCheck> {
     let told = settings.into_iter().filter(|(_, found, _)| found.is_some());
     told.map(|(rule, found, which)| {
         let required = issue == Some(which);
-        let shown = found.map_or_else(|| NOT_TOLD.to_owned(), |found| found.to_string());
+        let shown = found.map_or_else(|| NOT_STATED.to_owned(), |found| found.to_string());
         RuleCheck::new(rule, shown, required.to_string(), found == Some(required))
     })
     .collect()

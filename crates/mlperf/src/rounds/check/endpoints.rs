@@ -2,8 +2,8 @@
 //! takes the place of `LoadGen`'s own word.
 
 use super::performance::{min_duration, seeds, token_latencies};
-use super::{NOT_TOLD, count, time, within};
-use crate::check::RuleCheck;
+use super::{count, time, within};
+use crate::check::{NOT_STATED, RuleCheck};
 use crate::endpoints::{AccuracyResults, Performance};
 use crate::loadgen::Scenario;
 use crate::rounds::Rules;
@@ -50,7 +50,7 @@ impl Rules {
             .collect();
         if let Some(asked) = self.accuracy_samples {
             let found = results.samples();
-            let shown = found.map_or_else(|| NOT_TOLD.to_owned(), count);
+            let shown = found.map_or_else(|| NOT_STATED.to_owned(), count);
             let kept = found == Some(asked);
             checks.push(RuleCheck::new(
                 "accuracy sample count",
@@ -87,7 +87,7 @@ impl Rules {
 
     /// `online` may be any scenario but Offline.
     fn endpoint_scenario(&self, run: &Performance) -> RuleCheck {
-        let shown = run.scenario.map_or(NOT_TOLD, Scenario::as_str);
+        let shown = run.scenario.map_or(NOT_STATED, Scenario::as_str);
         let is_offline = self.scenario == Scenario::Offline;
         let kept = run.scenario.is_some_and(|found| {
             found == self.scenario || (found == Scenario::Server && !is_offline)
@@ -122,7 +122,7 @@ impl Rules {
             #[expect(clippy::cast_precision_loss, reason = "limits of minutes are exact")]
             let limit = limit as f64;
             let found = run.figures.get("latency_p99_ns").map(|found| found.value);
-            let shown = found.map_or_else(|| NOT_TOLD.to_owned(), time);
+            let shown = found.map_or_else(|| NOT_STATED.to_owned(), time);
             let asked = format!("at most {}", time(limit));
             let kept = found.is_some_and(|found| found <= limit);
             checks.push(RuleCheck::new(
@@ -141,11 +141,11 @@ fn came_to_its_end(run: &Performance) -> [RuleCheck; 2] {
     let shown = match run.complete {
         Some(true) => "complete",
         Some(false) => "not complete",
-        None => NOT_TOLD,
+        None => NOT_STATED,
     };
     let counts = [run.issued, run.completed, run.failed];
     let [issued, completed, failed] =
-        counts.map(|found| found.map_or_else(|| NOT_TOLD.to_owned(), count));
+        counts.map(|found| found.map_or_else(|| NOT_STATED.to_owned(), count));
     let all = run.issued.is_some_and(|issued| issued > 0)
         && run.completed == run.issued
         && run.failed == Some(0);

@@ -1,6 +1,6 @@
 //! The rules of a performance run.
 
-use super::{Lookup, NOT_TOLD, count, milliseconds, time};
+use super::{Lookup, count, milliseconds, time};
 use crate::check::RuleCheck;
 use crate::loadgen::{RunSettings, Scenario};
 use crate::rounds::Rules;
@@ -31,14 +31,14 @@ fn scenario(rules: &Rules, said: &RunSettings) -> RuleCheck {
         other => other,
     };
     let kept = said.scenario.is_some_and(|found| rules.stands_for(found));
-    let shown = match said.scenario {
-        None => NOT_TOLD.to_owned(),
-        Some(found) if kept && found != asked && found != rules.scenario => {
+    let shown = said.scenario.map(|found| {
+        if kept && found != asked && found != rules.scenario {
             format!("{found}, from which an edge system's {asked} may be inferred")
+        } else {
+            found.to_string()
         }
-        Some(found) => found.to_string(),
-    };
-    RuleCheck::new("scenario", shown, asked.as_str(), kept)
+    });
+    RuleCheck::of_logs("scenario", shown, asked.as_str(), kept)
 }
 
 /// VALID can stand beside errors; that any are there is told by LoadGen's own validity.
@@ -55,9 +55,10 @@ fn equal_issue(rules: &Rules, said: &RunSettings) -> Option<RuleCheck> {
     if !rules.equal_issue || found.is_none() && !is_told {
         return None;
     }
-    let shown = found.map_or_else(|| NOT_TOLD.to_owned(), |found| found.to_string());
+    let shown = found.map(|found| found.to_string());
     let rule = "sample_concatenate_permutation";
-    Some(RuleCheck::new(rule, shown, "true", found == Some(true)))
+    let kept = found == Some(true);
+    Some(RuleCheck::of_logs(rule, shown, "true", kept))
 }
 
 fn performance_samples(rules: &Rules, said: &RunSettings) -> RuleCheck {
@@ -68,8 +69,8 @@ fn performance_samples(rules: &Rules, said: &RunSettings) -> RuleCheck {
 pub(super) fn seeds(rules: &Rules, said: &RunSettings) -> [RuleCheck; 3] {
     let (asked, found) = (rules.seeds, &said.settings);
     let seed = |rule: &str, found: Option<u64>, asked: u64| {
-        let shown = found.map_or_else(|| NOT_TOLD.to_owned(), |seed| seed.to_string());
-        RuleCheck::new(rule, shown, asked.to_string(), found == Some(asked))
+        let shown = found.map(|seed| seed.to_string());
+        RuleCheck::of_logs(rule, shown, asked.to_string(), found == Some(asked))
     };
     [
         seed("qsl_rng_seed", found.qsl_rng_seed, asked.qsl),
@@ -87,13 +88,10 @@ fn queries(rules: &Rules, said: &RunSettings) -> Vec<RuleCheck> {
     let settings = &said.settings;
     if ran(rules, said) != Scenario::Offline {
         let asked = "satisfied";
-        let shown = match said.constraints.early_stopping {
-            Some(true) => asked,
-            Some(false) => "not satisfied",
-            None => NOT_TOLD,
-        };
-        let kept = said.constraints.early_stopping == Some(true);
-        return vec![RuleCheck::new("early stopping", shown, asked, kept).by_loadgen()];
+        let met = said.constraints.early_stopping;
+        let shown = met.map(|met| if met { asked } else { "not satisfied" }.to_owned());
+        let check = RuleCheck::of_logs("early stopping", shown, asked, met == Some(true));
+        return vec![check.by_loadgen()];
     }
     let mut checks = Vec::new();
     if let Some(asked) = rules.min_queries {
@@ -117,18 +115,17 @@ fn query_latency(rules: &Rules, said: &RunSettings, figures: Lookup<'_>) -> Vec<
     };
     let asked = format!("at most {}", time(to_f64(limit)));
     let target = said.settings.target_latency_ns;
-    let shown = |value: Option<f64>| value.map_or_else(|| NOT_TOLD.to_owned(), time);
     let p99 = figures("latency_p99_ns").map(|(value, _)| value);
     vec![
-        RuleCheck::new(
+        RuleCheck::of_logs(
             "latency target",
-            shown(target.map(to_f64)),
+            target.map(|target| time(to_f64(target))),
             asked.clone(),
             target.is_some_and(|target| target <= limit),
         ),
-        RuleCheck::new(
+        RuleCheck::of_logs(
             "latency, 99th percentile",
-            shown(p99),
+            p99.map(time),
             asked,
             p99.is_some_and(|p99| p99 <= to_f64(limit)),
         ),
@@ -147,15 +144,17 @@ pub(super) fn token_latencies(
             let limits = [said.settings.ttft_latency_ns, said.settings.tpot_latency_ns];
             limits.iter().any(Option::is_some).then_some(true)
         });
-        let shown = match measured {
-            Some(true) => "measured",
-            Some(false) => "not measured",
-            None => NOT_TOLD,
-        };
+        let words = |measured| if measured { "measured" } else { "not measured" };
+        let shown = measured.map(|measured| words(measured).to_owned());
         // Only a detail log tells that they are not.
         if measured.is_some() || said.has_detail {
             let kept = measured == Some(true);
-            checks.push(RuleCheck::new("token latencies", shown, "measured", kept));
+            checks.push(RuleCheck::of_logs(
+                "token latencies",
+                shown,
+                "measured",
+                kept,
+            ));
         }
     }
     let limits = [
@@ -173,10 +172,9 @@ pub(super) fn token_latencies(
     for (rule, name, limit) in limits {
         let Some(limit) = limit else { continue };
         let found = figures(name).map(|(value, _)| value);
-        let shown = found.map_or_else(|| NOT_TOLD.to_owned(), time);
         let asked = format!("below {}", time(to_f64(limit)));
         let kept = found.is_some_and(|found| found < to_f64(limit));
-        checks.push(RuleCheck::new(rule, shown, asked, kept));
+        checks.push(RuleCheck::of_logs(rule, found.map(time), asked, kept));
     }
     checks
 }
@@ -184,21 +182,16 @@ pub(super) fn token_latencies(
 pub(super) fn min_duration(rules: &Rules, said: &RunSettings) -> Option<RuleCheck> {
     let asked = rules.min_duration_ms?;
     let found = said.settings.min_duration_ms;
-    let shown = found.map_or_else(|| NOT_TOLD.to_owned(), milliseconds);
+    let shown = found.map(milliseconds);
     let words = format!("at least {}", milliseconds(asked));
     let kept = found.is_some_and(|found| found >= asked);
-    Some(RuleCheck::new("min_duration", shown, words, kept))
+    Some(RuleCheck::of_logs("min_duration", shown, words, kept))
 }
 
 fn least(rule: &str, found: Option<u64>, asked: u64) -> RuleCheck {
-    let shown = found.map_or_else(|| NOT_TOLD.to_owned(), count);
     let words = format!("at least {}", count(asked));
-    RuleCheck::new(
-        rule,
-        shown,
-        words,
-        found.is_some_and(|found| found >= asked),
-    )
+    let kept = found.is_some_and(|found| found >= asked);
+    RuleCheck::of_logs(rule, found.map(count), words, kept)
 }
 
 fn to_f64(nanoseconds: u64) -> f64 {
