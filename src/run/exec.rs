@@ -11,7 +11,7 @@ use super::host;
 use super::output;
 use super::session::Session;
 use super::target::{Started, Target};
-use super::terminate::{Ending, terminate_leftovers, terminate_step};
+use super::terminate::{Ending, leftovers, terminate_leftovers, terminate_step};
 use super::watched::Needed;
 use crate::plan::step::{ExecStep, Step};
 use crate::store::StoreError;
@@ -68,10 +68,14 @@ async fn run_at(
         Err(_) => drop(terminate_step(session, step, target, Ending::default()).await),
         Ok(exit) if exit.left.is_empty() => {}
         Ok(exit) => {
-            let processes = exit.left.iter().map(|process| session.redacted(process));
-            let processes = processes.collect();
-            session.record(Some(step), What::LeftRunning { processes })?;
-            terminate_leftovers(session, step, target, Ending::default()).await;
+            let left = leftovers(session, step, target).await;
+            let left = left.unwrap_or_else(|| exit.left.clone());
+            if !left.is_empty() {
+                let processes = left.iter().map(|process| session.redacted(process));
+                let processes = processes.collect();
+                session.record(Some(step), What::LeftRunning { processes })?;
+                terminate_leftovers(session, step, target, Ending::default()).await;
+            }
         }
     }
     output::keep(session, step, &control, command).await?;

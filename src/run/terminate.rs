@@ -10,6 +10,9 @@ use super::target::Target;
 use crate::plan::step::Step;
 use retrial_recipe::model::StopSignal;
 
+/// How long what a step left running may take to end by itself, before it is named and ended.
+const MOMENT: Duration = Duration::from_secs(2);
+
 /// How processes are ended.
 #[derive(Debug, Clone, Copy)]
 pub struct Ending {
@@ -62,6 +65,19 @@ pub async fn terminate_step(
         }
     }
     false
+}
+
+/// The processes that a step left running, `pid name` of each, without those that end by themselves within a
+/// moment, as helpers do that Python starts for its child processes. None if nobody answers.
+pub async fn leftovers(session: &Session, step: &Step, target: &Target) -> Option<Vec<String>> {
+    let until = Instant::now() + MOMENT;
+    loop {
+        let left = target.signal(session, step, "0").await?;
+        if left.is_empty() || Instant::now() > until {
+            return Some(left.lines().map(str::to_owned).collect());
+        }
+        tokio::time::sleep(MOMENT / 20).await;
+    }
 }
 
 /// Ends the processes that a step left running.

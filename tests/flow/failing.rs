@@ -130,6 +130,14 @@ fn what_it_leaves_running_is_ended_and_named() {
 }
 
 #[test]
+fn what_ends_by_itself_within_a_moment_is_not_named() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("sleep 0.3 &\nsetsid sleep 0.3 &");
+    lab.run(&[]).expect_exit(0);
+    assert_eq!(lab.count("main-performance", "left_running"), 0);
+}
+
+#[test]
 fn killed_for_want_of_memory() {
     let Some(lab) = Lab::new() else { return };
     let eat = "until test -e /go-on; do sleep 0.05; done\n(tail /dev/zero) || echo survived";
