@@ -27,6 +27,7 @@ pub(crate) mod options;
 pub(crate) mod preflight;
 pub(crate) mod prepare;
 mod probe;
+pub(crate) mod recheck;
 pub(crate) mod recipes;
 pub(crate) mod report;
 pub(crate) mod runs;

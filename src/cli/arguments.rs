@@ -124,6 +124,10 @@ pub enum Command {
     Resume {
         /// A run's id, a part of it, or `last`; or a batch's id
         run: String,
+        /// Run this check again, by its step's name or number, on the results that were collected; measure
+        /// nothing again
+        #[arg(long, value_name = "CHECK")]
+        from: Option<String>,
         /// Judge performance without accuracy as inconclusive (exit code 5)
         #[arg(long)]
         require_accuracy: bool,

@@ -91,6 +91,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Batch(arguments) => batch::batch(&global, &arguments),
         Command::Resume {
             run,
+            from,
             require_accuracy,
             in_background,
             in_job,
@@ -101,7 +102,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
                 in_job,
                 array,
             };
-            resume::resume(&global, &run, require_accuracy, process)
+            resume::resume(&global, &run, from.as_deref(), require_accuracy, process)
         }
         Command::Logs {
             run,

@@ -6,7 +6,7 @@ use super::{batch, judge};
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::GlobalOptions;
-use crate::app::{batch as app_batch, follow, runtime, site};
+use crate::app::{batch as app_batch, follow, recheck, runtime, site};
 use crate::results::verdict::ExitCode;
 use crate::store::journal::{Event, Journal, State};
 use crate::store::{Home, Record};
@@ -26,6 +26,7 @@ pub struct Process {
 pub fn resume(
     global: &GlobalOptions,
     run: &str,
+    from: Option<&str>,
     require_accuracy: bool,
     process: Process,
 ) -> Result<ExitCode, Failure> {
@@ -43,6 +44,11 @@ pub fn resume(
         RunOrBatch::Run(directory) => directory,
         RunOrBatch::Batch(directory) => {
             is_ours(&directory, &home.batches(), "batch", &home)?;
+            if from.is_some() {
+                return Err(Failure::usage(
+                    "--from names a check of a run, and this is a batch",
+                ));
+            }
             if let Some(array) = array {
                 return app_batch::array::execute(global, &directory, array);
             }
@@ -52,6 +58,9 @@ pub fn resume(
     is_ours(&directory, &home.runs(), "run", &home)?;
     if !in_job {
         open::began_here(&directory)?;
+    }
+    if let Some(check) = from {
+        recheck::reset(&directory, check)?;
     }
     let state = State::of(&Journal::read::<Event>(&directory.journal())?);
     if state.is_judged() {

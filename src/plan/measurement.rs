@@ -139,9 +139,47 @@ impl Step {
             _ => None,
         }
     }
+
+    /// The step of the measured command whose results it checks or collects.
+    #[must_use]
+    pub fn of(&self) -> Option<u32> {
+        match &self.action {
+            Action::Collect { of, .. } => Some(*of),
+            Action::Exec(exec) => match exec.purpose {
+                Purpose::Check { of, .. } => Some(of),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether it collects results.
+    #[must_use]
+    pub fn collects(&self) -> bool {
+        matches!(self.action, Action::Collect { .. })
+    }
+
+    /// Whether it checks results.
+    #[must_use]
+    pub fn checks(&self) -> bool {
+        self.of().is_some() && !self.collects()
+    }
 }
 
 impl Plan {
+    /// The steps that check or collect the results of a measured command.
+    pub fn steps_of(&self, command: u32) -> impl Iterator<Item = &Step> {
+        self.steps
+            .iter()
+            .filter(move |step| step.of() == Some(command))
+    }
+
+    /// The step that collects what a check looks at, if one does.
+    #[must_use]
+    pub fn collects_for(&self, check: &Step) -> Option<&Step> {
+        let mut collecting = self.steps_of(check.of()?).filter(|step| step.collects());
+        collecting.find(|step| step.trial() == check.trial())
+    }
     /// Where the results of a trial lie below the run's directory.
     #[must_use]
     pub fn results_directory(&self, measurement: usize, trial: u32) -> String {

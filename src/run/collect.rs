@@ -25,7 +25,11 @@ pub async fn collect(
 ) -> Result<(), Halt> {
     let missing =
         |because: String, advice: &str| Halt::failed(StepFault::NoResult, because, advice);
-    let found = results_of(session, of, pattern);
+    let mut found = results_of(session, of, pattern);
+    if !step_of(session, of).is_some_and(|step| session.control.step(&step.directory()).exists()) {
+        // A check was run again on another disk than the measurement.
+        found.extend(collected_before(session, step, pattern));
+    }
     let found = match &found[..] {
         [found] => found,
         [] => {
@@ -75,6 +79,16 @@ fn results_of(session: &Session, of: u32, pattern: &str) -> Vec<Found> {
         .unwrap_or_default();
     let of_pattern = found.into_iter().filter(|found| found.pattern == pattern);
     of_pattern.collect()
+}
+
+/// Where a step collected results before.
+fn collected_before(session: &Session, step: &Step, pattern: &str) -> Option<Found> {
+    let path = session.state().collected.remove(&step.number)?;
+    Some(Found {
+        pattern: pattern.to_owned(),
+        path,
+        length: 0,
+    })
 }
 
 /// Copies one result directory to `to` below the run's directory, without the step's secrets.

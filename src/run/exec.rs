@@ -9,11 +9,12 @@ use super::failure::signal_name;
 use super::follow::{FREE_SPACE, Followed, MORE_MEMORY, container_ended, follow, resume_advice};
 use super::host;
 use super::output;
+use super::put_back::put_back;
 use super::session::Session;
 use super::target::{Started, Target};
 use super::terminate::{Ending, leftovers, terminate_leftovers, terminate_step};
 use super::watched::Needed;
-use crate::plan::step::{ExecStep, Step};
+use crate::plan::step::{ExecStep, Purpose, Step};
 use crate::store::StoreError;
 use crate::store::journal::{StepEnd, StepFault, What};
 
@@ -101,6 +102,7 @@ pub async fn start(
     if control.started() {
         return Ok(None);
     }
+    put_back(session, step, &control).await?;
     check_scripts(session, target)?;
     match target.start(session, step, command).await {
         Ok(process) => Ok(Some(process)),
@@ -155,7 +157,7 @@ pub fn verify(
             "the disk of {} is full: the step's output may be cut off",
             path.display()
         );
-        (StepFault::Host, because, FREE_SPACE)
+        (StepFault::Host, because, FREE_SPACE.to_owned())
     } else if killed > 0 {
         let processes = match killed {
             1 => "a process".to_owned(),
@@ -163,14 +165,13 @@ pub fn verify(
         };
         let because =
             format!("the kernel killed {processes} of it, out of memory (its exit code: {code})");
-        (StepFault::Command, because, MORE_MEMORY)
+        (StepFault::Command, because, MORE_MEMORY.to_owned())
     } else if code != 0 {
-        let advice = if code == 127 && command.shell.is_none() {
-            "if the guide's commands rely on a login shell's PATH, set `shell: [bash, -ilc]` in the recipe's container"
-        } else {
-            "read its output; to inspect the container, use --keep on-failure and `retrial shell`"
-        };
-        (StepFault::Command, describe(code), advice)
+        (
+            StepFault::Command,
+            describe(code),
+            advice(session, command, code),
+        )
     } else {
         return Ok(code);
     };
@@ -179,8 +180,23 @@ pub fn verify(
         because,
         exit_code: Some(code),
         last_lines: Vec::new(),
-        advice: advice.to_owned(),
+        advice,
     })
+}
+
+fn advice(session: &Session, command: &ExecStep, code: i64) -> String {
+    let is_collected = |of| session.plan.steps_of(of).any(Step::collects);
+    match command.purpose {
+        _ if code == 127 && command.shell.is_none() => {
+            "if the guide's commands rely on a login shell's PATH, set `shell: [bash, -ilc]` in the recipe's container".to_owned()
+        }
+        Purpose::Check { of, .. } if is_collected(of) => format!(
+            "read its output; once what it lacks is there, `retrial resume {}` runs it again on the collected \
+             results, without measuring again",
+            session.run.id()
+        ),
+        _ => "read its output; to inspect the container, use --keep on-failure and `retrial shell`".to_owned(),
+    }
 }
 
 fn describe(code: i64) -> String {

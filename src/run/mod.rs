@@ -40,6 +40,7 @@ mod mount_check;
 mod output;
 mod populate;
 mod progress;
+mod put_back;
 mod readiness;
 mod reattach;
 mod redact;

@@ -6,7 +6,6 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use jiff::Timestamp;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
@@ -265,7 +264,7 @@ impl Session {
     }
 
     fn event(&self, step: Option<&Step>, what: What) -> Event {
-        event(&self.node(), step, what)
+        Event::new(&self.node(), step, what)
     }
 
     /// This machine's name in events.
@@ -278,7 +277,7 @@ impl Session {
     pub(super) fn emitter(&self, step: &Step) -> impl Fn(What) + Send + 'static {
         let (events, step, node) = (self.events.clone(), step.clone(), self.node());
         move |what| {
-            let _ = events.send(event(&node, Some(&step), what));
+            let _ = events.send(Event::new(&node, Some(&step), what));
         }
     }
 
@@ -344,16 +343,5 @@ impl Session {
     pub(super) fn container(&self) -> Result<String, Halt> {
         let container = self.state().container;
         container.ok_or_else(|| Halt::host("the container is gone"))
-    }
-}
-
-fn event(node: &str, step: Option<&Step>, what: What) -> Event {
-    Event {
-        time: Timestamp::now(),
-        node: node.to_owned(),
-        container: step.and_then(|step| step.container.clone()),
-        step: step.map(|step| step.number),
-        name: step.map(|step| step.name.clone()),
-        what,
     }
 }

@@ -1,4 +1,5 @@
-//! Runs in one archive, for another machine: `<id>/…` of each, without what belongs to this one.
+//! Runs in one archive, for another machine: `<id>/…` of each, without what belongs to this one. And results,
+//! for a container.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Write};
@@ -52,6 +53,26 @@ pub fn pack(runs: &[RunDirectory], to: &Path) -> Result<Packed, StoreError> {
     packed
 }
 
+/// Writes an archive of directories, each below a path of its own. It replaces what is there.
+///
+/// # Errors
+/// Where the disk takes no more, or a file cannot be read.
+pub fn pack_directories(
+    directories: &[(PathBuf, PathBuf)],
+    to: &Path,
+) -> Result<Packed, StoreError> {
+    let file = File::create(to).map_err(StoreError::io("create", to))?;
+    let mut builder = Builder::new(BufWriter::new(file));
+    let mut packed = Packed::default();
+    for (directory, top) in directories {
+        append_tree(&mut builder, directory, top, &[], to, &mut packed)?;
+    }
+    let failed = || StoreError::io("write", to);
+    let mut out = builder.into_inner().map_err(failed())?;
+    out.flush().map_err(failed())?;
+    Ok(packed)
+}
+
 fn is_compressed(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     matches!(ending, Some("gz" | "tgz"))
@@ -85,25 +106,36 @@ fn append_all(
 ) -> Result<(), StoreError> {
     for run in runs {
         let top = PathBuf::from(run.id());
-        walk(run.path(), &STAYS, &mut |relative, entry| {
-            let path = top.join(relative);
-            match entry {
-                Entry::Directory => append(builder, &path, None, part),
-                Entry::File(file) => {
-                    packed.files += 1;
-                    packed.bytes += file.metadata().map_or(0, |found| found.len());
-                    append(builder, &path, Some(file), part)
-                }
-                Entry::Other(because) => {
-                    packed
-                        .left_out
-                        .push(format!("{}: {because}", path.display()));
-                    Ok(())
-                }
-            }
-        })?;
+        append_tree(builder, run.path(), &top, &STAYS, part, packed)?;
     }
     Ok(())
+}
+
+fn append_tree(
+    builder: &mut Builder<impl Write>,
+    directory: &Path,
+    top: &Path,
+    stays: &[&str],
+    part: &Path,
+    packed: &mut Packed,
+) -> Result<(), StoreError> {
+    walk(directory, stays, &mut |relative, entry| {
+        let path = top.join(relative);
+        match entry {
+            Entry::Directory => append(builder, &path, None, part),
+            Entry::File(file) => {
+                packed.files += 1;
+                packed.bytes += file.metadata().map_or(0, |found| found.len());
+                append(builder, &path, Some(file), part)
+            }
+            Entry::Other(because) => {
+                packed
+                    .left_out
+                    .push(format!("{}: {because}", path.display()));
+                Ok(())
+            }
+        }
+    })
 }
 
 fn append(

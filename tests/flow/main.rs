@@ -24,6 +24,7 @@ mod killed;
 mod locked;
 mod models;
 mod random;
+mod rechecked;
 mod results;
 mod services;
 mod shared_host;

@@ -116,6 +116,16 @@ impl StepControl {
         steps.rename(&part, &self.name)
     }
 
+    /// Gives the step an archive of results, which it unpacks before its command.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn put_results(&self, archive: &Path) -> Result<(), StoreError> {
+        let directory = self.directory()?;
+        directory.remove("results.tar")?;
+        directory.link(archive, "results.tar")
+    }
+
     /// Takes the output out of the container's hands: what is kept has its one name with us.
     ///
     /// # Errors

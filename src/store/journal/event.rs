@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::reason::{AbortReason, SkipReason};
+use crate::plan::step::Step;
 use crate::telemetry::Live;
 
 /// One thing that happened.
@@ -25,6 +26,21 @@ pub struct Event {
     /// What.
     #[serde(flatten)]
     pub what: What,
+}
+
+impl Event {
+    /// Something that happens now, in a step or in none.
+    #[must_use]
+    pub fn new(node: &str, step: Option<&Step>, what: What) -> Self {
+        Self {
+            time: Timestamp::now(),
+            node: node.to_owned(),
+            container: step.and_then(|step| step.container.clone()),
+            step: step.map(|step| step.number),
+            name: step.map(|step| step.name.clone()),
+            what,
+        }
+    }
 }
 
 /// What happened.
@@ -87,6 +103,8 @@ pub enum What {
         /// How long it took, seconds.
         seconds: f64,
     },
+    /// A check that ended is to be run again.
+    CheckReset,
     /// A declared condition fell one way or the other.
     Decided {
         /// Which way, and why.

@@ -40,6 +40,8 @@ pub struct State {
     pub image_differences: BTreeMap<u32, Vec<ImageDifference>>,
     /// Commits of the models, by the model's key: a run stays with the one that it found first.
     pub models: BTreeMap<String, String>,
+    /// From where in the container each step that collects results took them last.
+    pub collected: BTreeMap<u32, String>,
     /// How the run ended, if it did: exit code and reason.
     pub over: Option<(u8, Option<AbortReason>)>,
     /// Warnings so far.
@@ -124,6 +126,13 @@ impl State {
                 self.made_by = None;
                 self.only_open(None);
             }
+            (What::Collected { from, .. }, Some(step)) => {
+                self.collected.insert(step, from.clone());
+            }
+            (What::CheckReset, Some(step)) => {
+                self.over = None;
+                self.ended.remove(&step);
+            }
             (What::Warning { text }, _) => self.warnings.push(text.clone()),
             (What::RunEnded { exit_code, reason }, _) => {
                 self.over = Some((*exit_code, reason.clone()));
@@ -179,7 +188,7 @@ impl State {
 
     fn is_complete(&self, plan: &Plan, step: &Step, container_lives: bool) -> bool {
         let done = self.done(step.number);
-        let here = container_lives && self.ended_in.get(&step.number) == Some(&self.containers);
+        let here = container_lives && self.is_of_this_container(step.number);
         match &step.action {
             Action::Create => done && here,
             Action::StartService(_) => {
@@ -207,7 +216,11 @@ impl State {
                     self.failed(step.number) || done && (here || self.kept(plan, of))
                 }
             },
-            Action::Collect { of, .. } => done && self.kept(plan, *of),
+            // Of a check that is run again, the results are collected again.
+            Action::Collect { of, .. } => {
+                let mut checks = plan.steps_of(*of).filter(|check| check.checks());
+                done && self.kept(plan, *of) && checks.all(|check| self.settled(check.number))
+            }
             // Somebody may have cleared the cache since, and the next container may be another machine's,
             // whose engine does not have the image; without a new container nobody would look.
             Action::Populate(_)
@@ -229,19 +242,26 @@ impl State {
         )
     }
 
-    /// Whether everything that a measurement left is in the run's directory.
+    /// Whether a step ended in the container that there is, or that was there last.
+    #[must_use]
+    pub fn is_of_this_container(&self, number: u32) -> bool {
+        self.ended_in.get(&number) == Some(&self.containers)
+    }
+
+    /// Whether everything that a measurement left is in the run's directory. A check that looks at collected
+    /// results can be run again, one that looks at the container cannot.
     fn kept(&self, plan: &Plan, number: u32) -> bool {
+        let mut collecting = plan
+            .steps_of(number)
+            .filter(|step| step.collects())
+            .peekable();
         self.done(number)
-            && plan.steps.iter().all(|step| match &step.action {
-                Action::Collect { of, .. } if *of == number => self.done(step.number),
-                Action::Exec(exec) => match exec.purpose {
-                    Purpose::Check { of, .. } if of == number => {
-                        self.done(step.number) || self.failed(step.number)
-                    }
-                    _ => true,
-                },
-                _ => true,
-            })
+            && if collecting.peek().is_some() {
+                collecting.all(|step| self.done(step.number))
+            } else {
+                plan.steps_of(number)
+                    .all(|check| self.settled(check.number))
+            }
     }
 
     /// Whether something that was measured, or is being measured, is in the container only.

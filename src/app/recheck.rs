@@ -1,0 +1,50 @@
+//! `retrial resume --from CHECK`: has a check of a run count as not done, so that it is run again on the results
+//! that were collected.
+
+use crate::app::failure::Failure;
+use crate::plan::Plan;
+use crate::plan::step::Step;
+use crate::store::RunDirectory;
+use crate::store::journal::{Event, Journal, State, What};
+use crate::store::lock::FileLock;
+
+/// Resets a check, by its step's name or number.
+pub fn reset(run: &RunDirectory, wanted: &str) -> Result<(), Failure> {
+    let _lock = FileLock::take(&run.lock(), run.id())?;
+    let plan: Plan = run.read_json("plan.json")?;
+    let check = find(&plan, wanted)?;
+    let state = State::of(&Journal::read::<Event>(&run.journal())?);
+    let collecting = plan.collects_for(check);
+    let is_collected = collecting.is_some_and(|step| state.done(step.number));
+    if !is_collected {
+        return Err(Failure::usage(format!(
+            "--from {wanted}: no results of it were collected\n  to continue the run, and measure what is missing: retrial resume {}",
+            run.id()
+        )));
+    }
+    let event = Event::new("local", Some(check), What::CheckReset);
+    Ok(Journal::open(&run.journal())?.write(&event)?)
+}
+
+fn find<'a>(plan: &'a Plan, wanted: &str) -> Result<&'a Step, Failure> {
+    let number: Option<u32> = wanted.parse().ok();
+    let is_wanted = |step: &&Step| step.name == wanted || number == Some(step.number);
+    let mut checks = plan.steps.iter().filter(|step| step.checks());
+    checks.clone().find(is_wanted).ok_or_else(|| {
+        let is_step = plan.steps.iter().any(|step| is_wanted(&step));
+        let because = if is_step {
+            "only a check can be run again"
+        } else {
+            "there is no such step"
+        };
+        let names: Vec<&str> = checks.by_ref().map(|step| step.name.as_str()).collect();
+        let names = if names.is_empty() {
+            "none".to_owned()
+        } else {
+            names.join(", ")
+        };
+        Failure::usage(format!(
+            "--from {wanted}: {because}\n  checks of the run: {names}"
+        ))
+    })
+}

@@ -1,0 +1,52 @@
+//! Puts collected results back into the container for a check that is run again: the container in which they
+//! were measured may be gone. The step's own script unpacks them, as the user who made them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use super::control::StepControl;
+use super::error::Halt;
+use super::interrupt::on_thread;
+use super::session::Session;
+use crate::plan::step::Step;
+use crate::store::StoreError;
+use crate::store::pack::pack_directories;
+
+/// Puts back the collected results that a check looks at, unless they were measured in this container.
+pub async fn put_back(session: &Session, step: &Step, control: &StepControl) -> Result<(), Halt> {
+    let state = session.state();
+    let Some(of) = step.of().filter(|of| !state.is_of_this_container(*of)) else {
+        return Ok(());
+    };
+    let collecting = session
+        .plan
+        .steps_of(of)
+        .filter(|step| state.done(step.number));
+    let directories = collecting.filter_map(|step| {
+        let (measurement, trial) = step.trial().filter(|_| step.collects())?;
+        let top = state.collected.get(&step.number)?.trim_start_matches('/');
+        let directory = session.plan.results_directory(measurement, trial);
+        Some((session.run.join(&directory), PathBuf::from(top)))
+    });
+    let directories: Vec<(PathBuf, PathBuf)> = directories.collect();
+    let archive = session
+        .local
+        .steps()
+        .join(step.directory())
+        .join("results.tar");
+    let packing = archive.clone();
+    let pack = move || {
+        let packed = pack_directories(&directories, &packing)?;
+        let readable = fs::Permissions::from_mode(0o644);
+        fs::set_permissions(&packing, readable)
+            .map_err(StoreError::io("change the rights of", &packing))?;
+        Ok::<_, StoreError>(packed)
+    };
+    let packed = on_thread(&session.stop, pack).await??;
+    control.put_results(&archive)?;
+    fs::remove_file(&archive).map_err(StoreError::io("remove", &archive))?;
+    let files = packed.files;
+    let decision = format!("the results of step {of:02} were put back: {files} files");
+    Ok(session.decide(step, decision)?)
+}
