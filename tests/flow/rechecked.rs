@@ -5,8 +5,10 @@ use std::fs;
 
 use crate::lab::{Lab, case, image, recipe_with};
 
-const MEASURED: &str = "echo once >>/env/measured; mkdir -p /tmp/out/deep; echo 7 >/tmp/out/deep/log";
-const CHECK: &str = "check: 'cat /env/score && cat /tmp/out/deep/log && cp /env/score /tmp/out/score'";
+const MEASURED: &str =
+    "echo once >>/env/measured; mkdir -p /tmp/out/deep; echo 7 >/tmp/out/deep/log";
+const CHECK: &str =
+    "check: 'cat /env/score && cat /tmp/out/deep/log && cp /env/score /tmp/out/score'";
 
 /// The check needs a file of the host.
 fn checking(keys: &str) -> Option<Lab> {
