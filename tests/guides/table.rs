@@ -30,6 +30,9 @@ const SDXL: &[&str] = &[
 
 const CODE: &str = "--workdir=/lab-mlperf-inference/code";
 
+/// The environment of the accuracy check, before anything is measured.
+const ACCURACY: &str = r"printf '%s\n' 'pyarrow<20'";
+
 /// All of them.
 pub const GUIDES: &[Guide] = &[
     Guide {
@@ -101,6 +104,7 @@ pub const GUIDES: &[Guide] = &[
     Guide {
         recipe: "v6.0/amd/llama2-70b-mi355x",
         commands: "llama2-70b-v6.0",
+        added: &[ACCURACY],
         ..NONE
     },
     Guide {
@@ -118,7 +122,7 @@ pub const GUIDES: &[Guide] = &[
     Guide {
         recipe: "v6.1/amd/llama2-70b-mi355x",
         commands: "llama2-70b-v6.1",
-        added: &["mkdir -p /data/processed-openorca bash <(curl"],
+        added: &["mkdir -p /data/processed-openorca bash <(curl", ACCURACY],
         ..NONE
     },
     Guide {

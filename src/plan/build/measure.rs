@@ -190,6 +190,17 @@ impl Builder<'_> {
         })
     }
 
+    /// The modes in which something is measured.
+    pub(super) fn modes(&self) -> Vec<Mode> {
+        let scenarios = self.recipe.scenarios.iter();
+        let every = scenarios.flat_map(|(key, scenario)| {
+            let modes = scenario.modes.iter();
+            modes.map(move |(mode, _)| (key, scenario.loadgen.as_deref(), *mode))
+        });
+        let wanted = every.filter(|(key, loadgen, mode)| self.wanted(key, *loadgen, *mode));
+        wanted.map(|(_, _, mode)| mode).collect()
+    }
+
     fn wanted(&self, key: &str, loadgen: Option<&str>, mode: Mode) -> bool {
         let scenario = self.options.scenarios.is_empty()
             || self

@@ -95,8 +95,10 @@ impl<'a> Builder<'a> {
         let named = |prefix: &'static str| {
             move |(name, setup): &'a (String, Setup)| (format!("{prefix}-{name}"), setup)
         };
+        let modes = self.modes();
         let datasets = recipe.datasets.iter().map(named("dataset"));
-        datasets.chain(recipe.setup.iter().map(named("setup")))
+        let all = datasets.chain(recipe.setup.iter().map(named("setup")));
+        all.filter(move |(_, setup)| setup.mode.is_none_or(|mode| modes.contains(&mode)))
     }
 
     fn setup(&self, name: &str, setup: &Setup) -> Result<ExecStep, PlanError> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Download, FailurePattern, Ordered, Placement, Progress, Template};
+use super::{Download, FailurePattern, Mode, Ordered, Placement, Progress, Template};
 use crate::formats;
 use crate::language::{MEASUREMENT, RUN};
 
@@ -226,6 +226,9 @@ object! {
         cache: Option<CacheRequest>,
         /// The cached directory stays writable afterwards.
         writable: bool [default = "false"],
+        /// Only where something is measured in this mode.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mode: Option<Mode>,
         /// What the command fetches from elsewhere.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         download: Option<Download>,
