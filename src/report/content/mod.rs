@@ -9,6 +9,7 @@ mod details;
 mod environment;
 pub mod export;
 mod figures;
+mod further;
 pub mod history;
 pub mod machines;
 mod marks;

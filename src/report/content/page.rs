@@ -175,7 +175,7 @@ fn of_one(one: &Subject<'_>, in_full: bool) -> Vec<Block> {
     }
     let mut blocks: Vec<Block> = details::runs(one).into_iter().collect();
     blocks.push(Block::Conclusion(conclusion));
-    blocks.extend(verdict::evidence(&one.entry));
+    blocks.extend(verdict::evidence(&one.entry, in_full));
     blocks.extend(details::sections(one, charts.collect(), in_full));
     blocks
 }

@@ -2,6 +2,7 @@
 
 use super::advice;
 use super::figures::{self, MANY};
+use super::further;
 use crate::format;
 use crate::report::Entry;
 use crate::report::document::{Block, Conclusion, Document, Item, Line, Section, Text};
@@ -31,14 +32,18 @@ pub fn documents(entries: &[Entry<'_>]) -> Document {
 /// Its outcome, figures, reasons and notice.
 fn blocks(entry: &Entry<'_>) -> Vec<Block> {
     let mut blocks = vec![Block::Conclusion(conclusion(entry))];
-    blocks.extend(evidence(entry));
+    blocks.extend(evidence(entry, true));
     blocks
 }
 
-/// Its figures, reasons and notice.
-pub(super) fn evidence(entry: &Entry<'_>) -> Vec<Block> {
+/// Its figures, reasons and notice; without figures that are not judged if a page has very many
+/// results.
+pub(super) fn evidence(entry: &Entry<'_>, in_full: bool) -> Vec<Block> {
     let verdict = entry.verdict;
     let mut blocks = figures::tables(verdict);
+    if in_full {
+        blocks.extend(further::blocks(verdict));
+    }
     let reasons = verdict.results.iter().flat_map(reasons);
     let notable = verdict.results.iter().flat_map(notable_rules);
     let of_benchmark = entry.rules.iter().filter(|rule| rule.is_notable());

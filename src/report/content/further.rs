@@ -1,0 +1,137 @@
+//! What LoadGen measured besides the judged figures: rates, latencies, TTFT and TPOT.
+//!
+//! They are shown as they are. Nothing here compares them, and no outcome depends on them.
+
+use std::collections::BTreeMap;
+
+use crate::report::document::{Block, Column, Table};
+use crate::results::verdict::{FigureValue, ResultVerdict, Verdict, number};
+use retrial_recipe::model::Mode;
+
+/// The ending of LoadGen's own times.
+const NANOSECONDS: &str = "_ns";
+/// LoadGen's kinds of latency, and their names in a table.
+const KINDS: [(&str, &str); 3] = [
+    ("latency_", "latency"),
+    ("ttft_", "time to first token"),
+    ("tpot_", "time per output token"),
+];
+/// LoadGen's statistics of a latency with their names in a table; the rank of those that a narrow
+/// table omits, the lowest first.
+const STATISTICS: [(&str, &str, Option<u8>); 9] = [
+    ("min", "min", Some(2)),
+    ("mean", "mean", None),
+    ("p50", "p50", None),
+    ("p90", "p90", None),
+    ("p95", "p95", Some(1)),
+    ("p97", "p97", Some(0)),
+    ("p99", "p99", None),
+    ("p99_9", "p99.9", Some(3)),
+    ("max", "max", Some(4)),
+];
+
+/// The latencies of one kind in one result, by statistic.
+struct Latencies<'a> {
+    result: &'a ResultVerdict,
+    kind: &'static str,
+    found: BTreeMap<&'static str, &'a FigureValue>,
+}
+
+/// A table of the latencies that were not judged, and a sentence on each result's other figures.
+pub(super) fn blocks(verdict: &Verdict) -> Vec<Block> {
+    let of_speed = || {
+        let results = verdict.results.iter();
+        results.filter(|result| result.mode == Mode::Performance)
+    };
+    let latencies: Vec<Latencies<'_>> = of_speed().flat_map(latencies).collect();
+    let mut blocks = Vec::new();
+    if !latencies.is_empty() {
+        blocks.push(table(latencies));
+    }
+    blocks.extend(of_speed().filter_map(others).map(Block::paragraph));
+    blocks
+}
+
+fn table(latencies: Vec<Latencies<'_>>) -> Block {
+    let rows = latencies.into_iter();
+    let rows = Table::of("Latencies, not judged", rows)
+        .head("scenario", |one| &one.result.scenario)
+        .text("not judged", |one| one.kind);
+    let rows = STATISTICS
+        .iter()
+        .fold(rows, |rows, &(statistic, name, spare)| {
+            let column = Column::number(name);
+            let column = match spare {
+                Some(rank) => column.spare(rank),
+                None => column,
+            };
+            rows.column(column, |one| {
+                let figure = one.found.get(statistic);
+                figure.map_or_else(String::new, |one| number::figure(one.value, &one.unit))
+            })
+        });
+    rows.block()
+}
+
+fn latencies(result: &ResultVerdict) -> impl Iterator<Item = Latencies<'_>> {
+    let of_kind = |&(prefix, kind): &(&str, &'static str)| {
+        let found = STATISTICS.iter().filter_map(|&(statistic, ..)| {
+            let name = format!("{prefix}{statistic}{NANOSECONDS}");
+            let figure = result.figures.get(&name)?;
+            (!is_shown(result, &name, figure)).then_some((statistic, figure))
+        });
+        Latencies {
+            result,
+            kind,
+            found: found.collect(),
+        }
+    };
+    let all: Vec<_> = KINDS.iter().map(of_kind).collect();
+    all.into_iter().filter(|one| !one.found.is_empty())
+}
+
+/// `Server performance, not judged: completed_samples_per_second 354.41 samples/s; …`
+fn others(result: &ResultVerdict) -> Option<String> {
+    let figures = result.figures.iter();
+    let others =
+        figures.filter(|(name, figure)| !is_latency(name) && !is_shown(result, name, figure));
+    let others =
+        others.map(|(name, one)| format!("{name} {}", number::figure(one.value, &one.unit)));
+    let others: Vec<String> = others.collect();
+    let title = format!("{} {}", result.scenario, result.mode);
+    (!others.is_empty()).then(|| format!("{title}, not judged: {}.", others.join("; ")))
+}
+
+/// A cell of the table, in LoadGen's unit or in that of a limit.
+fn is_latency(name: &str) -> bool {
+    let kind = KINDS.iter().find_map(|(kind, _)| name.strip_prefix(kind));
+    let statistic = kind.and_then(|rest| rest.rsplit_once('_'));
+    statistic.is_some_and(|(found, _)| STATISTICS.iter().any(|(known, ..)| *known == found))
+}
+
+/// The figure has a row among the measured and published ones: under its own name, under the
+/// recipe's, or in another unit.
+fn is_shown(result: &ResultVerdict, name: &str, figure: &FigureValue) -> bool {
+    let judged = result.judgements.iter().map(|one| &one.figure);
+    let mut shown = judged.chain(&result.declared).chain(&result.deciding);
+    let stem = |name: &str| match name.rsplit_once('_') {
+        Some((stem, "ns" | "us" | "ms" | "s")) => stem.to_owned(),
+        _ => name.to_owned(),
+    };
+    shown.any(|known| {
+        stem(known).eq_ignore_ascii_case(&stem(name)) || result.figures.get(known) == Some(figure)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_latency;
+
+    #[test]
+    fn estimates_and_rates_are_no_cells() {
+        let cells = ["latency_p99_9_ns", "ttft_mean_ns", "tpot_p99_ms"];
+        assert!(cells.into_iter().all(is_latency));
+        let others = ["ttft_early_stopping_p99_ns", "samples_per_second"];
+        assert!(!others.into_iter().any(is_latency));
+    }
+}

@@ -1,0 +1,52 @@
+//! `retrial judge` on the summaries that AMD's guides print.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+const RECIPE: &str = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";
+const SERVER: &str = "v6.0-guide-llama2-server-stats-twice.txt";
+
+/// The exit code and the standard output of `judge` on a folder with this summary alone.
+fn judge(summary: &str, output: &str) -> (i32, String) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("mlperf_log_summary.txt"), summary).unwrap();
+    let judged = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .arg("judge")
+        .arg(folder.path())
+        .args(["--recipe", RECIPE, "--output", output])
+        .env("RETRIAL_HOME", folder.path().join("home"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8(judged.stdout).unwrap();
+    (judged.status.code().unwrap(), text)
+}
+
+fn printed(name: &str) -> String {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/mlperf/tests/fixtures");
+    fs::read_to_string(fixtures.join("summaries").join(name)).unwrap()
+}
+
+#[test]
+fn figures_that_are_not_judged_are_shown_as_such() {
+    let (_, text) = judge(&printed(SERVER), "markdown");
+    let head = "| scenario | not judged | min | mean | p50 | p90 | p95 | p97 | p99 | p99.9 | max |";
+    assert!(text.contains(head), "{text}");
+    let first_token = "| Server | time to first token | 20.4295 ms | 616.415 ms | 637.052 ms \
+                       | 850.115 ms | 897.937 ms | 930.504 ms | 1.01924 s | 1.32414 s | 1.60957 s |";
+    assert!(text.contains(first_token), "{text}");
+    let rates = "Server performance, not judged: completed_samples_per_second 354.41 samples/s; \
+                 scheduled_samples_per_second 359.71 samples/s.";
+    assert!(text.contains(rates), "{text}");
+
+    let (_, json) = judge(&printed(SERVER), "json");
+    let verdict: Value = serde_json::from_str(&json).unwrap();
+    let result = &verdict["results"][0];
+    assert_eq!(result["figures"]["tpot_p99_ns"]["value"], 161_051_159.0);
+    let judged = result["judgements"].as_array().unwrap();
+    let judged = judged.iter().map(|one| one["figure"].as_str().unwrap());
+    assert_eq!(judged.collect::<Vec<_>>(), ["completed_tokens_per_second"]);
+}
