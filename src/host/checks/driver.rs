@@ -94,7 +94,7 @@ fn system(facts: &Facts<'_>) -> Check {
             .warning(actual)
             .required(format!(
                 "one that ROCm {} lists for {}: {}",
-                listed.release,
+                listed.number,
                 gpu.model,
                 listed.systems_in_words(gpu)
             ))
@@ -141,7 +141,7 @@ fn frameworks(facts: &Facts<'_>) -> Option<Check> {
     let found: Vec<String> = found.collect();
     let check = CheckKind::Frameworks.check(state, found.join(", "));
     let required = required.join("; ");
-    Some(check.required(format!("{required}, which ROCm {} lists", listed.release)))
+    Some(check.required(format!("{required}, which ROCm {} lists", listed.number)))
 }
 
 /// The GPUs that the image has code for.

@@ -26,7 +26,7 @@ struct Table {
 #[serde(deny_unknown_fields)]
 pub struct Release {
     /// How they begin.
-    pub release: String,
+    pub number: String,
     /// The series of drivers that are listed.
     drivers: Vec<String>,
     /// Operating systems: `ubuntu 24.04`.
@@ -53,8 +53,8 @@ pub fn release(rocm: &str) -> Option<&'static Release> {
     let number = format!("{number}{first}");
     let releases = TABLE.releases.iter();
     releases
-        .filter(|one| is_of(&number, &one.release))
-        .max_by_key(|one| one.release.len())
+        .filter(|one| is_of(&number, &one.number))
+        .max_by_key(|one| one.number.len())
 }
 
 impl Release {
