@@ -180,6 +180,7 @@ impl Plan {
         let mut collecting = self.steps_of(check.of()?).filter(|step| step.collects());
         collecting.find(|step| step.trial() == check.trial())
     }
+
     /// Where the results of a trial lie below the run's directory.
     #[must_use]
     pub fn results_directory(&self, measurement: usize, trial: u32) -> String {

@@ -72,10 +72,13 @@ impl BuildContext {
         let pieces = io::BufWriter::with_capacity(PIECE, Pieces(to));
         let mut archive = tar::Builder::new(pieces);
         for path in &self.entries {
-            let added = self.add(&mut archive, path);
-            added.map_err(|error| {
-                io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-            })?;
+            match self.add(&mut archive, path) {
+                // Gone since the survey, as temporary files are: left out, as Docker does.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                added => added.map_err(|error| {
+                    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+                })?,
+            }
         }
         archive.into_inner()?.flush()
     }
@@ -131,7 +134,10 @@ impl Walk<'_> {
             let path = below.join(name);
             let text = path.to_string_lossy().into_owned();
             let full = self.root.join(&path);
-            let metadata = fs::symlink_metadata(&full).map_err(on_file(full))?;
+            let metadata = match fs::symlink_metadata(&full) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                found => found.map_err(on_file(full))?,
+            };
             let kind = metadata.file_type();
             let kept = self.always.contains(&&*text) || !self.ignore.excludes(&text);
             if kind.is_dir() {
@@ -201,7 +207,11 @@ mod tests {
     use super::*;
 
     fn names(root: &Path, dockerfile: &str) -> Vec<String> {
-        let context = BuildContext::survey(root, dockerfile).unwrap();
+        sent(&BuildContext::survey(root, dockerfile).unwrap())
+    }
+
+    /// The names in the archive.
+    fn sent(context: &BuildContext) -> Vec<String> {
         let (to, mut from) = tokio::sync::mpsc::channel(1000);
         context.send(&to).unwrap();
         drop(to);
@@ -240,6 +250,17 @@ mod tests {
                 "sub/deep/keep -> /etc/passwd"
             ]
         );
+    }
+
+    #[test]
+    fn a_file_that_is_gone_since_the_survey_is_left_out() {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["Dockerfile", "gone", "kept"] {
+            fs::write(root.path().join(name), "x").unwrap();
+        }
+        let context = BuildContext::survey(root.path(), "Dockerfile").unwrap();
+        fs::remove_file(root.path().join("gone")).unwrap();
+        assert_eq!(sent(&context), ["Dockerfile", "kept"]);
     }
 
     #[test]
