@@ -64,6 +64,7 @@ fn batches_of_the_examples_fit_the_schema() {
     for file in [
         "examples/radeon-rocm-releases.yaml",
         "examples/library-releases/batch.yaml",
+        "examples/mi350x-gemm.yaml",
     ] {
         let text = std::fs::read_to_string(root().join(file)).unwrap();
         let value: Value = serde_saphyr::from_str(&text).unwrap();
@@ -97,12 +98,30 @@ fn the_public_claims_are_a_batch() {
     let count = |pointer: &str| json.pointer(pointer).unwrap().as_array().unwrap().len();
     assert_eq!(count("/plan/cells"), 12);
     assert_eq!(count("/plan/left_out"), 4);
-    assert_eq!(count("/plan/schedule/trial_runs"), 36);
-    assert_eq!(count("/plan/claims"), 7);
-    assert_eq!(count("/plan/claims/4/parts"), 4);
-    assert_eq!(json["plan"]["claims"][4]["parts"][0]["gap_to"], "rtx4090");
+    assert_eq!(count("/plan/schedule/trial_runs"), 60);
+    assert_eq!(count("/plan/claims"), 10);
+    assert_eq!(count("/plan/claims/6/parts"), 4);
+    assert_eq!(json["plan"]["claims"][6]["parts"][0]["gap_to"], "rtx4090");
     let baseline = &json["plan"]["cells"][2]["baseline"];
     assert_eq!(baseline, "resnet50,rocm=6.4.1,backend=rocm");
+}
+
+#[test]
+fn a_ratio_of_a_document_is_a_claim() {
+    let planned = retrial(&[
+        "plan",
+        "-q",
+        "./examples/mi350x-gemm.yaml",
+        "--output",
+        "json",
+    ]);
+    assert!(planned.status.success(), "{}", text(&planned.stderr));
+    let json: Value = serde_json::from_slice(&planned.stdout).unwrap();
+    let claims = json["plan"]["claims"].as_array().unwrap();
+    assert_eq!(claims.len(), 3);
+    assert_eq!(claims[0]["figure"], "peak");
+    assert_eq!(claims[0]["parts"][0]["baseline"], "mi300x");
+    assert_eq!(json["plan"]["cells"].as_array().unwrap().len(), 1);
 }
 
 #[test]

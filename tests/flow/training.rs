@@ -98,8 +98,19 @@ fn matrix_products() {
         assert!((value(&figures, "peak") / peak - 1.0).abs() < 1e-3);
         assert!((value(&figures, "average") / average - 1.0).abs() < 1e-3);
     }
-    assert_eq!(figures(&lab, "libraries").len(), 6);
-    assert_eq!(figures(&lab, "square").len(), 4);
+    let libraries = figures(&lab, "libraries");
+    assert_eq!(libraries.len(), 9);
+    for shape in ["8192x8192x8192", "16384x8192x1280", "4096x4096x4096"] {
+        let of = |figure: &str| value(&libraries, &format!("{figure}_{shape}"));
+        let difference = (of("matmul") / of("linear") - 1.0) * 100.0;
+        assert!(
+            (of("difference") - difference).abs() < 0.1,
+            "{shape}: {difference}"
+        );
+    }
+    let square = figures(&lab, "square");
+    assert_eq!(square.len(), 10);
+    assert!(value(&square, "seconds_4096x4096x4096") > 0.0);
 }
 
 #[test]

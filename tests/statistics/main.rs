@@ -133,6 +133,13 @@ fn check(table: &Table) {
             let paired = "0.5 % each and 2 % shared, paired";
             keeps_the_error(table, &[paired], 0..4, 10_000.0);
         }
+        "consistent-error" => {
+            let regular = ["normal", "two levels 2 % apart, 0.2 % besides"];
+            keeps_the_error(table, &regular, 0..5, 4_000.0);
+            let heavy = "Student's t with 3 degrees of freedom";
+            keeps_the_error(table, &[heavy], 0..4, 4_000.0);
+        }
+        "consistent-power" => assert!(share(table, "normal", 2) > 0.7),
         _ => {}
     }
 }

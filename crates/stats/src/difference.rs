@@ -14,6 +14,9 @@ use crate::more_trials::MoreTrials;
 use crate::more_trials::{more_of_two, more_trials};
 use crate::region::{AcceptanceRegion, Decision};
 
+/// More trials of each that are needed at least where nothing says how much they scatter.
+const MORE: u32 = 2;
+
 /// Trials of one figure on one side of a comparison; all positive and finite, and at least one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample<'a> {
@@ -25,7 +28,7 @@ pub struct Sample<'a> {
 
 /// Where the bounds of a difference come from.
 #[derive(Debug, Clone, PartialEq)]
-enum Basis {
+pub(crate) enum Basis {
     /// Of pairs.
     Pairs(Estimate),
     /// Of two samples.
@@ -35,8 +38,20 @@ enum Basis {
         /// Of the side that has fewer.
         trials: u32,
     },
+    /// Of two samples' scatters.
+    Scatters {
+        error: f64,
+        degrees: f64,
+        /// Of the side that has fewer.
+        trials: u32,
+        /// The smallest and the largest log ratio that the printed figures leave possible.
+        printed: (f64, f64),
+    },
     /// Nothing says how much trials scatter.
-    Nothing,
+    Nothing {
+        /// At least so many more of each are needed.
+        trials: u32,
+    },
 }
 
 /// How much better one sample is than another.
@@ -46,9 +61,9 @@ pub struct Difference {
     pub center: f64,
     /// Trials of it depend on their order, and count as one.
     pub dependent: bool,
-    basis: Basis,
+    pub(crate) basis: Basis,
     /// By how much the ratio of what was rounded may be off.
-    printed: f64,
+    pub(crate) printed: f64,
 }
 
 impl Difference {
@@ -95,6 +110,45 @@ impl Difference {
         })
     }
 
+    /// Returns by how much more this one is better than another that has no trial in common with it: the ratio of two
+    /// gains.
+    #[must_use]
+    pub fn beyond(&self, other: &Self) -> Self {
+        let basis = match (self.error(), other.error()) {
+            (Some(one), Some(another)) => {
+                let (error, degrees) = combined((one.0, one.1), (another.0, another.1));
+                Basis::Samples {
+                    error,
+                    degrees,
+                    trials: one.2.min(another.2),
+                }
+            }
+            _ => Basis::Nothing { trials: MORE },
+        };
+        Self {
+            center: self.center - other.center,
+            dependent: self.dependent || other.dependent,
+            basis,
+            printed: self.printed + other.printed,
+        }
+    }
+
+    /// Standard error, degrees of freedom, and trials of the side that has fewer.
+    fn error(&self) -> Option<(f64, f64, u32)> {
+        match &self.basis {
+            Basis::Pairs(estimate) => {
+                let (error, degrees) = estimate.error()?;
+                Some((error, degrees, estimate.count))
+            }
+            Basis::Samples {
+                error,
+                degrees,
+                trials,
+            } => Some((*error, *degrees, *trials)),
+            Basis::Scatters { .. } | Basis::Nothing { .. } => None,
+        }
+    }
+
     /// One-sided bounds of the log ratio, each with error `alpha`.
     #[must_use]
     pub fn bounds(&self, alpha: f64) -> Option<(f64, f64)> {
@@ -104,7 +158,16 @@ impl Difference {
                 let half = quantile(alpha, *degrees) * error;
                 (self.center - half, self.center + half)
             }
-            Basis::Nothing => return None,
+            Basis::Scatters {
+                error,
+                degrees,
+                printed: (least, most),
+                ..
+            } => {
+                let half = quantile(alpha, *degrees) * error;
+                (least - half, most + half)
+            }
+            Basis::Nothing { .. } => return None,
         };
         Some((
             lower.min(self.center - self.printed),
@@ -127,13 +190,19 @@ impl Difference {
         let distance = AcceptanceRegion::of(claim, margin).distance(self.center);
         match &self.basis {
             Basis::Pairs(estimate) => more_trials(estimate, distance, alpha),
-            Basis::Samples { .. } if self.dependent => MoreTrials::Independent,
+            _ if self.dependent => MoreTrials::Independent,
             Basis::Samples {
                 error,
                 degrees,
                 trials,
+            }
+            | Basis::Scatters {
+                error,
+                degrees,
+                trials,
+                ..
             } => more_of_two(*error, *degrees, *trials, distance, alpha),
-            Basis::Nothing => MoreTrials::AtLeast(2),
+            Basis::Nothing { trials } => MoreTrials::AtLeast(*trials),
         }
     }
 }
@@ -153,7 +222,7 @@ fn printed(candidate: Sample<'_>, baseline: Sample<'_>) -> f64 {
 }
 
 /// Digits after the point in the shortest way to write a figure.
-fn decimals(value: f64) -> i32 {
+pub(crate) fn decimals(value: f64) -> i32 {
     let text = value.to_string();
     let digits = text.split_once('.').map_or(0, |(_, digits)| digits.len());
     i32::try_from(digits).unwrap_or(i32::MAX).min(300)
@@ -169,31 +238,38 @@ fn basis(candidate: &Estimate, baseline: &Estimate) -> Basis {
         (Some((error, degrees)), None) if baseline.count == 1 => {
             return beside_one(candidate, error, degrees);
         }
-        _ => return Basis::Nothing,
+        _ => return Basis::Nothing { trials: MORE },
     };
-    let square = |(error, degrees): (f64, f64)| (error * error, error.powi(4) / degrees);
-    let ((one, one_spread), (other, other_spread)) = (square(one), square(other));
-    let (total, spread) = (one + other, one_spread + other_spread);
+    let (error, degrees) = combined(one, other);
     Basis::Samples {
         trials: candidate.count.min(baseline.count),
-        error: total.sqrt(),
-        degrees: if spread > 0.0 {
-            total * total / spread
-        } else {
-            f64::INFINITY
-        },
+        error,
+        degrees,
     }
 }
 
+/// Standard error and degrees of freedom (Welch, Satterthwaite) of a difference of two independent values with theirs.
+pub(crate) fn combined(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
+    let square = |(error, degrees): (f64, f64)| (error * error, error.powi(4) / degrees);
+    let ((one, one_spread), (other, other_spread)) = (square(one), square(other));
+    let (total, spread) = (one + other, one_spread + other_spread);
+    let degrees = if spread > 0.0 {
+        total * total / spread
+    } else {
+        f64::INFINITY
+    };
+    (total.sqrt(), degrees)
+}
+
 fn beside_one(several: &Estimate, error: f64, degrees: f64) -> Basis {
-    several
-        .deviation()
-        .filter(|_| degrees.is_finite())
-        .map_or(Basis::Nothing, |deviation| Basis::Samples {
+    several.deviation().filter(|_| degrees.is_finite()).map_or(
+        Basis::Nothing { trials: MORE },
+        |deviation| Basis::Samples {
             error: error.hypot(deviation),
             degrees,
             trials: 1,
-        })
+        },
+    )
 }
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ mod more_trials;
 mod order;
 mod outliers;
 mod region;
+mod scatter;
 mod slow;
 
 pub use claim::{Aggregate, Better, Claim};
@@ -38,3 +39,4 @@ pub use more_trials::{MoreTrials, more_trials};
 pub use order::Order;
 pub use outliers::outliers;
 pub use region::{AcceptanceRegion, Decision};
+pub use scatter::Scatter;

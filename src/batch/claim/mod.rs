@@ -5,11 +5,14 @@
 //! SIDE is slower than SIDE [by P]               SIDE is not slower than SIDE [by more than P]
 //! SIDE is more accurate than SIDE [by P]        SIDE is as accurate as SIDE [to within P]
 //! SIDE is less accurate than SIDE [by P]        SIDE is not less accurate than SIDE [by more than P]
+//! SIDE is more consistent than SIDE [by P]      SIDE is as consistent as SIDE [to within P]
+//! SIDE is less consistent than SIDE [by P]      SIDE is not less consistent than SIDE [by more than P]
 //! SIDE is accurate
 //! the gap to SIDE is smaller with SIDE than with SIDE [by P]
+//! the gain from SIDE to SIDE is larger with SIDE than with SIDE [by P]
 //! ```
 //!
-//! Each may end in `in SCENARIO`, `in FIGURE` or `in SCENARIO FIGURE`. A side is values joined with
+//! `is not always faster than` and the like claim that at least one of the pairs is an exception. Each may end in `in SCENARIO`, `in FIGURE` or `in SCENARIO FIGURE`. A side is values joined with
 //! ` + `, each alone (`migraphx`) or after its axis (`rocm 7.1.1`), or the name of another host's
 //! runs.
 
@@ -50,6 +53,7 @@ pub(super) fn read(
             assertion: sentence.assertion,
             scenario: sentence.scenario,
             figure: sentence.figure,
+            not_always: sentence.not_always,
             parts,
         })
     });

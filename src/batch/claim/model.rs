@@ -18,6 +18,8 @@ pub struct Claim {
     pub scenario: Option<String>,
     /// In this figure; in the one by which the scenario is published if none.
     pub figure: Option<String>,
+    /// That the assertion does not hold of at least one part: `is not always …`.
+    pub not_always: bool,
     /// About whom, one after the other; at least one.
     pub parts: Vec<Part>,
 }
@@ -40,11 +42,23 @@ pub enum Assertion {
         /// As for speed.
         by: f64,
     },
+    /// Of how little the candidate's trials scatter next to the baseline's.
+    Consistency {
+        /// Better, not worse, or equivalent.
+        claim: model::Claim,
+        /// As for speed.
+        by: f64,
+    },
     /// That the candidate keeps the benchmark's own limits of accuracy.
     Accurate,
     /// That a third is less far from the candidate than from the baseline.
     Gap {
         /// By how much of the gap.
+        by: f64,
+    },
+    /// That the step to the candidate from another gains more than the step to the baseline from its own.
+    Gain {
+        /// By how much more.
         by: f64,
     },
 }
@@ -63,8 +77,15 @@ impl Assertion {
             | Self::Accuracy {
                 claim: model::Claim::Better,
                 by,
-            } => Some((model::Claim::Better, by / (1.0 + by))),
-            Self::Speed { claim, by } | Self::Accuracy { claim, by } => Some((claim, by)),
+            }
+            | Self::Consistency {
+                claim: model::Claim::Better,
+                by,
+            }
+            | Self::Gain { by } => Some((model::Claim::Better, by / (1.0 + by))),
+            Self::Speed { claim, by }
+            | Self::Accuracy { claim, by }
+            | Self::Consistency { claim, by } => Some((claim, by)),
             Self::Gap { by } => Some((model::Claim::Better, by)),
             Self::Accurate => None,
         }
@@ -82,4 +103,6 @@ pub struct Part {
     pub baseline: Option<String>,
     /// The gap to whom.
     pub gap_to: Option<String>,
+    /// Where the steps of a gain begin: the candidate's and the baseline's.
+    pub from: Option<[String; 2]>,
 }

@@ -14,6 +14,14 @@ use crate::batch::{Cell, Values};
 
 /// The parts of a sentence; at least one.
 pub(super) fn of(sentence: &Sentence, subjects: &Subjects<'_>) -> Result<Vec<Part>, Problem> {
+    if let (Some([from, to]), Some(baseline)) = (&sentence.step, &sentence.baseline) {
+        return steps(
+            [from, to],
+            [&sentence.candidate, baseline],
+            subjects,
+            sentence,
+        );
+    }
     let pairs = match &sentence.baseline {
         None => alone(&sentence.candidate, subjects),
         Some(baseline) => both(&sentence.candidate, baseline, subjects, sentence)?,
@@ -33,7 +41,64 @@ pub(super) fn of(sentence: &Sentence, subjects: &Subjects<'_>) -> Result<Vec<Par
             candidate: pair.candidate.clone(),
             baseline: pair.baseline.clone(),
             gap_to,
+            from: None,
         });
+    }
+    only_what_differs(&mut parts);
+    Ok(parts)
+}
+
+/// The parts of a claim on a gain: the same step, twice.
+fn steps(
+    step: [&Side; 2],
+    with: [&Side; 2],
+    subjects: &Subjects<'_>,
+    sentence: &Sentence,
+) -> Result<Vec<Part>, Problem> {
+    let [Side::Cells(one), Side::Cells(other)] = with else {
+        let message = "a gain is larger with some cells of this batch than with others";
+        let help = "write: the gain from SIDE to SIDE is larger with bert than with resnet50";
+        return Err(wrong(message, &sentence.span, help));
+    };
+    if step
+        .iter()
+        .all(|side| matches!(side, Side::ExternalResult(_)))
+    {
+        let message = "both ends of the step are other hosts' runs";
+        let help = "name values of this batch's cells for one of them";
+        return Err(wrong(message, &sentence.span, help));
+    }
+    let (one, other) = (filled(one, other), filled(other, one));
+    if one.are_in(&other) {
+        let message = "both sides mean the same cells";
+        return Err(wrong(message, &sentence.span, "name the axis that differs"));
+    }
+    let taken = |with: &Values| -> Result<Vec<Pair>, Problem> {
+        let end = |side: &Side| match side {
+            Side::Cells(values) => Side::Cells(filled(values, with)),
+            Side::ExternalResult(name) => Side::ExternalResult(name.clone()),
+        };
+        let [from, to] = step.map(end);
+        both(&to, &from, subjects, sentence)
+    };
+    let baselines = taken(&other)?;
+    let mut parts: Vec<Part> = taken(&one)?
+        .into_iter()
+        .filter_map(|pair| {
+            let like = |other: &&Pair| other.alike == pair.alike;
+            let other = baselines.iter().find(like)?;
+            let from = [pair.baseline?, other.baseline.clone()?];
+            Some(Part {
+                of: pair.alike,
+                candidate: pair.candidate,
+                baseline: Some(other.candidate.clone()),
+                gap_to: None,
+                from: Some(from),
+            })
+        })
+        .collect();
+    if parts.is_empty() {
+        return Err(nobody(sentence, subjects));
     }
     only_what_differs(&mut parts);
     Ok(parts)

@@ -23,7 +23,12 @@ fn pairs(text: &str) -> String {
         let of = part.of.to_string();
         let gap = part.gap_to.as_ref();
         let gap = gap.map_or_else(String::new, |gap| format!(" to {}", short(gap)));
-        let line = format!("{} > {}{gap}", short(&part.candidate), short(&baseline));
+        let from = part.from.as_ref();
+        let from = from.map_or_else(String::new, |[one, other]| {
+            format!(" from {} and {}", short(one), short(other))
+        });
+        let candidate = short(&part.candidate);
+        let line = format!("{candidate} > {}{gap}{from}", short(&baseline));
         if of.is_empty() {
             line
         } else {
@@ -66,6 +71,22 @@ fn pairs(text: &str) -> String {
     "7.0.0,migraphx > 6.4.1,migraphx to 7.1.1,migraphx"
 )]
 #[case(
+    "the gain from 6.4.1 to 7.0.0 is larger with migraphx than with backend rocm",
+    "7.0.0,migraphx > 7.0.0,rocm from 6.4.1,migraphx and 6.4.1,rocm"
+)]
+#[case(
+    "the gain from 7.0.0 to rtx4090 is smaller with backend rocm than with migraphx",
+    "rtx4090 > rtx4090 from 7.0.0,migraphx and 7.0.0,rocm"
+)]
+#[case(
+    "the gain from backend rocm to migraphx is larger with 7.0.0 than with 6.4.1",
+    "7.0.0,migraphx > 6.4.1,migraphx from 7.0.0,rocm and 6.4.1,rocm"
+)]
+#[case(
+    "7.0.0 is less consistent than 6.4.1 in offline",
+    "6.4.1,rocm > 7.0.0,rocm [backend=rocm]; 6.4.1,migraphx > 7.0.0,migraphx [backend=migraphx]"
+)]
+#[case(
     "backend migraphx is accurate",
     "6.4.1,migraphx >  [rocm=6.4.1]; 7.0.0,migraphx >  [rocm=7.0.0]; 7.1.1,migraphx >  [rocm=7.1.1]"
 )]
@@ -105,10 +126,38 @@ fn about_whom(#[case] text: &str, #[case] expected: &str) {
     model::Claim::Better,
     0.25
 )]
+#[case(
+    "7.0.0 is more consistent than 6.4.1 by 100%",
+    model::Claim::Better,
+    0.5
+)]
+#[case("7.0.0 is as consistent as 6.4.1", model::Claim::Equivalent, 0.5)]
+#[case(
+    "7.0.0 is not less consistent than 6.4.1 by more than 20%",
+    model::Claim::NotWorse,
+    0.2
+)]
+#[case(
+    "the gain from 6.4.1 to 7.0.0 is larger with migraphx than with backend rocm by 25%",
+    model::Claim::Better,
+    0.2
+)]
 fn what_is_asked(#[case] text: &str, #[case] expected: model::Claim, #[case] margin: f64) {
     let (claim, asked) = claim(text).unwrap().assertion.required().unwrap();
     assert_eq!(claim, expected);
     assert!((asked - margin).abs() < 1e-12, "{asked}");
+}
+
+#[test]
+fn an_exception() {
+    let exception = claim("7.0.0 is not always faster than 6.4.1 by 10%").unwrap();
+    let rule = claim("7.0.0 is faster than 6.4.1 by 10%").unwrap();
+    assert!(exception.not_always && !rule.not_always);
+    assert_eq!(exception.assertion, rule.assertion);
+    assert_eq!(exception.parts, rule.parts);
+    let accuracy = claim("7.0.0 is not always accurate").unwrap();
+    assert!(accuracy.not_always);
+    assert_eq!(accuracy.assertion, Assertion::Accurate);
 }
 
 #[test]
@@ -143,6 +192,10 @@ fn what_says_nothing() {
         "7.1.1 is faster than",
         "the gap to rtx4090 shrinks",
         "the gap to 6.4.1 is smaller with 7.1.1 + migraphx than with 7.0.0 + rocm",
+        "the gain to 7.1.1 is larger with migraphx than with backend rocm",
+        "the gain from 6.4.1 to 7.0.0 is larger with migraphx",
+        "the gain from 6.4.1 to 7.0.0 is larger with migraphx than with backend migraphx",
+        "the gain from 6.4.1 to 7.0.0 is larger with migraphx than with rtx4090",
     ];
     let told: Vec<String> = all
         .iter()
@@ -306,6 +359,46 @@ error: the gap to which cell with rocm=6.4.1?
   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
   = help: name more of its values: rocm=6.4.1,backend=rocm; rocm=6.4.1,backend=migraphx
+
+1 error
+
+error: a gain is from something to something
+ --> batch.yaml:9:5
+  |
+9 |   - the gain to 7.1.1 is larger with migraphx than with backend rocm
+  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: write: the gain from SIDE to SIDE is larger with SIDE than with SIDE [by P]
+
+1 error
+
+error: the claim ends before its second side
+ --> batch.yaml:9:5
+  |
+9 |   - the gain from 6.4.1 to 7.0.0 is larger with migraphx
+  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: write: the gain from SIDE to SIDE is larger with SIDE than with SIDE [by P]
+
+1 error
+
+error: both sides mean the same cells
+ --> batch.yaml:9:5
+  |
+9 |   - the gain from 6.4.1 to 7.0.0 is larger with migraphx than with backend migraphx
+  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: name the axis that differs
+
+1 error
+
+error: a gain is larger with some cells of this batch than with others
+ --> batch.yaml:9:5
+  |
+9 |   - the gain from 6.4.1 to 7.0.0 is larger with migraphx than with rtx4090
+  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: write: the gain from SIDE to SIDE is larger with bert than with resnet50
 
 1 error
 "#);

@@ -1,14 +1,11 @@
 //! Claims, held against the evidence.
 
-use super::differences::named;
-use super::gap::GapTest;
-use super::model::{ClaimOutcome, ClaimPart, ClaimVerdict, RequiredRatio};
-use super::part::{Test, Tested, limits};
+use super::model::{ClaimOutcome, ClaimPart, ClaimVerdict};
+use super::part::Tested;
 use super::sentence;
-use super::subject::{Both, Subject, both};
-use crate::batch::{Assertion, Claim, Part, same_scenario};
-use crate::results::verdict::comparison::{Change, Measured, MeasuredSide, Pair};
-use retrial_recipe::model::{Better, Mode};
+use super::subject::Subject;
+use super::tester::Tester;
+use crate::batch::Claim;
 use retrial_stats::step_down;
 
 /// How claims are judged.
@@ -61,273 +58,25 @@ pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec
             let parts: Vec<ClaimPart> = parts
                 .map(|(one, outcome)| one.finish(outcome, rules.alpha, open))
                 .collect();
-            let outcome = of_all(&parts);
+            let outcome = of_all(claim, &parts);
             ClaimVerdict {
                 claim: claim.text.clone(),
                 source: claim.source.clone(),
                 outcome,
-                sentence: sentence::of_claim(outcome, &parts),
+                sentence: sentence::of_claim(outcome, claim.not_always, &parts),
                 parts,
             }
         })
         .collect()
 }
 
-/// Supported where all parts are, contradicted where one is.
-fn of_all(parts: &[ClaimPart]) -> ClaimOutcome {
+/// Supported where all parts are, contradicted where one is; of a claim that there is an exception the other way round.
+fn of_all(claim: &Claim, parts: &[ClaimPart]) -> ClaimOutcome {
     let outcomes = parts.iter().map(|part| part.outcome);
-    outcomes.max().unwrap_or(ClaimOutcome::NotDecided)
-}
-
-/// A part of a claim, and how it is judged.
-struct Tester<'a> {
-    claim: &'a Claim,
-    part: &'a Part,
-    rules: Rules,
-}
-
-impl Tester<'_> {
-    /// The tests of a part: one for each benchmark, scenario and figure that the claim is about.
-    fn tests<'a>(&self, find: &impl Fn(&str) -> Option<&'a Subject>) -> Vec<Tested> {
-        let nothing = |because: String| {
-            let baseline = self.part.baseline.as_deref();
-            let part = self.blank(&self.part.candidate, baseline);
-            let test = Test::Nothing(because);
-            vec![Tested { part, test }]
-        };
-        let measured = |name: &String| find(name).filter(|one| !one.measured.is_empty());
-        let names = [&self.part.baseline, &self.part.gap_to];
-        let mut names = names.into_iter().flatten();
-        let Some(candidate) = measured(&self.part.candidate) else {
-            return nothing(format!("{} has no result", self.part.candidate));
-        };
-        if let Some(missing) = names.find(|name| measured(name).is_none()) {
-            return nothing(format!("{missing} has no result"));
-        }
-        let third = self.part.gap_to.as_ref().and_then(measured);
-        let found = match self.part.baseline.as_ref().and_then(measured) {
-            None => self.alone(candidate),
-            Some(baseline) => self.two([candidate, baseline], third),
-        };
-        if found.is_empty() {
-            nothing(self.no_figure())
-        } else {
-            found
-        }
-    }
-
-    /// Why there is nothing to test.
-    fn no_figure(&self) -> String {
-        let words = [&self.claim.scenario, &self.claim.figure];
-        let words: Vec<&str> = words.into_iter().flatten().map(String::as_str).collect();
-        match self.claim.assertion {
-            _ if !words.is_empty() => format!("there is no {} to compare", words.join(" ")),
-            Assertion::Accurate => "its accuracy was not measured".to_owned(),
-            Assertion::Accuracy { .. } => "not both have an accuracy".to_owned(),
-            Assertion::Speed { .. } | Assertion::Gap { .. } => {
-                "they have no figure in common".to_owned()
-            }
-        }
-    }
-
-    /// A part of which only the subjects are known.
-    fn blank(&self, candidate: &str, baseline: Option<&str>) -> ClaimPart {
-        let side = |subject: &str| MeasuredSide {
-            subject: subject.to_owned(),
-            value: None,
-            trials: Vec::new(),
-        };
-        let required = self.claim.assertion.required();
-        ClaimPart {
-            of: self.part.of.to_string(),
-            benchmark: String::new(),
-            scenario: String::new(),
-            mode: Mode::Performance,
-            figure: String::new(),
-            unit: String::new(),
-            better: Better::Higher,
-            required: RequiredRatio {
-                claim: required.map(|(claim, _)| claim),
-                margin: required.map_or(0.0, |(_, margin)| margin),
-            },
-            candidate: side(candidate),
-            baseline: baseline.map(side),
-            gaps: Vec::new(),
-            paired: false,
-            ratio: None,
-            bounds: None,
-            outcome: ClaimOutcome::NotDecided,
-            more_trials: None,
-            sentence: String::new(),
-        }
-    }
-
-    fn is_meant(&self, scenario: &str) -> bool {
-        let required = self.claim.scenario.as_deref();
-        required.is_none_or(|required| same_scenario(required, scenario))
-    }
-
-    fn names_figure(&self, figure: &str) -> bool {
-        let required = self.claim.figure.as_deref();
-        required.is_none_or(|required| required == figure)
-    }
-
-    /// One subject against the benchmark's own limits of accuracy.
-    fn alone(&self, candidate: &Subject) -> Vec<Tested> {
-        let measured = candidate.measured.iter().filter(|one| {
-            one.measurement.mode == Mode::Accuracy && self.is_meant(&one.measurement.scenario)
-        });
-        measured
-            .map(|one| {
-                let mut part = self.blank(&candidate.name, None);
-                part.benchmark.clone_from(&one.measurement.benchmark);
-                part.scenario.clone_from(&one.measurement.scenario);
-                part.mode = Mode::Accuracy;
-                let mut figures = one.measurement.figures.iter();
-                let figure = figures.find(|figure| {
-                    self.names_figure(&figure.name) && one.limited.contains(&figure.name)
-                });
-                if let Some(figure) = figure {
-                    part.figure.clone_from(&figure.name);
-                    part.unit.clone_from(&figure.unit);
-                    part.better = figure.better;
-                    part.candidate.trials = figure.trials.clone().unwrap_or_default();
-                    part.candidate.value = part.candidate.trials.first().copied();
-                }
-                let test = limits(one, self.claim.figure.as_deref());
-                Tested { part, test }
-            })
-            .collect()
-    }
-
-    /// A subject next to another, cut to common rounds where both are cells.
-    fn cut(&self, one: &Subject, other: &Subject) -> (Both, bool) {
-        let paired = self.rules.paired && one.is_cell && other.is_cell;
-        (both(other, one, paired), paired)
-    }
-
-    fn two(&self, both: [&Subject; 2], third: Option<&Subject>) -> Vec<Tested> {
-        let [candidate, baseline] = both;
-        let (cut, paired) = self.cut(candidate, baseline);
-        let theirs = named(&baseline.name, &cut.baseline);
-        let ours = named(&candidate.name, &cut.candidate);
-        let mode = match self.claim.assertion {
-            Assertion::Accuracy { .. } | Assertion::Accurate => Mode::Accuracy,
-            Assertion::Speed { .. } | Assertion::Gap { .. } => Mode::Performance,
-        };
-        let by_benchmark = several(&theirs, &ours);
-        let meant = theirs
-            .iter()
-            .filter(|one| one.measured.mode == mode && self.is_meant(&one.measured.scenario));
-        let pairs = meant.filter_map(|one| {
-            let like = |other: &&Measured<'_>| one.measured.is_like(other.measured, by_benchmark);
-            let other = ours.iter().find(like)?;
-            let wanted = |figure: &str| self.names_figure(figure);
-            let pair = pair(*one, *other, wanted, paired)?;
-            Some(self.of_pair(&pair, both, third))
-        });
-        pairs.collect()
-    }
-
-    fn of_pair(&self, pair: &Pair<'_>, both: [&Subject; 2], third: Option<&Subject>) -> Tested {
-        let alpha = self.rules.alpha;
-        let shown = pair.finish(alpha, Change::NotCompared, None);
-        let [candidate, baseline] = [&shown.candidate, &shown.baseline];
-        let cells = [candidate.subject.clone(), baseline.subject.clone()];
-        let mut gaps = Vec::new();
-        let test = match (&pair.difference, third) {
-            (None, _) => Test::Nothing(obstacle(pair)),
-            (Some(difference), None) => Test::Ratio(difference.clone()),
-            (Some(_), Some(third)) => match self.gap(pair, both, third) {
-                Err(because) => Test::Nothing(because),
-                Ok((gap, to)) => {
-                    gaps = gap.shown([&cells[0], &cells[1]], &to, alpha);
-                    Test::Gap(Box::new(gap))
-                }
-            },
-        };
-        let part = ClaimPart {
-            benchmark: shown.benchmark,
-            scenario: shown.scenario,
-            mode: shown.mode,
-            figure: shown.figure,
-            unit: shown.unit,
-            better: shown.better,
-            candidate: shown.candidate,
-            baseline: Some(shown.baseline),
-            paired: shown.paired,
-            gaps,
-            ..self.blank(&cells[0], None)
-        };
-        Tested { part, test }
-    }
-
-    /// The third next to both, in the figure of the pair.
-    fn gap(
-        &self,
-        pair: &Pair<'_>,
-        [candidate, baseline]: [&Subject; 2],
-        third: &Subject,
-    ) -> Result<(GapTest, MeasuredSide), String> {
-        let figure = &pair.figures[0].name;
-        let of = pair.baseline.measured;
-        let next_to = |other: &Subject| {
-            let (cut, paired) = self.cut(third, other);
-            let theirs = named(&other.name, &cut.baseline);
-            let its = named(&third.name, &cut.candidate);
-            let by_benchmark = several(&theirs, &its);
-            let like = |one: &&Measured<'_>| {
-                one.measured.is_like(of, true) || (!by_benchmark && one.measured.is_like(of, false))
-            };
-            let both = theirs.iter().find(like).zip(its.iter().find(like));
-            let (one, other) =
-                both.ok_or_else(|| format!("{} has no {}", third.name, of.scenario))?;
-            let pair = self::pair(*one, *other, |name| name == figure, paired)
-                .ok_or_else(|| format!("{} has no {figure}", third.name))?;
-            let shown = pair.finish(self.rules.alpha, Change::NotCompared, None);
-            let found = pair.difference.clone().ok_or_else(|| obstacle(&pair))?;
-            Ok::<_, String>((found, shown.candidate))
-        };
-        let (with_candidate, to) = next_to(candidate)?;
-        let (with_baseline, _) = next_to(baseline)?;
-        let between = pair.difference.clone().ok_or_else(|| obstacle(pair))?;
-        let gap = GapTest {
-            between,
-            with_candidate,
-            with_baseline,
-        };
-        Ok((gap, to))
-    }
-}
-
-/// Whether benchmarks are told apart by their names.
-fn several(one: &[Measured<'_>], other: &[Measured<'_>]) -> bool {
-    let differ = |all: &[Measured<'_>]| {
-        all.windows(2)
-            .any(|pair| pair[0].measured.benchmark != pair[1].measured.benchmark)
+    let decisive = if claim.not_always {
+        outcomes.min()
+    } else {
+        outcomes.max()
     };
-    differ(one) || differ(other)
-}
-
-/// The first figure that both have and that is wanted.
-fn pair<'a>(
-    baseline: Measured<'a>,
-    candidate: Measured<'a>,
-    wanted: impl Fn(&str) -> bool,
-    paired: bool,
-) -> Option<Pair<'a>> {
-    let figures = baseline.measured.figures.iter();
-    figures
-        .filter(|figure| wanted(&figure.name))
-        .find_map(|figure| Pair::of(baseline, candidate, figure, paired))
-}
-
-fn obstacle(pair: &Pair<'_>) -> String {
-    let invalid = [&pair.candidate, &pair.baseline]
-        .into_iter()
-        .find(|one| !one.measured.valid);
-    match invalid {
-        Some(one) => format!("{} is {}", one.letter, one.measured.outcome),
-        None => "a trial of it has no figure".to_owned(),
-    }
+    decisive.unwrap_or(ClaimOutcome::NotDecided)
 }

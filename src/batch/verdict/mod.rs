@@ -4,7 +4,7 @@
 //! 1. `pool`: the trials of a cell's runs are one sample, in the order of rounds.
 //! 2. `subject`: two subjects are cut to the rounds that both have, where rounds were interleaved.
 //! 3. `differences`: each cell next to its baseline, corrected for all of them (Holm).
-//! 4. `claims`: each part of a claim is one test; corrected for all claims, by themselves.
+//! 4. `tester`: each part of a claim is one test; `claims`: corrected for all claims, by themselves.
 
 mod claims;
 mod differences;
@@ -16,12 +16,13 @@ mod part;
 mod pool;
 mod sentence;
 mod subject;
+mod tester;
 
 pub use evidence::{CellEvidence, ExternalEvidence, Lost, RunEvidence};
 pub use judge::judge;
 pub use model::{
     BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,
-    ExternalVerdict, Gap, RequiredRatio,
+    ExternalVerdict, Gap, RequiredRatio, Statistic,
 };
 
 #[cfg(test)]

@@ -118,6 +118,18 @@ words! {
     }
 }
 
+impl ClaimOutcome {
+    /// Returns what the evidence says of the opposite.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        match self {
+            Self::Supported => Self::Contradicted,
+            Self::NotDecided => Self::NotDecided,
+            Self::Contradicted => Self::Supported,
+        }
+    }
+}
+
 /// A claim, held against the evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimVerdict {
@@ -125,7 +137,8 @@ pub struct ClaimVerdict {
     pub claim: String,
     /// Where it was published.
     pub source: Option<String>,
-    /// Supported where all of its parts are, contradicted where one is.
+    /// Supported where all of its parts are, contradicted where one is. That something does not always hold is
+    /// supported where one part is, and contradicted where all are.
     pub outcome: ClaimOutcome,
     /// One sentence.
     pub sentence: String,
@@ -150,18 +163,20 @@ pub struct ClaimPart {
     pub unit: String,
     /// Which way is better.
     pub better: Better,
+    /// What of the figure is compared.
+    pub statistic: Statistic,
     /// The required `ratio`.
     pub required: RequiredRatio,
     /// Of whom it is claimed.
     pub candidate: MeasuredSide,
     /// Next to whom; none where it is claimed of one alone.
     pub baseline: Option<MeasuredSide>,
-    /// The gaps, where the claim is about a gap: with the candidate and with the baseline.
+    /// The gaps or the gains, where the claim is about these: with the candidate and with the baseline.
     pub gaps: Vec<Gap>,
     /// The trials of a round were compared with each other.
     pub paired: bool,
-    /// How good the candidate is next to the baseline, above 1 is better. Of a gap: the gap with the
-    /// candidate over the gap with the baseline, below 1 is smaller.
+    /// How good the candidate is next to the baseline, above 1 is better: of scatters, how much smaller the candidate's
+    /// is. Of a gap or a gain: the one with the candidate over the one with the baseline; of a gap, below 1 is smaller.
     pub ratio: Option<f64>,
     /// One-sided bounds of the ratio, each at the batch's confidence.
     pub bounds: Option<Bounds>,
@@ -178,9 +193,10 @@ impl ClaimPart {
     /// that would have to pass the edge for it to be supported.
     #[must_use]
     pub fn by_lower_bound(&self) -> Option<bool> {
-        let holds = self.outcome != ClaimOutcome::Contradicted;
+        let holds = (self.outcome != ClaimOutcome::Contradicted) != self.required.negated;
         let asks = self.required.claim?;
-        (asks != Claim::Equivalent).then_some(holds == self.gaps.is_empty())
+        let is_gap = self.statistic == Statistic::Gap;
+        (asks != Claim::Equivalent).then_some(holds != is_gap)
     }
 }
 
@@ -192,9 +208,27 @@ pub struct RequiredRatio {
     pub claim: Option<Claim>,
     /// By how much, as a fraction.
     pub margin: f64,
+    /// The claim is that the ratio is not as required.
+    pub negated: bool,
 }
 
-/// How far a cell is from another: the ratio of the other's figure to the cell's.
+words! {
+    /// What of a figure a claim compares.
+    #[derive(JsonSchema)]
+    pub enum Statistic {
+        /// The figure itself.
+        Value = "value",
+        /// How much its trials scatter.
+        Scatter = "scatter",
+        /// How far another one's is ahead of it.
+        Gap = "gap",
+        /// How much a step gains in it.
+        Gain = "gain",
+    }
+}
+
+/// How far another is from a cell, or what the step from the cell to the other gains: the ratio of the other's figure
+/// to the cell's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Gap {
     /// The cell.

@@ -36,9 +36,19 @@ impl Tested {
 
     /// What it shows with error `alpha` either way.
     pub fn outcome(&self, alpha: f64) -> ClaimOutcome {
+        let holds = self.holds(alpha);
+        if self.part.required.negated {
+            holds.negated()
+        } else {
+            holds
+        }
+    }
+
+    /// Whether the ratio is as required.
+    fn holds(&self, alpha: f64) -> ClaimOutcome {
         match &self.test {
             Test::Ratio(difference) => {
-                let RequiredRatio { claim, margin } = self.part.required;
+                let RequiredRatio { claim, margin, .. } = self.part.required;
                 match claim.map(|claim| difference.decide(claim, margin, alpha)) {
                     Some(Decision::Holds) => ClaimOutcome::Supported,
                     Some(Decision::Worse) => ClaimOutcome::Contradicted,
@@ -72,7 +82,7 @@ impl Tested {
             });
             if outcome == ClaimOutcome::NotDecided {
                 let shared = alpha / f64::from(u32::try_from(open.max(1)).unwrap_or(u32::MAX));
-                let RequiredRatio { claim, margin } = self.part.required;
+                let RequiredRatio { claim, margin, .. } = self.part.required;
                 self.part.more_trials =
                     claim.map(|claim| difference.more_trials(claim, margin, shared));
             }

@@ -2,9 +2,10 @@
 
 use std::fmt::{Display, Write as _};
 
-use super::model::{ClaimOutcome, ClaimPart};
+use super::model::{ClaimOutcome, ClaimPart, Gap, Statistic};
 use super::part::{Test, Tested};
 use crate::format;
+use crate::results::verdict::comparison::MeasuredSide;
 use crate::results::verdict::{MoreTrials, Outcome, number};
 use retrial_recipe::model::{Claim, Mode};
 
@@ -14,6 +15,7 @@ pub(super) fn of_part(tested: &Tested, alpha: f64) -> String {
     match &tested.test {
         Test::Nothing(because) => format!("Not compared: {because}."),
         Test::Limits(outcome, told) => {
+            // Of the accuracy, whatever the claim says of it.
             let word = match outcome {
                 ClaimOutcome::Contradicted => "not accurate",
                 _ => "accurate",
@@ -21,6 +23,32 @@ pub(super) fn of_part(tested: &Tested, alpha: f64) -> String {
             format!(
                 "{} {}: {word}: {told}.",
                 part.candidate.subject, part.scenario
+            )
+        }
+        Test::Ratio(_) if part.statistic == Statistic::Gain => {
+            let gain = |gap: &Gap| {
+                let ratio = gap.ratio.map(number::ratio).unwrap_or_default();
+                format!("{ratio} from {} to {}", gap.cell, gap.to.subject)
+            };
+            let gains: Vec<String> = part.gaps.iter().map(gain).collect();
+            format!(
+                "{}{}{}.",
+                place(part),
+                gains.join(", and "),
+                shown(part, alpha)
+            )
+        }
+        Test::Ratio(_) if part.statistic == Statistic::Scatter => {
+            let scatter = |side: &MeasuredSide| side.value.map(number::ratio).unwrap_or_default();
+            let theirs = part.baseline.as_ref();
+            let theirs = theirs.map(|one| format!(", {}'s by {} %", one.subject, scatter(one)));
+            format!(
+                "{}{}'s trials scatter by {} %{}{}.",
+                place(part),
+                part.candidate.subject,
+                scatter(&part.candidate),
+                theirs.unwrap_or_default(),
+                shown(part, alpha),
             )
         }
         Test::Ratio(_) => format!("{}{}.", values(part), shown(part, alpha)),
@@ -55,7 +83,11 @@ fn place(part: &ClaimPart) -> String {
     } else {
         format!(" ({})", part.of)
     };
-    format!("{} {}{of}: ", part.scenario, part.figure)
+    let what = match part.statistic {
+        Statistic::Gain => "gain in ",
+        Statistic::Value | Statistic::Scatter | Statistic::Gap => "",
+    };
+    format!("{} {what}{}{of}: ", part.scenario, part.figure)
 }
 
 /// `Offline tokens_per_second: A's 1,020 tokens/s is 1.020 of B's 1,000 tokens/s`
@@ -84,12 +116,18 @@ fn values(part: &ClaimPart) -> String {
 
 fn shown(part: &ClaimPart, alpha: f64) -> String {
     let at = number::percent(1.0 - alpha);
-    let what = match (part.mode, part.gaps.is_empty()) {
-        (_, false) => "the gap with the first is".to_owned(),
-        (Mode::Performance, true) => format!("{} is", "its speed"),
-        _ => "it is".to_owned(),
+    let what = match (part.statistic, part.mode) {
+        (Statistic::Gap, _) => "the gap with the first is",
+        (Statistic::Gain, _) => "their ratio is",
+        (Statistic::Scatter, _) => "the other's over its own is",
+        (Statistic::Value, Mode::Performance) => "its speed is",
+        (Statistic::Value, _) => "it is",
     };
     let Some(bounds) = part.bounds else {
+        if matches!(part.statistic, Statistic::Scatter | Statistic::Gain) {
+            let more = part.more_trials.map(words).unwrap_or_default();
+            return format!(": {}; {more}", part.outcome);
+        }
         return match part.candidate.trials.len() {
             1 => ": one trial, with unknown noise".to_owned(),
             _ => ": two trials that are further apart than the assumed noise allows".to_owned(),
@@ -103,8 +141,13 @@ fn shown(part: &ClaimPart, alpha: f64) -> String {
     };
     let within = within(part, bounds.lower, bounds.upper);
     format!(
-        ": {}; {what} {within} at one-sided {at} confidence ({basis}); {required} is required{more}",
-        part.outcome
+        ": {}; {what} {within} at one-sided {at} confidence ({basis}); {required} {}{more}",
+        part.outcome,
+        if part.required.negated {
+            "would be no exception"
+        } else {
+            "is required"
+        },
     )
 }
 
@@ -122,9 +165,9 @@ fn within(part: &ClaimPart, lower: f64, upper: f64) -> String {
 fn required(part: &ClaimPart) -> String {
     let margin = part.required.margin;
     let keeps = number::ratio(1.0 - margin);
-    match (part.required.claim, part.gaps.is_empty()) {
-        (Some(Claim::Better), false) => format!("below {keeps}"),
-        (Some(Claim::Better), true) => format!("above {}", number::ratio(1.0 / (1.0 - margin))),
+    match (part.required.claim, part.statistic) {
+        (Some(Claim::Better), Statistic::Gap) => format!("below {keeps}"),
+        (Some(Claim::Better), _) => format!("above {}", number::ratio(1.0 / (1.0 - margin))),
         (Some(Claim::NotWorse), _) => format!("at least {keeps}"),
         (Some(Claim::Equivalent), _) => {
             format!("{keeps} to {}", number::ratio(1.0 / (1.0 - margin)))
@@ -136,6 +179,14 @@ fn required(part: &ClaimPart) -> String {
 fn basis(part: &ClaimPart) -> String {
     let ours = part.candidate.trials.len();
     let theirs = part.baseline.as_ref().map_or(0, |one| one.trials.len());
+    if part.statistic == Statistic::Gain {
+        let trials: Vec<String> = part
+            .gaps
+            .iter()
+            .map(|gain| gain.to.trials.len().to_string())
+            .collect();
+        return format!("{} trials at the end of each step", trials.join(" and "));
+    }
     match (ours, theirs) {
         (1, 1) if part.mode == Mode::Performance => {
             "one trial each, their noise assumed".to_owned()
@@ -149,9 +200,8 @@ fn basis(part: &ClaimPart) -> String {
 
 fn words(more: MoreTrials) -> String {
     match more {
-        MoreTrials::AtLeast(1) | MoreTrials::About(1) => {
-            "one more trial of each would decide".to_owned()
-        }
+        MoreTrials::About(1) => "one more trial of each would decide".to_owned(),
+        MoreTrials::AtLeast(1) => "at least one more trial of each is needed".to_owned(),
         MoreTrials::AtLeast(count) => format!("at least {count} more trials of each are needed"),
         MoreTrials::About(count) => format!("about {count} more trials of each would decide"),
         MoreTrials::MoreThan(count) => {
@@ -165,12 +215,23 @@ fn words(more: MoreTrials) -> String {
 }
 
 /// What a claim's parts show together.
-pub(super) fn of_claim(outcome: ClaimOutcome, parts: &[ClaimPart]) -> String {
+pub(super) fn of_claim(outcome: ClaimOutcome, not_always: bool, parts: &[ClaimPart]) -> String {
     let of = |wanted: ClaimOutcome| parts.iter().filter(move |part| part.outcome == wanted);
     let [only] = parts else {
         let count = parts.len();
         let decides = of(outcome).count();
         let first = of(outcome).next().map_or("", |part| &part.sentence);
+        if not_always {
+            return match outcome {
+                ClaimOutcome::Supported => {
+                    format!("{decides} of {count} parts are exceptions. {first}")
+                }
+                ClaimOutcome::Contradicted => format!("No part is an exception. {first}"),
+                ClaimOutcome::NotDecided => {
+                    format!("No exception is shown, {decides} of {count} parts undecided. {first}")
+                }
+            };
+        }
         return match outcome {
             ClaimOutcome::Supported => {
                 let ratios = parts.iter().filter_map(|part| part.ratio);

@@ -1,5 +1,7 @@
 //! Batches of planted trials: cells, differences, claims, and how often claims err.
 
+mod forms;
+
 use super::*;
 use crate::batch::{AxisDomain, BatchPlan, CliOverrides, plan};
 use crate::results::verdict::tests::build::{accuracy, context, offline};
@@ -317,6 +319,20 @@ fn a_claim_over_several_cards() {
     insta::assert_snapshot!(one.sentence, @r#"1 of 2 parts do not hold. Offline tokens_per_second (gpu=r9700): rocm=7.1.1,gpu=r9700's 89.9972 tokens/s is 0.900 of rocm=6.4.1,gpu=r9700's 99.9975 tokens/s: contradicted; its speed is at most 0.901 at one-sided 95 % confidence (5 pairs of trials); above 1.000 is required."#);
 }
 
+/// A cell whose first run has a ROUGE-1, which has to be 44 at least.
+fn with_accuracy(name: &str, values: &[f64], rouge: f64) -> CellEvidence {
+    let mut cell = cell(name, values);
+    let limit = Limit {
+        min: Some(44.0),
+        max: None,
+        below: None,
+    };
+    if let Ok((_, evidence)) = &mut cell.runs[0].found {
+        evidence.push(accuracy("Offline", "ROUGE1", rouge).limited("ROUGE1", limit));
+    }
+    cell
+}
+
 #[test]
 fn accuracy_once_is_exact() {
     let plan = planned(
@@ -329,21 +345,9 @@ fn accuracy_once_is_exact() {
         ],
         INTERLEAVED,
     );
-    let with = |name: &str, values: &[f64], rouge: f64| {
-        let mut cell = cell(name, values);
-        let limit = Limit {
-            min: Some(44.0),
-            max: None,
-            below: None,
-        };
-        if let Ok((_, evidence)) = &mut cell.runs[0].found {
-            evidence.push(accuracy("Offline", "ROUGE1", rouge).limited("ROUGE1", limit));
-        }
-        cell
-    };
     let cells = [
-        with("rocm=6.4.1", &SLOW, 43.0),
-        with("rocm=7.1.1", &FAST, 44.4),
+        with_accuracy("rocm=6.4.1", &SLOW, 43.0),
+        with_accuracy("rocm=7.1.1", &FAST, 44.4),
     ];
     let verdict = judge(None, &plan, &cells, &[]);
     let told: Vec<String> = verdict

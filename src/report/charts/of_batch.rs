@@ -6,7 +6,7 @@ mod over;
 use super::of_comparison::{row, trial_ratios, whiskers};
 use super::of_verdict::{edges, published, rows, usable};
 use super::{Bar, Bars, Chart, Kind, Origin, Ratio, Ratios};
-use crate::batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart};
+use crate::batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart, Statistic};
 use crate::report::document::clean;
 use crate::results::verdict::number;
 use retrial_recipe::model::Mode;
@@ -59,7 +59,7 @@ fn claims(batch: &BatchVerdict) -> Option<Chart> {
 
 /// Right is better: a gap is drawn as how many times as large it was.
 fn claimed(claim: &str, part: &ClaimPart) -> Option<Ratio> {
-    let is_gap = !part.gaps.is_empty();
+    let is_gap = part.statistic == Statistic::Gap;
     let (ratio, bounds) = (part.ratio?, part.bounds.and_then(usable));
     let (value, interval) = if is_gap {
         let interval = bounds.map(|(lower, upper)| (upper.recip(), lower.recip()));
@@ -73,7 +73,8 @@ fn claimed(claim: &str, part: &ClaimPart) -> Option<Ratio> {
         "" => String::new(),
         of => format!(" ({of})"),
     };
-    let baseline = part.baseline.as_ref().filter(|_| !is_gap);
+    let baseline = part.baseline.as_ref();
+    let baseline = baseline.filter(|_| part.statistic == Statistic::Value);
     Some(Ratio {
         label: clean(&format!("{claim}{of}: {} {}", part.scenario, part.figure)),
         value: Some(value).filter(|value| value.is_finite())?,

@@ -5,7 +5,7 @@ use super::figures::{NOTHING, at, interval, interval_at, one_sided, ratio, unver
 use super::marks;
 use super::verdict::notice;
 use super::{Detail, details, figures, verdict as of_cell};
-use crate::batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart};
+use crate::batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart, Statistic};
 use crate::format;
 use crate::report::document::{
     Block, Cell, Column, Conclusion, Document, Group, Item, Line, Section, Table, Text,
@@ -191,7 +191,10 @@ fn parts(batch: &BatchVerdict) -> Block {
         .text("scenario", |(_, part)| {
             format!("{} {}", part.scenario, part.mode)
         })
-        .text("figure", |(_, part)| &part.figure)
+        .text("figure", |(_, part)| match part.statistic {
+            Statistic::Value => part.figure.clone(),
+            other => format!("{other} of {}", part.figure),
+        })
         .number("ratio", |(_, part)| ratio(part.ratio))
         .column(Column::text("bound").noted(note), |(_, part)| {
             one_sided(part.bounds, part.by_lower_bound())

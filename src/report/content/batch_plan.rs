@@ -199,6 +199,13 @@ fn image(image: &ImageNeed) -> Item {
 fn claims(plan: &BatchPlan) -> Vec<Item> {
     let claims = (1..).zip(&plan.claims).map(|(number, claim): (usize, _)| {
         let parts = claim.parts.iter().take(MOST_PARTS).map(|part| {
+            if let (Some([from, other]), Some(to)) = (&part.from, &part.baseline) {
+                let step = format!(
+                    "from {from} to {} compared with from {other} to {to}",
+                    part.candidate
+                );
+                return (Line::default(), step.into());
+            }
             let baseline = part
                 .baseline
                 .iter()

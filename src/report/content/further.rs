@@ -1,4 +1,5 @@
-//! What LoadGen measured besides the judged figures: rates, latencies, TTFT and TPOT.
+//! What was measured besides the judged figures: LoadGen's rates, latencies, TTFT and TPOT, and what a recipe declares
+//! without a published figure.
 //!
 //! They are shown as they are. Nothing here compares them, and no outcome depends on them.
 
@@ -113,7 +114,10 @@ fn is_latency(name: &str) -> bool {
 /// recipe's, or in another unit.
 fn is_shown(result: &ResultVerdict, name: &str, figure: &FigureValue) -> bool {
     let judged = result.judgements.iter().map(|one| &one.figure);
-    let mut shown = judged.chain(&result.declared).chain(&result.deciding);
+    // Of published figures there is a row each, and none of those that are only declared.
+    let declared = result.declared.iter();
+    let declared = declared.filter(|_| result.judgements.is_empty());
+    let mut shown = judged.chain(declared).chain(&result.deciding);
     let stem = |name: &str| match name.rsplit_once('_') {
         Some((stem, "ns" | "us" | "ms" | "s")) => stem.to_owned(),
         _ => name.to_owned(),

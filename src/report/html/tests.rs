@@ -11,7 +11,7 @@ use super::render;
 use crate::batch::Order;
 use crate::batch::verdict::{
     BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,
-    RequiredRatio,
+    RequiredRatio, Statistic,
 };
 use crate::report::Entry;
 use crate::report::content::page::{Page, RunOfCell, Step, Subject, document};
@@ -349,7 +349,9 @@ fn batch() -> BatchVerdict {
         required: RequiredRatio {
             claim: None,
             margin: 0.0,
+            negated: false,
         },
+        statistic: Statistic::Value,
         candidate: side("rocm=7.1.1", 104.0),
         baseline: Some(side("rocm=6.4.1", 100.0)),
         gaps: Vec::new(),
@@ -437,7 +439,7 @@ fn a_batch() {
 
 /// Every text of a verdict, in place of what it was.
 fn replaced(value: &mut Value, with: &str) {
-    const FIXED: [&str; 12] = [
+    const FIXED: [&str; 13] = [
         "outcome",
         "kind",
         "mode",
@@ -446,6 +448,7 @@ fn replaced(value: &mut Value, with: &str) {
         "noise",
         "more_trials",
         "better",
+        "statistic",
         "throttled_s",
         "change",
         "aggregate",

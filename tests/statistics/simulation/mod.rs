@@ -6,6 +6,7 @@ mod against;
 mod figures;
 mod noise;
 mod one_figure;
+mod scatter;
 mod table;
 
 pub use table::Table;
@@ -27,5 +28,7 @@ pub fn tables() -> Vec<Table> {
         against::equal(),
         against::power(),
         against::fail_if(),
+        scatter::error(),
+        scatter::power(),
     ]
 }

@@ -149,8 +149,13 @@ def square(arguments):
         products()
         seconds = Clock(arguments.device, flush=False).milliseconds(products, 1)[0] / 1000
         reached = tflops(shape, seconds * 1000 / arguments.iterations)
-        rows.append({"shape": name, "seconds": seconds, "tflops": reached})
-        print(f"{name:<19} {arguments.iterations} products {seconds:9.5f} s {reached:9.5g} TFLOPS", flush=True)
+        efficiency = reached / arguments.peak * 100
+        rows.append({"shape": name, "seconds": seconds, "tflops": reached, "efficiency": efficiency})
+        print(
+            f"{name:<19} {arguments.iterations} products {seconds:9.5f} s {reached:9.5g} TFLOPS,"
+            f" {efficiency:.1f} % of {arguments.peak:g}",
+            flush=True,
+        )
     print(f"peak: {max(row['tflops'] for row in rows):.5g} TFLOPS")
     return rows
 
@@ -195,6 +200,12 @@ def main():
         help="what warm-up and repetitions count: calls, or milliseconds as triton.testing.do_bench takes them",
     )
     parser.add_argument("--iterations", type=int, default=20, help="of square")
+    parser.add_argument(
+        "--peak",
+        type=float,
+        default=1307.4,
+        help="TFLOPS that square's efficiency is a share of: MI300X's datasheet, which gives the published shares",
+    )
     parser.add_argument("--out", help="a directory for figures.csv")
     arguments = parser.parse_args()
 

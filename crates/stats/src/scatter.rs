@@ -1,0 +1,182 @@
+//! How much trials scatter, and how two scatters compare.
+//!
+//! The scatter is the mean distance of the trials' logarithms from their median. Two of them are compared by the
+//! logarithm of their ratio, with Welch's and Satterthwaite's degrees of freedom over the distances
+//! (Brown and Forsythe's idea, J. Am. Stat. Assoc. 69, 1974). Where one trial in ten is slow, an F test of variances
+//! errs three times as often as stated, and the kurtosis (Shoemaker, Am. Stat. 57, 2003) repairs little of
+//! that with few trials. docs/statistics.md has the error rates of this one.
+
+use crate::difference::{Basis, Difference, combined, decimals};
+use crate::estimate::{deviation, mean, sorted, to_f64};
+use crate::order::order;
+
+/// With fewer trials the test errs up to twice as often as stated.
+const FEWEST: u32 = 5;
+/// Trials that all printed the same figure have no scatter, and a ratio to it no end. A bound goes up to this ratio
+/// of two scatters.
+const MOST: f64 = 1000.0;
+
+/// How much the trials of one figure scatter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scatter {
+    /// The mean distance of the trials from their median, as a fraction of them.
+    pub value: f64,
+    /// The trials depend on their order: a drift is no scatter.
+    pub dependent: bool,
+    count: u32,
+    /// Standard error of `value`, as a fraction of it.
+    error: f64,
+    /// Half of the last digit that a trial has, as a fraction of the smallest: `value` is known to that.
+    printed: f64,
+}
+
+impl Scatter {
+    /// Returns the scatter of trials in the order in which they ran; none of fewer than two, or where one is not
+    /// positive and finite.
+    #[must_use]
+    pub fn of(trials: &[f64]) -> Option<Self> {
+        let usable = |trial: &f64| trial.is_finite() && *trial > 0.0;
+        if trials.len() < 2 || !trials.iter().all(usable) {
+            return None;
+        }
+        let logs: Vec<f64> = trials.iter().map(|trial| trial.ln()).collect();
+        let ranked = sorted(&logs);
+        let half = ranked.len() / 2;
+        let median = f64::midpoint(ranked[(ranked.len() - 1) / 2], ranked[half]);
+        let distances: Vec<f64> = logs.iter().map(|log| (log - median).abs()).collect();
+        let count = to_f64(trials.len());
+        let distance = mean(&distances);
+        let error = if distance > 0.0 {
+            deviation(&distances) / count.sqrt() / distance
+        } else {
+            0.0
+        };
+        let digits = trials.iter().map(|trial| decimals(*trial)).max();
+        let least = trials.iter().copied().fold(f64::INFINITY, f64::min);
+        // Few trials are nearer to their own median than to that of all there could be.
+        let few = (count / (count - 1.0)).sqrt();
+        Some(Self {
+            value: distance * few,
+            dependent: order(&logs).is_some(),
+            count: u32::try_from(trials.len()).unwrap_or(u32::MAX),
+            error,
+            printed: few * 0.5 * 10_f64.powi(-digits.unwrap_or(0)) / least,
+        })
+    }
+}
+
+impl Difference {
+    /// Returns how much less a candidate's trials scatter than a baseline's. Between fewer than five trials each, or
+    /// trials that depend on their order, it has no bounds.
+    #[must_use]
+    pub fn of_scatters(candidate: &Scatter, baseline: &Scatter) -> Self {
+        let limited = |log: f64| log.clamp(-MOST.ln(), MOST.ln());
+        // NaN, where neither scatters, is no difference.
+        let ratio = |of: f64, to: f64| {
+            let log = (of.max(0.0) / to.max(0.0)).ln();
+            if log.is_nan() { 0.0 } else { limited(log) }
+        };
+        let center = ratio(baseline.value, candidate.value);
+        let dependent = candidate.dependent || baseline.dependent;
+        let trials = candidate.count.min(baseline.count);
+        let basis = if dependent {
+            Basis::Nothing { trials: 0 }
+        } else if trials < FEWEST {
+            Basis::Nothing {
+                trials: FEWEST - trials,
+            }
+        } else {
+            let own = |one: &Scatter| (one.error, f64::from(one.count) - 1.0);
+            let (error, degrees) = combined(own(candidate), own(baseline));
+            let [least, most] = [-1.0, 1.0].map(|sign| {
+                ratio(
+                    baseline.value + sign * baseline.printed,
+                    candidate.value - sign * candidate.printed,
+                )
+            });
+            Basis::Scatters {
+                error,
+                degrees,
+                trials,
+                printed: (least, most),
+            }
+        };
+        Self {
+            center,
+            dependent,
+            basis,
+            printed: 0.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::{Claim, Decision, MoreTrials};
+
+    const CALM: [f64; 8] = [100.1, 99.9, 100.2, 99.8, 100.0, 100.1, 99.7, 100.3];
+    const LOOSE: [f64; 8] = [103.0, 97.0, 106.0, 94.5, 100.0, 104.0, 96.0, 99.0];
+
+    fn between(candidate: &[f64], baseline: &[f64]) -> Difference {
+        let of = |trials| Scatter::of(trials).unwrap();
+        Difference::of_scatters(&of(candidate), &of(baseline))
+    }
+
+    #[test]
+    fn it_is_the_mean_distance_from_the_median() {
+        let calm = Scatter::of(&CALM).unwrap();
+        let exact = [0.1, 0.1, 0.2, 0.2, 0.0, 0.1, 0.3, 0.3];
+        let about = exact.iter().sum::<f64>() / 8.0 / 100.0 * (8.0_f64 / 7.0).sqrt();
+        assert!((calm.value / about - 1.0).abs() < 0.05, "{}", calm.value);
+    }
+
+    #[test]
+    fn the_calmer_one_is_more_consistent() {
+        let found = between(&CALM, &LOOSE);
+        assert!(found.center > 2.5, "{}", found.center);
+        assert_eq!(found.decide(Claim::Better, 0.0, 0.05), Decision::Holds);
+        let back = between(&LOOSE, &CALM);
+        assert_eq!(back.decide(Claim::Better, 0.0, 0.05), Decision::Worse);
+        let ((one, two), (three, four)) = (found.bounds(0.05).unwrap(), back.bounds(0.05).unwrap());
+        assert!((one + four).abs() < 1e-12 && (two + three).abs() < 1e-12);
+    }
+
+    #[rstest]
+    // Printed as whole numbers: half of one is 0.5 %, more than these scatter.
+    #[case(&[100.0, 100.0, 100.0, 100.0, 100.0], &[100.0, 101.0, 100.0, 101.0, 100.0], Decision::Open)]
+    #[case(&[100.0, 100.0, 100.0, 100.0, 100.0], &[94.0, 103.0, 106.0, 95.0, 104.0], Decision::Holds)]
+    #[case(&[100.0; 5], &[100.0; 5], Decision::Open)]
+    fn a_scatter_is_known_to_half_of_the_last_digit(
+        #[case] candidate: &[f64],
+        #[case] baseline: &[f64],
+        #[case] expected: Decision,
+    ) {
+        let found = between(candidate, baseline);
+        assert_eq!(found.decide(Claim::Better, 0.0, 0.05), expected);
+        let (lower, upper) = found.bounds(0.05).unwrap();
+        assert!(lower.is_finite() && upper.is_finite());
+    }
+
+    #[test]
+    fn few_trials_or_a_drift_decide_nothing() {
+        let few = between(&CALM[..4], &LOOSE);
+        assert_eq!(few.bounds(0.05), None);
+        assert_eq!(
+            few.more_trials(Claim::Better, 0.0, 0.05),
+            MoreTrials::AtLeast(1)
+        );
+        let drift = [100.0, 101.0, 102.0, 103.0, 104.0, 105.0, 106.0, 107.0];
+        let found = between(&drift, &CALM);
+        assert!(found.dependent);
+        assert_eq!(found.bounds(0.05), None);
+        assert_eq!(
+            found.more_trials(Claim::Better, 0.0, 0.05),
+            MoreTrials::Independent
+        );
+        assert_eq!(Scatter::of(&[1.0]), None);
+        assert_eq!(Scatter::of(&[1.0, 0.0]), None);
+    }
+}
