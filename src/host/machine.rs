@@ -14,6 +14,12 @@ pub fn hostname(root: &Root) -> String {
         .unwrap_or_default()
 }
 
+/// The name of the machine whose files begin at `root`.
+#[must_use]
+pub fn machine_name(root: &Path) -> String {
+    hostname(&Root::new(root))
+}
+
 /// The kernel's release.
 pub fn kernel(root: &Root) -> String {
     root.text("proc/sys/kernel/osrelease").unwrap_or_default()

@@ -25,7 +25,7 @@ use crate::host::model::HostView;
 use root::Root;
 
 pub use condition::conditions;
-pub use machine::{disk_free, listening, network_file_system};
+pub use machine::{disk_free, listening, machine_name, network_file_system};
 pub use settings::settings;
 
 /// Reads the host behind `root`; `disk_at` is where runs are kept, which need not exist yet.

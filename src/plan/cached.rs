@@ -1,5 +1,7 @@
 //! Directories that are populated once and cached for later runs.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -59,15 +61,13 @@ impl CachedDirectory {
         let what = (&path, &files, writable, &command.run, &command.env);
         let how = (&command.shell, &command.workdir, &command.user);
         let inputs = if of_image { inputs } else { &[] };
-        let text = serde_json::to_string(&(what, how, inputs)).unwrap_or_default();
-        let digest = Sha256::digest(text);
-        let identity = digest.iter().take(4).map(|byte| format!("{byte:02x}"));
+        let identity = identity(&(what, how, inputs));
         Self {
             key,
             path,
             files,
             writable,
-            identity: identity.collect(),
+            identity,
             of_image,
         }
     }
@@ -78,8 +78,7 @@ impl CachedDirectory {
         if !self.of_image {
             return self.identity.clone();
         }
-        let id = image.rsplit(':').next().unwrap_or(image);
-        format!("{}-{}", self.identity, id.get(..12).unwrap_or(id))
+        of_image(&self.identity, image)
     }
 
     /// Its mount, once it lies on this machine.
@@ -93,7 +92,33 @@ impl CachedDirectory {
     }
 }
 
+/// Tells apart what has the same key.
+fn identity(what: &impl Serialize) -> String {
+    let text = serde_json::to_string(what).unwrap_or_default();
+    let digest = Sha256::digest(text);
+    let digits = digest.iter().take(4).map(|byte| format!("{byte:02x}"));
+    digits.collect()
+}
+
+/// The name of what belongs to an image, by its id.
+fn of_image(identity: &str, image: &str) -> String {
+    let id = image.rsplit(':').next().unwrap_or(image);
+    format!("{identity}-{}", id.get(..12).unwrap_or(id))
+}
+
 impl Plan {
+    /// The name of the directory of a cache mount, without the number that tells apart those of runs at the
+    /// same time. What was compiled for one GPU, on one machine, by one recipe is nothing for another; and a
+    /// recipe that nobody looked at cannot leave programs for one that is trusted.
+    #[must_use]
+    pub fn cache_mount(&self, path: &str, image: &str, machine: &str) -> String {
+        let assigned = self.assigned_gpus.iter().flat_map(|given| &given.gpus);
+        let gpus = assigned.map(|given| given.gpu.gfx.as_ref().unwrap_or(&given.gpu.model));
+        let gpus: BTreeSet<&String> = gpus.collect();
+        let identity = identity(&(&self.recipe_hash, path, machine, gpus));
+        of_image(&identity, image)
+    }
+
     /// Cached directories in the order in which they are populated; without skipped ones, where the image's own is seen.
     pub fn cached_directories(&self) -> impl Iterator<Item = (u32, &CachedDirectory)> {
         self.steps.iter().filter_map(|step| match &step.action {

@@ -152,6 +152,7 @@ impl NamesCommits for ContainerSpec {
         for mount in &mut self.mounts {
             texts.extend([&mut mount.source, &mut mount.target]);
         }
+        texts.extend(self.cache_mounts.iter_mut().map(|(_, path)| path));
         texts.extend(&mut self.workdir);
         texts.extend(&mut self.user);
         texts

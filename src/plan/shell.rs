@@ -190,14 +190,16 @@ fn docker_run(container: &ContainerSpec, name: &str, mounts: Vec<String>) -> Str
     let options = container.options();
     words.extend(options.iter().map(|option| word(&option.to_string())));
     words.extend(mounts);
+    let (made, kept) = cached::cache_mounts(container, name);
+    words.extend(kept);
     let command: Vec<String> = container.command.iter().map(|word| quote(word)).collect();
     words.push(format!("{} {}", quote(&container.image), command.join(" ")));
     let sources = container.mounts.iter().map(|mount| word(&mount.source));
     let sources: Vec<String> = sources.collect();
     if sources.is_empty() {
-        return wrap(&words);
+        return made + &wrap(&words);
     }
-    format!("need {}\n{}", sources.join(" "), wrap(&words))
+    format!("{made}need {}\n{}", sources.join(" "), wrap(&words))
 }
 
 fn docker_exec(exec: &ExecStep, name: &str) -> String {

@@ -157,6 +157,8 @@ fn container_lines(plan: &Plan) -> Vec<String> {
             vec![format!("{}:{}{mode}", directory.key, directory.path)],
         )
     }));
+    let cache_mounts = container.cache_mounts.iter();
+    rows.extend(cache_mounts.map(|(name, path)| ("cache mount", vec![format!("{name}:{path}")])));
     let entrypoint = match container.entrypoint {
         Some(_) => "bypassed",
         None => "the image's own",

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::cache_mounts;
 use super::cached::{self, CachedMounts};
 use super::claim::{claim, claim_of};
 use super::control::Control;
@@ -33,7 +34,11 @@ pub async fn create_with(
     cached: CachedMounts,
 ) -> Result<(), Halt> {
     let spec = session.plan.container.clone();
-    let spec = spec_of(session, step, spec, suffix, cached)?;
+    let mut spec = spec_of(session, step, spec, suffix, cached)?;
+    if matches!(step.action, Action::Populate(_)) {
+        // What later runs find must not depend on what earlier ones compiled.
+        spec.cache_mounts.clear();
+    }
     // Until the container runs, so that two runs cannot both find the GPUs free.
     let _guard = claim(session, step).await?;
     launch(session, step, spec, &session.control).await
@@ -69,6 +74,7 @@ async fn launch(
             "create it or correct the recipe; the engine would mount an empty directory",
         ));
     }
+    let taken = cache_mounts::take(session, step, &mut spec).await?;
     spec.control = Some(control.path().display().to_string());
     let now = jiff::Timestamp::now().as_nanosecond();
     let nonce = format!("{}-{now}", session.run.id());
@@ -94,6 +100,7 @@ async fn launch(
         service: is_service,
     };
     session.record(Some(step), what)?;
+    taken.record(session, step, &id)?;
     let started = match with_engine(session, step, || session.engine.start(&id)).await {
         Ok(()) => verify(session, control, &id, &nonce).await,
         Err(error) => Err(start_error(&error)),
@@ -239,7 +246,9 @@ pub async fn begin_to_remove(session: &Session) {
     let alone = state.service_containers.is_empty();
     if let Some(id) = state.container.filter(|_| alone) {
         restore_ownership(session, &id).await;
-        let _ = session.engine.remove(&id).await;
+        if session.engine.remove(&id).await.is_ok() {
+            cache_mounts::give_back(session, &id).await;
+        }
     }
 }
 
@@ -247,6 +256,7 @@ pub async fn begin_to_remove(session: &Session) {
 pub async fn discard(session: &Session, id: &str) -> Result<(), RunError> {
     restore_ownership(session, id).await;
     session.engine.remove(id).await?;
+    cache_mounts::give_back(session, id).await;
     let id = id.to_owned();
     Ok(session.record(None, What::ContainerRemoved { id })?)
 }

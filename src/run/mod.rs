@@ -15,6 +15,7 @@ pub mod nodes;
 pub mod prepared;
 pub mod session;
 
+mod cache_mounts;
 mod cached;
 mod claim;
 mod collect;
@@ -47,6 +48,7 @@ mod redact;
 mod seed;
 mod service;
 mod skip;
+mod step_line;
 pub mod tail;
 mod target;
 mod telemetry;

@@ -1,5 +1,6 @@
 //! A cached directory starts with the image's content at its path, which a bind mount would hide. The
-//! image's own `cp` copies it, in a container that has nothing else of the run's.
+//! image's own `cp` copies it, in a container that has nothing else of the run's. Its `chown` gives us what a
+//! container wrote.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,9 +13,46 @@ use super::session::Session;
 use crate::plan::cached::{SEED, STAGE};
 use crate::plan::step::Step;
 use retrial_container::{ContainerSpec, Mount};
+use retrial_engine::error::EngineError;
 
 /// Between two looks whether it has ended.
 const PAUSE: Duration = Duration::from_millis(20);
+/// How long the owner of all files may take to change.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Makes `owner` the owner of all in a directory, writable for everybody, as root of the run's image. Follows
+/// no link: they lead to places of the container.
+pub async fn own(session: &Session, directory: &Path, owner: &str) -> Result<(), EngineError> {
+    let script = format!("chown -hR \"$1\" {STAGE} && chmod -R a+rwX {STAGE}");
+    let image = session.state().image.unwrap_or_default();
+    let spec = ContainerSpec {
+        command: ["-c", &script, "sh", owner].map(str::to_owned).to_vec(),
+        ..as_root(session, &image, directory)
+    };
+    let id = create_again(session, &spec).await?;
+    if session.engine.start(&id).await.is_ok() {
+        let _ = tokio::time::timeout(PATIENCE, session.engine.ended(&id)).await;
+    }
+    session.engine.remove(&id).await
+}
+
+/// A container of the image that has nothing but a directory of ours.
+fn as_root(session: &Session, image: &str, stage: &Path) -> ContainerSpec {
+    ContainerSpec {
+        name: format!("retrial-{}-seed", session.run.id()),
+        image: image.to_owned(),
+        entrypoint: Some(vec!["/bin/sh".to_owned()]),
+        network: Some("none".to_owned()),
+        user: Some("0".to_owned()),
+        mounts: vec![Mount {
+            source: stage.display().to_string(),
+            target: STAGE.to_owned(),
+            read_only: false,
+        }],
+        labels: own_labels(session),
+        ..ContainerSpec::default()
+    }
+}
 
 /// Copies the image's content at `path` into the directory `stage`, with its owners unless one is named.
 pub async fn seed(
@@ -27,19 +65,8 @@ pub async fn seed(
 ) -> Result<(), Halt> {
     let words = ["-c", SEED, "sh", path, owner];
     let spec = ContainerSpec {
-        name: format!("retrial-{}-seed", session.run.id()),
-        image: image.to_owned(),
-        entrypoint: Some(vec!["/bin/sh".to_owned()]),
         command: words.map(str::to_owned).to_vec(),
-        network: Some("none".to_owned()),
-        user: Some("0".to_owned()),
-        mounts: vec![Mount {
-            source: stage.display().to_string(),
-            target: STAGE.to_owned(),
-            read_only: false,
-        }],
-        labels: own_labels(session),
-        ..ContainerSpec::default()
+        ..as_root(session, image, stage)
     };
     let id = with_engine(session, step, || create_again(session, &spec)).await?;
     let copied = match with_engine(session, step, || session.engine.start(&id)).await {

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! `current` appears by one rename, after everything below it was synced: it is complete or absent,
-//! even after a power failure.
+//! even after a power failure. A cache mount has no list of its files, and `taken.json` in place of
+//! `manifest.json` while a run writes to it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ use retrial_recipe::model::CachedFile;
 
 mod list;
 mod manifest;
+mod mount;
 
 pub use list::{CacheUsage, list};
 pub use manifest::{Manifest, Origin};

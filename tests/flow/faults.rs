@@ -14,31 +14,38 @@ use retrial_engine::fake::Fake;
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
 
-use crate::lab::{case, recipe};
+use crate::lab::{Lab, case, recipe_with};
 
 const IMAGE: &str = "debian:bookworm-slim";
 
 /// A run in a home of its own.
 struct Play {
-    _root: TempDir,
+    root: TempDir,
     run: RunDirectory,
 }
 
 impl Play {
     fn new() -> Self {
+        Self::of("")
+    }
+
+    /// A run of a recipe with further keys.
+    fn of(keys: &str) -> Self {
         let root = tempfile::tempdir().unwrap();
         let file = root.path().join("recipe.yaml");
-        std::fs::write(&file, recipe(&case("main", "true", "results: /results"))).unwrap();
+        let cases = case("main", "true", "results: /results");
+        std::fs::write(&file, recipe_with(keys, &cases)).unwrap();
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_retrial"))
             .args(["plan", "--format", "json"])
             .arg(&file)
             .env("RETRIAL_HOME", root.path().join("home"))
+            .env("RETRIAL_CACHE", root.path().join("cache"))
             .output()
             .unwrap();
         let plan: Plan = serde_json::from_slice(&output.stdout).unwrap();
         let run = Home::at(root.path().join("home")).new_run("play").unwrap();
         run.write_json("plan.json", &plan).unwrap();
-        Self { _root: root, run }
+        Self { root, run }
     }
 
     async fn execute(&self, engine: &Arc<Fake>) -> Result<Ended, RunError> {
@@ -264,4 +271,38 @@ async fn the_same_path_is_another_directory_there() {
             .contains("does not share this machine's files")
     );
     assert!(engine.specs().is_empty(), "the container was removed");
+}
+
+#[tokio::test]
+async fn a_cache_mount_that_no_container_got_is_not_reused() {
+    let play = Play::of("container: { cache_mounts: { kernels: /root/.cache } }");
+    // The first container copies the image's content, the second is the run's.
+    let engine = Arc::new(engine().fail_nth("create", 2, refused()));
+    let seeding = engine.clone();
+    let seeds = tokio::spawn(async move {
+        loop {
+            for spec in seeding.specs() {
+                if spec.name.ends_with("-seed") {
+                    seeding.dies(&spec.name, 0);
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
+    let kept = || {
+        let kernels = play.root.path().join("cache/directories/kernels");
+        let files = Lab::files_with(&kernels, "written_by_runs");
+        let names = files
+            .iter()
+            .map(|path| path.file_name().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    let ended = play.execute(&engine).await.unwrap();
+    assert_eq!(ended.exit.code(), 3);
+    assert_eq!(kept(), ["taken.json"]);
+    let ended = play.execute(&engine).await.unwrap();
+    assert_eq!(ended.exit.code(), 0);
+    assert_eq!(kept(), ["manifest.json"]);
+    assert!(!play.journal().contains("reused_from"));
+    seeds.abort();
 }

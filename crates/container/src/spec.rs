@@ -47,6 +47,10 @@ pub struct ContainerSpec {
     pub env: Vec<(String, String)>,
     /// `--volume`
     pub mounts: Vec<Mount>,
+    /// Directories that are kept for later runs, by name, and where they are mounted: sources that are
+    /// known when the container is created.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cache_mounts: Vec<(String, String)>,
     /// The run's control directory on this machine, mounted at `/.retrial`: unlike `--volume`,
     /// an engine that does not have it refuses, and makes no empty one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

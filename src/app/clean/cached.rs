@@ -8,7 +8,7 @@ use crate::app::{open, runtime, terminal};
 use crate::format;
 use crate::results::verdict::ExitCode;
 use crate::run::{CACHE_LABEL, RUN_LABEL};
-use crate::store::cache::{CacheEntry, CacheUsage, list};
+use crate::store::cache::{CacheEntry, CacheUsage, Origin, list};
 use crate::store::lock::LockAttempt;
 use retrial_engine::api::Engine;
 
@@ -75,6 +75,10 @@ pub fn clean(
 fn described(directory: &CacheUsage) -> String {
     let about = match &directory.manifest {
         None => "incomplete".to_owned(),
+        Some(manifest) if manifest.written_by_runs => {
+            let Origin { run, at, .. } = &manifest.origin;
+            format!("cache mount, last of {run}, {at}")
+        }
         Some(manifest) => {
             let files = format::count(manifest.files.len(), "file");
             format!(

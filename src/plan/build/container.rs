@@ -150,6 +150,7 @@ impl Builder<'_> {
             ulimits: asked.ulimits.clone(),
             env,
             mounts,
+            cache_mounts: render_map("container.cache_mounts", &asked.cache_mounts, &scope)?,
             workdir: asked
                 .workdir
                 .as_ref()

@@ -4,12 +4,17 @@ use std::fmt::Write as _;
 
 use super::{docker_exec, docker_run, quote, word};
 use crate::plan::cached::{CachedDirectory, PopulateStep, SEED, STAGE};
+use crate::plan::service::own_containers;
 use crate::plan::step::{ExecStep, Plan, Step};
+use retrial_container::ContainerSpec;
 use retrial_recipe::model::Place;
 
 /// Where directories are kept; nothing for a plan without.
 pub(super) fn header(plan: &Plan) -> String {
-    if plan.cached_directories().next().is_none() {
+    let services = own_containers(&plan.steps).map(|(_, own)| own);
+    let mut containers = std::iter::once(&plan.container).chain(services);
+    let mounts = containers.any(|container| !container.cache_mounts.is_empty());
+    if !mounts && plan.cached_directories().next().is_none() {
         return String::new();
     }
     let cache = plan.cache.replace('}', "\\}");
@@ -50,19 +55,17 @@ pub(super) fn populate(plan: &Plan, step: &Step, fill: &PopulateStep, name: &str
         Place::Container => "''",
         Place::Host => "\"$(id -u):$(id -g)\"",
     };
-    let _ = writeln!(lines, "stage=$cached_{number}/stage-shell");
-    lines.push_str("rm -rf \"$stage\"; mkdir -p \"$stage/content\"\n");
-    let _ = writeln!(
-        lines,
-        "docker run --rm --pull=never --user=0 --network=none --volume=\"$stage/content\":{STAGE} --entrypoint=/bin/sh {image} -c {} sh {path} {owner}",
-        quote(SEED)
-    );
+    lines.push_str(&seed(&format!("$cached_{number}"), &image, &path, owner));
     match place {
         Place::Container => {
             let filler = format!("{name}-fill");
             let mut mounts = super::mounts(plan, step);
             mounts.push(format!("--volume=\"$stage/content\":{path}"));
-            let _ = writeln!(lines, "{}", docker_run(&plan.container, &filler, mounts));
+            let container = ContainerSpec {
+                cache_mounts: Vec::new(),
+                ..plan.container.clone()
+            };
+            let _ = writeln!(lines, "{}", docker_run(&container, &filler, mounts));
             let _ = writeln!(lines, "{}", docker_exec(command, &filler));
             let rights = if kept.writable { "a+rwX" } else { "a+rX" };
             let _ = writeln!(lines, "docker exec -u 0 {filler} chmod -R {rights} {path}");
@@ -94,12 +97,46 @@ pub(super) fn populate(plan: &Plan, step: &Step, fill: &PopulateStep, name: &str
     out
 }
 
+/// Makes a stage in a directory, with the image's content at `path`.
+fn seed(directory: &str, image: &str, path: &str, owner: &str) -> String {
+    format!(
+        "stage={directory}/stage-shell\nrm -rf \"$stage\"; mkdir -p \"$stage/content\"\n\
+         docker run --rm --pull=never --user=0 --network=none --volume=\"$stage/content\":{STAGE} --entrypoint=/bin/sh {image} -c {} sh {path} {owner}\n",
+        quote(SEED)
+    )
+}
+
+/// The directories of a container's cache mounts, which only containers of this name use: what makes them, and
+/// the flags that mount them.
+pub(super) fn cache_mounts(container: &ContainerSpec, name: &str) -> (String, Vec<String>) {
+    let mut made = String::new();
+    let mut flags = Vec::new();
+    let image = quote(&container.image);
+    for (number, (mount, path)) in (1..).zip(&container.cache_mounts) {
+        let path = quote(path);
+        let id = image_id(&image);
+        let _ = writeln!(made, "kept_{number}=$cached/{mount}/shell-{name}-{id}");
+        let _ = writeln!(made, "if [ ! -d \"$kept_{number}/current\" ]; then");
+        made.push_str(&seed(&format!("$kept_{number}"), &image, &path, "''"));
+        let _ = writeln!(made, "mv \"$stage\" \"$kept_{number}/current\"\nfi");
+        flags.push(format!(
+            "--volume=\"$kept_{number}/current/content\":{path}"
+        ));
+    }
+    (made, flags)
+}
+
+/// The part of an image's id that names what belongs to it.
+fn image_id(image: &str) -> String {
+    format!("$(docker image inspect --format '{{{{slice .Id 7 19}}}}' {image})")
+}
+
 fn directory(kept: &CachedDirectory, image: &str) -> String {
     let shared = format!("$cached/{}/{}", kept.key, kept.identity);
     if !kept.of_image {
         return shared;
     }
-    format!("{shared}-$(docker image inspect --format '{{{{slice .Id 7 19}}}}' {image})")
+    format!("{shared}-{}", image_id(image))
 }
 
 /// A command on the host, in the directory of host files.

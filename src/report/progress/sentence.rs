@@ -61,6 +61,7 @@ pub fn note(what: &What) -> Option<String> {
                 format::size(*size)
             )
         }
+        What::CacheMounted(mounted) => mounted.to_string(),
         What::ContainerCreated { name, .. } => format!("container {name}"),
         What::Collected {
             files, bytes: size, ..

@@ -98,6 +98,13 @@ fn warnings(files: &RunFiles<'_>) -> Vec<String> {
             settings.join(", ")
         ));
     }
+    let reused = files.state.cache_mounts.iter();
+    let reused = reused.filter(|mounted| mounted.reused_from.is_some());
+    for sentence in reused.map(ToString::to_string) {
+        if !warnings.contains(&sentence) {
+            warnings.push(sentence);
+        }
+    }
     warnings
 }
 

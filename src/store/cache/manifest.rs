@@ -28,6 +28,9 @@ pub struct Manifest {
     /// What populated it.
     #[serde(flatten)]
     pub origin: Origin,
+    /// Runs write to it, so that its files are not listed: a cache mount.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub written_by_runs: bool,
     /// Its files.
     pub files: BTreeMap<String, FileEntry>,
     /// Links in it, and where they lead; never followed.

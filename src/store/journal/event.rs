@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::reason::{AbortReason, SkipReason};
+use super::reason::AbortReason;
+use super::step_end::StepEnd;
 use crate::plan::step::Step;
 use crate::telemetry::Live;
 
@@ -160,6 +161,8 @@ pub enum What {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         service: bool,
     },
+    /// A directory that is kept for later runs was mounted.
+    CacheMounted(CacheMounted),
     /// The container that was removed.
     ContainerRemoved {
         /// Its id.
@@ -258,6 +261,36 @@ impl What {
     }
 }
 
+/// A cache mount of a container.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheMounted {
+    /// The container's id.
+    #[serde(rename = "container_id")]
+    pub container: String,
+    /// Its name in the recipe.
+    pub mount: String,
+    /// Where it is in the container.
+    pub path: String,
+    /// The name of its directory, below that of the mount.
+    pub directory: String,
+    /// The run whose files were in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reused_from: Option<String>,
+}
+
+impl std::fmt::Display for CacheMounted {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { mount, path, .. } = self;
+        match &self.reused_from {
+            Some(run) => write!(
+                formatter,
+                "cache mount {mount}: compiled kernels of run {run} were reused ({path})"
+            ),
+            None => write!(formatter, "cache mount {mount}: nothing to reuse ({path})"),
+        }
+    }
+}
+
 /// An image that is not the same on two machines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageDifference {
@@ -336,77 +369,4 @@ pub enum TransferState {
     Done,
     /// It was there before.
     Cached,
-}
-
-/// How a step ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "end", rename_all = "snake_case")]
-pub enum StepEnd {
-    /// As it should.
-    Done {
-        /// The exit code, where there is one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        exit_code: Option<i64>,
-    },
-    /// It was not executed.
-    Skipped {
-        /// Why.
-        reason: SkipReason,
-    },
-    /// It failed.
-    Failed {
-        /// Whose fault.
-        fault: StepFault,
-        /// What happened.
-        because: String,
-        /// The exit code, where there is one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        exit_code: Option<i64>,
-        /// The last lines of its output.
-        last_lines: Vec<String>,
-        /// What to do.
-        advice: String,
-    },
-    /// It was ended because the run was stopped.
-    Stopped,
-}
-
-/// Whose fault a failed step is. The last of those of a run decides its exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StepFault {
-    /// A measurement left no results that can be collected: the verdict says what it means.
-    NoResult,
-    /// It ran out of time.
-    Timeout,
-    /// The benchmark's own command.
-    Command,
-    /// The host or its services: engine, registry, hub, disk, GPUs.
-    Host,
-    /// The recipe or the command line asks for what is not there.
-    Request,
-}
-
-impl StepEnd {
-    /// Whether nothing more is to be done for the step.
-    #[must_use]
-    pub fn is_done(&self) -> bool {
-        matches!(self, Self::Done { .. })
-    }
-
-    /// A failure without output.
-    pub fn failed(fault: StepFault, because: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self::Failed {
-            fault,
-            because: because.into(),
-            exit_code: None,
-            last_lines: Vec::new(),
-            advice: advice.into(),
-        }
-    }
-
-    /// A failure of the host or its services that says itself what to do.
-    pub fn host(because: impl Into<String>) -> Self {
-        Self::failed(StepFault::Host, because, "")
-    }
 }

@@ -5,10 +5,12 @@ pub mod event;
 mod file;
 mod reason;
 pub mod state;
+mod step_end;
 
 pub use event::{
-    Event, ImageDifference, StepEnd, StepFault, Transfer, TransferState, TransferUnit, What,
+    CacheMounted, Event, ImageDifference, Transfer, TransferState, TransferUnit, What,
 };
 pub use file::Journal;
 pub use reason::{AbortReason, SkipReason};
 pub use state::State;
+pub use step_end::{StepEnd, StepFault};

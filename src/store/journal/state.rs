@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::event::{Event, ImageDifference, StepEnd, StepFault, What};
+use super::event::{CacheMounted, Event, ImageDifference, What};
 use super::reason::AbortReason;
+use super::step_end::{StepEnd, StepFault};
 use crate::plan::step::{Action, Plan, Purpose, Step};
 
 /// Where a run stands.
@@ -40,6 +41,8 @@ pub struct State {
     pub image_differences: BTreeMap<u32, Vec<ImageDifference>>,
     /// Commits of the models, by the model's key: a run stays with the one that it found first.
     pub models: BTreeMap<String, String>,
+    /// Cache mounts of all its containers.
+    pub cache_mounts: Vec<CacheMounted>,
     /// From where in the container each step that collects results took them last.
     pub collected: BTreeMap<u32, String>,
     /// How the run ended, if it did: exit code and reason.
@@ -117,6 +120,7 @@ impl State {
                 self.containers += 1;
                 self.only_open(event.step);
             }
+            (What::CacheMounted(mounted), _) => self.cache_mounts.push(mounted.clone()),
             (What::ContainerRemoved { id }, _) if let Some(start) = self.service_of(id) => {
                 self.service_containers.remove(&start);
                 self.services.remove(&start);

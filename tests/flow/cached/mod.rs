@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::lab::{Lab, case, recipe_with};
 
 mod filled;
+mod mounts;
 mod shared;
 
 /// A recipe whose dataset is kept; what it fills it with, what more it says, and what is measured.

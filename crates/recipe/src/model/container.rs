@@ -49,6 +49,9 @@ object! {
         env: Ordered<Template> = T::Map(formats::VARIABLE, &T::Scalar(RUN)),
         /// Directories of the host: `source:target[:ro]`. A source is absolute, or ./ next to the recipe.
         mounts: Vec<MountRequest>,
+        /// Directories in which programs keep what they compile, by name: {vllm: /root/.cache}. Kept for later runs, as BuildKit's cache mounts are.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        cache_mounts: Ordered<Template> = T::Map(formats::NAME, &T::Template(RUN, formats::ABSOLUTE_PATH)),
         /// The working directory of all commands.
         workdir: Option<Template> = T::Template(RUN, formats::ABSOLUTE_PATH),
         /// The user of all commands.

@@ -1,0 +1,78 @@
+//! How a step ended, as data.
+
+use serde::{Deserialize, Serialize};
+
+use super::reason::SkipReason;
+
+/// How a step ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "end", rename_all = "snake_case")]
+pub enum StepEnd {
+    /// As it should.
+    Done {
+        /// The exit code, where there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit_code: Option<i64>,
+    },
+    /// It was not executed.
+    Skipped {
+        /// Why.
+        reason: SkipReason,
+    },
+    /// It failed.
+    Failed {
+        /// Whose fault.
+        fault: StepFault,
+        /// What happened.
+        because: String,
+        /// The exit code, where there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit_code: Option<i64>,
+        /// The last lines of its output.
+        last_lines: Vec<String>,
+        /// What to do.
+        advice: String,
+    },
+    /// It was ended because the run was stopped.
+    Stopped,
+}
+
+/// Whose fault a failed step is. The last of those of a run decides its exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepFault {
+    /// A measurement left no results that can be collected: the verdict says what it means.
+    NoResult,
+    /// It ran out of time.
+    Timeout,
+    /// The benchmark's own command.
+    Command,
+    /// The host or its services: engine, registry, hub, disk, GPUs.
+    Host,
+    /// The recipe or the command line asks for what is not there.
+    Request,
+}
+
+impl StepEnd {
+    /// Whether nothing more is to be done for the step.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        matches!(self, Self::Done { .. })
+    }
+
+    /// A failure without output.
+    pub fn failed(fault: StepFault, because: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self::Failed {
+            fault,
+            because: because.into(),
+            exit_code: None,
+            last_lines: Vec::new(),
+            advice: advice.into(),
+        }
+    }
+
+    /// A failure of the host or its services that says itself what to do.
+    pub fn host(because: impl Into<String>) -> Self {
+        Self::failed(StepFault::Host, because, "")
+    }
+}

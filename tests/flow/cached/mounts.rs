@@ -1,0 +1,109 @@
+//! Cache mounts: kept between runs that succeed, one for each container that runs.
+
+use std::fs;
+
+use super::beside;
+use crate::lab::{Lab, case, recipe_with};
+
+/// A recipe with a cache mount, in which the image has a file.
+fn compiles(measured: &str) -> String {
+    let keys = "container: { cache_mounts: { kernels: /usr/share/base-files } }";
+    recipe_with(keys, &case("main", measured, ""))
+}
+
+/// A kernel is compiled unless one is there.
+const COMPILE: &str = "cd /usr/share/base-files; cat kernel 2>/dev/null || { ls motd; mkdir -m 700 deep; echo compiled >deep/file; mv deep/file kernel; }";
+
+/// The directories of the mounts of a run's containers, and whose files were in them.
+fn mounted(lab: &Lab) -> Vec<(String, Option<String>)> {
+    let text = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+    let journal = lab.journal().into_iter();
+    journal
+        .filter(|entry| entry["event"] == "cache_mounted")
+        .map(|entry| {
+            (
+                text(&entry["directory"]).unwrap(),
+                text(&entry["reused_from"]),
+            )
+        })
+        .collect()
+}
+
+fn warnings(lab: &Lab) -> String {
+    lab.verdict()["warnings"].to_string()
+}
+
+#[test]
+fn a_later_run_reuses_what_a_good_one_compiled_and_its_verdict_says_so() {
+    let Some(lab) = Lab::new() else { return };
+    let text = compiles(COMPILE);
+    let lab = lab.recipe(&text);
+    let plan = lab.retrial(&["plan", "./recipe.yaml"]).expect_exit(0);
+    plan.says("cache mount   kernels:/usr/share/base-files");
+    lab.run(&[]).expect_exit(0).says("nothing to reuse");
+    assert_eq!(
+        lab.output("03-main-performance"),
+        "motd\nspeed: 42.5 MB/s\n"
+    );
+    let first = mounted(&lab);
+    assert_eq!(first[0].1, None);
+    assert_eq!(warnings(&lab), "null");
+    lab.retrial(&["clean", "--cached"])
+        .expect_exit(0)
+        .says(&format!("kernels/{}", first[0].0))
+        .says(&format!("cache mount, last of {}", lab.id()));
+
+    let second = beside(&lab).recipe(&text);
+    second.run(&[]).expect_exit(0);
+    let seen = "compiled\nspeed: 42.5 MB/s\n";
+    assert_eq!(second.output("03-main-performance"), seen);
+    let reused = (first[0].0.clone(), Some(lab.id()));
+    assert_eq!(mounted(&second), [reused]);
+    assert!(warnings(&second).contains(&format!("of run {} were reused", lab.id())));
+
+    // Another command is another recipe, which is not given another one's programs.
+    let other = beside(&lab).recipe(&compiles("ls /usr/share/base-files"));
+    other.run(&[]).expect_exit(0).says("nothing to reuse");
+    lab.retrial(&["clean", "--cached", "kernels"])
+        .expect_exit(0);
+    let empty = lab.retrial(&["clean", "--cached"]).expect_exit(0);
+    empty.says("no cached directories");
+}
+
+#[test]
+fn what_a_failed_run_left_is_not_reused() {
+    let Some(lab) = Lab::new() else { return };
+    let text = compiles("cd /usr/share/base-files; ls; echo torn >kernel; test -e /nothing");
+    let lab = lab.recipe(&text);
+    lab.run(&[]).expect_exit(4);
+    let again = beside(&lab).recipe(&text);
+    again.run(&[]).expect_exit(4).says("nothing to reuse");
+    assert_eq!(mounted(&again), mounted(&lab));
+    assert!(!again.output("03-main-performance").contains("kernel"));
+}
+
+#[test]
+fn two_runs_at_once_have_one_each() {
+    let Some(lab) = Lab::new() else { return };
+    let text = compiles(
+        "echo going; for i in $(seq 1 600); do test ! -e /.retrial/go-on || break; sleep 0.05; done",
+    );
+    let lab = lab.recipe(&text);
+    let other = beside(&lab).recipe(&text);
+    let mut one = lab.start(&[]);
+    lab.until_printed("03-main-performance", "going");
+    let mut two = other.start(&[]);
+    other.until_printed("03-main-performance", "going");
+    lab.retrial(&["clean", "--cached", "kernels"])
+        .expect_exit(0)
+        .says("has it mounted");
+    for lab in [&lab, &other] {
+        fs::write(lab.the_run().join("control/go-on"), "").unwrap();
+    }
+    one.end().expect_exit(0);
+    two.end().expect_exit(0);
+    let (first, second) = (mounted(&lab), mounted(&other));
+    assert!(first[0].0.ends_with("-1"), "{first:?}");
+    assert!(second[0].0.ends_with("-2"), "{second:?}");
+    assert_eq!(second[0].1, None);
+}
