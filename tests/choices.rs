@@ -58,3 +58,26 @@ fn part_of_a_name_finds_recipes() {
         "{told}"
     );
 }
+
+#[test]
+fn a_setup_step_of_a_mode_is_planned_where_that_mode_is_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let recipe = folder.path().join("recipe.yaml");
+    let text = "schema: 1\ntitle: Modes\nsubmission: { suite: example, benchmark: modes }\nimage: debian\nsetup:\n  always: { run: 'true' }\n  environment: { mode: accuracy, run: 'true' }\nscenarios:\n  offline:\n    performance: { run: 'true' }\n    accuracy: { run: 'true' }\n";
+    std::fs::write(&recipe, text).unwrap();
+    let steps = |options: &[&str]| {
+        let recipe = recipe.to_str().unwrap();
+        let output = retrial(&[&["plan", recipe, "-q", "--format", "json"], options].concat());
+        let plan: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let steps = plan["steps"].as_array().unwrap().iter();
+        let names = steps.map(|step| step["name"].as_str().unwrap().to_owned());
+        let shown = |name: &String| name.starts_with("setup-") || name.starts_with("offline-");
+        names.filter(shown).collect::<Vec<_>>()
+    };
+    let [always, environment] = ["setup-always", "setup-environment"];
+    let [performance, accuracy] = ["offline-performance", "offline-accuracy"];
+    assert_eq!(steps(&[]), [always, environment, performance, accuracy]);
+    let of = |mode| steps(&["--mode", mode]);
+    assert_eq!(of("performance"), [always, performance]);
+    assert_eq!(of("accuracy"), [always, environment, accuracy]);
+}

@@ -62,6 +62,7 @@ pub const GUIDES: &[Guide] = &[
     Guide {
         recipe: "v5.1/amd/mixtral-8x7b-mi325x",
         commands: "mixtral-8x7b-v5.1",
+        added: &[ACCURACY],
         ..NONE
     },
     Guide {
@@ -134,6 +135,7 @@ pub const GUIDES: &[Guide] = &[
         recipe: "v6.1/amd/deepseek-r1-mi355x",
         commands: "deepseek-r1-v6.1",
         flags: &[CODE],
+        added: &["bash scripts/setup_deepseek_accuracy_env.sh python3="],
         ..NONE
     },
     Guide {
