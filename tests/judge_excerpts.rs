@@ -50,3 +50,16 @@ fn figures_that_are_not_judged_are_shown_as_such() {
     let judged = judged.iter().map(|one| one["figure"].as_str().unwrap());
     assert_eq!(judged.collect::<Vec<_>>(), ["completed_tokens_per_second"]);
 }
+
+#[test]
+fn an_excerpt_is_judged_again_with_the_whole_logs_not_with_more_runs() {
+    let excerpt = printed("v6.0-guide-llama2-offline.txt");
+    let (code, text) = judge(&excerpt, "text");
+    assert_eq!(code, 5, "{text}");
+    assert!(text.contains("Incomplete log"), "{text}");
+    assert!(
+        text.contains("next: judge the whole result directory"),
+        "{text}"
+    );
+    assert!(!text.contains("--mode accuracy"), "{text}");
+}

@@ -12,7 +12,7 @@ use crate::host::checks::HostSeen;
 use crate::plan::Plan;
 use crate::results::packages::{self, Manager};
 use crate::run::{PACKAGES, labels_of};
-use retrial_container::ContainerSpec;
+use retrial_container::{ContainerSpec, ExtraFlags};
 use retrial_engine::api::Engine;
 use retrial_engine::error::EngineError;
 use retrial_readings::sanitize;
@@ -51,12 +51,20 @@ pub async fn look(
     let mut command = vec!["-c".to_owned(), script, "sh".to_owned()];
     command.extend(hosts.iter().cloned());
     let none = || Some("none".to_owned()).filter(|_| hosts.is_empty());
+    // Names are looked up as the recipe's container does.
+    let ExtraFlags { dns, add_host, .. } = &plan.container.extra;
+    let extra = ExtraFlags {
+        dns: dns.clone(),
+        add_host: add_host.clone(),
+        ..ExtraFlags::default()
+    };
     let spec = ContainerSpec {
         name: format!("retrial-{name}"),
         image: image.to_owned(),
         entrypoint: Some(vec!["/bin/sh".to_owned()]),
         command,
         network: none().or_else(|| plan.container.network.clone()),
+        extra,
         labels: labels_of(&name),
         ..ContainerSpec::default()
     };

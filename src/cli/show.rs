@@ -171,7 +171,7 @@ fn requirements(recipe: &Recipe, plan: &Plan) -> Vec<String> {
     });
     let time = recipe.expected_duration.map(|whole| {
         let whole = crate::format::limit(whole.as_secs());
-        format!("{whole} on the published system, without downloads")
+        format!("{whole}{}, without downloads", plan.published_system())
     });
     let rows = [
         ("image", Some(plan.image.clone())),

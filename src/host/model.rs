@@ -129,6 +129,27 @@ pub struct Gpu {
     pub masked: bool,
 }
 
+#[cfg(test)]
+impl Gpu {
+    /// An AMD GPU of a model, of which nothing else is known.
+    pub(crate) fn of_model(model: &str, pci: &str) -> Self {
+        Self {
+            vendor: GpuVendor::Amd,
+            model: model.to_owned(),
+            nodes: Vec::new(),
+            pci: pci.to_owned(),
+            gfx: None,
+            vram: None,
+            compute_units: None,
+            uuid: None,
+            partition: None,
+            numa_node: None,
+            groups: Vec::new(),
+            masked: false,
+        }
+    }
+}
+
 /// How an AMD GPU is divided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Partition {

@@ -218,6 +218,17 @@ impl Plan {
             .filter_map(|measured| measured.rules.as_ref())
     }
 
+    /// ` on the published system`, for a duration; nothing where nothing was published.
+    #[must_use]
+    pub fn published_system(&self) -> &'static str {
+        let mut measurements = self.measurements.iter();
+        if measurements.any(|measured| !measured.expect.is_empty()) {
+            " on the published system"
+        } else {
+            ""
+        }
+    }
+
     /// By which rules it is judged, in words.
     #[must_use]
     pub fn judged_by(&self) -> Option<String> {

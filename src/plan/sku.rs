@@ -81,23 +81,9 @@ mod tests {
 
     use super::*;
     use crate::host::model::Gpu;
-    use retrial_recipe::model::GpuVendor;
 
     fn host(gpus: usize, model: &str, cpu: &str, cpus: u32) -> HostView {
-        let gpu = |index: usize| Gpu {
-            vendor: GpuVendor::Amd,
-            model: model.to_owned(),
-            nodes: Vec::new(),
-            pci: format!("0000:{index:02x}:00.0"),
-            gfx: None,
-            vram: None,
-            compute_units: None,
-            uuid: None,
-            partition: None,
-            numa_node: None,
-            groups: Vec::new(),
-            masked: false,
-        };
+        let gpu = |index: usize| Gpu::of_model(model, &format!("0000:{index:02x}:00.0"));
         HostView {
             cpu: cpu.to_owned(),
             cpus,

@@ -67,9 +67,10 @@ pub fn render(plan: &Plan, here: Option<&str>, hub: &HubHere) -> String {
     }
     if let Some(whole) = plan.expected_duration {
         let whole = limit(whole.as_secs());
+        let on = plan.published_system();
         let _ = writeln!(
             out,
-            "  takes       {whole} on the published system, all scenarios, without downloads"
+            "  takes       {whole}{on}, all scenarios, without downloads"
         );
     }
     if let Some(here) = here {

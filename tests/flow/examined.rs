@@ -56,3 +56,18 @@ fn hosts_are_asked_from_a_container_in_its_own_network() {
     lab.run(&[])
         .says(&format!("from a container: {LOCAL}: Connection refused"));
 }
+
+#[test]
+fn a_name_that_only_the_recipe_knows_is_looked_up_as_its_container_does() {
+    let Some(lab) = Lab::new() else { return };
+    let name = "data.example.invalid";
+    let container = format!("container: {{ add_host: [\"{name}:127.0.0.1\"] }}");
+    let needs = format!("download: {{ from: here, hosts: [{name}] }}");
+    let lab = lab.recipe(&recipe_with(&container, &case("main", "true", &needs)));
+    lab.run(&[]).expect_exit(0);
+    let (_, actual) = network(&lab);
+    assert_eq!(
+        actual,
+        format!("from a container: {name}: Connection refused")
+    );
+}

@@ -18,6 +18,8 @@ pub enum CheckKind {
     Missing,
     /// A value that no log states. An excerpt of a log leaves out most.
     NotStated,
+    /// All that is left of a log is an excerpt: no value can be shown by it.
+    Excerpt,
 }
 
 /// What stands for a value that no log states.

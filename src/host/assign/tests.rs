@@ -7,26 +7,15 @@ use crate::host::gpu_support::{CdiDevice, DriverFile, GpuSupport};
 use crate::host::model::Partition;
 
 fn amd(model: &str, number: u32) -> Gpu {
+    // Not in the order of the indices, as on an MI300X board.
+    let bus = [0x75, 0x05, 0x65, 0x15, 0xf5, 0x85, 0xe5, 0x95][number as usize % 8];
+    let serial = 0xaa00_0000_0000_0000_u64 + u64::from(number);
     Gpu {
-        vendor: GpuVendor::Amd,
-        model: model.to_owned(),
         nodes: vec![format!("/dev/dri/renderD{}", 128 + 8 * number)],
-        // Not in the order of the indices, as on an MI300X board.
-        pci: format!(
-            "0000:{:02x}:00.0",
-            [0x75, 0x05, 0x65, 0x15, 0xf5, 0x85, 0xe5, 0x95][number as usize % 8]
-        ),
         gfx: Some("gfx950".to_owned()),
-        vram: None,
-        compute_units: None,
-        uuid: Some(format!(
-            "GPU-{:016x}",
-            0xaa00_0000_0000_0000_u64 + u64::from(number)
-        )),
-        partition: None,
-        numa_node: None,
+        uuid: Some(format!("GPU-{serial:016x}")),
         groups: vec![109],
-        masked: false,
+        ..Gpu::of_model(model, &format!("0000:{bus:02x}:00.0"))
     }
 }
 

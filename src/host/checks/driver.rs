@@ -1,7 +1,8 @@
-//! Driver, `ROCm` release, operating system, frameworks and GPU: do they go together?
+//! Driver, `ROCm` release and GPU: do they go together?
 
 use super::release::satisfies;
-use super::rocm::{framework, is_of, kernels, release, series};
+use super::rocm::{release, series};
+use super::system::{frameworks, system};
 use super::{Check, CheckKind, CheckState, Facts};
 use retrial_recipe::model::GpuVendor;
 
@@ -73,75 +74,6 @@ fn rocm(facts: &Facts<'_>) -> Option<Check> {
             .required(required)
             .fix("install that release and its driver (amdgpu-install --rocmrelease)"),
     )
-}
-
-/// The operating system: AMD lists, by release and GPU, those whose kernels the driver is tested with. The
-/// release is the image's; that of the host, where the image tells none.
-fn system(facts: &Facts<'_>) -> Check {
-    let kind = CheckKind::System;
-    let host = facts.host;
-    let Some(system) = &host.system else {
-        return kind.unknown("/etc/os-release cannot be read");
-    };
-    let actual = format!("{}, kernel {}", system.name, host.kernel);
-    let rocm = facts.image.rocm.as_ref().or(host.rocm.as_ref());
-    let Some(listed) = rocm.and_then(|rocm| release(rocm)) else {
-        return kind.ok(actual);
-    };
-    let mut gpus = host.gpus.iter().filter(|gpu| gpu.vendor == GpuVendor::Amd);
-    if let Some(gpu) = gpus.find(|gpu| !listed.lists_system(system, gpu)) {
-        return kind
-            .warning(actual)
-            .required(format!(
-                "one that ROCm {} lists for {}: {}",
-                listed.number,
-                gpu.model,
-                listed.systems_in_words(gpu)
-            ))
-            .fix("AMD does not test the driver there: expect faults, and take a listed system for a figure that counts");
-    }
-    let Some(kernels) = kernels(system) else {
-        return kind.ok(actual);
-    };
-    let is_listed = kernels.iter().any(|kernel| is_of(&host.kernel, kernel));
-    let state = if is_listed {
-        CheckState::Ok
-    } else {
-        CheckState::Unknown
-    };
-    let kernels = kernels.join(", ");
-    kind.check(state, actual)
-        .required(format!("kernel {kernels}, which AMD lists for it"))
-}
-
-/// Versions of frameworks: AMD's own images are ahead of the list now and then, so that another one is no
-/// fault.
-fn frameworks(facts: &Facts<'_>) -> Option<Check> {
-    let rocm = facts.image.rocm.as_ref()?;
-    let listed = release(rocm)?;
-    let found = facts.image.packages.iter();
-    let found: Vec<_> = found
-        .filter(|(package, _)| framework(package).is_some())
-        .collect();
-    if found.is_empty() {
-        return None;
-    }
-    let mut required = Vec::new();
-    let mut state = CheckState::Ok;
-    for (package, version) in &found {
-        let (name, versions) = listed.versions(package)?;
-        if !versions.iter().any(|listed| is_of(version, listed)) {
-            state = CheckState::Unknown;
-        }
-        required.push(format!("{name} {}", versions.join(", ")));
-    }
-    let found = found
-        .iter()
-        .map(|(package, version)| format!("{package} {version}"));
-    let found: Vec<String> = found.collect();
-    let check = CheckKind::Frameworks.check(state, found.join(", "));
-    let required = required.join("; ");
-    Some(check.required(format!("{required}, which ROCm {} lists", listed.number)))
 }
 
 /// The GPUs that the image has code for.

@@ -62,6 +62,11 @@ fn checked<'a>(facts: &Facts<'a>) -> Vec<Checked<'a>> {
         .collect()
 }
 
+/// The GPUs that the checks are about.
+pub fn checked_gpus<'a>(facts: &Facts<'a>) -> impl Iterator<Item = &'a Gpu> {
+    checked(facts).into_iter().map(|one| one.gpu)
+}
+
 /// As many as the recipe asks for, and all of its models.
 fn present(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
     let usable = gpus.iter().map(|one| one.gpu).filter(|gpu| !gpu.masked);

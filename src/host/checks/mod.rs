@@ -15,6 +15,7 @@ mod release;
 mod rocm;
 mod services;
 mod settings;
+mod system;
 
 use std::fmt;
 

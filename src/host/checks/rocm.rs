@@ -99,10 +99,8 @@ impl Release {
 
     /// The versions of a framework that are listed; none for a package that is no framework.
     pub fn versions(&self, package: &str) -> Option<(&'static str, &[String])> {
-        let (name, _) = FRAMEWORKS
-            .iter()
-            .find(|(_, names)| names.contains(&package))?;
-        Some((name, self.frameworks.get(*name)?))
+        let name = framework(package)?;
+        Some((name, self.frameworks.get(name)?))
     }
 }
 
@@ -156,22 +154,11 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use retrial_recipe::model::GpuVendor;
 
     fn gpu(model: &str, target: &str) -> Gpu {
         Gpu {
-            vendor: GpuVendor::Amd,
-            model: model.to_owned(),
-            nodes: Vec::new(),
-            pci: String::new(),
             gfx: Some(target.to_owned()),
-            vram: None,
-            compute_units: None,
-            uuid: None,
-            partition: None,
-            numa_node: None,
-            groups: Vec::new(),
-            masked: false,
+            ..Gpu::of_model(model, "")
         }
     }
 

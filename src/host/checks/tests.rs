@@ -4,24 +4,22 @@ use super::*;
 use crate::host::model::{Gpu, HostView, OperatingSystem, Partition};
 use retrial_recipe::model::{GpuRequest, GpuVendor, Requires};
 
+mod services;
+mod stack;
+
 fn gpu(model: &str, gfx: &str, number: u32) -> Gpu {
     Gpu {
-        vendor: GpuVendor::Amd,
-        model: model.to_owned(),
         nodes: vec!["/dev/dri/renderD128".to_owned()],
-        pci: format!("0000:{number:02x}:00.0"),
         gfx: Some(gfx.to_owned()),
         vram: Some(288 << 30),
         compute_units: Some(256),
-        uuid: None,
         partition: Some(Partition {
             compute: "SPX".to_owned(),
             memory: Some("NPS1".to_owned()),
             index: 0,
         }),
         numa_node: Some(0),
-        groups: Vec::new(),
-        masked: false,
+        ..Gpu::of_model(model, &format!("0000:{number:02x}:00.0"))
     }
 }
 
@@ -203,79 +201,6 @@ fn partitions_that_a_recipe_does_not_name_are_in_the_way() {
 }
 
 #[test]
-fn a_release_without_code_for_the_gpu_cannot_work() {
-    let (host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
-    let mut old = facts(&host, &[], &settings, &requires);
-    old.image.rocm = Some("6.4.1".to_owned());
-    let checks = examine(&old);
-    let target = of(&checks, "image for these GPUs");
-    assert_eq!(
-        (target.state, target.actual.as_str()),
-        (CheckState::Error, "ROCm 6.4.1 has no code for gfx950")
-    );
-    assert_eq!(of(&checks, "amdgpu driver").state, CheckState::Ok);
-    let mut newer = host.clone();
-    newer.amdgpu = Some("6.19.4".to_owned());
-    let checks = examine(&facts(&newer, &[], &settings, &requires));
-    assert_eq!(of(&checks, "amdgpu driver").state, CheckState::Warning);
-    newer.amdgpu = None;
-    let checks = examine(&facts(&newer, &[], &settings, &requires));
-    assert_eq!(of(&checks, "amdgpu driver").state, CheckState::Unknown);
-}
-
-#[test]
-fn systems_and_frameworks_are_compared_with_what_amd_lists() {
-    let (mut host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
-    let system = |host: &HostView, packages: &[(&str, &str)]| {
-        let mut found = facts(host, &[], &settings, &requires);
-        let packages = packages.iter();
-        found.image.packages = packages
-            .map(|(name, version)| ((*name).to_owned(), (*version).to_owned()))
-            .collect();
-        examine(&found)
-    };
-    let checks = system(&host, &[("torch", "2.9.0+rocm7.1.1"), ("numpy", "1")]);
-    let check = of(&checks, "operating system");
-    assert_eq!(
-        (check.state, check.actual.as_str()),
-        (
-            CheckState::Ok,
-            "Ubuntu 24.04.3 LTS, kernel 6.8.0-79-generic"
-        )
-    );
-    let check = of(&checks, "frameworks in the image");
-    assert_eq!(
-        (check.state, check.to_string().as_str()),
-        (
-            CheckState::Ok,
-            "frameworks in the image: torch 2.9.0+rocm7.1.1; required: torch 2.9, 2.8, 2.7, 2.6, which ROCm 7.1 lists"
-        )
-    );
-    host.kernel = "6.17.0".to_owned();
-    let checks = system(&host, &[("torch", "2.10.0")]);
-    assert_eq!(of(&checks, "operating system").state, CheckState::Unknown);
-    let check = of(&checks, "frameworks in the image");
-    assert_eq!(check.state, CheckState::Unknown);
-    host.system = Some(OperatingSystem {
-        id: "debian".to_owned(),
-        version: "12".to_owned(),
-        name: "Debian GNU/Linux 12 (bookworm)".to_owned(),
-    });
-    let checks = system(&host, &[]);
-    let check = of(&checks, "operating system");
-    assert_eq!(check.state, CheckState::Warning);
-    assert!(
-        check
-            .required
-            .contains("MI355X: Ubuntu 24.04, 22.04; RHEL 10.1"),
-        "{check}"
-    );
-    host.system = None;
-    let checks = system(&host, &[]);
-    assert_eq!(of(&checks, "operating system").state, CheckState::Unknown);
-}
-
-#[test]
 fn settings_and_disks_are_told_with_the_command_that_mends_them() {
     let (host, requires) = (eight(), asks(&["MI355X"], 8));
     let settings = Settings {
@@ -339,44 +264,6 @@ fn directories_of_one_disk_are_one_check() {
         (models.state, models.required.as_str()),
         (CheckState::Warning, "700 GiB")
     );
-}
-
-#[test]
-fn what_a_run_asks_of_others_is_looked_at() {
-    let (host, settings) = (eight(), tuned());
-    let requires = Requires {
-        ports: vec![8000, 8001],
-        ..asks(&["MI355X"], 8)
-    };
-    let mut found = facts(&host, &[], &settings, &requires);
-    found.listening = vec![22, 8001];
-    found.claims = vec!["0000:05:00.0 by run 1 of alice".to_owned()];
-    let seen = |name: &str, access| ModelSeen {
-        repository: name.to_owned(),
-        access,
-    };
-    found.models = vec![
-        seen("a/given", Access::Granted(None)),
-        seen(
-            "a/gated",
-            Access::Refused("it is gated, and there is no token\n  set HF_TOKEN".to_owned()),
-        ),
-        seen("a/silent", Access::Silent("no answer".to_owned())),
-        seen("a/offline", Access::NotAsked("HF_HUB_OFFLINE".to_owned())),
-    ];
-    found.disks[0].writable = false;
-    let checks = examine(&found);
-    let state = |name: &str| of(&checks, name).state;
-    assert_eq!(state("ports"), CheckState::Error);
-    assert_eq!(of(&checks, "ports").actual, "8001 in use");
-    assert!(of(&checks, "ports").fix.ends_with("'sport = :8001'"));
-    assert_eq!(state("model a/given"), CheckState::Ok);
-    assert_eq!(state("model a/gated"), CheckState::Error);
-    assert_eq!(of(&checks, "model a/gated").fix, "set HF_TOKEN");
-    assert_eq!(state("model a/silent"), CheckState::Warning);
-    assert_eq!(state("model a/offline"), CheckState::Unknown);
-    assert_eq!(state("gpus claimed"), CheckState::Warning);
-    assert_eq!(state("disk for runs"), CheckState::Error);
 }
 
 #[test]
@@ -446,38 +333,4 @@ fn partitions_dies_and_slices_are_told() {
         ),
         "{told:?}"
     );
-}
-
-#[test]
-fn hosts_that_do_not_answer_are_warned_of_and_a_proxy_decides() {
-    let (host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
-    let seen = |name: &str, unknown: Option<&str>, error: Option<&str>| HostSeen {
-        name: name.to_owned(),
-        unknown: unknown.map(str::to_owned),
-        error: error.map(str::to_owned),
-    };
-    let network = |hosts: Vec<HostSeen>| {
-        let found = Facts {
-            hosts: HostsSeen {
-                hosts,
-                from_container: true,
-            },
-            ..facts(&host, &[], &settings, &requires)
-        };
-        let checks = examine(&found);
-        let check = checks.into_iter().find(|check| check.name == "network");
-        check.map(|check| (check.state, check.actual))
-    };
-    assert_eq!(network(Vec::new()), None);
-    let (up, down) = (
-        seen("pypi.org", None, None),
-        seen("hub", None, Some("refused")),
-    );
-    let all = "all hosts answer from a container".to_owned();
-    assert_eq!(network(vec![up.clone()]), Some((CheckState::Ok, all)));
-    let one = "from a container: hub: refused".to_owned();
-    assert_eq!(network(vec![up, down]), Some((CheckState::Warning, one)));
-    let proxied = seen("pypi.org", Some("not tried"), None);
-    let unknown = "not tried".to_owned();
-    assert_eq!(network(vec![proxied]), Some((CheckState::Unknown, unknown)));
 }

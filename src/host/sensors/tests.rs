@@ -8,18 +8,9 @@ use crate::telemetry::Cause;
 
 fn gpu(pci: &str, minor: u32) -> Gpu {
     Gpu {
-        vendor: GpuVendor::Amd,
-        model: "MI355X".into(),
         nodes: vec![format!("/dev/dri/renderD{minor}")],
-        pci: pci.into(),
         gfx: Some("gfx950".into()),
-        vram: None,
-        compute_units: None,
-        uuid: None,
-        partition: None,
-        numa_node: None,
-        groups: Vec::new(),
-        masked: false,
+        ..Gpu::of_model("MI355X", pci)
     }
 }
 

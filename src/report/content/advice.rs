@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use retrial_mlperf::check::CheckKind;
+
 use crate::report::Entry;
 use crate::results::verdict::{
     Judgement, MoreTrials, Outcome, QualifierKind, ResultVerdict, Verdict,
@@ -41,6 +43,11 @@ fn failed(entry: &Entry<'_>) -> String {
 }
 
 fn inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<String> {
+    let mut rules = verdict.results.iter().flat_map(|result| &result.rules);
+    if rules.any(|check| check.kind == CheckKind::Excerpt) {
+        let text = "judge the whole result directory: an excerpt of LoadGen's summary cannot show validity";
+        return vec![text.to_owned()];
+    }
     let open: Vec<(&ResultVerdict, &Judgement)> = verdict
         .results
         .iter()

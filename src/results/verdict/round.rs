@@ -39,7 +39,10 @@ pub(crate) fn check(
     if !left_out.is_empty() {
         let count = crate::format::count(left_out.len(), "value");
         let measured = format!("an excerpt, without {count} that the rules ask for");
-        let check = RuleCheck::failed("LoadGen's summary", measured, "the whole log");
+        let check = RuleCheck {
+            kind: CheckKind::Excerpt,
+            ..RuleCheck::failed("LoadGen's summary", measured, "the whole log")
+        };
         checked.rules.push(check.on(Some(trial.trial)));
     }
     for check in checks {
