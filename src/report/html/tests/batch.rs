@@ -1,0 +1,157 @@
+//! The page of a batch.
+
+use super::*;
+
+/// Two releases of two backends, the first of them the baseline.
+#[expect(clippy::too_many_lines, reason = "one value, written out")]
+fn batch() -> BatchVerdict {
+    let side = |subject: &str, value: f64| MeasuredSide {
+        subject: subject.to_owned(),
+        value: Some(value),
+        trials: vec![value, value * 1.01],
+    };
+    let bounds = Some(Bounds {
+        lower: 1.02,
+        upper: 1.06,
+    });
+    let cell = |rocm: &str, backend: &str, value: f64| {
+        let evidence = offline(&[value, value * 1.01]).expecting(TOKENS, official(100.0));
+        let is_baseline = (rocm, backend) == ("6.4.1", "vllm");
+        let axes = [("rocm", rocm), ("backend", backend)];
+        let axes = axes.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        CellVerdict {
+            name: format!("rocm={rocm},backend={backend}"),
+            recipe: "llama2".to_owned(),
+            axes: axes.into_iter().collect(),
+            is_baseline,
+            against: None,
+            trials: 2,
+            runs: vec![CellRun {
+                run: "20261121-000000-one-abcd".to_owned(),
+                trial: 1,
+                lost: None,
+            }],
+            outcome: Some(Outcome::Reproduced),
+            sentence: "It holds.".to_owned(),
+            verdict: Some(judge(&mlperf(), &[evidence])),
+            differences: vec![ComparedFigure {
+                benchmark: "llama2-70b-99".to_owned(),
+                scenario: "Offline".to_owned(),
+                mode: Mode::Performance,
+                figure: TOKENS.to_owned(),
+                unit: "tokens/s".to_owned(),
+                better: Better::Higher,
+                baseline: side("rocm=6.4.1,backend=vllm", 100.0),
+                candidate: side(rocm, value),
+                paired: true,
+                aggregate: Aggregate::Mean,
+                ratio: Some(value / 100.0),
+                interval: bounds,
+                change: Change::Faster,
+                limit: None,
+                sentence: "It is faster.".to_owned(),
+            }],
+        }
+    };
+    let axis = |name: &str, values: [&str; 2]| BatchAxis {
+        name: name.to_owned(),
+        values: values.map(str::to_owned).to_vec(),
+    };
+    let part = ClaimPart {
+        of: "backend=vllm".to_owned(),
+        benchmark: "llama2-70b-99".to_owned(),
+        scenario: "Offline".to_owned(),
+        mode: Mode::Performance,
+        figure: TOKENS.to_owned(),
+        unit: "tokens/s".to_owned(),
+        better: Better::Higher,
+        required: RequiredRatio {
+            claim: None,
+            margin: 0.0,
+            negated: false,
+        },
+        statistic: Statistic::Value,
+        candidate: side("rocm=7.1.1", 104.0),
+        baseline: Some(side("rocm=6.4.1", 100.0)),
+        gaps: Vec::new(),
+        paired: true,
+        ratio: Some(1.04),
+        bounds,
+        outcome: ClaimOutcome::Supported,
+        more_trials: None,
+        sentence: "It holds.".to_owned(),
+    };
+    BatchVerdict {
+        schema: 1,
+        batch: None,
+        title: "Releases".to_owned(),
+        outcome: Some(Outcome::Reproduced),
+        sentence: "4 cells: 4 reproduced.".to_owned(),
+        exit_code: ExitCode::Success,
+        confidence: 0.95,
+        order: Order::Interleaved,
+        parallel: 2,
+        notes: vec!["two runs at once".to_owned()],
+        axes: vec![
+            axis("rocm", ["6.4.1", "7.1.1"]),
+            axis("backend", ["vllm", "migraphx"]),
+        ],
+        cells: vec![
+            cell("6.4.1", "vllm", 100.0),
+            cell("7.1.1", "vllm", 104.0),
+            cell("6.4.1", "migraphx", 98.0),
+            cell("7.1.1", "migraphx", 103.0),
+        ],
+        left_out: Vec::new(),
+        external_results: Vec::new(),
+        claims: vec![ClaimVerdict {
+            claim: "rocm 7.1.1 is faster than 6.4.1".to_owned(),
+            source: Some("a page".to_owned()),
+            outcome: ClaimOutcome::Supported,
+            sentence: "All parts hold.".to_owned(),
+            parts: vec![part],
+        }],
+        notice: None,
+    }
+}
+
+fn page_of(batch: &BatchVerdict) -> String {
+    let subjects = batch.cells.iter().map(|cell| Subject {
+        runs: vec![RunOfCell {
+            name: "20261121-000000-one-abcd".to_owned(),
+            trial: 1,
+            lost: None,
+            path: Some("../../runs/one".to_owned()),
+        }],
+        ..Subject::new(
+            cell.name.clone(),
+            Entry::new("", cell.verdict.as_ref().unwrap()),
+        )
+    });
+    render(&document(&Page {
+        made: "retrial 0.1.0".to_owned(),
+        subjects: subjects.collect(),
+        batch: Some(batch),
+        ..Page::default()
+    }))
+}
+
+#[test]
+fn a_batch() {
+    let page = page_of(&batch());
+    check(&page);
+    for words in [
+        "✓ supported",
+        "rocm 7.1.1 is faster than 6.4.1",
+        "two runs at once",
+        "Offline: tokens_per_second over rocm",
+        "Compared with the baseline",
+        "▲ faster",
+        "../../runs/one",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    let mut value = serde_json::to_value(batch()).unwrap();
+    replaced(&mut value, HOSTILE);
+    check(&page_of(&serde_json::from_value(value).unwrap()));
+}
