@@ -119,7 +119,7 @@ fn shown(part: &ClaimPart, alpha: f64) -> String {
     let what = match (part.statistic, part.mode) {
         (Statistic::Gap, _) => "the gap with the first is",
         (Statistic::Gain, _) => "their ratio is",
-        (Statistic::Scatter, _) => "the other's over its own is",
+        (Statistic::Scatter, _) => "the other's is",
         (Statistic::Value, Mode::Performance) => "its speed is",
         (Statistic::Value, _) => "it is",
     };
@@ -139,7 +139,12 @@ fn shown(part: &ClaimPart, alpha: f64) -> String {
         (ClaimOutcome::NotDecided, Some(more)) => format!("; {}", words(more)),
         _ => String::new(),
     };
-    let within = within(part, bounds.lower, bounds.upper);
+    let times = if part.statistic == Statistic::Scatter {
+        " times its own"
+    } else {
+        ""
+    };
+    let within = format!("{}{times}", within(part, bounds.lower, bounds.upper));
     format!(
         ": {}; {what} {within} at one-sided {at} confidence ({basis}); {required} {}{more}",
         part.outcome,

@@ -1,5 +1,6 @@
 # ONNX Runtime with CUDA and TensorRT, and MLPerf's reference implementation.
-# Not built where this was written: NVIDIA's base images could not be had there.
+# Built on Debian 12 instead of NVIDIA's base image, up to TensorRT, whose libraries are only on NVIDIA's own package index.
+# NVIDIA's base image and TensorRT are untried.
 ARG BASE
 FROM ${BASE}
 

@@ -1,5 +1,7 @@
 # ONNX Runtime of AMD's wheels for a ROCm release, and MLPerf's reference implementation.
-# Not built where this was written: AMD's base images and wheels could not be had there.
+# Built and tried on Debian 12 instead of AMD's base image, with empty packages for half and migraphx and ONNX Runtime's own
+# wheels for the CPU (1.21.0, 1.23.1): all four workloads ran there by the reference's scripts, on small models. AMD's base
+# images and wheels are untried.
 ARG BASE
 FROM ${BASE}
 

@@ -24,15 +24,15 @@ fn consistency_is_judged_by_scatter() {
     let verdict = two(&claims, &LOOSE, &CALM);
     insta::assert_snapshot!(told(&verdict), @r#"
 7.1.1 is more consistent than 6.4.1: supported
-  Offline tokens_per_second: rocm=7.1.1's trials scatter by 0.164 %, rocm=6.4.1's by 3.909 %: supported; the other's over its own is at least 9.312 at one-sided 95 % confidence (6 trials each); above 1.000 is required.
+  Offline tokens_per_second: rocm=7.1.1's trials scatter by 0.164 %, rocm=6.4.1's by 3.909 %: supported; the other's is at least 9.312 times its own at one-sided 95 % confidence (6 trials each); above 1.000 is required.
 7.1.1 is more consistent than 6.4.1 by 50%: supported
-  Offline tokens_per_second: rocm=7.1.1's trials scatter by 0.164 %, rocm=6.4.1's by 3.909 %: supported; the other's over its own is at least 9.312 at one-sided 95 % confidence (6 trials each); above 1.500 is required.
+  Offline tokens_per_second: rocm=7.1.1's trials scatter by 0.164 %, rocm=6.4.1's by 3.909 %: supported; the other's is at least 9.312 times its own at one-sided 95 % confidence (6 trials each); above 1.500 is required.
 6.4.1 is more consistent than 7.1.1: contradicted
-  Offline tokens_per_second: rocm=6.4.1's trials scatter by 3.909 %, rocm=7.1.1's by 0.164 %: contradicted; the other's over its own is at most 0.107 at one-sided 95 % confidence (6 trials each); above 1.000 is required.
+  Offline tokens_per_second: rocm=6.4.1's trials scatter by 3.909 %, rocm=7.1.1's by 0.164 %: contradicted; the other's is at most 0.107 times its own at one-sided 95 % confidence (6 trials each); above 1.000 is required.
 7.1.1 is less consistent than 6.4.1: contradicted
-  Offline tokens_per_second: rocm=6.4.1's trials scatter by 3.909 %, rocm=7.1.1's by 0.164 %: contradicted; the other's over its own is at most 0.107 at one-sided 95 % confidence (6 trials each); above 1.000 is required.
+  Offline tokens_per_second: rocm=6.4.1's trials scatter by 3.909 %, rocm=7.1.1's by 0.164 %: contradicted; the other's is at most 0.107 times its own at one-sided 95 % confidence (6 trials each); above 1.000 is required.
 7.1.1 is more consistent than rtx4090: not decided
-  Offline tokens_per_second: rocm=7.1.1's trials scatter by 0.164 %, rtx4090's by 0.335 %: not decided; the other's over its own is at least 0.672 at one-sided 95 % confidence (6 and 5 trials); above 1.000 is required; one more trial of each would decide.
+  Offline tokens_per_second: rocm=7.1.1's trials scatter by 0.164 %, rtx4090's by 0.335 %: not decided; the other's is at least 0.672 times its own at one-sided 95 % confidence (6 and 5 trials); above 1.000 is required; one more trial of each would decide.
 "#);
     let part = &verdict.claims[0].parts[0];
     assert_eq!(part.statistic, Statistic::Scatter);
