@@ -15,6 +15,7 @@ mod words;
 
 pub mod app;
 pub mod batch;
+pub mod bundle;
 pub mod cli;
 pub mod export;
 pub mod format;

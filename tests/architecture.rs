@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Folders and files of `src`, each with those that it may import. No circle can be written here:
 /// a line names only lines above it.
-const LAYERS: [(&str, &[&str]); 16] = [
+const LAYERS: [(&str, &[&str]); 17] = [
     ("words", &[]),
     ("format", &[]),
     ("telemetry", &["format"]),
@@ -16,6 +16,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
     ("site", &[]),
     ("slurm", &[]),
     ("results", &["format", "host", "plan", "store", "telemetry"]),
+    ("bundle", &["plan", "results", "store"]),
     (
         "history",
         &["format", "host", "plan", "results", "store", "telemetry"],
@@ -41,6 +42,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
         "report",
         &[
             "batch",
+            "bundle",
             "export",
             "format",
             "history",
@@ -55,6 +57,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
         "app",
         &[
             "batch",
+            "bundle",
             "export",
             "format",
             "history",
@@ -74,6 +77,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
         &[
             "app",
             "batch",
+            "bundle",
             "export",
             "format",
             "history",
@@ -91,7 +95,8 @@ const LAYERS: [(&str, &[&str]); 16] = [
 ];
 
 /// Modules that turn data into data.
-const PURE: [&str; 11] = [
+const PURE: [&str; 12] = [
+    "bundle",
     "format",
     "telemetry",
     "host/model.rs",

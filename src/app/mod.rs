@@ -9,6 +9,7 @@ pub(crate) mod clean;
 pub(crate) mod compare;
 pub(crate) mod doctor;
 pub(crate) mod estimate;
+pub mod evidence;
 pub(crate) mod export;
 pub(crate) mod failure;
 pub(crate) mod file_owners;

@@ -16,6 +16,7 @@ pub use runs::{RemoveOptions, RunsArguments, RunsCommand};
 use crate::app::nodes::{self, Allocation};
 use crate::app::options::{
     CompareRequest, GlobalOptions, JudgeRequest, PlanRequest, RecipeRequest, ReportRequest,
+    VerifyRequest,
 };
 use crate::app::recipes::RecipeFilter;
 use crate::batch::CliOverrides;
@@ -34,6 +35,11 @@ Exit codes, the first that applies:
 const EXPORT_EXIT_CODES: &str = "\
 Exit codes: 0 if the tree is complete; 5 if it was written, but something is missing for acceptance;
 1 if it was written, but a result violates a rule; 2 and 3 as in other commands, and nothing was written.";
+
+const VERIFY_EXIT_CODES: &str = "\
+Exit codes: 1 if a sum, the signature, the signer or the verdict differs; else that of the verdict, as
+of judge: 0 reproduced (or measured), 1 not reproduced or invalid, 4 failed, 5 inconclusive;
+2 if it is no bundle, and 3 as in other commands.";
 
 /// Re-runs a vendor's benchmark submission in the vendor's own container and says whether the
 /// published figure holds on this machine.
@@ -183,6 +189,9 @@ pub enum Command {
     },
     /// Judge existing results; needs no engine
     Judge(JudgeRequest),
+    /// Verify a run's archive that somebody else packed, and judge its logs again
+    #[command(after_help = VERIFY_EXIT_CODES)]
+    Verify(VerifyRequest),
     /// Compare runs or folders of results, and show how their environments differ
     Compare(CompareRequest),
     /// Write a report with verdicts, charts, tables, environment and logs

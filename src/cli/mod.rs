@@ -23,6 +23,7 @@ mod runs;
 mod shell;
 mod show;
 mod sites;
+mod verify;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -117,6 +118,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             shell::shell(&global, &run, node.as_deref(), command)
         }
         Command::Judge(judge) => judge::judge(&global, &judge),
+        Command::Verify(verify) => verify::verify(&global, &verify),
         Command::Compare(compare) => compare::compare(&global, &compare),
         Command::Report(report) => report::report(&global, &report),
         Command::Export(arguments) => export::export(&global, &arguments),

@@ -22,8 +22,14 @@ pub fn runs(global: &GlobalOptions, arguments: RunsArguments) -> Result<ExitCode
             filter,
             options,
         }) => remove::remove(global, &select(global, &runs, filter)?, options),
-        Some(RunsCommand::Pack { runs, filter, to }) => {
-            exchange::pack(global, &select(global, &runs, filter)?, &to)
+        Some(RunsCommand::Pack {
+            runs,
+            filter,
+            to,
+            sign,
+        }) => {
+            let runs = select(global, &runs, filter)?;
+            exchange::pack(global, &runs, to, sign.as_deref())
         }
         Some(RunsCommand::Import { paths }) => Ok(exchange::import(global, &paths)),
     }

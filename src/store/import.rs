@@ -79,16 +79,26 @@ pub struct Arrivals {
 /// why it cannot be judged.
 pub type Judge<'a> = &'a dyn Fn(&RunDirectory) -> Result<Option<String>, String>;
 
+/// Unpacks the bundle of a run, checked against its manifest, into a directory; none where the file is no bundle.
+pub type Unbundle<'a> = &'a dyn Fn(&Path, &Path) -> Option<Result<(), StoreError>>;
+
 /// Takes in the runs of an archive, or one run's directory.
 ///
 /// # Errors
 /// Where it cannot be read, is larger than the disk has room for, or holds no run.
-pub fn import(home: &Home, source: &Path, judge: Judge<'_>) -> Result<Arrivals, StoreError> {
+pub fn import(
+    home: &Home,
+    source: &Path,
+    judge: Judge<'_>,
+    unbundle: Unbundle<'_>,
+) -> Result<Arrivals, StoreError> {
     let runs = home.runs();
     clear_left(&runs);
     let stage = Stage::new(&runs)?;
     let left_out = if source.is_dir() {
         copy_run(source, stage.path())?
+    } else if let Some(unpacked) = unbundle(source, stage.path()) {
+        unpacked.map(|()| Vec::new())?
     } else {
         let most_bytes = free_space(&runs).min(LARGEST);
         let limits = Limits {
@@ -304,7 +314,8 @@ fn same_file(one: &Path, other: &Path) -> bool {
 }
 
 /// Bytes that the disk has room for, less some for whoever else is on it.
-fn free_space(directory: &Path) -> u64 {
+#[must_use]
+pub fn free_space(directory: &Path) -> u64 {
     let found = rustix::fs::statvfs(directory);
     found.map_or(u64::MAX, |found| {
         let free = found.f_bavail.saturating_mul(found.f_frsize);

@@ -19,7 +19,7 @@ pub mod run_directory;
 pub mod scratch;
 pub mod stage;
 pub mod unpack;
-mod walk;
+pub mod walk;
 
 pub use error::StoreError;
 pub use home::Home;

@@ -1,5 +1,5 @@
 //! Runs in one archive, for another machine: `<id>/…` of each, without what belongs to this one. And results,
-//! for a container.
+//! for a container. Archives that others can verify are `crate::bundle`'s.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Write};

@@ -3,12 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod comparing;
+mod evidence;
 mod exchange;
+mod hostile_bundle;
 mod index;
 mod listing;
 #[path = "../many_runs/mod.rs"]
 mod many_runs;
 mod removing;
+mod tampered;
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

@@ -10,7 +10,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use clap::{ArgAction, Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
-pub use results::{CompareRequest, JudgeRequest, ReportRequest};
+pub use results::{CompareRequest, JudgeRequest, ReportRequest, VerifyRequest};
 
 use crate::plan::PlanOptions;
 use crate::plan::options::name_and_value;

@@ -58,6 +58,20 @@ pub struct JudgeRequest {
     pub require_accuracy: bool,
 }
 
+/// A bundle, and who may have signed it.
+#[derive(Debug, Clone, Args)]
+pub struct VerifyRequest {
+    /// An archive of `runs pack RUN --to FILE.tar.zst`
+    #[arg(value_name = "FILE")]
+    pub bundle: PathBuf,
+    /// Require a signature by a key of this file: OpenSSH's `allowed_signers` (ssh-keygen(1))
+    #[arg(long, value_name = "FILE")]
+    pub signers: Option<PathBuf>,
+    /// Require a key of this name in that file
+    #[arg(long, value_name = "NAME", requires = "signers")]
+    pub identity: Option<String>,
+}
+
 /// Subjects of a comparison.
 #[derive(Debug, Clone, Args)]
 pub struct CompareRequest {

@@ -1,12 +1,14 @@
 //! What a report is made of: runs and folders of results, a batch, or the history.
 
 mod batch;
+mod bundle;
 mod history;
 mod runs;
 mod steps;
 
 use std::path::Path;
 
+use crate::app::evidence;
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, Output, ReportRequest};
@@ -44,8 +46,17 @@ pub fn open<'a>(
         return Ok(Box::new(history::History::open(global, request)?));
     }
     let mut subjects = Vec::new();
+    let mut bundles = Vec::new();
     for name in &request.subjects {
-        subjects.push((name, open::results(&global.home, name)?));
+        let found = if evidence::is_bundle(Path::new(name)) {
+            let bundle = bundle::open(Path::new(name))?;
+            let run = RunOrBatch::Run(bundle.run.clone());
+            bundles.push(bundle);
+            Some(run)
+        } else {
+            open::results(&global.home, name)?
+        };
+        subjects.push((name, found));
     }
     let batches: Vec<&Record> = subjects
         .iter()
@@ -56,7 +67,7 @@ pub fn open<'a>(
         .collect();
     match batches[..] {
         [] => Ok(Box::new(runs::Runs::open(
-            global, request, output, subjects,
+            global, request, output, subjects, bundles,
         )?)),
         [directory] if subjects.len() == 1 => {
             Ok(Box::new(batch::Batch::open(global, directory.clone())?))

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::bundle::Bundle;
 use super::{Report, steps};
 use crate::app::failure::Failure;
 use crate::app::open::RunOrBatch;
@@ -27,6 +28,8 @@ pub struct Runs<'a> {
     results: Vec<Results>,
     /// Runs with figures in common, compared with the first of them.
     comparison: Option<Comparison>,
+    /// Those of them that are archives, unpacked as long as they are reported.
+    bundles: Vec<Bundle>,
 }
 
 /// A run, a folder of results, or a benchmark of a submission tree.
@@ -44,6 +47,8 @@ struct Results {
 /// What only a run's directory tells.
 struct Run {
     directory: RunDirectory,
+    /// It is in an archive: nothing of it can be linked to.
+    is_packed: bool,
     plan: Plan,
     events: Vec<Event>,
     environment: Vec<Fact>,
@@ -57,13 +62,15 @@ impl<'a> Runs<'a> {
         request: &ReportRequest,
         output: Output,
         subjects: Vec<(&String, Option<RunOrBatch>)>,
+        bundles: Vec<Bundle>,
     ) -> Result<Self, Failure> {
         let mut results = Vec::new();
         let mut compared = Vec::new();
         let all_runs = subjects.iter().all(|(_, found)| found.is_some());
         for (name, found) in subjects {
             if let Some(RunOrBatch::Run(directory)) = found {
-                let (one, subject) = run(directory, output)?;
+                let bundle = bundles.iter().find(|one| one.run == directory);
+                let (one, subject) = run(directory, output, bundle)?;
                 results.push(one);
                 compared.push(subject);
             } else {
@@ -77,6 +84,7 @@ impl<'a> Runs<'a> {
             global,
             results,
             comparison,
+            bundles,
         })
     }
 
@@ -106,7 +114,8 @@ impl<'a> Runs<'a> {
 impl Report for Runs<'_> {
     fn directory(&self) -> Option<&Path> {
         match &self.results[..] {
-            [one] => one.run.as_ref().map(|run| run.directory.path()),
+            // An archive's directory is gone when its report is read.
+            [one] if self.bundles.is_empty() => one.run.as_ref().map(|run| run.directory.path()),
             _ => None,
         }
     }
@@ -180,12 +189,18 @@ impl Results {
         let Some(run) = &self.run else {
             return subject;
         };
+        let mut steps = steps::of(&run.plan, &run.events, &run.directory, page);
+        if run.is_packed {
+            for step in &mut steps {
+                step.log = None;
+            }
+        }
         Subject {
             about: super::about(&run.plan.recipe, &run.environment, &run.events),
             telemetry: run.telemetry.clone(),
             environment: run.environment.clone(),
             commands: Some(shell::script(&run.plan, &[])),
-            steps: steps::of(&run.plan, &run.events, &run.directory, page),
+            steps,
             ..subject
         }
     }
@@ -210,13 +225,18 @@ impl Results {
     }
 }
 
-fn run(directory: RunDirectory, output: Output) -> Result<(Results, comparison::Subject), Failure> {
+fn run(
+    directory: RunDirectory,
+    output: Output,
+    bundle: Option<&Bundle>,
+) -> Result<(Results, comparison::Subject), Failure> {
     let (context, evidence) = evidence_of(&directory, false)?;
     let verdict = verdict::judge(&context, &evidence);
     let facts = environment::of_run(&directory);
     let name = directory.id().to_owned();
     let is_shown = matches!(output, Output::Html | Output::Text);
     let run = Run {
+        is_packed: bundle.is_some(),
         plan: directory.read_json("plan.json")?,
         events: Journal::read(&directory.journal()).unwrap_or_default(),
         telemetry: if is_shown {
@@ -230,7 +250,10 @@ fn run(directory: RunDirectory, output: Output) -> Result<(Results, comparison::
     let subject = comparison::Subject::of(name.clone(), &[(context, evidence)], facts);
     let results = Results {
         name,
-        evidence: run.directory.path().display().to_string(),
+        evidence: bundle.map_or_else(
+            || run.directory.path().display().to_string(),
+            |bundle| bundle.name.clone(),
+        ),
         verdict,
         rules: Vec::new(),
         run: Some(run),

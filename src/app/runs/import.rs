@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::app::evidence::{is_bundle, unpack_run};
 use crate::results::verdict::Verdict;
 use crate::run::judge_run;
 use crate::store::import::{self, Arrivals};
@@ -12,7 +13,8 @@ use crate::store::{Home, RunDirectory, StoreError};
 /// # Errors
 /// See [`import::import`].
 pub fn import(home: &Home, source: &Path) -> Result<Arrivals, StoreError> {
-    import::import(home, source, &judge_again)
+    let unbundle = |from: &Path, to: &Path| is_bundle(from).then(|| unpack_run(from, to));
+    import::import(home, source, &judge_again, &unbundle)
 }
 
 /// Replaces the verdict of a run that has one. A run that ended before it was judged stays so.

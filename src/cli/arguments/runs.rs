@@ -61,9 +61,14 @@ pub enum RunsCommand {
         /// Filters.
         #[command(flatten)]
         filter: Filter,
-        /// Write this archive, .tar or .tar.gz; it must not exist
-        #[arg(short = 'o', long, value_name = "FILE", default_value = "runs.tar.gz")]
-        to: PathBuf,
+        /// Write this archive, which must not exist: .tar or .tar.gz; .tar.zst for one run that others can
+        /// verify (default: runs.tar.gz, with --sign RUN.tar.zst)
+        #[arg(short = 'o', long, value_name = "FILE")]
+        to: Option<PathBuf>,
+        /// Sign the evidence of one run with this SSH key (ed25519 or RSA): a private key, or the public key of
+        /// one in ssh-agent
+        #[arg(long, value_name = "KEY")]
+        sign: Option<PathBuf>,
     },
     /// Import runs from archives of `runs pack`, or from run directories
     Import {

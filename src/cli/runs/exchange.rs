@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use crate::app::evidence;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::runs::import::import as import_one;
@@ -17,7 +18,17 @@ use crate::store::pack::pack as pack_all;
 use retrial_readings::sanitize;
 
 /// Packs these runs into an archive.
-pub fn pack(global: &GlobalOptions, rows: &[RunSummary], to: &Path) -> Result<ExitCode, Failure> {
+pub fn pack(
+    global: &GlobalOptions,
+    rows: &[RunSummary],
+    to: Option<PathBuf>,
+    sign: Option<&Path>,
+) -> Result<ExitCode, Failure> {
+    let to = to.unwrap_or_else(|| match (sign, rows) {
+        (Some(_), [row]) => PathBuf::from(format!("{}.tar.zst", row.id)),
+        _ => PathBuf::from("runs.tar.gz"),
+    });
+    let to = to.as_path();
     if to == Path::new("-") {
         return Err(Failure::usage(
             "an archive is not written to standard output\n  name a file: --to runs.tar.gz",
@@ -39,6 +50,16 @@ pub fn pack(global: &GlobalOptions, rows: &[RunSummary], to: &Path) -> Result<Ex
         .iter()
         .map(|row| RunDirectory::at(row.path.clone()))
         .collect();
+    let is_bundle = to.extension().is_some_and(|ending| ending == "zst");
+    if is_bundle {
+        return bundle(global, &runs, to, sign);
+    }
+    if sign.is_some() {
+        return Err(Failure::usage(format!(
+            "{}: a signed archive is of one run and ends in .tar.zst",
+            to.display()
+        )));
+    }
     let packed = pack_all(&runs, to)?;
     for left_out in &packed.left_out {
         terminal::note(&sanitize(&format!("omitted: {left_out}")));
@@ -62,6 +83,51 @@ pub fn pack(global: &GlobalOptions, rows: &[RunSummary], to: &Path) -> Result<Ex
             format::count(rows.len(), "run"),
             format::size(packed.bytes),
             format::size(size)
+        ));
+    }
+    Ok(ExitCode::Success)
+}
+
+/// Packs one run so that somebody else can verify it.
+fn bundle(
+    global: &GlobalOptions,
+    runs: &[RunDirectory],
+    to: &Path,
+    sign: Option<&Path>,
+) -> Result<ExitCode, Failure> {
+    let [run] = runs else {
+        return Err(Failure::usage(format!(
+            "an archive that others can verify is of one run; these are {}\n  name one, or move them with --to \
+             runs.tar.gz",
+            runs.len()
+        )));
+    };
+    let packed = evidence::pack(run, to, sign)?;
+    for left_out in &packed.left_out {
+        terminal::note(&sanitize(&format!("omitted: {left_out}")));
+    }
+    if global.output == Output::Json {
+        let told = json!({
+            "archive": to,
+            "bytes": packed.size,
+            "sha256": packed.sha256,
+            "runs": [run.id()],
+            "files": packed.files,
+            "unpacked_bytes": packed.bytes,
+            "left_out": packed.left_out,
+            "signed_by": packed.key,
+        });
+        terminal::print(&format!("{told}\n"));
+    } else {
+        let signed = packed
+            .key
+            .map_or("unsigned".to_owned(), |key| format!("signed by {key}"));
+        terminal::print(&format!(
+            "{}: 1 run, {} in {}, {signed}\nsha256:{}\n",
+            to.display(),
+            format::size(packed.bytes),
+            format::size(packed.size),
+            packed.sha256
         ));
     }
     Ok(ExitCode::Success)

@@ -19,6 +19,7 @@ pub mod suites;
 pub mod tree;
 pub mod trials;
 pub mod verdict;
+pub mod verification;
 
 /// The amount of detail in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

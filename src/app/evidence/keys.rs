@@ -1,0 +1,149 @@
+//! SSH keys that sign: from a private key's file, or in an agent, of which the public key's file is given.
+
+use std::env;
+use std::fs;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use rsa::BigUint;
+use rsa::pkcs1v15::SigningKey;
+use rsa::signature::{SignatureEncoding, Signer as _};
+use ssh_agent_lib::blocking::Client;
+use ssh_agent_lib::proto::SignRequest;
+use ssh_agent_lib::proto::signature::{RSA_SHA2_256, RSA_SHA2_512};
+use ssh_key::private::{KeypairData, RsaKeypair};
+use ssh_key::public::KeyData;
+use ssh_key::sha2::{Sha256, Sha512};
+use ssh_key::{Algorithm, HashAlg, Mpint, PrivateKey, PublicKey, Signature};
+
+use crate::app::failure::Failure;
+use crate::bundle::signature::Signer;
+
+/// The variable with an agent's socket.
+const AGENT: &str = "SSH_AUTH_SOCK";
+/// What OpenSSH's private keys begin with.
+const PRIVATE: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
+
+/// Opens a key: a private one, whose passphrase is asked for, or one in the agent by its public key.
+pub fn open(path: &Path) -> Result<Box<dyn Signer>, Failure> {
+    let refuse = |because: &str| Failure::usage(format!("--sign {}: {because}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| refuse(&error.to_string()))?;
+    if text.starts_with(PRIVATE) {
+        let key = PrivateKey::from_openssh(&text);
+        let mut key = key.map_err(|error| refuse(&format!("not a usable key: {error}")))?;
+        if key.is_encrypted() {
+            key = decrypt(&key, path)?;
+        }
+        return Ok(Box::new(InFile {
+            public: key.public_key().key_data().clone(),
+            key,
+        }));
+    }
+    if text.starts_with("-----BEGIN") {
+        return Err(refuse(
+            "not an OpenSSH private key\n  convert a copy of it: ssh-keygen -p -f COPY",
+        ));
+    }
+    let public = PublicKey::from_openssh(&text).map_err(|_| {
+        refuse(
+            "neither an OpenSSH private key nor a public key\n  make one: ssh-keygen -t ed25519 -f retrial-key",
+        )
+    })?;
+    let public = public.key_data().clone();
+    let socket = env::var_os(AGENT).ok_or_else(|| {
+        refuse(&format!(
+            "a public key, whose private key an ssh-agent has to hold, but {AGENT} is not set\n  \
+             start one: eval \"$(ssh-agent)\"; ssh-add KEY    or name the private key's file"
+        ))
+    })?;
+    let stream = UnixStream::connect(&socket)
+        .map_err(|error| refuse(&format!("no ssh-agent answers at {AGENT}: {error}")))?;
+    Ok(Box::new(InAgent {
+        public,
+        agent: Client::new(stream),
+    }))
+}
+
+fn decrypt(key: &PrivateKey, path: &Path) -> Result<PrivateKey, Failure> {
+    let path = path.display();
+    let passphrase = rpassword::prompt_password(format!("Enter passphrase for {path}: "));
+    let passphrase = passphrase.map_err(|error| {
+        Failure::usage(format!(
+            "--sign {path}: it has a passphrase, and there is no terminal to ask for it: {error}\n  \
+             add it to an agent and name the public key: ssh-add {path}; --sign {path}.pub"
+        ))
+    })?;
+    let decrypted = key.decrypt(passphrase);
+    decrypted.map_err(|_| Failure::usage(format!("--sign {path}: the passphrase is another one")))
+}
+
+/// A key from a file.
+struct InFile {
+    key: PrivateKey,
+    public: KeyData,
+}
+
+impl Signer for InFile {
+    fn public_key(&self) -> &KeyData {
+        &self.public
+    }
+
+    fn sign(&mut self, bytes: &[u8], rsa_hash: HashAlg) -> Result<Signature, String> {
+        let signed = match self.key.key_data() {
+            KeypairData::Rsa(pair) => return sign_rsa(pair, bytes, rsa_hash),
+            _ => self.key.try_sign(bytes),
+        };
+        signed.map_err(|error| error.to_string())
+    }
+}
+
+/// The crate ssh-key 0.6 makes an RSA key of its first prime twice, so that it cannot sign.
+fn sign_rsa(pair: &RsaKeypair, bytes: &[u8], hash: HashAlg) -> Result<Signature, String> {
+    let number = |number: &Mpint| {
+        let bytes = number.as_positive_bytes().unwrap_or_default();
+        BigUint::from_bytes_be(bytes)
+    };
+    let (public, private) = (&pair.public, &pair.private);
+    let key = rsa::RsaPrivateKey::from_components(
+        number(&public.n),
+        number(&public.e),
+        number(&private.d),
+        vec![number(&private.p), number(&private.q)],
+    );
+    let key = key.map_err(|error| format!("the key is damaged: {error}"))?;
+    let signed = match hash {
+        HashAlg::Sha256 => SigningKey::<Sha256>::new(key).try_sign(bytes),
+        _ => SigningKey::<Sha512>::new(key).try_sign(bytes),
+    };
+    let signed = signed.map_err(|error| error.to_string())?;
+    Signature::new(Algorithm::Rsa { hash: Some(hash) }, signed.to_vec())
+        .map_err(|error| error.to_string())
+}
+
+/// A key in an agent.
+struct InAgent {
+    public: KeyData,
+    agent: Client<UnixStream>,
+}
+
+impl Signer for InAgent {
+    fn public_key(&self) -> &KeyData {
+        &self.public
+    }
+
+    fn sign(&mut self, bytes: &[u8], rsa_hash: HashAlg) -> Result<Signature, String> {
+        let flags = match (&self.public, rsa_hash) {
+            (KeyData::Rsa(_), HashAlg::Sha256) => RSA_SHA2_256,
+            (KeyData::Rsa(_), _) => RSA_SHA2_512,
+            _ => 0,
+        };
+        let request = SignRequest {
+            credential: self.public.clone().into(),
+            data: bytes.to_vec(),
+            flags,
+        };
+        self.agent.sign(request).map_err(|error| {
+            format!("the ssh-agent did not sign: {error}\n  has it the key? ssh-add -l")
+        })
+    }
+}

@@ -1,0 +1,171 @@
+//! `retrial runs pack RUN --to FILE.tar.zst`: the bundle of a run, signed where a key is given.
+
+use std::fs::{File, Permissions};
+use std::io::{self, BufWriter, Seek, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use super::keys;
+use crate::app::failure::Failure;
+use crate::bundle::body::BodyWriter;
+use crate::bundle::hashing::Hashing;
+use crate::bundle::signature::{self, Signer};
+use crate::bundle::statement::{Facts, Statement, Tool};
+use crate::bundle::{BundleError, Head, Manifest};
+use crate::plan::Plan;
+use crate::results::verdict::Verdict;
+use crate::store::journal::{Event, Journal};
+use crate::store::pack::STAYS;
+use crate::store::walk::{Entry, walk};
+use crate::store::{RunDirectory, StoreError};
+
+/// A bundle that was written.
+#[derive(Debug)]
+pub struct Packed {
+    /// Files of the run.
+    pub files: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Bytes of the archive.
+    pub size: u64,
+    /// SHA-256 of the archive, hexadecimal.
+    pub sha256: String,
+    /// The fingerprint of the key; none: it is unsigned.
+    pub key: Option<String>,
+    /// What was left out, and why.
+    pub left_out: Vec<String>,
+}
+
+/// Writes a run's bundle.
+///
+/// # Errors
+/// If the run has no verdict, the key does not sign, or the disk takes no more.
+pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<Packed, Failure> {
+    if to.exists() {
+        return Err(Failure::host(format!("{} already exists", to.display())));
+    }
+    let verdict: Verdict = run.read_json("verdict.json").map_err(|_| {
+        Failure::usage(format!(
+            "{} has no verdict: a bundle is of a run that has ended\n  end it: retrial resume {}    pack \
+             it as it is: --to {}.tar.gz",
+            run.id(),
+            run.id(),
+            run.id()
+        ))
+    })?;
+    let plan: Plan = run.read_json("plan.json")?;
+    let events: Vec<Event> = Journal::read(&run.journal())?;
+    // A passphrase is asked for before the work, not after it.
+    let mut signer = key.map(keys::open).transpose()?;
+
+    let failed =
+        |error: io::Error| Failure::host(format!("failed to write {}: {error}", to.display()));
+    let folder = match to.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let (mut body, manifest, left_out) = write_body(run, folder)?;
+    let facts = Facts {
+        plan: &plan,
+        verdict: &verdict,
+        events: &events,
+    };
+    let head = head(facts, &manifest, signer.as_deref_mut())?;
+
+    let mut part = tempfile::Builder::new();
+    // Like any file that is written: the umask decides who reads it.
+    let part = part.permissions(Permissions::from_mode(0o666));
+    let mut part = part.tempfile_in(folder).map_err(failed)?;
+    let mut out = Hashing::new(BufWriter::new(part.as_file_mut()));
+    head.write(&mut out).map_err(failed)?;
+    body.rewind().map_err(failed)?;
+    io::copy(&mut body, &mut out).map_err(failed)?;
+    out.flush().map_err(failed)?;
+    let (_, size, sha256) = out.finish();
+    part.as_file().sync_all().map_err(failed)?;
+    part.persist_noclobber(to)
+        .map_err(|error| failed(error.error))?;
+    Ok(Packed {
+        files: manifest.files.len(),
+        bytes: manifest.bytes().unwrap_or_default(),
+        size,
+        sha256,
+        key: signer.map(|signer| signature::keyid(signer.public_key())),
+        left_out,
+    })
+}
+
+/// Compresses the run's files into a file without a name beside the archive: the manifest comes before them, and
+/// is known after them.
+fn write_body(run: &RunDirectory, folder: &Path) -> Result<(File, Manifest, Vec<String>), Failure> {
+    let failed = |error| StoreError::io("write", folder)(error);
+    let file = tempfile::tempfile_in(folder).map_err(failed)?;
+    let mut body = BodyWriter::new(BufWriter::new(file), run.id()).map_err(failed)?;
+    let mut left_out = Vec::new();
+    let mut fault = None;
+    let walked = walk(run.path(), &STAYS, &mut |relative, entry| {
+        let path = relative.display().to_string();
+        match entry {
+            Entry::Directory => {}
+            Entry::File(file) => {
+                let bytes = file.metadata().map_err(StoreError::io("read", relative))?;
+                if let Err(error) = body.add(&path, bytes.len(), file) {
+                    fault = Some(error);
+                    return Err(StoreError::Unusable {
+                        path: relative.to_owned(),
+                        because: "it cannot be packed".to_owned(),
+                    });
+                }
+            }
+            Entry::Other(because) => left_out.push(format!("{path}: {because}")),
+        }
+        Ok(())
+    });
+    if let Some(fault) = fault {
+        return Err(fault.into());
+    }
+    walked?;
+    let (out, manifest) = body.finish()?;
+    let file = out
+        .into_inner()
+        .map_err(|error| failed(error.into_error()))?;
+    Ok((file, manifest, left_out))
+}
+
+fn head(
+    facts: Facts<'_>,
+    manifest: &Manifest,
+    signer: Option<&mut (dyn Signer + 'static)>,
+) -> Result<Head, Failure> {
+    let tool = Tool {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        sha256: own_sum()
+            .map_err(|error| Failure::host(format!("failed to read this program: {error}")))?,
+    };
+    let text = manifest.text()?.into_bytes();
+    let statement = Statement::new(facts, &manifest.run, &text, tool);
+    let statement = statement.text()?.into_bytes();
+    let signatures = signer.map(|signer| signature::sign(&statement, signer));
+    let signatures = signatures
+        .transpose()
+        .map_err(|error| Failure::usage(format!("not signed: {error}")))?;
+    Ok(Head {
+        manifest: text,
+        statement,
+        signatures,
+    })
+}
+
+/// SHA-256 of the running program, whatever has become of its file.
+fn own_sum() -> io::Result<String> {
+    let mut program = Hashing::new(File::open("/proc/self/exe")?);
+    io::copy(&mut program, &mut io::sink())?;
+    let (_, _, sum) = program.finish();
+    Ok(sum)
+}
+
+impl From<BundleError> for Failure {
+    fn from(error: BundleError) -> Self {
+        Self::host(error.to_string())
+    }
+}

@@ -1,0 +1,105 @@
+//! The recipe of a bundle next to the built-in one of its name.
+
+use similar::{ChangeTag, TextDiff};
+
+use crate::app::catalog;
+use crate::bundle::verification::Recipe;
+use crate::plan::Plan;
+use retrial_recipe::{Setting, resolve};
+
+/// No more lines are shown.
+const MOST_LINES: usize = 20;
+
+/// Compares the resolved recipe of a run with the built-in one, resolved with the same settings.
+pub fn compare(plan: &Plan, text: &str) -> Recipe {
+    let variants = plan.variant.iter();
+    let variants = variants.map(|(axis, value)| Setting::new(axis.clone(), value.clone()));
+    let params = plan.modified.iter().filter_map(|name| {
+        let value = plan.params.get(name)?.to_string();
+        Some(Setting::new(name.clone(), value))
+    });
+    let settings: Vec<Setting> = variants.chain(params).collect();
+    with_settings(&plan.recipe, &settings, text)
+}
+
+fn with_settings(name: &str, settings: &[Setting], text: &str) -> Recipe {
+    let name = name.to_owned();
+    // A path is never a built-in recipe, whatever lies there on this machine.
+    let is_builtin = catalog::names().contains(&name);
+    let entry = is_builtin.then(|| catalog::open(&name).ok()).flatten();
+    let Some(entry) = entry else {
+        return Recipe::NotBuiltIn { name };
+    };
+    let Ok(known) = resolve(&entry.name, &entry.source, &entry, settings) else {
+        let diff = vec!["the built-in recipe does not have the settings of the run".to_owned()];
+        return Recipe::Differs { name, diff };
+    };
+    if known.yaml == text {
+        return Recipe::Same { name };
+    }
+    let diff = diff(&known.yaml, text);
+    Recipe::Differs { name, diff }
+}
+
+fn diff(known: &str, own: &str) -> Vec<String> {
+    let diff = TextDiff::from_lines(known, own);
+    let changed = diff.iter_all_changes().filter_map(|change| {
+        let sign = match change.tag() {
+            ChangeTag::Equal => return None,
+            ChangeTag::Delete => '-',
+            ChangeTag::Insert => '+',
+        };
+        Some(format!("{sign} {}", change.value().trim_end()))
+    });
+    let mut lines: Vec<String> = changed.collect();
+    if lines.len() > MOST_LINES {
+        let more = lines.len() - MOST_LINES;
+        lines.truncate(MOST_LINES);
+        lines.push(format!("… {more} more lines"));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A plan has all variants, chosen or not: naming the usual ones changes nothing.
+    #[test]
+    fn every_built_in_recipe_is_itself_and_no_other() {
+        let mut looked_at = 0;
+        for entry in catalog::list() {
+            // Some have params that must be set.
+            let Ok(resolved) = resolve(&entry.name, &entry.source, &entry, &[]) else {
+                continue;
+            };
+            let variants = resolved.recipe.variant.iter();
+            let settings: Vec<Setting> = variants
+                .map(|(axis, value)| Setting::new(axis.clone(), value.clone()))
+                .collect();
+            let same = Recipe::Same {
+                name: entry.name.clone(),
+            };
+            let compared = with_settings(&entry.name, &settings, &resolved.yaml);
+            assert_eq!(compared, same);
+            let other = resolved.yaml.replacen("title:", "title: another", 1);
+            let Recipe::Differs { diff, .. } = with_settings(&entry.name, &settings, &other) else {
+                panic!("{}", entry.name)
+            };
+            assert_eq!(diff.len(), 2, "{diff:?}");
+            assert!(diff[1].starts_with("+ title: another"), "{diff:?}");
+            looked_at += 1;
+        }
+        assert!(looked_at > 20, "{looked_at}");
+    }
+
+    #[test]
+    fn a_path_and_an_unknown_setting_are_no_built_in_recipe() {
+        let not = with_settings("./mine.yaml", &[], "");
+        assert!(matches!(not, Recipe::NotBuiltIn { .. }), "{not:?}");
+        let entry = &catalog::list()[0];
+        let settings = [Setting::new("no-such-thing", "1")];
+        let differs = with_settings(&entry.name, &settings, "");
+        assert!(matches!(differs, Recipe::Differs { .. }), "{differs:?}");
+    }
+}

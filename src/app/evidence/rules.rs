@@ -1,0 +1,50 @@
+//! The rules of the round that a bundle's run was judged by, next to those that this program knows.
+
+use crate::app::catalog;
+use crate::bundle::verification::Rules;
+use crate::plan::Plan;
+use crate::results::evidence::run::RunFiles;
+use crate::results::evidence::telemetry::Telemetry;
+use crate::results::verdict::Verdict;
+use crate::run::judge_files;
+use crate::store::RunDirectory;
+use crate::store::journal::{Event, State};
+
+/// Compares the rules in a plan with the built-in ones.
+pub fn compare(plan: &Plan) -> Rules {
+    let Some(name) = plan.judged_by() else {
+        return Rules::None;
+    };
+    let known = by_program(plan);
+    if known.rules().next().is_none() {
+        return Rules::Unknown { name };
+    }
+    let of = |plan: &Plan| -> Vec<_> {
+        let measurements = plan.measurements.iter();
+        measurements.map(|one| one.rules.clone()).collect()
+    };
+    if of(&known) == of(plan) {
+        Rules::Same { name }
+    } else {
+        Rules::Differ { name }
+    }
+}
+
+/// The plan with the built-in rules of its round.
+fn by_program(plan: &Plan) -> Plan {
+    let mut known = plan.clone();
+    known.ruled_by(catalog::rounds());
+    known
+}
+
+/// The verdict on a run by the built-in rules of its round.
+pub fn judge_by_program(directory: &RunDirectory, plan: &Plan, events: &[Event]) -> Verdict {
+    let state = State::of(events);
+    let files = RunFiles {
+        directory,
+        plan: &by_program(plan),
+        state: &state,
+        telemetry: Telemetry::of_run(directory),
+    };
+    judge_files(&files, false)
+}

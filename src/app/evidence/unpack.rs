@@ -1,0 +1,107 @@
+//! Opens a bundle: head first, then the sum of the rest, and only then its files, into a directory of our own.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Seek};
+use std::path::{Path, PathBuf};
+
+use crate::bundle::body::{self, Target};
+use crate::bundle::{BundleError, Head, Manifest, stored};
+use crate::format;
+use crate::store::StoreError;
+use crate::store::import::free_space;
+
+/// A bundle whose archive is whole: as long and with the sum that its manifest says. That the manifest is the
+/// signed one is not said yet.
+pub struct Opened {
+    /// Its head.
+    pub head: Head,
+    /// Its manifest.
+    pub manifest: Manifest,
+    body: BufReader<File>,
+}
+
+/// Whether a file begins like a bundle.
+#[must_use]
+pub fn is_bundle(path: &Path) -> bool {
+    let mut begin = [0; 4];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    read.is_ok() && begin == stored::MAGIC
+}
+
+/// Reads the head of a bundle, and checks the sum of the rest.
+///
+/// # Errors
+/// If it cannot be read, or is not as `runs pack` writes it.
+pub fn open(file: File) -> Result<Opened, BundleError> {
+    let mut file = BufReader::new(file);
+    let head = Head::read(&mut file)?;
+    let manifest = Manifest::parse(&head.manifest)?;
+    let begin = file.stream_position().map_err(BundleError::Read)?;
+    body::check_seal(&mut file, &manifest)?;
+    file.seek(io::SeekFrom::Start(begin))
+        .map_err(BundleError::Read)?;
+    Ok(Opened {
+        head,
+        manifest,
+        body: file,
+    })
+}
+
+impl Opened {
+    /// Unpacks the run into a directory; it becomes a directory of its name there.
+    ///
+    /// # Errors
+    /// If a file is not the one of the manifest, or the disk has no room.
+    pub fn unpack(self, to: &Path) -> Result<PathBuf, BundleError> {
+        let path = to.join(&self.manifest.run);
+        let bytes = self.manifest.bytes().unwrap_or(u64::MAX);
+        let free = free_space(to);
+        if bytes > free {
+            return Err(BundleError::Write {
+                path: path.display().to_string(),
+                source: io::Error::new(
+                    io::ErrorKind::StorageFull,
+                    format!(
+                        "it needs {}, and {} is free; choose another disk: TMPDIR",
+                        format::size(bytes),
+                        format::size(free)
+                    ),
+                ),
+            });
+        }
+        let mut target = Directory(path.clone());
+        body::unpack(self.body, &self.manifest, &mut target)?;
+        Ok(path)
+    }
+}
+
+/// A directory that nobody else writes to. Paths of a manifest lead nowhere else.
+struct Directory(PathBuf);
+
+impl Target for Directory {
+    type File = File;
+
+    fn create(&mut self, path: &str) -> io::Result<File> {
+        let path = self.0.join(path);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        File::create_new(path)
+    }
+}
+
+/// Unpacks the run of a bundle, checked against its manifest; no signature is asked for.
+///
+/// # Errors
+/// If it is not whole, or the disk has no room.
+pub fn unpack_run(bundle: &Path, to: &Path) -> Result<(), StoreError> {
+    let unusable = |error: BundleError| StoreError::Unusable {
+        path: bundle.to_owned(),
+        because: error.to_string(),
+    };
+    let file = File::open(bundle).map_err(StoreError::io("open", bundle))?;
+    open(file)
+        .and_then(|opened| opened.unpack(to))
+        .map(drop)
+        .map_err(unusable)
+}

@@ -1,0 +1,280 @@
+//! `retrial verify`: whose a bundle is, whether it is whole, and what its logs say.
+
+use std::fs::{self, File};
+use std::io::Seek;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use tempfile::TempDir;
+
+use super::{compare, recipe, rules, unpack};
+use crate::app::failure::Failure;
+use crate::app::options::VerifyRequest;
+use crate::bundle::allowed_signers::{self, AllowedSigner, Answer};
+use crate::bundle::hashing::{Hashing, sha256};
+use crate::bundle::signature::{self, NAMESPACE};
+use crate::bundle::statement::{Facts, Statement};
+use crate::bundle::verification::{Image, Judged, SignatureState, Verification};
+use crate::bundle::{BundleError, Head, Manifest, found};
+use crate::plan::Plan;
+use crate::results::verdict::{ExitCode, QualifierKind, Verdict};
+use crate::run::judge_run;
+use crate::store::RunDirectory;
+use crate::store::journal::{Event, Journal, State};
+
+/// A bundle that was looked at.
+pub struct Verified {
+    /// What was found.
+    pub verification: Verification,
+    /// The run, unpacked as long as this value lives; none where it was not unpacked.
+    pub run: Option<(TempDir, RunDirectory)>,
+}
+
+/// Looks at a bundle. What is wrong with it is in the result; only what keeps one from looking is a failure.
+///
+/// # Errors
+/// If the file or the allowed signers cannot be read, or it does not even begin like a bundle.
+pub fn verify(request: &VerifyRequest) -> Result<Verified, Failure> {
+    let path = &request.bundle;
+    let signers = request.signers.as_deref().map(allowed).transpose()?;
+    let unreadable = |error: std::io::Error| {
+        Failure::usage(format!("failed to read {}: {error}", path.display()))
+    };
+    let mut file = File::open(path).map_err(unreadable)?;
+    if !file.metadata().map_err(unreadable)?.is_file() {
+        return Err(Failure::usage(format!(
+            "{} is not a file: verify checks an archive of runs pack\n  judge a directory: retrial judge {}",
+            path.display(),
+            path.display()
+        )));
+    }
+    let mut verification = Verification {
+        schema: 1,
+        file: path.display().to_string(),
+        sha256: sum(&mut file).map_err(unreadable)?,
+        run: None,
+        verified: false,
+        problems: Vec::new(),
+        differences: None,
+        signature: SignatureState::Invalid,
+        judged: None,
+        exit_code: ExitCode::NotReproduced,
+    };
+    let look = Look {
+        signers,
+        name: request.identity.as_deref(),
+    };
+    match look.at(file, &mut verification) {
+        Ok(run) => {
+            if verification.problems.is_empty() {
+                verification.verified = true;
+                verification.exit_code =
+                    verification
+                        .judged
+                        .as_ref()
+                        .map_or(ExitCode::NotReproduced, |judged| {
+                            let outcomes = [judged.by_bundle, judged.by_program];
+                            ExitCode::first(outcomes.map(ExitCode::from))
+                        });
+            }
+            Ok(Verified { verification, run })
+        }
+        Err(BundleError::NotABundle(because)) if !unpack::is_bundle(path) => {
+            Err(Failure::usage(format!(
+                "{} is no bundle: {because}\n  make one: retrial runs pack RUN --to RUN.tar.zst    take in other \
+                 archives: retrial runs import",
+                path.display()
+            )))
+        }
+        Err(error) if error.is_of_host() => Err(error.into()),
+        Err(error) => {
+            verification.problems.push(error.to_string());
+            verification.differences = File::open(path)
+                .ok()
+                .and_then(found::differences)
+                .filter(|differences| !differences.is_empty());
+            Ok(Verified {
+                verification,
+                run: None,
+            })
+        }
+    }
+}
+
+fn allowed(path: &Path) -> Result<Vec<AllowedSigner>, Failure> {
+    let refuse =
+        |because: String| Failure::usage(format!("--signers {}: {because}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
+    allowed_signers::parse(&text, &TimeZone::system()).map_err(refuse)
+}
+
+fn sum(file: &mut File) -> std::io::Result<String> {
+    let mut hashing = Hashing::new(&mut *file);
+    std::io::copy(&mut hashing, &mut std::io::sink())?;
+    let (_, _, sum) = hashing.finish();
+    file.rewind()?;
+    Ok(sum)
+}
+
+type Unpacked = Option<(TempDir, RunDirectory)>;
+
+/// Who may sign.
+struct Look<'a> {
+    signers: Option<Vec<AllowedSigner>>,
+    name: Option<&'a str>,
+}
+
+impl Look<'_> {
+    /// Nothing is unpacked before the signature and the sum of everything are as they must be.
+    fn at(&self, file: File, into: &mut Verification) -> Result<Unpacked, BundleError> {
+        let opened = unpack::open(file)?;
+        let (head, manifest) = (opened.head.clone(), opened.manifest.clone());
+        into.run = Some(manifest.run.clone());
+        let statement = Statement::parse(&head.statement, &head.manifest)?;
+        into.signature = self.signature(&head)?;
+        match &into.signature {
+            SignatureState::NotAllowed { key, because } => {
+                into.problems.push(format!("signed by {key}: {because}"));
+                return Ok(None);
+            }
+            SignatureState::Unsigned if self.signers.is_some() => {
+                into.problems.push("it is unsigned".to_owned());
+                return Ok(None);
+            }
+            _ => {}
+        }
+        let directory = tempfile::Builder::new().prefix("retrial-verify-").tempdir();
+        let directory = directory.map_err(|source| BundleError::Write {
+            path: std::env::temp_dir().display().to_string(),
+            source,
+        })?;
+        let run = RunDirectory::at(opened.unpack(directory.path())?);
+        match judge(&run, &manifest, &statement, &head) {
+            Ok(judged) => {
+                into.problems.extend(problems(&judged));
+                into.judged = Some(judged);
+            }
+            Err(because) => into.problems.push(because),
+        }
+        Ok(Some((directory, run)))
+    }
+
+    fn signature(&self, head: &Head) -> Result<SignatureState, BundleError> {
+        let Some(signatures) = &head.signatures else {
+            return Ok(SignatureState::Unsigned);
+        };
+        let signed_by = signature::verify(&head.statement, signatures)?;
+        let key = signature::keyid(&signed_by);
+        let Some(signers) = &self.signers else {
+            return Ok(SignatureState::NotChecked { key });
+        };
+        let now = Timestamp::now();
+        Ok(
+            match allowed_signers::check(signers, &signed_by, NAMESPACE, self.name, now) {
+                Answer::Allowed(principals) => SignatureState::Allowed { key, principals },
+                Answer::Refused(because) => SignatureState::NotAllowed { key, because },
+            },
+        )
+    }
+}
+
+/// Judges an unpacked run again, and compares it with what it says of itself.
+fn judge(
+    run: &RunDirectory,
+    manifest: &Manifest,
+    statement: &Statement,
+    head: &Head,
+) -> Result<Judged, String> {
+    let said: Verdict = read(run, "verdict.json")?;
+    let plan: Plan = read(run, "plan.json")?;
+    let events: Vec<Event> = Journal::read(&run.journal())
+        .map_err(|error| format!("journal.jsonl: {}", error.because()))?;
+    let verdict = judge_run(run, false).map_err(|error| error.to_string())?;
+    let rules = rules::compare(&plan);
+    let by_program = rules::judge_by_program(run, &plan, &events).outcome;
+    let mut differences = compare::differences(&said, &verdict);
+    let text = fs::read_to_string(run.join("recipe.yaml")).unwrap_or_default();
+    if sha256(text.as_bytes()) != plan.recipe_hash {
+        differences.push("recipe.yaml is not the recipe of plan.json".to_owned());
+    }
+    let facts = Facts {
+        plan: &plan,
+        verdict: &said,
+        events: &events,
+    };
+    let state = State::of(&events);
+    let unpinned = |verdict: &Verdict| {
+        let mut qualifiers = verdict.qualifiers.iter();
+        qualifiers.any(|one| one.kind == QualifierKind::UnpinnedImage)
+    };
+    Ok(Judged {
+        files: manifest.files.len(),
+        bytes: manifest.bytes().unwrap_or_default(),
+        said: said.outcome,
+        by_bundle: verdict.outcome,
+        by_program,
+        rules,
+        differences,
+        recipe: recipe::compare(&plan, &text),
+        statement_differs: compare::statement(statement, facts, manifest, &head.manifest),
+        image: Image {
+            name: plan.image.clone(),
+            pinned: !unpinned(&verdict),
+            digests: state.digests.clone(),
+        },
+        basis: compare::basis(manifest),
+        missing: missing(&plan, manifest),
+        tool: statement.predicate.run.tool.clone(),
+        verdict,
+    })
+}
+
+fn read<T: serde::de::DeserializeOwned>(run: &RunDirectory, name: &str) -> Result<T, String> {
+    run.read_json(name)
+        .map_err(|error| format!("{name}: {}", error.because()))
+}
+
+/// What a run has, and this one has not.
+fn missing(plan: &Plan, manifest: &Manifest) -> Vec<String> {
+    const FILES: [&str; 6] = [
+        "recipe.yaml",
+        "plan.json",
+        "journal.jsonl",
+        "host.json",
+        "packages.json",
+        "telemetry.csv",
+    ];
+    let has = |path: &Path| {
+        let mut files = manifest.files.iter();
+        files.any(|file| Path::new(&file.path).starts_with(path))
+    };
+    let files = FILES.map(PathBuf::from).into_iter();
+    let results = plan.measurements.iter().filter(|measured| measured.loadgen);
+    let results = results.map(|measured| {
+        let first = measured.judged_trials().next().unwrap_or(1);
+        PathBuf::from(measured.results_directory(first))
+    });
+    let missing = files.chain(results).filter(|path| !has(path));
+    missing.map(|path| path.display().to_string()).collect()
+}
+
+/// What keeps a bundle from being verified.
+fn problems(judged: &Judged) -> Vec<String> {
+    let mut found: Vec<String> = judged
+        .differences
+        .iter()
+        .map(|difference| format!("its verdict is not that of its logs: {difference}"))
+        .collect();
+    if judged.by_program != judged.said {
+        found.push(format!(
+            "its verdict is not that of the round's rules: said {}, judged {}",
+            judged.said, judged.by_program
+        ));
+    }
+    if !judged.statement_differs.is_empty() {
+        let parts = judged.statement_differs.join(", ");
+        found.push(format!("its statement is not about its files: {parts}"));
+    }
+    found
+}

@@ -1,0 +1,52 @@
+//! A report on a run in an archive of `runs pack`: only on one that verifies, and with its digest and who signed it.
+
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::app::evidence::{VerifyRequest, verify};
+use crate::app::failure::Failure;
+use crate::bundle::verification::SignatureState;
+use crate::results::verdict::ExitCode;
+use crate::store::RunDirectory;
+
+/// A run out of an archive.
+pub struct Bundle {
+    /// The run, there as long as this value.
+    pub run: RunDirectory,
+    /// The archive, its digest and who signed it.
+    pub name: String,
+    _directory: TempDir,
+}
+
+/// Opens an archive, if it verifies.
+pub fn open(path: &Path) -> Result<Bundle, Failure> {
+    let request = VerifyRequest {
+        bundle: path.to_owned(),
+        signers: None,
+        identity: None,
+    };
+    let verified = verify(&request)?;
+    let found = &verified.verification;
+    let (Some((directory, run)), true) = (verified.run, found.verified) else {
+        let problems = found.problems.join("\n  ");
+        return Err(Failure::new(
+            ExitCode::NotReproduced,
+            format!(
+                "{} is not reported: not verified\n  {problems}",
+                path.display()
+            ),
+        ));
+    };
+    let signed = match &found.signature {
+        SignatureState::NotChecked { key } => {
+            format!("signed by {key}, not checked whose key that is")
+        }
+        _ => "unsigned".to_owned(),
+    };
+    Ok(Bundle {
+        run,
+        name: format!("{}, sha256:{}, {signed}", path.display(), found.sha256),
+        _directory: directory,
+    })
+}

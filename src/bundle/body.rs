@@ -1,0 +1,203 @@
+//! The body of a bundle: the files of a run, compressed. Written and read in one pass each, with no more
+//! memory than a few buffers.
+
+use std::io::{BufRead, Read, Write};
+
+use zstd::stream::{read::Decoder, write::Encoder};
+
+use super::blocks::{END, copy, expect, header, padding};
+use super::error::BundleError;
+use super::hashing::Hashing;
+use super::manifest::{FileEntry, Manifest, Sealed};
+
+/// Fixed, so that the same files give the same bytes.
+const LEVEL: i32 = 3;
+/// Windows of at most 8 MiB are read, as every zstd does: a frame cannot ask for more memory.
+const WINDOW: u32 = 23;
+
+/// Writes the body, and notes what was written.
+pub struct BodyWriter<W: Write> {
+    run: String,
+    encoder: Encoder<'static, Hashing<W>>,
+    files: Vec<FileEntry>,
+}
+
+impl<W: Write> BodyWriter<W> {
+    /// The body of this run.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn new(out: W, run: &str) -> std::io::Result<Self> {
+        let mut encoder = Encoder::new(Hashing::new(out), LEVEL)?;
+        encoder.include_checksum(true)?;
+        Ok(Self {
+            run: run.to_owned(),
+            encoder,
+            files: Vec::new(),
+        })
+    }
+
+    /// Adds a file; paths come in the order of a manifest.
+    ///
+    /// # Errors
+    /// If it has fewer bytes than it is said to have, or those of reading and writing.
+    pub fn add(&mut self, path: &str, bytes: u64, content: impl Read) -> Result<(), BundleError> {
+        let failed = |source| BundleError::Write {
+            path: path.to_owned(),
+            source,
+        };
+        let header = header(&format!("{}/{path}", self.run), bytes).map_err(failed)?;
+        self.encoder.write_all(&header).map_err(failed)?;
+        let mut content = Hashing::new(content);
+        copy(&mut content, &mut self.encoder, bytes).map_err(failed)?;
+        let (_, read, sha256) = content.finish();
+        if read != bytes {
+            return Err(BundleError::Changed {
+                path: path.to_owned(),
+            });
+        }
+        self.encoder.write_all(padding(bytes)).map_err(failed)?;
+        self.files.push(FileEntry {
+            path: path.to_owned(),
+            bytes,
+            sha256,
+        });
+        Ok(())
+    }
+
+    /// Ends it; returns the writer, and the manifest of what was written.
+    ///
+    /// # Errors
+    /// Those of the writer, and if the files make no bundle.
+    pub fn finish(mut self) -> Result<(W, Manifest), BundleError> {
+        let failed = |source| BundleError::Write {
+            path: "the archive".to_owned(),
+            source,
+        };
+        self.encoder.write_all(&END).map_err(failed)?;
+        let (out, bytes, sha256) = self.encoder.finish().map_err(failed)?.finish();
+        let manifest = Manifest {
+            schema: Manifest::SCHEMA,
+            run: self.run,
+            body: Sealed { bytes, sha256 },
+            files: self.files,
+        };
+        manifest.check().map_err(BundleError::Malformed)?;
+        Ok((out, manifest))
+    }
+}
+
+/// Where the files of a body go to.
+pub trait Target {
+    /// What a file's content is written to.
+    type File: Write;
+
+    /// A file of the manifest, which is about to come.
+    ///
+    /// # Errors
+    /// If it cannot be created.
+    fn create(&mut self, path: &str) -> std::io::Result<Self::File>;
+}
+
+/// Reads what must be the compressed body of a manifest: nothing else, and nothing after it.
+///
+/// # Errors
+/// If there is anything else.
+pub fn check_seal(body: impl Read, manifest: &Manifest) -> Result<(), BundleError> {
+    let mut hashing = Hashing::new(body.take(manifest.body.bytes.saturating_add(1)));
+    std::io::copy(&mut hashing, &mut std::io::sink()).map_err(BundleError::Read)?;
+    let (_, bytes, sha256) = hashing.finish();
+    if bytes > manifest.body.bytes {
+        return Err(BundleError::malformed("something follows after its end"));
+    }
+    if bytes < manifest.body.bytes {
+        return Err(BundleError::malformed("it is cut off"));
+    }
+    if sha256 != manifest.body.sha256 {
+        return Err(BundleError::malformed(
+            "the sum of its compressed files differs from the manifest's",
+        ));
+    }
+    Ok(())
+}
+
+/// Unpacks a body, each file checked against the manifest while it is written.
+///
+/// # Errors
+/// At the first thing that the manifest does not name, at its place and with its size and sum.
+pub fn unpack(
+    body: impl BufRead,
+    manifest: &Manifest,
+    target: &mut impl Target,
+) -> Result<(), BundleError> {
+    let unreadable = |error: std::io::Error| {
+        BundleError::malformed(format!("its files cannot be unpacked: {error}"))
+    };
+    let mut decoder = Decoder::with_buffer(body)
+        .map_err(unreadable)?
+        .single_frame();
+    decoder.window_log_max(WINDOW).map_err(unreadable)?;
+    for file in &manifest.files {
+        let differs = |because| BundleError::File {
+            path: file.path.clone(),
+            because,
+        };
+        let header = header(&format!("{}/{}", manifest.run, file.path), file.bytes);
+        let header = header.map_err(|_| differs("no archive can have this path"))?;
+        expect(
+            &mut decoder,
+            &header,
+            &format!("the entry of {}", file.path),
+        )?;
+        let failed = |source| BundleError::Write {
+            path: file.path.clone(),
+            source,
+        };
+        let out = target.create(&file.path).map_err(failed)?;
+        let mut out = Hashing::new(out);
+        let mut content = Reading {
+            inner: &mut decoder,
+            failed: None,
+        };
+        let copied = copy(&mut content, &mut out, file.bytes);
+        if let Some(error) = content.failed {
+            return Err(unreadable(error));
+        }
+        if copied.map_err(failed)? != file.bytes {
+            return Err(differs("it is cut off"));
+        }
+        let (mut out, _, sha256) = out.finish();
+        out.flush().map_err(failed)?;
+        if sha256 != file.sha256 {
+            return Err(differs("its sum differs from the manifest's"));
+        }
+        let name = format!("the padding of {}", file.path);
+        expect(&mut decoder, padding(file.bytes), &name)?;
+    }
+    expect(&mut decoder, &END, "the end of the archive")?;
+    if decoder.read(&mut [0]).map_err(unreadable)? != 0 {
+        return Err(BundleError::malformed(
+            "it has more files than its manifest",
+        ));
+    }
+    let mut rest = decoder.finish();
+    if !rest.fill_buf().map_err(BundleError::Read)?.is_empty() {
+        return Err(BundleError::malformed("something follows after its end"));
+    }
+    Ok(())
+}
+
+/// Tells a failure to read from one to write.
+struct Reading<'a, R> {
+    inner: &'a mut R,
+    failed: Option<std::io::Error>,
+}
+
+impl<R: Read> Read for Reading<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.inner.read(buffer).or_else(|error| {
+            self.failed = Some(error);
+            Ok(0)
+        })
+    }
+}

@@ -1,0 +1,107 @@
+//! DSSE: the envelope that in-toto's tools read, of the same statement by the same key.
+//! (<https://github.com/secure-systems-lab/dsse/blob/v1.0.2/protocol.md>)
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+
+use super::error::BundleError;
+use super::head::ENVELOPE;
+
+/// The type of in-toto statements.
+pub const PAYLOAD_TYPE: &str = "application/vnd.in-toto+json";
+
+/// An envelope.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Envelope {
+    /// The statement, base64.
+    pub payload: String,
+    /// Its type.
+    pub payload_type: String,
+    /// One signature.
+    pub signatures: Vec<EnvelopeSignature>,
+}
+
+/// A signature of an envelope.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnvelopeSignature {
+    /// The key's fingerprint, as `ssh-keygen -l` prints it.
+    pub keyid: String,
+    /// The signature, base64.
+    pub sig: String,
+}
+
+/// The bytes that are signed: DSSE's pre-authentication encoding.
+#[must_use]
+pub fn signed_bytes(statement: &[u8]) -> Vec<u8> {
+    let mut bytes = format!(
+        "DSSEv1 {} {PAYLOAD_TYPE} {} ",
+        PAYLOAD_TYPE.len(),
+        statement.len()
+    )
+    .into_bytes();
+    bytes.extend(statement);
+    bytes
+}
+
+/// The one text of an envelope.
+///
+/// # Errors
+/// If it cannot be written as JSON.
+pub fn text(statement: &[u8], keyid: &str, signature: &[u8]) -> Result<String, BundleError> {
+    let envelope = Envelope {
+        payload: STANDARD.encode(statement),
+        payload_type: PAYLOAD_TYPE.to_owned(),
+        signatures: vec![EnvelopeSignature {
+            keyid: keyid.to_owned(),
+            sig: STANDARD.encode(signature),
+        }],
+    };
+    let text = serde_json::to_string(&envelope);
+    let text = text.map_err(|error| BundleError::malformed(error.to_string()))?;
+    Ok(text + "\n")
+}
+
+/// The signature of an envelope, which must be of this statement and name this key.
+///
+/// # Errors
+/// If it is another envelope, or written in another way.
+pub fn signature_of(
+    envelope: &[u8],
+    statement: &[u8],
+    keyid: &str,
+) -> Result<Vec<u8>, BundleError> {
+    let wrong = |because: &str| BundleError::Malformed(format!("{ENVELOPE}: {because}"));
+    let read: Envelope =
+        serde_json::from_slice(envelope).map_err(|error| wrong(&error.to_string()))?;
+    let [signature] = &read.signatures[..] else {
+        return Err(wrong("it has not one signature"));
+    };
+    let signature = STANDARD
+        .decode(&signature.sig)
+        .map_err(|error| wrong(&error.to_string()))?;
+    if text(statement, keyid, &signature)?.as_bytes() != envelope {
+        return Err(wrong("it is not of this statement and key"));
+    }
+    Ok(signature)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_signed_bytes_are_those_of_the_specification() {
+        let of_the_specification = "DSSEv1 29 http://example.com/HelloWorld 11 hello world";
+        let ours = String::from_utf8(signed_bytes(b"hello world")).unwrap();
+        assert_eq!(
+            ours,
+            of_the_specification.replace(
+                "29 http://example.com/HelloWorld",
+                "28 application/vnd.in-toto+json"
+            )
+        );
+    }
+}

@@ -1,0 +1,66 @@
+//! SHA-256 and the number of bytes of what passes by.
+
+use std::io::{self, Read, Write};
+
+use sha2::{Digest, Sha256};
+
+/// Counts and hashes what is read or written through it.
+#[derive(Debug)]
+pub struct Hashing<T> {
+    inner: T,
+    hash: Sha256,
+    bytes: u64,
+}
+
+impl<T> Hashing<T> {
+    /// Of what passes from now on.
+    pub fn new(inner: T) -> Self {
+        Self {
+            inner,
+            hash: Sha256::new(),
+            bytes: 0,
+        }
+    }
+
+    /// The inner reader or writer, the number of bytes, and their SHA-256 in hexadecimal.
+    pub fn finish(self) -> (T, u64, String) {
+        (self.inner, self.bytes, hex::encode(self.hash.finalize()))
+    }
+
+    fn pass(&mut self, bytes: &[u8]) {
+        self.hash.update(bytes);
+        self.bytes += bytes.len() as u64;
+    }
+}
+
+impl<T: Write> Write for Hashing<T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.pass(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+impl<T: Read> Read for Hashing<T> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.pass(&buffer[..read]);
+        Ok(read)
+    }
+}
+
+/// SHA-256 in hexadecimal.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> String {
+    hex::encode(Sha256::digest(bytes))
+}
+
+/// Whether a text is a SHA-256 as [`sha256`] writes it.
+#[must_use]
+pub fn is_sha256(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'))
+}

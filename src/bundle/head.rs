@@ -1,0 +1,112 @@
+//! The head of a bundle: manifest, statement and signatures, which are read before anything is unpacked.
+
+use std::io::{Read, Write};
+
+use tar::Header;
+
+use super::blocks::{BLOCK, header, padding};
+use super::error::BundleError;
+use super::{manifest, stored};
+
+/// The statement's name in the archive.
+pub const STATEMENT: &str = "statement.json";
+/// The name of the statement's SSH signature.
+pub const SIGNATURE: &str = "statement.json.sig";
+/// The name of the statement's DSSE envelope.
+pub const ENVELOPE: &str = "statement.dsse.json";
+/// The names in their order; those of the signatures are not in an unsigned bundle.
+const NAMES: [&str; 4] = [manifest::NAME, STATEMENT, SIGNATURE, ENVELOPE];
+/// No statement or signature is larger.
+const LARGEST: u64 = 8 << 20;
+
+/// The parts of a head, as they are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// `manifest.json`
+    pub manifest: Vec<u8>,
+    /// `statement.json`
+    pub statement: Vec<u8>,
+    /// What signs the statement; none: the bundle is unsigned.
+    pub signatures: Option<Signatures>,
+}
+
+/// The two signatures of a statement, by the same key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signatures {
+    /// `statement.json.sig`: an SSH signature, armored.
+    pub ssh: Vec<u8>,
+    /// `statement.dsse.json`: a DSSE envelope.
+    pub envelope: Vec<u8>,
+}
+
+impl Head {
+    /// Writes its frame.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let mut content = Vec::new();
+        let signatures = self.signatures.iter();
+        let signatures = signatures.flat_map(|both| [&both.ssh, &both.envelope]);
+        let parts = [&self.manifest, &self.statement].into_iter();
+        for (name, part) in NAMES.iter().zip(parts.chain(signatures)) {
+            content.extend(header(name, part.len() as u64)?);
+            content.extend(part);
+            content.extend(padding(part.len() as u64));
+        }
+        stored::write(out, &content)
+    }
+
+    /// Reads its frame.
+    ///
+    /// # Errors
+    /// If it is not as [`Head::write`] writes it.
+    pub fn read(from: &mut impl Read) -> Result<Self, BundleError> {
+        let content = stored::read(from, manifest::LARGEST + 3 * LARGEST)?;
+        let mut rest = &content[..];
+        let mut parts = Vec::new();
+        for name in NAMES {
+            if rest.is_empty() {
+                break;
+            }
+            parts.push(take(&mut rest, name)?);
+        }
+        if !rest.is_empty() {
+            return Err(BundleError::malformed("its head has more than it may"));
+        }
+        let mut parts = parts.into_iter();
+        let (Some(manifest), Some(statement)) = (parts.next(), parts.next()) else {
+            return Err(BundleError::malformed("it has no statement"));
+        };
+        let signatures = match (parts.next(), parts.next()) {
+            (Some(ssh), Some(envelope)) => Some(Signatures { ssh, envelope }),
+            (None, _) => None,
+            (Some(_), None) => return Err(BundleError::malformed("it has no DSSE envelope")),
+        };
+        Ok(Self {
+            manifest,
+            statement,
+            signatures,
+        })
+    }
+}
+
+/// Takes the next file off, which must have this name.
+fn take(rest: &mut &[u8], name: &str) -> Result<Vec<u8>, BundleError> {
+    let wrong = || BundleError::malformed(format!("{name} is not as runs pack writes it"));
+    let (block, after) = rest.split_first_chunk::<BLOCK>().ok_or_else(wrong)?;
+    let bytes = Header::from_byte_slice(block)
+        .entry_size()
+        .map_err(|_| wrong())?;
+    let expected = header(name, bytes).map_err(|_| wrong())?;
+    if block[..] != expected[..] {
+        return Err(BundleError::malformed(format!(
+            "in place of {name} is something else"
+        )));
+    }
+    let size = usize::try_from(bytes).map_err(|_| wrong())?;
+    let (content, after) = after.split_at_checked(size).ok_or_else(wrong)?;
+    let fill = padding(bytes);
+    *rest = after.strip_prefix(fill).ok_or_else(wrong)?;
+    Ok(content.to_vec())
+}

@@ -1,0 +1,232 @@
+//! The manifest: every file of a run with its size and SHA-256, and those of the compressed body.
+
+use std::path::{Component, Path};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::BundleError;
+use super::hashing::is_sha256;
+
+/// The manifest's name in the archive.
+pub const NAME: &str = "manifest.json";
+/// A manifest is not larger: some 200,000 files.
+pub const LARGEST: u64 = 32 << 20;
+/// The files of a bundle have no more bytes together.
+const MOST_BYTES: u64 = 256 << 30;
+/// No path is longer.
+const LONGEST_PATH: usize = 4096;
+
+/// What a bundle contains.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Version of this format.
+    pub schema: u32,
+    /// The run's id.
+    pub run: String,
+    /// The rest of the archive, compressed.
+    pub body: Sealed,
+    /// The files, in the order of the archive.
+    pub files: Vec<FileEntry>,
+}
+
+/// Bytes that must be these.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sealed {
+    /// How many.
+    pub bytes: u64,
+    /// Their SHA-256, hexadecimal.
+    pub sha256: String,
+}
+
+/// A file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileEntry {
+    /// Its path below the run's directory.
+    pub path: String,
+    /// Its size.
+    pub bytes: u64,
+    /// SHA-256 of its content, hexadecimal.
+    pub sha256: String,
+}
+
+impl Manifest {
+    /// The version of the format.
+    pub const SCHEMA: u32 = 1;
+
+    /// The one text of a manifest: JSON, a line for each file.
+    ///
+    /// # Errors
+    /// If it cannot be written as JSON.
+    pub fn text(&self) -> Result<String, BundleError> {
+        let failed = |error: serde_json::Error| BundleError::malformed(error.to_string());
+        let mut text = format!(
+            "{{\"schema\":{},\"run\":{},\"body\":{},\"files\":[",
+            self.schema,
+            serde_json::to_string(&self.run).map_err(failed)?,
+            serde_json::to_string(&self.body).map_err(failed)?,
+        );
+        for (index, file) in self.files.iter().enumerate() {
+            text.push_str(if index == 0 { "\n" } else { ",\n" });
+            text.push_str(&serde_json::to_string(file).map_err(failed)?);
+        }
+        text.push_str("\n]}\n");
+        Ok(text)
+    }
+
+    /// Reads a manifest, and checks that no path leads out and that its text is the one that it must have.
+    ///
+    /// # Errors
+    /// If it is not a manifest, or says what none may say.
+    pub fn parse(text: &[u8]) -> Result<Self, BundleError> {
+        let wrong = |because: String| BundleError::Malformed(format!("{NAME}: {because}"));
+        let manifest: Self =
+            serde_json::from_slice(text).map_err(|error| wrong(error.to_string()))?;
+        if manifest.schema != Self::SCHEMA {
+            return Err(wrong(format!(
+                "this binary reads schema {}, not {}",
+                Self::SCHEMA,
+                manifest.schema
+            )));
+        }
+        manifest.check().map_err(wrong)?;
+        if manifest.text()?.as_bytes() != text {
+            return Err(wrong("it is not as runs pack writes it".to_owned()));
+        }
+        Ok(manifest)
+    }
+
+    /// Checks paths, order, sums and sizes.
+    ///
+    /// # Errors
+    /// Says what no bundle may have.
+    pub fn check(&self) -> Result<(), String> {
+        if !is_run(&self.run) {
+            return Err(format!("{:?} is not the name of a run", self.run));
+        }
+        if self.files.is_empty() {
+            return Err("it names no file".to_owned());
+        }
+        let sums = self.files.iter().map(|file| &file.sha256);
+        if !sums.chain([&self.body.sha256]).all(|sum| is_sha256(sum)) {
+            return Err("a sum is not a SHA-256".to_owned());
+        }
+        if let Some(file) = self.files.iter().find(|file| !is_safe(&file.path)) {
+            return Err(format!(
+                "{:?} is not the path of a file of a run",
+                file.path
+            ));
+        }
+        for pair in self.files.windows(2) {
+            let (one, next) = (Path::new(&pair[0].path), Path::new(&pair[1].path));
+            if one >= next || next.starts_with(one) {
+                return Err(format!("{:?} is out of order or twice there", pair[1].path));
+            }
+        }
+        match self.bytes() {
+            Some(bytes) if bytes <= MOST_BYTES => Ok(()),
+            _ => Err(format!("its files have more than {MOST_BYTES} bytes")),
+        }
+    }
+
+    /// The bytes of all files; none where there are more than can be counted.
+    #[must_use]
+    pub fn bytes(&self) -> Option<u64> {
+        let mut files = self.files.iter();
+        files.try_fold(0_u64, |sum, file| sum.checked_add(file.bytes))
+    }
+}
+
+/// A run's name as the tool gives them: nothing that means something to a shell or a terminal.
+fn is_run(name: &str) -> bool {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    name.len() <= 128
+        && name.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && name.chars().all(plain)
+}
+
+/// Whether a path is relative, stays below its directory and is written in one way.
+fn is_safe(path: &str) -> bool {
+    let normal = |part: Component<'_>| match part {
+        Component::Normal(part) => part.to_str().map(str::to_owned),
+        _ => None,
+    };
+    let parts: Option<Vec<String>> = Path::new(path).components().map(normal).collect();
+    !path.is_empty()
+        && path.len() <= LONGEST_PATH
+        && !path.contains('\0')
+        && parts.is_some_and(|parts| parts.join("/") == path)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn manifest(paths: &[&str]) -> Manifest {
+        let sum = "0".repeat(64);
+        Manifest {
+            schema: 1,
+            run: "20260401-060000-a-0000".to_owned(),
+            body: Sealed {
+                bytes: 1,
+                sha256: sum.clone(),
+            },
+            files: paths
+                .iter()
+                .map(|path| FileEntry {
+                    path: (*path).to_owned(),
+                    bytes: 1,
+                    sha256: sum.clone(),
+                })
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn it_is_read_as_it_is_written_and_in_no_other_way() {
+        let one = manifest(&["a/b", "a-b", "c"]);
+        let text = one.text().unwrap();
+        assert_eq!(Manifest::parse(text.as_bytes()).unwrap(), one);
+        for other in [
+            text.replace(",\n", ", \n"),
+            text.trim_end().to_owned(),
+            text.replace("\"run\"", "\"r\\u0075n\""),
+            text.replace("\"schema\":1", "\"schema\":2"),
+            text.replace("]}", "],\"more\":1}"),
+        ] {
+            assert!(Manifest::parse(other.as_bytes()).is_err(), "{other}");
+        }
+    }
+
+    #[rstest]
+    #[case(&["../a"])]
+    #[case(&["/a"])]
+    #[case(&["a/../b"])]
+    #[case(&["./a"])]
+    #[case(&["a//b"])]
+    #[case(&["a/"])]
+    #[case(&["a\0"])]
+    #[case(&[""])]
+    #[case(&["a", "a"])]
+    #[case(&["b", "a"])]
+    #[case(&["a", "a/b"])]
+    #[case(&[])]
+    fn paths_that_no_bundle_may_have(#[case] paths: &[&str]) {
+        assert!(manifest(paths).check().is_err());
+    }
+
+    #[test]
+    fn sizes_are_bounded() {
+        let mut one = manifest(&["a", "b"]);
+        one.files[0].bytes = u64::MAX;
+        assert!(one.check().is_err());
+        one.files[0].bytes = MOST_BYTES;
+        assert!(one.check().is_err());
+        one.files[0].bytes = MOST_BYTES - 1;
+        one.check().unwrap();
+    }
+}

@@ -1,0 +1,33 @@
+//! The evidence of one run in one archive, which somebody else can check: what is in it, what is signed, and
+//! what the signatures say. Pure but for readers and writers that are passed in; keys and files are the
+//! application's.
+//!
+//! ```text
+//! RUN.tar.zst
+//!   head  a zstd frame of uncompressed blocks   manifest.json             sizes and SHA-256 of every file, and of the body
+//!                                               statement.json            in-toto: the result; its subject is the manifest
+//!                                               statement.json.sig        SSHSIG of the statement
+//!                                               statement.dsse.json       DSSE envelope of the statement
+//!   body  a zstd frame                          RUN/…                     the files of the manifest, in its order
+//! ```
+//!
+//! The signature covers the statement, the statement the manifest, the manifest the body. There is one way
+//! to write each part: whatever differs from it is refused, so that no byte of an archive may be another.
+
+pub mod allowed_signers;
+pub mod blocks;
+pub mod body;
+pub mod envelope;
+pub mod error;
+pub mod found;
+pub mod hashing;
+pub mod head;
+pub mod manifest;
+pub mod signature;
+pub mod statement;
+pub mod stored;
+pub mod verification;
+
+pub use error::BundleError;
+pub use head::Head;
+pub use manifest::{FileEntry, Manifest, Sealed};

@@ -1,0 +1,139 @@
+//! Signatures of a statement by an SSH key: an SSH signature, which `ssh-keygen -Y verify` checks, and the one
+//! in the DSSE envelope. Who signs is the caller's: a key from a file, or an agent.
+
+use rsa::signature::Verifier;
+use ssh_key::public::KeyData;
+use ssh_key::{Algorithm, Fingerprint, HashAlg, LineEnding, Signature, SshSig};
+use thiserror::Error;
+
+use super::envelope;
+use super::error::BundleError;
+use super::head::{SIGNATURE, Signatures};
+
+/// The namespace of the SSH signature: `ssh-keygen -Y verify -n retrial-evidence`.
+pub const NAMESPACE: &str = "retrial-evidence";
+/// Shorter RSA keys are refused, as OpenSSH refuses them for users.
+const LEAST_RSA_BITS: usize = 2048;
+
+/// A key that signs.
+pub trait Signer {
+    /// Its public part.
+    fn public_key(&self) -> &KeyData;
+
+    /// Signs these bytes; an RSA key by PKCS #1 v1.5 with this hash.
+    ///
+    /// # Errors
+    /// Says why it does not.
+    fn sign(&mut self, bytes: &[u8], rsa_hash: HashAlg) -> Result<Signature, String>;
+}
+
+/// Why a statement was not signed.
+#[derive(Debug, Error)]
+pub enum SigningError {
+    /// The key is of a kind that is not used.
+    #[error(
+        "{0}: a bundle is signed by an ed25519 or an RSA key (of at least {LEAST_RSA_BITS} bits)"
+    )]
+    Kind(String),
+    /// The key or its agent did not sign.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Signs a statement in both ways.
+///
+/// # Errors
+/// If the key is of another kind, or its agent refuses.
+pub fn sign(statement: &[u8], signer: &mut dyn Signer) -> Result<Signatures, SigningError> {
+    let refused = |error: &dyn std::fmt::Display| SigningError::Refused(error.to_string());
+    let key = signer.public_key().clone();
+    check_kind(&key).map_err(SigningError::Kind)?;
+    // As ssh-keygen signs.
+    let hash = HashAlg::Sha512;
+    let bytes = SshSig::signed_data(NAMESPACE, hash, statement).map_err(|error| refused(&error))?;
+    let by_key = signer.sign(&bytes, hash).map_err(SigningError::Refused)?;
+    let ssh = SshSig::new(key.clone(), NAMESPACE, hash, by_key).map_err(|error| refused(&error))?;
+    let ssh = ssh
+        .to_pem(LineEnding::LF)
+        .map_err(|error| refused(&error))?;
+    // What in-toto's tools take RSA keys for, unless they are told otherwise.
+    let bytes = envelope::signed_bytes(statement);
+    let by_key = signer
+        .sign(&bytes, HashAlg::Sha256)
+        .map_err(SigningError::Refused)?;
+    let envelope = envelope::text(statement, &keyid(&key), by_key.as_bytes());
+    let signatures = Signatures {
+        ssh: ssh.into_bytes(),
+        envelope: envelope.map_err(|error| refused(&error))?.into_bytes(),
+    };
+    // An agent may answer anything.
+    verify(statement, &signatures).map_err(|error| refused(&error))?;
+    Ok(signatures)
+}
+
+/// Checks both signatures of a statement; returns the key, which somebody else has to know.
+///
+/// # Errors
+/// If one of them is not of this statement, or they are by two keys.
+pub fn verify(statement: &[u8], signatures: &Signatures) -> Result<KeyData, BundleError> {
+    let wrong = |because: &str| BundleError::Malformed(format!("{SIGNATURE}: {because}"));
+    let ssh = SshSig::from_pem(&signatures.ssh)
+        .map_err(|error| wrong(&format!("it is not an SSH signature: {error}")))?;
+    let text = ssh.to_pem(LineEnding::LF);
+    if text.ok().as_deref().map(str::as_bytes) != Some(&signatures.ssh) {
+        return Err(wrong("it is not as runs pack writes it"));
+    }
+    if ssh.namespace() != NAMESPACE {
+        let because = format!("it is of the namespace {}", ssh.namespace());
+        return Err(wrong(&because));
+    }
+    if !ssh.reserved().is_empty() || ssh.version() != SshSig::VERSION {
+        return Err(wrong("it is of a later version"));
+    }
+    let key = ssh.public_key().clone();
+    check_kind(&key).map_err(|kind| wrong(&format!("{kind} keys do not sign bundles")))?;
+    let bytes = SshSig::signed_data(NAMESPACE, ssh.hash_alg(), statement)
+        .map_err(|error| wrong(&error.to_string()))?;
+    key.verify(&bytes, ssh.signature())
+        .map_err(|_| wrong("it is not of this statement"))?;
+    let keyid = keyid(&key);
+    let signed = envelope::signature_of(&signatures.envelope, statement, &keyid)?;
+    let algorithm = match key.algorithm() {
+        Algorithm::Rsa { .. } => Algorithm::Rsa {
+            hash: Some(HashAlg::Sha256),
+        },
+        other => other,
+    };
+    let bytes = envelope::signed_bytes(statement);
+    Signature::new(algorithm, signed)
+        .ok()
+        .and_then(|signed| key.verify(&bytes, &signed).ok())
+        .ok_or_else(|| {
+            BundleError::malformed(format!(
+                "{}: its signature is not of this statement",
+                super::head::ENVELOPE
+            ))
+        })?;
+    Ok(key)
+}
+
+/// `SHA256:…`: the key's name in the envelope, and in messages.
+#[must_use]
+pub fn keyid(key: &KeyData) -> String {
+    Fingerprint::new(HashAlg::Sha256, key).to_string()
+}
+
+/// Names the kind of a key that signs no bundle.
+fn check_kind(key: &KeyData) -> Result<(), String> {
+    match key {
+        KeyData::Ed25519(_) => Ok(()),
+        KeyData::Rsa(rsa) => {
+            let bits = rsa.n.as_positive_bytes().map_or(0, <[u8]>::len) * 8;
+            if bits < LEAST_RSA_BITS {
+                return Err(format!("{bits}-bit RSA"));
+            }
+            Ok(())
+        }
+        other => Err(other.algorithm().to_string()),
+    }
+}

@@ -1,0 +1,335 @@
+//! The statement that is signed: an in-toto statement with the predicate test-result, about the manifest. What in
+//! it is not in the predicate's specification is below a key of ours, as in-toto has extensions.
+//! (<https://in-toto.io/Statement/v1>, <https://in-toto.io/attestation/test-result/v0.1>)
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::error::BundleError;
+use super::hashing::sha256;
+use super::head::STATEMENT;
+use super::manifest;
+use crate::plan::Plan;
+use crate::results::verdict::{Outcome, Qualifier, Verdict};
+use crate::store::journal::{Event, What};
+
+/// The type of a statement.
+pub const TYPE: &str = "https://in-toto.io/Statement/v1";
+/// The type of its predicate.
+pub const PREDICATE: &str = "https://in-toto.io/attestation/test-result/v0.1";
+
+/// A statement about a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Statement {
+    /// [`TYPE`]
+    #[serde(rename = "_type")]
+    pub of_type: String,
+    /// The manifest, and nothing else.
+    pub subject: Vec<Resource>,
+    /// [`PREDICATE`]
+    pub predicate_type: String,
+    /// What is said.
+    pub predicate: TestResult,
+}
+
+/// Something with a name and a hash.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resource {
+    /// Its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Where it is from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uri: Option<String>,
+    /// Its hashes by algorithm, hexadecimal.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub digest: BTreeMap<String, String>,
+}
+
+/// The predicate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TestResult {
+    /// The run's outcome in the predicate's words.
+    pub result: TestWord,
+    /// By what it was measured and judged.
+    pub configuration: Vec<Resource>,
+    /// Figures that were reproduced, or that nothing was published for.
+    pub passed_tests: Vec<String>,
+    /// Figures that the evidence does not decide.
+    pub warned_tests: Vec<String>,
+    /// The others.
+    pub failed_tests: Vec<String>,
+    /// What only Retrial says.
+    #[serde(rename = "urn:retrial:run:v1")]
+    pub run: RunResult,
+}
+
+/// The predicate's words for a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum TestWord {
+    /// Reproduced, or measured where nothing was published.
+    Passed,
+    /// Inconclusive.
+    Warned,
+    /// Not reproduced, invalid or failed.
+    Failed,
+}
+
+/// What Retrial says about a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunResult {
+    /// The run's id.
+    pub id: String,
+    /// When it started.
+    pub started: Option<Timestamp>,
+    /// Its outcome in Retrial's words.
+    pub outcome: Outcome,
+    /// The qualifiers of its verdict.
+    pub qualifiers: Vec<Qualifier>,
+    /// Every judged figure.
+    pub figures: Vec<Figure>,
+    /// The program that made the bundle.
+    pub tool: Tool,
+    /// `MLCommons`' trademark notice, where the figures are `MLPerf`'s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+}
+
+/// A judged figure, or one that nothing was published for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// Scenario, mode and figure: as in the lists of tests.
+    pub name: String,
+    /// What was measured.
+    pub value: Option<f64>,
+    /// Its unit.
+    pub unit: String,
+    /// The published value that it was compared with.
+    pub published: Option<f64>,
+    /// Measured over published; above 1 is better.
+    pub ratio: Option<f64>,
+    /// The outcome.
+    pub outcome: Outcome,
+}
+
+/// A program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// Its version.
+    pub version: String,
+    /// SHA-256 of its file.
+    pub sha256: String,
+}
+
+impl From<Outcome> for TestWord {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Reproduced | Outcome::Measured => Self::Passed,
+            Outcome::Inconclusive => Self::Warned,
+            Outcome::NotReproduced | Outcome::Invalid | Outcome::Failed => Self::Failed,
+        }
+    }
+}
+
+/// What a statement is made of, besides the manifest.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// The run's plan.
+    pub plan: &'a Plan,
+    /// Its verdict.
+    pub verdict: &'a Verdict,
+    /// Its journal.
+    pub events: &'a [Event],
+}
+
+impl Statement {
+    /// The statement about a run with this manifest.
+    #[must_use]
+    pub fn new(facts: Facts<'_>, run: &str, manifest: &[u8], tool: Tool) -> Self {
+        let figures = figures(facts.verdict);
+        let named = |word: TestWord| -> Vec<String> {
+            let of_word = figures
+                .iter()
+                .filter(|figure| TestWord::from(figure.outcome) == word);
+            of_word.map(|figure| figure.name.clone()).collect()
+        };
+        let started = facts.events.iter().find_map(|event| match &event.what {
+            What::RunBegan { .. } => Some(event.time),
+            _ => None,
+        });
+        Self {
+            of_type: TYPE.to_owned(),
+            subject: vec![Resource {
+                name: Some(manifest::NAME.to_owned()),
+                uri: None,
+                digest: digest("sha256", sha256(manifest)),
+            }],
+            predicate_type: PREDICATE.to_owned(),
+            predicate: TestResult {
+                result: facts.verdict.outcome.into(),
+                configuration: configuration(facts),
+                passed_tests: named(TestWord::Passed),
+                warned_tests: named(TestWord::Warned),
+                failed_tests: named(TestWord::Failed),
+                run: RunResult {
+                    id: run.to_owned(),
+                    started,
+                    outcome: facts.verdict.outcome,
+                    qualifiers: facts.verdict.qualifiers.clone(),
+                    figures,
+                    tool,
+                    notice: facts.verdict.notice.clone(),
+                },
+            },
+        }
+    }
+
+    /// Its text, as it is signed.
+    ///
+    /// # Errors
+    /// If it cannot be written as JSON.
+    pub fn text(&self) -> Result<String, BundleError> {
+        let text = serde_json::to_string_pretty(self);
+        let text = text.map_err(|error| BundleError::malformed(error.to_string()))?;
+        Ok(text + "\n")
+    }
+
+    /// Reads a statement, which must be about this manifest.
+    ///
+    /// # Errors
+    /// If it is another one.
+    pub fn parse(text: &[u8], manifest: &[u8]) -> Result<Self, BundleError> {
+        let wrong = |because: &str| BundleError::Malformed(format!("{STATEMENT}: {because}"));
+        let statement: Self =
+            serde_json::from_slice(text).map_err(|error| wrong(&error.to_string()))?;
+        if statement.of_type != TYPE || statement.predicate_type != PREDICATE {
+            return Err(wrong("it is of another type"));
+        }
+        let subject = Resource {
+            name: Some(manifest::NAME.to_owned()),
+            uri: None,
+            digest: digest("sha256", sha256(manifest)),
+        };
+        if statement.subject != [subject] {
+            return Err(wrong("it is about another manifest"));
+        }
+        Ok(statement)
+    }
+}
+
+/// Every figure that was judged; of results without one, the figure that decides.
+fn figures(verdict: &Verdict) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for result in &verdict.results {
+        let name = |figure: &str| format!("{} {} {figure}", result.scenario, result.mode);
+        if result.judgements.is_empty() {
+            let deciding = result.deciding.as_deref();
+            let value = deciding.and_then(|name| result.figures.get(name));
+            figures.push(Figure {
+                name: name(deciding.unwrap_or("validity")),
+                value: value.map(|value| value.value),
+                unit: value.map_or_else(String::new, |value| value.unit.clone()),
+                published: None,
+                ratio: None,
+                outcome: result.outcome,
+            });
+        }
+        for judgement in &result.judgements {
+            let decides = judgement.references.iter().find(|one| one.decides);
+            let measured = judgement.measured.as_ref();
+            figures.push(Figure {
+                name: name(&judgement.figure),
+                value: measured.map(|value| value.value),
+                unit: measured.map_or_else(String::new, |value| value.unit.clone()),
+                published: decides.map(|reference| reference.value),
+                ratio: judgement.ratio,
+                // A violated rule counts, whatever the figure.
+                outcome: match result.outcome {
+                    worse @ (Outcome::Invalid | Outcome::Failed) => worse,
+                    _ => judgement.outcome,
+                },
+            });
+        }
+    }
+    figures
+}
+
+/// Recipe, rules, images and models, each with its hash.
+fn configuration(facts: Facts<'_>) -> Vec<Resource> {
+    let plan = facts.plan;
+    let mut all = vec![Resource {
+        name: Some(format!("recipe {}", plan.recipe)),
+        uri: None,
+        digest: digest("sha256", plan.recipe_hash.clone()),
+    }];
+    for rules in plan.rules() {
+        let text = serde_json::to_vec(rules).unwrap_or_default();
+        push(
+            &mut all,
+            Resource {
+                name: Some(format!(
+                    "rules {} {} {}",
+                    rules.round, rules.benchmark, rules.scenario
+                )),
+                uri: None,
+                digest: digest("sha256", sha256(&text)),
+            },
+        );
+    }
+    for event in facts.events {
+        match &event.what {
+            What::Image { id, digests, .. } => {
+                for image in digests {
+                    let (name, sum) = image.split_once("@sha256:").unwrap_or((image, ""));
+                    push(
+                        &mut all,
+                        Resource {
+                            name: Some(format!("image {name}")),
+                            uri: None,
+                            digest: digest("sha256", sum.to_owned()),
+                        },
+                    );
+                }
+                // Built here, or loaded: no registry has it.
+                if digests.is_empty() {
+                    let sum = id.strip_prefix("sha256:").unwrap_or(id);
+                    push(
+                        &mut all,
+                        Resource {
+                            name: Some("image id".to_owned()),
+                            uri: None,
+                            digest: digest("sha256", sum.to_owned()),
+                        },
+                    );
+                }
+            }
+            What::ModelResolved {
+                repository, commit, ..
+            } => push(
+                &mut all,
+                Resource {
+                    name: Some(format!("model {repository}")),
+                    uri: Some(format!("https://huggingface.co/{repository}")),
+                    digest: digest("gitCommit", commit.clone()),
+                },
+            ),
+            _ => {}
+        }
+    }
+    all
+}
+
+fn push(all: &mut Vec<Resource>, one: Resource) {
+    if !all.contains(&one) {
+        all.push(one);
+    }
+}
+
+fn digest(algorithm: &str, sum: String) -> BTreeMap<String, String> {
+    BTreeMap::from([(algorithm.to_owned(), sum)])
+}

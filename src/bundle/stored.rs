@@ -1,0 +1,113 @@
+//! A zstd frame of uncompressed blocks: every zstd reads it, and there is one way to write it.
+//! (RFC 8878, 3.1.1: magic number, frame header, raw blocks.)
+
+use std::io::{self, Read, Write};
+
+use super::error::BundleError;
+
+/// What a zstd frame begins with.
+pub const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// The content's size is in eight bytes; no checksum, no dictionary. The window is a block.
+const DESCRIPTOR: [u8; 2] = [0xc0, 0x38];
+const BLOCK: usize = 128 << 10;
+
+/// Writes a frame of this content.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write(out: &mut impl Write, content: &[u8]) -> io::Result<()> {
+    out.write_all(&MAGIC)?;
+    out.write_all(&DESCRIPTOR)?;
+    out.write_all(&(content.len() as u64).to_le_bytes())?;
+    let mut blocks = content.chunks(BLOCK).peekable();
+    while let Some(block) = blocks.next() {
+        out.write_all(&block_header(block.len(), blocks.peek().is_none()))?;
+        out.write_all(block)?;
+    }
+    Ok(())
+}
+
+/// Size in 21 bits, type 0 (raw) in two, the last block's mark in one.
+fn block_header(size: usize, is_last: bool) -> [u8; 3] {
+    let header = u32::try_from(size).unwrap_or(0) << 3 | u32::from(is_last);
+    let [low, middle, high, _] = header.to_le_bytes();
+    [low, middle, high]
+}
+
+/// Reads a frame that [`write`] has written.
+///
+/// # Errors
+/// If it is another, or larger than `most` bytes.
+pub fn read(from: &mut impl Read, most: u64) -> Result<Vec<u8>, BundleError> {
+    let begin = read_array::<4>(from)?;
+    if begin != MAGIC {
+        return Err(BundleError::NotABundle("it is not compressed by zstd"));
+    }
+    if read_array::<2>(from)? != DESCRIPTOR {
+        return Err(BundleError::malformed(
+            "its first frame is not as runs pack writes it: another program packed it",
+        ));
+    }
+    let size = u64::from_le_bytes(read_array(from)?);
+    if size == 0 || size > most {
+        return Err(BundleError::malformed(format!(
+            "its head has {size} bytes; the most is {most}"
+        )));
+    }
+    let mut content = Vec::new();
+    let mut left = usize::try_from(size).unwrap_or(0);
+    while left > 0 {
+        let block = left.min(BLOCK);
+        left -= block;
+        if read_array::<3>(from)? != block_header(block, left == 0) {
+            return Err(BundleError::malformed(
+                "a block of its head is not as runs pack writes it",
+            ));
+        }
+        let at = content.len();
+        content.resize(at + block, 0);
+        from.read_exact(&mut content[at..]).map_err(cut_off)?;
+    }
+    Ok(content)
+}
+
+fn read_array<const SIZE: usize>(from: &mut impl Read) -> Result<[u8; SIZE], BundleError> {
+    let mut bytes = [0; SIZE];
+    from.read_exact(&mut bytes).map_err(cut_off)?;
+    Ok(bytes)
+}
+
+fn cut_off(error: io::Error) -> BundleError {
+    if error.kind() == io::ErrorKind::UnexpectedEof {
+        BundleError::malformed("it is cut off")
+    } else {
+        BundleError::Read(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zstd_reads_it() {
+        for size in [1, 511, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK] {
+            let content: Vec<u8> = (0..251).cycle().take(size).collect();
+            let mut frame = Vec::new();
+            write(&mut frame, &content).unwrap();
+            assert_eq!(zstd::decode_all(&frame[..]).unwrap(), content);
+            assert_eq!(read(&mut &frame[..], 1 << 20).unwrap(), content);
+        }
+    }
+
+    #[test]
+    fn no_bit_of_its_form_may_be_another() {
+        let mut frame = Vec::new();
+        write(&mut frame, b"hello").unwrap();
+        for bit in 0..(frame.len() - 5) * 8 {
+            let mut other = frame.clone();
+            other[bit / 8] ^= 1 << (bit % 8);
+            assert!(read(&mut &other[..], 1 << 20).is_err(), "bit {bit}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! What was found of a bundle: who signed it, whether its files are those that were signed, and what its logs say.
+
+use super::marks;
+use crate::bundle::verification::{
+    Basis, BasisKind, Judged, Recipe, Rules, SignatureState, Verification,
+};
+use crate::format;
+use crate::report::document::{Block, Conclusion, Document, Item, Line, Mark, Section, Text, Tone};
+use crate::results::verdict::ExitCode;
+
+const OPEN: Mark = Mark::new(Tone::Open, "?");
+
+/// What was found of a bundle.
+#[must_use]
+pub fn document(verification: &Verification) -> Document {
+    let mut blocks = Vec::new();
+    let judged = verification.judged.as_ref();
+    let first = [archive(verification), signature(&verification.signature)].into_iter();
+    let items = first.chain(judged.into_iter().flat_map(of_judged));
+    blocks.extend(Block::list(items));
+    if let Some(judged) = judged {
+        let of_kind = |kind| judged.basis.iter().filter(move |one| one.kind == kind);
+        blocks.extend(Section::of(
+            "judged again",
+            Block::list(of_kind(BasisKind::Raw).map(basis)),
+        ));
+        blocks.extend(Section::of(
+            "declared by the machine that ran it, not checked",
+            Block::list(of_kind(BasisKind::Declared).map(basis)),
+        ));
+    }
+    if let Some(differences) = &verification.differences {
+        let lists = [
+            ("changed", &differences.changed),
+            ("missing", &differences.missing),
+            ("extra", &differences.extra),
+        ];
+        let items = lists.into_iter().flat_map(|(word, paths)| {
+            let item = move |path: &String| Item::keyed(word, path).marked(marks::BAD);
+            paths.iter().map(item)
+        });
+        blocks.extend(Section::of("next to the manifest", Block::list(items)));
+    }
+    blocks.push(Block::Conclusion(conclusion(verification)));
+    if let Some(notice) = judged.and_then(|judged| judged.verdict.notice.as_ref()) {
+        blocks.push(Block::Notice(notice.into()));
+    }
+    Document {
+        title: "verification".into(),
+        blocks,
+        ..Document::default()
+    }
+}
+
+fn archive(verification: &Verification) -> Item {
+    let run = verification.run.as_deref().unwrap_or("unknown");
+    let mut item = Item::keyed("run", run);
+    item.details = vec![("sha256".into(), Line::from(&verification.sha256))];
+    item
+}
+
+fn signature(state: &SignatureState) -> Item {
+    let (mark, text) = match state {
+        SignatureState::Unsigned => (
+            OPEN,
+            "unsigned: anybody can have made or changed it".to_owned(),
+        ),
+        SignatureState::Invalid => (
+            marks::BAD,
+            "not checked: the archive is not as it was packed".to_owned(),
+        ),
+        SignatureState::NotChecked { key } => (
+            OPEN,
+            format!("by {key}; whose key that is was not checked (--signers FILE)"),
+        ),
+        SignatureState::Allowed { key, principals } => {
+            (marks::GOOD, format!("by {principals}, {key}"))
+        }
+        SignatureState::NotAllowed { key, because } => (marks::BAD, format!("by {key}: {because}")),
+    };
+    Item::keyed("signature", text).marked(mark)
+}
+
+fn of_judged(judged: &Judged) -> Vec<Item> {
+    let (files, bytes) = (
+        format::count(judged.files, "file"),
+        format::size(judged.bytes),
+    );
+    let good = |key: &str, text: String| Item::keyed(key, text).marked(marks::GOOD);
+    let open = |key: &str, text: String| Item::keyed(key, text).marked(OPEN);
+    let same = judged.differences.is_empty();
+    let verdict = if same {
+        good(
+            "verdict",
+            format!("{}, as its logs give again", judged.said),
+        )
+    } else {
+        let mut item = Item::keyed("verdict", format!("said {}", judged.said)).marked(marks::BAD);
+        let lines = judged.differences.iter();
+        item.details = lines.map(|line| ("differs".into(), line.into())).collect();
+        item
+    };
+    let rules = match &judged.rules {
+        Rules::None => Item::keyed("rules", "of no round"),
+        Rules::Same { name } => good("rules", format!("{name}: the bundle's are this program's")),
+        Rules::Differ { name } => open(
+            "rules",
+            format!(
+                "{name}: the bundle's are not this program's; {} by the bundle's, {} by this program's",
+                judged.by_bundle, judged.by_program
+            ),
+        ),
+        Rules::Unknown { name } => {
+            open("rules", format!("{name}: this program does not know them"))
+        }
+    };
+    let recipe = match &judged.recipe {
+        Recipe::Same { name } => good("recipe", format!("{name}: the built-in one")),
+        Recipe::NotBuiltIn { name } => open("recipe", format!("{name}: not a built-in one")),
+        Recipe::Differs { name, diff } => {
+            let mut item = open(
+                "recipe",
+                format!("{name}: not the built-in one of that name"),
+            );
+            item.details = diff.iter().map(|line| ("".into(), line.into())).collect();
+            item
+        }
+    };
+    let image = &judged.image;
+    let digests = image.digests.join(", ");
+    let image = if image.pinned {
+        good("image", format!("pinned; ran {digests}"))
+    } else {
+        open(
+            "image",
+            format!("{} was not pinned; ran {digests}", image.name),
+        )
+    };
+    let mut items = vec![
+        good(
+            "files",
+            format!("{files} ({bytes}), each as in the manifest"),
+        ),
+        verdict,
+        rules,
+        recipe,
+        image,
+    ];
+    if !judged.statement_differs.is_empty() {
+        let parts = judged.statement_differs.join(", ");
+        items.push(
+            Item::keyed("statement", format!("not about its files: {parts}")).marked(marks::BAD),
+        );
+    }
+    if !judged.missing.is_empty() {
+        items.push(open("missing", judged.missing.join(", ")));
+    }
+    items
+}
+
+fn basis(one: &Basis) -> Item {
+    let text = format!(
+        "{} ({}, {})",
+        one.what,
+        format::count(one.files, "file"),
+        format::size(one.bytes)
+    );
+    Item::keyed(&one.path, Text::from(text))
+}
+
+fn conclusion(verification: &Verification) -> Conclusion {
+    let judged = verification.judged.as_ref();
+    let alerts = verification.problems.iter().map(Line::from).collect();
+    if !verification.verified {
+        return Conclusion {
+            mark: Some(marks::BAD),
+            word: "not verified".into(),
+            alerts,
+            ..Conclusion::default()
+        };
+    }
+    let unsigned = verification.signature == SignatureState::Unsigned;
+    let outcome = judged.map_or_else(String::new, |judged| judged.said.to_string());
+    let mark = match verification.exit_code {
+        ExitCode::Success if unsigned => OPEN,
+        ExitCode::Success => marks::GOOD,
+        ExitCode::Inconclusive => OPEN,
+        _ => marks::BAD,
+    };
+    let word = if unsigned { "unsigned" } else { "verified" };
+    let sentence = judged.map_or_else(String::new, |judged| {
+        format!("{outcome}: {}", judged.verdict.sentence)
+    });
+    Conclusion {
+        mark: Some(mark),
+        word: word.into(),
+        sentence: sentence.into(),
+        ..Conclusion::default()
+    }
+}

@@ -1,0 +1,397 @@
+//! A run's evidence for somebody else: packed and signed here, verified there, by this program and by OpenSSH's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::{Scene, Told, ids};
+
+/// A run that was reproduced, by the planted ones' own arithmetic.
+pub const REPRODUCED: usize = 2;
+
+/// A home, a run and a key.
+pub struct Packing {
+    pub scene: Scene,
+    pub run: String,
+}
+
+impl Packing {
+    pub fn new() -> Self {
+        let scene = Scene::new(0..REPRODUCED + 1);
+        let run = ids([REPRODUCED])[0].clone();
+        Self { scene, run }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.scene.home().join(name)
+    }
+
+    /// Makes a key; its file.
+    pub fn key(&self, name: &str, kind: &[&str]) -> PathBuf {
+        let path = self.path(name);
+        let status = Command::new("ssh-keygen")
+            .args(["-q", "-N", "", "-C", name, "-f"])
+            .arg(&path)
+            .args(kind)
+            .status();
+        assert!(status.unwrap().success());
+        path
+    }
+
+    /// Packs the run, signed where a key is given.
+    pub fn pack(&self, name: &str, key: Option<&Path>) -> PathBuf {
+        let archive = self.path(name);
+        let told = self.try_pack(&archive, key);
+        assert_eq!(told.code, 0, "{}", told.err);
+        archive
+    }
+
+    pub fn try_pack(&self, archive: &Path, key: Option<&Path>) -> Told {
+        let archive = archive.display().to_string();
+        let key = key.map(|key| key.display().to_string());
+        let mut arguments = vec!["runs", "pack", &self.run, "--to", &archive];
+        arguments.extend(key.iter().flat_map(|key| ["--sign", key]));
+        self.scene.retrial(&arguments)
+    }
+
+    /// A file of allowed signers with this line before the key.
+    pub fn allow(&self, options: &str, key: &Path) -> PathBuf {
+        let public = fs::read_to_string(key.with_extension("pub")).unwrap();
+        let path = self.path("allowed_signers");
+        fs::write(&path, format!("{options} {public}")).unwrap();
+        path
+    }
+
+    pub fn verify(&self, archive: &Path, more: &[&str]) -> (i32, Value) {
+        let archive = archive.display().to_string();
+        let mut arguments = vec!["verify", &archive, "--output", "json"];
+        arguments.extend(more);
+        let told = self.scene.retrial(&arguments);
+        let found = serde_json::from_str(&told.out);
+        (told.code, found.unwrap_or_else(|_| panic!("{}", told.err)))
+    }
+}
+
+/// Whether OpenSSH's tools are here; says so where not.
+pub fn has_openssh() -> bool {
+    let found = Command::new("ssh-keygen").arg("-?").output().is_ok();
+    if !found {
+        println!("skipped: no ssh-keygen (the package openssh-client has it)");
+    }
+    found
+}
+
+#[test]
+fn a_signed_run_is_verified_and_judged_again() {
+    if !has_openssh() {
+        return;
+    }
+    let packing = Packing::new();
+    for (kind, options) in [("ed25519", &[][..]), ("rsa", &["-b", "3072"])] {
+        let key = packing.key(kind, &[&["-t", kind], options].concat());
+        let archive = packing.pack(&format!("{kind}.tar.zst"), Some(&key));
+        let (code, found) = packing.verify(&archive, &[]);
+        assert_eq!(code, 0, "{found}");
+        assert_eq!(found["verified"], true);
+        assert_eq!(found["run"], packing.run.as_str());
+        assert_eq!(found["signature"]["state"], "not_checked");
+        let judged = &found["judged"];
+        assert_eq!(judged["said"], "reproduced");
+        assert_eq!(judged["by_bundle"], "reproduced");
+        assert_eq!(judged["by_program"], "reproduced");
+        assert_eq!(judged["rules"]["state"], "same");
+        assert_eq!(judged["recipe"]["state"], "not_built_in");
+        assert_eq!(judged["image"]["pinned"], false);
+        let allowed = packing.allow("alice@example.com", &key);
+        let allowed = allowed.display().to_string();
+        let (code, found) = packing.verify(&archive, &["--signers", &allowed]);
+        assert_eq!(code, 0, "{found}");
+        assert_eq!(found["signature"]["principals"], "alice@example.com");
+        checked_by_openssh(&packing, &archive, &allowed);
+    }
+}
+
+/// `ssh-keygen` needs nothing of ours: the archive is a tar file.
+fn checked_by_openssh(packing: &Packing, archive: &Path, allowed: &str) {
+    let to = packing.path("unpacked");
+    let _ = fs::remove_dir_all(&to);
+    let bytes = zstd::decode_all(fs::File::open(archive).unwrap()).unwrap();
+    tar::Archive::new(&bytes[..]).unpack(&to).unwrap();
+    let check = |statement: &Path| {
+        Command::new("ssh-keygen")
+            .args(["-Y", "verify", "-f", allowed, "-I", "alice@example.com"])
+            .args(["-n", "retrial-evidence", "-s"])
+            .arg(to.join("statement.json.sig"))
+            .stdin(Stdio::from(fs::File::open(statement).unwrap()))
+            .output()
+            .unwrap()
+    };
+    let output = check(&to.join("statement.json"));
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(told.starts_with("Good \"retrial-evidence\" signature for alice@example.com"));
+    assert!(!check(&to.join("manifest.json")).status.success());
+}
+
+#[test]
+fn the_same_run_gives_the_same_bytes() {
+    if !has_openssh() {
+        return;
+    }
+    let packing = Packing::new();
+    let key = packing.key("key", &["-t", "ed25519"]);
+    let read = |name: &str, key| fs::read(packing.pack(name, key)).unwrap();
+    assert_eq!(read("a.tar.zst", None), read("b.tar.zst", None));
+    let first = read("c.tar.zst", Some(&*key));
+    // Neither times nor rights nor empty folders are anybody's evidence.
+    let run = packing.scene.run(REPRODUCED);
+    fs::create_dir(run.join("empty")).unwrap();
+    let plan = fs::read(run.join("plan.json")).unwrap();
+    fs::write(run.join("plan.json"), plan).unwrap();
+    assert_eq!(first, read("d.tar.zst", Some(&*key)));
+}
+
+#[test]
+fn an_agent_signs_as_the_key_does() {
+    if !has_openssh() {
+        return;
+    }
+    let packing = Packing::new();
+    let socket = packing.path("agent");
+    let Ok(mut agent) = Command::new("ssh-agent")
+        .args(["-D", "-a"])
+        .arg(&socket)
+        .stdout(Stdio::null())
+        .spawn()
+    else {
+        return println!("skipped: no ssh-agent");
+    };
+    while !socket.exists() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let archive = |name: &str| packing.path(name).display().to_string();
+    let pack = |key: &Path, name: &str| {
+        let key = key.display().to_string();
+        let arguments = [
+            "runs",
+            "pack",
+            &packing.run,
+            "--to",
+            &archive(name),
+            "--sign",
+            &key,
+        ];
+        let mut command = packing.scene.command(&arguments);
+        Told::of(&command.env("SSH_AUTH_SOCK", &socket).output().unwrap())
+    };
+    for kind in ["ed25519", "rsa"] {
+        let key = packing.key(kind, &["-t", kind]);
+        let public = key.with_extension("pub");
+        let told = pack(&public, "refused.tar.zst");
+        assert_eq!(told.code, 2, "the agent does not have it yet");
+        assert!(
+            told.err.contains("the ssh-agent did not sign"),
+            "{}",
+            told.err
+        );
+        assert!(!packing.path("refused.tar.zst").exists());
+        let added = Command::new("ssh-add")
+            .arg("-q")
+            .arg(&key)
+            .env("SSH_AUTH_SOCK", &socket)
+            .status();
+        assert!(added.unwrap().success());
+        let (by_agent, by_file) = (format!("{kind}-a.tar.zst"), format!("{kind}-f.tar.zst"));
+        let told = pack(&public, &by_agent);
+        assert_eq!(told.code, 0, "{}", told.err);
+        packing.pack(&by_file, Some(&key));
+        let read = |name: &str| fs::read(archive(name)).unwrap();
+        assert_eq!(read(&by_agent), read(&by_file));
+    }
+    agent.kill().unwrap();
+    agent.wait().unwrap();
+}
+
+#[test]
+fn what_cannot_be_packed_or_signed_is_refused() {
+    if !has_openssh() {
+        return;
+    }
+    let packing = Packing::new();
+    let archive = packing.path("a.tar.zst");
+    let refused = |key: &Path, because: &str| {
+        let told = packing.try_pack(&archive, Some(key));
+        assert_eq!(told.code, 2, "{}", told.err);
+        assert!(told.err.contains(because), "{}", told.err);
+        assert!(!archive.exists());
+    };
+    let other = packing.key("ec", &["-t", "ecdsa"]);
+    refused(
+        &other,
+        "ecdsa-sha2-nistp256: a bundle is signed by an ed25519 or an RSA key",
+    );
+    let short = packing.key("short", &["-t", "rsa", "-b", "1024"]);
+    refused(&short, "1024-bit RSA");
+    let pem = packing.key("pem", &["-t", "rsa", "-m", "PEM"]);
+    refused(&pem, "not an OpenSSH private key");
+    refused(
+        &packing.scene.run(0).join("plan.json"),
+        "neither an OpenSSH private key nor a public key",
+    );
+    refused(&packing.path("nowhere"), "No such file");
+    let key = packing.key("key", &["-t", "ed25519"]);
+    let key = key.display().to_string();
+    let more = |arguments: &[&str], because: &str| {
+        let told = packing
+            .scene
+            .retrial(&[&["runs", "pack"], arguments].concat());
+        assert_eq!(told.code, 2, "{}", told.err);
+        assert!(told.err.contains(because), "{}", told.err);
+    };
+    let to = archive.display().to_string();
+    let all = ["--recipe", "llama2", "--to", &to, "--sign", &key];
+    more(&all, "of one run; these are 3");
+    more(
+        &[&packing.run, "--to", "a.tar.gz", "--sign", &key],
+        "ends in .tar.zst",
+    );
+    fs::remove_file(packing.scene.run(REPRODUCED).join("verdict.json")).unwrap();
+    more(&[&packing.run, "--to", &to], "has no verdict");
+    let told = packing.scene.retrial(&["verify", &key]);
+    assert_eq!(told.code, 2, "{}", told.out);
+    assert!(told.err.contains("is no bundle"), "{}", told.err);
+}
+
+#[test]
+fn an_unsigned_run_says_so_and_is_nobodys() {
+    let packing = Packing::new();
+    let archive = packing.pack("a.tar.zst", None);
+    let (code, found) = packing.verify(&archive, &[]);
+    assert_eq!(
+        (code, &found["signature"]["state"]),
+        (0, &"unsigned".into())
+    );
+    let told = packing
+        .scene
+        .retrial(&["verify", archive.to_str().unwrap()]);
+    assert!(told.out.contains("? unsigned: reproduced"), "{}", told.out);
+    let allowed = packing.path("allowed");
+    fs::write(&allowed, "").unwrap();
+    let (code, found) = packing.verify(&archive, &["--signers", allowed.to_str().unwrap()]);
+    assert_eq!((code, &found["verified"]), (1, &false.into()));
+    assert_eq!(found["problems"][0], "it is unsigned");
+}
+
+#[test]
+fn a_verified_verdict_has_its_own_exit_code() {
+    for (number, outcome, code) in [
+        (0, "not reproduced", 1),
+        (2, "reproduced", 0),
+        (5, "inconclusive", 5),
+    ] {
+        let run = ids([number])[0].clone();
+        let packing = Packing {
+            scene: Scene::new(number..number + 1),
+            run,
+        };
+        let archive = packing.pack("a.tar.zst", None);
+        let (exit, found) = packing.verify(&archive, &[]);
+        assert_eq!((exit, &found["judged"]["said"]), (code, &outcome.into()));
+        assert_eq!(found["verified"], true);
+    }
+}
+
+/// Other machines take it in like any archive; a report names it by its sum.
+#[test]
+fn a_bundle_is_imported_and_reported() {
+    let packing = Packing::new();
+    let archive = packing.pack("a.tar.zst", None);
+    let path = archive.display().to_string();
+    let here = Scene::new(0..0);
+    let told = here.retrial(&["runs", "import", &path]);
+    assert_eq!(told.code, 0, "{}", told.err);
+    let read = |scene: &Scene| fs::read(scene.run(REPRODUCED).join("journal.jsonl")).unwrap();
+    assert_eq!(read(&packing.scene), read(&here));
+    let (_, found) = packing.verify(&archive, &[]);
+    for output in ["html", "markdown", "text"] {
+        let told = here.retrial(&["report", &path, "--to", "-", "--output", output]);
+        assert_eq!(told.code, 0, "{}", told.err);
+        let text: String = told.out.split_whitespace().collect();
+        assert!(
+            text.contains(found["sha256"].as_str().unwrap()),
+            "{output}: {}",
+            told.out
+        );
+        assert!(text.contains("unsigned"), "{output}: {}", told.out);
+        assert!(
+            !told.out.contains("retrial-verify-"),
+            "{output}: {}",
+            told.out
+        );
+    }
+    let mut bytes = fs::read(&archive).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(&archive, bytes).unwrap();
+    let told = here.retrial(&["report", &path, "--to", "-"]);
+    assert_eq!(told.code, 1, "{}", told.err);
+    assert!(told.err.contains("not verified"), "{}", told.err);
+    let told = here.retrial(&["runs", "import", &path]);
+    assert_eq!(told.code, 2, "{}", told.err);
+}
+
+/// Somebody else, in another language, without a network, an engine or a home.
+#[test]
+fn it_is_the_same_verdict_for_anybody_anywhere() {
+    let packing = Packing::new();
+    let archive = packing.pack("a.tar.zst", None);
+    let (_, expected) = packing.verify(&archive, &[]);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let program = elsewhere.path().join("retrial");
+    fs::copy(env!("CARGO_BIN_EXE_retrial"), &program).unwrap();
+    let copy = elsewhere.path().join("a.tar.zst");
+    fs::copy(&archive, &copy).unwrap();
+    for path in [elsewhere.path(), &program, &copy] {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let line = format!(
+        "{} verify {} --output json",
+        program.display(),
+        copy.display()
+    );
+    let works = |by: &[&str]| {
+        let trial = Command::new(by[0]).args(&by[1..]).arg("true").output();
+        trial.is_ok_and(|output| output.status.success())
+    };
+    let nobody: &[&str] = &[
+        "setpriv",
+        "--reuid=65534",
+        "--regid=65534",
+        "--clear-groups",
+    ];
+    for by in [&["env"][..], &["unshare", "-n"], nobody] {
+        if !works(by) {
+            println!("skipped: {} does not work here", by.join(" "));
+            continue;
+        }
+        let output = Command::new(by[0])
+            .args(&by[1..])
+            .args(line.split(' '))
+            .env_clear()
+            .env("PATH", std::env::var("PATH").unwrap())
+            .env("HOME", "/nonexistent")
+            .env("LANG", "tr_TR.UTF-8")
+            .env("LC_ALL", "tr_TR.UTF-8")
+            .env("TZ", "Pacific/Kiritimati")
+            .env("DOCKER_HOST", "tcp://192.0.2.1:2375")
+            .current_dir("/")
+            .output()
+            .unwrap();
+        let told = Told::of(&output);
+        assert_eq!(told.code, 0, "{by:?}: {}", told.err);
+        let mut found: Value = serde_json::from_str(&told.out).unwrap();
+        found["file"] = expected["file"].clone();
+        assert_eq!(found, expected, "{by:?}");
+    }
+}

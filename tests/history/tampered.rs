@@ -1,0 +1,408 @@
+//! Bundles that somebody changed: none of them is verified, whatever was changed and however it was packed again.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use retrial::app::evidence::{Verified, VerifyRequest, verify};
+use retrial::bundle::body::BodyWriter;
+use retrial::bundle::hashing::sha256;
+use retrial::bundle::verification::SignatureState;
+use retrial::bundle::{Head, Manifest};
+use serde_json::Value;
+
+use super::evidence::{Packing, REPRODUCED, has_openssh};
+use super::ids;
+
+type Files = Vec<(String, Vec<u8>)>;
+
+/// A signed bundle, taken apart.
+struct Bundle {
+    packing: Packing,
+    bytes: Vec<u8>,
+    head: Head,
+    files: Files,
+    key: PathBuf,
+    allowed: PathBuf,
+}
+
+impl Bundle {
+    fn new() -> Option<Self> {
+        if !has_openssh() {
+            return None;
+        }
+        let packing = Packing::new();
+        let key = packing.key("key", &["-t", "ed25519"]);
+        let bytes = fs::read(packing.pack("a.tar.zst", Some(&key))).unwrap();
+        let head = Head::read(&mut &bytes[..]).unwrap();
+        let manifest = Manifest::parse(&head.manifest).unwrap();
+        let run = packing.scene.run(REPRODUCED);
+        let read = |path: String| (path.clone(), fs::read(run.join(path)).unwrap());
+        let files = manifest.files.into_iter().map(|file| read(file.path));
+        let allowed = packing.allow("alice@example.com", &key);
+        Some(Self {
+            bytes,
+            head,
+            files: files.collect(),
+            key,
+            allowed,
+            packing,
+        })
+    }
+
+    fn verify(&self, bytes: &[u8], signers: bool) -> Option<Verified> {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(bytes).unwrap();
+        let request = VerifyRequest {
+            bundle: file.path().to_owned(),
+            signers: signers.then(|| self.allowed.clone()),
+            identity: None,
+        };
+        // What does not even begin like a bundle is an error.
+        verify(&request).ok()
+    }
+
+    /// Asserts that it is not verified, neither with nor without allowed signers; returns why.
+    fn refused(&self, bytes: &[u8], what: &str) -> String {
+        let mut because = String::new();
+        for signers in [true, false] {
+            let Some(found) = self.verify(bytes, signers) else {
+                continue;
+            };
+            let found = found.verification;
+            assert!(!found.verified, "{what}: verified");
+            assert_eq!(found.exit_code.code(), 1, "{what}");
+            because = serde_json::to_string(&found).unwrap();
+        }
+        because
+    }
+
+    /// Packs it again as anybody can: unpacked, changed, tar and zstd.
+    fn by_tar(&self, files: &Files) -> Vec<u8> {
+        let signatures = self.head.signatures.as_ref().unwrap();
+        let run = &self.packing.run;
+        let first = [
+            ("manifest.json".to_owned(), self.head.manifest.clone()),
+            ("statement.json".to_owned(), self.head.statement.clone()),
+            ("statement.json.sig".to_owned(), signatures.ssh.clone()),
+            (
+                "statement.dsse.json".to_owned(),
+                signatures.envelope.clone(),
+            ),
+        ];
+        let rest = files.iter();
+        let rest = rest.map(|(path, content)| (format!("{run}/{path}"), content.clone()));
+        let mut tar = tar::Builder::new(Vec::new());
+        for (path, content) in first.into_iter().chain(rest) {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(content.len() as u64);
+            header.set_mode(0o644);
+            tar.append_data(&mut header, path, &content[..]).unwrap();
+        }
+        zstd::encode_all(&tar.into_inner().unwrap()[..], 3).unwrap()
+    }
+
+    /// Packs it again in this form, with a manifest that fits, under the head that it gives.
+    fn in_form(&self, files: &Files, head: impl Fn(Vec<u8>) -> Head) -> Vec<u8> {
+        let mut sorted = files.clone();
+        sorted.sort_by(|one, other| Path::new(&one.0).cmp(Path::new(&other.0)));
+        let mut body = BodyWriter::new(Vec::new(), &self.packing.run).unwrap();
+        for (path, content) in &sorted {
+            body.add(path, content.len() as u64, &content[..]).unwrap();
+        }
+        let (body, manifest) = body.finish().unwrap();
+        let mut bytes = Vec::new();
+        head(manifest.text().unwrap().into_bytes())
+            .write(&mut bytes)
+            .unwrap();
+        bytes.extend(body);
+        bytes
+    }
+
+    /// The statement, made to be about another manifest.
+    fn statement_about(&self, manifest: &[u8]) -> Vec<u8> {
+        let text = String::from_utf8(self.head.statement.clone()).unwrap();
+        text.replace(&sha256(&self.head.manifest), &sha256(manifest))
+            .into_bytes()
+    }
+
+    /// Every way to pack these files again without the key.
+    fn refused_in_every_way(&self, files: &Files, what: &str) {
+        let because = self.refused(&self.by_tar(files), what);
+        let named = ["\"changed\":[\"", "\"missing\":[\"", "\"extra\":[\""];
+        assert!(
+            named.iter().any(|list| because.contains(list)),
+            "{what}: {because}"
+        );
+        let old = |_| self.head.clone();
+        self.refused(&self.in_form(files, old), what);
+        let new_manifest = |manifest| Head {
+            manifest,
+            ..self.head.clone()
+        };
+        self.refused(&self.in_form(files, new_manifest), what);
+        let new_statement = |manifest: Vec<u8>| Head {
+            statement: self.statement_about(&manifest),
+            manifest,
+            ..self.head.clone()
+        };
+        self.refused(&self.in_form(files, new_statement), what);
+        // Without a signature it is unsigned at best.
+        let unsigned = |manifest: Vec<u8>| Head {
+            statement: self.statement_about(&manifest),
+            manifest,
+            signatures: None,
+        };
+        let bytes = self.in_form(files, unsigned);
+        assert!(
+            !self.verify(&bytes, true).unwrap().verification.verified,
+            "{what}"
+        );
+        let found = self.verify(&bytes, false).unwrap().verification;
+        assert_eq!(found.signature, SignatureState::Unsigned, "{what}");
+    }
+}
+
+#[test]
+fn every_file_changed_removed_added_renamed_or_swapped() {
+    let Some(bundle) = Bundle::new() else { return };
+    let mut changes: Vec<(String, Files)> = Vec::new();
+    for at in 0..bundle.files.len() {
+        let name = bundle.files[at].0.clone();
+        let mut change = |what: &str, by: &dyn Fn(&mut Files)| {
+            let mut files = bundle.files.clone();
+            by(&mut files);
+            changes.push((format!("{name} {what}"), files));
+        };
+        change("by a byte", &|files| {
+            let content = &mut files[at].1;
+            let middle = content.len() / 2;
+            content[middle] ^= 1;
+        });
+        change("cut off", &|files| {
+            let content = &mut files[at].1;
+            content.truncate(content.len() - 1);
+        });
+        change("removed", &|files| drop(files.remove(at)));
+        change("renamed", &|files| files[at].0.push('x'));
+        change("added", &|files| {
+            let (path, content) = files[at].clone();
+            files.push((format!("{path}.more"), content));
+        });
+        // Of the same name in the other mode, and of every other run.
+        for other in 0..at {
+            let same =
+                |one: &str, other: &str| Path::new(one).file_name() == Path::new(other).file_name();
+            if same(&bundle.files[other].0, &name) && bundle.files[other].1 != bundle.files[at].1 {
+                change("swapped", &|files| {
+                    let (before, after) = files.split_at_mut(at);
+                    std::mem::swap(&mut before[other].1, &mut after[0].1);
+                });
+            }
+        }
+        for run in ids(0..REPRODUCED) {
+            let path = bundle
+                .packing
+                .scene
+                .home()
+                .join("runs")
+                .join(run)
+                .join(&name);
+            let Ok(content) = fs::read(path) else {
+                continue;
+            };
+            if content != bundle.files[at].1 {
+                change("of another run", &|files| files[at].1.clone_from(&content));
+            }
+        }
+    }
+    assert!(changes.len() > 90, "{}", changes.len());
+    changes
+        .par_iter()
+        .for_each(|(what, files)| bundle.refused_in_every_way(files, what));
+}
+
+#[test]
+fn ten_thousand_flipped_bytes() {
+    let Some(bundle) = Bundle::new() else { return };
+    assert!(
+        bundle
+            .verify(&bundle.bytes, true)
+            .unwrap()
+            .verification
+            .verified
+    );
+    let size = bundle.bytes.len();
+    (0..10_000_u64).into_par_iter().for_each(|seed| {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut bytes = bundle.bytes.clone();
+        let (at, by) = (random.usize(..size), random.u8(1..));
+        bytes[at] ^= by;
+        // Signers are not asked: the key itself must not be another one unnoticed.
+        let found = bundle.verify(&bytes, false);
+        let verified = found.is_some_and(|found| found.verification.verified);
+        assert!(!verified, "byte {at} xor {by:#x}");
+    });
+    // The form of the head, bit by bit: magic, frame, the headers of its files.
+    let first = 14 + 3 + 512;
+    (0..first * 8).into_par_iter().for_each(|bit| {
+        let mut bytes = bundle.bytes.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        let found = bundle.verify(&bytes, false);
+        assert!(
+            !found.is_some_and(|found| found.verification.verified),
+            "bit {bit}"
+        );
+    });
+}
+
+#[test]
+fn signatures_of_others() {
+    let Some(bundle) = Bundle::new() else { return };
+    let packing = &bundle.packing;
+    let other = packing.key("other", &["-t", "ed25519"]);
+    let archive = packing.pack("other.tar.zst", Some(&other));
+    let check = |archive: &Path, allowed: &Path, more: &[&str], because: &str| {
+        let allowed = ["--signers", allowed.to_str().unwrap()];
+        let (code, found) = packing.verify(archive, &[&allowed, more].concat());
+        assert_eq!(
+            (code, &found["verified"]),
+            (1, &Value::Bool(false)),
+            "{found}"
+        );
+        let problem = found["problems"][0].as_str().unwrap();
+        assert!(problem.contains(because), "{problem}");
+    };
+    check(&archive, &bundle.allowed, &[], "its key is not in the file");
+    let own = packing.path("a.tar.zst");
+    let allow = |options: &str| packing.allow(options, &bundle.key);
+    let expired = allow("alice@example.com valid-before=\"20200101\"");
+    check(&own, &expired, &[], "the key has not been valid since 20");
+    let later = allow("alice@example.com valid-after=\"22000101Z\"");
+    check(
+        &own,
+        &later,
+        &[],
+        "the key is not valid before 2200-01-01T00:00:00Z",
+    );
+    let git = allow("alice@example.com namespaces=\"git,file\"");
+    check(
+        &own,
+        &git,
+        &[],
+        "the key is for the namespaces git,file, not for retrial-evidence",
+    );
+    let alice = allow("alice@example.com");
+    let bob = ["--identity", "bob@example.com"];
+    check(
+        &own,
+        &alice,
+        &bob,
+        "the key is of alice@example.com, not of bob@example.com",
+    );
+
+    // A signature of the same statement by the same key, for something else.
+    fs::write(packing.path("statement.json"), &bundle.head.statement).unwrap();
+    let sign = |key: &Path, namespace: &str| {
+        let statement = packing.path("statement.json");
+        let _ = fs::remove_file(packing.path("statement.json.sig"));
+        let signed = std::process::Command::new("ssh-keygen")
+            .args(["-q", "-Y", "sign", "-n", namespace, "-f"])
+            .args([key, &statement])
+            .status();
+        assert!(signed.unwrap().success());
+        fs::read(packing.path("statement.json.sig")).unwrap()
+    };
+    let with = |ssh: Vec<u8>| {
+        let mut head = bundle.head.clone();
+        head.signatures.as_mut().unwrap().ssh = ssh;
+        let mut bytes = Vec::new();
+        head.write(&mut bytes).unwrap();
+        let mut old = Vec::new();
+        bundle.head.write(&mut old).unwrap();
+        bytes.extend(&bundle.bytes[old.len()..]);
+        bytes
+    };
+    // OpenSSH's own signature is as ours, byte by byte.
+    assert_eq!(with(sign(&bundle.key, "retrial-evidence")), bundle.bytes);
+    let because = bundle.refused(&with(sign(&bundle.key, "file")), "another namespace");
+    assert!(because.contains("it is of the namespace file"), "{because}");
+    bundle.refused(
+        &with(sign(&other, "retrial-evidence")),
+        "another key's beside the envelope",
+    );
+}
+
+/// Its signer may lie: the logs do not.
+#[test]
+fn a_signed_lie_is_found_by_judging_again() {
+    let Some(bundle) = Bundle::new() else { return };
+    let packing = &bundle.packing;
+    let run = packing.scene.run(REPRODUCED);
+    let lie = |name: &str, from: &str, to: &str, because: &str| {
+        let path = run.join(name);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{name}: {from}");
+        fs::write(&path, text.replace(from, to)).unwrap();
+        let archive = packing.path("lie.tar.zst");
+        let _ = fs::remove_file(&archive);
+        let archive = packing.pack("lie.tar.zst", Some(&bundle.key));
+        fs::write(&path, text).unwrap();
+        let (code, found) = packing.verify(&archive, &[]);
+        assert_eq!(
+            (code, &found["verified"]),
+            (1, &Value::Bool(false)),
+            "{found}"
+        );
+        let problems = found["problems"].to_string();
+        assert!(problems.contains(because), "{problems}");
+    };
+    let summary = "results/Offline/performance/run_1/mlperf_log_summary.txt";
+    lie(
+        summary,
+        "Result is : VALID",
+        "Result is : INVALID",
+        "its verdict is not that of its logs",
+    );
+    lie(
+        "verdict.json",
+        "\"reproduced\"",
+        "\"measured\"",
+        "said measured, judged reproduced",
+    );
+    lie("verdict.json", "tokens/s\"", "samples/s\"", "the logs have");
+    lie(
+        "recipe.yaml",
+        "title",
+        "# title",
+        "recipe.yaml is not the recipe of plan.json",
+    );
+}
+
+/// Logs of other seeds, and rules in the bundle that ask for these: the program has its own.
+#[test]
+fn rules_made_to_fit_are_found() {
+    let Some(bundle) = Bundle::new() else { return };
+    let packing = &bundle.packing;
+    let run = packing.scene.run(REPRODUCED);
+    let of_mode = |mode: &str| format!("results/Offline/{mode}/run_1/mlperf_log_detail.txt");
+    for name in ["plan.json", &of_mode("performance"), &of_mode("accuracy")] {
+        let text = fs::read_to_string(run.join(name)).unwrap();
+        assert!(text.contains("2465351861681999779"), "{name}");
+        fs::write(run.join(name), text.replace("2465351861681999779", "42")).unwrap();
+    }
+    let archive = packing.pack("lie.tar.zst", Some(&bundle.key));
+    let (code, found) = packing.verify(&archive, &[]);
+    assert_eq!(
+        (code, &found["verified"]),
+        (1, &Value::Bool(false)),
+        "{found}"
+    );
+    let judged = &found["judged"];
+    assert_eq!(judged["rules"]["state"], "differ");
+    assert_eq!(
+        (&judged["by_bundle"], &judged["by_program"]),
+        (&"reproduced".into(), &"invalid".into())
+    );
+}
