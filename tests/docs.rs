@@ -124,6 +124,7 @@ fn folded(line: &str) -> String {
     let rules = [
         (r"\d{8}-\d{6}-([a-z0-9-]+)-[0-9a-f]{4}", "ID-$1"),
         (r"sha256:[0-9a-f]{12,}|\b[0-9a-f]{12,64}\b", "HEX"),
+        (r"SHA256:[A-Za-z0-9+/]{43}", "KEY"),
         (r"unix://\S+", "SOCKET"),
         (r"[\d][\d,.:]*", "N"),
         (r"N (ns|µs|ms|s|min|m|h|kB|MB|GB|KiB|MiB|GiB)\b", "N U"),
@@ -411,6 +412,14 @@ fn trouble() {
 #[test]
 fn reports() {
     check("docs/reports.md");
+}
+
+#[test]
+fn evidence() {
+    if Command::new("ssh-keygen").arg("-?").output().is_err() {
+        return eprintln!("skipped: no ssh-keygen (the package openssh-client has it)");
+    }
+    check("docs/evidence.md");
 }
 
 #[test]
