@@ -26,6 +26,11 @@ fn root() -> &'static Path {
 #[case("docs/report.schema.json", "report", schema::report())]
 #[case("docs/tree.schema.json", "tree", schema::tree())]
 #[case(
+    "docs/verification.schema.json",
+    "verification",
+    schema::verification()
+)]
+#[case(
     "docs/batch-verdict.schema.json",
     "batch-verdict",
     schema::batch_verdict()

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use tar::Archive;
 use zstd::stream::read::Decoder;
@@ -19,7 +20,7 @@ const MOST_ENTRIES: usize = 200_000;
 const MOST_BYTES: u64 = 64 << 30;
 
 /// How the files of an archive differ from its manifest.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Differences {
     /// Their content is another.
     pub changed: Vec<String>,

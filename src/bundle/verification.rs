@@ -1,12 +1,13 @@
 //! What was found of a bundle: its signature, its files, and the verdict that its logs give again.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::found::Differences;
 use crate::results::verdict::{ExitCode, Outcome, Verdict};
 
 /// What was found of a bundle.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Verification {
     /// Version of this document.
     pub schema: u32,
@@ -33,7 +34,7 @@ pub struct Verification {
 }
 
 /// Who signed a bundle.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum SignatureState {
     /// Nobody: whoever changed it can have made it.
@@ -62,7 +63,7 @@ pub enum SignatureState {
 }
 
 /// The verdict of a bundle's logs next to the one that it came with.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Judged {
     /// Its files, each as in the manifest.
     pub files: usize,
@@ -95,7 +96,7 @@ pub struct Judged {
 }
 
 /// The rules of the round in a bundle next to those that this program knows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Rules {
     /// The run is judged by none.
@@ -118,7 +119,7 @@ pub enum Rules {
 }
 
 /// A recipe next to the built-in one of its name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Recipe {
     /// It is the built-in one, with the run's settings.
@@ -141,7 +142,7 @@ pub enum Recipe {
 }
 
 /// The image of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Image {
     /// As the plan names it.
     pub name: String,
@@ -152,7 +153,7 @@ pub struct Image {
 }
 
 /// What a part of a run's evidence is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Basis {
     /// `raw`: judged again; `declared`: taken as it is.
     pub kind: BasisKind,
@@ -167,7 +168,7 @@ pub struct Basis {
 }
 
 /// Whether evidence was judged again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BasisKind {
     /// Logs that were judged again.

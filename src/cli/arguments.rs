@@ -315,6 +315,8 @@ pub enum SchemaOf {
     Batch,
     /// The verdict on a batch: its verdict.json, and `batch` with --output json
     BatchVerdict,
+    /// What `verify` finds: `verify --output json`
+    Verification,
     /// Sites
     Site,
 }

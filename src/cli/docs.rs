@@ -19,6 +19,7 @@ pub fn schema(of: SchemaOf) -> ExitCode {
         SchemaOf::Tree => report::schema::tree(),
         SchemaOf::Batch => crate::batch::schema::json(),
         SchemaOf::BatchVerdict => report::schema::batch_verdict(),
+        SchemaOf::Verification => report::schema::verification(),
         SchemaOf::Site => crate::site::schema::json(),
     });
     ExitCode::Success

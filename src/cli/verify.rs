@@ -1,20 +1,44 @@
 //! `retrial verify`: checks the bundle of a run that somebody else packed.
 
-use crate::app::evidence;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::app::evidence::{self, Verified};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, VerifyRequest};
+use crate::app::runtime::runtime;
 use crate::app::terminal;
 use crate::report::content;
 use crate::results::verdict::ExitCode;
 
-/// Checks a bundle, and judges its logs again.
+/// Checks a bundle, and judges its logs again. What was unpacked is removed, after a signal, too.
 pub fn verify(global: &GlobalOptions, request: &VerifyRequest) -> Result<ExitCode, Failure> {
-    let verified = evidence::verify(request)?;
-    let verification = &verified.verification;
+    let directory = evidence::directory()?;
+    let (request, to) = (request.clone(), directory.path().to_owned());
+    let runtime = runtime()?;
+    let verified = runtime.block_on(async {
+        let work = tokio::task::spawn_blocking(move || evidence::verify(&request, &to));
+        let (Ok(mut interrupt), Ok(mut terminate)) = (
+            signal(SignalKind::interrupt()),
+            signal(SignalKind::terminate()),
+        ) else {
+            return work.await.ok();
+        };
+        tokio::select! {
+            done = work => done.ok(),
+            _ = interrupt.recv() => None,
+            _ = terminate.recv() => None,
+        }
+    });
+    // What reads the archive is not waited for: nothing of it counts any more.
+    runtime.shutdown_background();
+    let Some(verified) = verified else {
+        return Ok(ExitCode::Interrupted);
+    };
+    let Verified { verification, .. } = verified?;
     if global.output == Output::Json {
-        terminal::print_json(verification);
+        terminal::print_json(&verification);
     } else {
-        terminal::show(&content::verification::document(verification));
+        terminal::show(&content::verification::document(&verification));
     }
     Ok(verification.exit_code)
 }

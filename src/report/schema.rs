@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::content::tree::TreeVerdict;
 use super::json::Report;
 use crate::batch::verdict::BatchVerdict;
+use crate::bundle::verification::Verification;
 use crate::results::verdict::Verdict;
 use crate::results::verdict::comparison::{Comparison, Comparisons};
 
@@ -43,6 +44,12 @@ pub fn tree() -> String {
 #[must_use]
 pub fn batch_verdict() -> String {
     written::<BatchVerdict>("Retrial verdict on a batch")
+}
+
+/// Of what was found of a run's archive.
+#[must_use]
+pub fn verification() -> String {
+    written::<Verification>("Retrial verification")
 }
 
 fn written<T: schemars::JsonSchema>(title: &str) -> String {

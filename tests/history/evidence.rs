@@ -6,7 +6,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use super::json_schema::fits;
 use super::{Scene, Told, ids};
+use retrial::report::schema::verification;
 
 /// A run that was reproduced, by the planted ones' own arithmetic.
 pub const REPRODUCED: usize = 2;
@@ -97,6 +99,8 @@ fn a_signed_run_is_verified_and_judged_again() {
         assert_eq!(found["verified"], true);
         assert_eq!(found["run"], packing.run.as_str());
         assert_eq!(found["signature"]["state"], "not_checked");
+        let schema: Value = serde_json::from_str(&verification()).unwrap();
+        assert_eq!(fits(&schema, &schema, &found, ""), Ok(()));
         let judged = &found["judged"];
         assert_eq!(judged["said"], "reproduced");
         assert_eq!(judged["by_bundle"], "reproduced");
@@ -150,67 +154,6 @@ fn the_same_run_gives_the_same_bytes() {
     let plan = fs::read(run.join("plan.json")).unwrap();
     fs::write(run.join("plan.json"), plan).unwrap();
     assert_eq!(first, read("d.tar.zst", Some(&*key)));
-}
-
-#[test]
-fn an_agent_signs_as_the_key_does() {
-    if !has_openssh() {
-        return;
-    }
-    let packing = Packing::new();
-    let socket = packing.path("agent");
-    let Ok(mut agent) = Command::new("ssh-agent")
-        .args(["-D", "-a"])
-        .arg(&socket)
-        .stdout(Stdio::null())
-        .spawn()
-    else {
-        return println!("skipped: no ssh-agent");
-    };
-    while !socket.exists() {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    let archive = |name: &str| packing.path(name).display().to_string();
-    let pack = |key: &Path, name: &str| {
-        let key = key.display().to_string();
-        let arguments = [
-            "runs",
-            "pack",
-            &packing.run,
-            "--to",
-            &archive(name),
-            "--sign",
-            &key,
-        ];
-        let mut command = packing.scene.command(&arguments);
-        Told::of(&command.env("SSH_AUTH_SOCK", &socket).output().unwrap())
-    };
-    for kind in ["ed25519", "rsa"] {
-        let key = packing.key(kind, &["-t", kind]);
-        let public = key.with_extension("pub");
-        let told = pack(&public, "refused.tar.zst");
-        assert_eq!(told.code, 2, "the agent does not have it yet");
-        assert!(
-            told.err.contains("the ssh-agent did not sign"),
-            "{}",
-            told.err
-        );
-        assert!(!packing.path("refused.tar.zst").exists());
-        let added = Command::new("ssh-add")
-            .arg("-q")
-            .arg(&key)
-            .env("SSH_AUTH_SOCK", &socket)
-            .status();
-        assert!(added.unwrap().success());
-        let (by_agent, by_file) = (format!("{kind}-a.tar.zst"), format!("{kind}-f.tar.zst"));
-        let told = pack(&public, &by_agent);
-        assert_eq!(told.code, 0, "{}", told.err);
-        packing.pack(&by_file, Some(&key));
-        let read = |name: &str| fs::read(archive(name)).unwrap();
-        assert_eq!(read(&by_agent), read(&by_file));
-    }
-    agent.kill().unwrap();
-    agent.wait().unwrap();
 }
 
 #[test]

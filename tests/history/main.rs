@@ -7,10 +7,14 @@ mod evidence;
 mod exchange;
 mod hostile_bundle;
 mod index;
+#[path = "../support/json_schema.rs"]
+mod json_schema;
+mod lies;
 mod listing;
 #[path = "../many_runs/mod.rs"]
 mod many_runs;
 mod removing;
+mod signed;
 mod tampered;
 
 use std::ops::Range;

@@ -1,5 +1,7 @@
 //! The recipe of a bundle next to the built-in one of its name.
 
+use std::time::Duration;
+
 use similar::{ChangeTag, TextDiff};
 
 use crate::app::catalog;
@@ -7,6 +9,8 @@ use crate::bundle::verification::Recipe;
 use crate::plan::Plan;
 use retrial_recipe::{Setting, resolve};
 
+/// No longer is compared; what is left then counts as different.
+const LONGEST: Duration = Duration::from_secs(2);
 /// No more lines are shown.
 const MOST_LINES: usize = 20;
 
@@ -42,7 +46,10 @@ fn with_settings(name: &str, settings: &[Setting], text: &str) -> Recipe {
 }
 
 fn diff(known: &str, own: &str) -> Vec<String> {
-    let diff = TextDiff::from_lines(known, own);
+    // Somebody may have made a text that takes long to compare.
+    let diff = TextDiff::configure()
+        .timeout(LONGEST)
+        .diff_lines(known, own);
     let changed = diff.iter_all_changes().filter_map(|change| {
         let sign = match change.tag() {
             ChangeTag::Equal => return None,

@@ -22,20 +22,39 @@ use crate::results::verdict::{ExitCode, QualifierKind, Verdict};
 use crate::run::judge_run;
 use crate::store::RunDirectory;
 use crate::store::journal::{Event, Journal, State};
+use crate::store::open::read_text_beneath;
+
+/// No text of a run that is read as a whole is larger.
+const LARGEST: u64 = 64 << 20;
 
 /// A bundle that was looked at.
 pub struct Verified {
     /// What was found.
     pub verification: Verification,
-    /// The run, unpacked as long as this value lives; none where it was not unpacked.
-    pub run: Option<(TempDir, RunDirectory)>,
+    /// The run, unpacked below the directory; none where it was not unpacked.
+    pub run: Option<RunDirectory>,
 }
 
-/// Looks at a bundle. What is wrong with it is in the result; only what keeps one from looking is a failure.
+/// A directory to unpack into, which is removed with this value.
+///
+/// # Errors
+/// If the disk takes no more.
+pub fn directory() -> Result<TempDir, Failure> {
+    let directory = tempfile::Builder::new().prefix("retrial-verify-").tempdir();
+    directory.map_err(|error| {
+        let temporary = std::env::temp_dir();
+        Failure::host(format!(
+            "failed to create a directory in {}: {error}\n  choose another one: TMPDIR",
+            temporary.display()
+        ))
+    })
+}
+
+/// Looks at a bundle, and unpacks it into a directory of ours. What is wrong with it is in the result; only what keeps one from looking is a failure.
 ///
 /// # Errors
 /// If the file or the allowed signers cannot be read, or it does not even begin like a bundle.
-pub fn verify(request: &VerifyRequest) -> Result<Verified, Failure> {
+pub fn verify(request: &VerifyRequest, to: &Path) -> Result<Verified, Failure> {
     let path = &request.bundle;
     let signers = request.signers.as_deref().map(allowed).transpose()?;
     let unreadable = |error: std::io::Error| {
@@ -64,6 +83,7 @@ pub fn verify(request: &VerifyRequest) -> Result<Verified, Failure> {
     let look = Look {
         signers,
         name: request.identity.as_deref(),
+        to,
     };
     match look.at(file, &mut verification) {
         Ok(run) => {
@@ -117,17 +137,16 @@ fn sum(file: &mut File) -> std::io::Result<String> {
     Ok(sum)
 }
 
-type Unpacked = Option<(TempDir, RunDirectory)>;
-
 /// Who may sign.
 struct Look<'a> {
     signers: Option<Vec<AllowedSigner>>,
     name: Option<&'a str>,
+    to: &'a Path,
 }
 
 impl Look<'_> {
     /// Nothing is unpacked before the signature and the sum of everything are as they must be.
-    fn at(&self, file: File, into: &mut Verification) -> Result<Unpacked, BundleError> {
+    fn at(&self, file: File, into: &mut Verification) -> Result<Option<RunDirectory>, BundleError> {
         let opened = unpack::open(file)?;
         let (head, manifest) = (opened.head.clone(), opened.manifest.clone());
         into.run = Some(manifest.run.clone());
@@ -144,12 +163,7 @@ impl Look<'_> {
             }
             _ => {}
         }
-        let directory = tempfile::Builder::new().prefix("retrial-verify-").tempdir();
-        let directory = directory.map_err(|source| BundleError::Write {
-            path: std::env::temp_dir().display().to_string(),
-            source,
-        })?;
-        let run = RunDirectory::at(opened.unpack(directory.path())?);
+        let run = RunDirectory::at(opened.unpack(self.to)?);
         match judge(&run, &manifest, &statement, &head) {
             Ok(judged) => {
                 into.problems.extend(problems(&judged));
@@ -157,7 +171,7 @@ impl Look<'_> {
             }
             Err(because) => into.problems.push(because),
         }
-        Ok(Some((directory, run)))
+        Ok(Some(run))
     }
 
     fn signature(&self, head: &Head) -> Result<SignatureState, BundleError> {
@@ -186,6 +200,13 @@ fn judge(
     statement: &Statement,
     head: &Head,
 ) -> Result<Judged, String> {
+    let journal = manifest
+        .files
+        .iter()
+        .find(|file| file.path == "journal.jsonl");
+    if journal.is_some_and(|file| file.bytes > LARGEST) {
+        return Err("journal.jsonl: it is larger than that of any run".to_owned());
+    }
     let said: Verdict = read(run, "verdict.json")?;
     let plan: Plan = read(run, "plan.json")?;
     let events: Vec<Event> = Journal::read(&run.journal())
@@ -194,7 +215,7 @@ fn judge(
     let rules = rules::compare(&plan);
     let by_program = rules::judge_by_program(run, &plan, &events).outcome;
     let mut differences = compare::differences(&said, &verdict);
-    let text = fs::read_to_string(run.join("recipe.yaml")).unwrap_or_default();
+    let text = read_text_beneath(run.path(), Path::new("recipe.yaml"), LARGEST).unwrap_or_default();
     if sha256(text.as_bytes()) != plan.recipe_hash {
         differences.push("recipe.yaml is not the recipe of plan.json".to_owned());
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
-use crate::app::evidence::{VerifyRequest, verify};
+use crate::app::evidence::{VerifyRequest, directory, verify};
 use crate::app::failure::Failure;
 use crate::bundle::verification::SignatureState;
 use crate::results::verdict::ExitCode;
@@ -26,9 +26,10 @@ pub fn open(path: &Path) -> Result<Bundle, Failure> {
         signers: None,
         identity: None,
     };
-    let verified = verify(&request)?;
+    let directory = directory()?;
+    let verified = verify(&request, directory.path())?;
     let found = &verified.verification;
-    let (Some((directory, run)), true) = (verified.run, found.verified) else {
+    let (Some(run), true) = (verified.run, found.verified) else {
         let problems = found.problems.join("\n  ");
         return Err(Failure::new(
             ExitCode::NotReproduced,
