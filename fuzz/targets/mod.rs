@@ -3,6 +3,7 @@
 //! Used by the fuzzer's programs and by `tests/fuzz_seeds.rs`, which runs every seed through its target. A target panics
 //! where something does not hold.
 
+mod bundles;
 mod logs;
 mod recipes;
 mod results;
@@ -12,6 +13,8 @@ type Target = fn(&[u8]);
 /// The targets by name; the seeds of each lie in `seeds/NAME`.
 pub const TARGETS: &[(&str, Target)] = &[
     ("accuracy", results::accuracy),
+    ("allowed_signers", bundles::allowed_signers),
+    ("bundle", bundles::bundle),
     ("compliance", results::compliance),
     ("detail", logs::detail),
     ("docker_run", recipes::docker_run),

@@ -286,7 +286,7 @@ fn configuration(facts: Facts<'_>) -> Vec<Resource> {
         match &event.what {
             What::Image { id, digests, .. } => {
                 for image in digests {
-                    let (name, sum) = image.split_once("@sha256:").unwrap_or((image, ""));
+                    let (name, sum) = image.split_once("@sha256:").unwrap_or((image.as_str(), ""));
                     push(
                         &mut all,
                         Resource {
@@ -332,5 +332,7 @@ fn push(all: &mut Vec<Resource>, one: Resource) {
 }
 
 fn digest(algorithm: &str, sum: String) -> BTreeMap<String, String> {
-    BTreeMap::from([(algorithm.to_owned(), sum)])
+    let sum = Some(sum).filter(|sum| !sum.is_empty());
+    let pair = sum.map(|sum| (algorithm.to_owned(), sum));
+    pair.into_iter().collect()
 }

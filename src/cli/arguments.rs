@@ -37,9 +37,9 @@ Exit codes: 0 if the tree is complete; 5 if it was written, but something is mis
 1 if it was written, but a result violates a rule; 2 and 3 as in other commands, and nothing was written.";
 
 const VERIFY_EXIT_CODES: &str = "\
-Exit codes: 1 if a sum, the signature, the signer or the verdict differs; else that of the verdict, as
-of judge: 0 reproduced (or measured), 1 not reproduced or invalid, 4 failed, 5 inconclusive;
-2 if it is no bundle, and 3 as in other commands.";
+Exit codes: 1 if a sum, the signature, the signer or the verdict differs; else as judge exits:
+0 reproduced (or measured), 1 not reproduced or invalid, 4 failed, 5 inconclusive.
+2 if it is no archive of one run, and 3 as in other commands.";
 
 /// Re-runs a vendor's benchmark submission in the vendor's own container and says whether the
 /// published figure holds on this machine.

@@ -102,8 +102,8 @@ pub struct CompareRequest {
 /// Subjects of a report, and where it is written.
 #[derive(Debug, Clone, Args)]
 pub struct ReportRequest {
-    /// Runs and batches (directory, id, a part of it, or `last`), directories with LoadGen's logs,
-    /// or submission trees
+    /// Runs and batches (directory, id, a part of it, or `last`), archives that `verify` accepts,
+    /// directories with LoadGen's logs, or submission trees
     #[arg(required_unless_present = "all", value_name = "RUN|BATCH|DIR")]
     pub subjects: Vec<String>,
     /// Write to this file, or to standard output (`-`) (default: for a page, report.html in the

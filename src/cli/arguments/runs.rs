@@ -53,7 +53,7 @@ pub enum RunsCommand {
         #[command(flatten)]
         options: RemoveOptions,
     },
-    /// Pack runs into an archive, to move them to another machine
+    /// Pack runs into an archive, to move them to another machine, or one run for others to verify
     Pack {
         /// Runs: ids, parts of them, or `last`
         #[arg(value_name = "RUN")]

@@ -1,0 +1,49 @@
+//! Archives of runs that somebody else packed, and OpenSSH's file of who may sign them.
+
+use retrial::bundle::body::{self, Target};
+use retrial::bundle::statement::Statement;
+use retrial::bundle::{Head, Manifest, allowed_signers, signature};
+
+use jiff::tz::TimeZone;
+
+/// Files that are not kept.
+struct Nowhere;
+
+impl Target for Nowhere {
+    type File = std::io::Sink;
+
+    fn create(&mut self, _: &str) -> std::io::Result<Self::File> {
+        Ok(std::io::sink())
+    }
+}
+
+/// What is read of a bundle is written as it was.
+pub fn bundle(data: &[u8]) {
+    let mut rest = data;
+    let Ok(head) = Head::read(&mut rest) else {
+        return;
+    };
+    let mut written = Vec::new();
+    assert!(head.write(&mut written).is_ok());
+    assert_eq!(&data[..data.len() - rest.len()], &written[..]);
+    if let Some(signatures) = &head.signatures {
+        let _ = signature::verify(&head.statement, signatures);
+    }
+    let Ok(manifest) = Manifest::parse(&head.manifest) else {
+        return;
+    };
+    let _ = Statement::parse(&head.statement, &head.manifest);
+    if body::check_seal(rest, &manifest).is_ok() {
+        let _ = body::unpack(rest, &manifest, &mut Nowhere);
+    }
+}
+
+/// Lines of allowed signers.
+pub fn allowed_signers(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else {
+        return;
+    };
+    if let Ok(signers) = allowed_signers::parse(text, &TimeZone::UTC) {
+        assert!(signers.len() <= text.lines().count());
+    }
+}
