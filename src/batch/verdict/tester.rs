@@ -226,10 +226,9 @@ impl Tester<'_> {
         };
         if let Some([candidate, baseline]) = scatters {
             part.candidate.value = Some(candidate.value * 100.0);
-            let theirs = part.baseline.as_mut();
-            theirs
-                .into_iter()
-                .for_each(|one| one.value = Some(baseline.value * 100.0));
+            if let Some(theirs) = part.baseline.as_mut() {
+                theirs.value = Some(baseline.value * 100.0);
+            }
             "%".clone_into(&mut part.unit);
             part.better = Better::Lower;
             part.paired = false;
