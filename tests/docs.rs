@@ -471,6 +471,7 @@ fn every_page_is_run() {
         "clusters.md",
         "compare.md",
         "data.md",
+        "evidence.md",
         "export.md",
         "hosts.md",
         "judging.md",
