@@ -67,6 +67,13 @@ fn every_recipe_and_template_fits() {
     assert!(files.len() >= 2);
     for file in files.iter().filter(|file| !file.ends_with("broken.yaml")) {
         let text = std::fs::read_to_string(file).unwrap();
+        // A batch may have the key, too; its own schema is tested in tests/batch.rs.
+        let is_batch = ["\nrecipe:", "\nrecipes:"]
+            .iter()
+            .any(|key| text.contains(key));
+        if is_batch {
+            continue;
+        }
         if text.contains("\nscenarios:") || file.to_string_lossy().contains("templates") {
             assert_eq!(problem(&text), None, "{}", file.display());
         }
