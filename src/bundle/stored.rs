@@ -34,7 +34,7 @@ fn block_header(size: usize, is_last: bool) -> [u8; 3] {
     [low, middle, high]
 }
 
-/// Reads a frame that [`write`] has written.
+/// Reads a frame that [`write()`] has written.
 ///
 /// # Errors
 /// If it is another, or larger than `most` bytes.
