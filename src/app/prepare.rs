@@ -20,12 +20,26 @@ pub fn planned(
     opened: &Opened,
     host: &HostView,
 ) -> Result<Plan, Failure> {
+    is_complete(opened)?;
     let mut plan = open::plan(global, arguments, opened, true, host)?;
     plan.require_accuracy = run.require_accuracy;
     plan.verify_cache = run.verify_cache;
     plan.no_wait = run.no_wait;
     plan.telemetry = run.telemetry;
     Ok(plan)
+}
+
+/// Refuses a recipe of which something is still to be completed.
+fn is_complete(opened: &Opened) -> Result<(), Failure> {
+    let open = &opened.resolved.recipe.incomplete;
+    if open.is_empty() {
+        return Ok(());
+    }
+    let name = &opened.entry.name;
+    Err(Failure::usage(format!(
+        "{name} is incomplete:\n  - {}\n  complete it, and remove these lines from `incomplete`",
+        open.join("\n  - ")
+    )))
 }
 
 /// Checks what can be checked without an engine.

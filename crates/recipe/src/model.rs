@@ -104,6 +104,9 @@ object! {
         host_notes: Vec<String> = T::List(&T::Text(formats::FILLED), 0),
         /// Where the recipe deviates from the guide or the published run, and why.
         deviations: Vec<String> = T::List(&T::Text(formats::FILLED), 0),
+        /// What has to be completed before the recipe can run, a line each: `check` names each, and `run` refuses.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        incomplete: Vec<String> = T::List(&T::Text(formats::FILLED), 0),
         /// Templates that this one builds on, by name; later ones are merged over earlier ones, and this file over all.
         #[serde(skip)]
         extends: () [read = nothing] = T::Either(&[T::Text(formats::FILLED), T::List(&T::Text(formats::FILLED), 0)]),

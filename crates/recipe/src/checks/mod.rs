@@ -4,6 +4,7 @@
 mod figures;
 mod host;
 mod image;
+mod incomplete;
 mod nodes;
 mod scenarios;
 mod services;
@@ -36,6 +37,7 @@ impl Checks<'_> {
         self.scenarios();
         self.services();
         self.nodes();
+        self.incomplete();
         self.problems
     }
 
