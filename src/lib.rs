@@ -21,6 +21,7 @@ pub mod export;
 pub mod format;
 pub mod history;
 pub mod host;
+pub mod import;
 pub mod plan;
 pub mod report;
 pub mod results;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Folders and files of `src`, each with those that it may import. No circle can be written here:
 /// a line names only lines above it.
-const LAYERS: [(&str, &[&str]); 17] = [
+const LAYERS: [(&str, &[&str]); 18] = [
     ("words", &[]),
     ("format", &[]),
     ("telemetry", &["format"]),
@@ -21,6 +21,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
         "history",
         &["format", "host", "plan", "results", "store", "telemetry"],
     ),
+    ("import", &["format", "results", "store"]),
     ("export", &["format", "host", "plan", "results", "store"]),
     (
         "run",
@@ -62,6 +63,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
             "format",
             "history",
             "host",
+            "import",
             "plan",
             "report",
             "results",
@@ -82,6 +84,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
             "format",
             "history",
             "host",
+            "import",
             "plan",
             "report",
             "results",
@@ -95,7 +98,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
 ];
 
 /// Modules that turn data into data.
-const PURE: [&str; 12] = [
+const PURE: [&str; 15] = [
     "bundle",
     "format",
     "telemetry",
@@ -103,6 +106,9 @@ const PURE: [&str; 12] = [
     "host/assign",
     "host/checks",
     "plan",
+    "import/accelerators.rs",
+    "import/readme.rs",
+    "import/recipe",
     "results/verdict",
     "site",
     "slurm/rows.rs",

@@ -425,7 +425,7 @@ fn results_of_an_endpoint_are_judged() {
 
 #[test]
 fn results_are_compared_with_published_ones() {
-    let table = example().join("published.json");
+    let table = example().join("summary_results.json");
     let table = table.to_str().unwrap();
     let said = judge(&example(), &["--reference", table]);
     let offline = said.result(OFFLINE);
@@ -493,7 +493,7 @@ fn what_cannot_be_used_says_so() {
     assert!(said.contains("v9.9") && said.contains("v6.0"), "{said}");
     let (code, said) = run(&["--reference", "/dev/null"]);
     assert_eq!(code, 2, "{said}");
-    let table = example().join("published.json");
+    let table = example().join("summary_results.json");
     let (code, said) = run(&[
         "--reference",
         table.to_str().unwrap(),
@@ -517,7 +517,7 @@ fn failed(directory: &Path, arguments: &[&str]) -> (i32, String) {
 
 #[test]
 fn a_row_that_nothing_is_compared_with_is_an_error() {
-    let published = example().join("published.json");
+    let published = example().join("summary_results.json");
     let published = published.to_str().unwrap();
     let server = example().join(BENCHMARK).join("Server");
     let of_offline = ["--reference", published, "--reference-id", "6.0-9001"];

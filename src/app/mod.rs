@@ -28,6 +28,7 @@ pub(crate) mod options;
 pub(crate) mod preflight;
 pub(crate) mod prepare;
 mod probe;
+pub(crate) mod published;
 pub(crate) mod recheck;
 pub(crate) mod recipes;
 pub(crate) mod report;

@@ -10,7 +10,7 @@ use retrial_recipe::{Summary, VariantSummary, summarize_all};
 /// that lists the known ones.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RecipeFilter {
-    /// List only recipes with this text in their name or title
+    /// List only recipes with this text in their name or title, results with it in their path
     #[arg(value_name = "PART")]
     pub part: Option<String>,
     /// List recipes of this suite
@@ -82,21 +82,12 @@ pub fn find(filter: &RecipeFilter) -> Result<Vec<Found>, Failure> {
     ];
     // A value is unknown if no recipe has it, whatever the other filters say.
     for (facet, accepted, of) in &facets {
-        for wanted in *accepted {
-            let every = recipes.iter().flat_map(|recipe| {
-                let variants = recipe.variants.iter().map(|variant| &variant.summary);
-                std::iter::once(&recipe.summary).chain(variants)
-            });
-            let mut known: Vec<&str> = every.flat_map(of).collect();
-            if !known.iter().any(|known| means(wanted, known)) {
-                known.sort_unstable();
-                known.dedup();
-                let known = known.join(", ");
-                return Err(Failure::usage(format!(
-                    "no recipe has the {facet} `{wanted}`; there are: {known}"
-                )));
-            }
-        }
+        let every = recipes.iter().flat_map(|recipe| {
+            let variants = recipe.variants.iter().map(|variant| &variant.summary);
+            std::iter::once(&recipe.summary).chain(variants)
+        });
+        let known: Vec<&str> = every.flat_map(of).collect();
+        refuse_unknown("recipe", facet, accepted, known)?;
     }
     let matches = |summary: &Summary| {
         facets.iter().all(|(_, accepted, of)| {
@@ -112,8 +103,27 @@ pub fn find(filter: &RecipeFilter) -> Result<Vec<Found>, Failure> {
     Ok(recipes)
 }
 
+/// Refuses a value of a filter that nothing has.
+pub(super) fn refuse_unknown(
+    what: &str,
+    facet: &str,
+    accepted: &[String],
+    mut known: Vec<&str>,
+) -> Result<(), Failure> {
+    let is_unknown = |wanted: &&String| !known.iter().any(|known| means(wanted, known));
+    let Some(wanted) = accepted.iter().find(is_unknown) else {
+        return Ok(());
+    };
+    known.sort_unstable();
+    known.dedup();
+    let known = known.join(", ");
+    Err(Failure::usage(format!(
+        "no {what} has the {facet} `{wanted}`; there are: {known}"
+    )))
+}
+
 /// `6.0` means `v6.0`, `llama2-70b` also `llama2-70b-99.9`, `dell` also `Dell_AMD`.
-fn means(asked: &str, known: &str) -> bool {
+pub(super) fn means(asked: &str, known: &str) -> bool {
     let plain = |text: &str| {
         let text = text.trim().to_lowercase().replace([' ', '_'], "-");
         match text.strip_prefix('v') {

@@ -18,6 +18,7 @@ use crate::app::options::{
     CompareRequest, GlobalOptions, JudgeRequest, PlanRequest, RecipeRequest, ReportRequest,
     VerifyRequest,
 };
+use crate::app::published::ImportRequest;
 use crate::app::recipes::RecipeFilter;
 use crate::batch::CliOverrides;
 use crate::export::ExportRequest;
@@ -71,8 +72,15 @@ impl Arguments {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// List recipes
-    List(RecipeFilter),
+    /// List recipes, or the published results of which `new` makes recipes
+    List {
+        /// What is listed.
+        #[command(flatten)]
+        filter: RecipeFilter,
+        /// List the results of this submission tree of MLPerf Inference
+        #[arg(long, value_name = "TREE")]
+        results: Option<PathBuf>,
+    },
     /// Print docs/recipes.md, the page of all recipes
     #[command(hide = true)]
     Catalogue,
@@ -213,12 +221,15 @@ pub enum Command {
     Runs(Box<RunsArguments>),
     /// List the sites: clusters on which `run --site` and `batch --site` start runs
     Sites,
-    /// Create a recipe, from scratch or from a `docker run` command line
+    /// Create a recipe, from scratch, from a `docker run` command line or from published results
     New {
         /// The file to create, ending in .yaml, or a directory
         name: PathBuf,
+        /// The published result.
+        #[command(flatten)]
+        results: ImportRequest,
         /// Convert a vendor's command line: 'docker run …', a file with it, or - for standard input
-        #[arg(long, value_name = "COMMAND|FILE|-")]
+        #[arg(long, value_name = "COMMAND|FILE|-", conflicts_with = "from_results")]
         from: Option<String>,
     },
     /// Write a lock file with the image digests and model commits of a recipe

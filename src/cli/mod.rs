@@ -10,10 +10,12 @@ mod doctor;
 mod export;
 mod judge;
 mod list;
+mod list_results;
 mod lock;
 mod logs;
 mod new;
 mod new_from;
+mod new_from_results;
 mod plan;
 mod plan_batch;
 mod report;
@@ -67,7 +69,14 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
     let global = arguments.global;
     check_format(&global, &arguments.command)?;
     match arguments.command {
-        Command::List(filter) => list::list(&global, &filter),
+        Command::List {
+            filter,
+            results: Some(tree),
+        } => list_results::list(&global, &tree, &filter),
+        Command::List {
+            filter,
+            results: None,
+        } => list::list(&global, &filter),
         Command::Catalogue => catalogue::catalogue(),
         Command::Show { recipe, resolved } => show::show(&global, &recipe, resolved),
         Command::Check { files } => Ok(check::check(&global, &files)),
@@ -127,7 +136,11 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Lock(lock) => lock::lock(&global, &lock),
         Command::Runs(runs) => runs::runs(&global, *runs),
         Command::Sites => sites::sites(&global),
-        Command::New { name, from } => new::new(&name, from.as_deref()),
+        Command::New {
+            name,
+            results,
+            from,
+        } => new::new(&name, from.as_deref(), &results),
         Command::Clean {
             cached: Some(key),
             all,

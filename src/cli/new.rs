@@ -2,14 +2,16 @@
 
 use std::path::Path;
 
-use super::new_from;
+use super::{new_from, new_from_results};
 use crate::app::failure::Failure;
+use crate::app::published::ImportRequest;
 use crate::app::terminal;
 use crate::results::verdict::ExitCode;
 use retrial_recipe::scaffold;
 
-/// Writes a commented recipe, or one from a vendor's command line; never over an existing file.
-pub fn new(name: &Path, from: Option<&str>) -> Result<ExitCode, Failure> {
+/// Writes a commented recipe, one from a vendor's command line, or one from published results; never
+/// over an existing file.
+pub fn new(name: &Path, from: Option<&str>, results: &ImportRequest) -> Result<ExitCode, Failure> {
     use std::io::Write as _;
     let is_file = name
         .extension()
@@ -30,9 +32,10 @@ pub fn new(name: &Path, from: Option<&str>) -> Result<ExitCode, Failure> {
         .file_stem()
         .map(|stem| stem.to_string_lossy().into_owned())
         .unwrap_or_default();
-    let (text, told) = match from {
-        Some(from) => new_from::read(&stem, from)?,
-        None => (scaffold::new(&stem), Vec::new()),
+    let (text, told) = match (from, &results.from_results) {
+        (_, Some(tree)) => new_from_results::read(tree, results)?,
+        (Some(from), None) => new_from::read(&stem, from)?,
+        (None, None) => (scaffold::new(&stem), Vec::new()),
     };
     if let Some(parent) = path
         .parent()

@@ -1,5 +1,6 @@
 //! Result folders that are in no submission tree: whatever lies there, grouped by its path.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::Gathered;
@@ -27,6 +28,8 @@ use retrial_recipe::model::{FigureSource, Mode};
 
 /// Where the output of a step that was not ours is looked for.
 pub const OUTPUT: &str = "output.log";
+/// Where a power measurement keeps the run before the measured one.
+const RANGING: &str = "ranging";
 
 /// What is judged together: a submission's results on one benchmark.
 struct Group {
@@ -49,7 +52,9 @@ pub fn gather(
     directory: &Path,
     request: &JudgeRequest,
 ) -> Result<Vec<Gathered>, Failure> {
-    let folders = folder::find_all(directory);
+    let mut folders = folder::find_all(directory);
+    // A power measurement's first run finds the meter's range, and is no trial of the result.
+    folders.retain(|found| found.file_name() != Some(OsStr::new(RANGING)));
     let tests = compliance::find_all(directory);
     let reader = Reader {
         directory,

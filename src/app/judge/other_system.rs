@@ -3,9 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
 use crate::app::failure::Failure;
+use crate::import::Accelerators;
 use crate::plan::Plan;
 use crate::results::evidence::result_path::ResultPath;
 use crate::results::evidence::training;
@@ -97,8 +96,7 @@ impl Origin {
         {
             different("system", &self.system, known);
         }
-        let published = plan.requires.gpus.as_ref().map(|gpus| gpus.count);
-        if let (Some(found), Some(published)) = (self.accelerators, published)
+        if let (Some(found), Some(published)) = (self.accelerators, published_gpus(plan))
             && found != u64::from(published)
         {
             different("accelerators", &found.to_string(), &published.to_string());
@@ -110,9 +108,14 @@ impl Origin {
 /// How many accelerators the system's description counts, over all nodes.
 fn accelerators(submitter: &Path, system: &str) -> Option<u64> {
     let described = description(submitter, system).ok()?;
-    let count = |name: &str| match described.get(name)? {
-        Value::String(text) => text.trim().parse().ok(),
-        value => value.as_u64(),
-    };
-    Some(count("number_of_nodes")? * count("accelerators_per_node")?)
+    Accelerators::of(&described)?.total.map(u64::from)
+}
+
+/// How many GPUs a recipe's figures were published on, over all nodes.
+fn published_gpus(plan: &Plan) -> Option<u32> {
+    let of_one = plan.requires.gpus.as_ref()?.count;
+    Some(match plan.nodes {
+        Some(nodes) => nodes.gpus.unwrap_or(nodes.count * of_one),
+        None => of_one,
+    })
 }

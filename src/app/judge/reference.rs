@@ -117,18 +117,16 @@ fn rows(verdict: &Verdict, official: Option<&str>) -> Vec<PublishedResult> {
         .filter_map(|result| {
             let figure = result.figures.get(result.deciding.as_ref()?)?;
             Some(PublishedResult {
-                id: None,
                 division: result.division.clone(),
                 submitter: result.submitter.clone(),
                 platform: result.system.clone(),
-                system: None,
                 benchmark: result.benchmark.clone(),
                 official: Some(official.unwrap_or(&result.benchmark).to_owned()),
                 scenario: result.scenario.clone(),
                 value: figure.value,
                 unit: figure.unit.clone(),
-                accuracy: None,
                 location: Some(result.path.clone()),
+                ..PublishedResult::default()
             })
         })
         .collect()

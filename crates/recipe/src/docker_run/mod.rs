@@ -23,7 +23,10 @@ mod words;
 pub use error::DockerRunError;
 pub use flags::{FLAGS, Flag, Treatment};
 pub use line::{Given, Line, line};
+pub use nodes::{list, map, plain, text as text_node};
 pub use words::{Piece, Word, commands};
+
+use retrial_document::Node;
 
 /// What the shell in which the guide is followed knows.
 pub trait Surroundings {
@@ -57,6 +60,29 @@ pub struct Reading {
     pub recipe: String,
     /// Differences from the command line, a line each.
     pub notes: Vec<String>,
+}
+
+/// What a `docker run` says of a recipe, to be written together with what it does not say.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// Differences from the command line, a line each.
+    pub notes: Vec<String>,
+    /// The image's reference.
+    pub image: String,
+    /// Keys of a recipe: params, container, secrets, setup.
+    pub keys: Vec<(&'static str, Node)>,
+    /// The command that is measured, with its further keys, where the block has one.
+    pub measured: Option<Vec<(&'static str, Node)>>,
+}
+
+/// Reads the block of a guide that has a `docker run` in it, for a recipe that says more.
+///
+/// # Errors
+/// What has no meaning in a recipe, everything at once.
+pub fn draft(block: &str, surroundings: &dyn Surroundings) -> Result<Draft, Vec<DockerRunError>> {
+    let commands = commands(block).map_err(|error| vec![error])?;
+    let (run, guide) = guide::guide(&commands)?;
+    Ok(text::draft(translate::parts(&run, guide, surroundings)?))
 }
 
 /// Reads the block of a guide that has a `docker run` in it. `name` becomes the recipe's title.

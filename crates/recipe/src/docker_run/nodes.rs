@@ -7,17 +7,20 @@ fn nowhere() -> Span {
 }
 
 /// Returns a text, in quotes where it needs them.
-pub(super) fn text(text: impl Into<String>) -> Node {
+#[must_use]
+pub fn text(text: impl Into<String>) -> Node {
     Node::scalar(text, false, nowhere())
 }
 
 /// Returns a number or a truth value.
-pub(super) fn plain(text: impl Into<String>) -> Node {
+#[must_use]
+pub fn plain(text: impl Into<String>) -> Node {
     Node::scalar(text, true, nowhere())
 }
 
 /// Returns a list.
-pub(super) fn list(items: Vec<Node>) -> Node {
+#[must_use]
+pub fn list(items: Vec<Node>) -> Node {
     Node {
         value: Value::List(items),
         span: nowhere(),
@@ -25,7 +28,8 @@ pub(super) fn list(items: Vec<Node>) -> Node {
 }
 
 /// Returns a map.
-pub(super) fn map<Key: Into<String>>(entries: impl IntoIterator<Item = (Key, Node)>) -> Node {
+#[must_use]
+pub fn map<Key: Into<String>>(entries: impl IntoIterator<Item = (Key, Node)>) -> Node {
     let entries = entries.into_iter().map(|(key, value)| Entry {
         key: key.into(),
         key_span: nowhere(),

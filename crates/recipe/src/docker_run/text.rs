@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use retrial_document::{Keys as _, Node, to_yaml};
 
+use super::Draft;
 use super::nodes::{list, map, plain, text};
 use super::parts::{Param, Parts, Step};
 use crate::model::Recipe;
@@ -37,33 +38,19 @@ fn sections(name: &str, parts: &Parts<'_>) -> Vec<Vec<(&'static str, Node)>> {
         vec![("schema", plain("1")), ("title", text(name))],
         vec![("submission", map(submission))],
     ];
-    if !parts.params.is_empty() {
-        sections.push(vec![("params", map(parts.params.iter().map(param)))]);
-    }
-    sections.push(vec![("image", text(&parts.image))]);
-    if let Some(count) = parts.gpus {
+    let image = ("image", text(&parts.image));
+    let gpus = parts.gpus.map(|count| {
         let count = plain(count.to_string());
         let gpus = map([("vendor", text("nvidia")), ("count", count)]);
-        sections.push(vec![("requires", map([("gpus", gpus)]))]);
-    }
-    if !parts.container.is_empty() {
-        let keys = parts.container.values().cloned();
-        sections.push(vec![("container", map(keys))]);
-    }
-    if parts.token {
-        sections.push(vec![("secrets", list(vec![text("HF_TOKEN")]))]);
-    }
-    let (measured, setup) = match parts.steps.split_last() {
-        Some((measured, setup)) => (step(measured, parts.token), setup),
-        None => (vec![("run", text(NOTHING))], &[][..]),
-    };
-    if !setup.is_empty() {
-        let steps = (1..).zip(setup).map(|(number, one)| {
-            let keys = step(one, parts.token);
-            (format!("step-{number}"), map(keys))
-        });
-        sections.push(vec![("setup", map(steps))]);
-    }
+        ("requires", map([("gpus", gpus)]))
+    });
+    let mut keys = keys(parts);
+    let params = keys.iter().position(|(key, _)| *key == "params");
+    sections.extend(params.map(|at| vec![keys.remove(at)]));
+    sections.push(vec![image]);
+    sections.extend(gpus.map(|key| vec![key]));
+    sections.extend(keys.into_iter().map(|key| vec![key]));
+    let measured = measured(parts).unwrap_or_else(|| vec![("run", text(NOTHING))]);
     let speed = [
         ("pattern", text("speed: ([0-9.]+)")),
         ("unit", text("items/s")),
@@ -74,6 +61,45 @@ fn sections(name: &str, parts: &Parts<'_>) -> Vec<Vec<(&'static str, Node)>> {
     let case = map([("performance", performance)]);
     sections.push(vec![("scenarios", map([("my-case", case)]))]);
     sections
+}
+
+/// Params, container, secrets and setup, where there are any.
+fn keys(parts: &Parts<'_>) -> Vec<(&'static str, Node)> {
+    let mut keys = Vec::new();
+    if !parts.params.is_empty() {
+        keys.push(("params", map(parts.params.iter().map(param))));
+    }
+    if !parts.container.is_empty() {
+        keys.push(("container", map(parts.container.values().cloned())));
+    }
+    if parts.token {
+        keys.push(("secrets", list(vec![text("HF_TOKEN")])));
+    }
+    let setup = parts.steps.split_last().map_or(&[][..], |(_, setup)| setup);
+    if !setup.is_empty() {
+        let steps = (1..).zip(setup).map(|(number, one)| {
+            let keys = step(one, parts.token);
+            (format!("step-{number}"), map(keys))
+        });
+        keys.push(("setup", map(steps)));
+    }
+    keys
+}
+
+/// The keys of the command that is measured, the block's last.
+fn measured(parts: &Parts<'_>) -> Option<Vec<(&'static str, Node)>> {
+    let last = parts.steps.last()?;
+    Some(step(last, parts.token))
+}
+
+/// What the block says, without the rest of a recipe.
+pub(super) fn draft(parts: Parts<'_>) -> Draft {
+    Draft {
+        image: parts.image.clone(),
+        keys: keys(&parts),
+        measured: measured(&parts),
+        notes: parts.notes,
+    }
 }
 
 fn param(param: &Param) -> (&str, Node) {

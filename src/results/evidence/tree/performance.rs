@@ -6,13 +6,14 @@ use super::files::Missing;
 use super::find::folders;
 use super::gather::empty;
 use super::submission::ScenarioFolder;
-use super::{JudgeContext, inferred, power};
+use super::{JudgeContext, inferred, names, power};
 use crate::results::evidence::folder::{self, DETAIL, Logs, SUMMARY};
 use crate::results::evidence::loadgen::{fallback, loadgen_evidence};
 use crate::results::evidence::markers;
 use crate::results::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence};
 use retrial_mlperf::loadgen;
-use retrial_mlperf::rounds::Rules;
+use retrial_mlperf::rounds::{Round, Rules};
+use retrial_readings::Figure;
 use retrial_recipe::model::Mode;
 
 /// The folder of the run that counts.
@@ -62,6 +63,28 @@ pub(crate) fn gather(
     evidence.checks.extend(other_runs(place));
     evidence.trials.push(trial);
     evidence
+}
+
+/// Reads the figure by which a place is published, of its summary where there is one: for lists,
+/// which show a result without judging it.
+#[must_use]
+pub fn published_figure(place: &ScenarioFolder, round: Option<&Round>) -> Option<Figure> {
+    let (root, folder) = (&place.submitter.root, place.results().join(RUN));
+    let summary = folder::summary_at(root, &folder).ok();
+    let detail = match summary {
+        Some(_) => None,
+        None => Some(folder::detail_at(root, &folder).ok()?),
+    };
+    let run = loadgen::Run { summary, detail };
+    let scenario = place.scenario()?;
+    let official = names::official(&place.submitter, &place.benchmark, round);
+    match round.and_then(|round| round.rules(official, scenario)) {
+        Some(rules) => inferred::figure(&run, &rules),
+        None => [true, false].into_iter().find_map(|tokens| {
+            let metric = loadgen::published_metric(scenario, tokens);
+            run.resolve(metric).map(|found| found.figure)
+        }),
+    }
 }
 
 /// Compares a performance result with what was published for it, where anything was.

@@ -72,6 +72,13 @@ impl Published {
         self.expectation(&key(place, &place.scenario_name()), unit)
     }
 
+    /// The row of a place: of a system that is listed for datacenter and edge, the first of two.
+    #[must_use]
+    pub fn row(&self, place: &ScenarioFolder) -> Option<&PublishedResult> {
+        let rows = self.matching(&key(place, &place.scenario_name()));
+        rows.first().copied()
+    }
+
     /// Whether what was published for a place is of another system.
     #[must_use]
     pub fn is_of_other_system(&self, place: &ScenarioFolder) -> bool {

@@ -27,6 +27,10 @@ pub struct PublishedResult {
     pub accuracy: Option<String>,
     /// Where it lies: `closed/AMD/results/…`.
     pub location: Option<String>,
+    /// Its round: `v6.0`.
+    pub round: Option<String>,
+    /// A page on its system's results.
+    pub details: Option<String>,
 }
 
 impl PublishedResult {

@@ -125,6 +125,8 @@ fn row(text: &dyn Fn(&[&str]) -> Option<String>) -> Option<PublishedResult> {
             .ok()?,
         accuracy: text(&["Accuracy"]),
         location: text(&["Location"]),
+        round: text(&["version"]),
+        details: text(&["Details"]),
         scenario,
         unit,
     })
@@ -141,11 +143,9 @@ fn judged(object: &Map<String, Value>) -> Option<PublishedResult> {
         .get(object.get("deciding")?.as_str()?)?;
     let benchmark = text("benchmark")?;
     Some(PublishedResult {
-        id: None,
         division: text("division"),
         submitter: text("submitter"),
         platform: text("system"),
-        system: None,
         official: Some(benchmark.clone()),
         benchmark,
         scenario: text("scenario")?,
@@ -155,8 +155,8 @@ fn judged(object: &Map<String, Value>) -> Option<PublishedResult> {
             .and_then(Value::as_str)
             .unwrap_or_default()
             .to_owned(),
-        accuracy: None,
         location: text("path"),
+        ..PublishedResult::default()
     })
 }
 

@@ -1,0 +1,195 @@
+//! Published results of a submission tree: which match filters, and which one is meant.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::recipes::{RecipeFilter, means, refuse_unknown};
+use crate::app::failure::Failure;
+use crate::format;
+use crate::import::{Entry, ImportError, Index};
+use crate::results::evidence::tree::DIVISIONS;
+
+/// How many results are named where several are meant.
+const NAMED: usize = 12;
+
+/// The published result of which a recipe is made.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ImportRequest {
+    /// Write the recipe of a published result in this submission tree of MLPerf Inference
+    #[arg(long, value_name = "TREE")]
+    pub from_results: Option<PathBuf>,
+    /// Choose the result by its id, as `retrial list --results TREE` shows it
+    #[arg(long, value_name = "ID", requires = "from_results")]
+    pub result: Option<String>,
+    /// Choose it by its system
+    #[arg(long, value_name = "SYSTEM", requires = "from_results")]
+    pub system: Option<String>,
+    /// Choose it by its benchmark
+    #[arg(long, value_name = "NAME", requires = "from_results")]
+    pub benchmark: Option<String>,
+    /// Choose it by its submitter
+    #[arg(long, value_name = "NAME", requires = "from_results")]
+    pub submitter: Option<String>,
+    /// Choose it by its division
+    #[arg(long, value_name = "DIVISION", value_parser = DIVISIONS, requires = "from_results")]
+    pub division: Option<String>,
+    /// Add what others published of the benchmark on as many of the same GPUs, as third-party figures
+    #[arg(long, requires = "from_results")]
+    pub with_others: bool,
+}
+
+impl From<ImportError> for Failure {
+    fn from(error: ImportError) -> Self {
+        match error {
+            ImportError::Read { .. } => Self::host(error.to_string()),
+            _ => Self::usage(error.to_string()),
+        }
+    }
+}
+
+/// The one result that is meant.
+pub fn choose<'e>(
+    index: &Index<'_>,
+    entries: &'e [Entry<'e>],
+    request: &ImportRequest,
+) -> Result<&'e Entry<'e>, Failure> {
+    let is = |asked: &Option<String>, known: &str| {
+        asked
+            .as_ref()
+            .is_none_or(|asked| asked.eq_ignore_ascii_case(known))
+    };
+    let matches = entries.iter().filter(|entry| {
+        let benchmark = entry.benchmark;
+        let submitter = &benchmark.submitter;
+        (request.result.is_none() || entry.ids.iter().any(|id| is(&request.result, id)))
+            && (is(&request.system, &benchmark.system)
+                || is(
+                    &request.system,
+                    entry.system_name.as_deref().unwrap_or_default(),
+                ))
+            && is(&request.submitter, &submitter.name)
+            && is(&request.division, &submitter.division)
+            && (is(&request.benchmark, &benchmark.name)
+                || is(&request.benchmark, index.official(benchmark)))
+    });
+    let found: Vec<&Entry<'_>> = matches.collect();
+    // A submitter's own name of a benchmark is one result, the suite's may be two: -99 and -99.9.
+    let exact = |entry: &&&Entry<'_>| is(&request.benchmark, &entry.benchmark.name);
+    let own: Vec<&Entry<'_>> = found.iter().filter(exact).copied().collect();
+    match (&found[..], &own[..]) {
+        ([one], _) | (_, [one]) => Ok(one),
+        ([], _) => Err(Failure::usage(
+            "no published result matches; `retrial list --results TREE` shows all",
+        )),
+        (several, _) => {
+            let shown: Vec<String> = several.iter().map(|one| name(one)).collect();
+            Err(Failure::usage(format!(
+                "{} match: {}\n  choose one: --result ID, --system SYSTEM, --benchmark NAME, \
+                 --submitter NAME, --division DIVISION",
+                format::count(several.len(), "published result"),
+                format::first(&shown, NAMED)
+            )))
+        }
+    }
+}
+
+/// Other submitters' results of the benchmark, in the same division on as many of the same GPUs.
+pub fn others<'e>(
+    index: &Index<'_>,
+    entries: &'e [Entry<'e>],
+    of: &Entry<'_>,
+) -> Vec<&'e Entry<'e>> {
+    let Some(own) = &of.accelerators else {
+        return Vec::new();
+    };
+    let benchmark = of.benchmark;
+    let others = entries.iter().filter(|entry| {
+        let other = entry.benchmark;
+        other.relative() != benchmark.relative()
+            && other.submitter.division == benchmark.submitter.division
+            && index.official(other) == index.official(benchmark)
+            && entry
+                .accelerators
+                .as_ref()
+                .is_some_and(|one| one.is_like(own))
+    });
+    others.collect()
+}
+
+fn name(entry: &Entry<'_>) -> String {
+    let path = entry.benchmark.relative();
+    let id = entry.ids.iter().map(|id| format!("{id} "));
+    format!("{}{}", id.collect::<String>(), path.display())
+}
+
+/// A filter: its name, the values that are accepted, and a result's own values.
+type Facet<'a> = (
+    &'static str,
+    &'a [String],
+    Box<dyn Fn(&Entry<'_>) -> Vec<String> + 'a>,
+);
+
+/// The results that match.
+pub fn filter<'e>(
+    index: &Index<'_>,
+    entries: &'e [Entry<'e>],
+    filter: &RecipeFilter,
+) -> Result<Vec<&'e Entry<'e>>, Failure> {
+    let suite = "mlperf-inference".to_owned();
+    let round = index.round_name.clone();
+    let facets: [Facet<'_>; 5] = [
+        (
+            "suite",
+            &filter.suite,
+            Box::new(move |_| vec![suite.clone()]),
+        ),
+        (
+            "round",
+            &filter.round,
+            Box::new(move |_| round.clone().into_iter().collect()),
+        ),
+        ("gpu", &filter.gpu, Box::new(gpus)),
+        (
+            "submitter",
+            &filter.submitter,
+            Box::new(|one| vec![one.benchmark.submitter.name.clone()]),
+        ),
+        (
+            "benchmark",
+            &filter.benchmark,
+            Box::new(|one| {
+                let official = index.official(one.benchmark).to_owned();
+                vec![one.benchmark.name.clone(), official]
+            }),
+        ),
+    ];
+    for (facet, accepted, of) in facets
+        .iter()
+        .filter(|(_, accepted, _)| !accepted.is_empty())
+    {
+        let known: Vec<String> = entries.iter().flat_map(of).collect();
+        let known = known.iter().map(String::as_str).collect();
+        refuse_unknown("published result", facet, accepted, known)?;
+    }
+    let part = filter.part.as_ref().map(|part| part.to_lowercase());
+    let matches = |entry: &&Entry<'_>| {
+        let has_part = |part: &String| name(entry).to_lowercase().contains(part);
+        part.as_ref().is_none_or(has_part)
+            && facets.iter().all(|(_, accepted, of)| {
+                let is_one = |known: String| accepted.iter().any(|one| means(one, &known));
+                accepted.is_empty() || of(entry).into_iter().any(is_one)
+            })
+    };
+    Ok(entries.iter().filter(matches).collect())
+}
+
+fn gpus(entry: &Entry<'_>) -> Vec<String> {
+    let Some(accelerators) = &entry.accelerators else {
+        return Vec::new();
+    };
+    match accelerators.models[..] {
+        [] => vec![accelerators.name.clone()],
+        _ => accelerators.models.clone(),
+    }
+}

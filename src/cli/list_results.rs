@@ -1,0 +1,107 @@
+//! `retrial list --results TREE`: the published results of which `new` makes recipes.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::app::catalog;
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::published;
+use crate::app::recipes::RecipeFilter;
+use crate::app::terminal;
+use crate::import::{Accelerators, Entry, EntryFigure, Index};
+use crate::results::verdict::ExitCode;
+use retrial_readings::sanitize;
+
+/// Stands for an id that no table has.
+const NO_ID: &str = "-";
+
+/// Lists the results of a tree that match.
+pub fn list(
+    global: &GlobalOptions,
+    tree: &Path,
+    filter: &RecipeFilter,
+) -> Result<ExitCode, Failure> {
+    let index = Index::open(tree, catalog::rounds())?;
+    let entries = index.entries();
+    let found = published::filter(&index, &entries, filter)?;
+    if global.output == Output::Json {
+        let objects: Vec<Value> = found.iter().map(|entry| as_json(&index, entry)).collect();
+        terminal::print_pretty(&objects)?;
+        return Ok(ExitCode::Success);
+    }
+    if found.is_empty() {
+        terminal::note("no published result matches");
+        return Ok(ExitCode::Success);
+    }
+    let round = index.round_name.as_deref().unwrap_or("(unknown round)");
+    terminal::print_lines([format!("mlperf-inference {}", sanitize(round))]);
+    terminal::print_lines(as_text(&found));
+    Ok(ExitCode::Success)
+}
+
+fn as_text(entries: &[&Entry<'_>]) -> Vec<String> {
+    let columns = |entry: &Entry<'_>| {
+        let benchmark = entry.benchmark;
+        let submitter = &benchmark.submitter;
+        [
+            match entry.ids[..] {
+                [] => NO_ID.to_owned(),
+                _ => entry.ids.join(" "),
+            },
+            format!("{}/{}", submitter.division, submitter.name),
+            benchmark.system.clone(),
+            benchmark.name.clone(),
+        ]
+        .map(|text| sanitize(&text).into_owned())
+    };
+    let rows: Vec<[String; 4]> = entries.iter().map(|entry| columns(entry)).collect();
+    let width = |at: usize| {
+        rows.iter()
+            .map(|row| row[at].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let [first, second, third] = [0, 1, 2].map(width);
+    let lines = rows.iter().zip(entries).flat_map(|(row, entry)| {
+        let [id, submitter, system, benchmark] = row;
+        let figures: Vec<String> = entry.figures.iter().map(figure).collect();
+        let on = entry.accelerators.as_ref().map(Accelerators::shown);
+        let on = on.map(|on| format!("{}: ", sanitize(&on)));
+        [
+            format!("  {id:<first$}  {submitter:<second$}  {system:<third$}  {benchmark}"),
+            format!("    {}{}", on.unwrap_or_default(), figures.join(", ")),
+        ]
+    });
+    lines.collect()
+}
+
+fn figure(figure: &EntryFigure) -> String {
+    let scenario = sanitize(&figure.scenario);
+    match &figure.value {
+        Some((value, unit)) => format!("{scenario} {value} {}", sanitize(unit)),
+        None => format!("{scenario} (no figure)"),
+    }
+}
+
+/// With the names that `list` has for a recipe.
+fn as_json(index: &Index<'_>, entry: &Entry<'_>) -> Value {
+    let benchmark = entry.benchmark;
+    let scenarios = entry.figures.iter().map(|figure| {
+        let (value, unit) = figure.value.clone().unzip();
+        json!({ "scenario": figure.scenario, "value": value, "unit": unit })
+    });
+    json!({
+        "ids": entry.ids,
+        "suite": "mlperf-inference",
+        "round": index.round_name,
+        "division": benchmark.submitter.division,
+        "submitter": benchmark.submitter.name,
+        "system": benchmark.system,
+        "benchmark": benchmark.name,
+        "gpus": entry.accelerators.as_ref().map(Accelerators::shown),
+        "source": benchmark.relative().display().to_string(),
+        "scenarios": scenarios.collect::<Vec<_>>(),
+    })
+}

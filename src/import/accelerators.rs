@@ -1,0 +1,174 @@
+//! The accelerators of a system, by its description: vendor, models and numbers. Pure.
+
+use serde_json::{Map, Value};
+
+use retrial_recipe::model::GpuVendor;
+
+/// The accelerators of a system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Accelerators {
+    /// As the submitter names them.
+    pub name: String,
+    /// AMD's and NVIDIA's GPUs are those that a recipe can ask for.
+    pub vendor: Option<GpuVendor>,
+    /// The models: `MI355X`.
+    pub models: Vec<String>,
+    /// How many a machine has.
+    pub per_node: Option<u32>,
+    /// How many machines.
+    pub nodes: u32,
+    /// How many in all.
+    pub total: Option<u32>,
+}
+
+impl Accelerators {
+    /// Reads a system's description; none where it has no accelerator.
+    #[must_use]
+    pub fn of(description: &Map<String, Value>) -> Option<Self> {
+        let name = description.get("accelerator_model_name")?.as_str()?.trim();
+        let per_node = number(description, "accelerators_per_node");
+        let none = ["", "n/a", "na", "none", "-", "0"];
+        if none.contains(&name.to_lowercase().as_str()) || per_node == Some(0) {
+            return None;
+        }
+        let nodes = nodes(description);
+        let vendor = vendor(name);
+        let total = counted(name).or_else(|| Some(per_node? * nodes));
+        Some(Self {
+            name: name.to_owned(),
+            vendor,
+            models: match vendor {
+                Some(GpuVendor::Amd) => amd(name),
+                Some(GpuVendor::Nvidia) => vec![nvidia(name)],
+                None => Vec::new(),
+            },
+            per_node,
+            nodes,
+            total,
+        })
+    }
+
+    /// `8 x MI355X`
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let what = if self.models.is_empty() {
+            self.name.clone()
+        } else {
+            self.models.join(" and ")
+        };
+        match self.total {
+            Some(total) => format!("{total} x {what}"),
+            None => what,
+        }
+    }
+
+    /// Whether others are as many of the same models.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        let named = |one: &Self| match one.models[..] {
+            [] => vec![one.name.clone()],
+            _ => one.models.clone(),
+        };
+        named(self) == named(other) && self.total.is_some() && self.total == other.total
+    }
+}
+
+/// How many machines a system has; one where its description does not say.
+pub(super) fn nodes(description: &Map<String, Value>) -> u32 {
+    let nodes = number(description, "number_of_nodes");
+    nodes.filter(|count| *count > 0).unwrap_or(1)
+}
+
+/// A number, which submitters also write as text, some with words behind it.
+fn number(description: &Map<String, Value>, field: &str) -> Option<u32> {
+    match description.get(field)? {
+        Value::String(text) => leading(text.trim()),
+        value => value.as_u64()?.try_into().ok(),
+    }
+}
+
+fn leading(text: &str) -> Option<u32> {
+    let end = text.find(|letter: char| !letter.is_ascii_digit());
+    text[..end.unwrap_or(text.len())].parse().ok()
+}
+
+/// `… (x8) and … (x16)`: the numbers of a system of several models.
+fn counted(name: &str) -> Option<u32> {
+    let counts = name.split("(x").skip(1).filter_map(leading);
+    counts.reduce(u32::saturating_add)
+}
+
+fn vendor(name: &str) -> Option<GpuVendor> {
+    let lower = name.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    if has(&["nvidia", "tesla"]) {
+        Some(GpuVendor::Nvidia)
+    } else if has(&["amd", "instinct", "radeon"]) {
+        Some(GpuVendor::Amd)
+    } else {
+        None
+    }
+}
+
+/// `MI300X` and `MI325X`, each once.
+fn amd(name: &str) -> Vec<String> {
+    let words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let is_model = |word: &&str| {
+        let number = word.strip_prefix("MI");
+        number.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+    };
+    let mut models: Vec<String> = Vec::new();
+    for word in words.filter(is_model) {
+        if !models.iter().any(|known| known == word) {
+            models.push(word.to_owned());
+        }
+    }
+    models
+}
+
+/// `H200` of `NVIDIA H200-SXM-141GB`: MLCommons' names also have the form factor and the memory.
+fn nvidia(name: &str) -> String {
+    let name = name.split("NVIDIA ").last().unwrap_or(name).trim();
+    let is_usual = |part: &&str| {
+        let memory = part.trim_end_matches("GB").trim_end_matches('G');
+        *part != "SXM" && (memory.len() == part.len() || memory.parse::<u32>().is_err())
+    };
+    let parts: Vec<&str> = name.split('-').filter(is_usual).collect();
+    parts.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[rstest]
+    #[case("AMD Instinct MI355X 288GB HBM3e", json!(8), json!("1"), "8 x MI355X")]
+    #[case("AMD Instinct MI355X 288GB HBM3e (x87)", json!("8"), json!(11), "87 x MI355X")]
+    #[case("AMD Instinct MI300X 192GB HBM3 (x32), AMD Instinct MI325X 256GB HBM3e (x16)", json!(8), json!(6), "48 x MI300X and MI325X")]
+    #[case("NVIDIA H200-SXM-141GB", json!(8), json!(1), "8 x H200")]
+    #[case("NVIDIA H200-NVL-141GB", json!(8), json!(1), "8 x H200 NVL")]
+    #[case("TPU v6", json!(4), json!(2), "8 x TPU v6")]
+    fn descriptions(
+        #[case] name: &str,
+        #[case] per_node: Value,
+        #[case] nodes: Value,
+        #[case] shown: &str,
+    ) {
+        let described = json!({
+            "accelerator_model_name": name, "accelerators_per_node": per_node, "number_of_nodes": nodes,
+        });
+        let found = Accelerators::of(described.as_object().unwrap()).unwrap();
+        assert_eq!(found.shown(), shown);
+    }
+
+    #[rstest]
+    #[case(json!({ "accelerator_model_name": "N/A", "accelerators_per_node": 0 }))]
+    #[case(json!({ "accelerator_model_name": "" }))]
+    #[case(json!({}))]
+    fn systems_without(#[case] described: Value) {
+        assert_eq!(Accelerators::of(described.as_object().unwrap()), None);
+    }
+}

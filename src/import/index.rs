@@ -1,0 +1,217 @@
+//! What a submission tree has: its results with their figures, from the round's table where it lies
+//! in the tree, else from the summaries of the logs. Quick, since nothing is judged.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::accelerators::{self, Accelerators};
+use crate::results::evidence::tree::published::TableError;
+use crate::results::evidence::tree::{
+    self, Benchmark, Published, ScenarioFolder, SubmissionTrees, description, published_figure,
+};
+use retrial_mlperf::rounds::{Round, Rounds};
+
+/// The suite of all submission trees that are imported.
+pub(super) const SUITE: &str = "mlperf-inference";
+/// The round's table, as `MLCommons` publishes it in the tree.
+const TABLE: &str = "summary_results.json";
+
+/// Why a tree or a result cannot be imported.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The directory cannot be read.
+    #[error("failed to read {path}: {source}", path = path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It has no results of `MLPerf Inference`.
+    #[error(
+        "{path} has no results of MLPerf Inference: a tree has them in \
+         closed/SUBMITTER/results/SYSTEM/BENCHMARK/SCENARIO",
+        path = path.display()
+    )]
+    NoTree {
+        /// Which directory.
+        path: PathBuf,
+    },
+    /// The table cannot be used.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// No log of a result has a figure.
+    #[error("{path}: no log of it has a figure")]
+    NoFigure {
+        /// Which result, below the tree's root.
+        path: String,
+    },
+}
+
+/// The results of a tree.
+#[derive(Debug)]
+pub struct Index<'a> {
+    /// Benchmarks with their places.
+    found: SubmissionTrees,
+    /// The round's rules, where they are known.
+    pub round: Option<&'a Round>,
+    /// The round, also where its rules are not known.
+    pub round_name: Option<String>,
+    /// The round's table.
+    pub published: Option<Published>,
+}
+
+/// A benchmark on a system: what a recipe is made of.
+#[derive(Debug, Clone)]
+pub struct Entry<'i> {
+    /// Where its results lie.
+    pub benchmark: &'i Benchmark,
+    /// Its ids in the round: `6.0-0020`. A system has one for all its benchmarks.
+    pub ids: Vec<String>,
+    /// The system's name, where its description has one.
+    pub system_name: Option<String>,
+    /// How many machines the system has.
+    pub nodes: u32,
+    /// Its accelerators.
+    pub accelerators: Option<Accelerators>,
+    /// What was published, by scenario.
+    pub figures: Vec<EntryFigure>,
+    /// A page on it.
+    pub details: Option<String>,
+}
+
+/// The published figure of a scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EntryFigure {
+    /// `Offline`
+    pub scenario: String,
+    /// The figure in its unit; none where neither the table nor a log has one.
+    pub value: Option<(f64, String)>,
+}
+
+impl<'a> Index<'a> {
+    /// Finds the results of a tree, or of any folder of one.
+    ///
+    /// # Errors
+    /// The directory cannot be read, is no tree, or its table is no table.
+    pub fn open(directory: &Path, rounds: &'a Rounds) -> Result<Self, ImportError> {
+        let found = tree::find(directory).map_err(|source| ImportError::Read {
+            path: directory.to_owned(),
+            source,
+        })?;
+        let none = || ImportError::NoTree {
+            path: directory.to_owned(),
+        };
+        let found = found
+            .filter(|found| !found.benchmarks.is_empty())
+            .ok_or_else(none)?;
+        let tables = found.roots.iter().map(|root| root.join(TABLE));
+        let table = tables.into_iter().find(|table| table.is_file());
+        let published = table.map(|table| Published::read(&table)).transpose()?;
+        let rows = published.iter().flat_map(|published| &published.rows);
+        let named = rows.into_iter().find_map(|row| row.round.clone());
+        let round = match &named {
+            Some(name) => rounds.get(SUITE, name),
+            None => tree::round_of(&found, rounds).map(|of_tree| of_tree.round),
+        };
+        Ok(Self {
+            round_name: named.or_else(|| Some(round?.round.clone())),
+            found,
+            round,
+            published,
+        })
+    }
+
+    /// Every benchmark on every system, in the order of their paths.
+    #[must_use]
+    pub fn entries(&self) -> Vec<Entry<'_>> {
+        let systems: BTreeMap<PathBuf, System> = self
+            .found
+            .benchmarks
+            .iter()
+            .map(|one| (&one.submitter, &one.system))
+            .collect::<Vec<_>>()
+            .into_par_iter()
+            .map(|(submitter, system)| {
+                let folder = submitter.root.join(submitter.relative());
+                let file = submitter.root.join(submitter.system_file(system));
+                (file, System::read(&folder, system))
+            })
+            .collect();
+        let benchmarks = self.found.benchmarks.par_iter();
+        benchmarks
+            .map(|benchmark| self.entry(benchmark, &systems))
+            .collect()
+    }
+
+    fn entry<'i>(
+        &'i self,
+        benchmark: &'i Benchmark,
+        systems: &BTreeMap<PathBuf, System>,
+    ) -> Entry<'i> {
+        let submitter = &benchmark.submitter;
+        let file = submitter
+            .root
+            .join(submitter.system_file(&benchmark.system));
+        let system = systems.get(&file).cloned().unwrap_or_default();
+        let mut entry = Entry {
+            benchmark,
+            ids: Vec::new(),
+            details: None,
+            system_name: system.name,
+            nodes: system.nodes.max(1),
+            accelerators: system.accelerators,
+            figures: Vec::new(),
+        };
+        for place in &benchmark.scenarios {
+            let row = self.published.as_ref().and_then(|table| table.row(place));
+            if let Some(row) = row {
+                let new = row.id.iter().filter(|id| !entry.ids.contains(id));
+                let new: Vec<String> = new.cloned().collect();
+                entry.ids.extend(new);
+                entry.details = entry.details.or_else(|| row.details.clone());
+            }
+            let value = row.map(|row| (row.value, row.unit.clone()));
+            entry.figures.push(EntryFigure {
+                scenario: place.scenario_name(),
+                value: value.or_else(|| self.logged(place)),
+            });
+        }
+        entry
+    }
+
+    fn logged(&self, place: &ScenarioFolder) -> Option<(f64, String)> {
+        let figure = published_figure(place, self.round)?;
+        Some((figure.value, figure.unit.into_owned()))
+    }
+
+    /// The name that the round has for a benchmark.
+    #[must_use]
+    pub fn official<'n>(&'n self, benchmark: &'n Benchmark) -> &'n str {
+        tree::official(&benchmark.submitter, &benchmark.name, self.round)
+    }
+}
+
+/// What a system's description says.
+#[derive(Debug, Clone, Default)]
+struct System {
+    name: Option<String>,
+    nodes: u32,
+    accelerators: Option<Accelerators>,
+}
+
+impl System {
+    fn read(submitter: &Path, system: &str) -> Self {
+        let Ok(described) = description(submitter, system) else {
+            return Self::default();
+        };
+        let name = described.get("system_name").and_then(|name| name.as_str());
+        Self {
+            name: name.map(str::to_owned),
+            nodes: accelerators::nodes(&described),
+            accelerators: Accelerators::of(&described),
+        }
+    }
+}

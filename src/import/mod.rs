@@ -1,0 +1,21 @@
+//! Recipes from published results: what a submission tree has, and one result of it as a recipe.
+//!
+//! ```text
+//! tree ──index──▶ results with their figures ──read──▶ submission ──recipe──▶ YAML
+//!      (names, table)                        (files)             (pure)
+//! ```
+//!
+//! Nothing here decides whether a result is valid: `judge` does.
+
+mod accelerators;
+mod index;
+mod model;
+mod read;
+mod readme;
+pub mod recipe;
+mod user_conf;
+
+pub use accelerators::Accelerators;
+pub use index::{Entry, EntryFigure, ImportError, Index};
+pub use model::{Expected, PublishedScenario, PublishedSubmission};
+pub use read::read;

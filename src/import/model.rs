@@ -1,0 +1,108 @@
+//! A published result as a recipe needs it.
+
+use super::Accelerators;
+use retrial_recipe::docker_run::Draft;
+
+/// A benchmark on a system, as it was published.
+#[derive(Debug, Clone)]
+pub struct PublishedSubmission {
+    /// `v6.0`, where it is known.
+    pub round: Option<String>,
+    /// `closed`
+    pub division: String,
+    /// The submitter's folder.
+    pub submitter: String,
+    /// The system's folder.
+    pub system: String,
+    /// The system's name.
+    pub system_name: Option<String>,
+    /// The benchmark's folder.
+    pub benchmark: String,
+    /// Where its results lie below the tree's root.
+    pub path: String,
+    /// Where it was published.
+    pub sources: Vec<String>,
+    /// How many machines it ran on.
+    pub nodes: u32,
+    /// Its accelerators.
+    pub accelerators: Option<Accelerators>,
+    /// Its scenarios.
+    pub scenarios: Vec<PublishedScenario>,
+    /// The container, by a README's `docker run`.
+    pub container: Option<DraftedContainer>,
+}
+
+/// A scenario of a published result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PublishedScenario {
+    /// `Offline`
+    pub name: String,
+    /// The scenario out of whose run its figure was worked, where it was not measured itself: an edge
+    /// result may be.
+    pub inferred_from: Option<&'static str>,
+    /// Its published figure.
+    pub performance: Option<Expected>,
+    /// Its accuracy; empty where there is no accuracy run.
+    pub accuracy: Vec<Expected>,
+    /// What its run was asked for.
+    pub settings: PublishedSettings,
+    /// The commands of its README.
+    pub commands: Option<DraftedCommands>,
+}
+
+/// What a published run was asked for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PublishedSettings {
+    /// The target rate, queries per second.
+    pub target_qps: Option<f64>,
+    /// The least duration, ms.
+    pub min_duration_ms: Option<u64>,
+    /// The file that says so: `user.conf`, or the log.
+    pub source: &'static str,
+}
+
+/// A published figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expected {
+    /// Its name: `tokens_per_second`.
+    pub figure: String,
+    /// Its value, in `unit`.
+    pub value: f64,
+    /// Its unit.
+    pub unit: String,
+    /// The id of the row, else where it lies.
+    pub source: String,
+    /// What others published of it, in the same unit.
+    pub others: Vec<Other>,
+}
+
+/// What another submitter published.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Other {
+    /// Its value.
+    pub value: f64,
+    /// `6.0-0020 Dell`
+    pub source: String,
+}
+
+/// A container, as a README's block starts it.
+#[derive(Debug, Clone)]
+pub struct DraftedContainer {
+    /// The README, below the tree's root.
+    pub readme: String,
+    /// How many other blocks start a container.
+    pub others: usize,
+    /// What the block says.
+    pub draft: Draft,
+}
+
+/// Commands, as a README's blocks have them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DraftedCommands {
+    /// The README, below the tree's root.
+    pub readme: String,
+    /// Those of the performance run.
+    pub performance: Option<String>,
+    /// Those of the accuracy run.
+    pub accuracy: Option<String>,
+}

@@ -1,0 +1,282 @@
+//! Reads the files of one published result.
+
+use std::path::{Path, PathBuf};
+
+use super::index::{Entry, ImportError, Index};
+use super::model::{
+    DraftedCommands, DraftedContainer, Expected, Other, PublishedScenario, PublishedSettings,
+    PublishedSubmission,
+};
+use super::{readme, user_conf};
+use crate::results::evidence::tree::gather::gather;
+use crate::results::evidence::tree::{JudgeContext, ScenarioFolder};
+use crate::results::verdict::{Evidence, TrialEvidence};
+use crate::store::open;
+use retrial_mlperf::loadgen::Scenario;
+use retrial_readings::units;
+use retrial_recipe::model::{JudgeRules, Mode};
+
+/// The largest README or `user.conf` that is read: the largest real one has 90 kB.
+const CAP: u64 = 1 << 20;
+/// The order of scenarios in recipes.
+const ORDER: [&str; 5] = [
+    "Offline",
+    "Server",
+    "Interactive",
+    "SingleStream",
+    "MultiStream",
+];
+/// Figures of an accuracy script that have a limit and tell nothing of quality.
+const LENGTHS: [&str; 2] = ["TOKENS_PER_SAMPLE", "GEN_LEN"];
+
+/// Reads a result: its figures from the round's table, and where that has none from the logs.
+/// `others` are results whose figures come along.
+///
+/// # Errors
+/// No log of it has a figure.
+pub fn read(
+    index: &Index<'_>,
+    entry: &Entry<'_>,
+    others: &[&Entry<'_>],
+) -> Result<PublishedSubmission, ImportError> {
+    let benchmark = entry.benchmark;
+    let path = benchmark.relative().display().to_string();
+    let models = entry.accelerators.as_ref().map(|one| &one.models[..]);
+    let reader = Reader {
+        index,
+        entry,
+        others,
+    };
+    let scenarios = benchmark.scenarios.iter();
+    let mut scenarios: Vec<PublishedScenario> =
+        scenarios.map(|place| reader.scenario(place)).collect();
+    scenarios.sort_by_key(|one| ORDER.iter().position(|name| *name == one.name));
+    let is_measured =
+        |one: &PublishedScenario| one.performance.is_some() && one.inferred_from.is_none();
+    if !scenarios.iter().any(is_measured) {
+        return Err(ImportError::NoFigure { path });
+    }
+    let is_page = |page: &&String| page.starts_with("https://");
+    let page = entry.details.iter().find(is_page).cloned();
+    let submitter = &benchmark.submitter;
+    Ok(PublishedSubmission {
+        round: index.round_name.clone(),
+        division: submitter.division.clone(),
+        submitter: submitter.name.clone(),
+        system: benchmark.system.clone(),
+        system_name: entry.system_name.clone(),
+        benchmark: benchmark.name.clone(),
+        sources: page.into_iter().chain([path.clone()]).collect(),
+        path,
+        nodes: entry.nodes,
+        accelerators: entry.accelerators.clone(),
+        scenarios,
+        container: reader.container(models.unwrap_or_default()),
+    })
+}
+
+struct Reader<'r> {
+    index: &'r Index<'r>,
+    entry: &'r Entry<'r>,
+    others: &'r [&'r Entry<'r>],
+}
+
+impl Reader<'_> {
+    fn scenario(&self, place: &ScenarioFolder) -> PublishedScenario {
+        let judge_context = JudgeContext {
+            round: self.index.round,
+            benchmark: None,
+            published: None,
+            rules: &JudgeRules::default(),
+            require_accuracy: false,
+        };
+        let gathered = gather(place, &judge_context);
+        let of = |mode: Mode| {
+            let mut all = gathered.evidence.iter();
+            let evidence = all.find(|one| one.mode == mode)?;
+            Some((evidence, evidence.trials.first()?))
+        };
+        let performance = of(Mode::Performance);
+        let accuracy = of(Mode::Accuracy).map(|(evidence, trial)| {
+            let known = evidence.limited_figures();
+            let known: Vec<&str> = known.filter(|name| !LENGTHS.contains(name)).collect();
+            self.accuracy(place, trial, &known)
+        });
+        let logged = performance.and_then(|(_, trial)| trial.run_settings.as_ref()?.scenario);
+        PublishedScenario {
+            inferred_from: logged.and_then(|logged| inferred_from(place, logged)),
+            name: place.scenario_name(),
+            performance: performance
+                .and_then(|(evidence, trial)| self.performance(place, evidence, trial)),
+            accuracy: accuracy.unwrap_or_default(),
+            settings: settings(place, performance.map(|(_, trial)| trial)),
+            commands: self.commands(place),
+        }
+    }
+
+    fn performance(
+        &self,
+        place: &ScenarioFolder,
+        evidence: &Evidence,
+        trial: &TrialEvidence,
+    ) -> Option<Expected> {
+        let name = evidence.published_metric.clone()?;
+        let figure = trial.figure(&name)?;
+        let table = self.index.published.as_ref();
+        let published = table.and_then(|table| table.of(place, &figure.unit));
+        Some(Expected {
+            value: published.as_ref().map_or(figure.value, |one| one.value),
+            source: self.source(place),
+            others: self.others(&place.scenario_name(), &figure.unit),
+            unit: figure.unit.clone(),
+            figure: name,
+        })
+    }
+
+    /// The figures of the accuracy run: those that the round limits, all where it limits none.
+    fn accuracy(
+        &self,
+        place: &ScenarioFolder,
+        trial: &TrialEvidence,
+        known: &[&str],
+    ) -> Vec<Expected> {
+        let is_meant =
+            |name: &str| known.contains(&name) || (known.is_empty() && !LENGTHS.contains(&name));
+        let figures = trial.figures.iter().filter(|(name, _)| is_meant(name));
+        let expected = figures.map(|(name, figure)| Expected {
+            figure: name.clone(),
+            value: figure.value,
+            unit: figure.unit.clone(),
+            source: self.source(place),
+            others: Vec::new(),
+        });
+        expected.collect()
+    }
+
+    /// The id of its row, else whose it is.
+    fn source(&self, place: &ScenarioFolder) -> String {
+        let row = self
+            .index
+            .published
+            .as_ref()
+            .and_then(|table| table.row(place));
+        let id = row.and_then(|row| row.id.clone());
+        id.unwrap_or_else(|| format!("{} {}", place.submitter.name, place.system))
+    }
+
+    /// What others published in a scenario.
+    fn others(&self, scenario: &str, unit: &str) -> Vec<Other> {
+        let others = self.others.iter().filter_map(|entry| {
+            let mut figures = entry.figures.iter();
+            let figure = figures.find(|one| one.scenario == scenario)?;
+            let (value, from) = figure.value.as_ref()?;
+            let rates = || (from.ends_with("/s") && unit.ends_with("/s")).then_some(1.0);
+            let factor = units::factor(from, unit).or_else(rates)?;
+            let submitter = &entry.benchmark.submitter.name;
+            let source = match entry.ids.first() {
+                Some(id) => format!("{id} {submitter}"),
+                None => format!("{submitter} {}", entry.benchmark.system),
+            };
+            Some(Other {
+                value: value * factor,
+                source,
+            })
+        });
+        others.collect()
+    }
+
+    fn commands(&self, place: &ScenarioFolder) -> Option<DraftedCommands> {
+        let places = [place.measurements(), place.results()];
+        places.iter().find_map(|folder| {
+            let (readme, blocks) = self.blocks(&folder.join("README.md"))?;
+            let performance = readme::commands(&blocks, "performance", "accuracy");
+            let accuracy = readme::commands(&blocks, "accuracy", "performance");
+            (performance.is_some() || accuracy.is_some()).then_some(DraftedCommands {
+                readme,
+                performance,
+                accuracy,
+            })
+        })
+    }
+
+    /// The container of the nearest README that starts one.
+    fn container(&self, models: &[String]) -> Option<DraftedContainer> {
+        self.readmes().iter().find_map(|file| {
+            let (readme, blocks) = self.blocks(file)?;
+            let (draft, count) = readme::container(&blocks, models)?;
+            Some(DraftedContainer {
+                readme,
+                others: count - 1,
+                draft,
+            })
+        })
+    }
+
+    /// The READMEs of a result, the nearest first.
+    fn readmes(&self) -> Vec<PathBuf> {
+        let benchmark = self.entry.benchmark;
+        let submitter = benchmark.submitter.relative();
+        let places = benchmark.scenarios.iter();
+        let mut folders: Vec<PathBuf> = places
+            .flat_map(|place| [place.measurements(), place.results()])
+            .collect();
+        folders.push(benchmark.relative());
+        folders.push(submitter.join("results").join(&benchmark.system));
+        let names = [&*benchmark.name, self.index.official(benchmark)];
+        for code in ["src", "code"] {
+            folders.extend(names.map(|name| submitter.join(code).join(name)));
+        }
+        folders.push(submitter);
+        folders.dedup();
+        folders.iter().map(|at| at.join("README.md")).collect()
+    }
+
+    fn blocks(&self, file: &Path) -> Option<(String, Vec<String>)> {
+        let root = &self.entry.benchmark.submitter.root;
+        let text = open::read_text_beneath(root, file, CAP).ok()?;
+        Some((file.display().to_string(), readme::blocks(&text)))
+    }
+}
+
+/// The scenario of a run whose figure was submitted in another one.
+fn inferred_from(place: &ScenarioFolder, logged: Scenario) -> Option<&'static str> {
+    let is_of_edge = matches!(logged, Scenario::SingleStream | Scenario::MultiStream);
+    (is_of_edge && place.scenario() != Some(logged)).then(|| logged.as_str())
+}
+
+/// What the run was asked for: the log says it, where it does, and `user.conf` otherwise.
+fn settings(place: &ScenarioFolder, trial: Option<&TrialEvidence>) -> PublishedSettings {
+    let logged = trial.and_then(|trial| Some(&trial.run_settings.as_ref()?.settings));
+    let target_qps = logged.and_then(|settings| settings.target_qps);
+    let min_duration_ms = logged.and_then(|settings| settings.min_duration_ms);
+    let root = &place.submitter.root;
+    let text = || {
+        let mut files = [place.measurements(), place.results()].into_iter();
+        files.find_map(|at| open::read_text_beneath(root, &at.join("user.conf"), CAP).ok())
+    };
+    if target_qps.is_some() || min_duration_ms.is_some() {
+        return PublishedSettings {
+            target_qps,
+            min_duration_ms,
+            source: "the published log",
+        };
+    }
+    let text = text().unwrap_or_default();
+    // LoadGen has no Interactive scenario: its settings are those of Server.
+    let scenario = match place.scenario_name() {
+        name if name == "Interactive" => "Server".to_owned(),
+        name => name,
+    };
+    let value = |key: &str| user_conf::value(&text, &scenario, key);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a duration in ms, as text"
+    )]
+    let min_duration_ms = value("min_duration").map(|duration| duration as u64);
+    PublishedSettings {
+        target_qps: value("target_qps"),
+        min_duration_ms,
+        source: "user.conf",
+    }
+}

@@ -1,0 +1,147 @@
+//! The code blocks of a README, and the commands in them. Pure.
+
+use retrial_container::ImageRef;
+use retrial_recipe::docker_run::{self, Draft, Nothing};
+
+/// The longest draft of a command, in lines: more is a guide, and nobody's command.
+const MOST_LINES: usize = 60;
+/// Words behind the fence of a block of commands.
+const SHELLS: [&str; 6] = ["", "bash", "sh", "shell", "console", "zsh"];
+
+/// The blocks of commands of a Markdown text.
+pub(super) fn blocks(markdown: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(bool, Vec<&str>)> = None;
+    for line in markdown.lines() {
+        let fence = line.trim_start().strip_prefix("```");
+        open = match (open, fence) {
+            (None, Some(language)) => {
+                let language = language.trim().to_lowercase();
+                Some((SHELLS.contains(&language.as_str()), Vec::new()))
+            }
+            (Some((is_shell, lines)), Some(_)) => {
+                if is_shell && lines.iter().any(|line| !line.trim().is_empty()) {
+                    blocks.push(lines.join("\n"));
+                }
+                None
+            }
+            (Some((is_shell, mut lines)), None) => {
+                lines.push(line);
+                Some((is_shell, lines))
+            }
+            (None, None) => None,
+        };
+    }
+    blocks
+}
+
+/// Whether a block starts a container.
+pub(super) fn starts_container(block: &str) -> bool {
+    block.contains("docker run") || block.contains("docker container run")
+}
+
+/// The container that a README's blocks start, and how many of them do. Of several the first that
+/// names one of the models, else the first; none where no block can be a recipe.
+pub(super) fn container(blocks: &[String], models: &[String]) -> Option<(Draft, usize)> {
+    let starts: Vec<&String> = blocks
+        .iter()
+        .filter(|block| starts_container(block))
+        .collect();
+    let drafts = starts
+        .iter()
+        .filter_map(|block| Some((docker_run::draft(block, &Nothing).ok()?, *block)))
+        // `docker run $OPTIONS …`: an image that a variable holds is no image that a README names.
+        .filter(|(draft, _)| ImageRef::parse(&draft.image).is_ok());
+    let drafts: Vec<(Draft, &String)> = drafts.collect();
+    let names_model = |block: &str| {
+        let block = block.to_lowercase();
+        let mut models = models.iter();
+        models.any(|model| block.contains(&model.to_lowercase()))
+    };
+    let named = drafts.iter().find(|(_, block)| names_model(block));
+    let (draft, _) = named.or(drafts.first())?;
+    Some((draft.clone(), starts.len()))
+}
+
+/// The commands of a mode: those that name the other mode are left out. None where there are none,
+/// too many, or some that a recipe would take for an expression.
+pub(super) fn commands(blocks: &[String], own: &str, other: &str) -> Option<String> {
+    let commands = blocks
+        .iter()
+        .filter(|block| !starts_container(block))
+        .flat_map(|block| logical_lines(block));
+    let commands: Vec<String> = commands
+        .filter(|command| {
+            let command = command.to_lowercase();
+            command.contains(own) || !command.contains(other)
+        })
+        .collect();
+    let mut text = commands.join("\n");
+    text.push('\n');
+    let is_fit = !text.trim().is_empty() && text.lines().count() <= MOST_LINES;
+    (is_fit && !text.contains("${{")).then_some(text)
+}
+
+/// The commands of a block: lines that end in a backslash are continued. Prompts are removed, and
+/// characters that YAML does not hold.
+fn logical_lines(block: &str) -> Vec<String> {
+    let mut commands: Vec<String> = Vec::new();
+    let mut is_continued = false;
+    for line in block.lines() {
+        let line: String = line
+            .chars()
+            .map(|letter| if letter.is_control() { ' ' } else { letter })
+            .collect();
+        let line = line.trim_end();
+        if line.trim().is_empty() {
+            is_continued = false;
+            continue;
+        }
+        if let Some(last) = commands.last_mut().filter(|_| is_continued) {
+            last.push('\n');
+            last.push_str(line);
+        } else {
+            let line = line.trim_start();
+            commands.push(line.strip_prefix("$ ").unwrap_or(line).to_owned());
+        }
+        is_continued = line.ends_with('\\');
+    }
+    commands
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const README: &str = "To run:\n\n```\nmake generate\nmake run \\\n  --test_mode=AccuracyOnly\n\
+        make run --test_mode=PerformanceOnly\n```\n```json\n{}\n```\n```bash\n\
+        docker run --ipc host vendor/a:1 bash\n```\n ```sh\n docker run --ipc host vendor/mi355x:1 bash\n ```\n";
+
+    #[test]
+    fn commands_of_modes() {
+        let blocks = blocks(README);
+        assert_eq!(blocks.len(), 3);
+        assert_eq!(
+            commands(&blocks, "performance", "accuracy").unwrap(),
+            "make generate\nmake run --test_mode=PerformanceOnly\n"
+        );
+        assert_eq!(
+            commands(&blocks, "accuracy", "performance").unwrap(),
+            "make generate\nmake run \\\n  --test_mode=AccuracyOnly\n"
+        );
+        assert_eq!(commands(&["echo ${{ x }}".to_owned()], "a", "b"), None);
+    }
+
+    #[test]
+    fn the_container_of_the_model() {
+        let blocks = blocks(README);
+        let (draft, count) = container(&blocks, &["MI355X".to_owned()]).unwrap();
+        assert_eq!(
+            (draft.image.as_str(), count),
+            ("vendor/mi355x:1", 2),
+            "{draft:?}"
+        );
+        let (draft, _) = container(&blocks, &[]).unwrap();
+        assert_eq!(draft.image, "vendor/a:1");
+    }
+}

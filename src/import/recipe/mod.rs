@@ -1,0 +1,97 @@
+//! A published result as a recipe's text: what is known is stated with its source, and what is not
+//! is named in `incomplete`. Pure.
+
+mod container;
+mod scenario;
+mod write;
+
+use std::fmt::Write as _;
+
+use super::model::PublishedSubmission;
+use write::{comment, line, mapping};
+
+/// What a recipe's text is collected in.
+#[derive(Debug, Default)]
+struct Draft {
+    /// Sections, with a blank line between them.
+    sections: Vec<String>,
+    /// What is to be completed.
+    incomplete: Vec<String>,
+}
+
+/// Writes the recipe of a published result.
+#[must_use]
+pub fn text(published: &PublishedSubmission) -> String {
+    let mut draft = Draft::default();
+    if published.round.is_none() {
+        draft.miss("submission.round: no log has the seeds of a known round");
+    }
+    draft.sections.push(submission(published));
+    container::sections(&mut draft, published);
+    scenario::section(&mut draft, published);
+    let head = head(published, &draft.incomplete);
+    [head]
+        .into_iter()
+        .chain(draft.sections)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+impl Draft {
+    fn miss(&mut self, text: impl Into<String>) {
+        self.incomplete.push(text.into());
+    }
+}
+
+fn head(published: &PublishedSubmission, incomplete: &[String]) -> String {
+    let round = published.round.as_deref().unwrap_or("of an unknown round");
+    let on = published
+        .accelerators
+        .as_ref()
+        .map_or_else(|| published.system.clone(), super::Accelerators::shown);
+    let PublishedSubmission {
+        submitter,
+        benchmark,
+        path,
+        ..
+    } = published;
+    let mut head = format!(
+        "# From published results by `retrial new NAME --from-results`: {}\n\
+         # What `incomplete` names is still to be completed: `retrial check` lists it, `retrial run` refuses until then.\n\
+         schema: 1\n",
+        comment(path)
+    );
+    let title = format!("{submitter}, MLPerf Inference {round}, {benchmark}, {on}");
+    head.push_str(&mapping(&[("title", line(&title))]));
+    if !incomplete.is_empty() {
+        head.push_str("\nincomplete:\n");
+        for item in incomplete {
+            let _ = writeln!(head, "  - {}", write::quoted(&line(item)));
+        }
+    }
+    head
+}
+
+fn submission(published: &PublishedSubmission) -> String {
+    let mut text = String::from("submission:\n");
+    let all = [
+        ("suite", Some(super::index::SUITE)),
+        ("round", published.round.as_deref()),
+        ("division", Some(&*published.division)),
+        ("submitter", Some(&*published.submitter)),
+        ("system", Some(&*published.system)),
+        ("benchmark", Some(&*published.benchmark)),
+    ];
+    for (key, value) in all {
+        let Some(value) = value else { continue };
+        let value = write::quoted(&line(value));
+        let name = published.system_name.as_ref().filter(|_| key == "system");
+        let note = name.map(|name| format!("    # {}", comment(name)));
+        let _ = writeln!(text, "  {key}: {value}{}", note.unwrap_or_default());
+    }
+    text.push_str("  sources:\n");
+    for source in &published.sources {
+        let _ = writeln!(text, "    - {}", write::quoted(&line(source)));
+    }
+    text
+}

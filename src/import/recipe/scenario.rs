@@ -1,0 +1,162 @@
+//! The scenarios of a published result: commands, target rates, expectations.
+
+use std::fmt::Write as _;
+
+use retrial_document::{Keys as _, to_yaml};
+use retrial_recipe::docker_run::map;
+use retrial_recipe::model::{Measurement, loadgen_name};
+
+use super::write::{comment, in_quotes, indented, mapping};
+use super::{Draft, PublishedSubmission};
+use crate::format;
+use crate::import::model::{Expected, PublishedScenario, PublishedSettings};
+
+/// The command of a mode that nobody wrote one for.
+const NOTHING: &str = "echo 'write the command that is run in the container' >&2\nexit 1\n";
+
+/// Adds the scenarios.
+pub(super) fn section(draft: &mut Draft, published: &PublishedSubmission) {
+    let mut section = String::from("scenarios:\n");
+    for scenario in &published.scenarios {
+        let Some(known) = loadgen_name(&scenario.name) else {
+            draft.miss(format!("scenarios: {} is none of LoadGen's", scenario.name));
+            continue;
+        };
+        let key = known.to_lowercase();
+        if let Some(from) = scenario.inferred_from {
+            let _ = writeln!(
+                section,
+                "  # {known} was worked out of the run of {from}, and not measured."
+            );
+            continue;
+        }
+        let Some(performance) = &scenario.performance else {
+            draft.miss(format!("scenarios.{key}: its log has no figure"));
+            continue;
+        };
+        if !section.ends_with("scenarios:\n") {
+            section.push('\n');
+        }
+        let _ = writeln!(section, "  {key}:");
+        let of = Mode {
+            published,
+            scenario,
+            key: &key,
+        };
+        let own = &of.drafted(|commands| commands.performance.as_ref());
+        section.push_str(&of.begin(draft, "performance", own.as_deref()));
+        section.push_str(&settings(&scenario.settings, known));
+        section.push_str(&expect(std::slice::from_ref(performance)));
+        if scenario.accuracy.is_empty() {
+            continue;
+        }
+        let own = of.drafted(|commands| commands.accuracy.as_ref());
+        section.push_str(&of.begin(draft, "accuracy", own.as_deref()));
+        section.push_str(&expect(&scenario.accuracy));
+        draft.miss(format!(
+            "scenarios.{key}.accuracy.check: the command that prints the accuracy"
+        ));
+    }
+    draft.sections.push(section);
+}
+
+/// What a mode of a scenario is written from.
+struct Mode<'a> {
+    published: &'a PublishedSubmission,
+    scenario: &'a PublishedScenario,
+    key: &'a str,
+}
+
+impl Mode<'_> {
+    fn drafted(
+        &self,
+        of: impl Fn(&crate::import::model::DraftedCommands) -> Option<&String>,
+    ) -> Option<String> {
+        of(self.scenario.commands.as_ref()?).cloned()
+    }
+
+    /// The mode's command, and where it writes.
+    fn begin(&self, draft: &mut Draft, mode: &str, commands: Option<&str>) -> String {
+        let place = format!("scenarios.{}.{mode}.run", self.key);
+        let container = self.published.container.as_ref();
+        let measured = container.and_then(|one| one.draft.measured.as_ref());
+        let readme = self.scenario.commands.as_ref().map(|one| &*one.readme);
+        let (run, readme) = match (commands, measured, container) {
+            (Some(commands), ..) => (mapping(&[("run", commands.to_owned())]), readme),
+            (None, Some(measured), Some(container)) => (
+                to_yaml(&map(measured.iter().cloned()), Measurement::OBJECT),
+                Some(&*container.readme),
+            ),
+            _ => (mapping(&[("run", NOTHING.to_owned())]), None),
+        };
+        let note = if let Some(readme) = readme {
+            draft.miss(format!("{place}: compare it with {readme}"));
+            format!("      # Drafted from {}.\n", comment(readme))
+        } else {
+            draft.miss(format!("{place}: no README has a command for it"));
+            String::new()
+        };
+        let folder = match mode {
+            "performance" => "performance/run_1",
+            other => other,
+        };
+        let name = &self.scenario.name;
+        format!(
+            "    {mode}:\n{note}{}      results: ${{{{ params.results }}}}/{name}/{folder}\n",
+            indented(&run, 6)
+        )
+    }
+}
+
+/// The target rate, which only Server's and Interactive's queries follow; Offline's sizes its query.
+fn settings(settings: &PublishedSettings, scenario: &str) -> String {
+    let PublishedSettings {
+        target_qps,
+        min_duration_ms,
+        source,
+    } = settings;
+    let duration =
+        min_duration_ms.map(|duration| format!("min_duration {}", format::limit(duration / 1000)));
+    match (target_qps, scenario) {
+        (Some(rate), "Server" | "Interactive") => {
+            let duration = duration.map(|duration| format!("; {duration}"));
+            let note = format!("as in {source}{}", duration.unwrap_or_default());
+            format!("      target_qps: {rate}    # {note}\n")
+        }
+        (rate, _) => {
+            let rate = rate.filter(|_| scenario == "Offline");
+            let rate = rate.map(|rate| format!("target_qps {rate}"));
+            let asked: Vec<String> = rate.into_iter().chain(duration).collect();
+            match asked[..] {
+                [] => String::new(),
+                _ => format!("      # In {source}: {}.\n", asked.join(", ")),
+            }
+        }
+    }
+}
+
+fn expect(all: &[Expected]) -> String {
+    let mut text = String::from("      expect:\n");
+    for one in all {
+        let official = format!(
+            "{{ value: {}, kind: official, source: {} }}",
+            one.value,
+            in_quotes(&one.source)
+        );
+        let figure = &one.figure;
+        if one.others.is_empty() {
+            let _ = writeln!(text, "        {figure}: {official}");
+            continue;
+        }
+        let _ = writeln!(text, "        {figure}:\n          - {official}");
+        for other in &one.others {
+            let _ = writeln!(
+                text,
+                "          - {{ value: {}, kind: third-party, source: {} }}",
+                other.value,
+                in_quotes(&other.source)
+            );
+        }
+    }
+    text
+}

@@ -1,0 +1,47 @@
+//! Pieces of YAML.
+
+use retrial_document::{Keys as _, to_yaml};
+use retrial_recipe::docker_run::{map, text_node};
+use retrial_recipe::model::Recipe;
+
+/// A text in one line, in which nothing is an expression.
+pub(super) fn line(text: &str) -> String {
+    let text: String = text
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect();
+    text.replace("${{", "$ {{").trim().to_owned()
+}
+
+/// A text for a comment.
+pub(super) fn comment(text: &str) -> String {
+    line(text)
+}
+
+/// A text as YAML, in quotes where it needs them.
+pub(super) fn quoted(text: &str) -> String {
+    retrial_document::quoted(text, false)
+}
+
+/// A text in quotes, as it may stand in `{ … }`: JSON's strings are YAML's.
+pub(super) fn in_quotes(text: &str) -> String {
+    serde_json::Value::from(line(text)).to_string()
+}
+
+/// Keys with their texts; those of several lines stand line by line.
+pub(super) fn mapping(entries: &[(&str, String)]) -> String {
+    let entries = entries
+        .iter()
+        .map(|(key, value)| (*key, text_node(value.as_str())));
+    to_yaml(&map(entries), Recipe::OBJECT)
+}
+
+/// Lines further to the right.
+pub(super) fn indented(text: &str, spaces: usize) -> String {
+    let indent = " ".repeat(spaces);
+    let lines = text.lines().map(|line| match line {
+        "" => "\n".to_owned(),
+        line => format!("{indent}{line}\n"),
+    });
+    lines.collect()
+}
