@@ -73,7 +73,7 @@ datasets:
   words:
     run: curl -O https://words.invalid/all
     cache: { path: /data, key: words }
-    download: { from: "Words, by curl", size: 900 TiB, size_by: its page, licence: CC0, hosts: [words.invalid] }
+    download: { from: "Words, by curl", size: 900 TiB, size_by: its page, licence: CC0, hosts: [words.invalid], files: ["all: MD5 0f1e"] }
 scenarios:
   one:
     performance: { run: 'true' }
@@ -120,6 +120,7 @@ const TOLD: &str = "\
 downloads
   dataset-words  Words, by curl
                  900 TiB (its page); licence: CC0; to /the/cache; connects to words.invalid
+                 expected: all: MD5 0f1e
   one-accuracy   PyPI
                  connects to packages.invalid; only after a measurement
                  gated: accept its terms at https://packages.invalid/terms; a token is in HF_TOKEN

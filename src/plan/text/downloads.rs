@@ -83,5 +83,7 @@ fn about(plan: &Plan, one: &PlannedDownload, step: &Step, hub: &HubHere) -> Vec<
         format!("gated: accept its terms at {terms}; {token}")
     });
     let facts = Some(facts.join("; ")).filter(|facts| !facts.is_empty());
-    [from, facts, terms].into_iter().flatten().collect()
+    let files = known.files.iter().map(|file| format!("expected: {file}"));
+    let about = [from, facts, terms].into_iter().flatten();
+    about.chain(files).collect()
 }

@@ -1,6 +1,7 @@
 //! A benchmark's own word that a result is invalid, outside of LoadGen's logs: AMD's harness leaves
 //! a file `INVALID` where the model or the data set is not the expected one, and measures on.
 
+use std::io::Read;
 use std::path::Path;
 
 use regex::Regex;
@@ -8,11 +9,16 @@ use walkdir::WalkDir;
 
 use super::figures::{Text, each_line};
 use crate::results::verdict::RuleCheck;
-use retrial_readings::nearest::shortened;
+use crate::store::open;
+use retrial_readings::nearest::{shortened, shortened_to};
 use retrial_recipe::model::{InvalidMarker, InvalidSign};
 
 /// The file that AMD's harness leaves.
 const USUAL: &str = "INVALID";
+/// No more of its text is read.
+const LARGEST: u64 = 4096;
+/// No more letters of it are shown.
+const REASON: usize = 300;
 /// How deep in the results a marker is looked for.
 const DEPTH: usize = 8;
 
@@ -32,25 +38,37 @@ pub fn of_recipe(markers: &[InvalidMarker], folder: &Path, outputs: &[Text]) -> 
 pub fn usual(folder: &Path) -> Option<RuleCheck> {
     let path = folder.join(USUAL);
     std::fs::symlink_metadata(&path).ok()?;
-    Some(failed(USUAL, Path::new(USUAL)))
+    Some(failed(USUAL, folder, Path::new(USUAL)))
 }
 
 fn file(folder: &Path, name: &str) -> Option<RuleCheck> {
     if name.contains('/') {
         let there = std::fs::symlink_metadata(folder.join(name)).is_ok();
-        return there.then(|| failed(name, Path::new(name)));
+        return there.then(|| failed(name, folder, Path::new(name)));
     }
     let entries = WalkDir::new(folder).max_depth(DEPTH).into_iter().flatten();
     let mut named = entries.filter(|entry| entry.file_name() == name);
     let found = named.next()?;
     let below = found.path().strip_prefix(folder).unwrap_or(found.path());
-    Some(failed(name, below))
+    Some(failed(name, folder, below))
 }
 
-fn failed(name: &str, path: &Path) -> RuleCheck {
-    let measured = format!("the harness left {}", path.display());
+fn failed(name: &str, folder: &Path, path: &Path) -> RuleCheck {
+    let because = reason(folder, path).map(|because| format!(": {because}"));
+    let because = because.unwrap_or_default();
+    let measured = format!("the harness left {}{because}", path.display());
     let required = format!("no file {name} in the results");
     RuleCheck::failed("the benchmark's own checks", measured, required)
+}
+
+/// What the harness wrote into it, as one line.
+fn reason(folder: &Path, path: &Path) -> Option<String> {
+    let file = open::open_beneath(folder, path).ok()?;
+    let mut text = Vec::new();
+    file.take(LARGEST).read_to_end(&mut text).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    (!words.is_empty()).then(|| shortened_to(&words.join(" "), REASON))
 }
 
 fn line(pattern: &str, outputs: &[Text]) -> Option<RuleCheck> {
@@ -110,13 +128,17 @@ mod tests {
         let text = "a\nmodel checksum 0f does not match 0e\nb\n";
         std::fs::write(folder.path().join("output.log"), text).unwrap();
         std::fs::create_dir(folder.path().join("logs")).unwrap();
-        std::fs::write(folder.path().join("logs/INVALID"), "").unwrap();
+        std::fs::write(
+            folder.path().join("logs/INVALID"),
+            "The model path is NOT\n  default: /model\n\n",
+        )
+        .unwrap();
         let measured: Vec<String> = check().into_iter().map(|check| check.measured).collect();
         assert_eq!(
             measured,
             [
-                "the harness left logs/INVALID",
-                "the harness left logs/INVALID",
+                "the harness left logs/INVALID: The model path is NOT default: /model",
+                "the harness left logs/INVALID: The model path is NOT default: /model",
                 "model checksum 0f does not match 0e"
             ]
         );

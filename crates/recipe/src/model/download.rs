@@ -25,6 +25,9 @@ object! {
         /// The page where an account of one's own has to accept its terms before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         terms: Option<String> = T::Text(formats::LINE),
+        /// Files that it brings, each with the size or sum that is published: `perf_eval_ref.parquet: MD5 e4cd…`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        files: Vec<String> = T::List(&T::Text(formats::LINE), 1),
         /// Hosts that it connects to by HTTPS.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         hosts: Vec<String> = T::List(&T::Text(formats::HOST), 1),
