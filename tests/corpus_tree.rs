@@ -5,6 +5,8 @@
 //! without it the tests say so and pass.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+#[path = "support/copy.rs"]
+mod copy;
 #[path = "support/corpus.rs"]
 mod support;
 
@@ -12,6 +14,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use copy::copy;
 use retrial::app::catalog;
 use retrial::results::evidence::folder;
 use retrial::results::evidence::tree::{self, JudgeContext, Judged};
@@ -198,19 +201,6 @@ fn one_result(corpus: &Path) -> tempfile::TempDir {
         copy(&corpus.join(&folder), &tree.path().join(&folder));
     }
     tree
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }
 
 /// Replaces a text that must be in a log of the performance run.

@@ -5,6 +5,8 @@
 //! without it its test says so and passes.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+#[path = "support/copy.rs"]
+mod copy;
 #[path = "support/corpus.rs"]
 mod support;
 
@@ -12,6 +14,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use copy::copy;
 use rayon::prelude::*;
 use serde_json::Value;
 use support::unpacked;
@@ -146,6 +149,42 @@ fn the_example_is_imported_with_its_id() {
     assert_eq!(marked.count(), text.matches("\n  - ").count());
     let run = retrial.run(&["run", recipe, "--yes"]);
     assert_eq!(run.status.code(), Some(2), "{run:?}");
+}
+
+/// Five folders `accuracy` of v5.1 have the log of a performance run, which the official checker takes.
+#[test]
+fn a_log_in_the_folder_accuracy_is_no_speed() {
+    let retrial = Retrial::new();
+    let recipe = retrial.home.path().join("mine.yaml");
+    let recipe = recipe.to_str().unwrap();
+    let id = ["--result", "6.0-9001", "--benchmark", "llama2-70b-99"];
+    let new = retrial.run(&[&["new", recipe, "--from-results", EXAMPLE][..], &id].concat());
+    assert!(new.status.success(), "{new:?}");
+    let tree = retrial.home.path().join("tree");
+    copy(Path::new(EXAMPLE), &tree);
+    let result = tree.join("closed/Example/results/8xEXAMPLE_2xCPU/llama2-70b-99");
+    let (performance, accuracy) = ("Offline/performance/run_1", "Offline/accuracy");
+    for (file, scale) in [
+        (
+            "mlperf_log_detail.txt",
+            "\"result_tokens_per_second\", \"value\": ",
+        ),
+        ("mlperf_log_summary.txt", "Tokens per second: "),
+    ] {
+        let text = std::fs::read_to_string(result.join(performance).join(file)).unwrap();
+        let slow = text.replace(&format!("{scale}11800"), &format!("{scale}100"));
+        assert_ne!(text, slow, "{file}");
+        std::fs::write(result.join(accuracy).join(file), slow).unwrap();
+    }
+    let offline = result.join("Offline");
+    let judged = retrial.json(&["judge", offline.to_str().unwrap(), "--recipe", recipe]);
+    // The round's table has 11,812.3 tokens/s, the log 11,800.5.
+    assert_eq!(verdict(&judged), "ratio 0.999", "{judged:#}");
+    let told = judged.to_string();
+    assert!(
+        told.contains("mode of accuracy/mlperf_log_detail.txt"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -10,8 +10,11 @@ use std::process::Command;
 use regex::Regex;
 use serde_json::Value;
 
+#[path = "support/copy.rs"]
+mod copy;
 #[path = "support/corpus.rs"]
 mod support;
+use copy::copy;
 use support::unpacked;
 
 const SUMMARY: &str = "mlperf_log_summary.txt";
@@ -392,18 +395,6 @@ fn replace(path: &Path, pattern: &str, with: &str) -> bool {
 fn append(path: &Path, line: &str) -> bool {
     let text = fs::read_to_string(path).unwrap();
     fs::write(path, format!("{text}{line}\n")).is_ok()
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().flatten() {
-        let to = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), to).unwrap();
-        }
-    }
 }
 
 /// The violated rules of all results, and the warnings.

@@ -3,12 +3,16 @@
 //! where it hangs.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+#[path = "support/copy.rs"]
+mod copy;
+
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use copy::copy;
 use rstest::rstest;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::Value;
@@ -46,19 +50,6 @@ impl Tree {
 
     fn run(&self) -> PathBuf {
         self.offline().join("performance/run_1")
-    }
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), to).unwrap();
-        }
     }
 }
 

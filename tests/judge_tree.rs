@@ -2,10 +2,14 @@
 //! with copies of it.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+#[path = "support/copy.rs"]
+mod copy;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use copy::copy;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -14,19 +18,6 @@ const SYSTEM: &str = "closed/Example/systems/8xEXAMPLE_2xCPU.json";
 
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/submission")
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }
 
 /// A copy of the example that may be broken.

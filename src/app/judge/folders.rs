@@ -16,13 +16,13 @@ use crate::results::evidence::accuracy;
 use crate::results::evidence::compliance;
 use crate::results::evidence::figures::Text;
 use crate::results::evidence::folder;
-use crate::results::evidence::loadgen::{fallback, loadgen_evidence};
+use crate::results::evidence::loadgen::{fallback, loadgen_evidence, other_kind};
 use crate::results::evidence::markers;
 use crate::results::evidence::readings::readings;
 use crate::results::evidence::result_path::ResultPath;
 use crate::results::verdict::{Context, Evidence, Qualifier, RuleCheck, TrialEvidence};
 use retrial_mlperf::compliance::Test;
-use retrial_mlperf::loadgen;
+use retrial_mlperf::loadgen::{self, Scenario};
 use retrial_mlperf::rounds::Rules;
 use retrial_recipe::model::{FigureSource, Mode};
 
@@ -195,6 +195,12 @@ impl Reader<'_> {
         let mut trial = TrialEvidence::finished(number, relative.display().to_string());
         loadgen_evidence(&run, one, &mut trial);
         one.checks.extend(self.markers(&shown));
+        if measured.mode == Mode::Accuracy && run.mode() != Some(loadgen::Mode::Accuracy) {
+            let scenario = Scenario::from_word(&measured.scenario);
+            one.checks.extend(other_kind(&run, scenario));
+            // The log of a performance run has a speed, which is not this result's.
+            trial.figures.clear();
+        }
         if measured.mode == Mode::Performance {
             one.checks.extend(fallback(&run));
         }
@@ -293,6 +299,8 @@ impl Reader<'_> {
         let mode = match (run.mode(), place.mode) {
             // An accuracy summary holds only its two last lines: then the folder's name tells.
             (Some(loadgen::Mode::Accuracy), _) | (None, Some(Mode::Accuracy)) => Mode::Accuracy,
+            // The log in a submission's folder `accuracy` is never the published speed.
+            (_, Some(Mode::Accuracy)) if place.is_submitted() => Mode::Accuracy,
             (_, Some(Mode::Compliance)) => Mode::Compliance,
             _ => Mode::Performance,
         };

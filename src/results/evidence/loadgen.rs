@@ -1,6 +1,6 @@
 //! What `LoadGen`'s logs say of a trial.
 
-use super::folder::DETAIL;
+use super::folder::{DETAIL, SUMMARY};
 use crate::results::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence, Validity};
 use retrial_mlperf::compliance::Test;
 use retrial_mlperf::loadgen::{self, Run, Scenario};
@@ -89,6 +89,25 @@ pub(crate) fn of_its_kind(
         RuleCheck::new("scenario", found.to_string(), logged.as_str(), passed)
     });
     mode_check.into_iter().chain(scenario_check).collect()
+}
+
+/// Logs of another mode or scenario than that of an accuracy run are told, with the file: MLCommons'
+/// checker takes them, and five folders of v5.1 have them.
+pub(crate) fn other_kind(run: &Run, scenario: Option<Scenario>) -> Vec<RuleCheck> {
+    let file = if run.detail.is_some() {
+        DETAIL
+    } else {
+        SUMMARY
+    };
+    let checks = of_its_kind(run, loadgen::Mode::Accuracy, scenario);
+    let other = checks.into_iter().filter(|check| !check.passed);
+    other
+        .map(|check| {
+            let rule = format!("{} of accuracy/{file}", check.rule);
+            let required = format!("{}; the official checker does not look", check.required);
+            RuleCheck::warning(rule, check.measured, required)
+        })
+        .collect()
 }
 
 /// Whether the speed of a test's run is compared with the submitted one. The others run a few

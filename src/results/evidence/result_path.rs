@@ -59,6 +59,12 @@ impl ResultPath {
         }
     }
 
+    /// Whether it lies in a submission tree: `closed/AMD/results/SYSTEM/BENCHMARK`.
+    #[must_use]
+    pub fn is_submitted(&self) -> bool {
+        self.submission().division.is_some()
+    }
+
     /// What was submitted, as far as the path tells.
     #[must_use]
     pub fn submission(&self) -> Submission {

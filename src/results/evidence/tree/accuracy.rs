@@ -7,12 +7,11 @@ use super::gather::empty;
 use super::performance::missing;
 use super::submission::ScenarioFolder;
 use crate::results::evidence::accuracy::{self, ACCURACY, LOG};
-use crate::results::evidence::folder::{self, DETAIL, Logs, SUMMARY};
-use crate::results::evidence::loadgen::{loadgen_evidence, of_its_kind};
+use crate::results::evidence::folder;
+use crate::results::evidence::loadgen::{loadgen_evidence, other_kind};
 use crate::results::evidence::markers;
 use crate::results::verdict::{Evidence, RuleCheck, TrialEvidence};
 use crate::store::{StoreError, open};
-use retrial_mlperf::loadgen::{self, Scenario};
 use retrial_mlperf::rounds::Rules;
 use retrial_recipe::model::Mode;
 
@@ -34,7 +33,7 @@ pub(crate) fn gather(
     // An edge system's result may be inferred from another scenario, with that one's accuracy.
     let ran = performance.and_then(|one| one.trials.first()?.run_settings.as_ref()?.scenario);
     let scenario = ran.or_else(|| place.scenario());
-    evidence.checks.extend(other_kind(&logs, scenario));
+    evidence.checks.extend(other_kind(&logs.run, scenario));
     evidence.checks.extend(markers::usual(&root.join(&path)));
     let mut trial = TrialEvidence::finished(1, path.display().to_string());
     if logs.run.summary.is_some() || logs.run.detail.is_some() {
@@ -72,25 +71,6 @@ pub(crate) fn gather(
         rules.and_then(|rules| rules.accuracy.first().map(|(name, _)| name.clone()));
     evidence.trials.push(trial);
     evidence
-}
-
-/// Logs of another mode or scenario are told, with the file: MLCommons' checker takes them, and
-/// five folders of v5.1 have them.
-fn other_kind(logs: &Logs, scenario: Option<Scenario>) -> Vec<RuleCheck> {
-    let file = if logs.run.detail.is_some() {
-        DETAIL
-    } else {
-        SUMMARY
-    };
-    let checks = of_its_kind(&logs.run, loadgen::Mode::Accuracy, scenario);
-    let other = checks.into_iter().filter(|check| !check.passed);
-    other
-        .map(|check| {
-            let rule = format!("{} of {RUN}/{file}", check.rule);
-            let required = format!("{}; the official checker does not look", check.required);
-            RuleCheck::warning(rule, check.measured, required)
-        })
-        .collect()
 }
 
 /// Whether a place has any accuracy at all.
