@@ -24,18 +24,11 @@ const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/submission"
 
 /// Results of v4.1 whose own logs a recipe does not call reproduced, by a part of their paths: how
 /// many, and why.
-const EXPLAINED: [(&str, usize, &str); 2] = [
-    (
-        "closed/AMD/results/1xMI300X_2xEPYC-9374F/llama2-70b-99",
-        2,
-        "Server's detail log is one of Offline",
-    ),
-    (
-        "7-1-node-2S-EMR-PyTorch/gptj-99",
-        2,
-        "Offline has five runs, which a recipe takes for trials; the first is published",
-    ),
-];
+const EXPLAINED: [(&str, usize, &str); 1] = [(
+    "7-1-node-2S-EMR-PyTorch/gptj-99",
+    2,
+    "Offline has five runs, which a recipe takes for trials; the first is published",
+)];
 
 struct Retrial {
     home: TempDir,
@@ -69,22 +62,10 @@ impl Retrial {
     /// What becomes of one result: its recipe, whether `check` passes with nothing but what is marked,
     /// and what its own logs are by it.
     fn imported(&self, tree: &str, entry: &Value, recipe: &Path) -> String {
-        let text = |name: &str| entry[name].as_str().unwrap().to_owned();
         let recipe = recipe.to_str().unwrap();
-        let new = self.run(&[
-            "new",
-            recipe,
-            "--from-results",
-            tree,
-            "--division",
-            &text("division"),
-            "--submitter",
-            &text("submitter"),
-            "--system",
-            &text("system"),
-            "--benchmark",
-            &text("benchmark"),
-        ]);
+        let results = Path::new(tree).join(entry["source"].as_str().unwrap());
+        let results = results.to_str().unwrap();
+        let new = self.run(&["new", recipe, "--from-results", results]);
         if !new.status.success() {
             return "not imported".to_owned();
         }
@@ -92,8 +73,7 @@ impl Retrial {
         if checked[0]["ok"] != true {
             return "with problems".to_owned();
         }
-        let results = Path::new(tree).join(text("source"));
-        let judged = self.json(&["judge", results.to_str().unwrap(), "--recipe", recipe]);
+        let judged = self.json(&["judge", results, "--recipe", recipe]);
         verdict(&judged)
     }
 }
