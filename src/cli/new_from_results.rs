@@ -18,8 +18,12 @@ pub fn read(tree: &Path, request: &ImportRequest) -> Result<(String, Vec<String>
     } else {
         Vec::new()
     };
-    let text = import::recipe::text(&import::read(&index, entry, &others)?);
+    let (text, incomplete) = import::recipe::text(&import::read(&index, entry, &others)?);
     let added = || format!("figures of {}", format::count(others.len(), "other result"));
-    let told = request.with_others.then(added);
-    Ok((text, told.into_iter().collect()))
+    let added = request.with_others.then(added);
+    let left = format!(
+        "{} of `incomplete` to be completed before it can run",
+        format::count(incomplete, "line")
+    );
+    Ok((text, added.into_iter().chain([left]).collect()))
 }

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a check looks at.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum CheckKind {
     /// A value.
     #[default]
@@ -20,6 +21,13 @@ pub enum CheckKind {
     NotStated,
     /// All that is left of a log is an excerpt: no value can be shown by it.
     Excerpt,
+}
+
+impl CheckKind {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
+    fn is_value(&self) -> bool {
+        *self == Self::Value
+    }
 }
 
 /// What stands for a value that no log states.
@@ -41,8 +49,8 @@ pub struct RuleCheck {
     /// It passed, and a reader should know: nothing that the round forbids, and nothing usual.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub warning: bool,
-    /// What it looks at.
-    #[serde(skip)]
+    /// What it looks at; absent where that is a value.
+    #[serde(default, skip_serializing_if = "CheckKind::is_value")]
     pub kind: CheckKind,
 }
 
@@ -141,5 +149,22 @@ impl fmt::Display for RuleCheck {
         } else {
             write!(formatter, "{rule}: {measured}; required {required}")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stored_check_reads_as_it_was() {
+        let missing = RuleCheck::missing("TEST06", "this benchmark requires it");
+        let stored = serde_json::to_string(&missing).unwrap();
+        let read: RuleCheck = serde_json::from_str(&stored).unwrap();
+        assert_eq!(
+            read.to_string(),
+            "TEST06 is missing; this benchmark requires it"
+        );
+        assert_eq!(read, missing);
     }
 }

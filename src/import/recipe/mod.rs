@@ -19,9 +19,9 @@ struct Draft {
     incomplete: Vec<String>,
 }
 
-/// Writes the recipe of a published result.
+/// Writes the recipe of a published result, and counts what is to be completed in it.
 #[must_use]
-pub fn text(published: &PublishedSubmission) -> String {
+pub fn text(published: &PublishedSubmission) -> (String, usize) {
     let mut draft = Draft::default();
     if published.round.is_none() {
         draft.miss("submission.round: no log has the seeds of a known round");
@@ -30,11 +30,9 @@ pub fn text(published: &PublishedSubmission) -> String {
     container::sections(&mut draft, published);
     scenario::section(&mut draft, published);
     let head = head(published, &draft.incomplete);
-    [head]
-        .into_iter()
-        .chain(draft.sections)
-        .collect::<Vec<_>>()
-        .join("\n")
+    let sections = [head].into_iter().chain(draft.sections);
+    let text = sections.collect::<Vec<_>>().join("\n");
+    (text, draft.incomplete.len())
 }
 
 impl Draft {
