@@ -1,21 +1,24 @@
-//! Charts of verdicts, telemetry, comparisons and batches. Formats draw them: as SVG, or small in a
+//! Charts of verdicts, telemetry, comparisons, batches and histories. Formats draw them: as SVG, or small in a
 //! terminal.
 //!
 //! Bars start at zero; an axis that does not says so. Measured and published values differ in colour (Okabe and Ito's palette), in pattern and in words.
 
 mod of_batch;
 mod of_comparison;
+mod of_history;
 mod of_telemetry;
 mod of_verdict;
 mod scale;
 
 pub use of_batch::of_batch;
 pub use of_comparison::of_comparison;
+pub use of_history::{Place, of_history};
 pub use of_telemetry::of_telemetry;
 pub use of_verdict::of_verdict;
 pub(super) use scale::{Scale, extent};
 
 use super::document::clean;
+use crate::results::verdict::Outcome;
 
 /// A chart.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +42,8 @@ pub enum Kind {
     Ratios(Ratios),
     /// Figures over releases, percentiles or time.
     Lines(Lines),
+    /// Verdicts over releases or time.
+    Verdicts(Verdicts),
 }
 
 /// Figures of one unit.
@@ -123,6 +128,8 @@ pub struct Lines {
     pub series: Vec<Series>,
     /// Stretches of the axis that are marked: measuring steps.
     pub stretches: Vec<(f64, f64)>,
+    /// The meaning of the whiskers at marked points.
+    pub whiskers: &'static str,
 }
 
 /// One line.
@@ -136,6 +143,17 @@ pub struct Series {
     pub band: Vec<(f64, f64)>,
     /// Whether points are marked, not only joined.
     pub marked: bool,
+}
+
+/// Verdicts over releases or time.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Verdicts {
+    /// The name of the axis: `ROCm`, `month`.
+    pub over: String,
+    /// Names of the places along the axis.
+    pub places: Vec<String>,
+    /// The rows, from top to bottom, each with its label and at most one verdict for each place.
+    pub rows: Vec<(String, Vec<Option<Outcome>>)>,
 }
 
 impl Chart {
@@ -164,8 +182,13 @@ impl Bar {
     }
 }
 
+/// Whether the value of an axis is a release: `7.1.1`.
+pub(super) fn is_release(value: &str) -> bool {
+    value.contains('.') && value.starts_with(|first: char| first.is_ascii_digit())
+}
+
 /// Returns a text as a file's name: letters, digits and `-`.
-fn file_name(text: &str) -> String {
+pub(super) fn file_name(text: &str) -> String {
     let mut name = String::new();
     for letter in text.chars().flat_map(char::to_lowercase) {
         if letter.is_ascii_alphanumeric() {

@@ -214,6 +214,7 @@ fn percentiles(result: &ResultVerdict, stem: &str, what: &str) -> Option<Chart> 
         unit: found[0].2.unit.clone(),
         from_zero: true,
         series: vec![series],
+        whiskers: "lowest and highest trial",
         ..Lines::default()
     };
     Some(chart(

@@ -56,7 +56,8 @@ pub(super) fn draw(drawing: &mut Drawing, lines: &Lines) {
     if lines.places.is_empty() {
         drawing.axis_below(&along, bottom, (left, right), &lines.over);
     } else {
-        places(drawing, lines, &x, (left, right));
+        let named = (lines.places.as_slice(), lines.over.as_str());
+        places(drawing, named, &x, (left, right));
     }
     for (number, series) in lines.series.iter().enumerate() {
         one(drawing, number, series, &x, &y);
@@ -67,7 +68,7 @@ pub(super) fn draw(drawing: &mut Drawing, lines: &Lines) {
         .collect();
     let has_whiskers = |one: &Series| one.marked && !one.band.is_empty();
     if lines.series.iter().any(has_whiskers) {
-        entries.push((Sign::Whisker, "lowest and highest trial".to_owned()));
+        entries.push((Sign::Whisker, lines.whiskers.to_owned()));
     }
     if !lines.stretches.is_empty() {
         entries.push((Sign::Square("x"), "measuring".to_owned()));
@@ -111,17 +112,22 @@ fn along(lines: &Lines) -> Scale {
 }
 
 /// Names along the axis, on two levels if one is too narrow.
-fn places(drawing: &mut Drawing, lines: &Lines, x: &impl Fn(f64) -> f64, ends: (f64, f64)) {
+pub(super) fn places(
+    drawing: &mut Drawing,
+    (names, over): (&[String], &str),
+    x: &impl Fn(f64) -> f64,
+    ends: (f64, f64),
+) {
     let bottom = drawing.height;
     drawing.line("a", (ends.0, bottom), (ends.1, bottom));
-    let room = (ends.1 - ends.0) / real(lines.places.len().max(1));
-    let widest = lines.places.iter().map(|name| text_width(name, SMALL));
+    let room = (ends.1 - ends.0) / real(names.len().max(1));
+    let widest = names.iter().map(|name| text_width(name, SMALL));
     let levels = if widest.fold(0.0, f64::max) + 6.0 > room {
         2
     } else {
         1
     };
-    for (number, name) in lines.places.iter().enumerate() {
+    for (number, name) in names.iter().enumerate() {
         let at = x(real(number));
         drawing.line("a", (at, bottom), (at, bottom + 4.0));
         let level = number % levels;
@@ -132,7 +138,7 @@ fn places(drawing: &mut Drawing, lines: &Lines, x: &impl Fn(f64) -> f64, ends: (
         drawing.cut("s m", at, y, name, most * 1.15);
     }
     let y = bottom + 18.0 + real(levels) * 16.0;
-    drawing.text("s m", f64::midpoint(ends.0, ends.1), y, &lines.over);
+    drawing.text("s m", f64::midpoint(ends.0, ends.1), y, over);
     drawing.height = y + 6.0;
 }
 

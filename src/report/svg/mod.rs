@@ -6,6 +6,7 @@ mod drawing;
 mod legend;
 mod lines;
 mod ratios;
+mod verdicts;
 
 use maud::{Markup, PreEscaped, html};
 
@@ -51,6 +52,7 @@ fn draw(chart: &Chart, id: &str, width: f64, title: &[String]) -> Markup {
         Kind::Bars(bars) => bars::draw(&mut drawing, bars),
         Kind::Ratios(ratios) => ratios::draw(&mut drawing, ratios),
         Kind::Lines(lines) => lines::draw(&mut drawing, lines),
+        Kind::Verdicts(verdicts) => verdicts::draw(&mut drawing, verdicts),
     }
     let height = drawing.height.ceil();
     let is_file = !title.is_empty();

@@ -4,8 +4,10 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Terminal;
 use super::style::Paint;
-use crate::report::charts::{Bars, Chart, Kind, Lines, Origin, Ratios, Scale, Series, extent};
-use crate::report::document::clean;
+use crate::report::charts::{
+    Bars, Chart, Kind, Lines, Origin, Ratios, Scale, Series, Verdicts, extent,
+};
+use crate::report::document::{Mark, clean};
 use crate::results::verdict::number;
 
 const MEASURED: &str = "34";
@@ -26,6 +28,7 @@ pub(in crate::report) fn text(chart: &Chart, width: usize, signs: Terminal) -> S
         Kind::Bars(bars) => of_bars(&mut canvas, bars),
         Kind::Ratios(ratios) => of_ratios(&mut canvas, ratios),
         Kind::Lines(lines) => of_lines(&mut canvas, lines),
+        Kind::Verdicts(verdicts) => of_verdicts(&mut canvas, verdicts),
     }
     canvas.text
 }
@@ -209,6 +212,30 @@ fn of_lines(canvas: &mut Canvas, chart: &Lines) {
         (spark(series, &scale, columns, unicode), MEASURED)
     };
     canvas.rows(&rows, draw, Some(&over));
+}
+
+/// A sign for each place; the word is of the latest.
+fn of_verdicts(canvas: &mut Canvas, chart: &Verdicts) {
+    let rows = chart.rows.iter().map(|(label, cells)| Row {
+        label,
+        words: {
+            let latest = cells.iter().rev().flatten().next();
+            latest.map_or(String::new(), ToString::to_string)
+        },
+        note: None,
+    });
+    let rows: Vec<Row<'_>> = rows.collect();
+    let unicode = canvas.signs.unicode;
+    let draw = |at: usize, _| {
+        let signs = chart.rows[at].1.iter().map(|cell| match cell {
+            Some(verdict) if unicode => Mark::from(*verdict).sign,
+            // The first letter of the word.
+            Some(verdict) => &verdict.word()[..1],
+            None => " ",
+        });
+        (signs.collect::<String>(), MEASURED)
+    };
+    canvas.rows(&rows, draw, chart.places.last().map(String::as_str));
 }
 
 /// `12.3 ms to 45.6 ms`, from the lowest to the highest.

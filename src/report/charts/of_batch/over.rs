@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Shown;
 use crate::batch::verdict::{BatchAxis, BatchVerdict, CellVerdict};
-use crate::report::charts::{Chart, Kind, Lines, Series, extent};
+use crate::report::charts::{Chart, Kind, Lines, Series, extent, is_release};
 use crate::report::document::clean;
 use crate::results::verdict::number;
 
@@ -49,6 +49,7 @@ pub(super) fn lines(shown: &Shown<'_>) -> Option<Chart> {
         places: axis.values.clone(),
         unit: shown.unit.to_owned(),
         series,
+        whiskers: "lowest and highest trial",
         ..Lines::default()
     };
     Some(shown.chart(&what, &values, Kind::Lines(lines)))
@@ -56,11 +57,8 @@ pub(super) fn lines(shown: &Shown<'_>) -> Option<Chart> {
 
 /// The axis whose values are releases.
 fn releases(batch: &BatchVerdict) -> Option<&BatchAxis> {
-    let is_release = |value: &String| {
-        value.contains('.') && value.starts_with(|first: char| first.is_ascii_digit())
-    };
     let mut axes = batch.axes.iter().filter(|axis| axis.values.len() > 1);
-    axes.find(|axis| axis.values.iter().all(is_release))
+    axes.find(|axis| axis.values.iter().all(|value| is_release(value)))
 }
 
 fn series(axis: &BatchAxis, shown: &Shown<'_>) -> Vec<Series> {

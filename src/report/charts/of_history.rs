@@ -1,0 +1,165 @@
+//! The history of verdicts over places (releases, or periods of time): the latest verdict of each place,
+//! and the ratios of the valid ones.
+
+use super::{Chart, Kind, Lines, Series, Verdicts, extent};
+use crate::results::verdict::{Outcome, number};
+
+/// Lines in more colours cannot be told apart.
+const LINES: usize = 6;
+/// The most letters of a description.
+const DESCRIBED: usize = 500;
+
+/// What was found at a place, oldest first.
+#[derive(Debug, Clone, Default)]
+pub struct Place {
+    /// The verdicts.
+    pub verdicts: Vec<Outcome>,
+    /// The ratios of valid results to the published figure.
+    pub ratios: Vec<f64>,
+}
+
+/// Verdicts as a chart, and ratios as another if a place has one. Each row has a label and what was found
+/// at each of the places.
+#[must_use]
+pub fn of_history(
+    over: &str,
+    places: &[String],
+    rows: &[(String, Vec<Place>)],
+    unverified: bool,
+) -> Vec<Chart> {
+    let mut charts = vec![verdicts(over, places, rows)];
+    charts.extend(ratios(over, places, rows, unverified));
+    charts
+}
+
+fn verdicts(over: &str, places: &[String], rows: &[(String, Vec<Place>)]) -> Chart {
+    let rows = rows.iter().map(|(label, found)| {
+        let latest = found.iter().map(|place| place.verdicts.last().copied());
+        (label.clone(), latest.collect::<Vec<_>>())
+    });
+    let rows: Vec<_> = rows.collect();
+    let described = rows.iter().map(|(label, latest)| {
+        let both = places.iter().zip(latest);
+        let told = both.filter_map(|(place, verdict)| Some(format!("{place} {}", (*verdict)?)));
+        format!("{label}: {}", told.collect::<Vec<_>>().join(", "))
+    });
+    let described = joined(described);
+    let title = format!("Latest verdict by {over}");
+    let kind = Kind::Verdicts(Verdicts {
+        over: over.to_owned(),
+        places: places.to_vec(),
+        rows,
+    });
+    Chart::new("", &title, &described, kind)
+}
+
+fn ratios(
+    over: &str,
+    places: &[String],
+    rows: &[(String, Vec<Place>)],
+    unverified: bool,
+) -> Option<Chart> {
+    let with_ratio = rows
+        .iter()
+        .filter(|(_, found)| found.iter().any(|place| !place.ratios.is_empty()));
+    let series = with_ratio.take(LINES).map(|(label, found)| {
+        let medians = found.iter().zip(0_u32..);
+        let points = medians.map(|(place, at)| (f64::from(at), median(&place.ratios)));
+        let band = found.iter().map(|place| match place.ratios.as_slice() {
+            [] => (f64::NAN, f64::NAN),
+            ratios => extent(ratios.iter().copied()),
+        });
+        Series {
+            name: label.clone(),
+            points: points.collect(),
+            band: band.collect(),
+            marked: true,
+        }
+    });
+    let series: Vec<Series> = series.collect();
+    if series.is_empty() {
+        return None;
+    }
+    let described = series.iter().map(|one| {
+        let points = one.points.iter().zip(places);
+        let told = points.filter_map(|((_, median), place)| {
+            Some(format!("{place} {}", number::ratio((*median)?)))
+        });
+        format!("{}: {}", one.name, told.collect::<Vec<_>>().join(", "))
+    });
+    let described = joined(described);
+    let word = if unverified { ", unverified" } else { "" };
+    let title = format!("Ratio to the published figure by {over}, median{word}");
+    let lines = Lines {
+        over: over.to_owned(),
+        places: places.to_vec(),
+        unit: "of the published".to_owned(),
+        series,
+        whiskers: "lowest and highest run",
+        ..Lines::default()
+    };
+    Some(Chart::new("", &title, &described, Kind::Lines(lines)))
+}
+
+/// What rows have, in words, as far as anybody listens to: the tables of a page have it as well.
+fn joined(rows: impl Iterator<Item = String>) -> String {
+    let text = rows.collect::<Vec<_>>().join("; ");
+    match text.char_indices().nth(DESCRIBED) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
+
+/// The middle of the values.
+fn median(values: &[f64]) -> Option<f64> {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let upper = *values.get(middle)?;
+    if values.len() % 2 == 1 {
+        return Some(upper);
+    }
+    Some(f64::midpoint(upper, values[middle - 1]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_without_runs_is_a_gap() {
+        let place = |verdicts: &[Outcome], ratios: &[f64]| Place {
+            verdicts: verdicts.to_vec(),
+            ratios: ratios.to_vec(),
+        };
+        let found = vec![
+            place(&[Outcome::Reproduced, Outcome::Invalid], &[1.0, 0.9, 1.2]),
+            Place::default(),
+        ];
+        let places = ["7.0".to_owned(), "7.1".to_owned()];
+        let rows = [("8 x MI355X".to_owned(), found)];
+        let charts = of_history("ROCm", &places, &rows, false);
+        let [Kind::Verdicts(verdicts), Kind::Lines(lines)] =
+            [&charts[0], &charts[1]].map(|chart| &chart.kind)
+        else {
+            panic!("{charts:?}");
+        };
+        assert_eq!(verdicts.rows[0].1, [Some(Outcome::Invalid), None]);
+        assert_eq!(lines.series[0].points, [(0.0, Some(1.0)), (1.0, None)]);
+        assert_eq!(lines.series[0].band[0], (0.9, 1.2));
+        assert_eq!(charts[0].description, "8 x MI355X: 7.0 invalid");
+    }
+
+    #[test]
+    fn verdicts_without_ratios_are_one_chart() {
+        let found = vec![Place {
+            verdicts: vec![Outcome::Measured],
+            ratios: Vec::new(),
+        }];
+        let rows = [("8 x MI355X".to_owned(), found)];
+        assert_eq!(
+            of_history("month", &["2026-04".to_owned()], &rows, false).len(),
+            1
+        );
+    }
+}

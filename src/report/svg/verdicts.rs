@@ -1,0 +1,61 @@
+//! Verdicts over releases or time: a row of cells for each, its label above.
+
+use super::drawing::{BOLD, Drawing, real, text_width};
+use super::legend::{self, Sign};
+use super::lines;
+use crate::report::charts::Verdicts;
+use crate::report::document::{Mark, Tone};
+use crate::results::verdict::Outcome;
+
+/// A row: its words above, its cells below.
+const ROW: f64 = 50.0;
+const CELL: f64 = 22.0;
+
+pub(super) fn draw(drawing: &mut Drawing, verdicts: &Verdicts) {
+    let top = drawing.height;
+    let (left, right) = (4.0, drawing.width - 4.0);
+    let room = (right - left) / real(verdicts.places.len().max(1));
+    for (number, (label, cells)) in verdicts.rows.iter().enumerate() {
+        let y = top + real(number) * ROW;
+        let latest = cells.iter().rev().flatten().next();
+        let word = latest.map_or(String::new(), ToString::to_string);
+        drawing.text("t e", right, y + 16.0, &word);
+        let width = right - left - text_width(&word, BOLD) - 12.0;
+        drawing.cut("", left, y + 16.0, label, width);
+        for (place, verdict) in cells.iter().enumerate() {
+            let Some(verdict) = *verdict else { continue };
+            let (x, y) = (left + room * real(place), y + 22.0);
+            drawing.rectangle(class(verdict), (x + 1.0, y), (room - 2.0, CELL));
+            let sign = Mark::from(verdict).sign;
+            drawing.text("m", x + room / 2.0, y + 16.0, sign);
+        }
+    }
+    drawing.height = top + real(verdicts.rows.len()) * ROW;
+    let middle = |place: f64| left + room * (place + 0.5);
+    let named = (verdicts.places.as_slice(), verdicts.over.as_str());
+    lines::places(drawing, named, &middle, (left, right));
+    legend::draw(drawing, &entries(verdicts));
+}
+
+fn class(verdict: Outcome) -> &'static str {
+    match Mark::from(verdict).tone {
+        Tone::Good => "v f3",
+        Tone::Plain | Tone::Faint => "v f1",
+        Tone::Open => "v f5",
+        Tone::Bad => "v bad",
+    }
+}
+
+fn entries(verdicts: &Verdicts) -> Vec<(Sign, String)> {
+    let is_shown = |one: &Outcome| {
+        let mut cells = verdicts.rows.iter().flat_map(|(_, cells)| cells);
+        cells.any(|cell| *cell == Some(*one))
+    };
+    let shown = Outcome::ALL.into_iter().filter(is_shown);
+    shown
+        .map(|one| {
+            let name = format!("{} {one}", Mark::from(one).sign);
+            (Sign::Square(class(one)), name)
+        })
+        .collect()
+}
