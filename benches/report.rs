@@ -17,7 +17,7 @@ fn main() {
 
 /// `retrial report --all` as a user runs it; gives the page's bytes.
 fn report(home: &Path, output: &str) -> u64 {
-    let to = home.join("all");
+    let to = home.join(format!("all.{output}"));
     let status = Command::new(env!("CARGO_BIN_EXE_retrial"))
         .env("RETRIAL_HOME", home)
         .args(["report", "--all", "--output", output, "--to"])

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, ReportRequest};
-use crate::app::report::{self, Report};
+use crate::app::report::{self, PAGE, Report, website};
 use crate::app::terminal;
 use crate::format;
 use crate::report::charts::Chart;
@@ -15,9 +15,6 @@ use crate::report::svg;
 use crate::results::verdict::ExitCode;
 use crate::store::open::read_beneath;
 use crate::store::run_directory::write_atomically;
-
-/// The page's name where none is given.
-const PAGE: &str = "report.html";
 
 /// Where a report is written.
 enum Target {
@@ -35,6 +32,10 @@ pub fn report(global: &GlobalOptions, request: &ReportRequest) -> Result<ExitCod
     } else {
         Output::Html
     };
+    if let Some(directory) = website_of(request, output) {
+        website::write(global, request, directory)?;
+        return Ok(ExitCode::Success);
+    }
     let report = report::open(global, request, output)?;
     let target = target(global, request, output, &*report);
     if let Some(directory) = &request.charts {
@@ -45,6 +46,17 @@ pub fn report(global: &GlobalOptions, request: &ReportRequest) -> Result<ExitCod
     let text = report.render(output, target.directory().as_deref())?;
     write(&target, &text)?;
     Ok(ExitCode::Success)
+}
+
+/// The directory of a website of all runs: one that exists, or a name that is not of a file.
+fn website_of(request: &ReportRequest, output: Output) -> Option<&Path> {
+    let to = request.to.as_deref()?;
+    let is_named_so = to.extension().is_none() || to.as_os_str().as_encoded_bytes().ends_with(b"/");
+    let is_directory = match to.metadata() {
+        Ok(known) => known.is_dir(),
+        Err(_) => is_named_so && to.as_os_str() != "-",
+    };
+    (request.all && output == Output::Html && is_directory).then_some(to)
 }
 
 impl Target {

@@ -9,6 +9,7 @@ pub mod charts;
 pub mod content;
 pub mod csv;
 pub mod document;
+pub mod feed;
 pub mod html;
 pub mod json;
 pub mod junit;

@@ -108,9 +108,12 @@ pub struct ReportRequest {
     pub subjects: Vec<String>,
     /// Write to this file, or to standard output (`-`) (default: for a page, report.html in the
     /// directory of the run or batch, else in the working directory; for other formats, standard
-    /// output)
-    #[arg(long, value_name = "FILE|-")]
+    /// output); with --all, a directory gets a website of the runs
+    #[arg(long, value_name = "FILE|DIR|-")]
     pub to: Option<PathBuf>,
+    /// Write absolute links into the feeds of a website that will be served at this address
+    #[arg(long, value_name = "URL", requires = "all", value_parser = address)]
+    pub url: Option<String>,
     /// Also write each chart as an SVG file into this directory
     #[arg(long, value_name = "DIR")]
     pub charts: Option<PathBuf>,
@@ -127,4 +130,14 @@ pub struct ReportRequest {
     /// Compare folders with published figures: a table of results, another tree, or a run
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "recipe")]
     pub reference: Option<PathBuf>,
+}
+
+/// The address of a directory, with `/` at its end.
+fn address(text: &str) -> Result<String, String> {
+    let is_web = text.starts_with("https://") || text.starts_with("http://");
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic());
+    if !is_web || !is_plain || text.contains(['?', '#', '"', '<', '>']) {
+        return Err("expected an address such as https://example.org/benchmarks/".to_owned());
+    }
+    Ok(format!("{}/", text.trim_end_matches('/')))
 }

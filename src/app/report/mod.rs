@@ -5,6 +5,7 @@ mod bundle;
 mod history;
 mod runs;
 mod steps;
+pub mod website;
 
 use std::path::Path;
 
@@ -19,6 +20,9 @@ use crate::results::evidence::environment::OTHER_MACHINES;
 use crate::results::verdict::comparison::Fact;
 use crate::store::Record;
 use crate::store::journal::Event;
+
+/// The name of a page where none is given.
+pub const PAGE: &str = "report.html";
 
 /// A report, before it is written in a format.
 pub trait Report {

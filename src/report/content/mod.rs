@@ -20,6 +20,7 @@ pub mod tree;
 pub mod trials;
 pub mod verdict;
 pub mod verification;
+pub mod website;
 
 /// The amount of detail in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -46,9 +46,9 @@ pub fn document(rows: &[RunSummary], zone: &TimeZone) -> Document {
     }
 }
 
-fn several<'a>(mut values: impl Iterator<Item = &'a String>) -> bool {
+pub(super) fn several<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
     let first = values.next();
-    values.any(|value| Some(value) != first)
+    values.any(|value| Some(&value) != first.as_ref())
 }
 
 fn status(row: &RunSummary) -> Cell {
@@ -70,7 +70,7 @@ pub(super) fn started(row: &RunSummary, zone: &TimeZone) -> String {
 }
 
 /// `98,123.9 tokens/s`, with its scenario if there are several; or the reason why there is none.
-fn figure(row: &RunSummary, scenarios: bool) -> String {
+pub(super) fn figure(row: &RunSummary, scenarios: bool) -> String {
     match (&row.deciding, &row.because) {
         (Some(deciding), _) => {
             let value = deciding.value;
@@ -87,11 +87,16 @@ fn figure(row: &RunSummary, scenarios: bool) -> String {
     }
 }
 
-fn cut(text: &str) -> String {
-    if text.chars().count() <= LONGEST {
+pub(super) fn cut(text: &str) -> String {
+    shortened(text, LONGEST)
+}
+
+/// A text of at most so many letters.
+pub(super) fn shortened(text: &str, longest: usize) -> String {
+    if text.chars().count() <= longest {
         return text.to_owned();
     }
-    let begin: String = text.chars().take(LONGEST - 1).collect();
+    let begin: String = text.chars().take(longest - 1).collect();
     format!("{}…", begin.trim_end())
 }
 

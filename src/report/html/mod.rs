@@ -1,5 +1,7 @@
 //! Documents as one self-contained HTML page without scripts. Its content security policy forbids loading
-//! or running anything, whatever text it contains.
+//! or running anything, whatever text it contains. Pages of a website have links and one script.
+
+mod website;
 
 use std::cell::{Cell as Counter, RefCell};
 
@@ -11,6 +13,7 @@ use super::document::{
     Text, Tone,
 };
 use super::svg;
+use website::Frame;
 
 const STYLE: &str = include_str!("style.css");
 const POLICY: &str =
@@ -21,6 +24,16 @@ pub const GENERATOR: &str = "<meta name=\"generator\" content=\"retrial\"";
 /// Renders a document as a page.
 #[must_use]
 pub fn render(document: &Document) -> String {
+    page(document, None)
+}
+
+/// Renders a document as a page of a website: it links other pages, and its tables can be filtered.
+#[must_use]
+pub fn render_in_website(document: &Document, links: &[(Line, String)]) -> String {
+    page(document, Some(&Frame { links }))
+}
+
+fn page(document: &Document, frame: Option<&Frame<'_>>) -> String {
     let page = Page::default();
     let body = page.blocks(&document.blocks, 2);
     let made = html! { p.made { "Made by " (document.made.as_str()) } };
@@ -31,19 +44,26 @@ pub fn render(document: &Document) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width,initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta http-equiv="Content-Security-Policy" content=(frame.map_or(POLICY, |_| Frame::policy()));
                 meta name="generator" content="retrial";
+                @if frame.is_some() { (Frame::feeds()) }
                 title { (document.title.as_str()) }
                 style { (PreEscaped(STYLE)) (PreEscaped(svg::STYLE)) }
             }
-            body {
+            body class=[frame.map(|_| "website")] {
                 a.skip href="#main" { "Skip to the verdict" }
-                header { h1 { (document.title.as_str()) } (made) }
+                header {
+                    h1 { (document.title.as_str()) }
+                    (made)
+                    @if let Some(frame) = frame { (frame.navigation("Pages")) }
+                }
                 main #main { (body) }
                 footer {
+                    @if let Some(frame) = frame { (frame.navigation("Pages, again")) }
                     @for notice in page.notices.into_inner() { p.made { (notice.as_str()) } }
                     (made)
                 }
+                @if frame.is_some() { (Frame::script()) }
             }
         }
     };

@@ -1,0 +1,175 @@
+//! The directory of a website: only files that it lists in a file of its own are replaced or removed, and
+//! only those whose content changes.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::app::failure::Failure;
+use crate::store::open::read_beneath;
+use crate::store::run_directory::write_atomically;
+
+/// The list of a website's files.
+const LIST: &str = "retrial-website.json";
+/// The most bytes of a file that is compared; a larger one is none of ours.
+const LARGEST: u64 = 16 << 20;
+
+/// The directory of a website, and a lock on it: two processes would write the same files.
+pub struct Folder {
+    path: PathBuf,
+    known: BTreeSet<String>,
+    _lock: File,
+}
+
+/// How many files were written, left as they were, and removed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub written: usize,
+    pub unchanged: usize,
+    pub removed: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+struct List {
+    /// What this file is, for whoever finds it.
+    about: String,
+    files: BTreeSet<String>,
+}
+
+impl Folder {
+    /// Opens the directory of a website, or creates one. A directory with other files is refused.
+    pub fn open(directory: &Path) -> Result<Self, Failure> {
+        let fault = |error: io::Error| Failure::host(format!("{}: {error}", directory.display()));
+        if directory.symlink_metadata().is_ok() && !directory.is_dir() {
+            let path = directory.display();
+            return Err(Failure::usage(format!("{path} is no directory")));
+        }
+        fs::create_dir_all(directory).map_err(fault)?;
+        let path = directory.canonicalize().map_err(fault)?;
+        let lock = File::open(&path).map_err(fault)?;
+        lock.lock().map_err(fault)?;
+        let known = if path.join(LIST).symlink_metadata().is_ok() {
+            known(&path)?
+        } else {
+            let mut entries = fs::read_dir(&path).map_err(fault)?.flatten();
+            // A repository, say.
+            let other =
+                entries.find(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
+            if let Some(other) = other {
+                return Err(Failure::usage(format!(
+                    "{} is no website of retrial: it has {}\n  name an empty or a new directory",
+                    directory.display(),
+                    other.file_name().display()
+                )));
+            }
+            BTreeSet::new()
+        };
+        Ok(Self {
+            path,
+            known,
+            _lock: lock,
+        })
+    }
+
+    /// Its path, absolute.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the files whose text changes, and removes those that are no more. A kill leaves files of before
+    /// and after, each whole and listed.
+    pub fn write(
+        &self,
+        names: &[&str],
+        text: &(dyn Fn(usize) -> String + Sync),
+    ) -> Result<Counts, Failure> {
+        let wanted: BTreeSet<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut new = wanted.difference(&self.known);
+        let is_taken = |name: &&String| self.path.join(name).symlink_metadata().is_ok();
+        if let Some(taken) = new.find(is_taken) {
+            return Err(Failure::usage(format!(
+                "{} is not of this website and would be replaced: move it",
+                self.path.join(taken).display()
+            )));
+        }
+        if !wanted.is_subset(&self.known) {
+            self.list(&wanted.union(&self.known).cloned().collect())?;
+        }
+        let files = names.par_iter().enumerate();
+        let changed: Vec<bool> = files
+            .map(|(at, name)| self.put(name, text(at).as_bytes()))
+            .collect::<Result<_, Failure>>()?;
+        let stale: Vec<&String> = self.known.difference(&wanted).collect();
+        for name in &stale {
+            self.remove(name)?;
+        }
+        if wanted != self.known {
+            self.list(&wanted)?;
+        }
+        let written = changed.iter().filter(|changed| **changed).count();
+        Ok(Counts {
+            written,
+            unchanged: changed.len() - written,
+            removed: stale.len(),
+        })
+    }
+
+    /// Writes a file if it has another text; returns whether it had.
+    fn put(&self, name: &str, text: &[u8]) -> Result<bool, Failure> {
+        let before = read_beneath(&self.path, Path::new(name), LARGEST);
+        if before.is_ok_and(|before| before == text) {
+            return Ok(false);
+        }
+        write_atomically(&self.path.join(name), text)?;
+        Ok(true)
+    }
+
+    fn list(&self, files: &BTreeSet<String>) -> Result<(), Failure> {
+        let list = List {
+            about: "Files of this directory that retrial wrote and may replace or remove"
+                .to_owned(),
+            files: files.clone(),
+        };
+        let text = serde_json::to_string_pretty(&list).unwrap_or_default() + "\n";
+        Ok(write_atomically(&self.path.join(LIST), text.as_bytes())?)
+    }
+
+    /// Removes a file, and what a kill left of it.
+    fn remove(&self, name: &str) -> Result<(), Failure> {
+        for name in [name, &format!("{name}.part")] {
+            let path = self.path.join(name);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(Failure::host(format!("{}: {error}", path.display())));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The files that a website lists. Names that lead elsewhere are not believed.
+fn known(path: &Path) -> Result<BTreeSet<String>, Failure> {
+    let bytes = read_beneath(path, Path::new(LIST), LARGEST)?;
+    let list: Option<List> = serde_json::from_slice(&bytes).ok();
+    let is_name = |name: &String| {
+        let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        name.starts_with(|first: char| first.is_ascii_alphanumeric())
+            && name
+                .bytes()
+                .all(|byte| is_plain(byte) || matches!(byte, b'-' | b'.'))
+            && name != LIST
+    };
+    let list = list.filter(|list| list.files.iter().all(is_name));
+    list.map(|list| list.files).ok_or_else(|| {
+        Failure::host(format!(
+            "{} is damaged\n  name an empty or a new directory",
+            path.join(LIST).display()
+        ))
+    })
+}

@@ -1,0 +1,121 @@
+//! `report --all --to DIR`: a website of all runs. Which pages there are and what they have is of
+//! `report::content::website`; here runs are read, and files written.
+
+mod folder;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, ReportRequest};
+use crate::app::{runs, terminal};
+use crate::format;
+use crate::history::RunSummary;
+use crate::plan::Plan;
+use crate::report::content::website::{FRONT, Options, Website};
+use crate::report::{feed, html};
+use crate::results::verdict::Verdict;
+use crate::store::RunDirectory;
+
+use super::steps;
+
+/// Writes the website into a directory. Pages that have not changed are left as they are.
+pub fn write(
+    global: &GlobalOptions,
+    request: &ReportRequest,
+    directory: &Path,
+) -> Result<(), Failure> {
+    if request.charts.is_some() {
+        return Err(Failure::usage(
+            "--charts writes the charts of a page, and a website has its own: leave it out",
+        ));
+    }
+    let rows = runs(global, request)?;
+    let folder = folder::Folder::open(directory)?;
+    let reports = reports(&rows, folder.path());
+    let options = Options {
+        made: concat!("retrial ", env!("CARGO_PKG_VERSION")),
+        link: &|row| reports.get(row.id.as_str()).cloned(),
+        url: request.url.as_deref(),
+    };
+    let website = Website::new(&rows, &options);
+    let feed = website.feed();
+    let mut names = website.names();
+    let pages = names.len();
+    names.extend([feed::ATOM, feed::JSON]);
+    let written = folder.write(&names, &|at| match names[at] {
+        feed::ATOM => feed.atom(),
+        feed::JSON => feed.json(),
+        _ => {
+            let page = website.page(at);
+            html::render_in_website(&page.document, &page.links)
+        }
+    })?;
+    terminal::print(&format!("{}\n", directory.join(FRONT).display()));
+    if !global.quiet {
+        terminal::note(&format!(
+            "{} of {}: {} written, {} unchanged, {} removed",
+            format::count(pages, "page"),
+            format::count(rows.len(), "run"),
+            format::count(written.written, "file"),
+            written.unchanged,
+            written.removed,
+        ));
+    }
+    Ok(())
+}
+
+/// The runs that match, without those whose files cannot be read.
+fn runs(global: &GlobalOptions, request: &ReportRequest) -> Result<Vec<RunSummary>, Failure> {
+    let mut rows = runs::index(global).runs(&request.filter);
+    if rows.is_empty() {
+        let runs = global.home.runs();
+        let runs = runs.display();
+        return Err(Failure::usage(if request.filter.is_all() {
+            format!(
+                "no run in {runs}\n  `retrial run RECIPE` makes one, --home DIR names another home"
+            )
+        } else {
+            format!("no run in {runs} matches; `retrial runs` lists all")
+        }));
+    }
+    rows.retain(|row| match unreadable(row) {
+        Some(because) => {
+            terminal::note(&format!("warning: run {} is skipped: {because}", row.id));
+            false
+        }
+        None => true,
+    });
+    if rows.is_empty() {
+        return Err(Failure::host("no run can be read"));
+    }
+    Ok(rows)
+}
+
+/// Why a run cannot be shown, if its plan or its verdict is there and cannot be read.
+fn unreadable(row: &RunSummary) -> Option<String> {
+    let run = RunDirectory::at(row.path.clone());
+    let is_there = |name: &str| row.path.join(name).symlink_metadata().is_ok();
+    if row.recipe.is_empty() {
+        return run
+            .read_json::<Plan>("plan.json")
+            .err()
+            .map(|error| error.to_string());
+    }
+    if row.outcome.is_none() && is_there("verdict.json") {
+        let verdict = run.read_json::<Verdict>("verdict.json");
+        return verdict.err().map(|error| error.to_string());
+    }
+    None
+}
+
+/// The paths to the runs' own reports, where these were written.
+fn reports<'a>(rows: &'a [RunSummary], from: &Path) -> HashMap<&'a str, String> {
+    let written = rows.iter().filter_map(|row| {
+        let report = row.path.join(super::PAGE);
+        let is_file = report.symlink_metadata().is_ok_and(|known| known.is_file());
+        let path = is_file.then(|| steps::relative(from, &report))?;
+        Some((row.id.as_str(), path.display().to_string()))
+    });
+    written.collect()
+}

@@ -1,0 +1,160 @@
+//! Runs by submission, and those of a submission by what was chosen and by their GPUs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use sha2::{Digest, Sha256};
+
+use super::{FRONT, Options, runs};
+use crate::history::RunSummary;
+use crate::report::charts::file_name;
+use crate::report::content::runs::several;
+use retrial_readings::natural::natural;
+
+/// A submission and its runs.
+pub(super) struct Group<'a> {
+    /// The name of its first page, without `.html`.
+    pub name: String,
+    pub title: &'a str,
+    /// Newest last.
+    pub rows: Vec<&'a RunSummary>,
+    pub series: Vec<Series<'a>>,
+    /// The runs on each page of runs; none if its first page has all of them.
+    pub parts: Vec<Range<usize>>,
+}
+
+/// Runs of a submission with the same variant and parameters on the same GPUs: their verdicts can be
+/// compared over time.
+pub(super) struct Series<'a> {
+    pub choices: String,
+    pub gpus: &'a str,
+    /// Newest last.
+    pub rows: Vec<&'a RunSummary>,
+}
+
+impl Group<'_> {
+    /// Its first page.
+    pub fn page(&self) -> String {
+        format!("{}.html", self.name)
+    }
+
+    /// A page of runs. A name has no dot, so that no other submission's page has this name.
+    pub fn page_of_runs(&self, part: usize) -> String {
+        format!("{}.runs-{}.html", self.name, part + 1)
+    }
+
+    /// A variant and GPUs in words, as far as they differ from others.
+    pub fn label(&self, choices: &str, gpus: &str) -> String {
+        match (choices, gpus) {
+            ("", "") => "no GPU".to_owned(),
+            ("", gpus) => gpus.to_owned(),
+            (choices, "") => choices.to_owned(),
+            (choices, _) if !self.has_several_gpus() => choices.to_owned(),
+            (choices, gpus) => format!("{choices}, {gpus}"),
+        }
+    }
+
+    /// Whether its runs are of several kinds or numbers of GPUs.
+    pub fn has_several_gpus(&self) -> bool {
+        several(self.series.iter().map(|one| one.gpus))
+    }
+
+    /// The newest run.
+    pub fn newest(&self) -> &RunSummary {
+        self.rows[self.rows.len() - 1]
+    }
+
+    /// The newest run with a verdict.
+    pub fn newest_judged(&self) -> Option<&RunSummary> {
+        judged(&self.rows)
+    }
+}
+
+impl<'a> Series<'a> {
+    /// The newest run with a verdict.
+    pub fn newest_judged(&self) -> Option<&'a RunSummary> {
+        judged(&self.rows)
+    }
+}
+
+/// The newest run with a verdict, of runs whose newest is the last.
+pub(super) fn judged<'a>(rows: &[&'a RunSummary]) -> Option<&'a RunSummary> {
+    let mut newest = rows.iter().rev();
+    newest.find(|row| row.outcome.is_some()).copied()
+}
+
+/// A published result, whatever recipe repeats it.
+fn key(row: &RunSummary) -> [&str; 6] {
+    let of = &row.submission;
+    [
+        &of.suite,
+        of.round.as_deref().unwrap_or_default(),
+        of.division.as_deref().unwrap_or_default(),
+        of.submitter.as_deref().unwrap_or_default(),
+        of.system.as_deref().unwrap_or_default(),
+        &of.benchmark,
+    ]
+}
+
+/// Groups runs (the newest last) by submission, in the order of the submissions' titles.
+pub(super) fn groups<'a>(rows: &'a [RunSummary], options: &Options<'_>) -> Vec<Group<'a>> {
+    let mut found: BTreeMap<[&str; 6], Vec<&RunSummary>> = BTreeMap::new();
+    for row in rows {
+        found.entry(key(row)).or_default().push(row);
+    }
+    let names = names(found.keys());
+    let groups = found.into_values().zip(names).map(|(rows, name)| {
+        let newest = rows[rows.len() - 1];
+        Group {
+            name,
+            title: if newest.title.is_empty() {
+                &newest.recipe
+            } else {
+                &newest.title
+            },
+            series: series(&rows),
+            parts: runs::parts(&rows, options),
+            rows,
+        }
+    });
+    let mut groups: Vec<Group<'_>> = groups.collect();
+    groups.sort_by_cached_key(|group| (natural(group.title), group.name.clone()));
+    groups
+}
+
+/// A name for each submission. Those that would have the same one end in a part of their hash.
+fn names<'a>(keys: impl Iterator<Item = &'a [&'a str; 6]>) -> Vec<String> {
+    let keys: Vec<&[&str; 6]> = keys.collect();
+    let names: Vec<String> = keys.iter().map(|key| file_name(&key.join(" "))).collect();
+    let mut seen = BTreeSet::from([FRONT.trim_end_matches(".html")]);
+    let taken: BTreeSet<&str> = names
+        .iter()
+        .map(String::as_str)
+        .filter(|name| !seen.insert(name))
+        .collect();
+    let both = names.iter().zip(&keys);
+    both.map(|(name, key)| {
+        if !taken.contains(name.as_str()) {
+            return name.clone();
+        }
+        let hash = hex::encode(Sha256::digest(key.join("\0")));
+        format!("{name}-{}", &hash[..8])
+    })
+    .collect()
+}
+
+fn series<'a>(rows: &[&'a RunSummary]) -> Vec<Series<'a>> {
+    let mut found: BTreeMap<(String, &str), Vec<&RunSummary>> = BTreeMap::new();
+    for row in rows {
+        let key = (row.choices(), row.gpus.as_str());
+        found.entry(key).or_default().push(row);
+    }
+    let series = found.into_iter().map(|((choices, gpus), rows)| Series {
+        choices,
+        gpus,
+        rows,
+    });
+    let mut series: Vec<Series<'_>> = series.collect();
+    series.sort_by_cached_key(|one| (natural(one.gpus), natural(&one.choices)));
+    series
+}

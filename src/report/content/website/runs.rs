@@ -1,0 +1,139 @@
+//! The runs of a submission: the newest on its first page, and all of them on pages of their own.
+//!
+//! A page of runs is filled from the oldest run on, so that full pages stay as they are.
+
+use std::ops::Range;
+
+use super::group::Group;
+use super::{FRONT, Options, Page, tables};
+use crate::format;
+use crate::history::RunSummary;
+use crate::report::content::figures::unverified_word;
+use crate::report::content::{runs, verdict};
+use crate::report::document::{Block, Cell, Column, Document, Item, Rows, Section, Table};
+use crate::results::verdict::notice;
+
+/// The most runs on a submission's first page, and what they may take in bytes.
+const FIRST: usize = 50;
+const FIRST_BYTES: usize = 60_000;
+/// The most of a page of runs.
+const PART: usize = 250;
+const PART_BYTES: usize = 220_000;
+
+type Property = (&'static str, fn(&RunSummary) -> String);
+
+/// Properties that are said once if all runs of a page have them in common.
+const PROPERTIES: [Property; 6] = [
+    ("GPUs", |row| runs::cut(&row.gpus)),
+    ("variant", |row| runs::cut(&row.choices())),
+    ("ROCm", |row| runs::cut(&row.rocm)),
+    ("driver", |row| runs::cut(&row.driver)),
+    ("image", |row| runs::cut(&row.image)),
+    ("host", |row| runs::cut(&row.host)),
+];
+
+/// The runs of each page of runs; none if a submission's first page has room for all of them.
+pub(super) fn parts(rows: &[&RunSummary], options: &Options<'_>) -> Vec<Range<usize>> {
+    let Block::Table(all) = table("", rows, &PROPERTIES, options).block() else {
+        return Vec::new();
+    };
+    let weights = tables::weights(&all);
+    if rows.len() <= FIRST && weights.iter().sum::<usize>() <= FIRST_BYTES {
+        return Vec::new();
+    }
+    tables::split(&weights, PART, PART_BYTES)
+}
+
+/// The newest runs.
+pub(super) fn newest(group: &Group<'_>, options: &Options<'_>) -> Vec<Block> {
+    let rows: Vec<&RunSummary> = group.rows.iter().rev().take(FIRST).copied().collect();
+    let mut blocks = listed("Newest runs", &rows, FIRST_BYTES, options);
+    if !group.parts.is_empty() {
+        let text = "The pages of runs, linked at the top and at the end, have all of them.";
+        blocks.push(Block::paragraph(text));
+    }
+    blocks
+}
+
+/// A page of runs.
+pub(super) fn page(group: &Group<'_>, part: usize, options: &Options<'_>) -> Page {
+    let range = group.parts[part].clone();
+    let rows: Vec<&RunSummary> = group.rows[range].iter().rev().copied().collect();
+    let ends = [rows.last(), rows.first()].map(|row| row.map_or(String::new(), |row| day(row)));
+    let [from, to] = ends;
+    let mut blocks = vec![Block::paragraph(format!(
+        "{}, started from {from} to {to}, newest first.",
+        format::count(rows.len(), "run")
+    ))];
+    blocks.extend(listed("Runs", &rows, usize::MAX, options));
+    let notices = rows.first().and_then(|row| notice(&row.submission));
+    blocks.extend(verdict::notice(notices.as_deref()));
+    let mut links = vec![
+        ("All submissions".into(), FRONT.to_owned()),
+        (group.title.into(), group.page()),
+    ];
+    if part + 1 < group.parts.len() {
+        links.push(("Newer runs".into(), group.page_of_runs(part + 1)));
+    }
+    if part > 0 {
+        links.push(("Older runs".into(), group.page_of_runs(part - 1)));
+    }
+    Page {
+        document: Document {
+            title: format!("{}: runs, page {}", group.title, part + 1).into(),
+            blocks,
+            ..Document::default()
+        },
+        links,
+    }
+}
+
+fn day(row: &RunSummary) -> String {
+    row.began.map_or_else(
+        || "an unknown time".to_owned(),
+        |began| began.strftime("%Y-%m-%d").to_string(),
+    )
+}
+
+/// Runs as a table, below what they have in common.
+fn listed(caption: &str, rows: &[&RunSummary], bytes: usize, options: &Options<'_>) -> Vec<Block> {
+    let differs = |(_, of): &&Property| runs::several(rows.iter().map(|row| of(row)));
+    let (differ, same): (Vec<&Property>, Vec<&Property>) = PROPERTIES.iter().partition(differs);
+    let common = same.into_iter().filter_map(|(name, of)| {
+        let value = of(rows.first()?);
+        (!value.is_empty()).then(|| Item::keyed(*name, value))
+    });
+    let mut blocks: Vec<Block> = Block::list(common).into_iter().collect();
+    let differ: Vec<Property> = differ.into_iter().copied().collect();
+    let table = table(caption, rows, &differ, options);
+    let others = "on the pages of runs";
+    blocks.extend(tables::fitting(table.block(), bytes, others));
+    blocks
+}
+
+fn table<'a>(
+    caption: &str,
+    rows: &[&'a RunSummary],
+    properties: &[Property],
+    options: &Options<'_>,
+) -> Rows<&'a RunSummary> {
+    let scenarios = rows.iter().filter_map(|row| row.deciding.as_ref());
+    let scenarios = runs::several(scenarios.map(|deciding| &deciding.scenario));
+    let is_noticed = rows.iter().any(|row| notice(&row.submission).is_some());
+    let figure = Column::number("figure").noted(unverified_word(is_noticed));
+    let ratio = Column::number("ratio").noted("to published");
+    let table = Table::of(caption, rows.iter().copied())
+        .head("run", |row| Cell::from(&row.id).linked((options.link)(row)))
+        .text("started", |row| tables::started(row))
+        .status("verdict", |row| tables::verdict(row))
+        .column(figure, |row| runs::figure(row, scenarios))
+        .column(ratio, |row| tables::ratio_of(row));
+    properties
+        .iter()
+        .fold(table, |table, (name, of)| table.text(name, |row| of(row)))
+}
+
+/// A section of the newest runs.
+pub(super) fn section(group: &Group<'_>, options: &Options<'_>) -> Block {
+    Section::block("Runs", newest(group, options))
+}

@@ -1,0 +1,186 @@
+//! The first page of a submission: its newest verdict, the history of its verdicts, and its newest runs.
+
+use super::group::{Group, Series, judged};
+use super::releases::{Kind, OF_ALL};
+use super::{FRONT, Page, Website, changes, front, history, runs, tables};
+use crate::format;
+use crate::history::RunSummary;
+use crate::report::content::figures::unverified_word;
+use crate::report::content::runs::cut;
+use crate::report::content::{runs as listed, verdict};
+use crate::report::document::{
+    Block, Cell, Column, Conclusion, Document, Item, Line, Rows, Section, Table, Text,
+};
+use crate::results::verdict::notice;
+use retrial_readings::natural::natural;
+
+/// What the tables may take, bytes.
+const SERIES_BYTES: usize = 30_000;
+const RELEASES_BYTES: usize = 30_000;
+const CHANGES_BYTES: usize = 20_000;
+/// The most sources of a published result.
+const SOURCES: usize = 4;
+
+/// The first page of a submission.
+pub(super) fn page(website: &Website<'_>, at: usize) -> Page {
+    let group = &website.groups[at];
+    let notice = notice(&group.newest().submission);
+    let charts = history::charts(group, notice.is_some());
+    let mut blocks = vec![Block::Conclusion(conclusion(group))];
+    blocks.extend(Section::of("History", Block::charts(charts)));
+    let series = table(
+        "Newest verdict by variant and GPUs",
+        group.series.iter().map(|series| Row {
+            kind: String::new(),
+            release: "",
+            choices: &series.choices,
+            gpus: series.gpus,
+            rows: series.rows.clone(),
+        }),
+        notice.is_some(),
+    );
+    let series = tables::fitting(series.block(), SERIES_BYTES, "of other variants and GPUs");
+    blocks.push(Section::block("By GPU", series));
+    blocks.push(Section::block(
+        "By release",
+        releases(group, notice.is_some()),
+    ));
+    let changes = changes::table(website, Some(at), CHANGES_BYTES);
+    blocks.push(Section::block("Changes of verdict", changes));
+    blocks.push(runs::section(group, website.options));
+    blocks.extend(verdict::notice(notice.as_deref()));
+    Page {
+        document: Document {
+            title: group.title.into(),
+            blocks,
+            ..Document::default()
+        },
+        links: links(group),
+    }
+}
+
+fn links(group: &Group<'_>) -> Vec<(Line, String)> {
+    let mut links = vec![("All submissions".into(), FRONT.to_owned())];
+    if let Some(last) = group.parts.len().checked_sub(1) {
+        let all = format!("All {}", format::count(group.rows.len(), "run"));
+        links.push((all.into(), group.page_of_runs(last)));
+    }
+    links
+}
+
+/// The newest verdict, and what was published.
+fn conclusion(group: &Group<'_>) -> Conclusion {
+    let newest = group.newest_judged().unwrap_or(group.newest());
+    let of = &newest.submission;
+    let known = |text: &Option<String>| cut(text.as_deref().unwrap_or_default());
+    let facts = [
+        ("suite", cut(&of.suite)),
+        ("round", known(&of.round)),
+        ("division", known(&of.division)),
+        ("submitter", known(&of.submitter)),
+        ("system", known(&of.system)),
+        ("benchmark", cut(&of.benchmark)),
+        ("run", newest.id.clone()),
+        ("started", tables::started(newest)),
+        ("GPUs", cut(&newest.gpus)),
+        ("variant", cut(&newest.choices())),
+    ];
+    let facts = facts.into_iter().filter(|(_, value)| !value.is_empty());
+    let sources = of.sources.iter().take(SOURCES);
+    let sources = sources.map(|source| ("source".into(), Text::code(cut(source))));
+    Conclusion {
+        mark: newest.outcome.map(Into::into),
+        word: newest.state().into(),
+        sentence: listed::shortened(&newest.sentence, changes::SENTENCE).into(),
+        remarks: facts
+            .map(|(name, value)| (name.into(), value.into()))
+            .chain(sources)
+            .collect(),
+        ..Conclusion::default()
+    }
+}
+
+/// Runs of a variant on GPUs, perhaps with a release.
+struct Row<'a> {
+    kind: String,
+    release: &'a str,
+    choices: &'a str,
+    gpus: &'a str,
+    /// Newest last.
+    rows: Vec<&'a RunSummary>,
+}
+
+/// The releases that all runs have in common, and the newest verdict with each of the others.
+fn releases(group: &Group<'_>, is_noticed: bool) -> Vec<Block> {
+    let rows = by_release(group);
+    let common = OF_ALL.into_iter().filter_map(|kind| {
+        let release = kind.release(group.newest())?;
+        let is_common = group
+            .rows
+            .iter()
+            .all(|row| kind.release(row) == Some(release));
+        is_common.then(|| Item::keyed(kind.name(), cut(release)))
+    });
+    let mut blocks: Vec<Block> = Block::list(common).into_iter().collect();
+    if !rows.is_empty() {
+        let table = table("Newest verdict by release", rows, is_noticed);
+        let table = table.grouped(|row| row.kind.clone()).block();
+        blocks.extend(tables::fitting(table, RELEASES_BYTES, "of other releases"));
+    }
+    blocks
+}
+
+fn by_release<'a>(group: &'a Group<'a>) -> Vec<Row<'a>> {
+    let mut all = Vec::new();
+    for kind in Kind::that_differ(&group.rows) {
+        let rows = group.series.iter().flat_map(|series: &Series<'a>| {
+            let found = front::with_release(kind, series).into_iter();
+            found.map(|(release, rows)| Row {
+                kind: kind.name(),
+                release,
+                choices: &series.choices,
+                gpus: if group.has_several_gpus() {
+                    series.gpus
+                } else {
+                    ""
+                },
+                rows,
+            })
+        });
+        let mut rows: Vec<Row<'_>> = rows.collect();
+        // The newest releases first, as far as their names tell.
+        rows.sort_by_cached_key(|row| {
+            let release = std::cmp::Reverse(natural(row.release));
+            (release, natural(row.gpus), natural(row.choices))
+        });
+        all.extend(rows);
+    }
+    all
+}
+
+fn table<'a>(
+    caption: &str,
+    rows: impl IntoIterator<Item = Row<'a>>,
+    is_noticed: bool,
+) -> Rows<Row<'a>> {
+    let figure = Column::number("figure").noted(unverified_word(is_noticed));
+    let ratio = Column::number("ratio").noted("to published");
+    let newest = |row: &Row<'a>| judged(&row.rows).or(row.rows.last().copied());
+    let of_newest =
+        |row: &Row<'a>, of: &dyn Fn(&RunSummary) -> Cell| newest(row).map_or(Cell::default(), of);
+    Table::of(caption, rows)
+        .head("release", |row| cut(row.release))
+        .text("GPUs", |row| cut(row.gpus))
+        .text("variant", |row| cut(row.choices))
+        .status("verdict", |row| of_newest(row, &|run| tables::verdict(run)))
+        .column(figure, |row| {
+            of_newest(row, &|run| listed::figure(run, true).into())
+        })
+        .column(ratio, |row| {
+            of_newest(row, &|run| tables::ratio_of(run).into())
+        })
+        .text("started", |row| {
+            of_newest(row, &|run| tables::started(run).into())
+        })
+        .number("runs", |row| row.rows.len().to_string())
+}

@@ -1,0 +1,151 @@
+//! Feeds: JSON Feed 1.1 (<https://www.jsonfeed.org/version/1.1/>) and Atom (RFC 4287).
+//!
+//! Without the address at which a feed will be served, Atom's links are relative to it, and JSON Feed, which
+//! has no relative ones, has none.
+
+use std::fmt::Write as _;
+
+use atom_syndication as atom;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::document::Line;
+
+/// The names of the feeds' files.
+pub const JSON: &str = "feed.json";
+/// The same of the Atom feed.
+pub const ATOM: &str = "feed.xml";
+
+/// A feed, before it has a format.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Feed {
+    /// Its title.
+    pub title: String,
+    /// What it is about.
+    pub description: String,
+    /// The address of the directory in which it will be served, with `/` at its end, if it is known.
+    pub url: Option<String>,
+    /// The page that it belongs to.
+    pub front: String,
+    /// When it changed last.
+    pub updated: Timestamp,
+    /// Its entries, newest first.
+    pub entries: Vec<Entry>,
+}
+
+/// An entry.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Entry {
+    /// The id of the run that it is about.
+    pub id: String,
+    /// Its title.
+    pub title: Line,
+    /// Its text.
+    pub text: Line,
+    /// The page that it is about.
+    pub page: String,
+    /// When it was known.
+    pub time: Timestamp,
+}
+
+impl Entry {
+    /// Stays the same wherever the feed is served.
+    fn urn(&self) -> String {
+        let mut urn = String::from("urn:retrial:verdict:");
+        for byte in self.id.bytes() {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
+                    urn.push(char::from(byte));
+                }
+                byte => {
+                    let _ = write!(urn, "%{byte:02X}");
+                }
+            }
+        }
+        urn
+    }
+}
+
+impl Feed {
+    /// The address of a file beside the feed.
+    fn address(&self, file: &str) -> Option<String> {
+        Some(format!("{}{file}", self.url.as_ref()?))
+    }
+
+    /// As JSON Feed.
+    #[must_use]
+    pub fn json(&self) -> String {
+        let items = self.entries.iter().map(|entry| {
+            let mut item = json!({
+                "id": entry.urn(),
+                "title": entry.title.as_str(),
+                "content_text": entry.text.as_str(),
+                "date_published": entry.time.to_string(),
+            });
+            if let Some(url) = self.address(&entry.page) {
+                item["url"] = url.into();
+            }
+            item
+        });
+        let mut feed = json!({
+            "version": "https://jsonfeed.org/version/1.1",
+            "title": self.title,
+            "description": self.description,
+            "items": items.collect::<Vec<Value>>(),
+        });
+        if let (Some(home), Some(own)) = (self.address(&self.front), self.address(JSON)) {
+            feed["home_page_url"] = home.into();
+            feed["feed_url"] = own.into();
+        }
+        format!("{feed:#}\n")
+    }
+
+    /// As Atom.
+    #[must_use]
+    pub fn atom(&self) -> String {
+        let link = |file: &str, rel: &str| atom::Link {
+            href: self.address(file).unwrap_or_else(|| file.to_owned()),
+            rel: rel.to_owned(),
+            ..atom::Link::default()
+        };
+        let entries = self.entries.iter().map(|entry| atom::Entry {
+            title: atom::Text::plain(entry.title.as_str()),
+            id: entry.urn(),
+            updated: date(entry.time),
+            links: vec![link(&entry.page, "alternate")],
+            content: Some(atom::Content {
+                value: Some(entry.text.to_string()),
+                content_type: Some("text".to_owned()),
+                ..atom::Content::default()
+            }),
+            ..atom::Entry::default()
+        });
+        let feed = atom::Feed {
+            title: atom::Text::plain(self.title.as_str()),
+            subtitle: Some(atom::Text::plain(self.description.as_str())),
+            id: self
+                .address(ATOM)
+                .unwrap_or_else(|| "urn:retrial:verdicts".to_owned()),
+            updated: date(self.updated),
+            authors: vec![atom::Person {
+                name: "Retrial".to_owned(),
+                ..atom::Person::default()
+            }],
+            links: vec![link(ATOM, "self"), link(&self.front, "alternate")],
+            entries: entries.collect(),
+            ..atom::Feed::default()
+        };
+        let config = atom::WriteConfig {
+            indent_size: Some(1),
+            ..atom::WriteConfig::default()
+        };
+        // Writing to memory cannot fail, and what is written is text.
+        let bytes = feed.write_with_config(Vec::new(), config);
+        String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default() + "\n"
+    }
+}
+
+/// A time as the library has it.
+fn date(time: Timestamp) -> atom::FixedDateTime {
+    time.to_string().parse().unwrap_or_default()
+}
