@@ -18,11 +18,11 @@ pub struct Place {
     pub ratios: Vec<f64>,
 }
 
-/// Verdicts as a chart, and ratios as another if a place has one. Each row has a label and what was found
-/// at each of the places.
+/// Verdicts as a chart, and ratios as another if a place has one. `over` is the word for the places and the
+/// name of their axis. Each row has a label and what was found at each of the places.
 #[must_use]
 pub fn of_history(
-    over: &str,
+    over: (&str, &str),
     places: &[String],
     rows: &[(String, Vec<Place>)],
     unverified: bool,
@@ -32,7 +32,7 @@ pub fn of_history(
     charts
 }
 
-fn verdicts(over: &str, places: &[String], rows: &[(String, Vec<Place>)]) -> Chart {
+fn verdicts(over: (&str, &str), places: &[String], rows: &[(String, Vec<Place>)]) -> Chart {
     let rows = rows.iter().map(|(label, found)| {
         let latest = found.iter().map(|place| place.verdicts.last().copied());
         (label.clone(), latest.collect::<Vec<_>>())
@@ -44,9 +44,9 @@ fn verdicts(over: &str, places: &[String], rows: &[(String, Vec<Place>)]) -> Cha
         format!("{label}: {}", told.collect::<Vec<_>>().join(", "))
     });
     let described = joined(described);
-    let title = format!("Latest verdict by {over}");
+    let title = format!("Latest verdict by {}", over.0);
     let kind = Kind::Verdicts(Verdicts {
-        over: over.to_owned(),
+        over: over.1.to_owned(),
         places: places.to_vec(),
         rows,
     });
@@ -54,7 +54,7 @@ fn verdicts(over: &str, places: &[String], rows: &[(String, Vec<Place>)]) -> Cha
 }
 
 fn ratios(
-    over: &str,
+    over: (&str, &str),
     places: &[String],
     rows: &[(String, Vec<Place>)],
     unverified: bool,
@@ -89,9 +89,9 @@ fn ratios(
     });
     let described = joined(described);
     let word = if unverified { ", unverified" } else { "" };
-    let title = format!("Ratio to the published figure by {over}, median{word}");
+    let title = format!("Ratio to the published figure by {}, median{word}", over.0);
     let lines = Lines {
-        over: over.to_owned(),
+        over: over.1.to_owned(),
         places: places.to_vec(),
         unit: "of the published".to_owned(),
         series,
@@ -138,7 +138,7 @@ mod tests {
         ];
         let places = ["7.0".to_owned(), "7.1".to_owned()];
         let rows = [("8 x MI355X".to_owned(), found)];
-        let charts = of_history("ROCm", &places, &rows, false);
+        let charts = of_history(("ROCm", "ROCm"), &places, &rows, false);
         let [Kind::Verdicts(verdicts), Kind::Lines(lines)] =
             [&charts[0], &charts[1]].map(|chart| &chart.kind)
         else {
@@ -158,7 +158,7 @@ mod tests {
         }];
         let rows = [("8 x MI355X".to_owned(), found)];
         assert_eq!(
-            of_history("month", &["2026-04".to_owned()], &rows, false).len(),
+            of_history(("month", "month"), &["2026-04".to_owned()], &rows, false).len(),
             1
         );
     }

@@ -98,11 +98,16 @@ fn summary(website: &Website<'_>) -> Text {
     let [Some(first), Some(last)] = ends else {
         return format!("{}.", counts.join(", ")).into();
     };
-    format!("{}, started from {first} to {last}.", counts.join(", ")).into()
+    let days = if first == last {
+        format!("on {first}")
+    } else {
+        format!("from {first} to {last}")
+    };
+    format!("{}, started {days}.", counts.join(", ")).into()
 }
 
 fn submissions<'a>(groups: &[&'a Group<'a>]) -> Rows<&'a Group<'a>> {
-    let published = |group: &Group<'_>| {
+    let suite = |group: &Group<'_>| {
         let of = &group.newest().submission;
         let known = [
             of.submitter.as_deref(),
@@ -130,7 +135,7 @@ fn submissions<'a>(groups: &[&'a Group<'a>]) -> Rows<&'a Group<'a>> {
     .column(ratio, move |group| tables::ratio_of(newest(group)))
     .text("GPUs", move |group| cut(&newest(group).gpus))
     .text("started", move |group| tables::started(newest(group)))
-    .text("published by", move |group| published(group))
+    .text("suite", move |group| suite(group))
     .number("runs", |group| group.rows.len().to_string())
 }
 
@@ -196,7 +201,7 @@ fn by_gpu(website: &Website<'_>) -> Rows<(String, String, Found)> {
     let mut rows: Vec<_> = found.into_iter().collect();
     rows.sort_by_cached_key(|(gpus, _)| natural(gpus));
     let rows = rows.into_iter().map(|(gpus, found)| {
-        let gpus = if gpus.is_empty() { "none" } else { gpus };
+        let gpus = if gpus.is_empty() { "no GPU" } else { gpus };
         (String::new(), cut(gpus), found)
     });
     Found::rows(

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use jiff::civil::Date;
+use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
 
 use super::group::Group;
@@ -35,25 +35,28 @@ pub(super) fn charts(group: &Group<'_>, unverified: bool) -> Vec<Chart> {
 }
 
 fn over_time(group: &Group<'_>, rows: &[&RunSummary], unverified: bool) -> Vec<Chart> {
-    let dates: BTreeSet<Date> = rows
+    let times: BTreeSet<DateTime> = rows
         .iter()
-        .filter_map(|row| Some(date(row.began?)))
+        .filter_map(|row| Some(utc(row.began?)))
         .collect();
-    let (Some(first), Some(last)) = (dates.first(), dates.last()) else {
+    let (Some(first), Some(last)) = (times.first(), times.last()) else {
         return Vec::new();
     };
-    let (period, periods) = Period::of(&dates);
-    let over = match period {
-        Period::Day | Period::Week => format!("{}, {first} to {last}", period.word()),
-        Period::Month | Period::Year => period.word().to_owned(),
-    };
-    let names: Vec<String> = periods.iter().map(|date| period.name(*date)).collect();
+    let (period, periods) = Period::of(&times);
+    if periods.len() < 2 {
+        return Vec::new();
+    }
+    let names: Vec<String> = periods.iter().map(|start| period.name(*start)).collect();
     let found = found(rows, periods.len(), |row| {
-        let began = period.first_day(date(row.began?));
-        let place = periods.binary_search(&began).ok()?;
+        let start = period.start(utc(row.began?));
+        let place = periods.binary_search(&start).ok()?;
         Some((group.label(&row.choices(), &row.gpus), place))
     });
-    of_history(&over, &names, &found, unverified)
+    let axis = match (first.date(), last.date()) {
+        (first, last) if first == last => format!("{}, {first}", period.word()),
+        (first, last) => format!("{}, {first} to {last}", period.word()),
+    };
+    of_history((period.word(), &axis), &names, &found, unverified)
 }
 
 fn over_releases(
@@ -78,7 +81,7 @@ fn over_releases(
         .iter()
         .map(|release| short(kind, release))
         .collect();
-    of_history(&kind.name(), &names, &found, unverified)
+    of_history((&kind.name(), &kind.name()), &names, &found, unverified)
 }
 
 /// An image's name without its registry and namespace.
@@ -125,13 +128,15 @@ fn found(
     shown
 }
 
-fn date(time: Timestamp) -> Date {
-    time.to_zoned(TimeZone::UTC).date()
+fn utc(time: Timestamp) -> DateTime {
+    time.to_zoned(TimeZone::UTC).datetime()
 }
 
 /// A period of the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Period {
+    Minute,
+    Hour,
     Day,
     Week,
     Month,
@@ -139,38 +144,52 @@ enum Period {
 }
 
 impl Period {
-    /// The shortest of which few have runs, and the first days of those that have, in their order.
-    fn of(dates: &BTreeSet<Date>) -> (Self, Vec<Date>) {
-        let periods = |period: Self| {
-            let days: BTreeSet<Date> = dates.iter().map(|date| period.first_day(*date)).collect();
-            days.into_iter().collect::<Vec<_>>()
+    /// The shortest of which few have runs, and the beginnings of those that have, in their order.
+    fn of(times: &BTreeSet<DateTime>) -> (Self, Vec<DateTime>) {
+        let starts = |period: Self| {
+            let starts: BTreeSet<DateTime> = times.iter().map(|time| period.start(*time)).collect();
+            starts.into_iter().collect::<Vec<_>>()
         };
-        for period in [Self::Day, Self::Week, Self::Month] {
-            let found = periods(period);
-            if found.len() <= PERIODS {
+        for period in [Self::Minute, Self::Hour, Self::Day, Self::Week, Self::Month] {
+            let found = starts(period);
+            if found.len() <= period.most() {
                 return (period, found);
             }
         }
-        let mut years = periods(Self::Year);
+        let mut years = starts(Self::Year);
         years.drain(..years.len().saturating_sub(PERIODS));
         (Self::Year, years)
     }
 
-    fn first_day(self, date: Date) -> Date {
+    /// As many as have room for their names.
+    fn most(self) -> usize {
         match self {
-            Self::Day => date,
+            Self::Minute | Self::Hour => PERIODS / 2,
+            _ => PERIODS,
+        }
+    }
+
+    fn start(self, time: DateTime) -> DateTime {
+        let date = time.date();
+        let at = |hour, minute| date.at(hour, minute, 0, 0);
+        match self {
+            Self::Minute => at(time.hour(), time.minute()),
+            Self::Hour => at(time.hour(), 0),
+            Self::Day => at(0, 0),
             Self::Week => {
                 let since = i64::from(date.weekday().to_monday_zero_offset());
                 let monday = date.checked_sub(jiff::Span::new().days(since));
-                monday.unwrap_or(date)
+                monday.unwrap_or(date).to_datetime(Time::midnight())
             }
-            Self::Month => date.first_of_month(),
-            Self::Year => date.first_of_year(),
+            Self::Month => date.first_of_month().to_datetime(Time::midnight()),
+            Self::Year => date.first_of_year().to_datetime(Time::midnight()),
         }
     }
 
     fn word(self) -> &'static str {
         match self {
+            Self::Minute => "start",
+            Self::Hour => "hour",
             Self::Day => "day",
             Self::Week => "week from Monday",
             Self::Month => "month",
@@ -178,13 +197,14 @@ impl Period {
         }
     }
 
-    fn name(self, date: Date) -> String {
+    fn name(self, start: DateTime) -> String {
         let format = match self {
+            Self::Minute | Self::Hour => "%m-%d %H:%M",
             Self::Day | Self::Week => "%m-%d",
             Self::Month => "%Y-%m",
             Self::Year => "%Y",
         };
-        date.strftime(format).to_string()
+        start.strftime(format).to_string()
     }
 }
 
@@ -195,13 +215,20 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case(12, Period::Day, "11-20")]
-    #[case(13, Period::Week, "11-16")]
-    #[case(90, Period::Month, "2026-11")]
-    #[case(500, Period::Year, "2026")]
-    fn the_period_has_room_for_all(#[case] days: i32, #[case] period: Period, #[case] first: &str) {
-        let start = jiff::civil::date(2026, 11, 20);
-        let all = (0..days).map(|day| start + jiff::Span::new().days(day));
+    #[case(6, 1, Period::Minute, "11-20 00:00")]
+    #[case(100, 3, Period::Hour, "11-20 00:00")]
+    #[case(12, 1440, Period::Day, "11-20")]
+    #[case(13, 1440, Period::Week, "11-16")]
+    #[case(90, 1440, Period::Month, "2026-11")]
+    #[case(500, 1440, Period::Year, "2026")]
+    fn the_period_has_room_for_all(
+        #[case] runs: i64,
+        #[case] minutes: i64,
+        #[case] period: Period,
+        #[case] first: &str,
+    ) {
+        let start = jiff::civil::date(2026, 11, 20).at(0, 0, 0, 0);
+        let all = (0..runs).map(|run| start + jiff::Span::new().minutes(run * minutes));
         let (found, places) = Period::of(&all.collect());
         assert_eq!((found, &*found.name(places[0])), (period, first));
         assert!(places.len() <= PERIODS);
