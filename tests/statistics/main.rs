@@ -139,6 +139,22 @@ fn check(table: &Table) {
             let heavy = "Student's t with 3 degrees of freedom";
             keeps_the_error(table, &[heavy], 0..4, 4_000.0);
         }
+        "search-right" => {
+            for (label, shares) in &table.rows {
+                let right = |share: &Option<f64>| share.is_some_and(|share| share >= 0.95);
+                assert!(shares.iter().all(right), "{label}: {shares:?}");
+            }
+        }
+        // At most two fifths of a sweep from 32 releases on; of eight a sweep is as cheap.
+        "search-trials" => {
+            for (label, shares) in &table.rows[4..] {
+                let few = |share: &Option<f64>| share.is_some_and(|share| share <= 0.4);
+                assert!(shares.iter().all(few), "{label}: {shares:?}");
+            }
+        }
+        "search-cases" => {
+            assert!(share(table, "no change, 1 %: a pair is named", 0) <= at_most(1_000.0));
+        }
         "consistent-power" => assert!(share(table, "normal", 2) > 0.7),
         _ => {}
     }

@@ -29,6 +29,7 @@ mod order;
 mod outliers;
 mod region;
 mod scatter;
+pub mod search;
 mod slow;
 
 pub use claim::{Aggregate, Better, Claim};

@@ -7,13 +7,14 @@ mod figures;
 mod noise;
 mod one_figure;
 mod scatter;
+mod search;
 mod table;
 
 pub use table::Table;
 
 /// Every table of docs/statistics.md, in its order.
 pub fn tables() -> Vec<Table> {
-    vec![
+    let mut tables = vec![
         one_figure::power(),
         one_figure::error(),
         one_figure::worse(),
@@ -30,5 +31,8 @@ pub fn tables() -> Vec<Table> {
         against::fail_if(),
         scatter::error(),
         scatter::power(),
-    ]
+    ];
+    tables.extend(search::one_change());
+    tables.push(search::cases());
+    tables
 }

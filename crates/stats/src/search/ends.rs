@@ -1,0 +1,83 @@
+//! Whether the first and the last position differ: a test after every pair of trials.
+//!
+//! The error of the test after pair `j` is `alpha / (j (j - 1))`; over all pairs these sum to
+//! `alpha`, so that testing again and again does not add up to more.
+
+use super::tally::Tally;
+use super::{Change, Observation, Search};
+use crate::estimate::{quantile, to_f64};
+
+/// How the ends compare so far.
+pub(super) enum Ends {
+    Differ,
+    Alike,
+    /// The next trial is at this position.
+    Open(usize),
+}
+
+pub(super) fn judge(search: &Search, trials: &[Observation]) -> Ends {
+    let last = search.positions - 1;
+    // Inner positions are measured when they differ, and not before.
+    if trials
+        .iter()
+        .any(|trial| (1..last).contains(&trial.position))
+    {
+        return Ends::Differ;
+    }
+    let values = |position: usize| -> Vec<f64> {
+        let at = trials.iter().filter(|trial| trial.position == position);
+        at.map(|trial| trial.value).collect()
+    };
+    let (one, other) = (values(0), values(last));
+    let (mut before, mut behind) = (Tally::default(), Tally::default());
+    for (pair, (value, opposite)) in one.iter().zip(&other).enumerate() {
+        before.add(*value);
+        behind.add(*opposite);
+        match compare(search, &before, &behind, to_f64(pair + 1)) {
+            Some(true) => return Ends::Differ,
+            Some(false) => return Ends::Alike,
+            None => {}
+        }
+    }
+    // A B, B A, A B: a drift cancels over two pairs.
+    let pairs = one.len().min(other.len());
+    let first = match one.len().cmp(&other.len()) {
+        std::cmp::Ordering::Less => true,
+        std::cmp::Ordering::Greater => false,
+        std::cmp::Ordering::Equal => pairs.is_multiple_of(2),
+    };
+    Ends::Open(if first { 0 } else { last })
+}
+
+/// Whether they differ by more than the margin, if that is decided.
+fn compare(search: &Search, before: &Tally, behind: &Tally, pairs: f64) -> Option<bool> {
+    let margin = match search.change {
+        Change::Slower { margin, .. } => -(-margin).ln_1p(),
+        Change::Faster { margin, .. } => margin.ln_1p(),
+        Change::Answer { error } => {
+            let needed = answers_needed(error, search.alpha);
+            let agree = [before.surplus(), -behind.surplus()];
+            let is_all = agree.iter().all(|surplus| *surplus >= needed);
+            let is_none = agree.iter().any(|surplus| *surplus <= -needed);
+            return (is_all || is_none).then_some(is_all);
+        }
+    };
+    if pairs < 2.0 {
+        return None;
+    }
+    let alpha = search.alpha / (pairs * (pairs - 1.0));
+    let degrees = 2.0 * pairs - 2.0;
+    let deviation = ((before.scatter() + behind.scatter()) / degrees).sqrt();
+    let half = quantile(alpha, degrees) * deviation * (2.0 / pairs).sqrt();
+    let drop = before.mean() - behind.mean();
+    let differ = drop - half > margin;
+    let alike = drop + half < margin;
+    (differ || alike).then_some(differ)
+}
+
+/// By how many yes must outnumber no, before an answer of a position is wrong with half of `alpha`.
+pub(super) fn answers_needed(error: f64, alpha: f64) -> f64 {
+    ((2.0 / alpha).ln() / ((1.0 - error) / error).ln())
+        .ceil()
+        .max(1.0)
+}

@@ -1,0 +1,256 @@
+//! A search for two neighbours of an ordered axis between which something changed, from noisy trials.
+//!
+//! The first and the last position are measured alternately until they differ, or the search
+//! refuses. Then every possible place of the change has a probability, given all trials so far, and
+//! the next trial is taken at the position that splits it best (M. Horstein, IEEE Trans. Inf. Theory
+//! 9, 1963). A trial that contradicts earlier ones moves the probability back; nothing is final until
+//! one place has at least `1 - alpha / 2`, and its two neighbours differ in a direct comparison.
+//!
+//! The state is the list of trials alone: the same list always gives the same step, so that a search
+//! is continued by repeating it. Nothing here measures, and nothing knows what a position is.
+
+mod ends;
+mod place;
+mod tally;
+
+use self::ends::Ends;
+use self::tally::Tally;
+use crate::claim::Better;
+use crate::difference::decimals;
+use crate::estimate::quantile;
+
+/// Trials of each neighbour before they are compared.
+const FEWEST: f64 = 2.0;
+
+/// What is different behind the change.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Change {
+    /// The figure is worse, by more than a margin (a fraction).
+    Slower {
+        /// Which way the figure is better.
+        better: Better,
+        /// The first and the last position differ by more than this.
+        margin: f64,
+    },
+    /// The figure is better, by more than a margin (a fraction).
+    Faster {
+        /// Which way the figure is better.
+        better: Better,
+        /// The first and the last position differ by more than this.
+        margin: f64,
+    },
+    /// A trial says yes (1) before the change and no (0) behind it, and is wrong this often.
+    Answer {
+        /// The assumed probability of a wrong answer, below one half.
+        error: f64,
+    },
+}
+
+/// One trial at a position.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Observation {
+    /// From 0.
+    pub position: usize,
+    /// A positive figure; 1 or 0 of an answer.
+    pub value: f64,
+}
+
+/// What is searched, and how surely.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Search {
+    /// At least two.
+    pub positions: usize,
+    /// What is different behind the change.
+    pub change: Change,
+    /// The accepted probability of a wrong pair, over all decisions.
+    pub alpha: f64,
+    /// No more trials than this; half of them at the ends before they differ.
+    pub most: usize,
+    /// Half of the last printed digit of the figures, as a fraction of them ([`printed`]).
+    pub printed: f64,
+}
+
+/// What comes next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// A trial at this position.
+    Measure(usize),
+    /// The change is between two neighbours.
+    Found(Found),
+    /// The first and the last position do not differ by the margin, and this is shown.
+    NoDifference,
+    /// The trials were used up before the ends differed.
+    EndsUndecided,
+    /// The trials were used up; the change is between these positions, as surely as asked.
+    Undecided {
+        /// The last position that may be before the change.
+        first: usize,
+        /// The first position that may be behind it.
+        last: usize,
+    },
+}
+
+/// A pair of neighbours that differ.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Found {
+    /// The position before the change; the next one is behind it.
+    pub before: usize,
+    /// The probability that the change is here, given that there is one.
+    pub probability: f64,
+    /// How the second differs from the first; none of answers.
+    pub ratio: Option<Ratio>,
+    /// Trials of a plain sweep over all positions that is wrong as seldom.
+    pub sweep: usize,
+}
+
+/// The log ratio of the second neighbour to the first: above zero it is better.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ratio {
+    /// Of the geometric means.
+    pub center: f64,
+    /// Two-sided bounds with error `alpha` together.
+    pub bounds: (f64, f64),
+}
+
+impl Search {
+    /// Returns the next step after these trials, in the order in which they were taken.
+    #[must_use]
+    pub fn next(&self, trials: &[Observation]) -> Step {
+        let oriented = self.oriented(trials);
+        match ends::judge(self, &oriented) {
+            Ends::Alike => Step::NoDifference,
+            Ends::Open(_) if 2 * trials.len() >= self.most => Step::EndsUndecided,
+            Ends::Open(position) => Step::Measure(position),
+            Ends::Differ => self.inside(trials, &oriented),
+        }
+    }
+
+    /// Searches between ends that differ.
+    fn inside(&self, trials: &[Observation], oriented: &[Observation]) -> Step {
+        let mut tallies = vec![Tally::default(); self.positions];
+        for trial in oriented {
+            if let Some(tally) = tallies.get_mut(trial.position) {
+                tally.add(trial.value);
+            }
+        }
+        let (first, last) = match self.change {
+            Change::Answer { .. } => (0, self.positions - 1),
+            _ => place::narrow(&tallies, self.alpha),
+        };
+        let places = &tallies[first..=last];
+        let chances = match self.change {
+            Change::Answer { error } => place::of_answers(places, error),
+            _ => place::of_levels(places, self.printed),
+        };
+        let likely =
+            (0..chances.len()).max_by(|one, other| chances[*one].total_cmp(&chances[*other]));
+        let likely = likely.unwrap_or(0);
+        let (here, next) = (first + likely, first + likely + 1);
+        // Half of it: ends that came to differ by chance make the probabilities a little too large.
+        let sure = chances[likely] >= 1.0 - self.alpha / 2.0;
+        if sure && self.differ(places, likely) {
+            return Step::Found(self.found(places, likely, (here, chances[likely])));
+        }
+        if trials.len() >= self.most {
+            let (low, high) = place::credible(&chances, self.alpha);
+            return Step::Undecided {
+                first: first + low,
+                last: first + high + 1,
+            };
+        }
+        if !sure {
+            // A position is compared with the ends: they are known no worse than it is.
+            let inner = first + place::split(&chances);
+            let rarer = if tallies[last].count < tallies[first].count {
+                last
+            } else {
+                first
+            };
+            let behind = tallies[rarer].count < tallies[inner].count;
+            return Step::Measure(if behind { rarer } else { inner });
+        }
+        // There and back, so that a drift has no part in what they differ by.
+        let latest = trials.last().map(|trial| trial.position);
+        let (one, other) = (tallies[here].count, tallies[next].count);
+        let second = one > other || (one >= other && latest == Some(next));
+        Step::Measure(if second { next } else { here })
+    }
+
+    /// Whether the neighbours around a place differ by their own trials.
+    fn differ(&self, places: &[Tally], at: usize) -> bool {
+        let (one, other) = (&places[at], &places[at + 1]);
+        match self.change {
+            Change::Answer { error } => {
+                let needed = ends::answers_needed(error, self.alpha);
+                one.surplus() >= needed && -other.surplus() >= needed
+            }
+            _ if one.count.min(other.count) < FEWEST => false,
+            _ => {
+                let (error, degrees) = place::error_between(places, at);
+                one.mean() - other.mean() > quantile(self.alpha, degrees) * error
+            }
+        }
+    }
+
+    fn found(&self, places: &[Tally], at: usize, (before, probability): (usize, f64)) -> Found {
+        if let Change::Answer { error } = self.change {
+            let sweep = self.positions * place::answers_of_sweep(error, self.alpha);
+            let ratio = None;
+            return Found {
+                before,
+                probability,
+                ratio,
+                sweep,
+            };
+        }
+        let (error, degrees) = place::error_between(places, at);
+        let drop = places[at].mean() - places[at + 1].mean();
+        let half = (quantile(self.alpha / 2.0, degrees) * error).max(2.0 * self.printed);
+        let worse = matches!(self.change, Change::Slower { .. });
+        let center = if worse { -drop } else { drop };
+        let deviation = place::deviation(places, at).max(self.printed);
+        let per_position =
+            (2.0 * quantile(self.alpha / 2.0, f64::INFINITY) * deviation / drop).powi(2);
+        let per_position = (1..1000_u32).find(|count| f64::from(*count) >= per_position);
+        Found {
+            before,
+            probability,
+            ratio: Some(Ratio {
+                center,
+                bounds: (center - half, center + half),
+            }),
+            sweep: self.positions * per_position.unwrap_or(1000) as usize,
+        }
+    }
+
+    /// The trials as logarithms that fall where the change is; answers as they are.
+    fn oriented(&self, trials: &[Observation]) -> Vec<Observation> {
+        let sign = |better| match better {
+            Better::Higher => 1.0,
+            Better::Lower => -1.0,
+        };
+        let sign = match self.change {
+            Change::Slower { better, .. } => sign(better),
+            Change::Faster { better, .. } => -sign(better),
+            Change::Answer { .. } => return trials.to_vec(),
+        };
+        // Close to zero, where sums of squares are exact.
+        let start = trials.first().map_or(0.0, |trial| trial.value.ln());
+        let oriented = |trial: &Observation| Observation {
+            position: trial.position,
+            value: sign * (trial.value.ln() - start),
+        };
+        trials.iter().map(oriented).collect()
+    }
+}
+
+/// Half of the last printed digit as a fraction of the smallest figure: trials that print the same
+/// figure still scatter.
+#[must_use]
+pub fn printed(values: &[f64]) -> f64 {
+    let digits = values.iter().copied().map(decimals).max().unwrap_or(0);
+    0.5 * 10_f64.powi(-digits) / values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+#[cfg(test)]
+mod tests;

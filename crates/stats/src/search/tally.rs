@@ -1,0 +1,40 @@
+//! The trials of one position, as sums.
+
+/// Sums over the trials of one or more positions.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Tally {
+    pub count: f64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Tally {
+    pub fn add(&mut self, value: f64) {
+        self.count += 1.0;
+        self.sum += value;
+        self.squares += value * value;
+    }
+
+    /// All trials of these positions.
+    pub fn of(tallies: &[Self]) -> Self {
+        tallies.iter().fold(Self::default(), |all, one| Self {
+            count: all.count + one.count,
+            sum: all.sum + one.sum,
+            squares: all.squares + one.squares,
+        })
+    }
+
+    pub fn mean(&self) -> f64 {
+        self.sum / self.count.max(1.0)
+    }
+
+    /// The sum of squared distances from the mean.
+    pub fn scatter(&self) -> f64 {
+        (self.squares - self.sum * self.mean()).max(0.0)
+    }
+
+    /// By how many more trials said yes than no.
+    pub fn surplus(&self) -> f64 {
+        2.0 * self.sum - self.count
+    }
+}
