@@ -400,6 +400,11 @@ fn batches() {
 }
 
 #[test]
+fn bisect() {
+    check("docs/bisect.md");
+}
+
+#[test]
 fn models() {
     check("docs/models.md");
 }
@@ -468,6 +473,7 @@ fn the_catalogue_is_of_these_recipes() {
 fn every_page_is_run() {
     let checked = [
         "batches.md",
+        "bisect.md",
         "clusters.md",
         "compare.md",
         "data.md",

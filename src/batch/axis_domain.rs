@@ -69,6 +69,28 @@ impl AxisDomain {
         axes.chain(self.params.iter().map(|param| param.name.as_str()))
     }
 
+    /// The values of an axis of variants or of a param, in their order; none if the recipe does not
+    /// list them.
+    ///
+    /// # Errors
+    /// The recipe has no such axis or param.
+    pub fn listed(&self, name: &str, span: &Span) -> Result<Vec<String>, Box<Diagnostic>> {
+        if !self.has(name) {
+            return Err(Box::new(unknown_axis(
+                std::slice::from_ref(self),
+                name,
+                span,
+            )));
+        }
+        Ok(self.values(name).into_iter().map(str::to_owned).collect())
+    }
+
+    /// The figures that the recipe declares; none of a suite that has figures of its own.
+    #[must_use]
+    pub fn figures(&self) -> &[String] {
+        &self.figures
+    }
+
     fn values(&self, name: &str) -> Vec<&str> {
         let axis = self.variants.axis(name).map(|axis| &axis.values);
         let param = self.param(name).map(|param| &param.values);

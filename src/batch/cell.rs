@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, ExecutionOptions, ExternalResult, Schedule, Values};
+use super::search::SearchPlan;
+use super::{Claim, ExecutionOptions, ExternalResult, Schedule, TrialRun, Values};
 use retrial_recipe::Setting;
 use retrial_recipe::model::Mode;
 
@@ -32,6 +33,24 @@ pub struct BatchPlan {
     /// The claims were changed after a run had ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub restated: bool,
+    /// What is searched along its cells; none of a batch that runs all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchPlan>,
+}
+
+impl BatchPlan {
+    /// A trial run by its number, from 1. The schedule of a search is one round; further trials of
+    /// the cells have the numbers of further rounds.
+    #[must_use]
+    pub fn trial_run(&self, number: usize) -> Option<TrialRun> {
+        let (round, at) = match (&self.search, self.cells.len()) {
+            (Some(_), cells @ 1..) => (number.checked_sub(1)? / cells, (number - 1) % cells),
+            _ => (0, number.checked_sub(1)?),
+        };
+        let mut trial_run = self.schedule.trial_runs.get(at)?.clone();
+        trial_run.trial += u32::try_from(round).ok()?;
+        Some(trial_run)
+    }
 }
 
 /// One recipe with one value of each axis: all that its plan needs.

@@ -56,6 +56,7 @@ pub fn plan(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Diagnost
         left_out: matrix.left_out,
         claims,
         restated: false,
+        search: None,
     })
 }
 

@@ -22,6 +22,7 @@ mod read;
 pub mod run;
 mod schedule;
 pub mod schema;
+pub mod search;
 mod values;
 pub mod verdict;
 mod yaml;

@@ -10,7 +10,7 @@ use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 pub use doctor::DoctorArguments;
-pub use run::{BatchArguments, RunArguments};
+pub use run::{BatchArguments, BisectArguments, RunArguments};
 pub use runs::{RemoveOptions, RunsArguments, RunsCommand};
 
 use crate::app::nodes::{self, Allocation};
@@ -32,6 +32,10 @@ Exit codes, the first that applies:
   1    judged and not reproduced, or invalid
   5    inconclusive
   0    reproduced (or measured, where nothing was published)";
+
+const BISECT_EXIT_CODES: &str = "\
+Exit codes: 0 if the two neighbours were found; 1 if the first and the last value do not differ;
+5 if the trials do not decide; 130, 2 and 3 as in other commands.";
 
 const EXPORT_EXIT_CODES: &str = "\
 Exit codes: 0 if the tree is complete; 5 if it was written, but something is missing for acceptance;
@@ -134,6 +138,9 @@ pub enum Command {
         .value_name("FILE|RECIPE")
         .help("A batch's file, or a recipe for --vary: a built-in name or a path")))]
     Batch(BatchArguments),
+    /// Search the release, or another value of an axis, at which a figure changed
+    #[command(after_help = BISECT_EXIT_CODES)]
+    Bisect(Box<BisectArguments>),
     /// Resume a run or a batch that was interrupted, killed or detached
     Resume {
         /// A run's id, a part of it, or `last`; or a batch's id

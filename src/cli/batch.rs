@@ -1,15 +1,16 @@
 //! `retrial batch`: many runs over what is varied, and a verdict on cells and claims.
 
-use super::arguments::{BatchArguments, PlanFormat};
+use super::arguments::{BatchArguments, PlanFormat, RunArguments};
 use super::plan_batch;
 use crate::app::batch::array::{self, SiteBatch};
 use crate::app::batch::cells::Cells;
+use crate::app::batch::file::OpenedBatch;
 use crate::app::batch::follow::{Followed, Taken, follow};
 use crate::app::batch::record::{Asked, BatchRecord};
 use crate::app::batch::start::Started;
 use crate::app::batch::{self, file, start};
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, Output, PlanRequest};
 use crate::app::site::find;
 use crate::app::site::found_or_saved;
 use crate::app::site::request::in_home;
@@ -37,9 +38,20 @@ pub fn batch(global: &GlobalOptions, arguments: &BatchArguments) -> Result<ExitC
         return on_site(global, site, arguments, &overrides);
     }
     let opened = file::open(global, &plan.recipe.recipe, &overrides)?;
+    here(global, opened, plan, run, arguments.new)
+}
+
+/// Executes a batch on this host: a new one, or the same one if it is unfinished.
+pub(super) fn here(
+    global: &GlobalOptions,
+    opened: OpenedBatch,
+    plan: &PlanRequest,
+    run: &RunArguments,
+    new: bool,
+) -> Result<ExitCode, Failure> {
     let asked = Asked::of(plan, &run.request);
     let take = |record: &BatchRecord, cells| Taken::of(global, record, cells);
-    match start::start(global, opened, asked, None, arguments.new, take)? {
+    match start::start(global, opened, asked, None, new, take)? {
         Started::Measured(directory) => measured(global, &directory),
         Started::Taken(_, directory) if run.detach => {
             background::detach(global, Kind::Batch, &directory)
@@ -158,7 +170,7 @@ pub fn judge(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fai
 }
 
 /// Refuses formats that only a batch's report has.
-fn is_printable(global: &GlobalOptions) -> Result<(), Failure> {
+pub(super) fn is_printable(global: &GlobalOptions) -> Result<(), Failure> {
     match global.output {
         Output::Text | Output::Json => Ok(()),
         Output::Junit | Output::Markdown | Output::Html | Output::Csv => Err(Failure::usage(

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod batch;
+mod bisect;
 mod catalogue;
 mod check;
 mod compare;
@@ -99,6 +100,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             site,
         } => run::run(&global, &plan, nodes, &run, site.as_deref()),
         Command::Batch(arguments) => batch::batch(&global, &arguments),
+        Command::Bisect(arguments) => bisect::bisect(&global, &arguments),
         Command::Resume {
             run,
             from,
@@ -174,6 +176,7 @@ fn check_format(global: &GlobalOptions, command: &Command) -> Result<(), Failure
         command,
         Command::Run { .. }
             | Command::Batch(_)
+            | Command::Bisect(_)
             | Command::Resume { .. }
             | Command::Judge(_)
             | Command::Compare(_)

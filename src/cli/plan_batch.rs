@@ -82,6 +82,16 @@ pub fn plan(
         ));
     }
     let opened = file::open(global, &request.recipe.recipe, overrides)?;
+    opened_batch(global, request, &opened, format)
+}
+
+/// Prints the plan of a batch that was opened.
+pub(super) fn opened_batch(
+    global: &GlobalOptions,
+    request: &PlanRequest,
+    opened: &OpenedBatch,
+    format: PlanFormat,
+) -> Result<ExitCode, Failure> {
     let resolved = opened.resolve().map_err(Failure::problems)?;
     let here = estimate::here(global, &request.options, &resolved);
     let cells = resolved.iter().cloned().zip(here);
@@ -89,7 +99,7 @@ pub fn plan(
     let mut estimate = BatchEstimate::of(&opened.plan, &cells);
     estimate::ask_the_engine(global, &mut estimate);
     let unmet = estimate::unmet(global, &request.options, &resolved);
-    print(global, &opened, &estimate, &unmet, format)
+    print(global, opened, &estimate, &unmet, format)
 }
 
 fn print(

@@ -62,6 +62,22 @@ pub fn open(
     }
 }
 
+/// What a recipe knows of its axes; its problems are a failure.
+pub fn domain(recipe: &str) -> Result<AxisDomain, Failure> {
+    let source = Source::new("RECIPE", recipe);
+    let mut recipe = Spanned {
+        value: recipe.to_owned(),
+        span: source.span(0..recipe.len()),
+    };
+    absolute(&mut recipe);
+    let read = read_recipe("recipe", &recipe).map_err(Failure::problems)?;
+    Ok(AxisDomain::of(
+        &read.entry.name,
+        &recipe.value,
+        &read.loaded,
+    ))
+}
+
 /// Whether this is a batch's file.
 pub fn is_batch(recipe: &str) -> bool {
     file(recipe).is_some()

@@ -16,6 +16,9 @@ use crate::store::Record;
 /// Judges a batch as it stands.
 pub fn judge(global: &GlobalOptions, directory: &Record) -> Result<BatchVerdict, Failure> {
     let plan: BatchPlan = directory.read_json("batch.json")?;
+    if let Some(search) = &plan.search {
+        return super::search::judge(global, directory, &plan, search);
+    }
     let cells = evidence_of_cells(&global.home, directory, &plan)?;
     let external_results = plan.external_results.iter();
     let external_results: Vec<ExternalEvidence> = external_results

@@ -31,17 +31,17 @@ pub struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    fn trial_run(&self, number: usize) -> Option<&TrialRun> {
-        let trial_runs = &self.record.plan.schedule.trial_runs;
-        trial_runs.get(number.checked_sub(1)?)
+    fn trial_run(&self, number: usize) -> Option<TrialRun> {
+        self.record.plan.trial_run(number)
     }
 
     /// The plan of a trial run in a worker.
     fn plan(&self, number: usize, worker: usize) -> Result<(String, Plan), Failure> {
         let trial_run = self.trial_run(number);
-        let cell = trial_run.and_then(|trial_run| self.record.plan.cells.get(trial_run.cell));
-        let opened = trial_run.and_then(|trial_run| self.cells.get(trial_run.cell));
-        let (Some(trial_run), Some(cell), Some(opened)) = (trial_run, cell, opened) else {
+        let cells = &self.record.plan.cells;
+        let cell = trial_run.as_ref().and_then(|one| cells.get(one.cell));
+        let opened = trial_run.as_ref().and_then(|one| self.cells.get(one.cell));
+        let (Some(trial_run), Some(cell), Some(opened)) = (&trial_run, cell, opened) else {
             return Err(Failure::usage(format!(
                 "the batch has no trial run {number}"
             )));
@@ -118,7 +118,7 @@ fn needs(plan: &Plan) -> String {
 #[async_trait(?Send)]
 impl Makes for Maker<'_> {
     fn image(&self, trial_run: usize) -> Option<String> {
-        let plan = self.plans.of(self.trial_run(trial_run)?)?;
+        let plan = self.plans.of(&self.trial_run(trial_run)?)?;
         plan.steps.iter().find_map(|step| match &step.action {
             Action::Pull {
                 reference,

@@ -1,6 +1,7 @@
 //! Batches of runs: from a file or a command line to a verdict on cells and claims.
 
 pub mod array;
+pub mod bisect;
 pub mod cells;
 pub mod estimate;
 pub mod file;
@@ -8,6 +9,7 @@ pub mod follow;
 pub mod judge;
 mod make;
 pub mod record;
+mod search;
 pub mod start;
 mod watch;
 mod workers;

@@ -76,7 +76,12 @@ pub fn resume<T>(
     let record: BatchRecord = directory.read_json("batch.json")?;
     let state = read_state(directory)?;
     let mut trial_runs = 1..=record.plan.schedule.trial_runs.len();
-    if state.is_over() && trial_runs.all(|trial_run| state.has_ended(trial_run)) {
+    let is_whole = match record.plan.search {
+        // It ended by itself, unless the host failed.
+        Some(_) => state.trial_runs.keys().all(|one| state.has_ended(*one)),
+        None => trial_runs.all(|trial_run| state.has_ended(trial_run)),
+    };
+    if state.is_over() && is_whole {
         return Ok(None);
     }
     let cells = Cells::open(&record.plan)?;

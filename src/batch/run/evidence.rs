@@ -28,7 +28,15 @@ pub fn evidence_of_cells(
             runs: Vec::new(),
         })
         .collect();
-    for (number, trial_run) in (1..).zip(&plan.schedule.trial_runs) {
+    let numbers: Vec<usize> = match plan.search {
+        // Those that it chose.
+        Some(_) => state.trial_runs.keys().copied().collect(),
+        None => (1..=plan.schedule.trial_runs.len()).collect(),
+    };
+    for number in numbers {
+        let Some(trial_run) = plan.trial_run(number) else {
+            continue;
+        };
         let evidence = of_trial_runs(home, state.trial_runs.get(&number), trial_run.trial);
         if let Some(cell) = cells.get_mut(trial_run.cell) {
             cell.runs.push(evidence);

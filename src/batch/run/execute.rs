@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::error::BatchError;
 use super::images::pull_ahead;
+use super::search::search;
 use super::session::BatchSession;
 use super::trial_run::take;
 use crate::batch::PullAhead;
@@ -42,10 +43,14 @@ pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, BatchError>
     if before {
         // Only now is it known what a host that was mended tries again.
         let trial_runs: Vec<usize> = batch.ask(|state| {
-            let stand = all.iter().filter(|trial_run| stands(state, trial_run));
+            let begun = state.trial_runs.keys();
+            let stand = begun.filter(|trial_run| stands(state, trial_run));
             stand.copied().collect()
         });
         batch.record(BatchWhat::Reused { trial_runs })?;
+    }
+    if let Some(plan) = &batch.job.plan.search {
+        return search(batch, plan).await;
     }
     let workers = batch.job.workers.clone();
     let alone = workers.len() == 1;

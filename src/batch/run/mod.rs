@@ -7,6 +7,7 @@
 //! - `session`: one process's hold on a batch.
 //! - `execute`: the workers; each takes its trial runs one after the other.
 //! - `trial run`: one trial run: begun, gone on with, tried again.
+//! - `search`: the next trial run of a search, from what the earlier ones gave.
 //! - `images`: pulled ahead.
 //! - `tasks`: parts of the batch on other machines, each with a journal of its own.
 
@@ -15,6 +16,7 @@ mod evidence;
 mod execute;
 mod images;
 mod make;
+mod search;
 mod session;
 mod tasks;
 mod trial_run;
@@ -24,6 +26,7 @@ pub use error::BatchError;
 pub use evidence::evidence_of_cells;
 pub use execute::{BatchEnded, execute};
 pub use make::{Makes, Refused};
+pub use search::Observations;
 pub use session::{BatchJob, BatchSession, Emitter, Seen};
 pub use tasks::{read_journal, read_state, task_directory};
 pub use workers::{Workers, tasks, workers};

@@ -146,19 +146,16 @@ impl<'a> BatchSession<'a> {
     }
 
     /// A trial run by its number, from 1.
-    pub(super) fn trial_run(&self, number: usize) -> Option<&TrialRun> {
-        self.job
-            .plan
-            .schedule
-            .trial_runs
-            .get(number.checked_sub(1)?)
+    pub(super) fn trial_run(&self, number: usize) -> Option<TrialRun> {
+        self.job.plan.trial_run(number)
     }
 
     /// A trial run in words: `rocm=7.1.1, trial 2`.
     pub(super) fn named(&self, number: usize) -> String {
         let trial_run = self.trial_run(number);
-        let cell = trial_run.and_then(|trial_run| self.job.plan.cells.get(trial_run.cell));
-        match (trial_run, cell) {
+        let cells = &self.job.plan.cells;
+        let cell = trial_run.as_ref().and_then(|one| cells.get(one.cell));
+        match (&trial_run, cell) {
             (Some(trial_run), Some(cell)) => format!("{}, trial {}", cell.name, trial_run.trial),
             _ => format!("trial run {number}"),
         }

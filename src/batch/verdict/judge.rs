@@ -90,6 +90,7 @@ pub fn judge(
         cells: of_cells,
         left_out: plan.left_out.clone(),
         claims,
+        search: None,
     }
 }
 
@@ -164,7 +165,7 @@ fn of_conduct(plan: &BatchPlan) -> Vec<String> {
             execution.parallel
         ));
     }
-    if execution.order == Order::Grouped && plan.cells.len() > 1 {
+    if execution.order == Order::Grouped && plan.cells.len() > 1 && plan.search.is_none() {
         notes.push(
             "trials ran cell by cell: drift cannot be distinguished from a difference".to_owned(),
         );

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::batch::search::SearchVerdict;
 use crate::batch::{LeftOut, Order, Values};
 use crate::results::verdict::comparison::{ComparedFigure, MeasuredSide};
 use crate::results::verdict::{Bounds, ExitCode, MoreTrials, Outcome, Verdict};
@@ -43,6 +44,9 @@ pub struct BatchVerdict {
     pub claims: Vec<ClaimVerdict>,
     /// `MLCommons`' trademark notice, where figures are `MLPerf`'s.
     pub notice: Option<String>,
+    /// What the search along its cells found; none of a batch that runs all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchVerdict>,
 }
 
 /// An axis and the values that cells have.

@@ -1,7 +1,8 @@
-//! Arguments of `run` and `batch`.
+//! Arguments of `run`, `batch` and `bisect`.
 
 use clap::Args;
 
+use crate::app::batch::bisect::SearchRequest;
 use crate::app::options::{PlanRequest, RunRequest};
 use crate::batch::CliOverrides;
 
@@ -35,6 +36,23 @@ pub struct BatchArguments {
     #[arg(long, value_name = "NAME")]
     pub site: Option<String>,
     /// Start a new batch, even if the same one is unfinished
+    #[arg(long)]
+    pub new: bool,
+}
+
+/// Arguments of `bisect`.
+#[derive(Debug, Clone, Args)]
+pub struct BisectArguments {
+    /// A recipe, and options of its plan.
+    #[command(flatten)]
+    pub plan: PlanRequest,
+    /// What is searched.
+    #[command(flatten)]
+    pub search: SearchRequest,
+    /// Options of execution.
+    #[command(flatten)]
+    pub run: RunArguments,
+    /// Start a new search, even if the same one is unfinished
     #[arg(long)]
     pub new: bool,
 }

@@ -6,6 +6,7 @@
 mod of_batch;
 mod of_comparison;
 mod of_history;
+mod of_search;
 mod of_telemetry;
 mod of_verdict;
 mod scale;
@@ -44,6 +45,8 @@ pub enum Kind {
     Lines(Lines),
     /// Verdicts over releases or time.
     Verdicts(Verdicts),
+    /// Trials at ordered places, in the order in which they were taken.
+    Dots(Dots),
 }
 
 /// Figures of one unit.
@@ -130,6 +133,21 @@ pub struct Lines {
     pub stretches: Vec<(f64, f64)>,
     /// The meaning of the whiskers at marked points.
     pub whiskers: &'static str,
+}
+
+/// Trials at ordered places.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Dots {
+    /// The name of the axis.
+    pub over: String,
+    /// Names of the places along the axis.
+    pub places: Vec<String>,
+    /// The unit of the values.
+    pub unit: String,
+    /// Place and value of each trial, in their order.
+    pub dots: Vec<(usize, f64)>,
+    /// The two places between which the change is, if it is known.
+    pub change: Option<(usize, usize)>,
 }
 
 /// One line.

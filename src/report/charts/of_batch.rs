@@ -4,6 +4,7 @@
 mod over;
 
 use super::of_comparison::{row, trial_ratios, whiskers};
+use super::of_search;
 use super::of_verdict::{edges, published, rows, usable};
 use super::{Bar, Bars, Chart, Kind, Origin, Ratio, Ratios};
 use crate::batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart, Statistic};
@@ -24,7 +25,10 @@ pub fn of_batch(batch: &BatchVerdict) -> Vec<Chart> {
     let of_figures = shown
         .iter()
         .flat_map(|shown| [shown.ratios(), absolute(shown)]);
-    let charts = [claims(batch), cells(batch)].into_iter().chain(of_figures);
+    let of_search = batch.search.as_ref().and_then(of_search::chart);
+    let charts = [of_search, claims(batch), cells(batch)]
+        .into_iter()
+        .chain(of_figures);
     charts.flatten().collect()
 }
 

@@ -4,7 +4,7 @@ use super::comparison::measured;
 use super::figures::{NOTHING, at, interval, interval_at, one_sided, ratio, unverified_word};
 use super::marks;
 use super::verdict::notice;
-use super::{Detail, details, figures, verdict as of_cell};
+use super::{Detail, details, figures, search, verdict as of_cell};
 use crate::batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart, Statistic};
 use crate::format;
 use crate::report::document::{
@@ -46,6 +46,9 @@ pub(super) fn blocks(batch: &BatchVerdict, evidence: &str, detail: Detail) -> Ve
     };
     let differences = full.then(|| differences(batch)).into_iter().flatten();
     let notes = batch.notes.iter().map(Item::new);
+    let searches = batch.search.iter();
+    let of_search = searches.flat_map(|search| search::blocks(search, detail));
+    let of_search: Vec<Block> = of_search.collect();
     let blocks = [
         Some(Block::Conclusion(conclusion)),
         Section::of("Claims", claims(batch, full)),
@@ -56,7 +59,10 @@ pub(super) fn blocks(batch: &BatchVerdict, evidence: &str, detail: Detail) -> Ve
         Section::of("Method", Block::list(notes)),
         notice(batch.notice.as_deref()),
     ];
-    blocks.into_iter().flatten().collect()
+    let mut blocks: Vec<Block> = blocks.into_iter().flatten().collect();
+    // Below the conclusion.
+    blocks.splice(1..1, of_search);
+    blocks
 }
 
 fn claims(batch: &BatchVerdict, full: bool) -> Vec<Block> {
@@ -160,6 +166,9 @@ fn conclusion(batch: &BatchVerdict, evidence: &str) -> Conclusion {
         (None, Some(outcome)) => (Some(outcome.into()), outcome.word()),
         (None, None) => (None, "nothing run"),
     };
+    let (mark, word) = batch.search.as_ref().map_or((mark, word), |search| {
+        (Some(search.outcome.into()), search::word(search.outcome))
+    });
     let place = (Line::from("evidence"), Text::code(evidence));
     Conclusion {
         mark,

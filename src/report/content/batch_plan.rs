@@ -1,5 +1,6 @@
 //! The plan of a batch: its cells, images, models, time and claims.
 
+use crate::batch::search::SearchPlan;
 use crate::batch::{BatchEstimate, BatchPlan, Cell, ImageNeed, ImageSource, Order, PullAhead};
 use crate::format;
 use crate::report::document::{Block, Document, Item, Line, Section};
@@ -65,6 +66,10 @@ fn properties(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<Item> {
     items.extend(
         axes.map(|(axis, values)| Item::keyed("varied", format!("{axis}: {}", listed(values)))),
     );
+    if let Some(search) = &plan.search {
+        items.extend(of_search(plan, search));
+        return items;
+    }
     let execution = &plan.execution;
     let trials = format!(
         "{} of {} each: {} in all, each in a fresh container",
@@ -100,6 +105,27 @@ fn properties(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<Item> {
         Item::keyed("disk", format!("up to {most} per recipe{more}"))
     }));
     items
+}
+
+fn of_search(plan: &BatchPlan, search: &SearchPlan) -> Vec<Item> {
+    let ends = (plan.cells.first(), plan.cells.last());
+    let ends = match ends {
+        (Some(first), Some(last)) => format!(
+            "until {} is shown to be {}, compared with {}; then each run follows from those before it",
+            last.name, search.criterion, first.name
+        ),
+        _ => String::new(),
+    };
+    let values = format::count(plan.cells.len(), "value");
+    let runs = format::count(search.most as usize, "run");
+    vec![
+        Item::keyed("search", ends),
+        Item::keyed(
+            "trials",
+            format!("at most {runs} over {values}, each in a fresh container"),
+        ),
+        Item::keyed("execution", how(plan)),
+    ]
 }
 
 fn how(plan: &BatchPlan) -> String {

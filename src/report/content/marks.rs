@@ -1,5 +1,6 @@
 //! The signs and tones of outcomes, changes and checks.
 
+use crate::batch::search::SearchOutcome;
 use crate::batch::verdict::ClaimOutcome;
 use crate::host::checks::CheckState;
 use crate::report::document::{Cell, Mark, Tone};
@@ -28,6 +29,16 @@ impl From<ClaimOutcome> for Mark {
             ClaimOutcome::Supported => GOOD,
             ClaimOutcome::NotDecided => Self::new(Tone::Open, "?"),
             ClaimOutcome::Contradicted => Self::new(Tone::Bad, "✗"),
+        }
+    }
+}
+
+impl From<SearchOutcome> for Mark {
+    fn from(outcome: SearchOutcome) -> Self {
+        match outcome {
+            SearchOutcome::Found => GOOD,
+            SearchOutcome::NoDifference => Self::new(Tone::Bad, "✗"),
+            SearchOutcome::NotDecided => Self::new(Tone::Open, "?"),
         }
     }
 }

@@ -15,6 +15,7 @@ pub mod machines;
 mod marks;
 pub mod page;
 pub mod runs;
+mod search;
 pub mod suites;
 pub mod tree;
 pub mod trials;

@@ -83,18 +83,25 @@ impl Lines {
         line.into_iter().collect()
     }
 
-    fn planned(&self, trial_run: usize) -> Option<&TrialRun> {
-        let trial_runs = &self.plan.schedule.trial_runs;
-        trial_runs.get(trial_run.checked_sub(1)?)
+    fn planned(&self, trial_run: usize) -> Option<TrialRun> {
+        self.plan.trial_run(trial_run)
     }
 
     /// `[2/10] rocm=7.1.1 trial 1/5`
     fn name(&self, trial_run: usize) -> String {
-        let number = format!("[{trial_run}/{}]", self.plan.schedule.trial_runs.len());
+        let is_search = self.plan.search.is_some();
+        let number = match is_search {
+            // The trial runs of a search are not numbered in their order.
+            true => format!("[{}]", self.begun(trial_run)),
+            false => format!("[{trial_run}/{}]", self.plan.schedule.trial_runs.len()),
+        };
         let planned = self.planned(trial_run);
         let named = planned.and_then(|planned| {
             let cell = self.plan.cells.get(planned.cell)?;
             let name = sentence::line(&cell.name);
+            if is_search {
+                return Some(format!("{number} {name} trial {}", planned.trial));
+            }
             Some(format!(
                 "{number} {name} trial {}/{}",
                 planned.trial, cell.trials
@@ -103,7 +110,31 @@ impl Lines {
         named.unwrap_or(number)
     }
 
+    /// The position of a trial run among those of a search that have begun, from 1.
+    fn begun(&self, trial_run: usize) -> usize {
+        let known = self.state.trial_runs.contains_key(&trial_run);
+        self.state.trial_runs.len() + usize::from(!known)
+    }
+
     fn line(&self, what: &BatchWhat) -> Option<String> {
+        Some(match (what, &self.plan.search) {
+            (BatchWhat::BatchBegan { batch, .. }, Some(search)) => format!(
+                "search {batch}: {} along {}, at most {}",
+                count(self.plan.cells.len(), "value"),
+                search.axis,
+                count(search.most as usize, "run")
+            ),
+            (BatchWhat::Reused { trial_runs }, Some(_)) if !trial_runs.is_empty() => {
+                format!(
+                    "reused: {} already complete",
+                    count(trial_runs.len(), "run")
+                )
+            }
+            (what, _) => return self.line_of_batch(what),
+        })
+    }
+
+    fn line_of_batch(&self, what: &BatchWhat) -> Option<String> {
         Some(match what {
             BatchWhat::BatchBegan {
                 batch, trial_runs, ..
@@ -187,6 +218,13 @@ impl Lines {
     /// How far the batch is in this trial run.
     #[must_use]
     pub fn overall(&self, trial_run: usize) -> Overall {
+        if let Some(search) = &self.plan.search {
+            return Overall {
+                done: self.begun(trial_run) - 1,
+                all: search.most as usize,
+                text: self.name(trial_run),
+            };
+        }
         let all = self.plan.schedule.trial_runs.len();
         Overall {
             done: all - self.remaining().len(),
@@ -207,7 +245,7 @@ impl Lines {
     /// `; 3 remaining, about 12m 10s`
     fn left(&self) -> String {
         let left = self.remaining();
-        if left.is_empty() {
+        if left.is_empty() || self.plan.search.is_some() {
             return String::new();
         }
         let about = self.about().unwrap_or_default();
@@ -312,6 +350,7 @@ mod tests {
             external_results: Vec::new(),
             claims: Vec::new(),
             restated: false,
+            search: None,
         }
     }
 

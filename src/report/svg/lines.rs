@@ -56,8 +56,7 @@ pub(super) fn draw(drawing: &mut Drawing, lines: &Lines) {
     if lines.places.is_empty() {
         drawing.axis_below(&along, bottom, (left, right), &lines.over);
     } else {
-        let named = (lines.places.as_slice(), lines.over.as_str());
-        places(drawing, named, &x, (left, right));
+        places(drawing, &lines.places, &lines.over, &x, (left, right));
     }
     for (number, series) in lines.series.iter().enumerate() {
         one(drawing, number, series, &x, &y);
@@ -114,7 +113,8 @@ fn along(lines: &Lines) -> Scale {
 /// Names along the axis, on two levels if one is too narrow.
 pub(super) fn places(
     drawing: &mut Drawing,
-    (names, over): (&[String], &str),
+    names: &[String],
+    over: &str,
     x: &impl Fn(f64) -> f64,
     ends: (f64, f64),
 ) {

@@ -2,6 +2,7 @@
 //! have a second drawing for wide screens.
 
 mod bars;
+mod dots;
 mod drawing;
 mod legend;
 mod lines;
@@ -31,7 +32,7 @@ pub fn render(chart: &Chart) -> String {
 
 /// Whether a chart takes all of a wide screen.
 pub(super) fn is_wide(chart: &Chart) -> bool {
-    matches!(chart.kind, Kind::Ratios(_))
+    matches!(chart.kind, Kind::Ratios(_) | Kind::Dots(_))
 }
 
 /// A part of a page, whose caption has the title; `id` is unique in it. The page's style shows one of
@@ -53,6 +54,7 @@ fn draw(chart: &Chart, id: &str, width: f64, title: &[String]) -> Markup {
         Kind::Ratios(ratios) => ratios::draw(&mut drawing, ratios),
         Kind::Lines(lines) => lines::draw(&mut drawing, lines),
         Kind::Verdicts(verdicts) => verdicts::draw(&mut drawing, verdicts),
+        Kind::Dots(dots) => dots::draw(&mut drawing, dots),
     }
     let height = drawing.height.ceil();
     let is_file = !title.is_empty();

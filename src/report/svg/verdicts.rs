@@ -32,8 +32,13 @@ pub(super) fn draw(drawing: &mut Drawing, verdicts: &Verdicts) {
     }
     drawing.height = top + real(verdicts.rows.len()) * ROW;
     let middle = |place: f64| left + room * (place + 0.5);
-    let named = (verdicts.places.as_slice(), verdicts.over.as_str());
-    lines::places(drawing, named, &middle, (left, right));
+    lines::places(
+        drawing,
+        &verdicts.places,
+        &verdicts.over,
+        &middle,
+        (left, right),
+    );
     legend::draw(drawing, &entries(verdicts));
 }
 

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use super::Terminal;
 use super::style::Paint;
 use crate::report::charts::{
-    Bars, Chart, Kind, Lines, Origin, Ratios, Scale, Series, Verdicts, extent,
+    Bars, Chart, Dots, Kind, Lines, Origin, Ratios, Scale, Series, Verdicts, extent,
 };
 use crate::report::document::{Mark, clean};
 use crate::results::verdict::number;
@@ -29,6 +29,7 @@ pub(in crate::report) fn text(chart: &Chart, width: usize, signs: Terminal) -> S
         Kind::Ratios(ratios) => of_ratios(&mut canvas, ratios),
         Kind::Lines(lines) => of_lines(&mut canvas, lines),
         Kind::Verdicts(verdicts) => of_verdicts(&mut canvas, verdicts),
+        Kind::Dots(dots) => of_dots(&mut canvas, dots),
     }
     canvas.text
 }
@@ -236,6 +237,44 @@ fn of_verdicts(canvas: &mut Canvas, chart: &Verdicts) {
         (signs.collect::<String>(), MEASURED)
     };
     canvas.rows(&rows, draw, chart.places.last().map(String::as_str));
+}
+
+/// A row for each place with a trial: its trials along the axis of values, and their numbers.
+fn of_dots(canvas: &mut Canvas, chart: &Dots) {
+    let numbers = |place: usize| {
+        let here = (1..).zip(&chart.dots).filter(|(_, (at, _))| *at == place);
+        let numbers = here.map(|(number, _): (i32, _)| number.to_string());
+        numbers.collect::<Vec<_>>().join(" ")
+    };
+    let measured = |place: &usize| chart.dots.iter().any(|(at, _)| at == place);
+    let shown: Vec<usize> = (0..chart.places.len()).filter(measured).collect();
+    let rows = shown.iter().map(|place| Row {
+        label: &chart.places[*place],
+        words: numbers(*place),
+        note: None,
+    });
+    let rows: Vec<Row<'_>> = rows.collect();
+    let values = || chart.dots.iter().map(|(_, value)| *value);
+    let (low, high) = extent(values());
+    let scale = Scale::of(values(), false, 5);
+    let (dot, line) = if canvas.signs.unicode {
+        ("●", "·")
+    } else {
+        ("o", ".")
+    };
+    let draw = |at: usize, columns: usize| {
+        let mut cells = vec![line; columns];
+        for (place, value) in &chart.dots {
+            if *place == shown[at] {
+                cells[steps_of(scale.place(*value), columns - 1)] = dot;
+            }
+        }
+        (cells.concat(), MEASURED)
+    };
+    let low = number::figure_like(low, &chart.unit, high);
+    let high = number::figure(high, &chart.unit);
+    let note = format!("{low} to {high}; numbers: the order of the trials");
+    canvas.rows(&rows, draw, Some(&note));
 }
 
 /// `12.3 ms to 45.6 ms`, from the lowest to the highest.

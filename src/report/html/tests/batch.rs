@@ -111,6 +111,7 @@ fn batch() -> BatchVerdict {
             sentence: "All parts hold.".to_owned(),
             parts: vec![part],
         }],
+        search: None,
         notice: None,
     }
 }

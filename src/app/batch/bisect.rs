@@ -1,0 +1,158 @@
+//! A search along an axis of a recipe, from the words of a command line.
+
+use clap::Args;
+
+use super::file::{self, OpenedBatch};
+use crate::app::failure::Failure;
+use crate::app::options::{GlobalOptions, PlanRequest};
+use crate::batch::search::{Criterion, FEWEST, MOST, SearchPlan};
+use crate::batch::{AxisDomain, CliOverrides, Order, PullAhead};
+use crate::plan::PlanOptions;
+use retrial_recipe::Source;
+use retrial_recipe::model::Mode;
+
+/// Trials of each value that are allowed by default, and at least so many in all.
+const EACH: usize = 4;
+const AT_LEAST: usize = 64;
+
+/// What is searched.
+#[derive(Debug, Clone, Args)]
+pub struct SearchRequest {
+    /// Search along this axis of the recipe's variants, or this param
+    #[arg(long, value_name = "AXIS")]
+    pub along: String,
+    /// Search these values, in this order (default: all of the recipe, in its order)
+    #[arg(long, value_name = "VALUE,…", value_delimiter = ',')]
+    pub values: Vec<String>,
+    /// Search the change of this figure (default: the one by which the scenario is published)
+    #[arg(long, value_name = "NAME")]
+    pub figure: Option<String>,
+    /// How the last value differs from the first: slower, slower:5%, faster, faster:5%, accuracy or
+    /// validity
+    #[arg(long, value_name = "CRITERION", default_value = "slower")]
+    pub criterion: Criterion,
+    /// The confidence of the result
+    #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = confidence)]
+    pub confidence: f64,
+    /// Use at most COUNT trials (default: 4 of each value, and at least 64)
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(8..=10_000))]
+    pub max_trials: Option<u32>,
+}
+
+/// Plans a search: a batch of a cell for each value.
+pub fn open(
+    global: &GlobalOptions,
+    plan: &PlanRequest,
+    search: &SearchRequest,
+) -> Result<OpenedBatch, Failure> {
+    let recipe = &plan.recipe.recipe;
+    if file::is_batch(recipe) {
+        return Err(Failure::usage(format!(
+            "{recipe} is a batch, and a search needs a recipe\n  name its recipe, and the axis with --along"
+        )));
+    }
+    if plan.options.trials.is_some() {
+        return Err(Failure::usage(
+            "--trials: each run of a search is one trial\n  limit the trials of all values: --max-trials COUNT",
+        ));
+    }
+    let domain = file::domain(recipe)?;
+    check_figure(&domain, search)?;
+    let values = values(&domain, search)?;
+    let axis = &search.along;
+    let overrides = CliOverrides {
+        vary: vec![format!("{axis}={}", values.join(","))],
+        order: Some(Order::Grouped),
+        // Few of the images are needed, and which is not known before.
+        pull_ahead: Some(PullAhead::Never),
+        options: PlanOptions {
+            modes: modes(&plan.options, search.criterion),
+            ..plan.options.clone()
+        },
+        set: plan.recipe.settings.clone(),
+        ..CliOverrides::default()
+    };
+    let mut opened = file::open(global, recipe, &overrides)?;
+    let count = opened.plan.cells.len();
+    if count < FEWEST {
+        return Err(Failure::usage(format!(
+            "{axis} has {count} values that can be measured, and a search needs {FEWEST}\n  compare two: retrial batch {recipe} --vary {axis}=…"
+        )));
+    }
+    let title = opened.batch.title.replacen(" over ", " along ", 1);
+    opened.batch.title.clone_from(&title);
+    opened.plan.title = title;
+    opened.batch.execution.confidence = search.confidence;
+    opened.plan.execution.confidence = search.confidence;
+    let most = u32::try_from((EACH * count).max(AT_LEAST)).unwrap_or(u32::MAX);
+    opened.plan.search = Some(SearchPlan {
+        axis: axis.clone(),
+        figure: search.figure.clone(),
+        criterion: search.criterion,
+        most: search.max_trials.unwrap_or(most),
+    });
+    Ok(opened)
+}
+
+/// The values in the order of the search.
+fn values(domain: &AxisDomain, search: &SearchRequest) -> Result<Vec<String>, Failure> {
+    let axis = &search.along;
+    let span = Source::new("--along", axis.as_str()).span(0..axis.len());
+    let listed = domain.listed(axis, &span);
+    let listed = listed.map_err(|problem| Failure::problems((*problem).into()))?;
+    let values = if search.values.is_empty() {
+        listed
+    } else {
+        search.values.clone()
+    };
+    let count = values.len();
+    if count == 0 {
+        return Err(Failure::usage(format!(
+            "the recipe lists no values of {axis}\n  name them in their order: --values A,B,C"
+        )));
+    }
+    if !(FEWEST..=MOST).contains(&count) {
+        return Err(Failure::usage(format!(
+            "{axis} has {count} values, and a search needs {FEWEST} to {MOST}\n  choose among them: --values A,B,C"
+        )));
+    }
+    Ok(values)
+}
+
+/// Refuses a figure that the recipe does not declare; a suite has figures of its own.
+fn check_figure(domain: &AxisDomain, search: &SearchRequest) -> Result<(), Failure> {
+    let declared = domain.figures();
+    match &search.figure {
+        Some(figure) if !declared.is_empty() && !declared.contains(figure) => {
+            let figures = declared.join(", ");
+            Err(Failure::usage(format!(
+                "no scenario has a figure `{figure}`\n  figures are: {figures}"
+            )))
+        }
+        Some(_) if matches!(search.criterion, Criterion::Accuracy | Criterion::Validity) => {
+            Err(Failure::usage(
+                "--figure: accuracy and validity are searched by yes and no\n  remove --figure, or search slower or faster",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Only what the criterion needs.
+fn modes(options: &PlanOptions, criterion: Criterion) -> Vec<Mode> {
+    match criterion {
+        _ if !options.modes.is_empty() => options.modes.clone(),
+        Criterion::Slower { .. } | Criterion::Faster { .. } => vec![Mode::Performance],
+        Criterion::Accuracy => vec![Mode::Accuracy],
+        Criterion::Validity => Vec::new(),
+    }
+}
+
+fn confidence(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').map(str::trim);
+    let number = number.and_then(|number| number.parse::<f64>().ok());
+    number
+        .map(|percent| percent / 100.0)
+        .filter(|share| (0.5..1.0).contains(share) && *share > 0.5)
+        .ok_or_else(|| "expected a percentage between 50 and 100: 95%".to_owned())
+}

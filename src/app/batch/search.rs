@@ -1,0 +1,66 @@
+//! The verdict on a search: its cells as a batch's, the pair of neighbours, and what differs between
+//! the two environments.
+
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::batch::BatchPlan;
+use crate::batch::run::{Observations, evidence_of_cells, read_state};
+use crate::batch::search::{self, Course, SearchPlan, SearchVerdict};
+use crate::batch::verdict::{BatchVerdict, judge as judge_batch};
+use crate::results::evidence::environment;
+use crate::results::verdict::comparison::{EnvironmentGroup, Fact, FactGroup, environments};
+use crate::store::{Home, Record, RunDirectory};
+
+/// Judges a search as it stands.
+pub fn judge(
+    global: &GlobalOptions,
+    directory: &Record,
+    plan: &BatchPlan,
+    search: &SearchPlan,
+) -> Result<BatchVerdict, Failure> {
+    let home = &global.home;
+    let state = read_state(directory)?;
+    let trials = Observations::default().trials(home, plan, search, &state);
+    let course = Course {
+        search,
+        cells: plan.cells.len(),
+        alpha: 1.0 - plan.execution.confidence,
+        trials: &trials,
+    };
+    let mut found = search::judge(plan, &course);
+    found.changes = changes(home, &found);
+    // Only what was measured has a row.
+    let mut cells = evidence_of_cells(home, directory, plan)?;
+    cells.retain(|cell| !cell.runs.is_empty());
+    let mut measured = plan.clone();
+    measured.cells.retain_mut(|cell| {
+        let evidence = cells.iter().find(|one| one.cell == cell.name);
+        cell.trials = evidence.map_or(0, |one| u32::try_from(one.runs.len()).unwrap_or(u32::MAX));
+        cell.trials > 0
+    });
+    let mut verdict = judge_batch(Some(directory.id()), &measured, &cells, &[]);
+    verdict.sentence.clone_from(&found.sentence);
+    verdict.exit_code = found.exit_code;
+    verdict.search = Some(found);
+    Ok(verdict)
+}
+
+/// What differs between the environments of the two neighbours, in their latest runs. Telemetry is
+/// of one run only, and the runs' own parameters are the axis.
+fn changes(home: &Home, found: &SearchVerdict) -> Vec<EnvironmentGroup> {
+    let facts = |value: &Option<String>| -> Option<Vec<Fact>> {
+        let mut trials = found.trials.iter().rev();
+        let trial = trials.find(|trial| Some(&trial.value) == value.as_ref())?;
+        let all = environment::of_run(&RunDirectory::at(home.runs().join(&trial.run)));
+        let kept = all.into_iter();
+        Some(
+            kept.filter(|fact| fact.group != FactGroup::Telemetry)
+                .collect(),
+        )
+    };
+    let (Some(before), Some(after)) = (facts(&found.before), facts(&found.after)) else {
+        return Vec::new();
+    };
+    let names = [&found.before, &found.after].map(|value| value.clone().unwrap_or_default());
+    environments(&names, &[&before, &after])
+}

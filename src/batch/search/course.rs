@@ -1,0 +1,154 @@
+//! The trials of a search so far, and what comes next.
+
+use std::collections::BTreeMap;
+
+use super::{Criterion, Measured, Observed, SearchPlan};
+use retrial_recipe::model::Better;
+use retrial_stats::search::{Change, Found, Observation, Search, Step, printed};
+
+/// The assumed share of wrong answers, where a trial says yes or no.
+const WRONG: f64 = 0.05;
+
+/// One trial that ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// The cell, from 0.
+    pub cell: usize,
+    /// Which of its trials, from 1.
+    pub trial: u32,
+    /// The run's id.
+    pub run: String,
+    /// What it says.
+    pub observed: Observed,
+}
+
+/// A search as far as it came.
+#[derive(Debug, Clone)]
+pub struct Course<'a> {
+    /// What is searched.
+    pub search: &'a SearchPlan,
+    /// How many cells there are.
+    pub cells: usize,
+    /// The accepted probability of a wrong pair.
+    pub alpha: f64,
+    /// The trials in the order in which they were taken.
+    pub trials: &'a [Trial],
+}
+
+/// What comes next; positions are cells.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// A trial of this cell.
+    Measure(usize),
+    /// The change is between the two.
+    Found {
+        /// The last cell before the change.
+        before: usize,
+        /// The first cell behind it.
+        after: usize,
+        /// How the two differ.
+        found: Found,
+    },
+    /// The first and the last cell do not differ as the criterion says.
+    NoDifference,
+    /// The trials were used up before the first and the last cell differed.
+    EndsUndecided,
+    /// The trials were used up; the change is between these two.
+    Undecided {
+        /// The last cell that may be before the change.
+        first: usize,
+        /// The first cell that may be behind it.
+        last: usize,
+    },
+    /// The first or the last cell cannot be measured.
+    NoEnd(usize),
+}
+
+impl Course<'_> {
+    /// Returns what comes next.
+    #[must_use]
+    pub fn next(&self) -> Next {
+        let left_out = self.left_out();
+        let ends = [0, self.cells - 1];
+        if let Some(end) = ends.into_iter().find(|end| left_out.contains_key(end)) {
+            return Next::NoEnd(end);
+        }
+        let cells: Vec<usize> = (0..self.cells)
+            .filter(|cell| !left_out.contains_key(cell))
+            .collect();
+        let observations: Vec<Observation> = self
+            .trials
+            .iter()
+            .filter_map(|trial| {
+                let position = cells.iter().position(|cell| *cell == trial.cell)?;
+                let value = match &trial.observed {
+                    Observed::Figure(measured) => measured.value,
+                    Observed::Answer(yes) => f64::from(u8::from(*yes)),
+                    Observed::Nothing(_) => return None,
+                };
+                Some(Observation { position, value })
+            })
+            .collect();
+        match self.statistics(cells.len()).next(&observations) {
+            Step::Measure(position) => Next::Measure(cells[position]),
+            Step::Found(found) => Next::Found {
+                before: cells[found.before],
+                after: cells[found.before + 1],
+                found,
+            },
+            Step::NoDifference => Next::NoDifference,
+            Step::EndsUndecided => Next::EndsUndecided,
+            Step::Undecided { first, last } => Next::Undecided {
+                first: cells[first],
+                last: cells[last],
+            },
+        }
+    }
+
+    /// The cells that cannot be measured, each with the reason.
+    #[must_use]
+    pub fn left_out(&self) -> BTreeMap<usize, &str> {
+        let trials = self.trials.iter();
+        let nothing = trials.filter_map(|trial| match &trial.observed {
+            Observed::Nothing(reason) => Some((trial.cell, reason.as_str())),
+            _ => None,
+        });
+        nothing.collect()
+    }
+
+    /// The figure that is searched, once there is a trial of it.
+    #[must_use]
+    pub fn measured(&self) -> Option<&Measured> {
+        self.trials.iter().find_map(|trial| match &trial.observed {
+            Observed::Figure(measured) => Some(measured),
+            _ => None,
+        })
+    }
+
+    fn statistics(&self, positions: usize) -> Search {
+        let better = self.measured().map_or(Better::Higher, |one| one.better);
+        let values = self
+            .trials
+            .iter()
+            .filter_map(|trial| match &trial.observed {
+                Observed::Figure(measured) => Some(measured.value),
+                _ => None,
+            });
+        let values: Vec<f64> = values.collect();
+        Search {
+            positions,
+            change: match self.search.criterion {
+                Criterion::Slower { margin } => Change::Slower { better, margin },
+                Criterion::Faster { margin } => Change::Faster { better, margin },
+                Criterion::Accuracy | Criterion::Validity => Change::Answer { error: WRONG },
+            },
+            alpha: self.alpha,
+            most: self.search.most as usize,
+            printed: if values.is_empty() {
+                0.0
+            } else {
+                printed(&values)
+            },
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! A search along one axis: a batch whose next cell is chosen from the results so far.
+//!
+//! ```text
+//! runs that ended ──observe──▶ trials ──Course::next──▶ the next cell, or the end ──▶ SearchVerdict
+//! ```
+//!
+//! The statistics are `retrial_stats::search`. The cells are the positions, in their order; a cell
+//! that cannot be measured is left out, and the search continues without it. Pure: the same runs in
+//! the same order give the same step, so that a search continues wherever it was interrupted.
+
+mod course;
+mod criterion;
+mod judge;
+mod model;
+mod observe;
+mod sentence;
+
+pub use course::{Course, Next, Trial};
+pub use criterion::{Criterion, CriterionError, SearchPlan};
+pub use judge::judge;
+pub use model::{SearchOutcome, SearchTrial, SearchVerdict};
+pub use observe::{Measured, Observed, observe};
+
+/// Fewer positions are a comparison.
+pub const FEWEST: usize = 3;
+/// More positions than this are too many.
+pub const MOST: usize = 64;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! What a search found, as verdict.json keeps it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::results::verdict::comparison::EnvironmentGroup;
+use crate::results::verdict::{Bounds, ExitCode};
+
+words! {
+    /// How a search ended.
+    #[derive(JsonSchema)]
+    pub enum SearchOutcome {
+        /// Two neighbours differ.
+        Found = "found",
+        /// The first and the last value do not differ as the criterion says.
+        NoDifference = "no difference",
+        /// The trials do not decide.
+        NotDecided = "not decided",
+    }
+}
+
+/// What a search along one axis found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SearchVerdict {
+    /// The axis.
+    pub axis: String,
+    /// Its values, in order.
+    pub values: Vec<String>,
+    /// What is different behind the change: `slower by more than 5 %`.
+    pub criterion: String,
+    /// The scenario; empty before there is a figure.
+    pub scenario: String,
+    /// The figure; empty if trials say yes or no.
+    pub figure: String,
+    /// Its unit; empty if it has none.
+    pub unit: String,
+    /// How it ended.
+    pub outcome: SearchOutcome,
+    /// The last value before the change. Of a search that is not decided, the last that is known to be.
+    pub before: Option<String>,
+    /// The first value behind the change. Of a search that is not decided, the first that is known to be.
+    pub after: Option<String>,
+    /// The probability that the change is there, given that there is one.
+    pub probability: Option<f64>,
+    /// How good `after` is compared with `before`: above 1 is better.
+    pub ratio: Option<f64>,
+    /// The two-sided interval of the ratio, at the batch's confidence.
+    pub interval: Option<Bounds>,
+    /// Every trial, in the order in which it was taken.
+    pub trials: Vec<SearchTrial>,
+    /// The trials of a sweep over all values that would be wrong as seldom.
+    pub sweep: Option<usize>,
+    /// Values that could not be measured, each with the reason.
+    pub left_out: Vec<(String, String)>,
+    /// What differs between the environments of `before` and `after`.
+    pub changes: Vec<EnvironmentGroup>,
+    /// One sentence.
+    pub sentence: String,
+    /// What the process exits with.
+    pub exit_code: ExitCode,
+}
+
+/// One trial of a search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SearchTrial {
+    /// The value of the axis.
+    pub value: String,
+    /// The run's id.
+    pub run: String,
+    /// The figure, if it has one.
+    pub figure: Option<f64>,
+    /// Accurate or valid, or not, if the criterion asks for that.
+    pub answer: Option<bool>,
+}

@@ -1,0 +1,167 @@
+use retrial_recipe::model::Better;
+
+use super::*;
+use crate::batch::{BatchPlan, Cell, ExecutionOptions, Order, Schedule, Values};
+
+fn plan(values: &[&str], criterion: Criterion) -> BatchPlan {
+    let cell = |value: &&str| Cell {
+        name: format!("release={value}"),
+        recipe: "r".to_owned(),
+        path: "./r.yaml".to_owned(),
+        axes: [("release".to_owned(), (*value).to_owned())]
+            .into_iter()
+            .collect(),
+        set: Values::default(),
+        scenarios: Vec::new(),
+        modes: Vec::new(),
+        trials: 1,
+        baseline: None,
+    };
+    let cells: Vec<Cell> = values.iter().map(cell).collect();
+    BatchPlan {
+        schema: 1,
+        title: String::new(),
+        execution: ExecutionOptions::default(),
+        axes: Vec::new(),
+        schedule: Schedule::of(&cells, Order::Grouped),
+        cells,
+        left_out: Vec::new(),
+        external_results: Vec::new(),
+        claims: Vec::new(),
+        restated: false,
+        search: Some(SearchPlan {
+            axis: "release".to_owned(),
+            figure: None,
+            criterion,
+            most: 64,
+        }),
+    }
+}
+
+/// Takes the trials that the search asks for, until it ends.
+fn search(plan: &BatchPlan, observe: impl Fn(usize, usize) -> Observed) -> SearchVerdict {
+    let mut trials: Vec<Trial> = Vec::new();
+    loop {
+        let course = Course {
+            search: plan.search.as_ref().unwrap(),
+            cells: plan.cells.len(),
+            alpha: 0.05,
+            trials: &trials,
+        };
+        let Next::Measure(cell) = course.next() else {
+            return judge(plan, &course);
+        };
+        let trial = trials.iter().filter(|one| one.cell == cell).count() + 1;
+        trials.push(Trial {
+            cell,
+            trial: u32::try_from(trial).unwrap(),
+            run: format!("run-{}", trials.len() + 1),
+            observed: observe(cell, trials.len()),
+        });
+    }
+}
+
+fn figure(value: f64) -> Observed {
+    Observed::Figure(Measured {
+        scenario: "sorting".to_owned(),
+        figure: "speed".to_owned(),
+        unit: "items/s".to_owned(),
+        better: Better::Higher,
+        value,
+    })
+}
+
+/// A figure with a little noise, 10 % less from the fourth value on.
+fn speed(cell: usize, trial: usize) -> Observed {
+    let noise = [0.1, -0.2, 0.15, 0.0, -0.1][trial % 5];
+    figure(if cell < 3 { 100.0 } else { 90.0 } + noise)
+}
+
+const RELEASES: [&str; 6] = ["1.0", "1.1", "1.2", "1.3", "1.4", "1.5"];
+const SLOWER: Criterion = Criterion::Slower { margin: 0.05 };
+
+#[test]
+fn the_pair_its_ratio_and_a_sweep() {
+    let found = search(&plan(&RELEASES, SLOWER), speed);
+    let pair = (found.before.as_deref(), found.after.as_deref());
+    assert_eq!(
+        (found.outcome, pair),
+        (SearchOutcome::Found, (Some("1.2"), Some("1.3")))
+    );
+    assert!((found.ratio.unwrap() - 0.9).abs() < 0.01);
+    insta::assert_snapshot!(found.sentence);
+    assert_eq!(found.exit_code.code(), 0);
+}
+
+#[test]
+fn a_value_without_a_result_is_left_out() {
+    let found = search(&plan(&RELEASES, SLOWER), |cell, trial| match cell {
+        2 => Observed::Nothing("it failed".to_owned()),
+        _ => speed(cell, trial),
+    });
+    assert_eq!(
+        (found.before.as_deref(), found.after.as_deref()),
+        (Some("1.1"), Some("1.3"))
+    );
+    assert_eq!(found.left_out, [("1.2".to_owned(), "it failed".to_owned())]);
+}
+
+#[test]
+fn an_end_without_a_result_ends_it() {
+    let found = search(&plan(&RELEASES, SLOWER), |cell, trial| match cell {
+        5 => Observed::Nothing("it failed.".to_owned()),
+        _ => speed(cell, trial),
+    });
+    assert_eq!(found.exit_code.code(), 5);
+    insta::assert_snapshot!(found.sentence);
+}
+
+#[test]
+fn ends_that_do_not_differ() {
+    let found = search(&plan(&RELEASES, SLOWER), |_, trial| speed(0, trial));
+    assert_eq!(found.exit_code.code(), 1);
+    insta::assert_snapshot!(found.sentence);
+    let faster = plan(&RELEASES, Criterion::Faster { margin: 0.0 });
+    assert_eq!(search(&faster, speed).outcome, SearchOutcome::NoDifference);
+}
+
+#[test]
+fn yes_and_no() {
+    let found = search(&plan(&RELEASES, Criterion::Validity), |cell, _| {
+        Observed::Answer(cell < 5)
+    });
+    assert_eq!(found.after.as_deref(), Some("1.5"));
+    insta::assert_snapshot!(found.sentence);
+}
+
+#[test]
+fn trial_runs_have_the_numbers_of_rounds() {
+    let plan = plan(&RELEASES, SLOWER);
+    let of = |number| plan.trial_run(number).map(|one| (one.cell, one.trial));
+    assert_eq!(of(1), Some((0, 1)));
+    assert_eq!(of(6), Some((5, 1)));
+    assert_eq!(of(15), Some((2, 3)));
+    assert_eq!(of(0), None);
+}
+
+#[test]
+fn criteria() {
+    let read = |text: &str| text.parse::<Criterion>().ok();
+    assert_eq!(read("slower"), Some(Criterion::Slower { margin: 0.0 }));
+    assert_eq!(read("slower:5%"), Some(SLOWER));
+    assert_eq!(
+        read("faster: 0.5 %"),
+        Some(Criterion::Faster { margin: 0.005 })
+    );
+    assert_eq!(read("validity"), Some(Criterion::Validity));
+    for bad in [
+        "",
+        "slower:5",
+        "slower:-1%",
+        "slower:100%",
+        "accuracy:1%",
+        "equal",
+    ] {
+        assert_eq!(read(bad), None, "{bad}");
+    }
+}

@@ -1,0 +1,29 @@
+//! The chart of a search: every trial a dot, numbered in the order in which they were taken.
+
+use super::{Chart, Dots, Kind};
+use crate::batch::search::SearchVerdict;
+use crate::report::document::clean;
+
+/// The chart of a search, if its trials have figures.
+pub(super) fn chart(search: &SearchVerdict) -> Option<Chart> {
+    let place = |value: &String| search.values.iter().position(|known| known == value);
+    let dots = search.trials.iter();
+    let dots = dots.filter_map(|trial| Some((place(&trial.value)?, trial.figure?)));
+    let dots: Vec<(usize, f64)> = dots.filter(|(_, value)| value.is_finite()).collect();
+    if dots.is_empty() {
+        return None;
+    }
+    let change = search.before.as_ref().zip(search.after.as_ref());
+    let title = format!(
+        "Search along {}: {} {}",
+        search.axis, search.scenario, search.figure
+    );
+    let dots = Dots {
+        over: search.axis.clone(),
+        places: search.values.iter().map(|value| clean(value)).collect(),
+        unit: search.unit.clone(),
+        dots,
+        change: change.and_then(|(before, after)| Some((place(before)?, place(after)?))),
+    };
+    Some(Chart::new("", &title, &search.sentence, Kind::Dots(dots)))
+}

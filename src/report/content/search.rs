@@ -1,0 +1,53 @@
+//! A search: its trials in their order, and what differs between the two neighbours.
+
+use super::figures::NOTHING;
+use super::{Detail, environment, marks};
+use crate::batch::search::{SearchOutcome, SearchTrial, SearchVerdict};
+use crate::report::document::{Block, Item, Section, Table};
+use crate::results::verdict::number;
+
+/// The word of the conclusion.
+pub(super) fn word(outcome: SearchOutcome) -> &'static str {
+    match outcome {
+        SearchOutcome::Found => "change found",
+        SearchOutcome::NoDifference => "no difference",
+        SearchOutcome::NotDecided => "not decided",
+    }
+}
+
+pub(super) fn blocks(search: &SearchVerdict, detail: Detail) -> Vec<Block> {
+    let mut of_search = Vec::new();
+    if detail == Detail::Full {
+        of_search.push(trials(search));
+    }
+    let left_out = search.left_out.iter().map(|(value, reason)| {
+        let text = format!("{} {value} was left out: {reason}", search.axis);
+        Item::new(text).marked(marks::BAD)
+    });
+    of_search.extend(Block::list(left_out));
+    let mut blocks: Vec<Block> = Section::of("Search", of_search).into_iter().collect();
+    if let (Some(before), Some(after)) = (&search.before, &search.after) {
+        let title = format!("Differences between {} {before} and {after}", search.axis);
+        let differences = environment::blocks(&[before, after], &search.changes, detail);
+        blocks.extend(Section::of(title, differences));
+    }
+    blocks
+}
+
+/// Every trial, in the order of the search.
+fn trials(search: &SearchVerdict) -> Block {
+    let said = |trial: &SearchTrial| match (trial.figure, trial.answer) {
+        (Some(figure), _) => number::figure(figure, &search.unit),
+        (None, Some(true)) => format!("not {}", search.criterion.trim_start_matches("not ")),
+        (None, Some(false)) => search.criterion.clone(),
+        (None, None) => NOTHING.to_owned(),
+    };
+    Table::of("Trials, in their order", (1..).zip(&search.trials))
+        .number("trial", |(number, _): &(i32, &SearchTrial)| {
+            number.to_string()
+        })
+        .head(&search.axis, |(_, trial)| &trial.value)
+        .number("result", |(_, trial)| said(trial))
+        .text("run", |(_, trial)| &trial.run)
+        .block()
+}
