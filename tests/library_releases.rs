@@ -34,8 +34,8 @@ fn succeeds(output: &Output) -> String {
 
 #[test]
 fn it_checks() {
-    let files = ["recipe.yaml", "batch.yaml"].map(|file| format!("{EXAMPLE}/{file}"));
-    succeeds(&retrial(&["check", &files[0], &files[1]]));
+    let files = ["recipe.yaml", "batch.yaml", "cpu.yaml"].map(|file| format!("{EXAMPLE}/{file}"));
+    succeeds(&retrial(&["check", &files[0], &files[1], &files[2]]));
 }
 
 #[test]
@@ -75,6 +75,36 @@ fn each_release_has_an_image_of_its_own() {
     assert_eq!(tags.len(), RELEASES.len(), "{tags:?}");
 }
 
+/// A copy of the example that can be built on this machine.
+fn copy() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let copy = Command::new(root.join("tests/lab/example"))
+        .arg("library-releases")
+        .output()
+        .unwrap();
+    assert!(copy.status.success(), "{copy:?}");
+    String::from_utf8(copy.stdout).unwrap().trim().to_owned()
+}
+
+/// A session of 1.31.1 takes about a third longer to start, on any processor.
+#[test]
+fn the_release_that_starts_slower_is_found() {
+    if std::env::var_os("RETRIAL_LAB").is_none() {
+        eprintln!("skipped: no lab (`make test` brings it up)");
+        return;
+    }
+    let recipe = format!("{}/cpu.yaml", copy());
+    let along = ["--along", "onnxruntime", "--values", "1.15.1,1.20.1,1.31.1"];
+    let criterion = ["--figure", "start", "--criterion", "slower:10%"];
+    let print = ["--quiet", "--output", "json"];
+    let arguments = [&["bisect", &recipe][..], &along, &criterion, &print].concat();
+    let search = json(&retrial(&arguments))["search"].clone();
+    let pair = (&search["before"], &search["after"]);
+    assert_eq!(pair, (&"1.20.1".into(), &"1.31.1".into()), "{search:#}");
+    let packages = search["changes"].to_string();
+    assert!(packages.contains("onnxruntime (python)"), "{packages}");
+}
+
 /// One short trial of each release with the real `LoadGen` and ONNX Runtime.
 #[test]
 fn the_releases_are_measured() {
@@ -82,16 +112,7 @@ fn the_releases_are_measured() {
         eprintln!("skipped: no lab (`make test` brings it up)");
         return;
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let copy = Command::new(root.join("tests/lab/example"))
-        .arg("library-releases")
-        .output()
-        .unwrap();
-    assert!(copy.status.success(), "{copy:?}");
-    let batch = format!(
-        "{}/batch.yaml",
-        String::from_utf8(copy.stdout).unwrap().trim()
-    );
+    let batch = format!("{}/batch.yaml", copy());
     let arguments = [
         "batch", &batch, "--quiet", "--trials", "1", "--output", "json",
     ];

@@ -10,6 +10,7 @@ use crate::batch::verdict::{BatchVerdict, judge as judge_batch};
 use crate::results::evidence::environment;
 use crate::results::verdict::comparison::{EnvironmentGroup, Fact, FactGroup, environments};
 use crate::store::{Home, Record, RunDirectory};
+use retrial_recipe::model::Mode;
 
 /// Judges a search as it stands.
 pub fn judge(
@@ -39,6 +40,13 @@ pub fn judge(
         cell.trials > 0
     });
     let mut verdict = judge_batch(Some(directory.id()), &measured, &cells, &[]);
+    // The figure that is searched is the one to show.
+    let of_cells = verdict.cells.iter_mut().flat_map(|cell| &mut cell.verdict);
+    for result in of_cells.flat_map(|verdict| &mut verdict.results) {
+        if result.mode == Mode::Performance && result.figures.contains_key(&found.figure) {
+            result.deciding = Some(found.figure.clone());
+        }
+    }
     verdict.sentence.clone_from(&found.sentence);
     verdict.exit_code = found.exit_code;
     verdict.search = Some(found);

@@ -111,7 +111,13 @@ async fn go_on(
     if let Some((code, because)) = over(&directory)? {
         // It came to its end, and only the batch's journal does not say so.
         let verdict = directory.read_json("verdict.json").ok();
-        return Ok(Some(end(&directory, code, verdict.as_ref(), because)));
+        return Ok(Some(end(
+            batch,
+            &directory,
+            code,
+            verdict.as_ref(),
+            because,
+        )));
     }
     batch.record(BatchWhat::TrialRunReattached {
         trial_run,
@@ -151,7 +157,7 @@ async fn run(
     let session = match opened {
         Ok(session) => session,
         Err(RunError::Store(error)) => return Err(error.into()),
-        Err(error) => return Ok(end(&directory, HOST, None, Some(error.to_string()))),
+        Err(error) => return Ok(end(batch, &directory, HOST, None, Some(error.to_string()))),
     };
     let told = async {
         while let Some(event) = events.recv().await {
@@ -184,12 +190,13 @@ async fn run(
             exit,
             reason,
         }) => end(
+            batch,
             &directory,
             exit.code(),
             verdict.as_ref(),
             reason.map(|reason| reason.to_string()),
         ),
-        Err(error) => end(&directory, HOST, None, Some(error.to_string())),
+        Err(error) => end(batch, &directory, HOST, None, Some(error.to_string())),
     };
     end.seconds = since.elapsed().as_secs_f64();
     Ok(end)
@@ -198,27 +205,32 @@ async fn run(
 const HOST: u8 = ExitCode::Host as u8;
 
 fn end(
+    batch: &BatchSession<'_>,
     directory: &RunDirectory,
     exit_code: u8,
     verdict: Option<&Verdict>,
     because: Option<String>,
 ) -> TrialRunEnd {
+    let search = batch.job.plan.search.as_ref();
+    let searched = search.and_then(|search| search.figure.as_deref());
     TrialRunEnd {
         exit_code,
         run: Some(directory.id().to_owned()),
         outcome: verdict.map(|verdict| verdict.outcome.to_string()),
-        figures: verdict.map(figures).unwrap_or_default(),
+        figures: verdict
+            .map(|verdict| figures(verdict, searched))
+            .unwrap_or_default(),
         because,
         seconds: 0.0,
     }
 }
 
-/// The deciding figure of each performance result.
-fn figures(verdict: &Verdict) -> Vec<TrialRunFigure> {
+/// The deciding figure of each performance result, or the one that is searched.
+fn figures(verdict: &Verdict, searched: Option<&str>) -> Vec<TrialRunFigure> {
     let results = verdict.results.iter();
     let results = results.filter(|result| result.mode == Mode::Performance);
     let deciding = results.filter_map(|result| {
-        let name = result.deciding.clone()?;
+        let name = searched.or(result.deciding.as_deref())?.to_owned();
         let figure = result.figures.get(&name)?;
         Some(TrialRunFigure {
             scenario: result.scenario.clone(),

@@ -25,7 +25,10 @@ pub(super) fn of(verdict: &SearchVerdict, next: &Next, is_answer: bool, confiden
         Next::Found { found, .. } => {
             let (before, after) = pair();
             let what = if is_answer {
-                format!("{axis} {after} is {criterion}, {before} is not")
+                format!(
+                    "{before} is {}, {after} is not",
+                    criterion.trim_start_matches("not ")
+                )
             } else {
                 figure(verdict, &before, &after, &confidence)
             };
@@ -35,7 +38,10 @@ pub(super) fn of(verdict: &SearchVerdict, next: &Next, is_answer: bool, confiden
             )
         }
         Next::NoDifference if is_answer => {
-            format!("{axis} {first} is already {criterion}, or {last} is not ({trials}).")
+            let word = criterion.trim_start_matches("not ");
+            format!(
+                "{axis} {first} is not {word}, or {last} is ({trials}): there is no change to search."
+            )
         }
         Next::NoDifference => format!(
             "{axis} {last} is not {criterion}, compared with {first}, at {confidence} confidence ({trials})."

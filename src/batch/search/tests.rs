@@ -89,7 +89,7 @@ fn the_pair_its_ratio_and_a_sweep() {
         (SearchOutcome::Found, (Some("1.2"), Some("1.3")))
     );
     assert!((found.ratio.unwrap() - 0.9).abs() < 0.01);
-    insta::assert_snapshot!(found.sentence);
+    insta::assert_snapshot!(found.sentence, @"The change is between release 1.2 and 1.3: sorting speed: 100.025 items/s and 89.9499 items/s, a ratio of 0.899 (95 % interval 0.896–0.903; above 1 is better). 8 trials; a sweep that is wrong as seldom takes 6 trials.");
     assert_eq!(found.exit_code.code(), 0);
 }
 
@@ -113,14 +113,14 @@ fn an_end_without_a_result_ends_it() {
         _ => speed(cell, trial),
     });
     assert_eq!(found.exit_code.code(), 5);
-    insta::assert_snapshot!(found.sentence);
+    insta::assert_snapshot!(found.sentence, @"release 1.5 is an end of the search and has no result: it failed.");
 }
 
 #[test]
 fn ends_that_do_not_differ() {
     let found = search(&plan(&RELEASES, SLOWER), |_, trial| speed(0, trial));
     assert_eq!(found.exit_code.code(), 1);
-    insta::assert_snapshot!(found.sentence);
+    insta::assert_snapshot!(found.sentence, @"release 1.5 is not slower by more than 5 %, compared with 1.0, at 95 % confidence (4 trials).");
     let faster = plan(&RELEASES, Criterion::Faster { margin: 0.0 });
     assert_eq!(search(&faster, speed).outcome, SearchOutcome::NoDifference);
 }
@@ -131,7 +131,7 @@ fn yes_and_no() {
         Observed::Answer(cell < 5)
     });
     assert_eq!(found.after.as_deref(), Some("1.5"));
-    insta::assert_snapshot!(found.sentence);
+    insta::assert_snapshot!(found.sentence, @"The change is between release 1.4 and 1.5: 1.4 is valid, 1.5 is not. 8 trials; a sweep that is wrong as seldom takes 18 trials.");
 }
 
 #[test]

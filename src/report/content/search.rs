@@ -3,6 +3,7 @@
 use super::figures::NOTHING;
 use super::{Detail, environment, marks};
 use crate::batch::search::{SearchOutcome, SearchTrial, SearchVerdict};
+use crate::format;
 use crate::report::document::{Block, Item, Section, Table};
 use crate::results::verdict::number;
 
@@ -16,21 +17,22 @@ pub(super) fn word(outcome: SearchOutcome) -> &'static str {
 }
 
 pub(super) fn blocks(search: &SearchVerdict, detail: Detail) -> Vec<Block> {
-    let mut of_search = Vec::new();
-    if detail == Detail::Full {
-        of_search.push(trials(search));
-    }
-    let left_out = search.left_out.iter().map(|(value, reason)| {
-        let text = format!("{} {value} was left out: {reason}", search.axis);
-        Item::new(text).marked(marks::BAD)
-    });
-    of_search.extend(Block::list(left_out));
-    let mut blocks: Vec<Block> = Section::of("Search", of_search).into_iter().collect();
+    let mut blocks = Vec::new();
     if let (Some(before), Some(after)) = (&search.before, &search.after) {
         let title = format!("Differences between {} {before} and {after}", search.axis);
         let differences = environment::blocks(&[before, after], &search.changes, detail);
         blocks.extend(Section::of(title, differences));
     }
+    let left_out = search.left_out.iter().map(|(value, reason)| {
+        let text = format!("{} {value} was left out: {reason}", search.axis);
+        Item::new(text).marked(marks::BAD)
+    });
+    let mut of_search: Vec<Block> = Block::list(left_out).into_iter().collect();
+    if detail == Detail::Full {
+        let summary = format::count(search.trials.len(), "trial") + ", in their order";
+        of_search.push(Block::Folded(summary.into(), vec![trials(search)]));
+    }
+    blocks.extend(Section::of("Search", of_search));
     blocks
 }
 

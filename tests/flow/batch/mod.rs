@@ -2,6 +2,7 @@
 
 mod killed;
 mod order;
+mod search;
 mod workers;
 
 use std::fs;

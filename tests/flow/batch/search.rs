@@ -1,0 +1,152 @@
+//! Searches: the next run follows from the results so far, also after a kill.
+
+use serde_json::Value;
+
+use super::Batches;
+use crate::lab::{Done, Going, Lab, recipe_with};
+
+const VALUES: &str = "1,2,3,4,5,6,7,8";
+const ASKS: [&str; 6] = [
+    "bisect",
+    "./recipe.yaml",
+    "--along",
+    "release",
+    "--values",
+    VALUES,
+];
+
+/// A figure that is 20 % less from release 6 on, after these commands.
+fn releases(before: &str) -> String {
+    let keys = "params:\n  release: { type: int, default: 1 }\n";
+    let figure = "{ pattern: 'speed: ([0-9.]+)', unit: MB/s }";
+    let main = format!(
+        "  main:\n    performance:\n      run: |\n        {before}\n        test ${{{{ params.release }}}} -lt 6 && echo speed: 100.$(date +%N | cut -c1) || echo speed: 80.$(date +%N | cut -c1)\n      figures: {{ speed: {figure} }}\n"
+    );
+    recipe_with(keys, &main)
+}
+
+fn start<'a>(lab: &'a Lab, more: &[&str]) -> Going<'a> {
+    lab.start_retrial(&[&ASKS[..], more].concat())
+}
+
+fn bisect(lab: &Lab, more: &[&str]) -> Done {
+    start(lab, more).end()
+}
+
+/// Outcome, and the pair of neighbours.
+fn found(lab: &Lab) -> (String, Value, Value) {
+    let search = lab.batch_verdict()["search"].clone();
+    let outcome = search["outcome"].as_str().unwrap().to_owned();
+    (outcome, search["before"].clone(), search["after"].clone())
+}
+
+fn pair(before: &str, after: &str) -> (String, Value, Value) {
+    ("found".to_owned(), before.into(), after.into())
+}
+
+#[test]
+fn a_search_that_is_killed_continues() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&releases("sleep 0.2"));
+    for ended in [2, 5] {
+        let going = start(&lab, &[]);
+        lab.until("some runs ended", |lab| {
+            lab.happened("trial_run_ended").len() >= ended
+        });
+        going.kill();
+    }
+    let done = bisect(&lab, &[]).expect_exit(0);
+    done.says("continues (start a new one: --new)")
+        .says("The change is between release 5 and 6");
+    assert_eq!(found(&lab), pair("5", "6"));
+    // Nothing was measured twice.
+    let taken = lab.taken();
+    let mut different = taken.clone();
+    different.sort();
+    different.dedup();
+    assert_eq!(different.len(), taken.len(), "{taken:?}");
+    let ends: Vec<&str> = taken
+        .iter()
+        .take(4)
+        .map(|(cell, _)| cell.as_str())
+        .collect();
+    assert_eq!(ends, ["release=1", "release=8", "release=8", "release=1"]);
+    assert_eq!(lab.containers(), [""; 0]);
+    let id = lab.batch_id();
+    lab.retrial(&["judge", &id]).expect_exit(0);
+    lab.retrial(&["resume", &id]).expect_exit(0);
+    assert_eq!(lab.taken(), taken);
+    let report = lab
+        .retrial(&["report", &id, "--output", "html"])
+        .expect_exit(0);
+    report.says("a trial, with its number in the search");
+}
+
+#[test]
+fn a_release_that_fails_is_left_out() {
+    let Some(lab) = Lab::new() else { return };
+    let fails = "case ${{ params.release }} in 5|6) echo broken >&2; exit 7;; esac";
+    let lab = lab.recipe(&releases(fails));
+    bisect(&lab, &["--criterion", "slower:5%"])
+        .expect_exit(0)
+        .says("release 5 was left out");
+    assert_eq!(found(&lab), pair("4", "7"));
+}
+
+#[test]
+fn a_release_that_breaks_it_is_found_by_yes_and_no() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&releases("test ${{ params.release }} -lt 3 || exit 7"));
+    bisect(&lab, &["--criterion", "validity"])
+        .expect_exit(0)
+        .says("2 is valid, 3 is not");
+    assert_eq!(found(&lab), pair("2", "3"));
+}
+
+#[test]
+fn what_does_not_differ_or_decide_has_an_exit_code() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&releases("true"));
+    bisect(&lab, &["--criterion", "faster"])
+        .expect_exit(1)
+        .says("release 8 is not faster, compared with 1");
+    let lab = Lab::new().unwrap().recipe(&releases("true"));
+    bisect(&lab, &["--max-trials", "8", "--criterion", "slower:19%"])
+        .expect_exit(5)
+        .says("not decided");
+    // The first release has no result.
+    let lab = Lab::new().unwrap();
+    let lab = lab.recipe(&releases("test ${{ params.release }} -gt 1"));
+    bisect(&lab, &[])
+        .expect_exit(5)
+        .says("is an end of the search");
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.recipe(&releases("true"));
+    let refused = |arguments: &[&str], text: &str| {
+        let all = [&["bisect", "./recipe.yaml", "--along"], arguments].concat();
+        lab.retrial(&all).expect_exit(2).says(text);
+    };
+    refused(&["version"], "no variant or param `version`");
+    refused(&["release"], "lists no values of release");
+    refused(&["release", "--values", "1,2"], "needs 3 to 64");
+    let many: Vec<String> = (1..=65).map(|value| value.to_string()).collect();
+    refused(&["release", "--values", &many.join(",")], "needs 3 to 64");
+    refused(&["release", "--values", "1,2,2"], "duplicate `2`");
+    let values = ["release", "--values", "1,2,3"];
+    refused(
+        &[&values[..], &["--figure", "latency"]].concat(),
+        "no scenario has a figure `latency`",
+    );
+    refused(
+        &[&values[..], &["--criterion", "worse"]].concat(),
+        "expected slower",
+    );
+    refused(
+        &[&values[..], &["--trials", "3"]].concat(),
+        "each run of a search is one trial",
+    );
+}
