@@ -90,10 +90,11 @@ impl Lines {
     /// `[2/10] rocm=7.1.1 trial 1/5`
     fn name(&self, trial_run: usize) -> String {
         let is_search = self.plan.search.is_some();
-        let number = match is_search {
+        let number = if is_search {
             // The trial runs of a search are not numbered in their order.
-            true => format!("[{}]", self.begun(trial_run)),
-            false => format!("[{trial_run}/{}]", self.plan.schedule.trial_runs.len()),
+            format!("[{}]", self.begun(trial_run))
+        } else {
+            format!("[{trial_run}/{}]", self.plan.schedule.trial_runs.len())
         };
         let planned = self.planned(trial_run);
         let named = planned.and_then(|planned| {
