@@ -94,10 +94,10 @@ pub(super) fn table(website: &Website<'_>, only: Option<usize>, bytes: usize) ->
         None => table.text("submission", |(at, _)| submission(*at)),
     };
     let table = table
-        .text("variant", |(_, change)| cut(&change.run.choices()))
-        .text("GPUs", |(_, change)| cut(&change.run.gpus))
         .status("before", |(_, change)| marks::outcome(change.was))
-        .status("verdict", |(_, change)| marks::outcome(change.is));
+        .status("verdict", |(_, change)| marks::outcome(change.is))
+        .text("variant", |(_, change)| cut(&change.run.choices()))
+        .text("GPUs", |(_, change)| cut(&change.run.gpus));
     let table = match only {
         Some(_) => table.text("run", |(_, change)| {
             Cell::from(&change.run.id).linked(link(change.run))
