@@ -46,12 +46,18 @@ impl Group<'_> {
     /// A variant and GPUs in words, as far as they differ from others.
     pub fn label(&self, choices: &str, gpus: &str) -> String {
         match (choices, gpus) {
+            ("", "") if self.has_choices() => "default".to_owned(),
             ("", "") => "no GPU".to_owned(),
             ("", gpus) => gpus.to_owned(),
             (choices, "") => choices.to_owned(),
             (choices, _) if !self.has_several_gpus() => choices.to_owned(),
             (choices, gpus) => format!("{choices}, {gpus}"),
         }
+    }
+
+    /// Whether something was chosen for some of its runs.
+    fn has_choices(&self) -> bool {
+        self.series.iter().any(|one| !one.choices.is_empty())
     }
 
     /// Whether its runs are of several kinds or numbers of GPUs.

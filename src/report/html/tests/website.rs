@@ -179,6 +179,28 @@ fn nothing_at_all_has_pages() {
 }
 
 #[test]
+fn a_run_without_choices_beside_others_is_the_default() {
+    let mut runs = rows("a", 12);
+    for (number, run) in runs.iter_mut().enumerate() {
+        run.title = "one".to_owned();
+        run.submission = Submission::default();
+        run.gpus = String::new();
+        run.variant = BTreeMap::from([("rocm".to_owned(), "7.2".to_owned())]);
+        if number % 2 == 0 {
+            run.variant.clear();
+        }
+    }
+    let options = Options {
+        made: "retrial 0.1.0",
+        link: &|_| None,
+        url: None,
+    };
+    let of_submission = pages(&Website::new(&runs, &options)).remove(1).1;
+    assert!(of_submission.contains(">default<"), "{of_submission}");
+    assert!(!of_submission.contains(">no GPU<"), "{of_submission}");
+}
+
+#[test]
 fn full_pages_of_runs_stay_as_they_are() {
     let all = rows("a", 1301);
     let options = Options {
