@@ -111,7 +111,8 @@ fn what_does_not_differ_or_decide_has_an_exit_code() {
         .expect_exit(1)
         .says("release 8 is not faster, compared with 1");
     let lab = Lab::new().unwrap().recipe(&releases("true"));
-    bisect(&lab, &["--max-trials", "8", "--criterion", "slower:19%"])
+    // Both ends twice leave one trial: too few for two neighbours, whatever the noise is.
+    bisect(&lab, &["--max-trials", "5", "--criterion", "slower:19%"])
         .expect_exit(5)
         .says("not decided");
     // The first release has no result.

@@ -1,5 +1,8 @@
 //! Quantiles and tails of the distributions that bounds are made of.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal, StudentsT};
 
 /// Past so many degrees of freedom Student's t and the normal differ by less than 1e-7.
@@ -9,10 +12,21 @@ const ENDLESS: f64 = 1e7;
 #[must_use]
 pub fn quantile(alpha: f64, degrees: f64) -> f64 {
     let upper = (1.0 - alpha).clamp(0.5, 1.0 - f64::EPSILON);
-    student(degrees).map_or_else(
-        || Normal::standard().inverse_cdf(upper),
-        |student| student.inverse_cdf(upper),
-    )
+    match student(degrees) {
+        None => Normal::standard().inverse_cdf(upper),
+        // Samples of equal size share theirs, and a search asks for the same few at every trial.
+        Some(student) if degrees.fract() == 0.0 => KNOWN.with_borrow_mut(|known| {
+            *known
+                .entry((upper.to_bits(), degrees.to_bits()))
+                .or_insert_with(|| student.inverse_cdf(upper))
+        }),
+        Some(student) => student.inverse_cdf(upper),
+    }
+}
+
+thread_local! {
+    /// Quantiles of whole degrees of freedom, which cost hundreds of logarithms each.
+    static KNOWN: RefCell<HashMap<(u64, u64), f64>> = RefCell::default();
 }
 
 fn student(degrees: f64) -> Option<StudentsT> {
