@@ -10,10 +10,10 @@ use retrial::run::{Ended, Options, RunError, Session, execute};
 use retrial::store::{Home, RunDirectory};
 use retrial_engine::EngineError;
 use retrial_engine::api::{ExecOutput, ExecSpec, ExecStatus};
-use retrial_engine::fake::Fake;
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
 
+use crate::fake::Fake;
 use crate::lab::{Lab, case, recipe_with};
 
 const IMAGE: &str = "debian:bookworm-slim";

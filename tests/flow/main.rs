@@ -14,6 +14,7 @@ mod disk;
 mod engines;
 mod examined;
 mod failing;
+mod fake;
 mod faults;
 mod fetch;
 mod figures;

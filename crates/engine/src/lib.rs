@@ -1,4 +1,4 @@
-//! The container engine behind one trait: Docker by bollard, and a fake for flows.
+//! The container engine behind one trait: Docker by bollard.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod api;
@@ -8,7 +8,6 @@ pub mod credentials;
 pub mod docker;
 pub mod endpoint;
 pub mod error;
-pub mod fake;
 mod proxies;
 
 pub use api::Engine;

@@ -1,9 +1,7 @@
 //! The fake itself.
 
 use super::*;
-use crate::Engine;
-use crate::api::ExecSpec;
-use retrial_container::ContainerSpec;
+use retrial_engine::Engine;
 
 #[tokio::test]
 async fn a_flow_runs_and_a_fault_comes_once() {

@@ -2,6 +2,7 @@
 //! that finds the control directory of its container on this host.
 
 mod answers;
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,9 +10,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use super::api::{ContainerState, EngineInfo, ExecOutput, ExecSpec, ExecStatus, ImageInfo};
-use super::error::EngineError;
 use retrial_container::ContainerSpec;
+use retrial_engine::EngineError;
+use retrial_engine::api::{
+    ContainerState, EngineInfo, ExecOutput, ExecSpec, ExecStatus, ImageInfo,
+};
 
 type OnExec = Box<dyn Fn(&ExecSpec, &Path) -> ExecStatus + Send + Sync>;
 type OnRun = Box<dyn Fn(&ExecSpec, &Path) -> ExecOutput + Send + Sync>;
@@ -35,7 +38,6 @@ struct State {
     containers: BTreeMap<String, (ContainerSpec, ContainerState)>,
     execs: BTreeMap<String, ExecStatus>,
     archives: BTreeMap<String, Vec<u8>>,
-    log: String,
 }
 
 impl Default for Fake {
@@ -101,13 +103,6 @@ impl Fake {
     #[must_use]
     pub fn with_archive(self, path: &str, archive: Vec<u8>) -> Self {
         self.lock().archives.insert(path.to_owned(), archive);
-        self
-    }
-
-    /// What the first process of every container printed.
-    #[must_use]
-    pub fn with_log(self, text: &str) -> Self {
-        text.clone_into(&mut self.lock().log);
         self
     }
 
@@ -221,6 +216,3 @@ fn image(reference: &str) -> ImageInfo {
         architecture: "amd64".into(),
     }
 }
-
-#[cfg(test)]
-mod tests;
