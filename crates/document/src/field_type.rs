@@ -37,6 +37,18 @@ pub enum FieldType {
     Overlay,
 }
 
+impl FieldType {
+    /// Visits the maps of fixed keys that a value of this type is or holds, but not those below them.
+    pub fn objects(&self, visit: &mut dyn FnMut(&'static Object)) {
+        match self {
+            Self::Object(object) => visit(object),
+            Self::Either(types) => types.iter().for_each(|one| one.objects(visit)),
+            Self::List(of, _) | Self::Map(_, of) => of.objects(visit),
+            _ => {}
+        }
+    }
+}
+
 /// When the expressions of a text are evaluated, and with that what they may name: a later scope
 /// has all names of the earlier ones. The language defines the scopes after the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

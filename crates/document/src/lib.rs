@@ -46,7 +46,6 @@ mod language;
 pub mod measures;
 mod node;
 mod parse;
-pub mod read;
 pub mod reference;
 mod render;
 pub mod schema;

@@ -12,7 +12,11 @@ pub fn markdown(top: &'static Object) -> String {
     let mut at = 0;
     while let Some(object) = objects.get(at).copied() {
         for key in object.keys() {
-            collect(&key.field_type, &mut objects);
+            key.field_type.objects(&mut |object| {
+                if !objects.iter().any(|known| known.what == object.what) {
+                    objects.push(object);
+                }
+            });
         }
         at += 1;
     }
@@ -27,17 +31,6 @@ pub fn markdown(top: &'static Object) -> String {
         out.push('\n');
     }
     out
-}
-
-fn collect(field_type: &FieldType, objects: &mut Vec<&'static Object>) {
-    match field_type {
-        FieldType::Object(object) if !objects.iter().any(|known| known.what == object.what) => {
-            objects.push(object);
-        }
-        FieldType::Either(types) => types.iter().for_each(|one| collect(one, objects)),
-        FieldType::List(of, _) | FieldType::Map(_, of) => collect(of, objects),
-        _ => {}
-    }
 }
 
 /// `a setup step` is `Setup step`.

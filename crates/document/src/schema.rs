@@ -75,20 +75,15 @@ fn expression() -> Value {
 }
 
 fn define(field_type: &FieldType, definitions: &mut Map<String, Value>) {
-    match field_type {
-        FieldType::Object(keys) => {
-            let name = keys.definition();
-            if !definitions.contains_key(&name) {
-                definitions.insert(name, Value::Object(object(keys, &|_| true)));
-                for key in keys.keys() {
-                    define(&key.field_type, definitions);
-                }
+    field_type.objects(&mut |keys| {
+        let name = keys.definition();
+        if !definitions.contains_key(&name) {
+            definitions.insert(name, Value::Object(object(keys, &|_| true)));
+            for key in keys.keys() {
+                define(&key.field_type, definitions);
             }
         }
-        FieldType::Either(types) => types.iter().for_each(|one| define(one, definitions)),
-        FieldType::List(of, _) | FieldType::Map(_, of) => define(of, definitions),
-        _ => {}
-    }
+    });
 }
 
 /// Returns the schema of a map of these keys, those that `keep` takes.

@@ -53,47 +53,27 @@ fn merge_entry(old: Entry, over: Entry, problems: &mut Diagnostics) -> Entry {
         // `settle` says so, once, wherever it ends.
         return over;
     }
-    let span = over.value.span.clone();
-    match (old.value.value, over.value.value) {
+    let kind = old.value.kind();
+    let (value, append) = match (old.value.value, over.value.value) {
         (Value::List(mut items), Value::List(more)) => {
             items.extend(more);
-            let value = Node {
-                value: Value::List(items),
-                span,
-            };
-            Entry {
-                value,
-                append: old.append,
-                ..over
-            }
+            (Value::List(items), old.append)
         }
-        (Value::Null | Value::Removed, value) => {
-            let value = Node { value, span };
-            Entry {
-                value,
-                append: false,
-                ..over
-            }
-        }
-        (base, value) => {
-            let base = Node {
-                value: base,
-                span: old.value.span,
-            };
+        (Value::Null | Value::Removed, value) => (value, false),
+        (_, value) => {
             let message = format!(
-                "`{0}+` appends to a list, but `{0}` is {1} at {2}",
-                over.key,
-                base.kind(),
-                old.key_span
+                "`{0}+` appends to a list, but `{0}` is {kind} at {1}",
+                over.key, old.key_span
             );
             problems.error("append", message, &over.key_span, APPEND_HELP);
-            let value = Node { value, span };
-            Entry {
-                value,
-                append: false,
-                ..over
-            }
+            (value, false)
         }
+    };
+    let span = over.value.span;
+    Entry {
+        value: Node { value, span },
+        append,
+        ..over
     }
 }
 
@@ -103,24 +83,18 @@ const APPEND_HELP: &str =
 /// The tree as it is meant: appended lists stand for themselves, nulls are gone.
 pub fn settle(node: Node, problems: &mut Diagnostics) -> Node {
     let value = match node.value {
-        Value::List(items) => Value::List(
-            items
-                .into_iter()
-                .map(|item| settle(item, problems))
-                .collect(),
-        ),
-        Value::Map(entries) => Value::Map(
-            entries
-                .into_iter()
-                .filter_map(|entry| settle_entry(entry, problems))
-                .collect(),
-        ),
+        Value::List(items) => {
+            let items = items.into_iter().map(|item| settle(item, problems));
+            Value::List(items.collect())
+        }
+        Value::Map(entries) => {
+            let entries = entries.into_iter();
+            let entries = entries.filter_map(|entry| settle_entry(entry, problems));
+            Value::Map(entries.collect())
+        }
         value => value,
     };
-    Node {
-        value,
-        span: node.span,
-    }
+    Node { value, ..node }
 }
 
 fn settle_entry(entry: Entry, problems: &mut Diagnostics) -> Option<Entry> {

@@ -51,19 +51,14 @@ mod tests {
     use super::*;
 
     fn objects(field_type: &FieldType, found: &mut Vec<&'static Object>) {
-        match field_type {
-            FieldType::Object(object)
-                if !found.iter().any(|known| std::ptr::eq(*known, *object)) =>
-            {
+        field_type.objects(&mut |object| {
+            if !found.iter().any(|known| std::ptr::eq(*known, object)) {
                 found.push(object);
-                object
-                    .keys()
-                    .for_each(|key| objects(&key.field_type, found));
+                for key in object.keys() {
+                    objects(&key.field_type, found);
+                }
             }
-            FieldType::Either(types) => types.iter().for_each(|one| objects(one, found)),
-            FieldType::List(of, _) | FieldType::Map(_, of) => objects(of, found),
-            _ => {}
-        }
+        });
     }
 
     #[test]

@@ -69,11 +69,7 @@ pub fn summarize_all(
         return Err(problems);
     };
     let variants = Variants::read(&merged, &mut problems);
-    let usual: Choice = variants
-        .axes
-        .iter()
-        .filter_map(|axis| Some((axis.name.clone(), axis.default.clone()?)))
-        .collect();
+    let usual = variants.defaults();
     let first = of(&merged, usual.clone());
     let mut others = Vec::new();
     for axis in &variants.axes {

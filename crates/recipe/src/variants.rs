@@ -1,6 +1,6 @@
 //! Variants: overlays on a recipe, by axis and value.
 
-use retrial_document::{Diagnostics, Entry, Node, Span, Value, did_you_mean};
+use retrial_document::{Diagnostics, Entry, Node, Value, did_you_mean};
 use std::collections::BTreeMap;
 
 use super::merge::merge;
@@ -133,13 +133,7 @@ impl Variants {
         }
         for entry in recipe.entries_at("default") {
             if let Some(value) = entry.value.text() {
-                variants.exists(
-                    &entry.key,
-                    &entry.key_span,
-                    value,
-                    &entry.value.span,
-                    problems,
-                );
+                variants.exists(entry, value, problems);
             }
         }
         for item in recipe.items_at("unsupported") {
@@ -153,13 +147,7 @@ impl Variants {
         let mut combination = BTreeMap::new();
         for entry in item.entries().iter().filter(|entry| entry.key != "reason") {
             if let Some(value) = entry.value.text() {
-                self.exists(
-                    &entry.key,
-                    &entry.key_span,
-                    value,
-                    &entry.value.span,
-                    problems,
-                );
+                self.exists(entry, value, problems);
                 combination.insert(entry.key.clone(), value.to_owned());
             }
         }
@@ -178,21 +166,16 @@ impl Variants {
         });
     }
 
-    fn exists(
-        &self,
-        axis: &str,
-        axis_span: &Span,
-        value: &str,
-        value_span: &Span,
-        problems: &mut Diagnostics,
-    ) {
+    /// Reports an axis that does not exist, or has no such value.
+    fn exists(&self, entry: &Entry, value: &str, problems: &mut Diagnostics) {
+        let axis = entry.key.as_str();
         match self.axis(axis) {
             None => {
                 let known = self.axes.iter().map(|axis| axis.name.as_str());
                 problems.error(
                     "variant",
                     format!("`{axis}` is not an axis of `variants`"),
-                    axis_span,
+                    &entry.key_span,
                     did_you_mean(axis, known, "axes of `variants`"),
                 );
             }
@@ -201,7 +184,7 @@ impl Variants {
                 problems.error(
                     "variant",
                     format!("invalid value `{value}` for `{axis}`"),
-                    value_span,
+                    &entry.value.span,
                     did_you_mean(value, values, "values are"),
                 );
             }
@@ -209,14 +192,16 @@ impl Variants {
         }
     }
 
+    /// The default value of each axis that has one.
+    pub fn defaults(&self) -> Choice {
+        let axes = self.axes.iter();
+        axes.filter_map(|axis| Some((axis.name.clone(), axis.default.clone()?)))
+            .collect()
+    }
+
     fn default_exists(&self, recipe: &Node, problems: &mut Diagnostics) {
-        let usual: Choice = self
-            .axes
-            .iter()
-            .filter_map(|axis| Some((axis.name.clone(), axis.default.clone()?)))
-            .collect();
         if let (Some(unsupported), Some(default)) =
-            (self.unsupported(&usual), recipe.entry("default"))
+            (self.unsupported(&self.defaults()), recipe.entry("default"))
         {
             let message = format!("the default is not supported: {}", unsupported.reason);
             problems.error(

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use tokio::sync::mpsc::Sender;
 
-use super::fault::{container_fault, fault};
+use super::fault::{container_fault, fault, is_missing};
 use crate::error::EngineError;
 
 /// Sends the archive of `path`; false if there is no such path.
@@ -45,13 +45,7 @@ fn is_missing_path(error: &Error) -> bool {
 }
 
 fn failed(container: &str, path: &str, error: Error) -> EngineError {
-    if matches!(
-        error,
-        Error::DockerResponseServerError {
-            status_code: 404,
-            ..
-        }
-    ) {
+    if is_missing(&error) {
         return container_fault("copy out of", container, error);
     }
     fault(&format!("copy {path} out of {container}"), error)

@@ -175,38 +175,16 @@ const SETUP_OPTIONS: &[Key] = &[
 ];
 
 /// A service has limits of its own: `ready.timeout` and `stop.timeout`.
-pub(super) const SERVICE_OPTIONS: &[Key] = &[
-    OPTIONS[2],
-    OPTIONS[3],
-    OPTIONS[4],
-    OPTIONS[5],
-    OPTIONS[6],
-    OPTIONS[7],
-    OPTIONS[8],
-    OPTIONS[9],
-    OPTIONS[10],
-];
+pub(super) const SERVICE_OPTIONS: &[Key] = OPTIONS.split_at(2).1;
 
 /// A measured command may name its scenario, mode and trial.
-pub(super) const MEASURED_OPTIONS: &[Key] = &[
-    OPTIONS[0],
-    OPTIONS[1],
-    OPTIONS[2],
-    Key {
-        field_type: T::Map(formats::VARIABLE, &T::Scalar(MEASUREMENT)),
-        ..OPTIONS[3]
-    },
-    Key {
-        field_type: T::Template(MEASUREMENT, formats::ABSOLUTE_PATH),
-        ..OPTIONS[4]
-    },
-    OPTIONS[5],
-    OPTIONS[6],
-    OPTIONS[7],
-    OPTIONS[8],
-    OPTIONS[9],
-    OPTIONS[10],
-];
+pub(super) const MEASURED_OPTIONS: &[Key] = &{
+    let mut options = [OPTIONS[0]; OPTIONS.len()];
+    options.copy_from_slice(OPTIONS);
+    options[3].field_type = T::Map(formats::VARIABLE, &T::Scalar(MEASUREMENT));
+    options[4].field_type = T::Template(MEASUREMENT, formats::ABSOLUTE_PATH);
+    options
+};
 
 object! {
     /// A dataset or a setup step.
