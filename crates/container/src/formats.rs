@@ -1,6 +1,6 @@
 //! Formats of texts in Docker's words: images, devices, capabilities, security options, limits.
 
-use retrial_document::formats::{mismatch, no_parent, one_of};
+use retrial_document::formats::{mismatch, no_parent, one_of, unless};
 use retrial_document::{Mismatch, StringFormat, nearest};
 
 use crate::{CONTROL, ImageRef, is_cdi_device};
@@ -42,10 +42,8 @@ pub const ABSOLUTE_PATH: StringFormat = StringFormat::new(absolute)
 
 fn digest(text: &str) -> Option<Mismatch> {
     let hex = text.strip_prefix("sha256:").unwrap_or("");
-    if hex.len() == 64 && hex.chars().all(|digit| digit.is_ascii_hexdigit()) {
-        return None;
-    }
-    mismatch(
+    unless(
+        hex.len() == 64 && hex.chars().all(|digit| digit.is_ascii_hexdigit()),
         "this is not a digest",
         "a digest is sha256: and 64 hexadecimal digits, as `docker pull` prints it",
     )
@@ -64,10 +62,8 @@ fn variable(text: &str) -> Option<Mismatch> {
         && text
             .chars()
             .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-    if good {
-        return None;
-    }
-    mismatch(
+    unless(
+        good,
         format!("`{text}` is not a valid name of a variable"),
         "letters, digits and `_`, not beginning with a digit",
     )

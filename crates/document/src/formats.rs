@@ -99,6 +99,12 @@ pub fn mismatch(message: impl Into<String>, help: impl Into<String>) -> Option<M
     Some((message.into(), Some(help.into())))
 }
 
+/// A mismatch of a text that does not fit.
+#[must_use]
+pub fn unless(fits: bool, message: impl Into<String>, help: impl Into<String>) -> Option<Mismatch> {
+    if fits { None } else { mismatch(message, help) }
+}
+
 /// Checks that a text is one of a list.
 #[must_use]
 pub fn one_of(text: &str, known: &[&str], what: &str) -> Option<Mismatch> {
@@ -144,30 +150,24 @@ fn name(text: &str) -> Option<Mismatch> {
             .chars()
             .all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter))
         && text.len() <= 100;
-    if good {
-        return None;
-    }
-    mismatch(
+    unless(
+        good,
         format!("`{text}` is not a valid name"),
         "names have letters, digits, `_`, `-` and `.`, and begin with a letter or digit",
     )
 }
 
 fn count(text: &str) -> Option<Mismatch> {
-    if text.parse::<u64>().is_ok_and(|count| count > 0) {
-        return None;
-    }
-    mismatch(
+    unless(
+        text.parse::<u64>().is_ok_and(|count| count > 0),
         format!("`{text}` is not a count"),
         "write a whole number above 0",
     )
 }
 
 fn sha256(text: &str) -> Option<Mismatch> {
-    if text.len() == 64 && text.chars().all(|digit| digit.is_ascii_hexdigit()) {
-        return None;
-    }
-    mismatch(
+    unless(
+        text.len() == 64 && text.chars().all(|digit| digit.is_ascii_hexdigit()),
         "this is not a SHA-256",
         "64 hexadecimal digits, as `sha256sum FILE` prints them",
     )

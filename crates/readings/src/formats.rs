@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use retrial_document::formats::{NAME, mismatch};
+use retrial_document::formats::{NAME, mismatch, unless};
 use retrial_document::{Mismatch, StringFormat};
 
 use crate::json_path::parse;
@@ -43,10 +43,8 @@ fn entry(text: &str) -> Option<Mismatch> {
         && text.len() <= 200
         && !text.contains(['[', ']'])
         && !text.contains(char::is_control);
-    if good {
-        return None;
-    }
-    mismatch(
+    unless(
+        good,
         format!("`{}` is not an entry of a table", text.escape_debug()),
         "an entry is the text that `by` finds, without brackets, on one line",
     )

@@ -6,7 +6,7 @@ pub use retrial_container::formats::{
 pub use retrial_document::formats::{ANY, COUNT, FILLED, LINE, NAME, RELATIVE_PATH, SHA256};
 pub use retrial_readings::formats::{ENTRY, FIGURE, JSON_PATH, PATTERN, REGEX, whole_json_path};
 
-use retrial_document::formats::{mismatch, no_parent};
+use retrial_document::formats::{mismatch, no_parent, unless};
 use retrial_document::{Mismatch, StringFormat};
 
 use crate::expression;
@@ -63,20 +63,16 @@ fn host_path(text: &str) -> Option<Mismatch> {
 
 fn host(text: &str) -> Option<Mismatch> {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
-    if !text.is_empty() && text.chars().all(fits) {
-        return None;
-    }
-    mismatch(
+    unless(
+        !text.is_empty() && text.chars().all(fits),
         "this is not the name of a host",
         "write it as `pypi.org`, without https://",
     )
 }
 
 fn http(text: &str) -> Option<Mismatch> {
-    if text.starts_with("http://") || text.starts_with("https://") {
-        return None;
-    }
-    mismatch(
+    unless(
+        text.starts_with("http://") || text.starts_with("https://"),
         "this is not an address",
         "write http://localhost:PORT/PATH, as seen in the container",
     )
@@ -111,10 +107,8 @@ fn version_range(text: &str) -> Option<Mismatch> {
                     && part.chars().all(|digit| digit.is_ascii_digit())
             })
     };
-    if text.split(',').all(bound_fits) {
-        return None;
-    }
-    mismatch(
+    unless(
+        text.split(',').all(bound_fits),
         "this is not a range of versions",
         "write \">=7.1.0\", or \">=6.4, <7.2\"",
     )
@@ -126,10 +120,8 @@ fn cache_key(text: &str) -> Option<Mismatch> {
             .chars()
             .all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter))
         && !text.starts_with('.');
-    if good {
-        return None;
-    }
-    mismatch(
+    unless(
+        good,
         "this is not a valid key of a cached directory",
         "it names a directory: letters, digits, `_`, `-` and `.`",
     )

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use retrial_document::formats::{ANY, mismatch};
+use retrial_document::formats::{ANY, mismatch, unless};
 use retrial_document::{
     Diagnostics, Field as _, FieldType as T, Key, Mismatch, Source, StringFormat, key, object,
     quoted, read,
@@ -53,10 +53,8 @@ object! {
 }
 
 fn version(text: &str) -> Option<Mismatch> {
-    if text == FORMAT {
-        return None;
-    }
-    mismatch(
+    unless(
+        text == FORMAT,
         format!("this retrial reads locks of format {FORMAT}"),
         "update retrial, or lock the recipe again",
     )
@@ -117,27 +115,15 @@ impl Lock {
         let _ = writeln!(out, "lock: {FORMAT}");
         let _ = writeln!(out, "recipe: {}", quoted(&self.recipe, false));
         let _ = writeln!(out, "fingerprint: {}", quoted(&self.fingerprint, false));
-        out.push_str(if self.images.is_empty() {
-            "images: {}\n"
-        } else {
-            "images:\n"
-        });
+        open(&mut out, "images", &self.images);
         for (reference, digest) in &self.images {
             let _ = writeln!(out, "  {}: {digest}", quoted(reference, true));
         }
-        out.push_str(if self.models.is_empty() {
-            "models: {}\n"
-        } else {
-            "models:\n"
-        });
+        open(&mut out, "models", &self.models);
         for (name, model) in &self.models {
             let _ = writeln!(out, "  {}:", quoted(name, true));
             let _ = writeln!(out, "    commit: {}", quoted(&model.commit, false));
-            out.push_str(if model.files.is_empty() {
-                "    files: {}\n"
-            } else {
-                "    files:\n"
-            });
+            open(&mut out, "    files", &model.files);
             for (path, hash) in &model.files {
                 let _ = writeln!(out, "      {}: {hash}", quoted(path, true));
             }
@@ -208,6 +194,12 @@ impl Lock {
         }
         lines
     }
+}
+
+/// Writes the key of a map whose entries follow.
+fn open<V>(out: &mut String, key: &str, map: &BTreeMap<String, V>) {
+    let nothing = if map.is_empty() { " {}" } else { "" };
+    let _ = writeln!(out, "{key}:{nothing}");
 }
 
 fn compare(

@@ -12,7 +12,7 @@ mod steps;
 
 use super::Templates;
 use super::formats;
-use retrial_document::{Diagnostics, Node, Span};
+use retrial_document::{Diagnostics, Entry, Node, Span, did_you_mean};
 
 /// What the checks share.
 pub struct Checks<'a> {
@@ -28,7 +28,25 @@ pub struct Checks<'a> {
     pub problems: Diagnostics,
 }
 
-impl Checks<'_> {
+impl<'a> Checks<'a> {
+    /// The modes of all scenarios, and the shared commands.
+    fn measured(&self) -> impl Iterator<Item = &'a Entry> + use<'a> {
+        let scenarios = self.recipe.entries_at("scenarios").iter();
+        let modes = scenarios.flat_map(|scenario| scenario.value.entries());
+        modes.chain(self.recipe.entries_at("commands"))
+    }
+
+    /// Reports a name that none of the declared ones is.
+    fn undeclared(&mut self, code: &'static str, what: &str, named: &Node, declared: &[Entry]) {
+        let name = named.text().unwrap_or("");
+        if !declared.iter().any(|entry| entry.key == name) {
+            let names = declared.iter().map(|entry| entry.key.as_str());
+            let help = did_you_mean(name, names, &format!("{what}s"));
+            let message = format!("there is no {what} `{name}`");
+            self.problems.error(code, message, &named.span, help);
+        }
+    }
+
     /// All checks.
     pub fn run(mut self) -> Diagnostics {
         self.image();

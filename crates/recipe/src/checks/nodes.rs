@@ -1,7 +1,6 @@
 //! Several machines: as many GPUs as machines at least, and no placement without them.
 
 use super::Checks;
-use retrial_document::Node;
 
 impl Checks<'_> {
     pub(super) fn nodes(&mut self) {
@@ -29,19 +28,10 @@ impl Checks<'_> {
 
     /// A placement has no meaning on one machine.
     fn no_placement(&mut self) {
-        let recipe = self.recipe;
-        let scenarios = recipe.entries_at("scenarios").iter();
-        let modes = scenarios.flat_map(|scenario| scenario.value.entries());
-        let services = recipe.entries_at("services").iter();
-        let commands = recipe.entries_at("commands").iter();
-        let nodes: Vec<&Node> = modes
-            .chain(services)
-            .chain(commands)
-            .map(|entry| &entry.value)
-            .collect();
-        for node in nodes {
+        let services = self.recipe.entries_at("services");
+        for entry in self.measured().chain(services) {
             let help = "say how many at the top of the file: `nodes: {count: 2}`";
-            self.misplaced(node, "on", "`on` needs several machines", help);
+            self.misplaced(&entry.value, "on", "`on` needs several machines", help);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Checks;
 use crate::model::loadgen_name;
-use retrial_document::{Entry, Node, did_you_mean};
+use retrial_document::{Entry, Node};
 
 impl Checks<'_> {
     pub(super) fn scenarios(&mut self) {
@@ -129,20 +129,7 @@ impl Checks<'_> {
     }
 
     fn command(&mut self, from: &Node) {
-        let name = from.text().unwrap_or("");
         let commands = self.recipe.entries_at("commands");
-        if !commands.iter().any(|command| command.key == name) {
-            let help = did_you_mean(
-                name,
-                commands.iter().map(|command| command.key.as_str()),
-                "commands",
-            );
-            self.problems.error(
-                "unknown-command",
-                format!("there is no command `{name}`"),
-                &from.span,
-                help,
-            );
-        }
+        self.undeclared("unknown-command", "command", from, commands);
     }
 }

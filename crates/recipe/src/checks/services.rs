@@ -2,16 +2,13 @@
 
 use super::Checks;
 use crate::model::SHARED_NETWORK;
-use retrial_document::{Entry, Node, did_you_mean};
+use retrial_document::{Entry, Node};
 
 impl Checks<'_> {
     pub(super) fn services(&mut self) {
         let recipe = self.recipe;
-        let scenarios = recipe.entries_at("scenarios").iter();
-        let modes = scenarios.flat_map(|scenario| scenario.value.entries());
-        let commands = recipe.entries_at("commands").iter();
-        let needs: Vec<&Node> = modes
-            .chain(commands)
+        let measured = self.measured();
+        let needs: Vec<&Node> = measured
             .filter_map(|entry| entry.value.get("needs"))
             .collect();
         for list in &needs {
@@ -50,14 +47,8 @@ impl Checks<'_> {
                     "name each service once",
                 );
             }
-            if !self.partial && !services.iter().any(|service| service.key == name) {
-                let names = services.iter().map(|service| service.key.as_str());
-                self.problems.error(
-                    "unknown-service",
-                    format!("there is no service `{name}`"),
-                    &item.span,
-                    did_you_mean(name, names, "services"),
-                );
+            if !self.partial {
+                self.undeclared("unknown-service", "service", item, services);
             }
         }
     }

@@ -35,10 +35,8 @@ const fn value(name: &'static str, treatment: Treatment) -> Flag {
 
 const fn switch(name: &'static str, treatment: Treatment) -> Flag {
     Flag {
-        name,
-        short: None,
         takes_value: false,
-        treatment,
+        ..value(name, treatment)
     }
 }
 
@@ -54,6 +52,8 @@ use Treatment::{Dropped, Key, Refused};
 const TERMINAL: &str = "steps run without a terminal";
 const OUTPUT: &str = "Retrial follows the output itself";
 const PORTS: &str = "nothing outside the container uses its ports: all steps run in it";
+const LABELS: &str = "labels have no effect in the container; Retrial sets its own";
+const FIRST_PROCESS: &str = "the container's first process is Retrial's";
 const HEALTH: &str = "Retrial does not check the container's health";
 
 /// Every flag of `docker run`.
@@ -119,15 +119,8 @@ pub const FLAGS: &[Flag] = &[
     value("ipc", Key),
     value("isolation", Refused),
     value("kernel-memory", Refused),
-    value(
-        "label",
-        Dropped("labels have no effect in the container; Retrial sets its own"),
-    )
-    .short('l'),
-    value(
-        "label-file",
-        Dropped("labels have no effect in the container; Retrial sets its own"),
-    ),
+    value("label", Dropped(LABELS)).short('l'),
+    value("label-file", Dropped(LABELS)),
     value("link", Refused),
     value("link-local-ip", Refused),
     value("log-driver", Dropped(OUTPUT)),
@@ -165,14 +158,8 @@ pub const FLAGS: &[Flag] = &[
     value("security-opt", Key),
     value("shm-size", Key),
     switch("sig-proxy", Dropped(TERMINAL)),
-    value(
-        "stop-signal",
-        Dropped("the container's first process is Retrial's"),
-    ),
-    value(
-        "stop-timeout",
-        Dropped("the container's first process is Retrial's"),
-    ),
+    value("stop-signal", Dropped(FIRST_PROCESS)),
+    value("stop-timeout", Dropped(FIRST_PROCESS)),
     value("storage-opt", Refused),
     value("sysctl", Key),
     value("tmpfs", Key),

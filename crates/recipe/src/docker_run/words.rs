@@ -2,6 +2,7 @@
 //! comments, quotes, variables.
 
 use super::error::DockerRunError;
+use crate::formats::VARIABLE;
 use retrial_readings::is_harmful;
 
 /// A part of a word.
@@ -373,10 +374,7 @@ impl Reader {
 
 /// Whether a text names a variable.
 pub(super) fn is_name(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && text
-            .chars()
-            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+    VARIABLE.mismatch(text).is_none()
 }
 
 #[cfg(test)]
