@@ -1,0 +1,72 @@
+//! Blocks of guides as words.
+
+use super::*;
+
+fn shown(block: &str) -> Vec<Vec<String>> {
+    let commands = commands(block).unwrap();
+    let words = |words: &Vec<Word>| words.iter().map(Word::shown).collect();
+    commands.iter().map(words).collect()
+}
+
+#[test]
+fn a_guides_block() {
+    let block = "# pull first\n$ sudo docker pull a:1\n$ docker run -it \\\n>  -v \"$(pwd)/x y\":/x \\ \n  --name ${USER}-a a:1 bash -c 'echo $X; date' # then\n";
+    assert_eq!(
+        shown(block),
+        [
+            vec!["sudo", "docker", "pull", "a:1"],
+            vec![
+                "docker",
+                "run",
+                "-it",
+                "-v",
+                "$(pwd)/x y:/x",
+                "--name",
+                "${USER}-a",
+                "a:1",
+                "bash",
+                "-c",
+                "echo $X; date"
+            ],
+        ]
+    );
+}
+
+#[test]
+fn what_a_shell_puts_in() {
+    let words = &commands("a ${B:-/c d}/e ~/f `pwd` $PWD/g <host-dir>:/data '$H'").unwrap()[0];
+    let variable = |name: &str, default: Option<&str>| Piece::Variable {
+        name: name.into(),
+        default: default.map(str::to_owned),
+    };
+    assert_eq!(
+        words[1].pieces,
+        [variable("B", Some("/c d")), Piece::Text("/e".into())]
+    );
+    assert_eq!(
+        words[2].pieces,
+        [variable("HOME", None), Piece::Text("/f".into())]
+    );
+    assert_eq!(words[3].pieces, [Piece::Here]);
+    assert_eq!(words[4].pieces, [Piece::Here, Piece::Text("/g".into())]);
+    assert_eq!(
+        words[5].pieces,
+        [variable("HOST_DIR", None), Piece::Text(":/data".into())]
+    );
+    assert_eq!(words[6].plain(), Some("$H"));
+}
+
+#[test]
+fn what_only_a_shell_can_do_is_refused() {
+    for block in [
+        "a $(id -u)",
+        "a | b",
+        "a > b",
+        "a 'b",
+        "a \"b",
+        "a ${B%c}",
+        "a &",
+    ] {
+        assert!(commands(block).is_err(), "{block}");
+    }
+}

@@ -1,0 +1,123 @@
+//! Vendors' command lines as recipes: the shell plan of the recipe has the flags of the guide.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod flags;
+mod guides;
+mod random;
+
+use std::collections::BTreeMap;
+
+use retrial::host::model::HostView;
+use retrial::plan;
+use retrial::plan::build::Origin;
+use retrial::plan::options::PlanOptions;
+use retrial_recipe::docker_run::{Surroundings, Treatment, Word, commands, line};
+use retrial_recipe::{Kind, NoTemplates, Setting, Source, check, resolve};
+
+/// A shell with these variables, and one file.
+struct Shell(BTreeMap<String, String>);
+
+impl Shell {
+    fn new(variables: &[(&str, &str)]) -> Self {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Self(variables.iter().map(owned).collect())
+    }
+}
+
+impl Surroundings for Shell {
+    fn variable(&self, name: &str) -> Option<String> {
+        self.0.get(name).cloned()
+    }
+
+    fn file(&self, path: &str) -> Result<String, String> {
+        assert_eq!(path, "mlperf.env");
+        Ok("# comment\nONE=1\nTWO=a b\n\nTHREE\n".to_owned())
+    }
+}
+
+/// The flags of a `docker run` with Docker's own spelling of each value, sorted; and image and
+/// command.
+type Flags = (Vec<(String, String)>, String, Vec<String>);
+
+/// What differs because Retrial runs the container is left out of both sides.
+fn flags(text: &str, ours: bool) -> Flags {
+    let words = commands(text).unwrap();
+    let run = words
+        .iter()
+        .find_map(|words| {
+            let at = words.iter().position(|word| word.plain() == Some("run"))?;
+            Some(&words[at + 1..])
+        })
+        .unwrap();
+    let line = line(run).unwrap();
+    let mut flags = Vec::new();
+    for given in &line.flags {
+        let (name, value) = (given.flag.name, given.value.shown());
+        if given.flag.treatment != Treatment::Key
+            || name == "entrypoint"
+            || (ours && value == "PYTHONUNBUFFERED=1")
+        {
+            continue;
+        }
+        flags.push((name.to_owned(), spelled(name, &value)));
+    }
+    flags.sort();
+    let command = line.command.iter().map(Word::shown).collect();
+    (flags, line.image.shown(), command)
+}
+
+fn spelled(name: &str, value: &str) -> String {
+    let bytes = |text: &str| -> u64 {
+        let lower = text.to_lowercase();
+        let digits = lower.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+        let power = "kmgt".find(lower[digits.len()..].chars().next().unwrap_or('-'));
+        let power = power.map_or(0, |at| u32::try_from(at).unwrap() + 1);
+        digits.parse::<u64>().unwrap() * 1024_u64.pow(power)
+    };
+    match name {
+        "shm-size" | "memory" => bytes(value).to_string(),
+        "ulimit" => match value.split_once(':') {
+            Some(_) => value.to_owned(),
+            None => format!("{value}:{}", value.split_once('=').unwrap().1),
+        },
+        "volume" => value.trim_end_matches(":rw").to_owned(),
+        _ => value.to_owned(),
+    }
+}
+
+/// The script that the recipe's plan prints, beside `/guide`.
+fn script(recipe: &str, settings: &[(&str, &str)]) -> String {
+    let source = Source::new("recipe.yaml", recipe.to_owned());
+    let problems = check(&source, Kind::Recipe, &NoTemplates);
+    assert!(!problems.has_errors(), "{problems}\n{recipe}");
+    let settings: Vec<Setting> = settings
+        .iter()
+        .map(|(name, value)| Setting::new(*name, *value))
+        .collect();
+    let resolved = resolve("guide", &source, &NoTemplates, &settings)
+        .unwrap_or_else(|problems| panic!("{problems}\n{recipe}"));
+    let origin = Origin {
+        directory: Some("/guide".to_owned()),
+        hash: resolved.hash.clone(),
+    };
+    let plan = plan::build(
+        &resolved.recipe,
+        &origin,
+        &PlanOptions::default(),
+        &HostView::default(),
+    );
+    plan::shell::script(&plan.unwrap(), &[])
+}
+
+/// The `docker run` and the commands of `docker exec` of a script.
+fn made(script: &str) -> (Flags, Vec<String>) {
+    let at = script.find("docker run -d").unwrap();
+    let flags = flags(&script[at..], true);
+    let executed = commands(&script[at..]).unwrap();
+    let exec = |words: &Vec<Word>| -> Option<String> {
+        let is_kept = words[0].plain() == Some("logged");
+        let words: &[Word] = if is_kept { &words[2..] } else { words };
+        (words[1].plain() == Some("exec")).then(|| words.last().unwrap().shown())
+    };
+    (flags, executed.iter().filter_map(exec).collect())
+}
