@@ -178,7 +178,7 @@ pub fn directory(
         render(&mount.source, &scope).is_ok_and(|source| !source.starts_with('/'))
     };
     let needed = !recipe.files.is_empty()
-        || matches!(recipe.image, Image::Build { .. })
+        || matches!(recipe.image, Image::Build(_))
         || recipe.container.mounts.iter().any(beside);
     if !needed {
         return Ok(None);

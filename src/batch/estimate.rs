@@ -137,12 +137,8 @@ impl ImageSource {
             Image::Pull { .. } => Self::Pulled {
                 reference: image.reference().unwrap_or_default(),
             },
-            Image::Build {
-                context,
-                dockerfile,
-                args,
-            } => Self::Built {
-                from: built(context, dockerfile, args),
+            Image::Build(build) => Self::Built {
+                from: built(&build.context, &build.dockerfile, &build.args),
             },
         }
     }

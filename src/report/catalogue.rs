@@ -135,7 +135,7 @@ fn list(out: &mut String, title: &str, lines: &[String]) {
 fn image(image: &Image) -> String {
     match image {
         Image::Pull { reference, .. } => format!("`{reference}`"),
-        Image::Build { context, .. } => format!("built from `{context}`"),
+        Image::Build(build) => format!("built from `{}`", build.context),
     }
 }
 

@@ -37,7 +37,7 @@ pub use figures::{
     MllogFigure, ReferenceConvergence, Take, entry_name, figure_name,
 };
 pub use host::{GpuRequest, GpuVendor, Requires};
-pub use image::Image;
+pub use image::{Image, ImageBuild};
 pub use judge::{InvalidMarker, InvalidSign, JudgeRules};
 pub use measurement::{
     MOST_WARMUP, Measurement, MeasurementCommand, Mode, Scenario, Trials, loadgen_name,

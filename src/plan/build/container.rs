@@ -33,18 +33,13 @@ impl Builder<'_> {
             image @ Image::Pull { digest, .. } => {
                 (self.pull("pull", None, image), digest.is_some())
             }
-            Image::Build {
-                context,
-                dockerfile,
-                args,
-            } => {
+            Image::Build(build) => {
                 let directory = self.origin.directory.as_deref().unwrap_or(".");
-                let context = join(directory, context);
                 let tag = built_tag(self.recipe, &self.origin.hash);
                 let build = BuildStep {
-                    context,
-                    dockerfile: dockerfile.clone(),
-                    args: args.clone(),
+                    context: join(directory, &build.context),
+                    dockerfile: build.dockerfile.clone(),
+                    args: build.args.clone(),
                     tag: tag.clone(),
                 };
                 self.step("build", None, Action::Build(build));

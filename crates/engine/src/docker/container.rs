@@ -1,9 +1,10 @@
-//! The life of a container: create, start, look at, stop, remove.
+//! Docker as an [`Engine`]: the life of a container (create, start, look at, stop, remove) is here, the
+//! rest in modules of its own.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
-use bollard::Docker as Client;
+use async_trait::async_trait;
 use bollard::container::LogOutput;
 use bollard::errors::Error;
 use bollard::models::ContainerInspectResponse;
@@ -11,14 +12,19 @@ use bollard::query_parameters::{
     CreateContainerOptions, ListContainersOptions, LogsOptions, RemoveContainerOptions,
     StopContainerOptions, WaitContainerOptions,
 };
+use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::future::try_join_all;
 use serde_json::Value;
+use tokio::sync::mpsc::{Sender, UnboundedSender};
 use tokio::time::{Instant, sleep};
 
-use super::create;
 use super::fault::{container_fault, fault, is_missing};
-use crate::api::ContainerState;
+use super::{Docker, abilities, archive, build, create, exec, image, pull};
+use crate::api::{
+    Abilities, BuildSpec, ContainerState, Engine, EngineInfo, ExecOutput, ExecSpec, ExecStatus,
+    ImageInfo, ImageProgress, RegistryAuth,
+};
 use crate::error::EngineError;
 use retrial_container::ContainerSpec;
 
@@ -34,74 +40,221 @@ const LOG_LIMIT: usize = 1 << 20;
 /// A benchmark may run for days.
 const LONGEST_RUN: Duration = Duration::from_hours(24 * 30);
 
-/// Waits for a container's end.
-pub async fn ended(client: &Client, container: &str) -> Result<(), EngineError> {
-    let waits = client.clone().with_timeout(LONGEST_RUN);
-    let mut waited = waits.wait_container(container, None::<WaitContainerOptions>);
-    match waited.next().await {
-        // An exit code that is not 0 is an error to bollard, and an end to us.
-        None | Some(Ok(_) | Err(Error::DockerContainerWaitError { .. })) => Ok(()),
-        Some(Err(error)) if is_missing(&error) => Ok(()),
-        Some(Err(error)) => Err(fault(&format!("wait for {container}"), error)),
+#[async_trait]
+impl Engine for Docker {
+    fn info(&self) -> &EngineInfo {
+        &self.info
     }
-}
 
-/// Creates a container, with Docker's proxies in its environment, and gives its id.
-pub async fn create(
-    client: &Client,
-    spec: &ContainerSpec,
-    proxies: &[(String, String)],
-) -> Result<String, EngineError> {
-    let options = CreateContainerOptions {
-        name: Some(spec.name.clone()).filter(|name| !name.is_empty()),
-        ..CreateContainerOptions::default()
-    };
-    let request = create::request(spec, proxies)?;
-    let made = client
-        .clone()
-        .with_timeout(CREATE)
-        .create_container(Some(options), request)
-        .await;
-    match made {
-        Ok(made) => Ok(made.id),
-        Err(error) if is_missing(&error) => Err(EngineError::Refused {
-            operation: format!("create {}", spec.name),
-            status: 404,
-            because: format!("it does not have the image {}", spec.image),
-            refusal: None,
-            hint: Some(
-                "the image was removed after it was pulled: run again, or `--pull missing`".into(),
-            ),
-        }),
-        Err(error) => Err(fault(&format!("create {}", spec.name), error)),
+    async fn image(&self, reference: &str) -> Result<Option<ImageInfo>, EngineError> {
+        image::inspect(&self.client, reference).await
     }
-}
 
-/// Starts a container. A failed one stays, for the caller to look at and remove.
-pub async fn start(client: &Client, container: &str) -> Result<(), EngineError> {
-    client
-        .clone()
-        .with_timeout(CREATE)
-        .start_container(container, None)
-        .await
-        .map_err(|error| container_fault("start", container, error))
-}
+    async fn abilities(&self) -> Result<Abilities, EngineError> {
+        let info = self.client.info().await;
+        let info = info.map_err(|error| fault("ask what it can do", error))?;
+        Ok(abilities::read(info, &self.info))
+    }
 
-/// How a container stands.
-pub async fn inspect(
-    client: &Client,
-    container: &str,
-) -> Result<Option<ContainerState>, EngineError> {
-    match client.inspect_container(container, None).await {
-        Ok(found) => Ok(Some(state(found))),
-        Err(Error::JsonDataError { contents, .. }) => {
-            lenient(&contents).map(Some).ok_or_else(|| {
-                let operation = format!("inspect {container}");
-                EngineError::unexpected(operation, "its answer was not understood")
-            })
+    async fn registry_digest(
+        &self,
+        reference: &str,
+        auth: Option<RegistryAuth>,
+    ) -> Result<String, EngineError> {
+        pull::registry_digest(&self.client, reference, auth).await
+    }
+
+    async fn pull(
+        &self,
+        reference: &str,
+        auth: Option<RegistryAuth>,
+        progress: UnboundedSender<ImageProgress>,
+    ) -> Result<ImageInfo, EngineError> {
+        pull::pull(&self.client, reference, auth, &progress, self.backoff).await
+    }
+
+    async fn build(
+        &self,
+        spec: &BuildSpec,
+        progress: UnboundedSender<ImageProgress>,
+    ) -> Result<ImageInfo, EngineError> {
+        build::build(&self.client, spec, &self.proxies, &progress).await
+    }
+
+    async fn create(&self, spec: &ContainerSpec) -> Result<String, EngineError> {
+        let options = CreateContainerOptions {
+            name: Some(spec.name.clone()).filter(|name| !name.is_empty()),
+            ..CreateContainerOptions::default()
+        };
+        let request = create::request(spec, &self.proxies)?;
+        let made = self
+            .client
+            .clone()
+            .with_timeout(CREATE)
+            .create_container(Some(options), request)
+            .await;
+        match made {
+            Ok(made) => Ok(made.id),
+            Err(error) if is_missing(&error) => Err(EngineError::Refused {
+                operation: format!("create {}", spec.name),
+                status: 404,
+                because: format!("it does not have the image {}", spec.image),
+                refusal: None,
+                hint: Some(
+                    "the image was removed after it was pulled: run again, or `--pull missing`"
+                        .into(),
+                ),
+            }),
+            Err(error) => Err(fault(&format!("create {}", spec.name), error)),
         }
-        Err(error) if is_missing(&error) => Ok(None),
-        Err(error) => Err(fault(&format!("inspect {container}"), error)),
+    }
+
+    async fn start(&self, container: &str) -> Result<(), EngineError> {
+        self.client
+            .clone()
+            .with_timeout(CREATE)
+            .start_container(container, None)
+            .await
+            .map_err(|error| container_fault("start", container, error))
+    }
+
+    async fn exec_detached(&self, container: &str, spec: &ExecSpec) -> Result<String, EngineError> {
+        exec::detached(&self.client, container, spec).await
+    }
+
+    async fn exec_status(&self, exec: &str) -> Result<ExecStatus, EngineError> {
+        if self.info.product.starts_with("Podman") {
+            return exec::status_with_podman(&self.client, exec).await;
+        }
+        exec::status(&self.client, exec).await
+    }
+
+    async fn exec(&self, container: &str, spec: &ExecSpec) -> Result<ExecOutput, EngineError> {
+        exec::attached(&self.client, container, spec).await
+    }
+
+    async fn container(&self, container: &str) -> Result<Option<ContainerState>, EngineError> {
+        match self.client.inspect_container(container, None).await {
+            Ok(found) => Ok(Some(state(found))),
+            Err(Error::JsonDataError { contents, .. }) => {
+                lenient(&contents).map(Some).ok_or_else(|| {
+                    let operation = format!("inspect {container}");
+                    EngineError::unexpected(operation, "its answer was not understood")
+                })
+            }
+            Err(error) if is_missing(&error) => Ok(None),
+            Err(error) => Err(fault(&format!("inspect {container}"), error)),
+        }
+    }
+
+    // A container that vanishes meanwhile is left out.
+    async fn containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError> {
+        let options = ListContainersOptions {
+            all: true,
+            filters: Some(HashMap::from([("label".into(), vec![label.to_owned()])])),
+            ..ListContainersOptions::default()
+        };
+        let found = self
+            .client
+            .list_containers(Some(options))
+            .await
+            .map_err(|error| fault("list containers", error))?;
+        let ids: Vec<String> = found.into_iter().filter_map(|one| one.id).collect();
+        let states = try_join_all(ids.iter().map(|id| self.container(id))).await?;
+        Ok(states.into_iter().flatten().collect())
+    }
+
+    async fn ended(&self, container: &str) -> Result<(), EngineError> {
+        let waits = self.client.clone().with_timeout(LONGEST_RUN);
+        let mut waited = waits.wait_container(container, None::<WaitContainerOptions>);
+        match waited.next().await {
+            // An exit code that is not 0 is an error to bollard, and an end to us.
+            None | Some(Ok(_) | Err(Error::DockerContainerWaitError { .. })) => Ok(()),
+            Some(Err(error)) if is_missing(&error) => Ok(()),
+            Some(Err(error)) => Err(fault(&format!("wait for {container}"), error)),
+        }
+    }
+
+    async fn container_log(&self, container: &str, lines: usize) -> Result<String, EngineError> {
+        let options = LogsOptions {
+            stdout: true,
+            stderr: true,
+            tail: lines.to_string(),
+            ..LogsOptions::default()
+        };
+        let mut stream = self.client.logs(container, Some(options));
+        let mut kept = Vec::new();
+        while let Some(chunk) = stream.next().await {
+            let chunk = chunk
+                .map_err(|error| container_fault("read the log of", container, error))
+                .map(LogOutput::into_bytes)?;
+            kept.extend_from_slice(&chunk);
+            if kept.len() > LOG_LIMIT {
+                kept.drain(..kept.len() - LOG_LIMIT);
+            }
+        }
+        Ok(String::from_utf8_lossy(&kept).into_owned())
+    }
+
+    // A container that is not there is stopped.
+    async fn stop(&self, container: &str, grace_s: u32) -> Result<(), EngineError> {
+        let options = StopContainerOptions {
+            t: Some(i32::try_from(grace_s).unwrap_or(i32::MAX)),
+            ..StopContainerOptions::default()
+        };
+        // The engine answers only when the container has stopped.
+        let patience = Duration::from_secs(u64::from(grace_s) + 30);
+        let stopped = self
+            .client
+            .clone()
+            .with_timeout(patience)
+            .stop_container(container, Some(options))
+            .await;
+        match stopped {
+            Err(error) if !is_missing(&error) => Err(fault(&format!("stop {container}"), error)),
+            _ => Ok(()),
+        }
+    }
+
+    async fn remove(&self, container: &str) -> Result<(), EngineError> {
+        let deadline = Instant::now() + REMOVE;
+        let patient = self.client.clone().with_timeout(REMOVE);
+        let options = RemoveContainerOptions {
+            v: true,
+            force: true,
+            link: false,
+        };
+        let mut busy = 0;
+        loop {
+            let Err(error) = patient
+                .remove_container(container, Some(options.clone()))
+                .await
+            else {
+                return Ok(());
+            };
+            if is_missing(&error) {
+                return Ok(());
+            }
+            // Someone else (`docker rm`, another retrial) removes it: wait for the end of that. A
+            // mount that another process still holds frees itself in a moment.
+            let again = says(&error, "already in progress") || {
+                busy += 1;
+                says(&error, "resource busy") && busy <= 5
+            };
+            if !again || Instant::now() > deadline {
+                return Err(fault(&format!("remove {container}"), error));
+            }
+            sleep(Duration::from_millis(200)).await;
+        }
+    }
+
+    async fn copy_out(
+        &self,
+        container: &str,
+        path: &str,
+        to: Sender<Bytes>,
+    ) -> Result<bool, EngineError> {
+        archive::copy_out(&self.client, container, path, to).await
     }
 }
 
@@ -118,22 +271,6 @@ fn lenient(answer: &str) -> Option<ContainerState> {
     let mut found = state(serde_json::from_value(answer).ok()?);
     found.status = status;
     Some(found)
-}
-
-/// All containers that carry the label. One that vanishes meanwhile is left out.
-pub async fn list(client: &Client, label: &str) -> Result<Vec<ContainerState>, EngineError> {
-    let options = ListContainersOptions {
-        all: true,
-        filters: Some(HashMap::from([("label".into(), vec![label.to_owned()])])),
-        ..ListContainersOptions::default()
-    };
-    let found = client
-        .list_containers(Some(options))
-        .await
-        .map_err(|error| fault("list containers", error))?;
-    let ids: Vec<String> = found.into_iter().filter_map(|one| one.id).collect();
-    let states = try_join_all(ids.iter().map(|id| inspect(client, id))).await?;
-    Ok(states.into_iter().flatten().collect())
 }
 
 fn state(found: ContainerInspectResponse) -> ContainerState {
@@ -158,80 +295,6 @@ fn state(found: ContainerInspectResponse) -> ContainerState {
             .filter(|pid| *pid > 0),
         labels: config.labels.unwrap_or_default().into_iter().collect(),
         env: config.env.unwrap_or_default(),
-    }
-}
-
-/// The last lines of the first process, at most 1 MiB.
-pub async fn log(client: &Client, container: &str, lines: usize) -> Result<String, EngineError> {
-    let options = LogsOptions {
-        stdout: true,
-        stderr: true,
-        tail: lines.to_string(),
-        ..LogsOptions::default()
-    };
-    let mut stream = client.logs(container, Some(options));
-    let mut kept = Vec::new();
-    while let Some(chunk) = stream.next().await {
-        let chunk = chunk
-            .map_err(|error| container_fault("read the log of", container, error))
-            .map(LogOutput::into_bytes)?;
-        kept.extend_from_slice(&chunk);
-        if kept.len() > LOG_LIMIT {
-            kept.drain(..kept.len() - LOG_LIMIT);
-        }
-    }
-    Ok(String::from_utf8_lossy(&kept).into_owned())
-}
-
-/// TERM, and KILL after the grace. A container that is not there is stopped.
-pub async fn stop(client: &Client, container: &str, grace_s: u32) -> Result<(), EngineError> {
-    let options = StopContainerOptions {
-        t: Some(i32::try_from(grace_s).unwrap_or(i32::MAX)),
-        ..StopContainerOptions::default()
-    };
-    // The engine answers only when the container has stopped.
-    let patience = Duration::from_secs(u64::from(grace_s) + 30);
-    let stopped = client
-        .clone()
-        .with_timeout(patience)
-        .stop_container(container, Some(options))
-        .await;
-    match stopped {
-        Err(error) if !is_missing(&error) => Err(fault(&format!("stop {container}"), error)),
-        _ => Ok(()),
-    }
-}
-
-/// Removes a container, with its anonymous volumes, whatever its state.
-pub async fn remove(client: &Client, container: &str) -> Result<(), EngineError> {
-    let deadline = Instant::now() + REMOVE;
-    let patient = client.clone().with_timeout(REMOVE);
-    let options = RemoveContainerOptions {
-        v: true,
-        force: true,
-        link: false,
-    };
-    let mut busy = 0;
-    loop {
-        let Err(error) = patient
-            .remove_container(container, Some(options.clone()))
-            .await
-        else {
-            return Ok(());
-        };
-        if is_missing(&error) {
-            return Ok(());
-        }
-        // Someone else (`docker rm`, another retrial) removes it: wait for the end of that. A
-        // mount that another process still holds frees itself in a moment.
-        let again = says(&error, "already in progress") || {
-            busy += 1;
-            says(&error, "resource busy") && busy <= 5
-        };
-        if !again || Instant::now() > deadline {
-            return Err(fault(&format!("remove {container}"), error));
-        }
-        sleep(Duration::from_millis(200)).await;
     }
 }
 

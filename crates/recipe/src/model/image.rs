@@ -23,18 +23,12 @@ pub enum Image {
         built_by: Option<String>,
     },
     /// Built from a Dockerfile in the recipe's directory.
-    Build {
-        /// The context, relative to the recipe's directory.
-        context: String,
-        /// The Dockerfile, relative to the context.
-        dockerfile: String,
-        /// Build arguments.
-        args: BTreeMap<String, String>,
-    },
+    Build(ImageBuild),
 }
 
 object! {
     /// An image as a recipe has it.
+    #[derive(Default)]
     pub struct Written: "an image", one of "ref", "build", or T::Text(formats::IMAGE) => |text: &str| Some(Written::text(text));
     keys {
         /// The reference, for example `rocm/amd-mlperf:tag`.
@@ -44,13 +38,14 @@ object! {
         /// The step of `setup` with `on: host` that builds it, where no registry has it: it is never pulled.
         built_by: Option<String> = T::Text(formats::NAME),
         /// Build it from a Dockerfile next to the recipe.
-        build: Option<Build>,
+        build: Option<ImageBuild>,
     }
 }
 
 object! {
-    /// A build as a recipe has it.
-    pub struct Build: "a build";
+    /// A build of an image.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct ImageBuild: "a build";
     keys {
         /// The directory, relative to the recipe's.
         context: String [required] = T::Text(formats::RELATIVE_PATH),
@@ -65,9 +60,7 @@ impl Written {
     fn text(text: &str) -> Self {
         Self {
             reference: text.to_owned(),
-            digest: None,
-            built_by: None,
-            build: None,
+            ..Self::default()
         }
     }
 }
@@ -83,7 +76,7 @@ impl Image {
                 ..
             } => Some(format!("{reference}@{digest}")),
             Self::Pull { reference, .. } => Some(reference.clone()),
-            Self::Build { .. } => None,
+            Self::Build(_) => None,
         }
     }
 }
@@ -94,11 +87,7 @@ impl Field for Image {
     fn read(node: &Node, shape: &T) -> Option<Self> {
         let written = Written::read(node, shape)?;
         if let Some(build) = written.build {
-            return Some(Self::Build {
-                context: build.context,
-                dockerfile: build.dockerfile,
-                args: build.args,
-            });
+            return Some(Self::Build(build));
         }
         // `name:tag@sha256:…` says with one text what `{ref, digest}` says with two.
         let mut reference = written.reference;
