@@ -193,6 +193,7 @@ impl Variants {
     }
 
     /// The default value of each axis that has one.
+    #[must_use]
     pub fn defaults(&self) -> Choice {
         let axes = self.axes.iter();
         axes.filter_map(|axis| Some((axis.name.clone(), axis.default.clone()?)))

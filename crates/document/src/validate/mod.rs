@@ -28,16 +28,6 @@ impl<'a, L: Language> Validator<'a, L> {
         Self { language, problems }
     }
 
-    fn error(
-        &mut self,
-        code: &'static str,
-        message: impl Into<String>,
-        span: &Span,
-        help: impl Into<String>,
-    ) {
-        self.problems.error(code, message, span, help);
-    }
-
     /// Checks a value and returns it evaluated, null where it is wrong. `at` is its key.
     pub fn value(&mut self, node: &Node, field_type: &FieldType, at: &Span) -> Node {
         match (field_type, &node.value) {
@@ -55,7 +45,7 @@ impl<'a, L: Language> Validator<'a, L> {
             }
             (FieldType::List(of, least), Value::List(items)) => {
                 if items.len() < *least {
-                    self.error(
+                    self.problems.error(
                         "empty",
                         "this list is empty",
                         &node.span,
@@ -112,7 +102,7 @@ impl<'a, L: Language> Validator<'a, L> {
                     _ => format!(" One of {}.", words.join(", ")),
                 };
                 let help = format!("{}: {}{known}", key.name, key.doc);
-                self.error("missing-key", message, at, help);
+                self.problems.error("missing-key", message, at, help);
             }
         }
         let given: Vec<&Entry> = object
@@ -125,7 +115,7 @@ impl<'a, L: Language> Validator<'a, L> {
         match given[..] {
             [] if object.one_of.is_empty() => {}
             [] if options.any(|key| self.language.may_be_missing(key)) => {}
-            [] => self.error(
+            [] => self.problems.error(
                 "missing-key",
                 format!("{} needs one of `{choices}`", object.what),
                 at,
@@ -141,7 +131,8 @@ impl<'a, L: Language> Validator<'a, L> {
                     "exactly one of `{choices}`; `{}: null` removes a template's value",
                     first.key
                 );
-                self.error("conflict", message, &second.key_span, help);
+                self.problems
+                    .error("conflict", message, &second.key_span, help);
             }
         }
     }
@@ -160,7 +151,8 @@ impl<'a, L: Language> Validator<'a, L> {
             |near| format!("did you mean `{near}`?"),
         );
         let message = format!("unknown key `{name}` in {}", object.what);
-        self.error("unknown-key", message, &entry.key_span, help);
+        self.problems
+            .error("unknown-key", message, &entry.key_span, help);
     }
 
     fn map(
@@ -190,7 +182,8 @@ impl<'a, L: Language> Validator<'a, L> {
             at
         };
         let message = format!("expected {}, found {}", describe(field_type), node.kind());
-        self.error("wrong-type", message, span, example(field_type));
+        self.problems
+            .error("wrong-type", message, span, example(field_type));
         Node::null(node.span.clone())
     }
 }

@@ -71,7 +71,7 @@ impl<L: Language> Validator<'_, L> {
                     } else {
                         format!("from {low} to {high}")
                     };
-                    self.error(
+                    self.problems.error(
                         "out-of-range",
                         format!("{number} is out of range"),
                         span,
@@ -121,7 +121,7 @@ impl<L: Language> Validator<'_, L> {
             }
             _ => example(field_type),
         };
-        self.error("wrong-type", message, span, help);
+        self.problems.error("wrong-type", message, span, help);
         Node::null(span.clone())
     }
 
@@ -132,7 +132,7 @@ impl<L: Language> Validator<'_, L> {
         }
         let help = did_you_mean(&value.text, names, "known are");
         let message = format!("invalid value `{}` for `{}`", value.text, at.slice());
-        self.error("unknown-value", message, span, help);
+        self.problems.error("unknown-value", message, span, help);
         Node::null(span.clone())
     }
 
@@ -161,7 +161,7 @@ impl<L: Language> Validator<'_, L> {
     fn truth_value(&mut self, scalar: &Scalar, span: &Span) {
         let help = format!("for the text, write \"{}\" in quotes", scalar.text);
         let message = "expected text, found a boolean";
-        self.error("wrong-type", message, span, help);
+        self.problems.error("wrong-type", message, span, help);
     }
 
     pub(super) fn report(&mut self, code: &'static str, mismatch: Option<Mismatch>, span: &Span) {

@@ -40,8 +40,8 @@ impl<'a> Checks<'a> {
     fn undeclared(&mut self, code: &'static str, what: &str, named: &Node, declared: &[Entry]) {
         let name = named.text().unwrap_or("");
         if !declared.iter().any(|entry| entry.key == name) {
-            let names = declared.iter().map(|entry| entry.key.as_str());
-            let help = did_you_mean(name, names, &format!("{what}s"));
+            let known = declared.iter().map(|entry| entry.key.as_str());
+            let help = did_you_mean(name, known, &format!("{what}s"));
             let message = format!("there is no {what} `{name}`");
             self.problems.error(code, message, &named.span, help);
         }
