@@ -120,29 +120,14 @@ fn every_row_of_the_official_checker_is_ours() {
         }
         let location = field("Location");
         accepted.push(location.to_owned());
-        let result = performance[location];
-        let figure = &result.figures[result.deciding.as_ref().unwrap()];
-        let official: f64 = field("Result").parse().unwrap();
-        let difference = (figure.value - official).abs();
-        let slack = half_digit(&root, result);
-        assert!(
-            difference <= 2e-5 * official + slack.unwrap_or_default(),
-            "{location}: {} is not {official}",
-            figure.value
-        );
+        let slack = half_digit(&root, performance[location]);
+        let result = field("Result");
+        is_official(location, performance[location], result, slack);
         match slack {
             Some(_) => rounded += 1,
             None => equal += 1,
         }
-        let result = accuracy[location];
-        let figure = &result.figures[result.deciding.as_ref().unwrap()];
-        let official: f64 = field("Accuracy").parse().unwrap();
-        let difference = (figure.value - official).abs();
-        assert!(
-            difference <= 2e-5 * official,
-            "{location}: {} is not {official}",
-            figure.value
-        );
+        is_official(location, accuracy[location], field("Accuracy"), None);
     }
     println!(
         "figures: {equal} rows equal by the detail log, {rounded} by the summary to its last digit, \
@@ -180,6 +165,17 @@ fn every_row_of_the_official_checker_is_ours() {
     );
     let rejected: Vec<_> = rejected.filter(|(_, rules)| !rules.is_empty()).collect();
     assert!(rejected.is_empty(), "only we reject these: {rejected:#?}");
+}
+
+/// A figure equals the checker's, or differs by less than the summary's last digit tells.
+fn is_official(location: &str, result: &ResultVerdict, official: &str, slack: Option<f64>) {
+    let figure = &result.figures[result.deciding.as_ref().unwrap()];
+    let official: f64 = official.parse().unwrap();
+    assert!(
+        (figure.value - official).abs() <= 2e-5 * official + slack.unwrap_or_default(),
+        "{location}: {} is not {official}",
+        figure.value
+    );
 }
 
 /// Half of the summary's last printed digit, where there is no detail log to read more of.

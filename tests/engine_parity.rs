@@ -152,53 +152,14 @@ async fn every_flag() {
     let seccomp = format!("seccomp={}", profile.display());
     let bind = format!("{source}:/data:ro");
     let control = format!("{source}:/.retrial");
-    let flags = [
-        "--ipc",
-        "host",
-        "--network",
-        "host",
-        "--uts",
-        "host",
-        "--pid",
-        "host",
-        "--device",
-        "/dev/null:/dev/kfd:rw",
-        "--device",
-        "/dev/zero",
-        "--cap-add",
-        "CAP_SYS_ADMIN",
-        "--cap-add",
-        "sys_ptrace",
-        "--security-opt",
-        &seccomp,
-        "--security-opt",
-        "apparmor=unconfined",
-        "--group-add",
-        "44",
-        "--group-add",
-        "109",
-        "--shm-size",
-        "1073741824",
-        "--ulimit",
-        "nofile=1024:2048",
-        "--ulimit",
-        "core=0:0",
-        "--env",
-        "B=two words",
-        "--env",
-        "A=1",
-        "--volume",
-        &bind,
-        "--volume",
-        &control,
-        "--volume",
-        "retrial-test-volume:/cache",
-        "--workdir",
-        "/tmp",
-        "--user",
-        "1000:1000",
-        "--init",
-    ];
+    let given = format!(
+        "--ipc host --network host --uts host --pid host --device /dev/null:/dev/kfd:rw --device /dev/zero \
+         --cap-add CAP_SYS_ADMIN --cap-add sys_ptrace --security-opt {seccomp} --security-opt apparmor=unconfined \
+         --group-add 44 --group-add 109 --shm-size 1073741824 --ulimit nofile=1024:2048 --ulimit core=0:0 --env A=1 \
+         --volume {bind} --volume {control} --volume retrial-test-volume:/cache --workdir /tmp --user 1000:1000 --init"
+    );
+    let given = given.split_whitespace();
+    let flags: Vec<&str> = ["--env", "B=two words"].into_iter().chain(given).collect();
     compare(&lab, "flags", "run", &flags, |spec| {
         let text = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         spec.ipc = Some("host".into());

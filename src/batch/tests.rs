@@ -204,6 +204,10 @@ error: invalid value `interleave` for `order`
 
 3 errors
 "#);
+}
+
+#[test]
+fn every_name_and_value_that_the_recipe_has_not() {
     insta::assert_snapshot!(told(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rokm: [6.4.1]\n  backend: [rocm, migrapx]\n  size: [many]\n\
          set: { kind: neither }\nscenarios: [offlin]\nbaseline: rocm=6.4\nexclude: [{ gpu: x }]\n"

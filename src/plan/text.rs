@@ -25,6 +25,55 @@ const MOST_SIGNS: usize = 2;
 #[must_use]
 pub fn render(plan: &Plan, here: Option<&str>, hub: &HubHere) -> String {
     let plan = &plan.preview();
+    let mut out = head(plan, here);
+    let unmet = plan.unmet.iter().map(|check| {
+        let effect = if check.stops() { "" } else { " (a warning)" };
+        format!("{check}{effect}")
+    });
+    let privileges = plan.privileges.iter();
+    let privileges = privileges.map(|one| format!("{}: {one}", one.name));
+    let deviations = plan.deviations.iter().map(|one| format!("- {one}"));
+    let removed = plan.removed_privileges.iter().map(ToString::to_string);
+    let gpus = plan.assigned_gpus.as_ref().map(gpus::lines);
+    for (title, lines) in [
+        ("unmet requirements", unmet.collect()),
+        ("needs your approval (--allow)", privileges.collect()),
+        ("secrets", plan.secrets.clone()),
+        ("downloads", downloads::lines(plan, hub)),
+        ("deviates from the guide", deviations.collect()),
+        ("notes", plan.notes.clone()),
+        ("gpus", gpus.unwrap_or_default()),
+        ("removed (--least-privilege)", removed.collect()),
+        ("container", container_lines(plan)),
+    ] {
+        section(&mut out, title, lines);
+    }
+    out.push_str("\nsteps\n");
+    for step in &plan.steps {
+        let when = Some(step.when.to_string()).filter(|when| !when.is_empty());
+        let on = step.on.map(|on| match on {
+            Placement::Head => "on the head".to_owned(),
+            Placement::All => "on all nodes".to_owned(),
+            Placement::Others => "on all nodes but the head".to_owned(),
+        });
+        let notes: Vec<String> = on.into_iter().chain(when).collect();
+        let condition = if notes.is_empty() {
+            String::new()
+        } else {
+            format!("  [{}]", notes.join(", "))
+        };
+        let _ = writeln!(out, "  {:02} {}{condition}", step.number, step.name);
+        for line in step_lines(plan, step) {
+            for part in line.lines() {
+                let _ = writeln!(out, "       {part}");
+            }
+        }
+    }
+    out
+}
+
+/// What is measured, of what, and how long it takes.
+fn head(plan: &Plan, here: Option<&str>) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{}", plan.title);
     let _ = writeln!(out, "  recipe      {}", plan.recipe);
@@ -78,49 +127,6 @@ pub fn render(plan: &Plan, here: Option<&str>, hub: &HubHere) -> String {
     }
     if let Some(lock) = &plan.lock {
         let _ = writeln!(out, "  locked      {}", lock.path);
-    }
-    let unmet = plan.unmet.iter().map(|check| {
-        let effect = if check.stops() { "" } else { " (a warning)" };
-        format!("{check}{effect}")
-    });
-    let privileges = plan.privileges.iter();
-    let privileges = privileges.map(|one| format!("{}: {one}", one.name));
-    let deviations = plan.deviations.iter().map(|one| format!("- {one}"));
-    let removed = plan.removed_privileges.iter().map(ToString::to_string);
-    let gpus = plan.assigned_gpus.as_ref().map(gpus::lines);
-    for (title, lines) in [
-        ("unmet requirements", unmet.collect()),
-        ("needs your approval (--allow)", privileges.collect()),
-        ("secrets", plan.secrets.clone()),
-        ("downloads", downloads::lines(plan, hub)),
-        ("deviates from the guide", deviations.collect()),
-        ("notes", plan.notes.clone()),
-        ("gpus", gpus.unwrap_or_default()),
-        ("removed (--least-privilege)", removed.collect()),
-        ("container", container_lines(plan)),
-    ] {
-        section(&mut out, title, lines);
-    }
-    out.push_str("\nsteps\n");
-    for step in &plan.steps {
-        let when = Some(step.when.to_string()).filter(|when| !when.is_empty());
-        let on = step.on.map(|on| match on {
-            Placement::Head => "on the head".to_owned(),
-            Placement::All => "on all nodes".to_owned(),
-            Placement::Others => "on all nodes but the head".to_owned(),
-        });
-        let notes: Vec<String> = on.into_iter().chain(when).collect();
-        let condition = if notes.is_empty() {
-            String::new()
-        } else {
-            format!("  [{}]", notes.join(", "))
-        };
-        let _ = writeln!(out, "  {:02} {}{condition}", step.number, step.name);
-        for line in step_lines(plan, step) {
-            for part in line.lines() {
-                let _ = writeln!(out, "       {part}");
-            }
-        }
     }
     out
 }

@@ -1,5 +1,7 @@
 //! JSON Schema, as much of it as our schemas use.
 
+use std::cmp::Ordering;
+
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -21,20 +23,8 @@ pub fn fits(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<
             "type" if !has_type(rule, value) => return here(),
             "const" if rule != value => return here(),
             "not" if *rule == json!({}) => return here(),
-            "minimum"
-                if value
-                    .as_f64()
-                    .is_some_and(|value| value < rule.as_f64().unwrap()) =>
-            {
-                return here();
-            }
-            "maximum"
-                if value
-                    .as_f64()
-                    .is_some_and(|value| value > rule.as_f64().unwrap()) =>
-            {
-                return here();
-            }
+            "minimum" if compared(value, rule) == Some(Ordering::Less) => return here(),
+            "maximum" if compared(value, rule) == Some(Ordering::Greater) => return here(),
             "enum" if !rule.as_array().unwrap().contains(value) => return here(),
             "minItems" if (value.as_array().unwrap().len() as u64) < rule.as_u64().unwrap() => {
                 return here();
@@ -87,14 +77,8 @@ pub fn fits(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<
             "additionalProperties" => {
                 for (name, value) in value.as_object().into_iter().flatten() {
                     let place = format!("{place}/{name}");
-                    if schema
-                        .pointer("/properties")
-                        .and_then(|known| known.get(name))
-                        .is_some()
-                    {
-                        continue;
-                    }
                     match rule {
+                        _ if !schema["properties"][name].is_null() => {}
                         Value::Bool(false) => return Err(place),
                         rule => fits(root, rule, value, &place)?,
                     }
@@ -104,6 +88,11 @@ pub fn fits(root: &Value, schema: &Value, value: &Value, place: &str) -> Result<
         }
     }
     Ok(())
+}
+
+/// How a number compares with a limit.
+fn compared(value: &Value, limit: &Value) -> Option<Ordering> {
+    value.as_f64()?.partial_cmp(&limit.as_f64().unwrap())
 }
 
 fn has_type(rule: &Value, value: &Value) -> bool {

@@ -159,20 +159,22 @@ impl RecipeLanguage<'_> {
                 Some(help) => undefined(problems, help),
                 None => true,
             },
-            _ => {
-                let roots = [
-                    "params", "variant", "scenario", "mode", "trial", "gpus", "models", "nodes",
-                    "node", "head",
-                ];
-                let help = if names.params.contains_key(path) {
-                    format!("did you mean `params.{path}`?")
-                } else if root == "env" {
-                    "for an environment variable, write `$NAME`: the shell reads it".into()
-                } else {
-                    did_you_mean(root, roots, "expressions know")
-                };
-                undefined(problems, help)
-            }
+            _ => undefined(problems, self.instead_of(path, root)),
+        }
+    }
+
+    /// Returns what to write in place of a name that nothing begins with.
+    fn instead_of(&self, path: &str, root: &str) -> String {
+        let roots = [
+            "params", "variant", "scenario", "mode", "trial", "gpus", "models", "nodes", "node",
+            "head",
+        ];
+        if self.names.params.contains_key(path) {
+            format!("did you mean `params.{path}`?")
+        } else if root == "env" {
+            "for an environment variable, write `$NAME`: the shell reads it".into()
+        } else {
+            did_you_mean(root, roots, "expressions know")
         }
     }
 

@@ -85,15 +85,8 @@ pub fn build(
     let container = builder.container(&image)?;
     builder.add_steps(&container)?;
     let services = service::own_containers(&builder.steps);
-    let mut sources: Vec<String> = std::iter::once(&container)
-        .chain(services.map(|(_, container)| container))
-        .flat_map(|container| &container.mounts)
-        // The driver's own files, which cannot be written, are no recipe's wish.
-        .filter(|mount| !mount.read_only || !host.gpu_support.has_file(&mount.source))
-        .map(|mount| mount.source.clone())
-        .collect();
-    let mut seen = BTreeSet::new();
-    sources.retain(|source| seen.insert(source.clone()));
+    let services = services.map(|(_, container)| container);
+    let sources = mounted(std::iter::once(&container).chain(services), host);
     let assigned = builder.assigned_gpus.as_ref();
     let unmet = unmet(&recipe.requires, host, assigned, !options.gpus.is_empty());
     let system = recipe.submission.system.as_deref();
@@ -138,6 +131,21 @@ pub fn build(
         verify_cache: false,
         telemetry: Interval::default(),
     })
+}
+
+/// What containers mount, each once. The driver's own files, which cannot be written, are no recipe's wish.
+fn mounted<'a>(
+    containers: impl Iterator<Item = &'a ContainerSpec>,
+    host: &HostView,
+) -> Vec<String> {
+    let mut sources: Vec<String> = containers
+        .flat_map(|container| &container.mounts)
+        .filter(|mount| !mount.read_only || !host.gpu_support.has_file(&mount.source))
+        .map(|mount| mount.source.clone())
+        .collect();
+    let mut seen = BTreeSet::new();
+    sources.retain(|source| seen.insert(source.clone()));
+    sources
 }
 
 /// Refuses secrets that the command line does not allow.
