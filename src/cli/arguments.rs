@@ -13,6 +13,8 @@ pub use doctor::DoctorArguments;
 pub use run::{BatchArguments, BisectArguments, RunArguments};
 pub use runs::{RemoveOptions, RunsArguments, RunsCommand};
 
+use super::resume::Process;
+use crate::app::clean::containers::Extent;
 use crate::app::nodes::{self, Allocation};
 use crate::app::options::{
     CompareRequest, GlobalOptions, JudgeRequest, PlanRequest, RecipeRequest, ReportRequest,
@@ -152,15 +154,9 @@ pub enum Command {
         /// Judge performance without accuracy as inconclusive (exit code 5)
         #[arg(long)]
         require_accuracy: bool,
-        /// Run as the background process that `run --detach` starts.
-        #[arg(long, hide = true)]
-        in_background: bool,
-        /// Run in the job that `run --site` submits, on the first of its nodes.
-        #[arg(long, hide = true)]
-        in_job: bool,
-        /// The array of the batch that the job is a task of.
-        #[arg(long, hide = true, requires = "in_job")]
-        array: Option<usize>,
+        /// Which process this is.
+        #[command(flatten)]
+        process: Process,
     },
     /// Print the output of a run's steps
     Logs {
@@ -245,15 +241,9 @@ pub enum Command {
     Clean {
         /// Remove only this run's container
         run: Option<String>,
-        /// Also remove containers with a running benchmark or uncollected results
-        #[arg(long)]
-        all: bool,
-        /// Also remove other users' containers; only root can
-        #[arg(long, conflicts_with = "cached")]
-        all_users: bool,
-        /// Print what would be removed, without removing it
-        #[arg(long)]
-        dry_run: bool,
+        /// Which containers.
+        #[command(flatten)]
+        extent: Extent,
         /// Remove this cached directory instead of containers; without KEY, list cached directories
         /// and their sizes
         #[arg(long, value_name = "KEY", num_args = 0..=1, conflicts_with = "run")]

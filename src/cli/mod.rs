@@ -31,12 +31,10 @@ mod verify;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use crate::app::clean::containers::Extent;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{self, clean, nodes, stop, terminal};
 use arguments::{Arguments, Command};
-use resume::Process;
 
 use crate::results::verdict::ExitCode as Exit;
 
@@ -70,14 +68,10 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
     let global = arguments.global;
     check_format(&global, &arguments.command)?;
     match arguments.command {
-        Command::List {
-            filter,
-            results: Some(tree),
-        } => list_results::list(&global, &tree, &filter),
-        Command::List {
-            filter,
-            results: None,
-        } => list::list(&global, &filter),
+        Command::List { filter, results } => match results {
+            Some(tree) => list_results::list(&global, &tree, &filter),
+            None => list::list(&global, &filter),
+        },
         Command::Catalogue => catalogue::catalogue(),
         Command::Show { recipe, resolved } => show::show(&global, &recipe, resolved),
         Command::Check { files } => Ok(check::check(&global, &files)),
@@ -85,14 +79,11 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             plan,
             matrix,
             format,
-            site: Some(site),
-        } => plan::for_site(&global, &site, &plan, &matrix, format),
-        Command::Plan {
-            plan,
-            matrix,
-            format,
-            site: None,
-        } => plan::plan(&global, &plan, &matrix, format),
+            site,
+        } => match site {
+            Some(site) => plan::for_site(&global, &site, &plan, &matrix, format),
+            None => plan::plan(&global, &plan, &matrix, format),
+        },
         Command::Run {
             plan,
             nodes,
@@ -105,17 +96,8 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             run,
             from,
             require_accuracy,
-            in_background,
-            in_job,
-            array,
-        } => {
-            let process = Process {
-                in_background,
-                in_job,
-                array,
-            };
-            resume::resume(&global, &run, from.as_deref(), require_accuracy, process)
-        }
+            process,
+        } => resume::resume(&global, &run, from.as_deref(), require_accuracy, process),
         Command::Logs {
             run,
             node,
@@ -144,25 +126,13 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             from,
         } => new::new(&name, from.as_deref(), &results),
         Command::Clean {
-            cached: Some(key),
-            all,
-            dry_run,
-            ..
-        } => clean::cached::clean(&global, key.as_deref(), all, dry_run),
-        Command::Clean {
             run,
-            all,
-            all_users,
-            dry_run,
-            ..
-        } => {
-            let extent = Extent {
-                all,
-                all_users,
-                dry_run,
-            };
-            clean::containers::clean(&global, run.as_deref(), extent)
-        }
+            extent,
+            cached,
+        } => match cached {
+            Some(key) => clean::cached::clean(&global, key.as_deref(), extent.all, extent.dry_run),
+            None => clean::containers::clean(&global, run.as_deref(), extent),
+        },
         Command::Schema { of } => Ok(docs::schema(of)),
         Command::Completions { shell } => Ok(docs::completions(shell)),
         Command::Man => docs::man(),

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use clap::Args;
+
 use super::{batch, judge};
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
@@ -12,13 +14,16 @@ use crate::store::journal::{Event, Journal, State};
 use crate::store::{Home, Record};
 
 /// Which process this is of a run or a batch.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Args)]
 pub struct Process {
-    /// The one in the background that `--detach` starts.
+    /// Run as the background process that `run --detach` starts.
+    #[arg(long, hide = true)]
     pub in_background: bool,
-    /// The one in the job of a site.
+    /// Run in the job that `run --site` submits, on the first of its nodes.
+    #[arg(long, hide = true)]
     pub in_job: bool,
-    /// The one in a task of this array of a batch.
+    /// The array of the batch that the job is a task of.
+    #[arg(long, hide = true, requires = "in_job")]
     pub array: Option<usize>,
 }
 

@@ -9,7 +9,7 @@ use crate::plan::Plan;
 use crate::plan::deviation::REIMPLEMENTED;
 use crate::plan::text::downloads;
 use crate::results::verdict::ExitCode;
-use retrial_recipe::model::{ExpectationKind, Recipe};
+use retrial_recipe::model::Recipe;
 use retrial_recipe::{self};
 
 /// Shows a recipe.
@@ -108,11 +108,7 @@ fn text(
         for (name, list) in &measured.expect {
             for one in list {
                 published = true;
-                let kind = match one.kind {
-                    ExpectationKind::Official => "official",
-                    ExpectationKind::Guide => "guide",
-                    ExpectationKind::ThirdParty => "third party",
-                };
+                let kind = one.kind.text();
                 let source = one
                     .source
                     .as_deref()

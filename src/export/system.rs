@@ -9,7 +9,6 @@ use super::files::json;
 use super::model::SourceRun;
 use crate::host::model::{Gpu, HostView};
 use retrial_mlperf::submission::fields::{Must, NETWORK, POWER, SYSTEM};
-use retrial_recipe::model::GpuVendor;
 
 impl Builder<'_> {
     /// Describes the system, and notes the fields without a value.
@@ -108,10 +107,7 @@ fn of_host(run: &SourceRun) -> BTreeMap<&'static str, String> {
     let gpus = gpus(run);
     known.insert("accelerators_per_node", gpus.len().to_string());
     if let Some(gpu) = gpus.first() {
-        let vendor = match gpu.vendor {
-            GpuVendor::Amd => "AMD",
-            GpuVendor::Nvidia => "NVIDIA",
-        };
+        let vendor = gpu.vendor.name();
         known.insert("accelerator_model_name", format!("{vendor} {}", gpu.model));
         let vram = gpu.vram.map(bytes).unwrap_or_default();
         known.insert("accelerator_memory_capacity", vram);

@@ -224,7 +224,7 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
                     .iter()
                     .flat_map(|(name, list)| {
                         list.iter()
-                            .map(move |one| format!("{name} {} ({})", one.value, kind(one.kind)))
+                            .map(move |one| format!("{name} {} ({})", one.value, one.kind.text()))
                     })
                     .collect();
                 let expected = if expected.is_empty() {
@@ -236,15 +236,6 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
             })
             .collect(),
         Action::Remove => vec!["remove the container".to_owned()],
-    }
-}
-
-fn kind(kind: retrial_recipe::model::ExpectationKind) -> &'static str {
-    use retrial_recipe::model::ExpectationKind as Kind;
-    match kind {
-        Kind::Official => "official",
-        Kind::Guide => "guide",
-        Kind::ThirdParty => "third party",
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use clap::Args;
+
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{open, runtime, terminal};
@@ -13,13 +15,16 @@ use crate::store::lock::FileLock;
 use retrial_engine::api::{ContainerState, Engine};
 
 /// Which containers are removed.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Args)]
 pub struct Extent {
-    /// Include containers with a running benchmark or uncollected results.
+    /// Also remove containers with a running benchmark or uncollected results
+    #[arg(long)]
     pub all: bool,
-    /// Include other users' containers; needs root.
+    /// Also remove other users' containers; only root can
+    #[arg(long, conflicts_with = "cached")]
     pub all_users: bool,
-    /// Print what would be removed, and remove nothing.
+    /// Print what would be removed, without removing it
+    #[arg(long)]
     pub dry_run: bool,
 }
 

@@ -131,11 +131,7 @@ pub fn depends_on_engine(container: &Container, gpus: Option<&GpuRequest>) -> bo
 
 /// Whether the recipe's own keys inject GPUs of a vendor.
 fn names_gpus(container: &Container, vendor: GpuVendor) -> bool {
-    let runtime = match vendor {
-        GpuVendor::Amd => "amd",
-        GpuVendor::Nvidia => "nvidia",
-    };
-    container.extra.runtime.as_deref() == Some(runtime)
+    container.extra.runtime.as_deref() == Some(vendor.into())
         || container.devices.iter().any(|name| is_of(name, vendor))
 }
 

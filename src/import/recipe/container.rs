@@ -123,10 +123,7 @@ fn requirements(draft: &mut Draft, published: &PublishedSubmission) {
 }
 
 fn gpus(one: &Accelerators, vendor: GpuVendor, count: u32) -> String {
-    let vendor = match vendor {
-        GpuVendor::Amd => "amd",
-        GpuVendor::Nvidia => "nvidia",
-    };
+    let vendor: &str = vendor.into();
     let models: Vec<String> = one.models.iter().map(|model| in_quotes(model)).collect();
     let models = match models[..] {
         [] => String::new(),

@@ -6,7 +6,7 @@ use crate::report::document::{Block, Cell, Column, Table};
 use crate::results::verdict::{
     Bounds, FigureValue, Judgement, Outcome, Reference, ResultVerdict, Verdict, number,
 };
-use retrial_recipe::model::{Claim, ExpectationKind};
+use retrial_recipe::model::Claim;
 
 /// More figures of one result than this are a table of their own, and their sentences are one.
 pub(super) const MANY: usize = 8;
@@ -196,14 +196,9 @@ fn row(
 }
 
 pub(super) fn source(reference: &Reference) -> String {
-    let kind = match reference.kind {
-        ExpectationKind::Official => "official",
-        ExpectationKind::Guide => "guide",
-        ExpectationKind::ThirdParty => "third party",
-    };
     match reference.source.clone() {
         Some(source) if source.chars().count() <= LONGEST_SOURCE => source,
-        _ => kind.to_owned(),
+        _ => reference.kind.text().to_owned(),
     }
 }
 

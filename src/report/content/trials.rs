@@ -4,7 +4,7 @@ use crate::report::csv;
 use crate::results::verdict::{
     FigureValue, Judgement, Reference, ResultVerdict, TrialVerdict, Verdict,
 };
-use retrial_recipe::model::{ExpectationKind, Submission};
+use retrial_recipe::model::Submission;
 
 /// A figure of a trial, with its context.
 struct Row<'a> {
@@ -75,12 +75,8 @@ const COLUMNS: [Column; 29] = [
         number(row.reference.map(|one| one.value))
     }),
     ("published_kind", |row| {
-        match row.reference.map(|one| one.kind) {
-            None => String::new(),
-            Some(ExpectationKind::Official) => "official".to_owned(),
-            Some(ExpectationKind::Guide) => "guide".to_owned(),
-            Some(ExpectationKind::ThirdParty) => "third-party".to_owned(),
-        }
+        let kind = row.reference.map(|one| <&str>::from(one.kind));
+        kind.unwrap_or_default().to_owned()
     }),
     ("published_source", |row| {
         let source = row.reference.and_then(|one| one.source.clone());

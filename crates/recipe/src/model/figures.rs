@@ -201,7 +201,9 @@ words! {
     /// Who published a figure; official decides, the others are shown.
     #[derive(
         Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+        strum::IntoStaticStr,
     )]
+    #[strum(serialize_all = "kebab-case")]
     pub enum ExpectationKind {
         /// In the results of the round.
         Official = "official",
@@ -209,6 +211,17 @@ words! {
         Guide = "guide",
         /// By somebody else on the same GPU.
         ThirdParty = "third-party",
+    }
+}
+
+impl ExpectationKind {
+    /// Returns the words as text has them.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::ThirdParty => "third party",
+            word => word.into(),
+        }
     }
 }
 

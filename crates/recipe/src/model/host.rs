@@ -60,7 +60,10 @@ const PARTITIONS: &[Word] = &[
 
 words! {
     /// Who made a GPU.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[derive(
+        Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::IntoStaticStr,
+    )]
+    #[strum(serialize_all = "lowercase")]
     pub enum GpuVendor {
         /// AMD Instinct and Radeon.
         Amd = "amd",

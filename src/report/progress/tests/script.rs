@@ -1,5 +1,7 @@
 //! Scripted runs for the reporters' tests.
 
+mod measured;
+
 use jiff::Timestamp;
 
 use crate::host::model::HostView;
@@ -228,7 +230,8 @@ pub fn run() -> Vec<Event> {
     )];
     events.extend(pull((1, "pull"), 100));
     events.extend(prepared());
-    events.extend(measured());
+    events.extend(measured::measured());
+    events.extend(measured::failed_and_ended());
     events
 }
 
@@ -269,115 +272,6 @@ fn prepared() -> Vec<Event> {
                 },
             },
             seconds: 0.0,
-        },
-    ));
-    events
-}
-
-fn second_trial() -> What {
-    let figure = "tokens_per_second".to_owned();
-    What::Measured {
-        trial: "trial 2 of 5".to_owned(),
-        figures: vec![(figure, 103_480.2, "tokens/s".to_owned())],
-    }
-}
-
-fn measured() -> Vec<Event> {
-    let offline = Some((5, "offline-performance"));
-    let mut events = Vec::new();
-    let command = "python /lab-mlperf-inference/code/main.py --config-path /lab-mlperf-inference/code/llama2-70b-99/ --config-name offline_mi355x test_mode=performance";
-    events.push(at(43_600, offline, began(command, Some(3600))));
-    for line in 1..=240_i64 {
-        events.push(at(
-            43_600 + line * 3000,
-            offline,
-            output(&format!("query {line:04} of 2000")),
-        ));
-    }
-    events.push(at(
-        764_000,
-        offline,
-        What::LeftRunning {
-            processes: vec!["311 rocm-smi".to_owned()],
-        },
-    ));
-    events.push(at(
-        764_100,
-        offline,
-        What::StepEnded {
-            end: StepEnd::Done { exit_code: Some(0) },
-            seconds: 720.5,
-        },
-    ));
-    let collected = What::Collected {
-        from: "/results/run_1".to_owned(),
-        to: "results/Offline/performance/run_1".to_owned(),
-        files: 6,
-        bytes: 3_400_000,
-        left_out: vec!["trace.json: a link".to_owned()],
-    };
-    events.push(at(
-        764_200,
-        Some((6, "collect-offline")),
-        began("collect /results/run_1", None),
-    ));
-    events.push(at(764_300, Some((6, "collect-offline")), collected));
-    events.push(at(764_350, Some((6, "collect-offline")), second_trial()));
-    events.push(at(764_400, Some((6, "collect-offline")), done(0.2)));
-    let accuracy = Some((7, "offline-accuracy"));
-    events.push(at(
-        764_500,
-        accuracy,
-        began("bash run_accuracy.sh", Some(5400)),
-    ));
-    events.push(at(
-        764_600,
-        None,
-        What::Warning {
-            text: "the engine was away for 12 s".to_owned(),
-        },
-    ));
-    events.push(at(895_700, accuracy, failed()));
-    events.push(at(895_800, Some((8, "judge")), began("judge", None)));
-    events.push(at(
-        895_900,
-        Some((8, "judge")),
-        What::Judged {
-            outcome: "failed".to_owned(),
-            sentence: "offline-accuracy ended with exit code 2".to_owned(),
-        },
-    ));
-    events.push(at(
-        895_900,
-        Some((8, "judge")),
-        What::StepEnded {
-            end: StepEnd::Done { exit_code: None },
-            seconds: 0.1,
-        },
-    ));
-    events.push(at(
-        896_000,
-        Some((9, "remove")),
-        began("remove the container", None),
-    ));
-    events.push(at(
-        896_300,
-        Some((9, "remove")),
-        What::ContainerRemoved {
-            id: "c0ffee".repeat(10),
-        },
-    ));
-    events.push(at(
-        896_300,
-        Some((9, "remove")),
-        StepEnd::Stopped.ended(0.3),
-    ));
-    events.push(at(
-        896_400,
-        None,
-        What::RunEnded {
-            exit_code: 4,
-            reason: None,
         },
     ));
     events

@@ -1,0 +1,127 @@
+//! Results of a tree compared with published ones.
+
+use super::*;
+
+#[test]
+fn results_are_compared_with_published_ones() {
+    let table = example().join("summary_results.json");
+    let table = table.to_str().unwrap();
+    let said = judge(&example(), &["--reference", table]);
+    let offline = said.result(OFFLINE);
+    assert_eq!(offline["outcome"], "reproduced");
+    assert_eq!(offline["references"][0]["value"], 11_812.3);
+    assert_eq!(offline["references"][0]["source"], "6.0-9001");
+    let ratio = offline["ratio"].as_f64().unwrap();
+    assert!((ratio - 11_800.5 / 11_812.3).abs() < 1e-9);
+    assert!(offline["bounds"]["lower"].as_f64().unwrap() < ratio);
+    assert_eq!(said.result(SERVER)["outcome"], "not reproduced");
+    // One of mine next to a vendor's row.
+    let mine = example().join(BENCHMARK).join("Server");
+    let said = judge(&mine, &["--reference", table, "--reference-id", "6.0-9002"]);
+    assert_eq!(said.result(SERVER)["references"][0]["value"], 12_400.0);
+    let said = judge(
+        &mine,
+        &["--reference", table, "--reference-system", "Example server"],
+    );
+    assert_eq!(said.result(SERVER)["references"][0]["value"], 12_400.0);
+    // Another tree.
+    let other = tree();
+    let said = judge(&example(), &["--reference", other.path().to_str().unwrap()]);
+    assert_eq!(said.result(OFFLINE)["ratio"], 1.0);
+    // The same folder outside of any tree: nothing but the flags and the seeds tell what it is.
+    let loose = tempfile::tempdir().unwrap();
+    copy(
+        &mine.join("performance/run_1"),
+        &loose.path().join("Server"),
+    );
+    let flags = [
+        "--benchmark",
+        "llama2-70b-99",
+        "--reference",
+        table,
+        "--reference-id",
+        "6.0-9002",
+    ];
+    let home = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .arg("judge")
+        .arg(loose.path())
+        .args(["--output", "json"])
+        .args(flags)
+        .output()
+        .unwrap();
+    let said: Value = serde_json::from_slice(&home.stdout).unwrap();
+    let result = &said["results"][0];
+    assert_eq!(result["round"], "v6.0", "{result}");
+    assert_eq!(result["references"][0]["value"], 12_400.0, "{result}");
+}
+
+#[test]
+fn what_cannot_be_used_says_so() {
+    let run = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+            .arg("judge")
+            .arg(example())
+            .args(arguments)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        (output.status.code().unwrap(), said)
+    };
+    let (code, said) = run(&["--round", "v9.9"]);
+    assert_eq!(code, 2);
+    assert!(said.contains("v9.9") && said.contains("v6.0"), "{said}");
+    let (code, said) = run(&["--reference", "/dev/null"]);
+    assert_eq!(code, 2, "{said}");
+    let table = example().join("summary_results.json");
+    let (code, said) = run(&[
+        "--reference",
+        table.to_str().unwrap(),
+        "--reference-id",
+        "1.0-0001",
+    ]);
+    assert_eq!(code, 2);
+    assert!(said.contains("1.0-0001"), "{said}");
+}
+
+fn failed(directory: &Path, arguments: &[&str]) -> (i32, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .arg("judge")
+        .arg(directory)
+        .args(arguments)
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code().unwrap(), errors)
+}
+
+#[test]
+fn a_row_that_nothing_is_compared_with_is_an_error() {
+    let published = example().join("summary_results.json");
+    let published = published.to_str().unwrap();
+    let server = example().join(BENCHMARK).join("Server");
+    let of_offline = ["--reference", published, "--reference-id", "6.0-9001"];
+    let (code, errors) = failed(&server, &of_offline);
+    assert_eq!(code, 2, "{errors}");
+    assert!(
+        errors.contains("its row 6.0-9001 is of other benchmarks or scenarios"),
+        "{errors}"
+    );
+    let of_server = ["--reference", published, "--reference-id", "6.0-9002"];
+    assert_eq!(failed(&server, &of_server).0, 1, "not reproduced");
+}
+
+#[test]
+fn results_of_another_system_are_compared_on_demand() {
+    let recipe = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";
+    let results = example().join(BENCHMARK);
+    let (code, errors) = failed(&results, &["--recipe", recipe]);
+    assert_eq!(code, 2, "{errors}");
+    assert!(
+        errors.contains("system 8xEXAMPLE_2xCPU (recipe: "),
+        "{errors}"
+    );
+    let said = judge(&results, &["--recipe", recipe, "--force"]);
+    let qualifiers = said.result("Offline/performance")["qualifiers"].to_string();
+    assert!(qualifiers.contains("modified"), "{qualifiers}");
+    assert!(qualifiers.contains("8xEXAMPLE_2xCPU"), "{qualifiers}");
+}

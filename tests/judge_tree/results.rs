@@ -1,0 +1,196 @@
+//! Kinds of results in a tree: with a power meter, of an endpoint, of the open division.
+
+use super::*;
+
+#[test]
+fn power_is_the_meters_mean_while_the_run_was_measured() {
+    let tree = tree();
+    let run = tree.path().join(BENCHMARK).join(OFFLINE);
+    let detail = fs::read_to_string(run.join("mlperf_log_detail.txt")).unwrap();
+    let moment = |key: &str| {
+        let (_, rest) = detail
+            .split_once(&format!(r#""{key}", "value": ""#))
+            .unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    };
+    let meter = |begin: &str, watts: &str| format!("Time,{begin},Watts,{watts},Volts,230.0\n");
+    let (day, end) = (moment("power_begin"), moment("power_end"));
+    let (hour, _) = end.rsplit_once(':').unwrap();
+    let log = [
+        meter(&day, "9000.0"),
+        meter(&format!("{hour}:00.000"), "8000.0"),
+        meter(&format!("{hour}:00.001"), "8100.0"),
+        meter(&end, "9000.0"),
+    ];
+    fs::write(run.join("spl.txt"), log.concat()).unwrap();
+    let said = judge(tree.path(), &[]);
+    let power = &said.result(OFFLINE)["figures"]["average_power_w"];
+    assert_eq!(power["unit"], "W");
+    assert_eq!(power["value"], 8050.0);
+    let lacks = said.broken_benchmark().join("\n");
+    assert!(lacks.contains("ranging"), "{lacks}");
+
+    fs::write(run.join("spl.txt"), meter(&day, "9000.0")).unwrap();
+    let broken = judge(tree.path(), &[]).broken(OFFLINE).join("\n");
+    assert!(broken.contains("1 samples, and none between"), "{broken}");
+}
+
+#[test]
+fn the_log_of_a_performance_run_is_no_second_result() {
+    let tree = tree();
+    let offline = tree.path().join(BENCHMARK).join("Offline");
+    for log in ["mlperf_log_summary.txt", "mlperf_log_detail.txt"] {
+        fs::copy(
+            offline.join("performance/run_1").join(log),
+            offline.join("accuracy").join(log),
+        )
+        .unwrap();
+    }
+    let said = judge(tree.path(), &[]);
+    assert_eq!(said.results().len(), 8);
+    let accuracy = said.result("Offline/accuracy");
+    assert_eq!(
+        (&accuracy["mode"], &accuracy["deciding"]),
+        (&"accuracy".into(), &"ROUGE1".into())
+    );
+    assert!(accuracy["figures"].get("tokens_per_second").is_none());
+    let told = accuracy["rules"].as_array().unwrap().iter();
+    assert!(
+        told.into_iter()
+            .any(|rule| rule["measured"] == "PerformanceOnly")
+    );
+}
+
+#[test]
+fn the_open_division_may_have_any_accuracy_and_names() {
+    let tree = tree();
+    let open = tree.path().join("open/Example");
+    fs::create_dir(tree.path().join("open")).unwrap();
+    fs::rename(tree.path().join("closed/Example"), &open).unwrap();
+    let system = open.join("systems/8xEXAMPLE_2xCPU.json");
+    let text = fs::read_to_string(&system)
+        .unwrap()
+        .replace("\"closed\"", "\"open\"");
+    fs::write(&system, text).unwrap();
+    let results = open.join("results/8xEXAMPLE_2xCPU");
+    fs::rename(results.join("llama2-70b-99"), results.join("llama-pruned")).unwrap();
+    fs::write(
+        open.join("model_mapping.json"),
+        r#"{"llama-pruned": "llama2-70b-99"}"#,
+    )
+    .unwrap();
+    let accuracy = results.join("llama-pruned/Offline/accuracy/accuracy.txt");
+    let text = fs::read_to_string(&accuracy)
+        .unwrap()
+        .replace("44.5371", "33.3");
+    fs::write(&accuracy, text).unwrap();
+    fs::remove_dir_all(results.join("llama-pruned/Offline/TEST06")).unwrap();
+    let said = judge(tree.path(), &[]);
+    assert_eq!(said.broken_benchmark(), [""; 0]);
+    let offline = said.result(OFFLINE);
+    assert_eq!(
+        (&offline["valid"], &offline["benchmark"]),
+        (&true.into(), &"llama-pruned".into()),
+        "{offline}"
+    );
+    assert_eq!(offline["figures"]["tokens_per_second"]["value"], 11_800.5);
+    assert_eq!(said.json["benchmarks"][0]["official"], "llama2-70b-99");
+}
+
+/// What an endpoint leaves in place of LoadGen's logs (v6.1), with figures that nobody measured.
+#[test]
+fn results_of_an_endpoint_are_judged() {
+    let tree = tree();
+    let results = tree.path().join("closed/Example/results/8xEXAMPLE_2xCPU");
+    fs::remove_dir_all(results.join("llama2-70b-99")).unwrap();
+    let scenario = results.join("deepseek-r1/Interactive");
+    for folder in ["performance", "accuracy"] {
+        fs::create_dir_all(scenario.join(folder)).unwrap();
+    }
+    let config = "type: online\nmodel_params:\n  streaming: 'on'\nsettings:\n  runtime:\n    min_duration_ms: 1500000\n    \
+        n_samples_to_issue: 330000\n    scheduler_random_seed: 16159082839903944936\n    \
+        dataloader_random_seed: 2747215439041700203\n  load_pattern:\n    type: poisson\n    target_qps: 170.0\n";
+    fs::write(scenario.join("config.yaml"), config).unwrap();
+    let summary = r#"{"n_samples_issued": 330000, "n_samples_completed": 330000, "n_samples_failed": 0,
+        "duration_ns": 2077965287526, "complete": true,
+        "ttft": {"early_stopping_percentiles": {"99.0": 484730193.0}},
+        "tpot": {"early_stopping_percentiles": {"99.0": 12560416.4}},
+        "latency": {"avg": 39897557014.6, "early_stopping_percentiles": {"99": 196907292356.0}},
+        "output_sequence_lengths": {"avg": 3875.0}, "qps": 158.8, "tps": 615400.5}"#;
+    fs::write(scenario.join("performance/result_summary.json"), summary).unwrap();
+    let scores = r#"{"accuracy_scores": [{"dataset_name": "deepseek-r1", "score": 81.2, "unit_samples": 4388,
+        "total_samples": 4388, "complete": true, "dataset_type": "accuracy", "output_sequence_lengths": {"avg": 3886.2}}]}"#;
+    fs::write(scenario.join("accuracy/accuracy_results.json"), scores).unwrap();
+    let said = judge(tree.path(), &[]);
+    assert_eq!(said.results().len(), 2);
+    let performance = said.result("Interactive/performance");
+    assert_eq!(performance["round"], "v6.1");
+    assert_eq!(performance["valid"], true, "{:#}", performance["rules"]);
+    assert_eq!(performance["deciding"], "completed_tokens_per_second");
+    assert_eq!(
+        performance["figures"]["completed_tokens_per_second"]["value"],
+        615_400.5
+    );
+    let accuracy = said.result("Interactive/accuracy");
+    assert_eq!(
+        (&accuracy["deciding"], &accuracy["valid"]),
+        (&"exact_match".into(), &true.into()),
+        "{accuracy:#}"
+    );
+    // Too late a first token, and a run that did not come to its end.
+    let late = summary
+        .replace("484730193.0", "1600000000.0")
+        .replace("\"complete\": true", "\"complete\": false");
+    fs::write(scenario.join("performance/result_summary.json"), late).unwrap();
+    let rules = judge(tree.path(), &[]).broken("Interactive/performance");
+    assert!(
+        rules.iter().any(|rule| rule.contains("first token")),
+        "{rules:?}"
+    );
+    assert!(rules.len() >= 2, "{rules:?}");
+}
+
+/// A test without logs of its own, as of v6.0, is looked at as in a tree.
+#[test]
+fn a_test_that_failed_is_found_without_a_tree() {
+    let tree = tree();
+    let verified = tree.path().join(BENCHMARK).join("Offline/TEST06");
+    let verified = verified.join("verify_accuracy.txt");
+    let text = fs::read_to_string(&verified).unwrap();
+    let loose = tempfile::tempdir().unwrap();
+    let recipe = ["--recipe", "mlperf-inference/v6.0/amd/llama2-70b-mi355x"];
+    for word in ["True", "False"] {
+        fs::write(&verified, text.replace("True", word)).unwrap();
+        let results = loose.path().join(word);
+        copy(&tree.path().join(BENCHMARK), &results);
+        let said = judge(&results, &recipe);
+        let found = said.broken("Offline/TEST06").join("\n");
+        assert_eq!(found.contains("TEST06 first token: False"), word == "False");
+        assert_eq!(said.result("Offline/TEST06")["valid"], word == "True");
+    }
+}
+
+#[test]
+fn a_log_of_the_meter_has_its_sum() {
+    let tree = tree();
+    let performance = tree.path().join(BENCHMARK).join("Offline/performance");
+    let detail = fs::read_to_string(performance.join("run_1/mlperf_log_detail.txt")).unwrap();
+    let (_, rest) = detail.split_once(r#""power_begin", "value": ""#).unwrap();
+    let (begin, _) = rest.split_once('"').unwrap();
+    let (day, _) = begin.rsplit_once(':').unwrap();
+    let log = format!("Time,{day}:59.000,Watts,8000.0,Volts,230.0\n");
+    fs::write(performance.join("run_1/spl.txt"), log).unwrap();
+    fs::create_dir(performance.join("power")).unwrap();
+    let server = performance.join("power/server.json");
+    let sum = "0000000000000000000000000000000000000000";
+    fs::write(
+        &server,
+        format!(r#"{{"results": {{"run_1/spl.txt": "{sum}"}}}}"#),
+    )
+    .unwrap();
+    let broken = judge(tree.path(), &[]).broken(OFFLINE).join("\n");
+    assert!(broken.contains("run_1/spl.txt: SHA-1 "), "{broken}");
+    fs::write(&server, r#"{"results": {}}"#).unwrap();
+    let broken = judge(tree.path(), &[]).broken(OFFLINE).join("\n");
+    assert!(broken.contains("run_1/spl.txt: not listed"), "{broken}");
+}
