@@ -100,32 +100,34 @@ impl Chromium {
         serde_json::from_str(&found).unwrap()
     }
 
-    /// What a page says on the console.
-    pub fn console(&self, page: &Path) -> Vec<String> {
-        let output = self.run(
-            &["--enable-logging=stderr", "--log-level=0", "--dump-dom"],
-            page,
-        );
+    /// What a page says on the console while this option writes something of it.
+    fn console(&self, page: &Path, option: &str) -> Vec<String> {
+        let logged = [
+            "--enable-logging=stderr",
+            "--log-level=0",
+            "--no-pdf-header-footer",
+            option,
+        ];
+        let output = self.run(&logged, page);
         let said = String::from_utf8_lossy(&output.stderr);
         let lines = said.lines().filter(|line| line.contains(":CONSOLE"));
         lines.map(str::to_owned).collect()
     }
 
-    /// How many pages it has on paper.
-    pub fn printed(&self, scratch: &Path, page: &Path) -> usize {
+    /// What a page says on the console, and how many pages it has on paper.
+    pub fn printed(&self, scratch: &Path, page: &Path) -> (Vec<String>, usize) {
         let file = scratch.join("printed.pdf");
-        let to = format!("--print-to-pdf={}", file.display());
-        self.run(&[&to, "--no-pdf-header-footer"], page);
+        let said = self.console(page, &format!("--print-to-pdf={}", file.display()));
         let bytes = fs::read(file).unwrap();
         assert!(bytes.starts_with(b"%PDF"));
         let text = String::from_utf8_lossy(&bytes);
-        text.matches("/Type /Page\n").count()
+        (said, text.matches("/Type /Page\n").count())
     }
 
-    /// A picture of it; gives its bytes.
-    pub fn screenshot(&self, scratch: &Path, page: &Path) -> usize {
+    /// What it says on the console, and the bytes of a picture of it.
+    pub fn screenshot(&self, scratch: &Path, page: &Path) -> (Vec<String>, usize) {
         let file = scratch.join("picture.png");
-        self.run(&[&format!("--screenshot={}", file.display())], page);
-        fs::read(file).unwrap().len()
+        let said = self.console(page, &format!("--screenshot={}", file.display()));
+        (said, fs::read(file).unwrap().len())
     }
 }
