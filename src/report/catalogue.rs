@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use itertools::{Itertools as _, join};
+
 use super::charts::extent;
 use crate::format::{limit, size};
 use crate::plan::deviation::{ALWAYS, REIMPLEMENTED};
@@ -73,7 +75,7 @@ fn whole(out: &mut String, entry: &Entry) {
         "qualifier",
         own.then(|| format!("reimplemented: {REIMPLEMENTED}")),
     );
-    line(out, "sources", Some(sources.collect::<Vec<_>>().join(", ")));
+    line(out, "sources", Some(join(sources, ", ")));
     figures(out, recipe);
     list(out, "Host notes", &recipe.host_notes);
     list(out, "Deviations", &recipe.deviations);
@@ -95,14 +97,15 @@ fn about(out: &mut String, recipe: &Recipe) {
         submission.system.as_deref(),
         Some(submission.benchmark.as_str()),
     ];
-    let who: Vec<&str> = who.into_iter().flatten().collect();
-    line(out, "submission", Some(who.join(", ")));
+    line(
+        out,
+        "submission",
+        Some(join(who.into_iter().flatten(), ", ")),
+    );
     let requires = &recipe.requires;
     let gpus = requires.gpus.as_ref().map(|gpus| {
         let partition = gpus.partition.as_ref();
-        let partition = partition
-            .map(|mode| format!(" as {mode}"))
-            .unwrap_or_default();
+        let partition = partition.map_or(String::new(), |mode| format!(" as {mode}"));
         format!("{} × {}{partition}", gpus.count, gpus.models.join(" or "))
     });
     let hardware = [
@@ -113,8 +116,8 @@ fn about(out: &mut String, recipe: &Recipe) {
             .map(|bytes| format!("{} memory", size(bytes))),
         requires.disk.map(|bytes| format!("{} disk", size(bytes))),
     ];
-    let hardware: Vec<String> = hardware.into_iter().flatten().collect();
-    line(out, "needs", Some(hardware.join(", ")));
+    let hardware = join(hardware.into_iter().flatten(), ", ");
+    line(out, "needs", Some(hardware));
 }
 
 fn line(out: &mut String, key: &str, value: Option<String>) {
@@ -177,7 +180,7 @@ fn rows(out: &mut String, measured: &str, mode: Mode, measurement: &Measurement)
             let one = published.iter().find(|one| one.kind == kind)?;
             Some(format!("{name} {}", figure(one.value, "")))
         });
-        of_kind.collect::<Vec<_>>().join(", ")
+        join(of_kind, ", ")
     };
     row("", KINDS.map(cell));
 }
@@ -185,7 +188,7 @@ fn rows(out: &mut String, measured: &str, mode: Mode, measurement: &Measurement)
 /// `93046 (5.1-0098)`; of many the range.
 fn values(published: &[Expectation], kind: ExpectationKind, unit: &str) -> String {
     let of_kind = published.iter().filter(|one| one.kind == kind);
-    let of_kind: Vec<&Expectation> = of_kind.collect();
+    let of_kind = of_kind.collect_vec();
     if of_kind.len() <= 2 {
         let each = of_kind.iter().map(|one| {
             // The sources of guides are pages, which the list of sources has.
@@ -193,7 +196,7 @@ fn values(published: &[Expectation], kind: ExpectationKind, unit: &str) -> Strin
             let source = source.map(|source| format!(" ({source})"));
             figure(one.value, unit) + &source.collect::<String>()
         });
-        return each.collect::<Vec<_>>().join(", ");
+        return join(each, ", ");
     }
     let (low, high) = extent(of_kind.iter().map(|one| one.value));
     let (low, high) = (figure(low, unit), figure(high, unit));
@@ -208,5 +211,5 @@ fn link(source: &str) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    text.split_whitespace().join(" ")
 }

@@ -3,10 +3,9 @@
 //! Without the address at which a feed will be served, Atom's links are relative to it, and JSON Feed, which
 //! has no relative ones, has none.
 
-use std::fmt::Write as _;
-
 use atom_syndication as atom;
 use jiff::Timestamp;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::document::Line;
@@ -15,6 +14,9 @@ use super::document::Line;
 pub const JSON: &str = "feed.json";
 /// The same of the Atom feed.
 pub const ATOM: &str = "feed.xml";
+
+/// The characters that an id is written without.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
 /// A feed, before it has a format.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -51,18 +53,8 @@ pub struct Entry {
 impl Entry {
     /// Stays the same wherever the feed is served.
     fn urn(&self) -> String {
-        let mut urn = String::from("urn:retrial:verdict:");
-        for byte in self.id.bytes() {
-            match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
-                    urn.push(char::from(byte));
-                }
-                byte => {
-                    let _ = write!(urn, "%{byte:02X}");
-                }
-            }
-        }
-        urn
+        let id = utf8_percent_encode(&self.id, ENCODED);
+        format!("urn:retrial:verdict:{id}")
     }
 }
 

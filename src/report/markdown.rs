@@ -1,161 +1,116 @@
 //! Documents as Markdown, for the summary of a CI job.
 
-use std::fmt::Write as _;
+use itertools::join;
 
-use super::document::{Block, Cell, Conclusion, Document, Item, Section, Span, Table, Text};
+use super::document::{Block, Conclusion, Document, Item, Section, Table, Text};
 
 /// Renders a document as Markdown.
 #[must_use]
 pub fn render(document: &Document) -> String {
-    let mut text = String::new();
-    if !document.title.is_empty() {
-        let _ = writeln!(text, "# {}\n", escaped(&document.title));
-    }
-    blocks(&mut text, &document.blocks, 2);
-    text
+    heading(1, &document.title) + &blocks(&document.blocks, 2)
 }
 
-/// Writes blocks with blank lines in between.
-fn blocks(text: &mut String, all: &[Block], level: usize) {
-    for (position, one) in all.iter().enumerate() {
-        if position > 0 {
-            text.push('\n');
-        }
-        block(text, one, level);
+fn heading(level: usize, title: &str) -> String {
+    if title.is_empty() {
+        return String::new();
     }
+    format!("{} {}\n\n", "#".repeat(level.min(6)), escaped(title))
 }
 
-fn block(text: &mut String, block: &Block, level: usize) {
-    // Writing to a string cannot fail.
-    let _ = match block {
-        Block::Conclusion(one) => {
-            conclusion(text, one);
-            Ok(())
+/// Renders blocks with blank lines in between.
+fn blocks(all: &[Block], level: usize) -> String {
+    join(all.iter().map(|one| block(one, level)), "\n")
+}
+
+fn block(block: &Block, level: usize) -> String {
+    match block {
+        Block::Conclusion(one) => conclusion(one),
+        Block::Paragraph(one) => styled(one) + "\n",
+        Block::List(items) => items.iter().map(item).collect(),
+        Block::Table(table) => grid(table),
+        Block::Charts(charts) => {
+            let lines = charts.iter().map(|chart| {
+                let line = format!("{}: {}", chart.title, chart.description);
+                format!("- {}\n", escaped(&line.replace('\n', " ")))
+            });
+            lines.collect()
         }
-        Block::Paragraph(one) => writeln!(text, "{}", spans(one)),
-        Block::List(items) => {
-            for one in items {
-                item(text, one);
-            }
-            Ok(())
-        }
-        Block::Table(table) => {
-            grid(text, table);
-            Ok(())
-        }
-        Block::Charts(charts) => charts.iter().try_for_each(|chart| {
-            let line = format!("{}: {}", chart.title, chart.description);
-            writeln!(text, "- {}", escaped(&line.replace('\n', " ")))
-        }),
         Block::Verbatim(label, lines) => {
-            let fence = "`".repeat(
-                lines
-                    .iter()
-                    .map(|line| ticks(line))
-                    .max()
-                    .unwrap_or(0)
-                    .max(2)
-                    + 1,
-            );
-            let lines: String = lines
-                .iter()
-                .flat_map(|line| [line.as_str(), "\n"])
-                .collect();
-            writeln!(text, "{}\n\n{fence}\n{lines}{fence}", escaped(label))
+            let longest = lines.iter().map(|line| ticks(line)).max().unwrap_or(0);
+            let fence = "`".repeat(longest.max(2) + 1);
+            let lines = lines.iter().map(|line| format!("{line}\n"));
+            let lines: String = lines.collect();
+            format!("{}\n\n{fence}\n{lines}{fence}\n", escaped(label))
         }
         Block::Folded(summary, inner) => {
-            let begun = writeln!(text, "**{}**\n", escaped(summary));
-            blocks(text, inner, level);
-            begun
+            format!("**{}**\n\n{}", escaped(summary), blocks(inner, level))
         }
         Block::Section(Section {
             title,
             blocks: inner,
             ..
-        }) => {
-            if !title.is_empty() {
-                let _ = writeln!(text, "{} {}\n", "#".repeat(level.min(6)), escaped(title));
-            }
-            blocks(text, inner, level + 1);
-            Ok(())
-        }
-        Block::Notice(notice) => writeln!(text, "> {}", escaped(notice)),
-    };
+        }) => heading(level, title) + &blocks(inner, level + 1),
+        Block::Notice(notice) => format!("> {}\n", escaped(notice)),
+    }
 }
 
-fn conclusion(text: &mut String, one: &Conclusion) {
+fn conclusion(one: &Conclusion) -> String {
     let sign = one.mark.map_or("", |mark| mark.sign);
     let word = format!("{sign} {}", one.word);
-    if !word.trim().is_empty() {
-        let _ = write!(text, "**{}** ", escaped(word.trim()));
-    }
-    let _ = writeln!(text, "{}", escaped(&one.sentence));
-    if !one.alerts.is_empty() || !one.remarks.is_empty() {
-        text.push('\n');
-    }
-    for alert in &one.alerts {
-        let _ = writeln!(text, "- **! {}**", escaped(alert));
-    }
-    for (label, remark) in &one.remarks {
-        let _ = writeln!(text, "- *{}*: {}", escaped(label), spans(remark));
-    }
+    let word = match word.trim() {
+        "" => String::new(),
+        word => format!("**{}** ", escaped(word)),
+    };
+    let alerts = one.alerts.iter();
+    let alerts = alerts.map(|alert| format!("- **! {}**\n", escaped(alert)));
+    let remarks = one.remarks.iter();
+    let remarks =
+        remarks.map(|(label, text)| format!("- *{}*: {}\n", escaped(label), styled(text)));
+    let list: String = alerts.chain(remarks).collect();
+    let gap = if list.is_empty() { "" } else { "\n" };
+    format!("{word}{}\n{gap}{list}", escaped(&one.sentence))
 }
 
-fn item(text: &mut String, item: &Item) {
-    let sign = item
-        .mark
-        .map_or(String::new(), |mark| format!("{} ", mark.sign));
+fn item(item: &Item) -> String {
+    let sign = item.mark.map(|mark| format!("{} ", mark.sign));
     let key = match item.key.as_str() {
         "" => String::new(),
         key => format!("**{}** ", escaped(key)),
     };
-    let _ = writeln!(
-        text,
-        "- {}",
-        format!("{sign}{key}{}", spans(&item.text)).trim_end()
-    );
-    for (label, detail) in &item.details {
+    let text = format!("{}{key}{}", sign.unwrap_or_default(), styled(&item.text));
+    let details = item.details.iter().map(|(label, detail)| {
         let colon = if label.is_empty() { "" } else { ": " };
-        let _ = writeln!(text, "  - {}{colon}{}", escaped(label), escaped(detail));
-    }
-}
-
-fn grid(text: &mut String, table: &Table) {
-    if table.titled {
-        let _ = writeln!(text, "**{}**\n", escaped(&table.caption));
-    }
-    let used = table.used();
-    let heads = used
-        .iter()
-        .map(|at| escaped(&table.columns[*at].full_name()));
-    let heads: Vec<String> = heads.collect();
-    let rule = vec!["---"; heads.len()];
-    let _ = writeln!(text, "| {} |\n| {} |", heads.join(" | "), rule.join(" | "));
-    for group in &table.groups {
-        for row in &group.rows {
-            let cells = used.iter().filter_map(|at| row.get(*at)).enumerate();
-            let cells = cells.map(|(position, cell)| match &group.title {
-                Some(title) if position == 0 => {
-                    format!("{}: {}", escaped(&title.text), cell_of(cell))
-                }
-                _ => cell_of(cell),
-            });
-            let cells: Vec<String> = cells.collect();
-            let _ = writeln!(text, "| {} |", cells.join(" | "));
-        }
-    }
-}
-
-fn cell_of(cell: &Cell) -> String {
-    escaped(&cell.text)
-}
-
-fn spans(text: &Text) -> String {
-    let spans = text.0.iter().map(|span| match span {
-        Span::Plain(line) | Span::Faint(line) => escaped(line),
-        Span::Code(line) => code(line),
+        format!("  - {}{colon}{}\n", escaped(label), escaped(detail))
     });
-    spans.collect()
+    let details: String = details.collect();
+    format!("- {}\n{details}", text.trim_end())
+}
+
+fn grid(table: &Table) -> String {
+    let title = format!("**{}**\n\n", escaped(&table.caption));
+    let title = Some(title).filter(|_| table.titled).unwrap_or_default();
+    let used = table.used();
+    let heads = used.iter();
+    let heads = heads.map(|at| escaped(&table.columns[*at].full_name()));
+    let rule = used.iter().map(|_| "---");
+    let mut lines = vec![join(heads, " | "), join(rule, " | ")];
+    for group in &table.groups {
+        let title = group.title.as_ref();
+        let title = title.map_or(String::new(), |title| escaped(&title.text) + ": ");
+        lines.extend(group.rows.iter().map(|row| {
+            let cells = used.iter().filter_map(|at| row.get(*at));
+            title.clone() + &join(cells.map(|cell| escaped(&cell.text)), " | ")
+        }));
+    }
+    let lines = lines.iter().map(|line| format!("| {line} |\n"));
+    title + &lines.collect::<String>()
+}
+
+fn styled(text: &Text) -> String {
+    match text {
+        Text::Plain(line) | Text::Faint(line) => escaped(line),
+        Text::Code(line) => code(line),
+    }
 }
 
 /// Escapes markup and the separators of cells.

@@ -6,10 +6,11 @@ use super::{Report, steps};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{batch, terminal};
-use crate::batch::verdict::{BatchVerdict, CellVerdict};
+use crate::batch::verdict::{BatchVerdict, CellRun, CellVerdict};
 use crate::plan::{Plan, shell};
 use crate::report::charts::{self, Chart};
-use crate::report::content::page::{self, Environments, Page, RunOfCell, Subject};
+use crate::report::content::page::{self, Environments, Page};
+use crate::report::content::subject::Subject;
 use crate::report::content::{self, suites, trials};
 use crate::report::document::Block;
 use crate::report::{Entry, html, junit, markdown, terminal as text};
@@ -62,10 +63,9 @@ impl<'a> Batch<'a> {
                 ..Subject::new(cell.name.clone(), Entry::new("", verdict))
             };
             // One container after the other of the same image: the first run tells for all.
-            let first = subject.runs.iter().find(|run| run.lost.is_none());
-            let first = first.map(|run| RunDirectory::at(self.home.runs().join(&run.name)));
+            let first = cell.runs.iter().find(|run| run.lost.is_none());
             let mut all = Vec::new();
-            if let Some(first) = first {
+            if let Some(first) = first.map(|run| self.directory_of(&run.run)) {
                 all = environment::of_run(&first);
                 let shown = all.iter().filter(|fact| fact.group != FactGroup::Packages);
                 subject.environment = shown.cloned().collect();
@@ -75,7 +75,7 @@ impl<'a> Batch<'a> {
                 }
             }
             let runs = cell.runs.iter().filter(|run| !run.run.is_empty());
-            let runs = runs.map(|run| RunDirectory::at(self.home.runs().join(&run.run)));
+            let runs = runs.map(|run| self.directory_of(&run.run));
             events.extend(runs.flat_map(|run| Journal::read(&run.journal()).unwrap_or_default()));
             facts.push(all);
             subjects.push(subject);
@@ -96,22 +96,18 @@ impl<'a> Batch<'a> {
         }))
     }
 
-    fn runs(&self, cell: &CellVerdict, from: Option<&Path>) -> Vec<RunOfCell> {
+    /// The runs of a cell, each with its path from a page.
+    fn runs(&self, cell: &CellVerdict, from: Option<&Path>) -> Vec<(CellRun, Option<String>)> {
         let runs = cell.runs.iter().map(|run| {
             let path = self.home.runs().join(&run.run).canonicalize().ok();
             let path = path.filter(|_| !run.run.is_empty());
-            let path = path.map(|path| match from {
-                Some(from) => steps::relative(from, &path),
-                None => path,
-            });
-            RunOfCell {
-                name: run.run.clone(),
-                trial: run.trial,
-                lost: run.lost.clone(),
-                path: path.map(|path| path.display().to_string()),
-            }
+            (run.clone(), path.map(|path| steps::link(from, &path)))
         });
         runs.collect()
+    }
+
+    fn directory_of(&self, run: &str) -> RunDirectory {
+        RunDirectory::at(self.home.runs().join(run))
     }
 }
 
@@ -140,13 +136,13 @@ impl Report for Batch<'_> {
             Output::Json => terminal::json(verdict),
             Output::Csv => {
                 let rows = self.measured().map(|(cell, verdict)| {
-                    trials::rows_of(verdict, &|trial| {
+                    trials::rows(verdict, |trial| {
                         let mut runs = cell.runs.iter();
                         let run = runs.find(|run| run.trial == trial.trial);
                         run.map_or(cell.name.clone(), |run| run.run.clone())
                     })
                 });
-                std::iter::once(trials::head()).chain(rows).collect()
+                trials::head() + &rows.collect::<String>()
             }
             Output::Junit => junit::render(&suites::batch(verdict, &self.entries())),
             Output::Markdown => markdown::render(&document("", &self.entries())),

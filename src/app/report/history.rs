@@ -93,7 +93,7 @@ fn trials(rows: &[RunSummary]) -> String {
         let parts = rows.par_iter().filter_map(|row| {
             let run = RunDirectory::at(row.path.clone());
             let verdict: Verdict = run.read_json("verdict.json").ok()?;
-            Some(trials::rows(run.id(), &verdict))
+            Some(trials::rows(&verdict, |_| run.id().to_owned()))
         });
         text.extend(parts.collect::<Vec<String>>());
     }

@@ -9,6 +9,8 @@ pub mod website;
 
 use std::path::Path;
 
+use itertools::join;
+
 use crate::app::evidence;
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
@@ -62,13 +64,11 @@ pub fn open<'a>(
         };
         subjects.push((name, found));
     }
-    let batches: Vec<&Record> = subjects
-        .iter()
-        .filter_map(|(_, found)| match found {
-            Some(RunOrBatch::Batch(directory)) => Some(directory),
-            _ => None,
-        })
-        .collect();
+    let batches = subjects.iter().filter_map(|(_, found)| match found {
+        Some(RunOrBatch::Batch(directory)) => Some(directory),
+        _ => None,
+    });
+    let batches: Vec<&Record> = batches.collect();
     match batches[..] {
         [] => Ok(Box::new(runs::Runs::open(
             global, request, output, subjects, bundles,
@@ -85,22 +85,20 @@ pub fn open<'a>(
 
 /// What was run, on which machine and when.
 fn about(recipe: &str, environment: &[Fact], events: &[Event]) -> Vec<(Line, Text)> {
-    let mut about = vec![("recipe".into(), Text::code(recipe))];
+    let mut about = vec![("recipe".into(), Text::Code(recipe.into()))];
     // The facts of `results::evidence::environment` that name a machine.
-    let machine = ["host", "GPUs", "processor"]
-        .into_iter()
-        .filter_map(|what| {
-            let fact = environment.iter().find(|fact| fact.what == what)?;
-            Some(fact.value.clone())
-        });
-    let mut machine: Vec<String> = machine.collect();
-    let others = environment.iter().find(|fact| fact.what == OTHER_MACHINES);
-    machine.extend(others.map(|fact| {
-        let count = fact.value.split(", ").count();
+    let value = |what| {
+        let fact = environment.iter().find(|fact| fact.what == what)?;
+        Some(fact.value.clone())
+    };
+    let machine = ["host", "GPUs", "processor"].into_iter().filter_map(value);
+    let others = value(OTHER_MACHINES).map(|machines| {
+        let count = machines.split(", ").count();
         format!("and {}", format::count(count, "other machine"))
-    }));
+    });
+    let machine = join(machine.chain(others), ", ");
     if !machine.is_empty() {
-        about.push(("host".into(), machine.join(", ").into()));
+        about.push(("host".into(), machine.into()));
     }
     if let (Some(first), Some(last)) = (events.first(), events.last()) {
         let lasted = last.time.duration_since(first.time).as_secs_f64();

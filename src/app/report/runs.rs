@@ -10,7 +10,8 @@ use crate::app::options::{GlobalOptions, JudgeRequest, Output, ReportRequest};
 use crate::app::{judge, terminal};
 use crate::plan::{Plan, shell};
 use crate::report::charts::{self, Chart};
-use crate::report::content::page::{self, Page, Subject};
+use crate::report::content::page::{self, Page};
+use crate::report::content::subject::Subject;
 use crate::report::content::{self, Detail, suites, trials};
 use crate::report::document::Block;
 use crate::report::{Entry, html, json, junit, markdown, terminal as text};
@@ -91,18 +92,18 @@ impl<'a> Runs<'a> {
     /// For a terminal: each verdict, and the charts small.
     fn text(&self) -> String {
         let each = self.results.iter().map(|one| {
-            let mut document = content::verdict::document(&one.entry(&self.global.home));
-            document.blocks.extend(Block::charts(one.charts()));
-            document
+            let document = content::verdict::document(&one.entry(&self.global.home));
+            (document, one.charts())
         });
         let compared = self.comparison.iter().map(|one| {
-            let mut document = content::comparison::document(one, Detail::of(self.global.verbose));
-            let charts = charts::of_comparison(one);
-            document.blocks.extend(Block::charts(charts));
-            document
+            let detail = Detail::of(self.global.verbose);
+            let document = content::comparison::document(one, detail);
+            (document, charts::of_comparison(one))
         });
-        let documents = each.chain(compared);
-        let texts = documents.map(|one| text::render(&one, terminal::shape()));
+        let texts = each.chain(compared).map(|(mut document, charts)| {
+            document.blocks.extend(Block::charts(charts));
+            text::render(&document, terminal::shape())
+        });
         let text: String = texts.collect();
         if self.global.quiet {
             return text.trim_start().to_owned();
@@ -155,8 +156,8 @@ impl Report for Runs<'_> {
             }
             Output::Csv => {
                 let rows = results.iter();
-                let rows = rows.map(|one| trials::rows(&one.name, &one.verdict));
-                std::iter::once(trials::head()).chain(rows).collect()
+                let rows = rows.map(|one| trials::rows(&one.verdict, |_| one.name.clone()));
+                trials::head() + &rows.collect::<String>()
             }
             Output::Junit => junit::render(&suites::verdicts(&entries)),
             Output::Markdown => {

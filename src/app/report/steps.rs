@@ -3,9 +3,9 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::plan::Plan;
-use crate::report::content::page::Step;
+use crate::report::content::subject::Step;
 use crate::store::RunDirectory;
-use crate::store::journal::{Event, StepEnd, What};
+use crate::store::journal::{Event, What};
 
 /// The steps in their order; a log's path is told from the page's directory, where that is known.
 pub fn of(
@@ -14,55 +14,30 @@ pub fn of(
     directory: &RunDirectory,
     page: Option<&Path>,
 ) -> Vec<Step> {
-    let steps = plan.steps.iter();
-    steps
-        .map(|step| {
-            let log = directory.steps().join(step.directory()).join("output.log");
-            let is_log = std::fs::symlink_metadata(&log).is_ok_and(|found| found.is_file());
-            let log = match page {
-                Some(page) => relative(page, &log),
-                None => log,
-            };
-            let mut shown = Step {
-                number: step.number,
-                name: step.name.clone(),
-                status: "not started".to_owned(),
-                log: is_log.then(|| log.display().to_string()),
-                ..Step::default()
-            };
-            let mut ends = events.iter().rev().filter_map(|event| match &event.what {
-                What::StepEnded { end, seconds } if event.step == Some(step.number) => {
-                    Some((end, *seconds))
-                }
-                _ => None,
-            });
-            if let Some((end, seconds)) = ends.next() {
-                shown.seconds = Some(seconds);
-                tell(&mut shown, end);
-            }
-            shown
-        })
-        .collect()
+    let steps = plan.steps.iter().map(|step| {
+        let log = directory.steps().join(step.directory()).join("output.log");
+        let is_log = std::fs::symlink_metadata(&log).is_ok_and(|found| found.is_file());
+        let of_step = events
+            .iter()
+            .filter(|event| event.step == Some(step.number));
+        let mut ends = of_step.rev().filter_map(|event| match &event.what {
+            What::StepEnded { end, seconds } => Some((end.clone(), *seconds)),
+            _ => None,
+        });
+        Step {
+            number: step.number,
+            name: step.name.clone(),
+            end: ends.next(),
+            log: is_log.then(|| link(page, &log)),
+        }
+    });
+    steps.collect()
 }
 
-fn tell(shown: &mut Step, end: &StepEnd) {
-    shown.status = match end {
-        StepEnd::Done { .. } => "done".to_owned(),
-        StepEnd::Skipped { reason } => {
-            shown.seconds = None;
-            format!("skipped: {reason}")
-        }
-        StepEnd::Failed {
-            because,
-            last_lines,
-            ..
-        } => {
-            shown.failed = true;
-            shown.tail.clone_from(last_lines);
-            because.clone()
-        }
-        StepEnd::Stopped => "stopped".to_owned(),
-    };
+/// The path to a file as a page in a directory links it, or else the whole path.
+pub fn link(page: Option<&Path>, to: &Path) -> String {
+    let path = page.map_or_else(|| to.to_owned(), |page| relative(page, to));
+    path.display().to_string()
 }
 
 /// The way from a directory to a file; both are absolute.

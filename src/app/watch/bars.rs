@@ -107,11 +107,8 @@ fn bars(view: &View, step: &ActiveStep, now: Timestamp, columns: usize, rows: us
         let parts = step.transfers.active().take(shown);
         bars.extend(parts.map(|part| transfer(part, name, columns)));
     }
-    bars.extend(
-        view.overall
-            .as_ref()
-            .map(|overall| of_batch(overall, columns)),
-    );
+    let overall = view.overall.as_ref();
+    bars.extend(overall.map(|overall| of_batch(overall, columns)));
     bars
 }
 

@@ -16,7 +16,7 @@ pub use of_comparison::of_comparison;
 pub use of_history::{Place, of_history};
 pub use of_telemetry::of_telemetry;
 pub use of_verdict::of_verdict;
-pub(super) use scale::{Scale, extent};
+pub(super) use scale::{Scale, extent, median};
 
 use super::document::clean;
 use crate::results::verdict::Outcome;
@@ -187,6 +187,14 @@ impl Chart {
     }
 }
 
+impl Ratios {
+    /// The chart, if it has a row.
+    fn chart(self, benchmark: &str, title: &str, description: &str) -> Option<Chart> {
+        let has_rows = !self.rows.is_empty();
+        has_rows.then(|| Chart::new(benchmark, title, description, Kind::Ratios(self)))
+    }
+}
+
 impl Bar {
     /// A bar without an interval or trials.
     pub(super) fn new(label: impl Into<String>, value: f64, origin: Origin) -> Self {
@@ -197,6 +205,15 @@ impl Bar {
             trials: Vec::new(),
             origin,
         }
+    }
+}
+
+/// A remark of a title if not all of a chart's rows are shown: `, the first 6 of 9 lines`.
+fn cut_to(shown: usize, count: usize, things: &str) -> String {
+    if shown < count {
+        format!(", the first {shown} of {count}{things}")
+    } else {
+        String::new()
     }
 }
 

@@ -3,12 +3,12 @@
 
 mod over;
 
+use itertools::{Itertools as _, join};
+
 use super::of_comparison::{row, trial_ratios, whiskers};
-use super::of_search;
-use super::of_verdict::{edges, published, rows, usable};
-use super::{Bar, Bars, Chart, Kind, Origin, Ratio, Ratios};
+use super::of_verdict::{self, edges, published, rows, usable};
+use super::{Bar, Bars, Chart, Kind, Origin, Ratio, Ratios, cut_to, of_search};
 use crate::batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart, Statistic};
-use crate::report::document::clean;
 use crate::results::verdict::number;
 use retrial_recipe::model::Mode;
 use retrial_stats::AcceptanceRegion;
@@ -38,27 +38,14 @@ fn claims(batch: &BatchVerdict) -> Option<Chart> {
         let parts = claim.parts.iter();
         parts.filter_map(|part| claimed(&claim.claim, part))
     });
-    let rows: Vec<Ratio> = parts.take(ROWS).collect();
-    let sentences = batch.claims.iter().map(|claim| claim.sentence.as_str());
-    let description = sentences.collect::<Vec<_>>().join(" ");
     let ratios = Ratios {
         of: "the other side of each claim".to_owned(),
-        whiskers: format!(
-            "bounds at {} confidence each",
-            number::percent(batch.confidence)
-        ),
+        whiskers: of_verdict::whiskers(batch.confidence),
         edge: "required".to_owned(),
-        rows,
+        rows: parts.take(ROWS).collect(),
     };
-    let is_drawn = !ratios.rows.is_empty();
-    is_drawn.then(|| {
-        Chart::new(
-            "",
-            "The ratio of each claim",
-            &description,
-            Kind::Ratios(ratios),
-        )
-    })
+    let description = join(batch.claims.iter().map(|claim| &claim.sentence), " ");
+    ratios.chart("", "The ratio of each claim", &description)
 }
 
 /// Right is better: a gap is drawn as how many times as large it was.
@@ -80,7 +67,7 @@ fn claimed(claim: &str, part: &ClaimPart) -> Option<Ratio> {
     let baseline = part.baseline.as_ref();
     let baseline = baseline.filter(|_| part.statistic == Statistic::Value);
     Some(Ratio {
-        label: clean(&format!("{claim}{of}: {} {}", part.scenario, part.figure)),
+        label: format!("{claim}{of}: {} {}", part.scenario, part.figure),
         value: Some(value).filter(|value| value.is_finite())?,
         interval: interval.filter(|(lower, upper)| lower.is_finite() && upper.is_finite()),
         edges: region.map(edges).unwrap_or_default(),
@@ -106,21 +93,16 @@ fn cells(batch: &BatchVerdict) -> Option<Chart> {
     let is_one = all.iter().all(|(_, row)| row.label == figure);
     let shown = all.into_iter().take(ROWS).map(|(cell, row)| Ratio {
         label: if is_one {
-            clean(cell)
+            cell.to_owned()
         } else {
-            clean(&format!("{cell}: {}", row.label))
+            format!("{cell}: {}", row.label)
         },
         ..row
     });
     let what = if is_one { figure.as_str() } else { "Figures" };
-    let some = if count > ROWS {
-        format!(", the first {ROWS} of {count}")
-    } else {
-        String::new()
-    };
+    let some = cut_to(ROWS, count, "");
     let title = format!("{what} of each cell, relative to the published value{some}");
-    let kind = Kind::Ratios(published(shown.collect(), batch.confidence));
-    Some(Chart::new("", &title, &batch.sentence, kind))
+    published(shown.collect(), batch.confidence).chart("", &title, &batch.sentence)
 }
 
 /// A figure that cells of a batch have.
@@ -139,42 +121,28 @@ struct CellFigure {
     published: Option<f64>,
 }
 
-fn figures(batch: &BatchVerdict) -> Vec<Shown<'_>> {
-    let mut found: Vec<Shown<'_>> = Vec::new();
+fn figures<'a>(batch: &'a BatchVerdict) -> Vec<Shown<'a>> {
     let verdicts = batch.cells.iter().filter_map(|cell| cell.verdict.as_ref());
     let results = verdicts.flat_map(|verdict| &verdict.results);
-    for result in results.filter(|result| result.mode == Mode::Performance) {
-        let Some(figure) = result.deciding.as_deref() else {
-            continue;
-        };
-        let (benchmark, scenario) = (result.benchmark.as_str(), result.scenario.as_str());
-        let Some(unit) = result.figures.get(figure).map(|found| found.unit.as_str()) else {
-            continue;
-        };
-        let key = |one: &Shown<'_>| {
-            (one.benchmark, one.scenario, one.figure, one.unit)
-                == (benchmark, scenario, figure, unit)
-        };
-        if !found.iter().any(key) {
-            found.push(Shown {
-                batch,
-                benchmark,
-                scenario,
-                figure,
-                unit,
-            });
-        }
-    }
-    found
+    let measured = results.filter(|result| result.mode == Mode::Performance);
+    let figures = measured.filter_map(|result| {
+        let figure = result.deciding.as_deref()?;
+        Some(Shown {
+            batch,
+            benchmark: &result.benchmark,
+            scenario: &result.scenario,
+            figure,
+            unit: &result.figures.get(figure)?.unit,
+        })
+    });
+    let key = |one: &Shown<'a>| (one.benchmark, one.scenario, one.figure, one.unit);
+    figures.unique_by(key).collect()
 }
 
 impl Shown<'_> {
     fn chart(&self, what: &str, values: &[String], kind: Kind) -> Chart {
-        let mut verdicts = self
-            .batch
-            .cells
-            .iter()
-            .filter_map(|cell| cell.verdict.as_ref());
+        let cells = self.batch.cells.iter();
+        let mut verdicts = cells.filter_map(|cell| cell.verdict.as_ref());
         let several = verdicts.any(|one| one.submission.benchmark != self.benchmark);
         let benchmark = if several { self.benchmark } else { "" };
         let title = format!("{benchmark} {}: {}{what}", self.scenario, self.figure);
@@ -208,7 +176,7 @@ impl Shown<'_> {
         let shown = |(cell, found): &(&CellVerdict, CellFigure)| {
             format!("{}: {}", cell.name, number::figure(found.value, self.unit))
         };
-        let values: Vec<String> = cells.iter().map(shown).collect();
+        let values = cells.iter().map(shown).collect_vec();
         let published = common(cells.iter().map(|(_, found)| found.published));
         let count = cells.len();
         let mut measured = 0;
@@ -230,11 +198,7 @@ impl Shown<'_> {
             bars.extend(own.map(|value| Bar::new(label, value, Origin::Published)));
         }
         bars.extend(published.map(|value| Bar::new("published", value, Origin::Published)));
-        let what = if measured < count {
-            format!(", the first {measured} of {count} cells")
-        } else {
-            String::new()
-        };
+        let what = cut_to(measured, count, " cells");
         let bars = Bars {
             unit: self.unit.to_owned(),
             bars,
@@ -255,20 +219,16 @@ impl Shown<'_> {
             })
             .collect();
         let first = &of_figure.first()?.1.baseline.subject;
-        let same = of_figure
-            .iter()
-            .all(|(_, one)| one.baseline.subject == *first);
+        let mut baselines = of_figure.iter().map(|(_, one)| &one.baseline.subject);
         let rows = of_figure.iter();
-        let rows = rows.filter_map(|(cell, one)| row(&cell.name, one));
-        let rows: Vec<Ratio> = rows.take(ROWS).collect();
-        let sentences: Vec<String> = of_figure
-            .iter()
-            .map(|(_, one)| one.sentence.clone())
-            .collect();
+        let rows = rows.filter_map(|(cell, one)| row(cell.name.clone(), one));
+        let rows = rows.take(ROWS).collect_vec();
+        let sentences = of_figure.iter().map(|(_, one)| one.sentence.clone());
+        let sentences = sentences.collect_vec();
         let has_rows = !rows.is_empty();
         let ratios = Ratios {
-            of: if same {
-                clean(first)
+            of: if baselines.all_equal() {
+                first.clone()
             } else {
                 "the baseline of each".to_owned()
             },

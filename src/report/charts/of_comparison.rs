@@ -1,8 +1,9 @@
 //! Charts of a comparison: each figure of each subject next to the baseline's.
 
+use itertools::join;
+
 use super::of_verdict::usable;
 use super::{Chart, Kind, Ratio, Ratios};
-use crate::report::document::clean;
 use crate::results::verdict::comparison::{Change, ComparedFigure, Comparison, MeasuredSide};
 use crate::results::verdict::number;
 use retrial_recipe::model::{Better, Mode};
@@ -28,10 +29,9 @@ pub fn of_comparison(comparison: &Comparison) -> Vec<Chart> {
         let name = name.map_or(String::new(), |one| format!(", {}", one.name));
         let (scenario, mode) = (&first.scenario, first.mode);
         let title = format!("{scenario} {mode}, compared with {letter}{name}");
-        let sentences: Vec<&str> = figures.iter().map(|one| one.sentence.as_str()).collect();
         let rows = figures.iter().take(ROWS).filter_map(|one| {
             let label = format!("{} {}", one.candidate.subject, one.figure);
-            row(&label, one)
+            row(label, one)
         });
         let ratios = Ratios {
             of: format!("{letter}, the baseline"),
@@ -39,7 +39,7 @@ pub fn of_comparison(comparison: &Comparison) -> Vec<Chart> {
             whiskers: whiskers(comparison.confidence),
             ..Ratios::default()
         };
-        let description = sentences.join(" ");
+        let description = join(figures.iter().map(|one| &one.sentence), " ");
         Chart::new(&first.benchmark, &title, &description, Kind::Ratios(ratios))
     });
     charts.collect()
@@ -50,9 +50,9 @@ pub(super) fn whiskers(confidence: f64) -> String {
 }
 
 /// A difference; none without a ratio.
-pub(super) fn row(label: &str, figure: &ComparedFigure) -> Option<Ratio> {
+pub(super) fn row(label: String, figure: &ComparedFigure) -> Option<Ratio> {
     Some(Ratio {
-        label: clean(label),
+        label,
         value: figure.ratio?,
         interval: figure.interval.and_then(usable),
         edges: Vec::new(),

@@ -1,7 +1,9 @@
 //! The history of verdicts over places (releases, or periods of time): the latest verdict of each place,
 //! and the ratios of the valid ones.
 
-use super::{Chart, Kind, Lines, Series, Verdicts, extent};
+use itertools::join;
+
+use super::{Chart, Kind, Lines, Series, Verdicts, extent, median};
 use crate::results::verdict::{Outcome, number};
 
 /// Lines in more colours cannot be told apart.
@@ -41,9 +43,9 @@ fn verdicts(over: (&str, &str), places: &[String], rows: &[(String, Vec<Place>)]
     let described = rows.iter().map(|(label, latest)| {
         let both = places.iter().zip(latest);
         let told = both.filter_map(|(place, verdict)| Some(format!("{place} {}", (*verdict)?)));
-        format!("{label}: {}", told.collect::<Vec<_>>().join(", "))
+        format!("{label}: {}", join(told, ", "))
     });
-    let described = joined(described);
+    let described = shortened(described);
     let title = format!("Latest verdict by {}", over.0);
     let kind = Kind::Verdicts(Verdicts {
         over: over.1.to_owned(),
@@ -65,14 +67,11 @@ fn ratios(
     let series = with_ratio.take(LINES).map(|(label, found)| {
         let medians = found.iter().zip(0_u32..);
         let points = medians.map(|(place, at)| (f64::from(at), median(&place.ratios)));
-        let band = found.iter().map(|place| match place.ratios.as_slice() {
-            [] => (f64::NAN, f64::NAN),
-            ratios => extent(ratios.iter().copied()),
-        });
+        let ratios = found.iter().map(|place| place.ratios.iter().copied());
         Series {
             name: label.clone(),
             points: points.collect(),
-            band: band.collect(),
+            band: ratios.map(extent).collect(),
             marked: true,
         }
     });
@@ -85,9 +84,9 @@ fn ratios(
         let told = points.filter_map(|((_, median), place)| {
             Some(format!("{place} {}", number::ratio((*median)?)))
         });
-        format!("{}: {}", one.name, told.collect::<Vec<_>>().join(", "))
+        format!("{}: {}", one.name, join(told, ", "))
     });
-    let described = joined(described);
+    let described = shortened(described);
     let word = if unverified { ", unverified" } else { "" };
     let title = format!("Ratio to the published figure by {}, median{word}", over.0);
     let lines = Lines {
@@ -102,24 +101,12 @@ fn ratios(
 }
 
 /// What rows have, in words, as far as anybody listens to: the tables of a page have it as well.
-fn joined(rows: impl Iterator<Item = String>) -> String {
-    let text = rows.collect::<Vec<_>>().join("; ");
+fn shortened(rows: impl Iterator<Item = String>) -> String {
+    let text = join(rows, "; ");
     match text.char_indices().nth(DESCRIBED) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
     }
-}
-
-/// The middle of the values.
-fn median(values: &[f64]) -> Option<f64> {
-    let mut values = values.to_vec();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    let upper = *values.get(middle)?;
-    if values.len() % 2 == 1 {
-        return Some(upper);
-    }
-    Some(f64::midpoint(upper, values[middle - 1]))
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use super::{Chart, Dots, Kind};
 use crate::batch::search::SearchVerdict;
-use crate::report::document::clean;
 
 /// The chart of a search, if its trials have figures.
 pub(super) fn chart(search: &SearchVerdict) -> Option<Chart> {
@@ -20,7 +19,7 @@ pub(super) fn chart(search: &SearchVerdict) -> Option<Chart> {
     );
     let dots = Dots {
         over: search.axis.clone(),
-        places: search.values.iter().map(|value| clean(value)).collect(),
+        places: search.values.clone(),
         unit: search.unit.clone(),
         dots,
         change: change.and_then(|(before, after)| Some((place(before)?, place(after)?))),

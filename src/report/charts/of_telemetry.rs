@@ -70,7 +70,7 @@ pub fn of_telemetry(rows: &[Row]) -> Vec<Chart> {
     let stretches = stretches(rows);
     let mut charts = Vec::new();
     let mut add = |title, unit, from_zero, series: Vec<(String, Vec<Sample>)>| {
-        charts.extend(chart(title, unit, from_zero, &series, &stretches));
+        charts.extend(chart(title, unit, from_zero, series, &stretches));
     };
     for (title, unit, from_zero, read) in SENSORS {
         let all = gpus.iter().map(|(index, samples)| {
@@ -122,61 +122,50 @@ fn chart(
     title: &str,
     unit: &str,
     from_zero: bool,
-    all: &[(String, Vec<Sample>)],
+    mut all: Vec<(String, Vec<Sample>)>,
     stretches: &[(f64, f64)],
 ) -> Option<Chart> {
     if all.iter().all(|(_, samples)| samples.len() < 2) {
         return None;
     }
     let values = all.iter().flat_map(|(_, samples)| samples);
-    let (_, most) = extent(values.map(|sample| sample.3));
+    let (least, most) = extent(values.map(|sample| sample.3));
     let (unit, size) = if unit == BYTES {
         binary(most)
     } else {
         (unit, 1.0)
     };
-    let samples = |of: &[Sample]| -> Vec<Sample> {
-        let samples = of.iter();
-        samples
-            .map(|(at, pause, step, value)| (*at, *pause, *step, value / size))
-            .collect()
-    };
-    let all: Vec<(&str, Vec<Sample>)> = all
-        .iter()
-        .map(|(name, of)| (name.as_str(), samples(of)))
-        .collect();
-    let samples = || all.iter().flat_map(|(_, samples)| samples.iter().copied());
-    let (least, most) = extent(samples().map(|sample| sample.3));
+    for sample in all.iter_mut().flat_map(|(_, samples)| samples) {
+        sample.3 /= size;
+    }
     let series = if all.len() > FEW {
         let name = format!("mean of {} GPUs, lowest to highest", all.len());
-        let line = line(samples().collect());
+        let samples = all.into_iter().flat_map(|(_, samples)| samples);
+        let line = line(samples.collect());
         vec![Series { name, ..line }]
     } else {
-        let series = all.iter().map(|(name, samples)| Series {
-            name: (*name).to_owned(),
+        let series = all.into_iter().map(|(name, samples)| Series {
+            name,
             band: Vec::new(),
-            ..line(samples.clone())
+            ..line(samples)
         });
         series.collect()
     };
     let ends = stretches.first().zip(stretches.last());
     let description = format!(
         "from {} to {} over {:.0} seconds",
-        figure(rounded(least), unit),
-        figure(rounded(most), unit),
+        figure(rounded(least / size), unit),
+        figure(rounded(most / size), unit),
         ends.map_or(0.0, |(first, last)| last.1 - first.0),
     );
+    // A single one is the whole axis.
+    let marked = Some(stretches).filter(|all| all.len() > 1);
     let lines = Lines {
         over: "seconds since the run started".to_owned(),
         unit: unit.to_owned(),
         from_zero,
         series,
-        // A single one is the whole axis.
-        stretches: stretches
-            .iter()
-            .copied()
-            .filter(|_| stretches.len() > 1)
-            .collect(),
+        stretches: marked.unwrap_or_default().to_vec(),
         ..Lines::default()
     };
     Some(Chart::new("", title, &description, Kind::Lines(lines)))

@@ -1,7 +1,8 @@
 //! Charts of a verdict's results: ratios to the published figures, figures without one, and latencies.
 
+use itertools::{Itertools as _, join};
+
 use super::{Bar, Bars, Chart, Kind, Lines, Origin, Ratio, Ratios, Series, extent};
-use crate::report::document::clean;
 use crate::results::verdict::{Bounds, Judgement, Outcome, ResultVerdict, Verdict, number};
 use retrial_recipe::model::Mode;
 use retrial_stats::AcceptanceRegion;
@@ -40,7 +41,7 @@ fn chart(result: &ResultVerdict, what: &str, description: &str, kind: Kind) -> C
 }
 
 /// Two one-sided bounds are not a two-sided interval.
-fn whiskers(confidence: f64) -> String {
+pub(super) fn whiskers(confidence: f64) -> String {
     format!("bounds at {} confidence each", number::percent(confidence))
 }
 
@@ -57,8 +58,7 @@ fn ratios(verdict: &Verdict) -> Option<Chart> {
         "Measured figures, relative to the published ones".to_owned()
     };
     let ratios = published(rows, verdict.confidence);
-    let benchmark = &verdict.submission.benchmark;
-    (count > 0).then(|| Chart::new(benchmark, &title, &verdict.sentence, Kind::Ratios(ratios)))
+    ratios.chart(&verdict.submission.benchmark, &title, &verdict.sentence)
 }
 
 /// Ratios to published figures. The legend has the margin if all have the same one.
@@ -89,9 +89,8 @@ pub(super) fn rows(result: &ResultVerdict) -> Vec<Ratio> {
         } else {
             result.outcome
         };
-        let label = format!("{} {mode}{}", result.scenario, judgement.figure);
         Some(Ratio {
-            label: clean(&label),
+            label: format!("{} {mode}{}", result.scenario, judgement.figure),
             value: judgement.ratio?,
             interval: judgement.bounds.and_then(usable),
             edges: edges(AcceptanceRegion::of(judgement.claim, judgement.margin)),
@@ -106,23 +105,20 @@ pub(super) fn rows(result: &ResultVerdict) -> Vec<Ratio> {
 /// The edges of a region that can be drawn.
 pub(super) fn edges(region: AcceptanceRegion) -> Vec<f64> {
     let (low, high) = region.edges();
-    let edges = [low, high].into_iter();
-    edges
-        .filter(|edge| edge.is_finite() && *edge > 0.0)
-        .collect()
+    let is_drawn = |edge: &f64| edge.is_finite() && *edge > 0.0;
+    [low, high].into_iter().filter(is_drawn).collect()
 }
 
 /// The ratio of each trial to the published figure, if there are several. A ratio above 1 is better
 /// whichever direction the figure has: the quotient that the ratio of all equals tells the direction.
 fn trial_ratios(result: &ResultVerdict, judgement: &Judgement) -> Vec<f64> {
     let decides = judgement.references.iter().find(|one| one.decides);
-    let (Some(ratio), Some(measured), Some(published)) = (
-        judgement.ratio,
-        &judgement.measured,
-        decides.map(|one| one.value),
-    ) else {
+    let (Some(ratio), Some(measured), Some(published)) =
+        (judgement.ratio, &judgement.measured, decides)
+    else {
         return Vec::new();
     };
+    let published = published.value;
     let quotient = measured.value / published;
     let is_up = (quotient - ratio).abs() <= (quotient.recip() - ratio).abs();
     let factor = judgement.normalised_by.unwrap_or(1.0);
@@ -176,19 +172,18 @@ fn percentiles(result: &ResultVerdict, stem: &str, what: &str) -> Option<Chart> 
     };
     let figures = result.figures.iter();
     let figures = figures.filter(|(_, figure)| figure.value.is_finite());
-    let mut found: Vec<_> = figures
-        .filter_map(|(name, figure)| Some((percentile(name)?, name, figure)))
-        .collect();
+    let found = figures.filter_map(|(name, figure)| Some((percentile(name)?, name, figure)));
+    let found = found.sorted_by(|(one, ..), (other, ..)| one.total_cmp(other));
+    let found = found.collect_vec();
     if found.len() < 3 {
         return None;
     }
-    found.sort_by(|(one, ..), (other, ..)| one.total_cmp(other));
     let places: Vec<String> = found.iter().map(|(of, ..)| format!("p{of}")).collect();
     let described = found.iter().zip(&places);
     let described = described.map(|((_, _, figure), place)| {
         format!("{place}: {}", number::figure(figure.value, &figure.unit))
     });
-    let described: Vec<String> = described.collect();
+    let described = join(described, ", ");
     let trials = |name: &String| {
         let trials = result.trials.iter();
         extent(trials.filter_map(|trial| Some(trial.figures.get(name)?.value)))
@@ -217,10 +212,5 @@ fn percentiles(result: &ResultVerdict, stem: &str, what: &str) -> Option<Chart> 
         whiskers: "lowest and highest trial",
         ..Lines::default()
     };
-    Some(chart(
-        result,
-        what,
-        &described.join(", "),
-        Kind::Lines(lines),
-    ))
+    Some(chart(result, what, &described, Kind::Lines(lines)))
 }

@@ -87,6 +87,18 @@ pub(in crate::report) fn extent(values: impl Iterator<Item = f64>) -> (f64, f64)
     })
 }
 
+/// The middle of the values.
+pub(in crate::report) fn median(values: &[f64]) -> Option<f64> {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let upper = *values.get(middle)?;
+    if values.len() % 2 == 1 {
+        return Some(upper);
+    }
+    Some(f64::midpoint(upper, values[middle - 1]))
+}
+
 /// The next of 1, 2, 2.5, 5 times a power of ten.
 fn step(rough: f64) -> f64 {
     if !rough.is_finite() || rough <= 0.0 {

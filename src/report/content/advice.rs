@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use itertools::{Itertools as _, join};
+
 use retrial_mlperf::check::CheckKind;
 
 use crate::report::Entry;
@@ -48,51 +50,34 @@ fn inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<String> {
         let text = "judge the whole result directory: an excerpt of LoadGen's summary cannot show validity";
         return vec![text.to_owned()];
     }
-    let open: Vec<(&ResultVerdict, &Judgement)> = verdict
-        .results
-        .iter()
-        .flat_map(|result| {
-            result
-                .judgements
-                .iter()
-                .map(move |judgement| (result, judgement))
-        })
-        .filter(|(_, judgement)| judgement.outcome == Outcome::Inconclusive)
-        .collect();
-    let trials = open
-        .iter()
-        .filter_map(|(_, judgement)| match judgement.more_trials? {
-            MoreTrials::AtLeast(more) | MoreTrials::About(more) => Some(judgement.trials + more),
-            MoreTrials::MoreThan(_)
-            | MoreTrials::Never
-            | MoreTrials::Independent
-            | MoreTrials::Finer => None,
-        })
-        .max();
-    let hopeless = open.iter().any(|(_, judgement)| {
-        matches!(
-            judgement.more_trials,
-            Some(MoreTrials::MoreThan(_) | MoreTrials::Never)
-        )
+    let all = verdict.results.iter().flat_map(|result| {
+        let judgements = result.judgements.iter();
+        judgements.map(move |judgement| (result, judgement))
     });
-    let is_dependent =
-        |judgement: &Judgement| judgement.more_trials == Some(MoreTrials::Independent);
-    let mut advice: Vec<String> = without_accuracy(verdict).into_iter().collect();
-    if open.iter().any(|(_, judgement)| is_dependent(judgement)) {
+    let open = all.filter(|(_, judgement)| judgement.outcome == Outcome::Inconclusive);
+    let open: Vec<(&ResultVerdict, &Judgement)> = open.collect();
+    let trials = open.iter().filter_map(|(_, one)| match one.more_trials? {
+        MoreTrials::AtLeast(more) | MoreTrials::About(more) => Some(one.trials + more),
+        _ => None,
+    });
+    let trials = trials.max();
+    let any = |is: fn(MoreTrials) -> bool| {
+        let mut more = open.iter().filter_map(|(_, one)| one.more_trials);
+        more.any(is)
+    };
+    let hopeless = any(|more| matches!(more, MoreTrials::MoreThan(_) | MoreTrials::Never));
+    let mut advice = Vec::from_iter(without_accuracy(verdict));
+    if any(|more| more == MoreTrials::Independent) {
         let text = "the trials depend on their order: repeat them after a pause or a warm-up, or one by \
                     one in separate runs";
         advice.push(text.to_owned());
     }
     if let Some(trials) = trials {
-        let mut scenarios: Vec<String> = open
+        let scenarios = open
             .iter()
-            .map(|(result, _)| result.scenario.to_lowercase())
-            .collect();
-        scenarios.dedup();
-        let options = format!(
-            "--trials {trials} --scenario {}",
-            scenarios.join(" --scenario ")
-        );
+            .map(|(result, _)| result.scenario.to_lowercase());
+        let scenarios = scenarios.dedup().map(|one| format!(" --scenario {one}"));
+        let options = format!("--trials {trials}{}", join(scenarios, ""));
         advice.push(match command {
             Some(command) => format!("more trials: {command} {options}"),
             None => format!("more trials: run it again with {options}"),
@@ -112,10 +97,8 @@ fn inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<String> {
 fn without_accuracy(verdict: &Verdict) -> Option<String> {
     let missing = verdict.results.iter().find_map(|result| {
         let is_open = result.outcome == Outcome::Inconclusive;
-        let waits = result
-            .judgements
-            .iter()
-            .any(|one| one.more_trials.is_some());
+        let mut judgements = result.judgements.iter();
+        let waits = judgements.any(|one| one.more_trials.is_some());
         let mut qualifiers = result.qualifiers.iter().filter(|_| is_open && !waits);
         qualifiers.find(|one| one.kind == QualifierKind::PerformanceOnly)
     })?;

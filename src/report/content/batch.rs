@@ -1,14 +1,17 @@
 //! A batch: its claims, its cells with their figures compared with the baseline's, skipped cells.
 
+use indexmap::IndexMap;
+use itertools::{Itertools as _, join};
+
 use super::comparison::measured;
 use super::figures::{NOTHING, at, interval, interval_at, one_sided, ratio, unverified_word};
-use super::marks;
-use super::verdict::notice;
-use super::{Detail, details, figures, search, verdict as of_cell};
+use super::runs::shortened;
+use super::verdict::{self as of_cell, notice};
+use super::{Detail, figures, marks, search};
 use crate::batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart, Statistic};
 use crate::format;
 use crate::report::document::{
-    Block, Cell, Column, Conclusion, Document, Group, Item, Line, Section, Table, Text,
+    Block, Cell, Column, Conclusion, Document, Group, Item, Mark, Section, Table,
 };
 use crate::report::{Entry, charts};
 use crate::results::verdict::comparison::ComparedFigure;
@@ -27,13 +30,9 @@ const FEW: usize = 12;
 /// A batch by itself, with a section for each of these cells; `evidence` is the path of its files.
 #[must_use]
 pub fn document(batch: &BatchVerdict, evidence: &str, cells: &[Entry<'_>]) -> Document {
-    let mut blocks = blocks(batch, evidence, Detail::Brief);
-    blocks.extend(of_cell::documents(cells).blocks);
-    Document {
-        title: batch.title.as_str().into(),
-        blocks,
-        ..Document::default()
-    }
+    let blocks = blocks(batch, evidence, Detail::Brief).into_iter();
+    let cells = of_cell::documents(cells).blocks;
+    Document::new(&batch.title, blocks.chain(cells))
 }
 
 pub(super) fn blocks(batch: &BatchVerdict, evidence: &str, detail: Detail) -> Vec<Block> {
@@ -48,9 +47,7 @@ pub(super) fn blocks(batch: &BatchVerdict, evidence: &str, detail: Detail) -> Ve
     let notes = batch.notes.iter().map(Item::new);
     let searches = batch.search.iter();
     let of_search = searches.flat_map(|search| search::blocks(search, detail));
-    let of_search: Vec<Block> = of_search.collect();
-    let blocks = [
-        Some(Block::Conclusion(conclusion)),
+    let sections = [
         Section::of("Claims", claims(batch, full)),
         Section::of("Charts", Block::charts(charts.collect())),
         Section::of("Cells", cells(batch, full)),
@@ -59,23 +56,18 @@ pub(super) fn blocks(batch: &BatchVerdict, evidence: &str, detail: Detail) -> Ve
         Section::of("Method", Block::list(notes)),
         notice(batch.notice.as_deref()),
     ];
-    let mut blocks: Vec<Block> = blocks.into_iter().flatten().collect();
-    // Below the conclusion.
-    blocks.splice(1..1, of_search);
-    blocks
+    let conclusion = [Block::Conclusion(conclusion)].into_iter();
+    let sections = sections.into_iter().flatten();
+    conclusion.chain(of_search).chain(sections).collect()
 }
 
 fn claims(batch: &BatchVerdict, full: bool) -> Vec<Block> {
     let claims = batch.claims.iter().map(|claim| {
         let text = format!("{}: {}. {}", claim.claim, claim.outcome, claim.sentence);
-        let source = claim.source.iter();
-        let source = source.map(|source| ("source".into(), source.into()));
-        Item {
-            details: source.collect(),
-            ..Item::new(text).marked(claim.outcome.into())
-        }
+        let source = claim.source.iter().map(|source| ("source", source));
+        Item::new(text).marked(claim.outcome).detailed(source)
     });
-    let mut claims: Vec<Block> = Block::list(claims).into_iter().collect();
+    let mut claims = Vec::from_iter(Block::list(claims));
     if full && !claims.is_empty() {
         claims.push(parts(batch));
     }
@@ -86,19 +78,14 @@ fn cells(batch: &BatchVerdict, full: bool) -> Vec<Block> {
     let mut blocks = if full {
         let outcomes = batch.cells.iter().filter_map(|cell| cell.outcome);
         let count = format::count(batch.cells.len(), "cell");
-        let counts = format!("{count}: {}.", details::counts(outcomes));
+        let counts = format!("{count}: {}.", marks::counts(outcomes));
         vec![Block::paragraph(counts), Block::Table(every_figure(batch))]
     } else {
         vec![in_brief(batch)]
     };
     blocks.extend(statistics(batch));
     let lost = lost(batch).into_iter().map(|(reason, runs)| {
-        let named = runs.iter().take(NAMED).cloned().collect::<Vec<_>>();
-        let named = named.join(", ");
-        let text = match runs.len().saturating_sub(NAMED) {
-            0 => format!("{named}: {reason}"),
-            more => format!("{named} and {more} more: {reason}"),
-        };
+        let text = format!("{}: {reason}", format::first(&runs, NAMED));
         Item::new(text).marked(marks::BAD)
     });
     blocks.extend(Block::list(lost));
@@ -106,17 +93,13 @@ fn cells(batch: &BatchVerdict, full: bool) -> Vec<Block> {
 }
 
 /// Why runs have no evidence, each reason once with its runs: a host that fails, fails them all.
-fn lost(batch: &BatchVerdict) -> Vec<(&str, Vec<String>)> {
-    let mut found: Vec<(&str, Vec<String>)> = Vec::new();
+fn lost(batch: &BatchVerdict) -> IndexMap<&str, Vec<String>> {
+    let mut found: IndexMap<&str, Vec<String>> = IndexMap::new();
     for cell in &batch.cells {
         for run in &cell.runs {
-            let Some(reason) = run.lost.as_deref() else {
-                continue;
-            };
-            let name = format!("{} trial {}", cell.name, run.trial);
-            match found.iter_mut().find(|(known, _)| *known == reason) {
-                Some((_, runs)) => runs.push(name),
-                None => found.push((reason, vec![name])),
+            if let Some(reason) = &run.lost {
+                let name = format!("{} trial {}", cell.name, run.trial);
+                found.entry(reason).or_default().push(name);
             }
         }
     }
@@ -137,16 +120,9 @@ fn outcome(cell: &CellVerdict) -> Cell {
 fn reason(cell: &CellVerdict) -> String {
     let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
     let mut failed = results.filter(|result| !result.valid && Some(result.outcome) == cell.outcome);
-    let sentence = failed
-        .next()
-        .map(|result| result.sentence.trim_end_matches('.'));
-    sentence.map_or_else(String::new, |sentence| {
-        let cut: String = sentence.chars().take(LONGEST).collect();
-        if cut.len() < sentence.len() {
-            cut + "…"
-        } else {
-            cut
-        }
+    let failed = failed.next();
+    failed.map_or_else(String::new, |result| {
+        shortened(result.sentence.trim_end_matches('.'), LONGEST)
     })
 }
 
@@ -154,7 +130,8 @@ fn reason(cell: &CellVerdict) -> String {
 fn conclusion(batch: &BatchVerdict, evidence: &str) -> Conclusion {
     let claimed = batch.claims.iter().map(|claim| claim.outcome).max();
     let cells_stand = matches!(batch.outcome, Some(Outcome::Reproduced | Outcome::Measured));
-    let (mark, word) = match (claimed.filter(|_| cells_stand), batch.outcome) {
+    let (mark, word): (Option<Mark>, &str) = match (claimed.filter(|_| cells_stand), batch.outcome)
+    {
         (Some(outcome), _) => {
             let word = match outcome {
                 ClaimOutcome::Supported => "all claims supported",
@@ -169,16 +146,9 @@ fn conclusion(batch: &BatchVerdict, evidence: &str) -> Conclusion {
     let (mark, word) = batch.search.as_ref().map_or((mark, word), |search| {
         (Some(search.outcome.into()), search::word(search.outcome))
     });
-    let place = (Line::from("evidence"), Text::code(evidence));
     Conclusion {
-        mark,
-        word: word.into(),
-        sentence: batch.sentence.as_str().into(),
-        remarks: Some(place)
-            .filter(|_| !evidence.is_empty())
-            .into_iter()
-            .collect(),
-        ..Conclusion::default()
+        remarks: of_cell::place(evidence).into_iter().collect(),
+        ..Conclusion::new(mark, word, &batch.sentence)
     }
 }
 
@@ -209,7 +179,7 @@ fn parts(batch: &BatchVerdict) -> Block {
             one_sided(part.bounds, part.by_lower_bound())
         })
         .status("result", |(_, part)| {
-            Cell::status(part.outcome.into(), part.outcome.word())
+            Cell::status(part.outcome, part.outcome.word())
         })
         .grouped(|(claim, _)| (*claim).to_owned())
         .block()
@@ -268,16 +238,14 @@ fn in_brief(batch: &BatchVerdict) -> Block {
 fn statistics(batch: &BatchVerdict) -> Option<Block> {
     let all = batch.cells.iter().flat_map(|cell| &cell.differences);
     let several = all.filter(|one| one.interval.is_some() && one.candidate.trials.len() > 1);
-    let mut means: Vec<&str> = several.map(|one| one.aggregate.name()).collect();
-    means.sort_unstable();
-    means.dedup();
+    let means = several.map(|one| one.aggregate.name());
+    let means = join(means.sorted_unstable().dedup(), " or ");
     let confidence = number::percent(batch.confidence);
     (!means.is_empty()).then(|| {
         Block::paragraph(format!(
-            "Figures and ratios are each the {} of the trials. The {confidence} intervals are \
+            "Figures and ratios are each the {means} of the trials. The {confidence} intervals are \
              two-sided and of one ratio each; changes are corrected for all of them (Holm). A claim \
-             has one-sided bounds.",
-            means.join(" or ")
+             has one-sided bounds."
         ))
     })
 }
@@ -330,8 +298,7 @@ fn every_figure(batch: &BatchVerdict) -> Table {
         }
     });
     let groups = groups.filter(|group| !group.rows.is_empty()).collect();
-    let table = Table::new("Figures of each cell, over all its trials", columns, []);
-    Table { groups, ..table }
+    Table::grouped("Figures of each cell, over all its trials", columns, groups)
 }
 
 fn differences(batch: &BatchVerdict) -> Vec<Block> {
@@ -362,7 +329,7 @@ fn differences(batch: &BatchVerdict) -> Vec<Block> {
     blocks.extend(Block::list(different.map(|(cell, one)| {
         let (scenario, mode, sentence) = (&one.scenario, one.mode, &one.sentence);
         let text = format!("{}: {scenario} {mode}: {sentence}", cell.name);
-        Item::new(text).marked(one.change.into())
+        Item::new(text).marked(one.change)
     })));
     blocks
 }
@@ -371,7 +338,7 @@ fn not_run(batch: &BatchVerdict, full: bool) -> Vec<Block> {
     let most = if full { ROWS } else { FEW };
     let skipped = batch.left_out.iter().take(most);
     let skipped = skipped.map(|one| Item::keyed(&one.name, one.reason.to_string()));
-    let mut blocks: Vec<Block> = Block::list(skipped).into_iter().collect();
+    let mut blocks = Vec::from_iter(Block::list(skipped));
     let more = batch.left_out.len().saturating_sub(most);
     if more > 0 {
         blocks.push(Block::paragraph(format!("and {more} more")));

@@ -1,9 +1,11 @@
 //! The plan of a batch: its cells, images, models, time and claims.
 
+use itertools::Itertools as _;
+
 use crate::batch::search::SearchPlan;
 use crate::batch::{BatchEstimate, BatchPlan, Cell, ImageNeed, ImageSource, Order, PullAhead};
 use crate::format;
-use crate::report::document::{Block, Document, Item, Line, Section};
+use crate::report::document::{Block, Document, Item, Section};
 
 /// The values of an axis that are listed.
 const MOST_VALUES: usize = 24;
@@ -15,9 +17,7 @@ const MOST_PARTS: usize = 4;
 /// The plan of a batch.
 #[must_use]
 pub fn document(plan: &BatchPlan, estimate: &BatchEstimate) -> Document {
-    let mut blocks: Vec<Block> = Block::list(properties(plan, estimate))
-        .into_iter()
-        .collect();
+    let mut blocks = Vec::from_iter(Block::list(properties(plan, estimate)));
     let mut add = |title: &str, items: Vec<Item>| {
         let more = items.len().saturating_sub(MOST_LINES);
         let list = Block::list(items.into_iter().take(MOST_LINES));
@@ -27,12 +27,8 @@ pub fn document(plan: &BatchPlan, estimate: &BatchEstimate) -> Document {
     };
     add("Cells", cells(plan));
     let skipped = plan.left_out.iter();
-    add(
-        "Skipped",
-        skipped
-            .map(|one| Item::keyed(&one.name, one.reason.to_string()))
-            .collect(),
-    );
+    let skipped = skipped.map(|one| Item::keyed(&one.name, one.reason.to_string()));
+    add("Skipped", skipped.collect());
     add("Images", estimate.images.iter().map(image).collect());
     let models = estimate.models.iter().map(|model| {
         let cells = format::count(model.cells, "cell");
@@ -40,32 +36,20 @@ pub fn document(plan: &BatchPlan, estimate: &BatchEstimate) -> Document {
     });
     add("Models", models.collect());
     add("Claims", claims(plan));
-    Document {
-        title: plan.title.as_str().into(),
-        blocks,
-        ..Document::default()
-    }
+    Document::new(&plan.title, blocks)
 }
 
 fn properties(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<Item> {
     let mut items = Vec::new();
-    let mut recipes: Vec<(&str, &str)> = Vec::new();
-    for cell in &plan.cells {
-        if !recipes.contains(&(&cell.recipe, &cell.path)) {
-            recipes.push((&cell.recipe, &cell.path));
-        }
-    }
+    let recipes = plan.cells.iter().map(|cell| (&cell.recipe, &cell.path));
+    let recipes = recipes.unique().collect_vec();
     items.extend(recipes.iter().map(|(name, path)| match recipes.len() {
-        1 => Item::keyed("recipe", *path),
+        1 => Item::keyed("recipe", path),
         _ => Item::keyed("recipe", format!("{name}: {path}")),
     }));
-    let axes = plan
-        .axes
-        .iter()
-        .filter(|(axis, _)| axis.as_str() != "recipe");
-    items.extend(
-        axes.map(|(axis, values)| Item::keyed("varied", format!("{axis}: {}", listed(values)))),
-    );
+    let axes = plan.axes.iter().filter(|(axis, _)| *axis != "recipe");
+    let varied = axes.map(|(axis, values)| format!("{axis}: {}", listed(values)));
+    items.extend(varied.map(|varied| Item::keyed("varied", varied)));
     if let Some(search) = &plan.search {
         items.extend(of_search(plan, search));
         return items;
@@ -77,15 +61,9 @@ fn properties(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<Item> {
         format::count(execution.trials as usize, "trial"),
         format::count(estimate.runs, "run"),
     );
-    let mut details: Vec<(Line, Line)> = Vec::new();
-    if execution.trials == 1 && plan.cells.len() > 1 {
-        let noise = "one trial does not show the variation between trials; --trials 5 does";
-        details.push((Line::default(), noise.into()));
-    }
-    items.push(Item {
-        details,
-        ..Item::keyed("trials", trials)
-    });
+    let noise = "one trial does not show the variation between trials; --trials 5 does";
+    let is_noisy = execution.trials == 1 && plan.cells.len() > 1;
+    items.push(Item::keyed("trials", trials).detailed(is_noisy.then_some(("", noise))));
     let letters = execution
         .order
         .in_letters(plan.cells.len(), execution.trials);
@@ -108,8 +86,7 @@ fn properties(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<Item> {
 }
 
 fn of_search(plan: &BatchPlan, search: &SearchPlan) -> Vec<Item> {
-    let ends = (plan.cells.first(), plan.cells.last());
-    let ends = match ends {
+    let ends = match (plan.cells.first(), plan.cells.last()) {
         (Some(first), Some(last)) => format!(
             "until {} is shown to be {}, compared with {}; then each run follows from those before it",
             last.name, search.criterion, first.name
@@ -130,23 +107,24 @@ fn of_search(plan: &BatchPlan, search: &SearchPlan) -> Vec<Item> {
 
 fn how(plan: &BatchPlan) -> String {
     let execution = &plan.execution;
-    let mut parts = vec![format!("on failure {}", execution.on_failure)];
-    parts.push(match execution.retries {
+    let retries = match execution.retries {
         0 => "no retries".to_owned(),
         1 => "1 retry after a failure of the host".to_owned(),
         count => format!("{count} retries after failures of the host"),
-    });
-    if execution.parallel > 1 {
-        let count = execution.parallel;
-        parts.push(format!("{count} runs at once, on GPUs of their own"));
-    }
+    };
+    let at_once = match execution.parallel {
+        0 | 1 => String::new(),
+        count => format!("{count} runs at once, on GPUs of their own; "),
+    };
     let pull = match execution.pull_ahead {
         PullAhead::Between => "images pulled ahead, never while something is measured",
         PullAhead::During => "images pulled ahead, also while something is measured",
         PullAhead::Never => "each image is pulled when its run starts",
     };
-    parts.push(pull.to_owned());
-    parts.join("; ")
+    format!(
+        "on failure {}; {retries}; {at_once}{pull}",
+        execution.on_failure
+    )
 }
 
 fn time(estimate: &BatchEstimate, parallel: u32) -> String {
@@ -230,25 +208,18 @@ fn claims(plan: &BatchPlan) -> Vec<Item> {
                     "from {from} to {} compared with from {other} to {to}",
                     part.candidate
                 );
-                return (Line::default(), step.into());
+                return step;
             }
-            let baseline = part
-                .baseline
-                .iter()
-                .map(|one| format!(" compared with {one}"));
+            let baseline = part.baseline.iter();
+            let baseline = baseline.map(|one| format!(" compared with {one}"));
             let gap = part.gap_to.iter().map(|one| format!(", the gap to {one}"));
             let words: String = baseline.chain(gap).collect();
-            (Line::default(), format!("{}{words}", part.candidate).into())
+            format!("{}{words}", part.candidate)
         });
-        let mut details: Vec<(Line, Line)> = parts.collect();
         let more = claim.parts.len().saturating_sub(MOST_PARTS);
-        if more > 0 {
-            details.push((Line::default(), format!("and {more} more").into()));
-        }
-        Item {
-            details,
-            ..Item::keyed(number.to_string(), &claim.text)
-        }
+        let more = (more > 0).then(|| format!("and {more} more"));
+        let details = parts.chain(more).map(|text| ("", text));
+        Item::keyed(number.to_string(), &claim.text).detailed(details)
     });
     claims.collect()
 }

@@ -1,35 +1,30 @@
 //! The checks of a host: the actual state, and for problems what is required and how to fix it.
 
+use itertools::join;
+
 use super::marks;
 use crate::format::count;
 use crate::host::checks::{Check, CheckState};
-use crate::report::document::{Block, Conclusion, Document, Item, Line, Mark};
+use crate::report::document::{Block, Conclusion, Document, Item, Mark};
 
 /// The checks of a host, and whether it is ready.
 #[must_use]
 pub fn document(checks: &[Check]) -> Document {
-    let items = checks.iter().map(|check| item(check, &check.name));
-    let mut blocks: Vec<Block> = Block::list(items).into_iter().collect();
+    let items = checks.iter().map(|check| item(check, &check.actual));
+    let mut blocks = Vec::from_iter(Block::list(items));
     let states = checks.iter().map(|check| check.state);
     blocks.push(Block::Conclusion(conclusion(states)));
-    Document {
-        blocks,
-        ..Document::default()
-    }
+    Document::new("", blocks)
 }
 
-/// A check by a name, with what is required and how to fix it if it is not met.
-pub(super) fn item(check: &Check, name: &str) -> Item {
-    let details = [("required", &check.required), ("fix", &check.fix)];
-    let details = details.into_iter().filter(|(_, text)| !text.is_empty());
-    let details: Vec<(Line, Line)> = details
-        .map(|(label, text)| (label.into(), text.into()))
-        .collect();
+/// A check with the text of its state, and what is required and how to fix it if it is not met.
+pub(super) fn item(check: &Check, text: &str) -> Item {
     let is_ok = check.state == CheckState::Ok;
-    Item {
-        details: if is_ok { Vec::new() } else { details },
-        ..Item::keyed(name, &check.actual).marked(check.state.into())
-    }
+    let details = [("required", &check.required), ("fix", &check.fix)].into_iter();
+    let details = details.filter(|(_, text)| !is_ok && !text.is_empty());
+    Item::keyed(&check.name, text)
+        .marked(check.state)
+        .detailed(details)
 }
 
 /// Whether everything is ready, by the states of its checks.
@@ -42,13 +37,15 @@ pub(super) fn conclusion(states: impl Iterator<Item = CheckState>) -> Conclusion
         (0, _) => (CheckState::Warning.into(), "ready"),
         _ => (CheckState::Error.into(), "not ready"),
     };
-    let parts = [(errors, "error"), (warnings, "warning")];
-    let parts = parts.into_iter().filter(|(number, _)| *number > 0);
-    let parts: Vec<String> = parts.map(|(number, noun)| count(number, noun)).collect();
-    Conclusion {
-        mark: Some(mark),
-        word: word.into(),
-        sentence: parts.join(", ").into(),
-        ..Conclusion::default()
-    }
+    Conclusion::new(
+        mark,
+        word,
+        counted([(errors, "error"), (warnings, "warning")]),
+    )
+}
+
+/// The numbers of things of which there are some: `2 errors, 1 warning`.
+pub(super) fn counted<const N: usize>(numbers: [(usize, &str); N]) -> String {
+    let some = numbers.into_iter().filter(|(number, _)| *number > 0);
+    join(some.map(|(number, noun)| count(number, noun)), ", ")
 }

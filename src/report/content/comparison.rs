@@ -14,28 +14,23 @@ use retrial_recipe::model::Mode;
 /// A comparison by itself.
 #[must_use]
 pub fn document(comparison: &Comparison, detail: Detail) -> Document {
-    Document {
-        title: comparison.title.as_deref().unwrap_or("Comparison").into(),
-        blocks: blocks(comparison, detail),
-        ..Document::default()
-    }
+    Document::new(title(comparison), blocks(comparison, detail))
 }
 
 /// Several comparisons, a section each.
 #[must_use]
 pub fn documents(comparisons: &[Comparison], detail: Detail) -> Document {
-    let sections = comparisons.iter().map(|one| section(one, detail));
-    Document {
-        blocks: sections.collect(),
-        ..Document::default()
-    }
+    Document::new("", comparisons.iter().map(|one| section(one, detail)))
 }
 
 /// A comparison among others.
 #[must_use]
 pub fn section(comparison: &Comparison, detail: Detail) -> Block {
-    let title = comparison.title.as_deref().unwrap_or("Comparison");
-    Section::block(title, blocks(comparison, detail))
+    Section::block(title(comparison), blocks(comparison, detail))
+}
+
+fn title(comparison: &Comparison) -> &str {
+    comparison.title.as_deref().unwrap_or("Comparison")
 }
 
 fn blocks(comparison: &Comparison, detail: Detail) -> Vec<Block> {
@@ -53,12 +48,10 @@ fn blocks(comparison: &Comparison, detail: Detail) -> Vec<Block> {
         .filter(|figure| figure.mode == Mode::Performance || figure.change == Change::NotCompared);
     let sentences = sentences.map(|figure| {
         let text = format!("{} {}: {}", figure.scenario, figure.mode, figure.sentence);
-        Item::new(text).marked(figure.change.into())
+        Item::new(text).marked(figure.change)
     });
-    let notes = comparison
-        .notes
-        .iter()
-        .map(|note| Item::new(format!("{note}.")));
+    let notes = comparison.notes.iter();
+    let notes = notes.map(|note| Item::new(format!("{note}.")));
     blocks.extend(Block::list(sentences.chain(notes)));
     if !comparison.environment.is_empty() {
         let names = comparison.subjects.iter();
@@ -71,8 +64,7 @@ fn blocks(comparison: &Comparison, detail: Detail) -> Vec<Block> {
 
 fn subjects(comparison: &Comparison, detail: Detail) -> Block {
     let link = |position: usize| (detail == Detail::Full).then(|| format!("#s{position}"));
-    let several = |runs: usize| Some(runs).filter(|runs| *runs > 1);
-    let runs = |runs: usize| several(runs).map(|runs| format::count(runs, "run"));
+    let runs = |runs: usize| (runs > 1).then(|| format::count(runs, "run"));
     let role = |position: usize| if position == 0 { "baseline" } else { "" };
     Table::of("Compared results", comparison.subjects.iter().enumerate())
         .head("", |(_, one)| &one.letter)

@@ -1,16 +1,20 @@
 //! The details of a page below a verdict: charts, trials, rules, telemetry, environment, commands,
 //! steps.
 
+use itertools::Itertools as _;
+
 use super::figures::NOTHING;
 use super::marks::{self, BAD};
-use super::page::{RunOfCell, Step, Subject};
+use super::subject::{Step, Subject};
+use crate::batch::verdict::CellRun;
 use crate::format;
 use crate::report::charts::{self, Chart};
-use crate::report::document::{Block, Cell, Column, Group, Section, Table, Tone};
+use crate::report::document::{Block, Cell, Section, Table, Tone};
 use crate::results::verdict::comparison::Fact;
 use crate::results::verdict::{
-    FigureValue, Outcome, ResultVerdict, RuleCheck, StepOutcome, TrialVerdict, number,
+    FigureValue, ResultVerdict, RuleCheck, StepOutcome, TrialVerdict, number,
 };
+use crate::store::journal::StepEnd;
 use crate::telemetry::Summary;
 
 /// The most figures of a trial: the deciding and the judged ones first.
@@ -82,16 +86,12 @@ fn trials(result: &ResultVerdict) -> Vec<Block> {
 }
 
 /// The figures of a table of trials: the deciding and the judged ones first.
-fn figure_names(result: &ResultVerdict) -> Vec<String> {
+fn figure_names(result: &ResultVerdict) -> Vec<&String> {
     let judged = result.judgements.iter().map(|one| &one.figure);
     let all = result.trials.iter().flat_map(|trial| trial.figures.keys());
-    let mut names: Vec<String> = Vec::new();
-    for name in result.deciding.iter().chain(judged).chain(all) {
-        if names.len() < FIGURES && !names.iter().any(|known| known.eq_ignore_ascii_case(name)) {
-            names.push(name.clone());
-        }
-    }
-    names
+    let names = result.deciding.iter().chain(judged).chain(all);
+    let names = names.unique_by(|name| name.to_ascii_lowercase());
+    names.take(FIGURES).collect()
 }
 
 fn figure(result: &ResultVerdict, trial: &TrialVerdict, name: &str) -> String {
@@ -210,9 +210,8 @@ fn summaries(seen: &[(&ResultVerdict, &Summary)]) -> Block {
     };
     let size = |bytes: Option<u64>| bytes.map(format::size).unwrap_or_default();
     let each = |one: &Summary| {
-        one.per_joule
-            .as_ref()
-            .map(|each| number::figure(each.value, &each.unit))
+        let each = one.per_joule.as_ref();
+        each.map(|each| number::figure(each.value, &each.unit))
     };
     let gpus = |one: &Summary| {
         let of = match one.machines {
@@ -251,27 +250,21 @@ fn environment(one: &Subject<'_>) -> Vec<Block> {
     all.sort_by_key(|fact| fact.group);
     let groups = all.chunk_by(|one, other| one.group == other.group);
     let (short, long): (Vec<&[&Fact]>, Vec<_>) = groups.partition(|facts| facts.len() <= FEW);
-    let group = |facts: &[&Fact]| {
-        let rows = facts.iter().take(FACTS);
-        let rows = rows.map(|fact| vec![fact.what.as_str().into(), fact.value.as_str().into()]);
-        Group {
-            title: Some(facts[0].group.word().into()),
-            rows: rows.collect(),
-        }
-    };
-    let table = |caption: &str, groups: Vec<Group>| {
-        let columns = vec![Column::head("property"), Column::text("value")];
-        let table = Table::new(caption, columns, []);
-        Block::Table(Table { groups, ..table })
+    let table = |caption: &str, groups: &[&[&Fact]]| {
+        let facts = groups.iter().flat_map(|facts| facts.iter().take(FACTS));
+        Table::of(caption, facts)
+            .head("property", |fact| &fact.what)
+            .text("value", |fact| &fact.value)
+            .grouped(|fact| fact.group.word().to_owned())
+            .block()
     };
     let mut blocks = Vec::new();
     if !short.is_empty() {
-        let groups = short.into_iter().map(group).collect();
-        blocks.push(table("Environment", groups));
+        blocks.push(table("Environment", &short));
     }
     blocks.extend(long.into_iter().map(|facts| {
         let word = facts[0].group.word();
-        let table = table(word, vec![group(facts)]);
+        let table = table(word, &[facts]);
         Block::Folded(format!("{} {word}", facts.len()).into(), vec![table])
     }));
     blocks
@@ -282,53 +275,49 @@ fn steps(one: &Subject<'_>) -> Vec<Block> {
         return Vec::new();
     }
     let name = |step: &Step| format!("{:02} {}", step.number, step.name);
-    let status = |step: &Step| {
-        if step.failed {
-            Cell::status(BAD, &step.status)
-        } else {
-            step.status.as_str().into()
-        }
+    let duration = |step: &Step| match step.end {
+        None | Some((StepEnd::Skipped { .. }, _)) => NOTHING.to_owned(),
+        Some((_, seconds)) => format::duration(seconds),
     };
-    let duration = |step: &Step| step.seconds.map_or(NOTHING.to_owned(), format::duration);
     let table = Table::of("Steps", &one.steps)
         .head("step", |step| {
             Cell::from(name(step)).linked(step.log.clone())
         })
-        .status("status", |step| status(step))
+        .status("status", |step| step_status(step))
         .number("duration", |step| duration(step));
-    let mut blocks = vec![table.block()];
-    for step in one.steps.iter().filter(|step| !step.tail.is_empty()) {
+    let tails = one.steps.iter().filter_map(|step| {
+        let Some((StepEnd::Failed { last_lines, .. }, _)) = &step.end else {
+            return None;
+        };
         let title = format!("Last output of {}", name(step));
-        let lines = step
-            .tail
-            .iter()
-            .flat_map(|line| line.lines())
-            .map(Into::into);
-        let tail = Block::Verbatim(title.as_str().into(), lines.collect());
-        blocks.push(Section::block(title, vec![tail]));
+        let lines = last_lines.iter().flat_map(|line| line.lines());
+        let tail = Block::Verbatim(title.as_str().into(), lines.map(Into::into).collect());
+        (!last_lines.is_empty()).then(|| Section::block(title, [tail]))
+    });
+    [table.block()].into_iter().chain(tails).collect()
+}
+
+fn step_status(step: &Step) -> Cell {
+    match step.end.as_ref().map(|(end, _)| end) {
+        None => "not started".into(),
+        Some(StepEnd::Done { .. }) => "done".into(),
+        Some(StepEnd::Skipped { reason }) => format!("skipped: {reason}").into(),
+        Some(StepEnd::Failed { because, .. }) => Cell::status(BAD, because),
+        Some(StepEnd::Stopped) => "stopped".into(),
     }
-    blocks
 }
 
 /// The runs of a cell of a batch, each with a link to its directory.
 pub(super) fn runs(one: &Subject<'_>) -> Option<Block> {
-    let evidence = |run: &RunOfCell| match &run.lost {
+    let evidence = |run: &CellRun| match &run.lost {
         None => "used".into(),
         Some(reason) => Cell::status(BAD, reason),
     };
     let table = Table::of("Runs", &one.runs)
-        .head("run", |run| Cell::from(&run.name).linked(run.path.clone()))
-        .number("trial", |run| run.trial.to_string())
-        .status("evidence", |run| evidence(run));
+        .head("run", |(run, path)| {
+            Cell::from(&run.run).linked(path.clone())
+        })
+        .number("trial", |(run, _)| run.trial.to_string())
+        .status("evidence", |(run, _)| evidence(run));
     (!one.runs.is_empty()).then(|| table.block())
-}
-
-/// Counts outcomes: `2 reproduced, 1 invalid`.
-pub(super) fn counts(outcomes: impl Iterator<Item = Outcome>) -> String {
-    let outcomes: Vec<Outcome> = outcomes.collect();
-    let counts = Outcome::ALL.into_iter().filter_map(|outcome| {
-        let count = outcomes.iter().filter(|one| **one == outcome).count();
-        (count > 0).then(|| format!("{count} {outcome}"))
-    });
-    counts.collect::<Vec<_>>().join(", ")
 }

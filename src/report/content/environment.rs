@@ -3,7 +3,7 @@
 use super::Detail;
 use super::figures::NOTHING;
 use crate::format;
-use crate::report::document::{Block, Column, Group, Item, Table};
+use crate::report::document::{Block, Item, Table};
 use crate::results::verdict::comparison::{
     EnvironmentFact, EnvironmentGroup, FactGroup, is_known_stack,
 };
@@ -20,54 +20,47 @@ const MOST: usize = 1000;
 const ALIKE: usize = 48;
 
 /// Differences as a table, common facts in a sentence.
-pub(super) fn blocks(names: &[&str], groups: &[EnvironmentGroup], detail: Detail) -> Vec<Block> {
-    let mut tables = Vec::new();
-    let mut notes = Vec::new();
-    for group in groups {
-        let shown = shown(group, detail);
-        let all = group.differs.len() + group.left_out;
-        if !shown.is_empty() {
-            let rows = shown.iter().map(|fact| {
-                let values = fact
-                    .values
-                    .iter()
-                    .map(|value| value_of(value.as_deref()).into());
-                std::iter::once(fact.what.as_str().into())
-                    .chain(values)
-                    .collect()
-            });
-            tables.push(Group {
-                title: Some(group.group.word().into()),
-                rows: rows.collect(),
-            });
-        }
-        if all > shown.len() {
-            let word = group.group.word();
-            let more = "--verbose or --output json shows all";
-            notes.push(format!(
-                "{word}: {all} differ, {} shown; {more}",
-                shown.len()
-            ));
-        }
-        if !group.not_known.is_empty() {
-            let of = group.not_known.join(", ");
-            notes.push(format!("{}: unknown of {of}", group.group.word()));
-        }
-    }
+pub(super) fn blocks<N: AsRef<str>>(
+    names: &[N],
+    groups: &[EnvironmentGroup],
+    detail: Detail,
+) -> Vec<Block> {
+    let differ = groups.iter().flat_map(|group| {
+        let facts = shown(group, detail).iter();
+        facts.map(move |fact| (group.group.word(), fact))
+    });
+    let table = Table::of("Differences between the environments", differ);
+    let table = table.head("difference", |(_, fact)| &fact.what);
+    let columns = names.iter().enumerate();
+    let table = columns.fold(table, |table, (at, name)| {
+        table.text(name.as_ref(), |(_, fact)| {
+            value_of(fact.values.get(at).and_then(Option::as_deref))
+        })
+    });
+    let table = table.grouped(|(word, _)| (*word).to_owned()).table();
     let mut blocks = Vec::new();
-    if !tables.is_empty() {
-        let mut columns = vec![Column::head("difference")];
-        columns.extend(names.iter().map(|name| Column::text(*name)));
-        let table = Table::new("Differences between the environments", columns, []);
-        let groups = tables;
-        blocks.push(Block::Table(Table { groups, ..table }));
+    if !table.groups.is_empty() {
+        blocks.push(Block::Table(table));
     }
-    blocks.extend(Block::list(notes.into_iter().map(Item::new)));
+    let notes = groups.iter().flat_map(|group| notes(group, detail));
+    blocks.extend(Block::list(notes.map(Item::new)));
     let alike = alike(groups, detail);
     if !alike.is_empty() {
         blocks.push(Block::paragraph(format!("the same: {}", alike.join("; "))));
     }
     blocks
+}
+
+/// What a table of the shown differences does not have.
+fn notes(group: &EnvironmentGroup, detail: Detail) -> impl Iterator<Item = String> {
+    let word = group.group.word();
+    let all = group.differs.len() + group.left_out;
+    let shown = shown(group, detail).len();
+    let more = "--verbose or --output json shows all";
+    let cut = (all > shown).then(|| format!("{word}: {all} differ, {shown} shown; {more}"));
+    let of = group.not_known.join(", ");
+    let unknown = (!of.is_empty()).then(|| format!("{word}: unknown of {of}"));
+    [cut, unknown].into_iter().flatten()
 }
 
 /// The differences that are shown: in brief, of packages those of known stacks and a few others.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::checks::counted;
 use super::marks::{BAD, GOOD};
 use super::verdict::notice;
 use crate::export::Export;
@@ -42,38 +43,22 @@ pub fn document(export: &Export, to: &str) -> Document {
     {
         let title = format!("missing in {}: {}", items[0].path, items[0].fix);
         let items = items.iter().map(|one| Item::new(&one.item).marked(BAD));
-        blocks.push(Section::block(
-            title,
-            Block::list(items).into_iter().collect(),
-        ));
+        blocks.push(Section::block(title, Block::list(items)));
     }
     blocks.push(Block::Conclusion(conclusion(export)));
     blocks.extend(notice(export.notice.as_deref()));
-    Document {
-        blocks,
-        ..Document::default()
-    }
+    Document::new("", blocks)
 }
 
 fn conclusion(export: &Export) -> Conclusion {
-    let parts = [
+    let problems = counted([
         (export.violations.len(), "violated rule"),
         (export.missing.len(), "missing item"),
-    ];
-    let parts = parts.into_iter().filter(|(number, _)| *number > 0);
-    let parts: Vec<String> = parts.map(|(number, noun)| count(number, noun)).collect();
-    let (mark, word, sentence) = if parts.is_empty() {
-        let sentence = "nothing is missing".to_owned();
-        (GOOD, "complete", sentence)
-    } else {
-        (BAD, "not complete", parts.join(", "))
-    };
-    Conclusion {
-        mark: Some(mark),
-        word: word.into(),
-        sentence: sentence.into(),
-        ..Conclusion::default()
+    ]);
+    if problems.is_empty() {
+        return Conclusion::new(GOOD, "complete", "nothing is missing");
     }
+    Conclusion::new(BAD, "not complete", problems)
 }
 
 /// An export for programs.
@@ -88,10 +73,9 @@ struct Printed<'a> {
 /// An export as indented JSON.
 #[must_use]
 pub fn json(export: &Export, to: &str) -> String {
-    let complete = export.is_complete();
     let printed = Printed {
         to,
-        complete,
+        complete: export.is_complete(),
         export,
     };
     // Its types cannot fail.

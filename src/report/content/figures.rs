@@ -69,9 +69,8 @@ pub(super) fn interval_at(confidence: f64) -> Column {
 /// A two-sided interval, `0.944–0.969`; empty without one.
 pub(super) fn interval(interval: Option<Bounds>) -> String {
     let found = interval.filter(|interval| interval.upper > interval.lower);
-    found.map_or_else(String::new, |found| {
-        let (lower, upper) = (number::ratio(found.lower), number::ratio(found.upper));
-        format!("{lower}–{upper}")
+    found.map_or_else(String::new, |Bounds { lower, upper }| {
+        format!("{}–{}", number::ratio(lower), number::ratio(upper))
     })
 }
 
@@ -121,8 +120,8 @@ pub(super) fn rows(result: &ResultVerdict) -> Vec<Vec<Cell>> {
     if result.judgements.is_empty() {
         let first = result.deciding.as_deref();
         let declared = result.declared.iter().map(String::as_str);
-        let others: Vec<&str> = declared.filter(|name| first != Some(name)).collect();
-        let names = std::iter::once(first.unwrap_or_default()).chain(others);
+        let others = declared.filter(|name| first != Some(name));
+        let names = [first.unwrap_or_default()].into_iter().chain(others);
         return names.map(|name| measured(result, name)).collect();
     }
     let judgements = result.judgements.iter();

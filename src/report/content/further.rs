@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use itertools::join;
+
 use crate::report::document::{Block, Column, Table};
 use crate::results::verdict::{FigureValue, ResultVerdict, Verdict, number};
 use retrial_recipe::model::Mode;
@@ -98,9 +100,9 @@ fn others(result: &ResultVerdict) -> Option<String> {
         figures.filter(|(name, figure)| !is_latency(name) && !is_shown(result, name, figure));
     let others =
         others.map(|(name, one)| format!("{name} {}", number::figure(one.value, &one.unit)));
-    let others: Vec<String> = others.collect();
+    let others = join(others, "; ");
     let title = format!("{} {}", result.scenario, result.mode);
-    (!others.is_empty()).then(|| format!("{title}, not judged: {}.", others.join("; ")))
+    (!others.is_empty()).then(|| format!("{title}, not judged: {others}."))
 }
 
 /// A cell of the table, in LoadGen's unit or in that of a limit.

@@ -3,15 +3,16 @@
 
 use std::collections::BTreeMap;
 
+use itertools::{Itertools as _, join};
 use jiff::tz::TimeZone;
 
 use super::figures::{NOTHING, ratio, unverified_word};
 use super::{marks, runs, verdict};
 use crate::format;
 use crate::history::RunSummary;
-use crate::report::charts::{Bar, Bars, Chart, Kind, Origin};
+use crate::report::charts::{Bar, Bars, Chart, Kind, Origin, extent, median};
 use crate::report::document::{Block, Cell, Column, Document, Section, Table, Text};
-use crate::results::verdict::{Outcome, notice, number};
+use crate::results::verdict::{Outcome, number};
 
 /// The most groups of a page.
 const GROUPS: usize = 400;
@@ -36,9 +37,9 @@ pub struct Many<'a> {
 
 /// Runs that measured the same.
 struct Group<'a> {
-    title: String,
+    title: &'a str,
     choices: String,
-    place: String,
+    place: &'a str,
     /// Newest first.
     rows: Vec<&'a RunSummary>,
 }
@@ -47,65 +48,54 @@ struct Group<'a> {
 #[must_use]
 pub fn document(many: &Many<'_>) -> Document {
     let groups = groups(many.rows);
-    let mut notices: Vec<String> = Vec::new();
-    for group in &groups {
-        let text = group.rows.first().and_then(|row| notice(&row.submission));
-        notices.extend(text.filter(|text| !notices.contains(text)));
-    }
+    let newest = groups.iter().filter_map(|group| group.rows.first());
+    let notices = verdict::notices(newest.map(|row| &row.submission)).collect_vec();
     let unverified = !notices.is_empty();
-    let mut blocks = vec![Section::block("Outcomes", outcomes(many))];
-    let charts = Block::charts(charts(&groups, unverified));
-    blocks.extend(charts.map(|charts| Section::block("Charts", vec![charts])));
-    blocks.push(Section::block("Groups", summary(&groups, unverified)));
-    blocks.push(Section::block("Runs", listed(many, &groups)));
-    blocks.extend(notices.iter().filter_map(|one| verdict::notice(Some(one))));
+    let sections = [
+        Section::of("Outcomes", outcomes(many)),
+        Section::of("Charts", Block::charts(charts(&groups, unverified))),
+        Section::of("Groups", summary(&groups, unverified)),
+        Section::of("Runs", listed(many, &groups)),
+    ];
+    let blocks = sections.into_iter().flatten().chain(notices);
+    let title = format!("Retrial: {}", format::count(many.rows.len(), "run"));
     Document {
-        title: format!("Retrial: {}", format::count(many.rows.len(), "run")).into(),
         made: many.made.as_str().into(),
-        blocks,
+        ..Document::new(title, blocks)
     }
 }
 
 /// Groups runs by title, variants and machine.
 fn groups(rows: &[RunSummary]) -> Vec<Group<'_>> {
-    let mut found: BTreeMap<(String, String, String), Vec<&RunSummary>> = BTreeMap::new();
+    let mut found: BTreeMap<(&str, String, &str), Vec<&RunSummary>> = BTreeMap::new();
     for row in rows.iter().rev() {
-        let title = if row.title.is_empty() {
-            &row.recipe
-        } else {
-            &row.title
-        };
         let place = if row.gpus.is_empty() {
             &row.host
         } else {
             &row.gpus
         };
-        let key = (title.clone(), row.choices(), place.clone());
+        let key = (runs::title(row), row.choices(), place.as_str());
         found.entry(key).or_default().push(row);
     }
-    let groups = found
-        .into_iter()
-        .map(|((title, choices, place), rows)| Group {
-            title,
-            choices,
-            place,
-            rows,
-        });
+    let groups = found.into_iter();
+    let groups = groups.map(|((title, choices, place), rows)| Group {
+        title,
+        choices,
+        place,
+        rows,
+    });
     groups.collect()
 }
 
 fn outcomes(many: &Many<'_>) -> Vec<Block> {
-    let mut counts: BTreeMap<(Option<Outcome>, &str), usize> = BTreeMap::new();
-    for row in many.rows {
-        *counts.entry((row.outcome, row.state())).or_default() += 1;
-    }
-    let table = Table::of("Runs by outcome", counts)
+    let states = many.rows.iter().map(|row| (row.outcome, row.state()));
+    let table = Table::of("Runs by outcome", states.counts().into_iter().sorted())
         .status("outcome", |((outcome, state), _)| status(*outcome, state))
         .number("runs", |(_, count)| count.to_string());
     let started =
         |row: Option<&RunSummary>| row.map_or(String::new(), |row| runs::started(row, many.zone));
     let (first, last) = (started(many.rows.first()), started(many.rows.last()));
-    let span = Text::faint(format!("From {first} to {last}."));
+    let span = Text::Faint(format!("From {first} to {last}.").into());
     vec![table.block(), Block::paragraph(span)]
 }
 
@@ -136,16 +126,9 @@ fn figures<'a>(group: &Group<'a>) -> Figures<'a> {
 
 /// Lowest, median, highest.
 fn spread(values: impl Iterator<Item = f64>) -> Option<(f64, f64, f64)> {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    let upper = *values.get(middle)?;
-    let median = if values.len() % 2 == 1 {
-        upper
-    } else {
-        f64::midpoint(upper, values[middle - 1])
-    };
-    Some((*values.first()?, median, *values.last()?))
+    let values = values.collect_vec();
+    let (lowest, highest) = extent(values.iter().copied());
+    Some((lowest, median(&values)?, highest))
 }
 
 /// A chart for each figure of each recipe, with a bar for each group.
@@ -158,10 +141,10 @@ fn charts(groups: &[Group<'_>], unverified: bool) -> Vec<Chart> {
                 continue;
             };
             let bars = found
-                .entry((&group.title, scenario, figure, unit))
+                .entry((group.title, scenario, figure, unit))
                 .or_default();
             let label = match group.choices.as_str() {
-                "" => group.place.clone(),
+                "" => group.place.to_owned(),
                 choices => format!("{choices}, {}", group.place),
             };
             bars.push(Bar {
@@ -183,7 +166,7 @@ fn charts(groups: &[Group<'_>], unverified: bool) -> Vec<Chart> {
         let values = bars.iter();
         let values =
             values.map(|bar| format!("{}: {}", bar.label, number::figure(bar.value, unit)));
-        let description = values.collect::<Vec<_>>().join("; ");
+        let description = join(values, "; ");
         let title = format!("{title}, {scenario}: {figure}, median{word}{what}");
         let bars = Bars {
             unit: unit.to_owned(),
@@ -210,22 +193,20 @@ fn summary(groups: &[Group<'_>], unverified: bool) -> Vec<Block> {
         rows
     });
     let states = |group: &Group<'_>| {
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for row in &group.rows {
-            *counts.entry(row.state()).or_default() += 1;
-        }
-        let counts = counts
-            .iter()
-            .map(|(state, count)| format!("{count} {state}"));
-        counts.collect::<Vec<_>>().join(", ")
+        let counts = group.rows.iter().map(|row| row.state()).counts();
+        let counts = counts.into_iter().sorted();
+        join(
+            counts.map(|(state, count)| format!("{count} {state}")),
+            ", ",
+        )
     };
     let median = Column::number("median").noted(unverified_word(unverified));
     let to_published = Column::number("ratio").noted("to published");
     let like = |unit: &str, value, median| Cell::from(number::figure_like(value, unit, median));
     let table = Table::of("Runs by benchmark, variant and machine", rows)
-        .head("benchmark", |(group, _)| &group.title)
+        .head("benchmark", |(group, _)| group.title)
         .text("variant", |(group, _)| &group.choices)
-        .text("machine", |(group, _)| &group.place)
+        .text("machine", |(group, _)| group.place)
         .number("runs", |(group, _)| group.rows.len().to_string())
         .text("outcomes", |(group, _)| states(group))
         .text("scenario", |(_, one)| {
@@ -268,17 +249,12 @@ fn summary(groups: &[Group<'_>], unverified: bool) -> Vec<Block> {
 fn listed(many: &Many<'_>, groups: &[Group<'_>]) -> Vec<Block> {
     let each = (RUNS / groups.len().max(1)).max(LEAST);
     let folded = groups.iter().take(GROUPS).map(|group| {
-        let words = [group.title.as_str(), &group.choices, &group.place];
-        let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-        let name = words.join(", ");
+        let words = [group.title, &group.choices, group.place];
+        let name = join(words.into_iter().filter(|word| !word.is_empty()), ", ");
         let figure = |row: &RunSummary| {
             let one = row.deciding.as_ref();
             let shown = one.and_then(|one| Some(number::figure(one.value?, &one.unit)));
             shown.unwrap_or(NOTHING.to_owned())
-        };
-        let to_published = |row: &RunSummary| {
-            let one = row.deciding.as_ref().filter(|one| one.value.is_some());
-            ratio(one.and_then(|one| one.ratio))
         };
         let caption = format!("Runs of {name}, newest first");
         let table = Table::of(caption, group.rows.iter().take(each))
@@ -288,7 +264,7 @@ fn listed(many: &Many<'_>, groups: &[Group<'_>]) -> Vec<Block> {
             .status("outcome", |row| status(row.outcome, row.state()))
             .number("figure", |row| figure(row))
             .column(Column::number("ratio").noted("to published"), |row| {
-                to_published(row)
+                ratio(runs::ratio_of(row))
             });
         let mut blocks = vec![table.block()];
         let rest = group.rows.len().saturating_sub(each);

@@ -36,29 +36,25 @@ pub fn document(machines: &[Machine], differences: &[String]) -> Document {
     let problems = problems(machines);
     let problems = problems.iter().map(|problem| problem.item(machines.len()));
     let errors = differences.iter().map(|_| CheckState::Error);
-    let differ = differences
-        .iter()
-        .map(|text| Item::new(text).marked(CheckState::Error.into()));
+    let differ = differences.iter();
+    let differ = differ.map(|text| Item::new(text).marked(CheckState::Error));
     let lists = [Block::list(problems), Block::list(differ)];
     let mut blocks = vec![table.block()];
     blocks.extend(lists.into_iter().flatten());
     let each = machines.iter().flat_map(|machine| &machine.checks);
     let states = each.map(|check| check.state);
     blocks.push(Block::Conclusion(checks::conclusion(states.chain(errors))));
-    Document {
-        blocks,
-        ..Document::default()
-    }
+    Document::new("", blocks)
 }
 
 /// The worst of a machine's checks.
 fn result(machine: &Machine) -> Cell {
     let worst = machine.checks.iter().map(|check| check.state).max();
     match worst {
-        None => Cell::status(CheckState::Unknown.into(), "not examined"),
-        Some(CheckState::Error) => Cell::status(CheckState::Error.into(), "not ready"),
-        Some(CheckState::Warning) => Cell::status(CheckState::Warning.into(), "ready"),
-        Some(CheckState::Ok | CheckState::Unknown) => Cell::status(CheckState::Ok.into(), "ready"),
+        None => Cell::status(CheckState::Unknown, "not examined"),
+        Some(CheckState::Error) => Cell::status(CheckState::Error, "not ready"),
+        Some(CheckState::Warning) => Cell::status(CheckState::Warning, "ready"),
+        Some(CheckState::Ok | CheckState::Unknown) => Cell::status(CheckState::Ok, "ready"),
     }
 }
 
@@ -95,9 +91,7 @@ impl Problem<'_> {
             }
             _ => of(&self.on, "all"),
         };
-        let mut item = checks::item(self.check, &self.check.name);
-        item.text = format!("{} ({on})", self.check.actual).into();
-        item
+        checks::item(self.check, &format!("{} ({on})", self.check.actual))
     }
 }
 

@@ -1,5 +1,7 @@
 //! The signs and tones of outcomes, changes and checks.
 
+use itertools::{Itertools as _, join};
+
 use crate::batch::search::SearchOutcome;
 use crate::batch::verdict::ClaimOutcome;
 use crate::host::checks::CheckState;
@@ -69,11 +71,21 @@ impl From<CheckState> for Mark {
 }
 
 pub(super) fn outcome(outcome: Outcome) -> Cell {
-    Cell::status(outcome.into(), outcome.word())
+    Cell::status(outcome, outcome.word())
+}
+
+/// Counts outcomes: `2 reproduced, 1 invalid`.
+pub(super) fn counts(outcomes: impl Iterator<Item = Outcome>) -> String {
+    let counts = outcomes.counts();
+    let counts = Outcome::ALL.into_iter().filter_map(|outcome| {
+        let count = counts.get(&outcome)?;
+        Some(format!("{count} {outcome}"))
+    });
+    join(counts, ", ")
 }
 
 pub(super) fn change(change: Change) -> Cell {
-    Cell::status(change.into(), change.word())
+    Cell::status(change, change.word())
 }
 
 impl From<&RuleCheck> for Mark {
@@ -102,5 +114,5 @@ pub(super) fn rule(rule: &RuleCheck) -> Cell {
         (true, true) => "warning",
         (true, false) => "passed",
     };
-    Cell::status(rule.into(), word)
+    Cell::status(rule, word)
 }

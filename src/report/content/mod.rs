@@ -16,6 +16,7 @@ mod marks;
 pub mod page;
 pub mod runs;
 mod search;
+pub mod subject;
 pub mod suites;
 pub mod tree;
 pub mod trials;

@@ -1,13 +1,13 @@
 //! A page: verdicts, their comparison, and all details.
 
 use super::figures::{columns, rows};
-use super::{Detail, batch, comparison, details, environment, verdict};
+use super::subject::Subject;
+use super::{Detail, batch, comparison, details, environment, marks, verdict};
 use crate::batch::verdict::BatchVerdict;
 use crate::format;
+use crate::report::charts;
 use crate::report::document::{Block, Cell, Document, Group, Line, Section, Table, Text};
-use crate::report::{Entry, charts};
-use crate::results::verdict::comparison::{Comparison, EnvironmentGroup, Fact};
-use crate::telemetry;
+use crate::results::verdict::comparison::{Comparison, EnvironmentGroup};
 use retrial_recipe::model::Mode;
 
 /// More subjects are shown without charts, and only with violated rules, so that a page opens.
@@ -41,76 +41,6 @@ pub struct Environments {
     pub groups: Vec<EnvironmentGroup>,
 }
 
-/// A run, a folder of results or a benchmark of a submission tree.
-#[derive(Debug, Clone)]
-pub struct Subject<'a> {
-    /// A run's id, or a path.
-    pub name: String,
-    /// Its verdict, with the path of its evidence.
-    pub entry: Entry<'a>,
-    /// What was run, where and when: shown next to the verdict.
-    pub about: Vec<(Line, Text)>,
-    /// Samples of GPUs and container.
-    pub telemetry: Vec<telemetry::Row>,
-    /// Its environment.
-    pub environment: Vec<Fact>,
-    /// The plan as a script.
-    pub commands: Option<String>,
-    /// Its steps.
-    pub steps: Vec<Step>,
-    /// The runs of a batch's cell.
-    pub runs: Vec<RunOfCell>,
-}
-
-impl<'a> Subject<'a> {
-    /// A verdict without details.
-    #[must_use]
-    pub fn new(name: impl Into<String>, entry: Entry<'a>) -> Self {
-        Self {
-            name: name.into(),
-            entry,
-            about: Vec::new(),
-            telemetry: Vec::new(),
-            environment: Vec::new(),
-            commands: None,
-            steps: Vec::new(),
-            runs: Vec::new(),
-        }
-    }
-}
-
-/// A run of a cell of a batch.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct RunOfCell {
-    /// Its id.
-    pub name: String,
-    /// The trial.
-    pub trial: u32,
-    /// Why it has no evidence, if it has none.
-    pub lost: Option<String>,
-    /// Its directory, relative to the page.
-    pub path: Option<String>,
-}
-
-/// A step of a run, and its log.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Step {
-    /// From 1.
-    pub number: u32,
-    /// Its name.
-    pub name: String,
-    /// How it ended: `done`, `exit code 1`.
-    pub status: String,
-    /// Whether it failed.
-    pub failed: bool,
-    /// Its duration in seconds.
-    pub seconds: Option<f64>,
-    /// Its log, relative to the page.
-    pub log: Option<String>,
-    /// Its last lines of output, if they matter.
-    pub tail: Vec<String>,
-}
-
 /// Makes the document of a page.
 #[must_use]
 pub fn document(page: &Page<'_>) -> Document {
@@ -136,17 +66,15 @@ pub fn document(page: &Page<'_>) -> Document {
         blocks.push(comparison::section(compared, Detail::Full));
     }
     if let Some(both) = &page.environments {
-        let names: Vec<&str> = both.names.iter().map(String::as_str).collect();
-        let compared = environment::blocks(&names, &both.groups, Detail::Full);
+        let compared = environment::blocks(&both.names, &both.groups, Detail::Full);
         blocks.push(Section::block("Environments", compared));
     }
     if page.batch.is_some() || page.subjects.len() != 1 {
         blocks.extend(each(&page.subjects));
     }
     Document {
-        title: title.into(),
         made: page.made.as_str().into(),
-        blocks,
+        ..Document::new(title, blocks)
     }
 }
 
@@ -182,11 +110,11 @@ fn of_one(one: &Subject<'_>, in_full: bool) -> Vec<Block> {
 
 /// Its title, with its name if several have the same.
 fn heading(one: &Subject<'_>, all: &[Subject<'_>]) -> String {
-    let title = verdict::title(one.entry.verdict);
-    let same = |other: &&Subject<'_>| verdict::title(other.entry.verdict) == title;
     if !one.runs.is_empty() {
         return one.name.clone();
     }
+    let title = verdict::title(one.entry.verdict);
+    let same = |other: &&Subject<'_>| verdict::title(other.entry.verdict) == title;
     if all.len() <= IN_FULL && all.iter().filter(same).count() > 1 {
         return format!("{title}: {}", one.name);
     }
@@ -200,24 +128,20 @@ fn overview(subjects: &[Subject<'_>]) -> Block {
         "{} in {}: {}.",
         format::count(results().count(), "measurement"),
         format::count(subjects.len(), "result"),
-        details::counts(results().map(|result| result.outcome))
+        marks::counts(results().map(|result| result.outcome))
     );
     let verdicts = || subjects.iter().map(|one| one.entry.verdict);
     let confidence = verdicts().next().map_or(0.95, |one| one.confidence);
     let unverified = verdicts().any(|one| one.notice.is_some());
-    let table = Table::new("All figures", columns(unverified, confidence), []);
     let mut left = ROWS;
     let groups = subjects.iter().enumerate().map(group).take_while(|group| {
         let fits = group.rows.len() <= left;
         left = left.saturating_sub(group.rows.len());
         fits
     });
-    let groups = groups.collect();
-    let blocks = vec![
-        Block::paragraph(counts),
-        Block::Table(Table { groups, ..table }),
-    ];
-    Section::block("Overview", blocks)
+    let columns = columns(unverified, confidence);
+    let table = Table::grouped("All figures", columns, groups.collect());
+    Section::block("Overview", [Block::paragraph(counts), Block::Table(table)])
 }
 
 /// The rows of one result below its name.

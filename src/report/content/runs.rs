@@ -1,5 +1,7 @@
 //! A table of runs.
 
+use itertools::Itertools as _;
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::figures::unverified_word;
@@ -17,9 +19,9 @@ const LONGEST: usize = 48;
 pub fn document(rows: &[RunSummary], zone: &TimeZone) -> Document {
     let notice = notice_of(rows);
     let scenarios = rows.iter().filter_map(|row| row.deciding.as_ref());
-    let scenarios = several(scenarios.map(|deciding| &deciding.scenario));
+    let scenarios = !scenarios.map(|deciding| &deciding.scenario).all_equal();
     // A host that all have in common needs no column.
-    let hosts = several(rows.iter().map(|row| &row.host));
+    let hosts = !rows.iter().map(|row| &row.host).all_equal();
     let host = |row: &RunSummary| if hosts { cut(&row.host) } else { String::new() };
     let ratio = |row: &RunSummary| row.deciding.as_ref()?.ratio.map(number::ratio);
     let duration = |row: &RunSummary| row.seconds().map(format::duration);
@@ -38,35 +40,51 @@ pub fn document(rows: &[RunSummary], zone: &TimeZone) -> Document {
             duration(row).unwrap_or_default()
         })
         .column(Column::text("host").spare(2), |row| host(row));
-    let mut blocks = vec![table.block()];
-    blocks.extend(verdict::notice(notice.as_deref()));
-    Document {
-        blocks,
-        ..Document::default()
-    }
-}
-
-pub(super) fn several<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
-    let first = values.next();
-    values.any(|value| Some(&value) != first.as_ref())
+    let notice = verdict::notice(notice.as_deref());
+    Document::new("", [table.block()].into_iter().chain(notice))
 }
 
 fn status(row: &RunSummary) -> Cell {
-    match (row.run_state, row.outcome) {
-        (RunState::Running { pid }, _) => format!("running ({pid})").into(),
-        (_, Some(outcome)) => {
-            let imported = row.imported_from.as_ref().map_or("", |_| " (imported)");
-            Cell::status(outcome.into(), &format!("{outcome}{imported}"))
-        }
-        (_, None) => format!("- {}", row.state()).into(),
+    match row.run_state {
+        RunState::Running { pid } => format!("running ({pid})").into(),
+        _ => outcome(row, "-"),
     }
 }
 
+/// A run's outcome, or its state after a sign if it has none.
+pub(super) fn outcome(row: &RunSummary, sign: &str) -> Cell {
+    row.outcome.map_or_else(
+        || format!("{sign} {}", row.state()).into(),
+        |outcome| {
+            let imported = row.imported_from.as_ref().map_or("", |_| " (imported)");
+            Cell::status(outcome, &format!("{outcome}{imported}"))
+        },
+    )
+}
+
+/// The title of a run's benchmark.
+pub(super) fn title(row: &RunSummary) -> &str {
+    if row.title.is_empty() {
+        &row.recipe
+    } else {
+        &row.title
+    }
+}
+
+/// The deciding figure's ratio to the published one.
+pub(super) fn ratio_of(row: &RunSummary) -> Option<f64> {
+    let deciding = row.deciding.as_ref().filter(|one| one.value.is_some());
+    deciding?.ratio
+}
+
 pub(super) fn started(row: &RunSummary, zone: &TimeZone) -> String {
-    let began = row.began.map(|began| began.to_zoned(zone.clone()));
-    began.map_or_else(String::new, |began| {
-        began.strftime("%Y-%m-%d %H:%M").to_string()
-    })
+    minute(row.began, zone)
+}
+
+/// A time to the minute; empty if it is not known.
+pub(super) fn minute(time: Option<Timestamp>, zone: &TimeZone) -> String {
+    let time = time.map(|time| time.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M"));
+    time.map_or_else(String::new, |time| time.to_string())
 }
 
 /// `98,123.9 tokens/s`, with its scenario if there are several; or the reason why there is none.

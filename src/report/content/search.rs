@@ -27,7 +27,7 @@ pub(super) fn blocks(search: &SearchVerdict, detail: Detail) -> Vec<Block> {
         let text = format!("{} {value} was left out: {reason}", search.axis);
         Item::new(text).marked(marks::BAD)
     });
-    let mut of_search: Vec<Block> = Block::list(left_out).into_iter().collect();
+    let mut of_search = Vec::from_iter(Block::list(left_out));
     if detail == Detail::Full {
         let summary = format::count(search.trials.len(), "trial") + ", in their order";
         of_search.push(Block::Folded(summary.into(), vec![trials(search)]));

@@ -4,6 +4,7 @@
 //! An outcome that is not reproduced, invalid or inconclusive is a failure of that type, a failed one an
 //! error: as with exit codes, nothing that is not shown passes.
 
+use itertools::join;
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::verdict::title;
@@ -143,13 +144,12 @@ fn of_result(verdict: &Verdict, result: &ResultVerdict, evidence: &str) -> TestS
     for qualifier in &result.qualifiers {
         suite.add_property(property(&qualifier.kind.to_string(), &qualifier.because));
     }
-    let warnings = verdict.warnings.iter().map(|text| ("warning", text));
-    let notices = verdict.notice.iter().map(|text| ("notice", text));
-    suite.add_properties(
-        warnings
-            .chain(notices)
-            .map(|(name, text)| property(name, text)),
-    );
+    let warnings = verdict
+        .warnings
+        .iter()
+        .map(|text| property("warning", text));
+    let notices = verdict.notice.iter().map(|text| property("notice", text));
+    suite.add_properties(warnings.chain(notices));
     suite.add_test_case(rules(result, &name));
     for judgement in result.judgements.iter().filter(|_| result.valid) {
         let status = status(judgement.outcome, &judgement.sentence);
@@ -170,7 +170,7 @@ fn rules(result: &ResultVerdict, suite: &str) -> TestCase {
         let trial = trial.unwrap_or_default();
         clean(&format!("{word}{trial}: {rule}"))
     });
-    let checked: Vec<String> = checked.collect();
+    let checked = join(checked, "\n");
     let outcome = if result.valid {
         Outcome::Measured
     } else {
@@ -180,7 +180,7 @@ fn rules(result: &ResultVerdict, suite: &str) -> TestCase {
     let mut case = TestCase::new("the benchmark's own rules", status);
     case.set_classname(clean(suite));
     if !checked.is_empty() {
-        case.set_system_out(checked.join("\n"));
+        case.set_system_out(checked);
     }
     case
 }
@@ -241,10 +241,9 @@ fn compared(comparison: &Comparison, figures: &[ComparedFigure]) -> TestSuite {
             _ => TestCaseStatus::success(),
         };
         let mut case = case(&figure.figure, &name, status, &figure.sentence);
-        let ratio = figure
-            .ratio
-            .map(|ratio| property("ratio", &number::ratio(ratio)));
-        case.properties.extend(ratio);
+        let ratio = figure.ratio.map(number::ratio);
+        case.properties
+            .extend(ratio.map(|ratio| property("ratio", &ratio)));
         case.add_property(property("change", figure.change.word()));
         case
     }));

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use itertools::{Itertools as _, join};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -9,7 +10,7 @@ use super::marks;
 use super::verdict;
 use crate::format;
 use crate::report::Entry;
-use crate::report::document::{Block, Document, Item, Line, Mark, Section};
+use crate::report::document::{Block, Document, Item, Mark, Section};
 use crate::results::evidence::tree::Fault;
 use crate::results::verdict::{
     BenchmarkVerdict, Outcome, ResultVerdict, RuleCheck, Verdict, number,
@@ -123,34 +124,27 @@ impl Tree {
         let is_new = system != self.system;
         self.counts.systems += usize::from(is_new);
         let notable = benchmark.rules.iter().filter(|rule| rule.is_notable());
-        let notable = notable
-            .map(|rule| Item::keyed(&benchmark.benchmark, rule.to_string()).marked(rule.into()));
+        let notable =
+            notable.map(|rule| Item::keyed(&benchmark.benchmark, rule.to_string()).marked(rule));
         let mut items: Vec<Item> = notable.collect();
         let fine = items.is_empty() && verdict.results.iter().all(|result| result.valid);
         let quiet = self.style.quiet && fine;
         let heading = system.clone();
         self.system = system;
-        let mut scenarios: Vec<&str> = Vec::new();
-        for result in &verdict.results {
-            if !scenarios.contains(&result.scenario.as_str()) {
-                scenarios.push(&result.scenario);
-            }
-        }
-        for scenario in scenarios {
-            let results = verdict
-                .results
-                .iter()
-                .filter(|one| one.scenario == scenario);
-            let results: Vec<&ResultVerdict> = results.collect();
+        let scenarios = verdict.results.iter().map(|result| &result.scenario);
+        for scenario in scenarios.unique() {
+            let results = verdict.results.iter();
+            let results = results.filter(|one| one.scenario == *scenario);
+            let results = results.collect_vec();
             if !(self.style.quiet && results.iter().all(|result| result.valid)) {
                 items.push(self.scenario(&benchmark.benchmark, scenario, &results));
             }
         }
-        let items: Vec<Block> = Block::list(items).into_iter().collect();
+        let items = Block::list(items);
         if is_new && !quiet {
             return vec![Section::block(heading, items)];
         }
-        items
+        items.into_iter().collect()
     }
 
     fn scenario(&self, benchmark: &str, scenario: &str, results: &[&ResultVerdict]) -> Item {
@@ -169,7 +163,7 @@ impl Tree {
             let word = if result.valid { "" } else { " violated" };
             format!("{}{word}", last_part(&result.path))
         });
-        let tests: Vec<String> = tests.collect();
+        let tests = join(tests, " ");
         let figure = performance.and_then(|result| deciding(result));
         let figure = figure.map_or("no figure".to_owned(), |(_, shown)| shown);
         let compared = performance.and_then(|result| {
@@ -181,18 +175,15 @@ impl Tree {
         });
         // Results are printed as they come, so that columns have fixed widths.
         let first = format!("{figure:>20}  {:15}", outcome.word());
-        let rest = [compared, accuracy, Some(tests.join(" "))];
-        let parts = std::iter::once(first).chain(rest.into_iter().flatten());
-        let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+        let parts = [Some(first), compared, accuracy, Some(tests)];
+        let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
         let details = results.iter().flat_map(|result| self.rules(result));
-        Item {
-            details: details.collect(),
-            ..Item::keyed(format!("{benchmark:24} {scenario:12}"), parts.join("  "))
-                .marked(outcome.into())
-        }
+        Item::keyed(format!("{benchmark:24} {scenario:12}"), join(parts, "  "))
+            .marked(outcome)
+            .detailed(details)
     }
 
-    fn rules(&self, result: &ResultVerdict) -> Vec<(Line, Line)> {
+    fn rules(&self, result: &ResultVerdict) -> Vec<(String, String)> {
         let title = match result.mode {
             Mode::Compliance => last_part(&result.path).to_owned(),
             mode => mode.to_string(),
@@ -201,30 +192,20 @@ impl Tree {
         let rules = result.rules.iter();
         let mut rules: Vec<&RuleCheck> = rules.filter(|rule| all || rule.is_notable()).collect();
         rules.sort_by_key(|rule| !all && rule.passed);
-        let rules: Vec<(Line, Line)> = rules
-            .into_iter()
-            .map(|rule| {
-                let mark = Mark::from(rule);
-                (
-                    format!("{} {title}", mark.sign).into(),
-                    rule.to_string().into(),
-                )
-            })
-            .collect();
         if rules.is_empty() && !result.valid {
-            return vec![(title.into(), result.sentence.as_str().into())];
+            return vec![(title, result.sentence.clone())];
         }
         let shown = if all { rules.len() } else { VIOLATED_SHOWN };
         let more = rules.len().saturating_sub(shown);
-        let mut lines: Vec<(Line, Line)> = rules.into_iter().take(shown).collect();
-        if more > 0 {
+        let more = (more > 0).then(|| {
             let more = format::count(more, "more rule");
-            lines.push((
-                Line::default(),
-                format!("and {more} (-v shows them)").into(),
-            ));
-        }
-        lines
+            (String::new(), format!("and {more} (-v shows them)"))
+        });
+        let lines = rules.into_iter().take(shown).map(|rule| {
+            let sign = Mark::from(rule).sign;
+            (format!("{sign} {title}"), rule.to_string())
+        });
+        lines.chain(more).collect()
     }
 
     /// The numbers of what was judged so far.
@@ -267,7 +248,7 @@ impl Tree {
                 "{count} with scenarios or a system that violate the rules"
             ));
         }
-        let mut blocks: Vec<Block> = faults_of(faults).into_iter().collect();
+        let mut blocks = Vec::from_iter(faults_of(faults));
         blocks.extend(Block::list(lines.into_iter().map(Item::new)));
         blocks.extend(verdict::notice(self.notice.as_deref()));
         vec![Section::block("", blocks)]
@@ -279,8 +260,9 @@ impl Tree {
 pub fn document(entries: &[Entry<'_>], faults: &[Fault]) -> Document {
     let mut document = verdict::documents(entries);
     let faults = faults_of(faults);
-    let section = faults.map(|faults| Section::block("Submission tree", vec![faults]));
-    document.blocks.extend(section);
+    document
+        .blocks
+        .extend(Section::of("Submission tree", faults));
     document
 }
 

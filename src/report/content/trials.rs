@@ -1,5 +1,7 @@
 //! One row for each figure of each trial. docs/reports.md describes the columns.
 
+use itertools::join;
+
 use crate::report::csv;
 use crate::results::verdict::{
     FigureValue, Judgement, Reference, ResultVerdict, TrialVerdict, Verdict,
@@ -27,28 +29,22 @@ const COLUMNS: [Column; 29] = [
     ("run", |row| row.name.to_owned()),
     ("suite", |row| row.submission.suite.clone()),
     ("round", |row| {
-        own(row.result.round.as_ref(), row.submission.round.as_ref())
+        known([&row.result.round, &row.submission.round])
     }),
     ("division", |row| {
-        own(
-            row.result.division.as_ref(),
-            row.submission.division.as_ref(),
-        )
+        known([&row.result.division, &row.submission.division])
     }),
     ("submitter", |row| {
-        own(
-            row.result.submitter.as_ref(),
-            row.submission.submitter.as_ref(),
-        )
+        known([&row.result.submitter, &row.submission.submitter])
     }),
     ("system", |row| {
-        own(row.result.system.as_ref(), row.submission.system.as_ref())
+        known([&row.result.system, &row.submission.system])
     }),
     ("benchmark", |row| row.result.benchmark.clone()),
     ("variant", |row| {
         let variant = row.verdict.variant.iter();
         let variant = variant.map(|(axis, value)| format!("{axis}={value}"));
-        variant.collect::<Vec<_>>().join(",")
+        join(variant, ",")
     }),
     ("scenario", |row| row.result.scenario.clone()),
     ("mode", |row| row.result.mode.to_string()),
@@ -64,12 +60,8 @@ const COLUMNS: [Column; 29] = [
     }),
     ("result_valid", |row| row.result.valid.to_string()),
     ("result_value", |row| {
-        number(
-            row.result
-                .figures
-                .get(row.figure)
-                .map(|figure| figure.value),
-        )
+        let figure = row.result.figures.get(row.figure);
+        number(figure.map(|figure| figure.value))
     }),
     ("published", |row| {
         number(row.reference.map(|one| one.value))
@@ -110,15 +102,8 @@ pub fn head() -> String {
     csv::render([COLUMNS.map(|(name, _)| name.to_owned()).to_vec()])
 }
 
-/// The rows of a verdict of the run `name`.
-#[must_use]
-pub fn rows(name: &str, verdict: &Verdict) -> String {
-    rows_of(verdict, &|_| name.to_owned())
-}
-
-/// The rows of a verdict on trials of several runs.
-#[must_use]
-pub fn rows_of(verdict: &Verdict, name: &dyn Fn(&TrialVerdict) -> String) -> String {
+/// The rows of a verdict; `name` names the run of a trial.
+pub fn rows(verdict: &Verdict, name: impl Fn(&TrialVerdict) -> String) -> String {
     let results = verdict.results.iter();
     let trials = results.flat_map(|result| {
         let warmups = result.warmups.iter().map(|trial| (true, trial));
@@ -149,8 +134,9 @@ pub fn rows_of(verdict: &Verdict, name: &dyn Fn(&TrialVerdict) -> String) -> Str
 }
 
 /// A property of the result, or else of the whole submission.
-fn own(own: Option<&String>, whole: Option<&String>) -> String {
-    own.or(whole).cloned().unwrap_or_default()
+fn known(own_and_whole: [&Option<String>; 2]) -> String {
+    let known = own_and_whole.into_iter().flatten().next();
+    known.cloned().unwrap_or_default()
 }
 
 fn number(value: Option<f64>) -> String {

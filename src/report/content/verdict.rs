@@ -1,21 +1,22 @@
 //! A verdict: its outcome, its figures, and a reason for each.
 
-use super::advice;
+use itertools::{Itertools as _, join};
+
 use super::figures::{self, MANY};
-use super::further;
+use super::{advice, further};
 use crate::format;
 use crate::report::Entry;
-use crate::report::document::{Block, Conclusion, Document, Item, Line, Section, Text};
-use crate::results::verdict::{Judgement, Outcome, QualifierKind, ResultVerdict, Verdict, number};
+use crate::report::charts::extent;
+use crate::report::document::{Block, Conclusion, Document, Item, Line, Mark, Section, Text};
+use crate::results::verdict::{
+    self, Judgement, Outcome, QualifierKind, ResultVerdict, Verdict, number,
+};
+use retrial_recipe::model::Submission;
 
 /// A verdict by itself.
 #[must_use]
 pub fn document(entry: &Entry<'_>) -> Document {
-    Document {
-        title: title(entry.verdict).into(),
-        blocks: blocks(entry),
-        ..Document::default()
-    }
+    Document::new(title(entry.verdict), blocks(entry))
 }
 
 /// Several verdicts, a section each.
@@ -23,10 +24,7 @@ pub fn document(entry: &Entry<'_>) -> Document {
 pub fn documents(entries: &[Entry<'_>]) -> Document {
     let sections = entries.iter();
     let sections = sections.map(|entry| Section::block(title(entry.verdict), blocks(entry)));
-    Document {
-        blocks: sections.collect(),
-        ..Document::default()
-    }
+    Document::new("", sections)
 }
 
 /// Its outcome, figures, reasons and notice.
@@ -47,7 +45,7 @@ pub(super) fn evidence(entry: &Entry<'_>, in_full: bool) -> Vec<Block> {
     let reasons = verdict.results.iter().flat_map(reasons);
     let notable = verdict.results.iter().flat_map(notable_rules);
     let of_benchmark = entry.rules.iter().filter(|rule| rule.is_notable());
-    let of_benchmark = of_benchmark.map(|rule| Item::new(rule.to_string()).marked(rule.into()));
+    let of_benchmark = of_benchmark.map(|rule| Item::new(rule.to_string()).marked(rule));
     blocks.extend(Block::list(reasons.chain(notable).chain(of_benchmark)));
     blocks.extend(notice(verdict.notice.as_deref()));
     blocks
@@ -63,13 +61,21 @@ fn notable_rules(result: &ResultVerdict) -> impl Iterator<Item = Item> {
     shown.map(move |rule| {
         let trial = rule.trial.filter(|_| result.trials.len() > 1);
         let trial = trial.map_or(String::new(), |trial| format!(" trial {trial}"));
-        Item::new(format!("{title}{trial}: {rule}")).marked(rule.into())
+        Item::new(format!("{title}{trial}: {rule}")).marked(rule)
     })
 }
 
 /// A notice, if there is one.
 pub(super) fn notice(notice: Option<&str>) -> Option<Block> {
     notice.map(|notice| Block::Notice(notice.into()))
+}
+
+/// The notices on figures of these submissions, each once.
+pub(super) fn notices<'a>(
+    submissions: impl Iterator<Item = &'a Submission>,
+) -> impl Iterator<Item = Block> {
+    let notices = submissions.filter_map(verdict::notice).unique();
+    notices.map(|notice| Block::Notice(notice.into()))
 }
 
 /// Its outcome in a word and a sentence, with its qualifiers.
@@ -86,24 +92,25 @@ pub(super) fn conclusion(entry: &Entry<'_>) -> Conclusion {
         .map(|one| format!("{}: {}", one.kind, one.because).into());
     let mut remarks: Vec<(Line, Text)> = Vec::new();
     for of_kind in others.chunk_by(|one, other| one.kind == other.kind) {
-        let because: Vec<&str> = of_kind.iter().map(|one| one.because.as_str()).collect();
-        remarks.push((of_kind[0].kind.word().into(), because.join("; ").into()));
+        let because = join(of_kind.iter().map(|one| &one.because), "; ");
+        remarks.push((of_kind[0].kind.word().into(), because.into()));
     }
     let labelled = |label: &str, text: &String| (Line::from(label), Text::from(text));
     remarks.extend(verdict.warnings.iter().map(|one| labelled("warning", one)));
     let next = advice::next(entry);
     remarks.extend(next.iter().map(|one| labelled("next", one)));
-    if !entry.evidence.is_empty() {
-        remarks.push(("evidence".into(), Text::code(&entry.evidence)));
-    }
+    remarks.extend(place(&entry.evidence));
     Conclusion {
-        mark: Some(verdict.outcome.into()),
-        word: word.into(),
-        sentence: sentence.into(),
         alerts: alerts.collect(),
-        chart: None,
         remarks,
+        ..Conclusion::new(Mark::from(verdict.outcome), word, sentence)
     }
+}
+
+/// The place of the evidence, if it is shown.
+pub(super) fn place(evidence: &str) -> Option<(Line, Text)> {
+    let is_shown = !evidence.is_empty();
+    is_shown.then(|| ("evidence".into(), Text::Code(evidence.into())))
 }
 
 /// `AMD · mlperf-inference v6.0 closed · llama2-70b-99 · 8xMI355X · rocm 7.1.1`
@@ -129,22 +136,18 @@ pub(in crate::report) fn title(verdict: &Verdict) -> String {
 /// The parts that are not empty.
 fn joined(parts: impl IntoIterator<Item = String>, separator: &str) -> String {
     let parts = parts.into_iter().filter(|part| !part.is_empty());
-    parts.collect::<Vec<_>>().join(separator)
+    join(parts, separator)
 }
 
 /// One sentence for each published figure, or one for a result without them.
 fn reasons(result: &ResultVerdict) -> Vec<Item> {
     let of_result = matches!(result.outcome, Outcome::Invalid | Outcome::Failed);
     let title = format!("{} {}", result.scenario, result.mode);
-    let item =
-        |outcome: Outcome, text: &str| Item::new(format!("{title}: {text}")).marked(outcome.into());
+    let item = |outcome: Outcome, text: &str| Item::new(format!("{title}: {text}")).marked(outcome);
     if of_result || result.judgements.is_empty() {
         return vec![item(result.outcome, &result.sentence)];
     }
-    let sentence = |one: &Judgement| Item {
-        details: others(one),
-        ..item(one.outcome, &one.sentence)
-    };
+    let sentence = |one: &Judgement| item(one.outcome, &one.sentence).detailed(others(one));
     if result.judgements.len() <= MANY {
         return result.judgements.iter().map(sentence).collect();
     }
@@ -159,7 +162,7 @@ fn reasons(result: &ResultVerdict) -> Vec<Item> {
 }
 
 /// The values that others published of a figure, which decide nothing.
-fn others(judgement: &Judgement) -> Vec<(Line, Line)> {
+fn others(judgement: &Judgement) -> Vec<(String, String)> {
     let (Some(measured), Some(decides)) = (
         judgement.measured.as_ref(),
         judgement.references.iter().position(|one| one.decides),
@@ -169,19 +172,17 @@ fn others(judgement: &Judgement) -> Vec<(Line, Line)> {
     let all = judgement.references.iter().enumerate();
     let others = all.filter(|(at, _)| *at != decides).map(|(_, other)| {
         let value = number::figure_like(other.value, &measured.unit, measured.value);
-        (figures::source(other).into(), value.into())
+        (figures::source(other), value)
     });
     others.collect()
 }
 
 /// `38 figures hold, at 0.981–1.034 of the published values; each within 5 %.`
 fn together(hold: &[&Judgement]) -> Option<String> {
-    let mut ratios: Vec<f64> = hold
-        .iter()
-        .filter_map(|judgement| judgement.ratio)
-        .collect();
-    ratios.sort_by(f64::total_cmp);
-    let (least, most) = (ratios.first()?, ratios.last()?);
+    let (least, most) = extent(hold.iter().filter_map(|judgement| judgement.ratio));
+    if least > most {
+        return None;
+    }
     let within = hold.iter().filter_map(|judgement| judgement.holds_within);
     let within = within.fold(0.0, f64::max);
     let each = if within > 0.0 {
@@ -192,8 +193,8 @@ fn together(hold: &[&Judgement]) -> Option<String> {
     Some(format!(
         "{} hold, at {}–{} of the published values; {each}.",
         format::count(hold.len(), "figure"),
-        number::ratio(*least),
-        number::ratio(*most),
+        number::ratio(least),
+        number::ratio(most),
     ))
 }
 

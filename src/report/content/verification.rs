@@ -20,14 +20,10 @@ pub fn document(verification: &Verification) -> Document {
     blocks.extend(Block::list(items));
     if let Some(judged) = judged {
         let of_kind = |kind| judged.basis.iter().filter(move |one| one.kind == kind);
-        blocks.extend(Section::of(
-            "judged again",
-            Block::list(of_kind(BasisKind::Raw).map(basis)),
-        ));
-        blocks.extend(Section::of(
-            "declared by the machine that ran it, not checked",
-            Block::list(of_kind(BasisKind::Declared).map(basis)),
-        ));
+        let list = |kind| Block::list(of_kind(kind).map(basis));
+        let declared = "declared by the machine that ran it, not checked";
+        blocks.extend(Section::of("judged again", list(BasisKind::Raw)));
+        blocks.extend(Section::of(declared, list(BasisKind::Declared)));
     }
     if let Some(differences) = &verification.differences {
         let lists = [
@@ -36,27 +32,20 @@ pub fn document(verification: &Verification) -> Document {
             ("extra", &differences.extra),
         ];
         let items = lists.into_iter().flat_map(|(word, paths)| {
-            let item = move |path: &String| Item::keyed(word, path).marked(marks::BAD);
-            paths.iter().map(item)
+            let paths = paths.iter();
+            paths.map(move |path| Item::keyed(word, path).marked(marks::BAD))
         });
         blocks.extend(Section::of("next to the manifest", Block::list(items)));
     }
     blocks.push(Block::Conclusion(conclusion(verification)));
-    if let Some(notice) = judged.and_then(|judged| judged.verdict.notice.as_ref()) {
-        blocks.push(Block::Notice(notice.into()));
-    }
-    Document {
-        title: "verification".into(),
-        blocks,
-        ..Document::default()
-    }
+    let notice = judged.and_then(|judged| judged.verdict.notice.as_ref());
+    blocks.extend(notice.map(|notice| Block::Notice(notice.into())));
+    Document::new("verification", blocks)
 }
 
 fn archive(verification: &Verification) -> Item {
     let run = verification.run.as_deref().unwrap_or("unknown");
-    let mut item = Item::keyed("run", run);
-    item.details = vec![("sha256".into(), Line::from(&verification.sha256))];
-    item
+    Item::keyed("run", run).detailed([("sha256", &verification.sha256)])
 }
 
 fn signature(state: &SignatureState) -> Item {
@@ -88,17 +77,13 @@ fn of_judged(judged: &Judged) -> Vec<Item> {
     );
     let good = |key: &str, text: String| Item::keyed(key, text).marked(marks::GOOD);
     let open = |key: &str, text: String| Item::keyed(key, text).marked(OPEN);
-    let same = judged.differences.is_empty();
-    let verdict = if same {
-        good(
-            "verdict",
-            format!("{}, as its logs give again", judged.said),
-        )
+    let bad = |key: &str, text: String| Item::keyed(key, text).marked(marks::BAD);
+    let said = judged.said;
+    let verdict = if judged.differences.is_empty() {
+        good("verdict", format!("{said}, as its logs give again"))
     } else {
-        let mut item = Item::keyed("verdict", format!("said {}", judged.said)).marked(marks::BAD);
-        let lines = judged.differences.iter();
-        item.details = lines.map(|line| ("differs".into(), line.into())).collect();
-        item
+        let lines = judged.differences.iter().map(|line| ("differs", line));
+        bad("verdict", format!("said {said}")).detailed(lines)
     };
     let rules = match &judged.rules {
         Rules::None => Item::keyed("rules", "of no round"),
@@ -118,12 +103,8 @@ fn of_judged(judged: &Judged) -> Vec<Item> {
         Recipe::Same { name } => good("recipe", format!("{name}: the built-in one")),
         Recipe::NotBuiltIn { name } => open("recipe", format!("{name}: not a built-in one")),
         Recipe::Differs { name, diff } => {
-            let mut item = open(
-                "recipe",
-                format!("{name}: not the built-in one of that name"),
-            );
-            item.details = diff.iter().map(|line| ("".into(), line.into())).collect();
-            item
+            let text = format!("{name}: not the built-in one of that name");
+            open("recipe", text).detailed(diff.iter().map(|line| ("", line)))
         }
     };
     let image = &judged.image;
@@ -131,26 +112,14 @@ fn of_judged(judged: &Judged) -> Vec<Item> {
     let image = if image.pinned {
         good("image", format!("pinned; ran {digests}"))
     } else {
-        open(
-            "image",
-            format!("{} was not pinned; ran {digests}", image.name),
-        )
+        let text = format!("{} was not pinned; ran {digests}", image.name);
+        open("image", text)
     };
-    let mut items = vec![
-        good(
-            "files",
-            format!("{files} ({bytes}), each as in the manifest"),
-        ),
-        verdict,
-        rules,
-        recipe,
-        image,
-    ];
+    let files = format!("{files} ({bytes}), each as in the manifest");
+    let mut items = vec![good("files", files), verdict, rules, recipe, image];
     if !judged.statement_differs.is_empty() {
         let parts = judged.statement_differs.join(", ");
-        items.push(
-            Item::keyed("statement", format!("not about its files: {parts}")).marked(marks::BAD),
-        );
+        items.push(bad("statement", format!("not about its files: {parts}")));
     }
     if !judged.missing.is_empty() {
         items.push(open("missing", judged.missing.join(", ")));
@@ -173,14 +142,11 @@ fn conclusion(verification: &Verification) -> Conclusion {
     let alerts = verification.problems.iter().map(Line::from).collect();
     if !verification.verified {
         return Conclusion {
-            mark: Some(marks::BAD),
-            word: "not verified".into(),
             alerts,
-            ..Conclusion::default()
+            ..Conclusion::new(marks::BAD, "not verified", "")
         };
     }
     let unsigned = verification.signature == SignatureState::Unsigned;
-    let outcome = judged.map_or_else(String::new, |judged| judged.said.to_string());
     let mark = match verification.exit_code {
         ExitCode::Success if unsigned => OPEN,
         ExitCode::Success => marks::GOOD,
@@ -189,12 +155,7 @@ fn conclusion(verification: &Verification) -> Conclusion {
     };
     let word = if unsigned { "unsigned" } else { "verified" };
     let sentence = judged.map_or_else(String::new, |judged| {
-        format!("{outcome}: {}", judged.verdict.sentence)
+        format!("{}: {}", judged.said, judged.verdict.sentence)
     });
-    Conclusion {
-        mark: Some(mark),
-        word: word.into(),
-        sentence: sentence.into(),
-        ..Conclusion::default()
-    }
+    Conclusion::new(mark, word, sentence)
 }

@@ -18,22 +18,10 @@ impl Line {
     }
 }
 
-impl From<&str> for Line {
-    fn from(text: &str) -> Self {
-        let line = text.replace(['\n', '\t'], " ");
+impl<T: AsRef<str>> From<T> for Line {
+    fn from(text: T) -> Self {
+        let line = text.as_ref().replace(['\n', '\t'], " ");
         Self(sanitize(&line).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}"))
-    }
-}
-
-impl From<String> for Line {
-    fn from(text: String) -> Self {
-        Self::from(text.as_str())
-    }
-}
-
-impl From<&String> for Line {
-    fn from(text: &String) -> Self {
-        Self::from(text.as_str())
     }
 }
 

@@ -22,6 +22,17 @@ pub struct Document {
     pub blocks: Vec<Block>,
 }
 
+impl Document {
+    /// A report without a version.
+    pub fn new(title: impl Into<Line>, blocks: impl IntoIterator<Item = Block>) -> Self {
+        Self {
+            title: title.into(),
+            made: Line::default(),
+            blocks: blocks.into_iter().collect(),
+        }
+    }
+}
+
 /// A part of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
@@ -58,11 +69,11 @@ pub struct Section {
 
 impl Section {
     /// A section without an id.
-    pub fn block(title: impl Into<Line>, blocks: Vec<Block>) -> Block {
+    pub fn block(title: impl Into<Line>, blocks: impl IntoIterator<Item = Block>) -> Block {
         Block::Section(Self {
             title: title.into(),
             id: None,
-            blocks,
+            blocks: blocks.into_iter().collect(),
         })
     }
 
@@ -88,6 +99,22 @@ pub struct Conclusion {
     pub chart: Option<Box<Chart>>,
     /// Further information, each with its label.
     pub remarks: Vec<(Line, Text)>,
+}
+
+impl Conclusion {
+    /// A result without further information.
+    pub fn new(
+        mark: impl Into<Option<Mark>>,
+        word: impl Into<Line>,
+        sentence: impl Into<Line>,
+    ) -> Self {
+        Self {
+            mark: mark.into(),
+            word: word.into(),
+            sentence: sentence.into(),
+            ..Self::default()
+        }
+    }
 }
 
 /// Good or bad news.
@@ -154,21 +181,30 @@ impl Item {
 
     /// The same with a mark.
     #[must_use]
-    pub fn marked(self, mark: Mark) -> Self {
+    pub fn marked(self, mark: impl Into<Mark>) -> Self {
         Self {
-            mark: Some(mark),
+            mark: Some(mark.into()),
+            ..self
+        }
+    }
+
+    /// The same with details, each with its label.
+    #[must_use]
+    pub fn detailed<L: Into<Line>, T: Into<Line>>(
+        self,
+        details: impl IntoIterator<Item = (L, T)>,
+    ) -> Self {
+        let details = details.into_iter();
+        Self {
+            details: details.map(|(l, t)| (l.into(), t.into())).collect(),
             ..self
         }
     }
 }
 
-/// Text of several parts.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Text(pub Vec<Span>);
-
-/// A part of a text.
+/// Text in its style.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Span {
+pub enum Text {
     /// Text.
     Plain(Line),
     /// A path or a command.
@@ -177,7 +213,7 @@ pub enum Span {
     Faint(Line),
 }
 
-impl Span {
+impl Text {
     /// The text alone.
     #[must_use]
     pub fn line(&self) -> &Line {
@@ -186,27 +222,15 @@ impl Span {
     }
 }
 
-impl Text {
-    /// A path or a command.
-    pub fn code(text: impl Into<Line>) -> Self {
-        Self(vec![Span::Code(text.into())])
-    }
-
-    /// Less important text.
-    pub fn faint(text: impl Into<Line>) -> Self {
-        Self(vec![Span::Faint(text.into())])
-    }
-
-    /// The text alone.
-    #[must_use]
-    pub fn plain(&self) -> String {
-        self.0.iter().map(|span| span.line().as_str()).collect()
+impl Default for Text {
+    fn default() -> Self {
+        Self::Plain(Line::default())
     }
 }
 
 impl<T: Into<Line>> From<T> for Text {
     fn from(text: T) -> Self {
-        Self(vec![Span::Plain(text.into())])
+        Self::Plain(text.into())
     }
 }
 

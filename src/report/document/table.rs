@@ -137,7 +137,8 @@ pub struct Cell {
 impl Cell {
     /// A mark and its word.
     #[must_use]
-    pub fn status(mark: Mark, word: &str) -> Self {
+    pub fn status(mark: impl Into<Mark>, word: &str) -> Self {
+        let mark = mark.into();
         Self::toned(mark.tone, format!("{} {word}", mark.sign))
     }
 
@@ -174,11 +175,16 @@ impl Table {
         rows: impl IntoIterator<Item = Vec<Cell>>,
     ) -> Self {
         let rows = rows.into_iter().collect();
+        Self::grouped(caption, columns, vec![Group { title: None, rows }])
+    }
+
+    /// A table of groups.
+    pub fn grouped(caption: impl Into<Line>, columns: Vec<Column>, groups: Vec<Group>) -> Self {
         Self {
             caption: caption.into(),
+            titled: false,
             columns,
-            groups: vec![Group { title: None, rows }],
-            ..Self::default()
+            groups,
         }
     }
 
@@ -274,6 +280,12 @@ impl<R> Rows<R> {
     }
 
     /// The table.
+    #[must_use]
+    pub fn table(self) -> Table {
+        self.table
+    }
+
+    /// The table, as a part of a report.
     #[must_use]
     pub fn block(self) -> Block {
         Block::Table(self.table)

@@ -6,14 +6,14 @@ mod website;
 use std::cell::{Cell as Counter, RefCell};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::charts::Chart;
 use super::document::{
-    Block, Cell, Column, ColumnKind, Conclusion, Document, Item, Line, Mark, Section, Span, Table,
-    Text, Tone,
+    Block, Cell, Column, ColumnKind, Conclusion, Document, Item, Line, Mark, Section, Table, Text,
+    Tone,
 };
 use super::svg;
-use website::Frame;
 
 const STYLE: &str = include_str!("style.css");
 const POLICY: &str =
@@ -30,10 +30,11 @@ pub fn render(document: &Document) -> String {
 /// Renders a document as a page of a website: it links other pages, and its tables can be filtered.
 #[must_use]
 pub fn render_in_website(document: &Document, links: &[(Line, String)]) -> String {
-    page(document, Some(&Frame { links }))
+    page(document, Some(links))
 }
 
-fn page(document: &Document, frame: Option<&Frame<'_>>) -> String {
+/// A page; in a website, with links to others.
+fn page(document: &Document, links: Option<&[(Line, String)]>) -> String {
     let page = Page::default();
     let body = page.blocks(&document.blocks, 2);
     let made = html! { p.made { "Made by " (document.made.as_str()) } };
@@ -44,26 +45,26 @@ fn page(document: &Document, frame: Option<&Frame<'_>>) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width,initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta http-equiv="Content-Security-Policy" content=(frame.map_or(POLICY, |_| Frame::policy()));
+                meta http-equiv="Content-Security-Policy" content=(links.map_or(POLICY, |_| website::policy()));
                 meta name="generator" content="retrial";
-                @if frame.is_some() { (Frame::feeds()) }
+                @if links.is_some() { (website::feeds()) }
                 title { (document.title.as_str()) }
                 style { (PreEscaped(STYLE)) (PreEscaped(svg::STYLE)) }
             }
-            body class=[frame.map(|_| "website")] {
+            body class=[links.map(|_| "website")] {
                 a.skip href="#main" { "Skip to the verdict" }
                 header {
                     h1 { (document.title.as_str()) }
                     (made)
-                    @if let Some(frame) = frame { (frame.navigation("Pages")) }
+                    @if let Some(links) = links { (website::navigation("Pages", links)) }
                 }
                 main #main { (body) }
                 footer {
-                    @if let Some(frame) = frame { (frame.navigation("Pages, again")) }
+                    @if let Some(links) = links { (website::navigation("Pages, again", links)) }
                     @for notice in page.notices.into_inner() { p.made { (notice.as_str()) } }
                     (made)
                 }
-                @if frame.is_some() { (Frame::script()) }
+                @if links.is_some() { script { (PreEscaped(website::SCRIPT)) } }
             }
         }
     };
@@ -100,7 +101,7 @@ impl Page {
     fn block(&self, block: &Block, level: u8) -> Markup {
         match block {
             Block::Conclusion(one) => self.conclusion(one),
-            Block::Paragraph(text) => html! { p { (spans(text)) } },
+            Block::Paragraph(text) => html! { p { (styled(text)) } },
             Block::List(items) => list(items),
             Block::Table(table) => grid(table, &self.heading.borrow()),
             Block::Charts(charts) => html! {
@@ -149,7 +150,7 @@ impl Page {
                 dl.remarks {
                     @for (label, text) in &one.remarks {
                         dt { (label.as_str()) }
-                        dd { (spans(text)) }
+                        dd { (styled(text)) }
                     }
                 }
             }
@@ -174,14 +175,12 @@ impl Page {
     }
 }
 
-fn spans(text: &Text) -> Markup {
+fn styled(text: &Text) -> Markup {
     html! {
-        @for span in &text.0 {
-            @match span {
-                Span::Plain(line) => (line.as_str()),
-                Span::Code(line) => code { (line.as_str()) },
-                Span::Faint(line) => span.faint { (line.as_str()) },
-            }
+        @match text {
+            Text::Plain(line) => (line.as_str()),
+            Text::Code(line) => code { (line.as_str()) },
+            Text::Faint(line) => span.faint { (line.as_str()) },
         }
     }
 }
@@ -195,7 +194,7 @@ fn list(items: &[Item]) -> Markup {
                 li {
                     @if let Some(mark) = item.mark { (sign(mark)) }
                     @if !item.key.is_empty() { strong { (item.key.as_str()) } " " }
-                    (spans(&item.text))
+                    (styled(&item.text))
                     @for (label, text) in &item.details {
                         div.faint {
                             @if !label.is_empty() { em { (label.as_str()) } ": " }
@@ -281,24 +280,21 @@ fn cell_of(cell: &Cell, column: &Column, is_stacked: bool) -> Markup {
     }
 }
 
+/// The characters that the target of a link is written without.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~')
+    .remove(b'/');
+
 /// Returns a path as the target of a link: it has no scheme, host or fragment.
 fn address(path: &str) -> String {
-    use std::fmt::Write as _;
     if path.starts_with('#') {
         return path.to_owned();
     }
-    let mut address = String::from(if path.starts_with('/') { "" } else { "./" });
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => {
-                address.push(char::from(byte));
-            }
-            byte => {
-                let _ = write!(address, "%{byte:02X}");
-            }
-        }
-    }
-    address
+    let base = if path.starts_with('/') { "" } else { "./" };
+    format!("{base}{}", utf8_percent_encode(path, ENCODED))
 }
 
 #[cfg(test)]

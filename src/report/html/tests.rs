@@ -14,7 +14,8 @@ use crate::batch::verdict::{
     RequiredRatio, Statistic,
 };
 use crate::report::Entry;
-use crate::report::content::page::{Page, RunOfCell, Step, Subject, document};
+use crate::report::content::page::{Page, document};
+use crate::report::content::subject::{Step, Subject};
 use crate::results::verdict::comparison::{
     Change, ComparedFigure, Fact, FactGroup, MeasuredSide, Options, Subject as Compared, compare,
 };
@@ -22,6 +23,7 @@ use crate::results::verdict::tests::build::*;
 use crate::results::verdict::{
     Bounds, Context, ExitCode, Outcome, Qualifier, QualifierKind, Verdict, judge,
 };
+use crate::store::journal::{StepEnd, StepFault};
 use crate::telemetry::{ContainerReading, GpuReading, Measured, Of, Row};
 use retrial_recipe::model::Limit;
 use retrial_recipe::model::{Aggregate, Better, Mode};
@@ -92,6 +94,16 @@ fn rows() -> Vec<Row> {
         .collect()
 }
 
+fn failed(because: &str, last_line: &str) -> StepEnd {
+    StepEnd::Failed {
+        fault: StepFault::Command,
+        because: because.to_owned(),
+        exit_code: Some(1),
+        last_lines: vec![last_line.to_owned()],
+        advice: String::new(),
+    }
+}
+
 fn subject<'a>(name: &str, verdict: &'a Verdict) -> Subject<'a> {
     Subject {
         telemetry: rows(),
@@ -100,11 +112,8 @@ fn subject<'a>(name: &str, verdict: &'a Verdict) -> Subject<'a> {
         steps: vec![Step {
             number: 3,
             name: "offline-performance".to_owned(),
-            status: "exit code 1".to_owned(),
-            failed: true,
-            seconds: Some(12.0),
+            end: Some((failed("exit code 1", "the last line"), 12.0)),
             log: Some("steps/03-offline performance/output.log".to_owned()),
-            tail: vec!["the last line".to_owned()],
         }],
         ..Subject::new(name, Entry::new("/runs/one", verdict))
     }
@@ -340,11 +349,8 @@ fn hostile(with: &str) -> String {
         steps: vec![Step {
             number: 1,
             name: with.to_owned(),
-            status: with.to_owned(),
-            failed: true,
+            end: Some((failed(with, with), 1.0)),
             log: Some(with.to_owned()),
-            tail: vec![with.to_owned()],
-            ..Step::default()
         }],
         ..subject(with, &verdict)
     };

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::sentence;
+use crate::batch::BatchPlan;
 use crate::batch::journal::{BatchEvent, BatchState, BatchWhat, TrialRunEnd};
-use crate::batch::{BatchPlan, TrialRun};
 use crate::format::{count, duration};
 use crate::plan::remaining::{Basis, Estimate};
 use crate::results::verdict::number;
@@ -67,24 +67,18 @@ impl Lines {
 
     /// The lines of an event.
     pub fn take(&mut self, event: &BatchEvent) -> Vec<String> {
-        let line = self.line(&event.what);
+        let mut line = self.line(&event.what);
         self.state.apply(event);
-        if let BatchWhat::TrialRunEnded { end, .. } = &event.what {
-            self.told.extend(end.because.clone());
+        match &event.what {
+            BatchWhat::TrialRunEnded { end, .. } => {
+                self.told.extend(end.because.clone());
+                // What follows counts the trial run itself.
+                line = line.map(|line| line + &self.left());
+            }
+            BatchWhat::Reused { trial_runs } => self.reused.extend(trial_runs),
+            _ => {}
         }
-        if let BatchWhat::Reused { trial_runs } = &event.what {
-            self.reused.extend(trial_runs);
-        }
-        // What follows counts the trial run itself.
-        let line = match (&event.what, line) {
-            (BatchWhat::TrialRunEnded { .. }, Some(line)) => Some(line + &self.left()),
-            (_, line) => line,
-        };
         line.into_iter().collect()
-    }
-
-    fn planned(&self, trial_run: usize) -> Option<TrialRun> {
-        self.plan.trial_run(trial_run)
     }
 
     /// `[2/10] rocm=7.1.1 trial 1/5`
@@ -96,17 +90,13 @@ impl Lines {
         } else {
             format!("[{trial_run}/{}]", self.plan.schedule.trial_runs.len())
         };
-        let planned = self.planned(trial_run);
+        let planned = self.plan.trial_run(trial_run);
         let named = planned.and_then(|planned| {
             let cell = self.plan.cells.get(planned.cell)?;
             let name = sentence::line(&cell.name);
-            if is_search {
-                return Some(format!("{number} {name} trial {}", planned.trial));
-            }
-            Some(format!(
-                "{number} {name} trial {}/{}",
-                planned.trial, cell.trials
-            ))
+            let of = (!is_search).then(|| format!("/{}", cell.trials));
+            let trial = format!("{}{}", planned.trial, of.unwrap_or_default());
+            Some(format!("{number} {name} trial {trial}"))
         });
         named.unwrap_or(number)
     }
@@ -117,47 +107,37 @@ impl Lines {
         self.state.trial_runs.len() + usize::from(!known)
     }
 
-    fn line(&self, what: &BatchWhat) -> Option<String> {
-        Some(match (what, &self.plan.search) {
-            (BatchWhat::BatchBegan { batch, .. }, Some(search)) => format!(
-                "search {batch}: {} along {}, at most {}",
-                count(self.plan.cells.len(), "value"),
-                search.axis,
-                count(search.most as usize, "run")
-            ),
-            (BatchWhat::Reused { trial_runs }, Some(_)) if !trial_runs.is_empty() => {
-                format!(
-                    "reused: {} already complete",
-                    count(trial_runs.len(), "run")
-                )
-            }
-            (what, _) => return self.line_of_batch(what),
-        })
+    fn began(&self, batch: &str, trial_runs: usize) -> String {
+        let cells = self.plan.cells.len();
+        if let Some(search) = &self.plan.search {
+            let (values, most) = (count(cells, "value"), count(search.most as usize, "run"));
+            return format!(
+                "search {batch}: {values} along {}, at most {most}",
+                search.axis
+            );
+        }
+        let at_once = match self.workers {
+            1 => String::new(),
+            workers => format!(", {workers} at once"),
+        };
+        let about = self.about().unwrap_or_default();
+        let (runs, cells) = (count(trial_runs, "run"), count(cells, "cell"));
+        format!("batch {batch}: {runs} of {cells}{at_once}{about}")
     }
 
-    fn line_of_batch(&self, what: &BatchWhat) -> Option<String> {
+    fn line(&self, what: &BatchWhat) -> Option<String> {
         Some(match what {
             BatchWhat::BatchBegan {
                 batch, trial_runs, ..
-            } => {
-                let at_once = match self.workers {
-                    1 => String::new(),
-                    workers => format!(", {workers} at once"),
-                };
-                let about = self.about().unwrap_or_default();
-                format!(
-                    "batch {batch}: {} of {}{at_once}{about}",
-                    count(*trial_runs, "run"),
-                    count(self.plan.cells.len(), "cell")
-                )
-            }
+            } => self.began(batch, *trial_runs),
             BatchWhat::Reused { trial_runs } if trial_runs.is_empty() => return None,
             BatchWhat::Reused { trial_runs } => {
+                let reused = count(trial_runs.len(), "run");
                 let all = self.plan.schedule.trial_runs.len();
-                format!(
-                    "reused: {} of {all} already complete, skipped",
-                    count(trial_runs.len(), "run")
-                )
+                match self.plan.search {
+                    Some(_) => format!("reused: {reused} already complete"),
+                    None => format!("reused: {reused} of {all} already complete, skipped"),
+                }
             }
             BatchWhat::Detached { resume } => {
                 format!("detached from its terminal, the batch continues; reattach with: {resume}")
@@ -213,7 +193,7 @@ impl Lines {
     /// The cell of a trial run.
     #[must_use]
     pub fn cell(&self, trial_run: usize) -> Option<usize> {
-        Some(self.planned(trial_run)?.cell)
+        Some(self.plan.trial_run(trial_run)?.cell)
     }
 
     /// How far the batch is in this trial run.
@@ -235,12 +215,11 @@ impl Lines {
     }
 
     fn remaining(&self) -> Vec<usize> {
+        let is_open = |trial_run: &usize| {
+            !self.state.has_ended(*trial_run) && !self.reused.contains(trial_run)
+        };
         let trial_runs = 1..=self.plan.schedule.trial_runs.len();
-        trial_runs
-            .filter(|trial_run| {
-                !self.state.has_ended(*trial_run) && !self.reused.contains(trial_run)
-            })
-            .collect()
+        trial_runs.filter(is_open).collect()
     }
 
     /// `; 3 remaining, about 12m 10s`
@@ -256,9 +235,8 @@ impl Lines {
     /// `, about 12m 10s`: the time of all runs that remain.
     fn about(&self) -> Option<String> {
         let left = self.remaining().into_iter();
-        let seconds: f64 = left
-            .map(|trial_run| self.expected(trial_run))
-            .sum::<Option<_>>()?;
+        let left = left.map(|trial_run| self.expected(trial_run));
+        let seconds: f64 = left.sum::<Option<_>>()?;
         let workers = f64::from(u32::try_from(self.workers).unwrap_or(1));
         Some(format!(", about {}", duration(seconds / workers)))
     }
@@ -266,21 +244,19 @@ impl Lines {
     /// The expected duration of a trial run, seconds: the mean of the same cell's runs, or as long as the recipe
     /// took before, or the mean of all, or what the recipe expects.
     fn expected(&self, trial_run: usize) -> Option<f64> {
-        let cell = |trial_run| self.planned(trial_run).map(|planned| planned.cell);
+        let cell = self.cell(trial_run);
         let mean = |of_cell: bool| {
             let ended = self.state.trial_runs.iter().filter_map(|(other, state)| {
                 let (end, _) = state.end.as_ref()?;
                 // A failed run took as long as it took to fail.
                 let is_measured = matches!(end.exit_code, 0 | 1 | 5) && end.seconds > 0.0;
-                let counts = is_measured && (!of_cell || cell(*other) == cell(trial_run));
+                let counts = is_measured && (!of_cell || self.cell(*other) == cell);
                 counts.then_some(end.seconds)
             });
             let (number, sum) = ended.fold((0.0, 0.0), |(number, sum), s| (number + 1.0, sum + s));
             (number > 0.0).then(|| sum / number)
         };
-        let known = self
-            .planned(trial_run)
-            .and_then(|planned| self.expected.get(&planned.cell));
+        let known = cell.and_then(|cell| self.expected.get(&cell));
         let known = |basis| Some(known.filter(|one| one.basis == basis)?.seconds);
         let of_cell = mean(true).or_else(|| known(Basis::Earlier));
         of_cell

@@ -72,11 +72,8 @@ impl Plain {
                 };
                 let whole = self.left.whole(event.time);
                 let whole = whole.map_or_else(String::new, |whole| format!("; {whole}"));
-                vec![format!(
-                    "run {}: {}{before}{whole}",
-                    self.run,
-                    count(*steps, "step")
-                )]
+                let steps = count(*steps, "step");
+                vec![format!("run {}: {steps}{before}{whole}", self.run)]
             }
             What::StepBegan { doing, timeout_s } => {
                 self.start(event.time, *timeout_s);
@@ -102,36 +99,25 @@ impl Plain {
             What::RunEnded { exit_code, .. } => {
                 let after = |began| format!(" after {}", duration(seconds(began, event.time)));
                 let took = self.started.map(after).unwrap_or_default();
-                vec![format!(
-                    "run {}: ended{took}, exit code {exit_code}",
-                    self.run
-                )]
+                let run = &self.run;
+                vec![format!("run {run}: ended{took}, exit code {exit_code}")]
             }
             What::Judged { outcome, sentence } => {
-                vec![format!(
-                    "{step}: {}: {}",
-                    sentence::line(outcome),
-                    sentence::lines(sentence).join(" ")
-                )]
+                let sentence = sentence::lines(sentence).join(" ");
+                vec![format!("{step}: {}: {sentence}", sentence::line(outcome))]
             }
             What::Measured { .. } => {
                 self.step.measured = sentence::note(&event.what);
                 Vec::new()
             }
             what => {
-                let note = sentence::note(what);
-                note.map(|note| format!("{step}: {note}"))
-                    .into_iter()
-                    .collect()
+                let note = sentence::note(what).into_iter();
+                note.map(|note| format!("{step}: {note}")).collect()
             }
         };
-        let of = if step.is_empty() {
-            step
-        } else {
-            format!("{step}: ")
-        };
+        let colon = if step.is_empty() { "" } else { ": " };
         let warnings = sentence::warnings(&event.what).into_iter();
-        out.extend(warnings.map(|text| format!("{of}warning: {text}")));
+        out.extend(warnings.map(|text| format!("{step}{colon}warning: {text}")));
         out
     }
 
@@ -191,13 +177,11 @@ impl Plain {
         if before && end.is_done() {
             return vec![format!("{step}: already complete, skipped")];
         }
-        let end_of = sentence::end(end, seconds);
-        let mut out = vec![match &self.step.measured {
-            Some(measured) => format!("{step}: {end_of}: {measured}"),
-            None => format!("{step}: {end_of}"),
-        }];
-        out.extend(sentence::details(end));
-        out
+        let mut first = format!("{step}: {}", sentence::end(end, seconds));
+        if let Some(measured) = &self.step.measured {
+            first = format!("{first}: {measured}");
+        }
+        [vec![first], sentence::details(end)].concat()
     }
 
     /// Whether it is time to report progress again: every 5 s in a short pull or build, every

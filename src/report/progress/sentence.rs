@@ -1,6 +1,8 @@
 //! One event in words. Texts that come from an engine or a container are sanitized here once more:
 //! no line of a reporter can carry an escape.
 
+use itertools::join;
+
 use crate::format::{self, count, duration};
 use crate::results::verdict::number;
 use crate::store::journal::{Event, StepEnd, What};
@@ -78,11 +80,8 @@ pub fn note(what: &What) -> Option<String> {
             let figures = figures
                 .map(|(name, value, unit)| format!("{name} {}", number::figure(*value, unit)));
             let trial = Some(trial.clone()).filter(|trial| !trial.is_empty());
-            let facts: Vec<String> = trial.into_iter().chain(figures).collect();
-            if facts.is_empty() {
-                return None;
-            }
-            facts.join(", ")
+            let facts = join(trial.into_iter().chain(figures), ", ");
+            Some(facts).filter(|facts| !facts.is_empty())?
         }
         _ => return None,
     };
@@ -100,13 +99,13 @@ pub fn sample(live: &Live) -> String {
             format!("{:.2} kW", value / 1000.0)
         }
     };
-    let causes: Vec<&str> = live.throttled.iter().map(|cause| cause.word()).collect();
+    let causes = join(live.throttled.iter().map(|cause| cause.word()), " and ");
     let gpus = [
         live.utilization.map(|value| format!("{value:.0} %")),
         live.power_w.map(watts),
         live.temperature_c.map(|value| format!("{value:.0} °C")),
         live.vram.map(|used| format!("VRAM {}", format::size(used))),
-        (!causes.is_empty()).then(|| format!("throttled by {}", causes.join(" and "))),
+        (!causes.is_empty()).then(|| format!("throttled by {causes}")),
     ];
     let container = [
         live.cpus.map(|cpus| format!("{cpus:.1} CPUs")),
@@ -114,14 +113,13 @@ pub fn sample(live: &Live) -> String {
             .map(|used| format!("{} of memory", format::size(used))),
     ];
     let joined = |facts: &[Option<String>]| {
-        let facts: Vec<&str> = facts.iter().flatten().map(String::as_str).collect();
-        (!facts.is_empty()).then(|| facts.join(", "))
+        let facts = join(facts.iter().flatten(), ", ");
+        Some(facts).filter(|facts| !facts.is_empty())
     };
     let gpus = joined(&gpus).filter(|_| live.gpus > 0);
     let gpus = gpus.map(|facts| format!("{} {facts}", count(live.gpus, "GPU")));
     let container = joined(&container).map(|facts| format!("container {facts}"));
-    let parts: Vec<String> = [gpus, container].into_iter().flatten().collect();
-    parts.join("; ")
+    join([gpus, container].into_iter().flatten(), "; ")
 }
 
 /// The warnings of an event.
@@ -133,16 +131,16 @@ pub fn warnings(what: &What) -> Vec<String> {
             "detached from its terminal, the run continues; reattach with: {}",
             line(resume)
         )],
-        What::LeftRunning { processes } => {
-            vec![format!(
-                "processes that the step left running were killed: {}",
-                line(&processes.join(", "))
-            )]
+        What::LeftRunning { processes } => vec![format!(
+            "processes that the step left running were killed: {}",
+            line(&processes.join(", "))
+        )],
+        What::Collected { left_out, .. } => {
+            let files = left_out.iter();
+            files
+                .map(|file| format!("not collected: {}", line(file)))
+                .collect()
         }
-        What::Collected { left_out, .. } => left_out
-            .iter()
-            .map(|what| format!("not collected: {}", line(what)))
-            .collect(),
         _ => Vec::new(),
     }
 }
@@ -180,22 +178,14 @@ pub fn details(end: &StepEnd) -> Vec<String> {
     else {
         return Vec::new();
     };
-    let mut out: Vec<String> = lines(because)
-        .into_iter()
-        .skip(1)
-        .map(|text| format!("    {}", text.trim_start()))
-        .collect();
-    if !last_lines.is_empty() {
-        out.push("    the last lines of its output:".to_owned());
-        out.extend(
-            last_lines
-                .iter()
-                .map(|text| format!("{QUOTED}{}", line(text))),
-        );
-    }
-    out.extend(lines(advice).into_iter().enumerate().map(|(index, text)| {
+    let because = lines(because).into_iter().skip(1);
+    let because = because.map(|text| format!("    {}", text.trim_start()));
+    let head = (!last_lines.is_empty()).then(|| "    the last lines of its output:".to_owned());
+    let output = last_lines.iter();
+    let output = output.map(|text| format!("{QUOTED}{}", line(text)));
+    let advice = lines(advice).into_iter().enumerate().map(|(index, text)| {
         let lead = if index == 0 { "help: " } else { "" };
         format!("    {lead}{}", text.trim_start())
-    }));
-    out
+    });
+    because.chain(head).chain(output).chain(advice).collect()
 }

@@ -72,12 +72,9 @@ impl Transfers {
 
     /// Those in progress, in the order in which they first appeared.
     pub fn active(&self) -> impl Iterator<Item = &Transfer> {
-        self.parts.iter().filter(|part| {
-            matches!(
-                part.state,
-                TransferState::Downloading | TransferState::Verifying | TransferState::Extracting
-            )
-        })
+        use TransferState::{Downloading, Extracting, Verifying};
+        let parts = self.parts.iter();
+        parts.filter(|part| matches!(part.state, Downloading | Verifying | Extracting))
     }
 
     /// The sum of all.
@@ -130,13 +127,10 @@ impl Transfers {
 
     fn sample(&mut self, time: Timestamp) {
         // Files are not unpacked.
+        let mut states = self.parts.iter().map(|part| part.state);
         let extracting = self.unit() == TransferUnit::Layer
-            && !self.parts.iter().any(|part| {
-                matches!(
-                    part.state,
-                    TransferState::Waiting | TransferState::Downloading
-                )
-            });
+            && !states
+                .any(|one| matches!(one, TransferState::Waiting | TransferState::Downloading));
         if extracting != self.extracting {
             self.extracting = extracting;
             self.samples.clear();

@@ -2,6 +2,7 @@
 
 use maud::html;
 
+use super::axes;
 use super::drawing::{BOLD, Drawing, HATCHED, real, text_width};
 use super::legend::{self, Sign};
 use crate::report::charts::{Bar, Bars, Origin, Scale};
@@ -22,19 +23,16 @@ pub(super) fn draw(drawing: &mut Drawing, bars: &Bars) {
     let scale = Scale::of(values.map(|value| value * factor), true, 5);
     let (left, right) = (4.0, drawing.width - 14.0);
     let at = |value: f64| left + scale.place(value * factor) * (right - left);
-    if bars.bars.iter().any(|bar| bar.origin == Origin::Published) {
+    let has_published = bars.bars.iter().any(|bar| bar.origin == Origin::Published);
+    if has_published {
         pattern(drawing);
     }
 
     let top = drawing.height;
     let bottom = top + real(bars.bars.len()) * ROW + 4.0;
     drawing.height = bottom;
-    let named = if unit.is_empty() {
-        "without a unit"
-    } else {
-        unit
-    };
-    drawing.axis_below(&scale, top + 22.0, (left, right), named);
+    let named = axes::named(unit);
+    axes::below(drawing, &scale, top + 22.0, (left, right), named);
     for (row, bar) in bars.bars.iter().enumerate() {
         let y = top + real(row) * ROW;
         words(drawing, bar, &bars.unit, like, y);
@@ -46,13 +44,21 @@ pub(super) fn draw(drawing: &mut Drawing, bars: &Bars) {
         for (nth, trial) in bar.trials.iter().enumerate() {
             // Equal trials are next to each other.
             let shift = if nth % 2 == 0 { -3.5 } else { 3.5 };
-            legend::point(drawing, at(*trial), y + BAR / 2.0 + shift);
+            drawing.point(at(*trial), y + BAR / 2.0 + shift);
         }
         if let Some((lower, upper)) = bar.interval {
             drawing.whisker(y + BAR / 2.0, at(lower), at(upper));
         }
     }
-    legend::draw(drawing, &entries(bars));
+    let any = |is: fn(&Bar) -> bool| bars.bars.iter().any(is);
+    let measured = any(|bar| bar.origin == Origin::Measured);
+    let entries = [
+        measured.then_some((Sign::Square(class(Origin::Measured)), "measured")),
+        has_published.then_some((Sign::Square(HATCHED), "published")),
+        any(|bar| !bar.trials.is_empty()).then_some((Sign::Point, "trials")),
+        any(|bar| bar.interval.is_some()).then_some((Sign::Whisker, bars.whiskers.as_str())),
+    ];
+    legend::draw(drawing, entries.into_iter().flatten());
 }
 
 fn words(drawing: &mut Drawing, bar: &Bar, unit: &str, like: f64, y: f64) {
@@ -77,23 +83,4 @@ fn pattern(drawing: &mut Drawing) {
             line class=(HATCHED) x1="0" y1="0" x2="0" y2="6" {}
         }
     });
-}
-
-fn entries(bars: &Bars) -> Vec<(Sign, String)> {
-    let origins = [
-        (Origin::Measured, "measured"),
-        (Origin::Published, "published"),
-    ];
-    let origins = origins.into_iter();
-    let origins = origins.filter(|(origin, _)| bars.bars.iter().any(|bar| bar.origin == *origin));
-    let mut entries: Vec<(Sign, String)> = origins
-        .map(|(origin, name)| (Sign::Square(class(origin)), name.to_owned()))
-        .collect();
-    if bars.bars.iter().any(|bar| !bar.trials.is_empty()) {
-        entries.push((Sign::Point, "trials".to_owned()));
-    }
-    if bars.bars.iter().any(|bar| bar.interval.is_some()) {
-        entries.push((Sign::Whisker, bars.whiskers.clone()));
-    }
-    entries
 }

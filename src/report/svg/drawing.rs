@@ -1,11 +1,10 @@
-//! The elements of all drawings: text, lines, rectangles, and the axis below.
+//! The elements of all drawings: text, lines, rectangles, trials and series.
 
 use std::fmt;
 
 use maud::{Markup, html};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::report::charts::Scale;
 use crate::report::document::clean;
 
 /// The width of a drawing for any screen, and of one for a wide screen, in its own units.
@@ -93,29 +92,36 @@ impl Drawing {
         self.path("w", &path);
     }
 
-    /// The numbers below, with a line up to `top` for each.
-    pub fn axis_below(&mut self, scale: &Scale, top: f64, (left, right): (f64, f64), named: &str) {
-        let bottom = self.height;
-        let at = |value: f64| left + scale.place(value) * (right - left);
-        let shown: Vec<String> = scale.ticks.iter().map(|tick| scale.shown(*tick)).collect();
-        let widest = shown.iter().map(|shown| text_width(shown, SMALL));
-        let needed = widest.fold(0.0, f64::max) + 5.0;
-        let room = (right - left) / real(scale.ticks.len().saturating_sub(1).max(1));
-        // Of numbers that would touch, every second or third is shown: all are equally far apart.
-        let every = (1..scale.ticks.len()).find(|every| real(*every) * room >= needed);
-        let every = every.unwrap_or(scale.ticks.len().max(1));
-        for (number, (tick, shown)) in scale.ticks.iter().zip(&shown).enumerate() {
-            let x = at(*tick);
-            self.line("g", (x, top), (x, bottom + 4.0));
-            if number % every == 0 {
-                let half = text_width(shown, SMALL) / 2.0;
-                let middle = x.clamp(half, (self.width - half).max(half));
-                self.text("s m", middle, bottom + 17.0, shown);
-            }
-        }
-        self.line("a", (left, bottom), (right, bottom));
-        self.text("s m", f64::midpoint(left, right), bottom + 34.0, named);
-        self.height += 40.0;
+    /// A trial.
+    pub fn point(&mut self, x: f64, y: f64) {
+        self.circle("d", (x, y), 3.0);
+    }
+
+    /// The line of a series; lines also differ in their dashes.
+    pub fn stroke(&mut self, series: usize, path: &str) {
+        const DASHES: [Option<&str>; 6] = [
+            None,
+            Some("7 3"),
+            Some("2 3"),
+            Some("9 3 2 3"),
+            Some("12 4"),
+            Some("4 4"),
+        ];
+        let class = format!("l l{}", series % 6 + 1);
+        let dashes = DASHES[series % 6];
+        self.draw(html! { path class=(class) d=(path) stroke-dasharray=[dashes] {} });
+    }
+
+    /// A point of a series; they also differ in their shape.
+    pub fn marker(&mut self, series: usize, x: f64, y: f64) {
+        let (left, top, shape) = match series % 4 {
+            0 => (4.5, 0.0, "a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z"),
+            1 => (4.0, 4.0, "h8v8h-8z"),
+            2 => (0.0, 5.0, "l5 9h-10z"),
+            _ => (0.0, 5.5, "l5.5 5.5-5.5 5.5-5.5-5.5z"),
+        };
+        let path = format!("M{} {}{shape}", At(x - left), At(y - top));
+        self.path(&format!("f{}", series % 6 + 1), &path);
     }
 }
 

@@ -19,7 +19,11 @@ pub(super) enum Sign {
 }
 
 /// Draws them in as many rows as needed.
-pub(super) fn draw(drawing: &mut Drawing, entries: &[(Sign, String)]) {
+pub(super) fn draw<'a>(drawing: &mut Drawing, entries: impl IntoIterator<Item = (Sign, &'a str)>) {
+    let mut entries = entries.into_iter().peekable();
+    if entries.peek().is_none() {
+        return;
+    }
     let mut x = 4.0;
     let mut y = drawing.height + 12.0;
     for (sign, name) in entries {
@@ -28,31 +32,24 @@ pub(super) fn draw(drawing: &mut Drawing, entries: &[(Sign, String)]) {
             x = 4.0;
             y += 18.0;
         }
-        one(drawing, sign, x, y);
+        one(drawing, &sign, x, y);
         let room = (drawing.width - x - 24.0) * 1.15;
         drawing.cut("s", x + 24.0, y + 4.0, name, room);
         x += width;
     }
-    if !entries.is_empty() {
-        drawing.height = y + 10.0;
-    }
+    drawing.height = y + 10.0;
 }
 
 fn one(drawing: &mut Drawing, sign: &Sign, x: f64, y: f64) {
     match sign {
         Sign::Square(class) => drawing.rectangle(class, (x, y - 5.0), (18.0, 10.0)),
         Sign::Whisker => drawing.whisker(y, x + 1.0, x + 17.0),
-        Sign::Point => point(drawing, x + 9.0, y),
+        Sign::Point => drawing.point(x + 9.0, y),
         Sign::Dashed => drawing.line("k", (x, y), (x + 18.0, y)),
         Sign::Edge => drawing.line("q", (x, y), (x + 18.0, y)),
         Sign::Line(number) => {
-            super::lines::stroke(drawing, *number, &format!("M{} {y}h18", At(x)));
-            super::lines::marker(drawing, *number, x + 9.0, y);
+            drawing.stroke(*number, &format!("M{} {y}h18", At(x)));
+            drawing.marker(*number, x + 9.0, y);
         }
     }
-}
-
-/// A trial.
-pub(super) fn point(drawing: &mut Drawing, x: f64, y: f64) {
-    drawing.circle("d", (x, y), 3.0);
 }

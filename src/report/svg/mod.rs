@@ -1,6 +1,7 @@
 //! Charts as SVG: 440 units wide, so that letters stay readable on a narrow screen. Ratios, which decide,
 //! have a second drawing for wide screens.
 
+mod axes;
 mod bars;
 mod dots;
 mod drawing;

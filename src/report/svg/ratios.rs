@@ -1,5 +1,6 @@
 //! Ratios around 1: a row for each, with its interval, its trials and the edges of what is required.
 
+use super::axes;
 use super::drawing::{At, BOLD, Drawing, LETTER, WIDE, real, text_width, wrapped};
 use super::legend::{self, Sign};
 use crate::report::charts::{Ratio, Ratios, Scale};
@@ -77,7 +78,7 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
     let top = drawing.height;
     drawing.height = top + real(ratios.rows.len()) * layout.row + 4.0;
     let named = format!("relative to {} (right is better)", ratios.of);
-    drawing.axis_below(&scale, top + 4.0, layout.axis, &named);
+    axes::below(drawing, &scale, top + 4.0, layout.axis, &named);
     for (number, row) in ratios.rows.iter().enumerate() {
         let top = top + real(number) * layout.row;
         let (class, text) = (if row.bad { "bad e" } else { "t e" }, words(row));
@@ -103,7 +104,7 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
             drawing.circle("f1", (x, y), 5.5);
         }
         for trial in &row.trials {
-            legend::point(drawing, at(*trial), y + 12.0);
+            drawing.point(at(*trial), y + 12.0);
         }
     }
     if !(scale.least..=scale.most).contains(&0.0) {
@@ -112,7 +113,14 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
         drawing.text("s", 4.0, drawing.height + 10.0, &begin);
         drawing.height += 14.0;
     }
-    legend::draw(drawing, &entries(ratios));
+    let any = |is: fn(&Ratio) -> bool| ratios.rows.iter().any(is);
+    let entries = [
+        Some((Sign::Dashed, ratios.of.as_str())),
+        any(|row| !row.edges.is_empty()).then_some((Sign::Edge, &ratios.edge)),
+        any(|row| row.interval.is_some()).then_some((Sign::Whisker, &ratios.whiskers)),
+        any(|row| !row.trials.is_empty()).then_some((Sign::Point, "trials")),
+    ];
+    legend::draw(drawing, entries.into_iter().flatten());
 }
 
 /// The number, and its word.
@@ -121,19 +129,4 @@ fn words(row: &Ratio) -> String {
         "" => number::ratio(row.value),
         word => format!("{} {word}", number::ratio(row.value)),
     }
-}
-
-fn entries(ratios: &Ratios) -> Vec<(Sign, String)> {
-    let any = |is: fn(&Ratio) -> bool| ratios.rows.iter().any(is);
-    let mut entries = vec![(Sign::Dashed, ratios.of.clone())];
-    if any(|row| !row.edges.is_empty()) {
-        entries.push((Sign::Edge, ratios.edge.clone()));
-    }
-    if any(|row| row.interval.is_some()) {
-        entries.push((Sign::Whisker, ratios.whiskers.clone()));
-    }
-    if any(|row| !row.trials.is_empty()) {
-        entries.push((Sign::Point, "trials".to_owned()));
-    }
-    entries
 }

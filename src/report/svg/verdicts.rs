@@ -1,8 +1,8 @@
 //! Verdicts over releases or time: a row of cells for each, its label above.
 
+use super::axes;
 use super::drawing::{BOLD, Drawing, real, text_width};
 use super::legend::{self, Sign};
-use super::lines;
 use crate::report::charts::Verdicts;
 use crate::report::document::{Mark, Tone};
 use crate::results::verdict::Outcome;
@@ -31,15 +31,8 @@ pub(super) fn draw(drawing: &mut Drawing, verdicts: &Verdicts) {
         }
     }
     drawing.height = top + real(verdicts.rows.len()) * ROW;
-    let middle = |place: f64| left + room * (place + 0.5);
-    lines::places(
-        drawing,
-        &verdicts.places,
-        &verdicts.over,
-        &middle,
-        (left, right),
-    );
-    legend::draw(drawing, &entries(verdicts));
+    axes::places(drawing, &verdicts.places, &verdicts.over, (left, right));
+    explain(drawing, verdicts);
 }
 
 fn class(verdict: Outcome) -> &'static str {
@@ -51,16 +44,17 @@ fn class(verdict: Outcome) -> &'static str {
     }
 }
 
-fn entries(verdicts: &Verdicts) -> Vec<(Sign, String)> {
+fn explain(drawing: &mut Drawing, verdicts: &Verdicts) {
     let is_shown = |one: &Outcome| {
         let mut cells = verdicts.rows.iter().flat_map(|(_, cells)| cells);
         cells.any(|cell| *cell == Some(*one))
     };
     let shown = Outcome::ALL.into_iter().filter(is_shown);
-    shown
-        .map(|one| {
-            let name = format!("{} {one}", Mark::from(one).sign);
-            (Sign::Square(class(one)), name)
-        })
-        .collect()
+    let named = shown.map(|one| (class(one), format!("{} {one}", Mark::from(one).sign)));
+    let named: Vec<(&str, String)> = named.collect();
+    let entries = named.iter();
+    legend::draw(
+        drawing,
+        entries.map(|(class, name)| (Sign::Square(class), name.as_str())),
+    );
 }

@@ -1,5 +1,6 @@
 //! Small charts: a line for each bar, ratio or series.
 
+use itertools::join;
 use unicode_width::UnicodeWidthStr;
 
 use super::Terminal;
@@ -41,6 +42,16 @@ struct Row<'a> {
     note: Option<String>,
 }
 
+impl<'a> Row<'a> {
+    fn new(label: &'a str, words: String) -> Self {
+        Self {
+            label,
+            words,
+            note: None,
+        }
+    }
+}
+
 struct Canvas {
     width: usize,
     signs: Terminal,
@@ -56,17 +67,17 @@ impl Canvas {
 
     /// Draws the rows: `draw` gets a row's position and the columns of its drawing, and returns the
     /// drawing with the code of its colour. The note is below all rows.
-    fn rows(
+    fn rows<'a>(
         &mut self,
-        rows: &[Row<'_>],
+        rows: impl Iterator<Item = Row<'a>>,
         draw: impl Fn(usize, usize) -> (String, &'static str),
         note: Option<&str>,
     ) {
-        let widest = |widths: &mut dyn Iterator<Item = usize>| widths.max().unwrap_or(0);
+        let rows: Vec<Row<'_>> = rows.collect();
         let words: Vec<String> = rows.iter().map(|row| self.plain(&row.words)).collect();
-        let label = widest(&mut rows.iter().map(|row| clean(row.label).width()));
-        let label = label.min(self.width / 3);
-        let word = widest(&mut words.iter().map(|word| word.width()));
+        let label = rows.iter().map(|row| clean(row.label).width()).max();
+        let label = label.unwrap_or(0).min(self.width / 3);
+        let word = words.iter().map(|word| word.width()).max().unwrap_or(0);
         let columns = self.width.saturating_sub(label + word + 6).clamp(6, 60);
         let below = |canvas: &mut Self, note: &str| {
             let note = format!("  {}  {note}", " ".repeat(label));
@@ -119,7 +130,6 @@ fn of_bars(canvas: &mut Canvas, bars: &Bars) {
             .interval
             .map(|(lower, upper)| format!("{} to {}", shown(lower), shown(upper))),
     });
-    let rows: Vec<Row<'_>> = rows.collect();
     let most = bars.bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     let unicode = canvas.signs.unicode;
     let draw = |at: usize, columns| {
@@ -133,7 +143,7 @@ fn of_bars(canvas: &mut Canvas, bars: &Bars) {
         };
         (filled(share, columns, full, part), code)
     };
-    canvas.rows(&rows, draw, None);
+    canvas.rows(rows, draw, None);
 }
 
 /// A bar of a share of so many columns, to an eighth if there are signs for that.
@@ -152,12 +162,10 @@ fn steps_of(share: f64, steps: usize) -> usize {
 }
 
 fn of_ratios(canvas: &mut Canvas, ratios: &Ratios) {
-    let rows = ratios.rows.iter().map(|row| Row {
-        label: &row.label,
-        words: format!("{} {}", number::ratio(row.value), row.word),
-        note: None,
+    let rows = ratios.rows.iter().map(|row| {
+        let words = format!("{} {}", number::ratio(row.value), row.word);
+        Row::new(&row.label, words)
     });
-    let rows: Vec<Row<'_>> = rows.collect();
     let values = ratios.rows.iter().flat_map(|row| {
         let (lower, upper) = row.interval.unwrap_or((row.value, row.value));
         let edges = row.edges.iter().copied();
@@ -184,22 +192,15 @@ fn of_ratios(canvas: &mut Canvas, ratios: &Ratios) {
         (cells.concat(), if row.bad { BAD } else { MEASURED })
     };
     let has_edges = ratios.rows.iter().any(|row| !row.edges.is_empty());
-    let edge = if has_edges {
-        format!("{edge} {}; ", ratios.edge)
-    } else {
-        String::new()
-    };
+    let edge = has_edges.then(|| format!("{edge} {}; ", ratios.edge));
+    let edge = edge.unwrap_or_default();
     let note = format!("{one} {}; {edge}right is better", ratios.of);
-    canvas.rows(&rows, draw, Some(&note));
+    canvas.rows(rows, draw, Some(&note));
 }
 
 fn of_lines(canvas: &mut Canvas, chart: &Lines) {
-    let rows = chart.series.iter().map(|series| Row {
-        label: &series.name,
-        words: range(series, &chart.unit),
-        note: None,
-    });
-    let rows: Vec<Row<'_>> = rows.collect();
+    let rows = chart.series.iter();
+    let rows = rows.map(|series| Row::new(&series.name, range(series, &chart.unit)));
     let all = chart.series.iter().flat_map(|series| &series.points);
     let all = all.filter_map(|(_, value)| *value);
     let scale = Scale::of(all, chart.from_zero, 5);
@@ -212,20 +213,15 @@ fn of_lines(canvas: &mut Canvas, chart: &Lines) {
         let series = &chart.series[at];
         (spark(series, &scale, columns, unicode), MEASURED)
     };
-    canvas.rows(&rows, draw, Some(&over));
+    canvas.rows(rows, draw, Some(&over));
 }
 
 /// A sign for each place; the word is of the latest.
 fn of_verdicts(canvas: &mut Canvas, chart: &Verdicts) {
-    let rows = chart.rows.iter().map(|(label, cells)| Row {
-        label,
-        words: {
-            let latest = cells.iter().rev().flatten().next();
-            latest.map_or(String::new(), ToString::to_string)
-        },
-        note: None,
+    let rows = chart.rows.iter().map(|(label, cells)| {
+        let latest = cells.iter().rev().flatten().next();
+        Row::new(label, latest.map_or(String::new(), ToString::to_string))
     });
-    let rows: Vec<Row<'_>> = rows.collect();
     let unicode = canvas.signs.unicode;
     let draw = |at: usize, _| {
         let signs = chart.rows[at].1.iter().map(|cell| match cell {
@@ -236,24 +232,19 @@ fn of_verdicts(canvas: &mut Canvas, chart: &Verdicts) {
         });
         (signs.collect::<String>(), MEASURED)
     };
-    canvas.rows(&rows, draw, chart.places.last().map(String::as_str));
+    canvas.rows(rows, draw, chart.places.last().map(String::as_str));
 }
 
 /// A row for each place with a trial: its trials along the axis of values, and their numbers.
 fn of_dots(canvas: &mut Canvas, chart: &Dots) {
     let numbers = |place: usize| {
         let here = (1..).zip(&chart.dots).filter(|(_, (at, _))| *at == place);
-        let numbers = here.map(|(number, _): (i32, _)| number.to_string());
-        numbers.collect::<Vec<_>>().join(" ")
+        join(here.map(|(number, _): (i32, _)| number), " ")
     };
     let measured = |place: &usize| chart.dots.iter().any(|(at, _)| at == place);
     let shown: Vec<usize> = (0..chart.places.len()).filter(measured).collect();
-    let rows = shown.iter().map(|place| Row {
-        label: &chart.places[*place],
-        words: numbers(*place),
-        note: None,
-    });
-    let rows: Vec<Row<'_>> = rows.collect();
+    let rows = shown.iter();
+    let rows = rows.map(|place| Row::new(&chart.places[*place], numbers(*place)));
     let values = || chart.dots.iter().map(|(_, value)| *value);
     let (low, high) = extent(values());
     let scale = Scale::of(values(), false, 5);
@@ -274,7 +265,7 @@ fn of_dots(canvas: &mut Canvas, chart: &Dots) {
     let low = number::figure_like(low, &chart.unit, high);
     let high = number::figure(high, &chart.unit);
     let note = format!("{low} to {high}; numbers: the order of the trials");
-    canvas.rows(&rows, draw, Some(&note));
+    canvas.rows(rows, draw, Some(&note));
 }
 
 /// `12.3 ms to 45.6 ms`, from the lowest to the highest.

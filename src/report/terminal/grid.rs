@@ -3,6 +3,7 @@
 //!
 //! Libraries for tables fold cells, but do not lay out whole columns.
 
+use itertools::{Itertools as _, join};
 use unicode_width::UnicodeWidthStr;
 
 use super::style::Paint;
@@ -23,25 +24,21 @@ type Lines = Vec<(String, bool)>;
 
 /// Draws the table in the first of its layouts that fits.
 pub(super) fn table(table: &Table, width: usize, paint: Paint) -> String {
-    let mut used = table.used();
+    let used = table.used();
     if used.is_empty() {
         return String::new();
     }
-    let side_by_side = |used: &[usize]| used.iter().map(|at| vec![*at]).collect::<Layout>();
+    let rank = |at: &&usize| table.columns[**at].spare;
+    let spare = used.iter().filter(|at| rank(at).is_some());
+    let spare = spare.sorted_by_key(rank).collect_vec();
+    let side_by_side = (0..=spare.len()).map(|omitted| {
+        let shown = used.iter().filter(|at| !spare[..omitted].contains(at));
+        shown.map(|at| vec![*at]).collect()
+    });
     let stacked = stacked(table, &used);
-    if let Some(text) = drawn(table, &side_by_side(&used), width, false, paint) {
-        return text;
-    }
-    let mut spare: Vec<usize> = used.clone();
-    spare.retain(|at| table.columns[*at].spare.is_some());
-    spare.sort_by_key(|at| table.columns[*at].spare);
-    for least in spare {
-        used.retain(|at| *at != least);
-        if let Some(text) = drawn(table, &side_by_side(&used), width, false, paint) {
-            return text;
-        }
-    }
-    drawn(table, &stacked, width, false, paint)
+    let mut layouts = side_by_side.chain([stacked.clone()]);
+    layouts
+        .find_map(|layout| drawn(table, &layout, width, false, paint))
         .or_else(|| drawn(table, &stacked, width, true, paint))
         .unwrap_or_else(|| listed(table, width, paint))
 }
@@ -49,9 +46,8 @@ pub(super) fn table(table: &Table, width: usize, paint: Paint) -> String {
 /// The layout in which columns that may go below others do.
 fn stacked(table: &Table, used: &[usize]) -> Layout {
     let under = |at: &usize| {
-        table.columns[*at]
-            .under
-            .filter(|under| used.contains(under))
+        let under = table.columns[*at].under;
+        under.filter(|under| used.contains(under))
     };
     let first = used.iter().filter(|at| under(at).is_none());
     let stack = |first: &usize| {
@@ -186,9 +182,9 @@ impl<'a> Grid<'a> {
             for (row, cells) in group.rows.iter().zip(rows.by_ref()) {
                 for number in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
                     let line = cells.iter().zip(self.layout).map(|(lines, stack)| {
-                        let (line, below) = lines
-                            .get(number)
-                            .map_or(("", false), |(line, below)| (line.as_str(), *below));
+                        let line = lines.get(number);
+                        let (line, below) =
+                            line.map_or(("", false), |(line, below)| (line, *below));
                         (line, painted(row.get(stack[0]), line, below, paint))
                     });
                     text += &(joined(line, &self.widths) + "\n");
@@ -219,10 +215,8 @@ fn lines(row: &[Cell], stack: &[usize], width: usize, indent: usize) -> Lines {
         } else {
             fold(&cell.text, width)
         };
-        let indented = folded
-            .into_iter()
-            .map(|line| (" ".repeat(indent) + &line, position > 0));
-        lines.extend(indented);
+        let indented = folded.iter().map(|line| format!("{:indent$}{line}", ""));
+        lines.extend(indented.map(|line| (line, position > 0)));
     }
     lines
 }
@@ -252,17 +246,12 @@ fn listed(table: &Table, width: usize, paint: Paint) -> String {
     };
     let words = |row: &[Cell], kinds| {
         let cells = of_kind(kinds).filter_map(|at| row.get(at));
-        cells
-            .map(|cell| cell.text.as_str())
-            .collect::<Vec<_>>()
-            .join(" ")
-            .trim()
-            .to_owned()
+        let words = join(cells.map(|cell| &cell.text), " ");
+        words.trim().to_owned()
     };
     let label = |at: usize| table.columns[at].full_name();
-    let widest = of_kind(&[ColumnKind::Text, ColumnKind::Number])
-        .map(|at| label(at).width())
-        .max();
+    let labelled = &[ColumnKind::Text, ColumnKind::Number];
+    let widest = of_kind(labelled).map(|at| label(at).width()).max();
     let widest = widest.unwrap_or(0) + GAP;
     let mut text = String::new();
     let mut line = |line: &str| text += &(line.trim_end().to_owned() + "\n");
@@ -271,10 +260,8 @@ fn listed(table: &Table, width: usize, paint: Paint) -> String {
             line(&paint.bold(&title.text));
         }
         for row in &group.rows {
-            let (title, status) = (
-                words(row, &[ColumnKind::Head]),
-                words(row, &[ColumnKind::Status]),
-            );
+            let title = words(row, &[ColumnKind::Head]);
+            let status = words(row, &[ColumnKind::Status]);
             let tone = of_kind(&[ColumnKind::Status]).find_map(|at| row.get(at)?.tone);
             let painted = tone.map_or(status.clone(), |tone| paint.tone(tone, &status));
             let room = width.saturating_sub(title.width() + status.width());
@@ -287,7 +274,7 @@ fn listed(table: &Table, width: usize, paint: Paint) -> String {
                 }
                 line(&format!("  {painted}"));
             }
-            for at in of_kind(&[ColumnKind::Text, ColumnKind::Number]) {
+            for at in of_kind(labelled) {
                 let Some(cell) = row.get(at).filter(|cell| !cell.text.is_empty()) else {
                     continue;
                 };

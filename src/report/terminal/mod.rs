@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 
 use self::style::Paint;
 use self::wrap::wrap;
-use super::document::{Block, Conclusion, Document, Item, Span, Tone};
+use super::document::{Block, Conclusion, Document, Item, Text, Tone};
 
 /// The least width for which text is laid out.
 const NARROWEST: usize = 60;
@@ -35,9 +35,7 @@ pub fn render(document: &Document, terminal: Terminal) -> String {
     let mut writer = Writer::new(terminal);
     if !document.title.is_empty() {
         writer.line("");
-        for line in wrap(&document.title, writer.width, 0) {
-            writer.line(&writer.paint.bold(&line));
-        }
+        writer.painted(&document.title, 0, Paint::bold);
         writer.line("");
     }
     writer.blocks(&document.blocks);
@@ -80,8 +78,13 @@ impl Writer {
     }
 
     fn wrapped(&mut self, text: &str, indent: usize) {
+        self.painted(text, indent, |_, line| line.to_owned());
+    }
+
+    /// Writes wrapped text, each line in a style.
+    fn painted(&mut self, text: &str, indent: usize, style: impl Fn(Paint, &str) -> String) {
         for line in wrap(text, self.width, indent) {
-            self.line(&line);
+            self.line(&style(self.paint, &line));
         }
     }
 
@@ -105,16 +108,12 @@ impl Writer {
     fn block(&mut self, block: &Block) {
         match block {
             Block::Conclusion(conclusion) => self.conclusion(conclusion),
-            Block::Paragraph(text) => match text.0.as_slice() {
-                [Span::Faint(line)] => self.faint(line),
-                _ => self.wrapped(&text.plain(), 0),
-            },
+            Block::Paragraph(Text::Faint(line)) => self.painted(line, 0, Paint::dim),
+            Block::Paragraph(text) => self.wrapped(text.line(), 0),
             Block::List(items) => self.list(items),
             Block::Table(table) => {
                 if table.titled {
-                    for line in wrap(&table.caption, self.width, 2) {
-                        self.line(&self.paint.bold(&line));
-                    }
+                    self.painted(&table.caption, 2, Paint::bold);
                 }
                 let width = usize::from(self.terminal.width).max(NARROWEST);
                 self.text += &grid::table(table, width, self.paint);
@@ -139,19 +138,11 @@ impl Writer {
             }
             Block::Section(section) => {
                 if !section.title.is_empty() {
-                    for line in wrap(&section.title, self.width, 0) {
-                        self.line(&self.paint.bold(&line));
-                    }
+                    self.painted(&section.title, 0, Paint::bold);
                 }
                 self.blocks(&section.blocks);
             }
-            Block::Notice(notice) => self.faint(notice),
-        }
-    }
-
-    fn faint(&mut self, text: &str) {
-        for line in wrap(text, self.width, 0) {
-            self.line(&self.paint.dim(&line));
+            Block::Notice(notice) => self.painted(notice, 0, Paint::dim),
         }
     }
 
@@ -159,21 +150,20 @@ impl Writer {
         let sign = conclusion.mark.map_or("", |mark| mark.sign);
         let word = format!("{sign} {}", conclusion.word);
         let tone = conclusion.mark.map_or(Tone::Plain, |mark| mark.tone);
-        let painted = self.paint.strong(tone, word.trim());
         let text = format!("{}: {}", word.trim(), conclusion.sentence);
-        for line in wrap(text.trim_matches([':', ' ']), self.width, 2) {
-            self.line(&line.replacen(word.trim(), &painted, 1));
-        }
+        self.painted(text.trim_matches([':', ' ']), 2, |paint, line| {
+            line.replacen(word.trim(), &paint.strong(tone, word.trim()), 1)
+        });
         for alert in &conclusion.alerts {
-            for line in wrap(&format!("! {alert}"), self.width, 2) {
-                self.line(&self.paint.strong(Tone::Bad, &line));
-            }
+            self.painted(&format!("! {alert}"), 2, |paint, line| {
+                paint.strong(Tone::Bad, line)
+            });
         }
         for (label, text) in &conclusion.remarks {
-            let line = format!("  {label}: {}", text.plain());
-            match text.0.as_slice() {
+            let line = format!("  {label}: {}", text.line());
+            match text {
                 // Paths and commands are copied, and stay on one line.
-                [Span::Code(_)] => self.line(&line),
+                Text::Code(_) => self.line(&line),
                 _ => self.wrapped(&line, 4),
             }
         }
@@ -210,7 +200,7 @@ impl Writer {
                 (true, 0) => 4,
                 (true, column) => column + 4,
             };
-            let text = format!("{begin}{}", item.text.plain());
+            let text = format!("{begin}{}", item.text.line());
             for (number, line) in wrap(&text, self.width, indent).into_iter().enumerate() {
                 match tone.filter(|_| number == 0) {
                     Some(tone) => {
@@ -220,15 +210,11 @@ impl Writer {
                     None => self.line(&line),
                 }
             }
-            let indent = if has_keys && item.mark.is_none() {
-                indent
-            } else {
-                4
-            };
+            let is_below = has_keys && item.mark.is_none();
+            let indent = if is_below { indent } else { 4 };
             for (label, text) in &item.details {
                 let colon = if label.is_empty() { "" } else { ": " };
-                let indent = " ".repeat(indent);
-                self.wrapped(&format!("{indent}{label}{colon}{text}"), indent.len() + 2);
+                self.wrapped(&format!("{:indent$}{label}{colon}{text}", ""), indent + 2);
             }
         }
     }

@@ -1,13 +1,15 @@
 //! Changes of verdict: a run whose verdict differs from that of the run before it, of the same submission,
 //! variant and parameters on the same GPUs.
 
+use itertools::{Itertools as _, join};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use super::group::{Group, Series};
 use super::{FRONT, Website, tables};
 use crate::history::RunSummary;
 use crate::report::content::marks;
-use crate::report::content::runs::{cut, shortened};
+use crate::report::content::runs::{cut, minute, shortened};
 use crate::report::document::{Block, Cell, Line, Table};
 use crate::report::feed::{Entry, Feed};
 use crate::results::verdict::{Outcome, notice};
@@ -44,24 +46,18 @@ pub(super) fn of<'a>(group: &Group<'a>) -> impl Iterator<Item = Change<'a>> {
     group.series.iter().flat_map(of_series)
 }
 
-fn of_series<'a>(series: &Series<'a>) -> Vec<Change<'a>> {
-    let judged = series
-        .rows
-        .iter()
-        .filter_map(|row| Some((*row, row.outcome?)));
-    let judged: Vec<(&RunSummary, Outcome)> = judged.collect();
-    let changes = judged.windows(2).filter_map(|pair| {
-        let [(before, was), (run, is)] = *pair else {
-            return None;
-        };
+fn of_series<'a>(series: &Series<'a>) -> impl Iterator<Item = Change<'a>> {
+    let judged = series.rows.iter();
+    let judged = judged.filter_map(|row| Some((*row, row.outcome?)));
+    let pairs = judged.tuple_windows();
+    pairs.filter_map(|((before, was), (run, is))| {
         (was != is).then_some(Change {
             before,
             was,
             run,
             is,
         })
-    });
-    changes.collect()
+    })
 }
 
 /// The newest changes as a table; of all submissions, or of this one.
@@ -73,12 +69,6 @@ pub(super) fn table(website: &Website<'_>, only: Option<usize>, bytes: usize) ->
         return vec![Block::paragraph("No verdict has changed.")];
     }
     let count = all.len();
-    let when = |change: &Change<'_>| {
-        let time = change
-            .time()
-            .map(|time| time.strftime("%Y-%m-%d %H:%M").to_string());
-        time.unwrap_or_default()
-    };
     let submission = |at: usize| {
         let group = &website.groups[at];
         Cell::from(cut(group.title)).linked(Some(group.page()))
@@ -88,7 +78,9 @@ pub(super) fn table(website: &Website<'_>, only: Option<usize>, bytes: usize) ->
         "Changes of verdict, newest first",
         all.into_iter().take(LISTED),
     )
-    .head("changed", |(_, change)| when(change));
+    .head("changed", |(_, change)| {
+        minute(change.time(), &TimeZone::UTC)
+    });
     let table = match only {
         Some(_) => table,
         None => table.text("submission", |(at, _)| submission(*at)),
@@ -104,7 +96,7 @@ pub(super) fn table(website: &Website<'_>, only: Option<usize>, bytes: usize) ->
         }),
         None => table,
     };
-    let mut blocks = tables::fitting(table.block(), bytes, "of older changes");
+    let mut blocks = tables::fitting(table.table(), bytes, "of older changes");
     if count > LISTED {
         let text = format!("The newest {LISTED} of {count}.");
         blocks.push(Block::paragraph(text));
@@ -118,10 +110,8 @@ pub(super) fn feed(website: &Website<'_>) -> Feed {
     let entries = entries.map(|(at, change)| entry(&website.groups[*at], change));
     let rows = website.groups.iter().flat_map(|group| &group.rows);
     let newest = rows.filter_map(|row| row.ended.or(row.began)).max();
-    let first = website
-        .changes
-        .first()
-        .and_then(|(_, change)| change.time());
+    let first = website.changes.first();
+    let first = first.and_then(|(_, change)| change.time());
     Feed {
         title: "Retrial: changes of verdict".to_owned(),
         description: "Runs whose verdict differs from that of the run before it, of the same \
@@ -143,13 +133,10 @@ fn entry(group: &Group<'_>, change: &Change<'_>) -> Entry {
     } = change;
     let choices = run.choices();
     let words = [group.title, &choices, &run.gpus].map(cut);
-    let words: Vec<String> = words.into_iter().filter(|word| !word.is_empty()).collect();
-    let title = format!("{}: {was}, now {is}", words.join(", "));
-    let mut parts = vec![shortened(&run.sentence, SENTENCE)];
-    parts.push(format!(
-        "Run {} on {}, before it {}.",
-        run.id, run.host, before.id
-    ));
+    let words = words.into_iter().filter(|word| !word.is_empty());
+    let title = format!("{}: {was}, now {is}", join(words, ", "));
+    let place = format!("Run {} on {}, before it {}.", run.id, run.host, before.id);
+    let mut parts = vec![shortened(&run.sentence, SENTENCE), place];
     let changed = [
         ("ROCm of the host", &before.rocm, &run.rocm),
         ("driver", &before.driver, &run.driver),

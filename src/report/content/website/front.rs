@@ -4,14 +4,14 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use itertools::join;
+
 use super::group::{Group, Series, judged};
 use super::{FRONT, Page, Part, Website, changes, releases, tables};
 use crate::format;
-use crate::history::RunSummary;
-use crate::report::content::figures::unverified_word;
-use crate::report::content::runs::{self, cut};
+use crate::report::content::runs::cut;
 use crate::report::content::verdict;
-use crate::report::document::{Block, Cell, Column, Document, Line, Rows, Section, Table, Text};
+use crate::report::document::{Block, Cell, Document, Line, Rows, Section, Table, Text};
 use crate::results::verdict::{Outcome, notice};
 use retrial_readings::natural::natural;
 
@@ -32,10 +32,7 @@ pub(super) fn name(at: usize) -> String {
 /// The submissions of each front page.
 pub(super) fn parts(groups: &[Group<'_>]) -> Vec<Range<usize>> {
     let all: Vec<&Group<'_>> = groups.iter().collect();
-    let Block::Table(table) = submissions(&all).block() else {
-        return Vec::new();
-    };
-    let weights = tables::weights(&table);
+    let weights = tables::weights(&submissions(&all).table());
     let parts = tables::split(&weights, usize::MAX, SUBMISSIONS_BYTES);
     if parts.is_empty() {
         return std::iter::once(0..0).collect();
@@ -47,29 +44,16 @@ pub(super) fn parts(groups: &[Group<'_>]) -> Vec<Range<usize>> {
 pub(super) fn page(website: &Website<'_>, part: &Range<usize>) -> Page {
     let groups: Vec<&Group<'_>> = website.groups[part.clone()].iter().collect();
     let is_first = part.start == 0;
-    let mut blocks = Vec::new();
+    let submissions = Section::block("Submissions", [submissions(&groups).block()]);
+    let mut blocks = vec![submissions];
     if is_first {
-        blocks.push(Block::paragraph(summary(website)));
-    }
-    blocks.push(Section::block(
-        "Submissions",
-        vec![submissions(&groups).block()],
-    ));
-    if is_first {
+        blocks.insert(0, Block::paragraph(summary(website)));
         blocks.extend(further(website));
     }
-    let mut notices: Vec<String> = Vec::new();
-    for group in &groups {
-        let text = notice(&group.newest().submission);
-        notices.extend(text.filter(|text| !notices.contains(text)));
-    }
-    blocks.extend(notices.iter().filter_map(|one| verdict::notice(Some(one))));
+    let newest = groups.iter().map(|group| &group.newest().submission);
+    blocks.extend(verdict::notices(newest));
     Page {
-        document: Document {
-            title: "Retrial: published figures, measured again".into(),
-            blocks,
-            ..Document::default()
-        },
+        document: Document::new("Retrial: published figures, measured again", blocks),
         links: links(website, part),
     }
 }
@@ -114,53 +98,34 @@ fn submissions<'a>(groups: &[&'a Group<'a>]) -> Rows<&'a Group<'a>> {
             Some(&of.suite),
             of.round.as_deref(),
         ];
-        let words = known.into_iter().flatten();
-        cut(&words.collect::<Vec<_>>().join(" "))
+        cut(&join(known.into_iter().flatten(), " "))
     };
-    let is_noticed = groups
-        .iter()
-        .any(|group| notice(&group.newest().submission).is_some());
-    let figure = Column::number("figure").noted(unverified_word(is_noticed));
-    let ratio = Column::number("ratio").noted("to published");
-    let newest = |group: &&'a Group<'a>| group.newest_judged().unwrap_or(group.newest());
-    Table::of(
-        "Submissions with their newest verdict",
-        groups.iter().copied(),
-    )
-    .head("submission", |group| {
+    let mut newest = groups.iter().map(|group| &group.newest().submission);
+    let is_noticed = newest.any(|submission| notice(submission).is_some());
+    let caption = "Submissions with their newest verdict";
+    let table = Table::of(caption, groups.iter().copied()).head("submission", |group| {
         Cell::from(cut(group.title)).linked(Some(group.page()))
-    })
-    .status("verdict", move |group| tables::verdict(newest(group)))
-    .column(figure, move |group| runs::figure(newest(group), true))
-    .column(ratio, move |group| tables::ratio_of(newest(group)))
-    .text("GPUs", move |group| cut(&newest(group).gpus))
-    .text("started", move |group| tables::started(newest(group)))
-    .text("suite", move |group| suite(group))
-    .number("runs", |group| group.rows.len().to_string())
+    });
+    tables::with_run(table, is_noticed, true, |group| group.decides())
+        .text("GPUs", |group| cut(&group.decides().gpus))
+        .text("started", |group| tables::started(group.decides()))
+        .text("suite", |group| suite(group))
+        .number("runs", |group| group.rows.len().to_string())
 }
 
 /// Changes, and the newest verdicts by GPU and release.
 fn further(website: &Website<'_>) -> Vec<Block> {
-    let gpus = by_gpu(website).block();
-    let gpus = tables::fitting(gpus, GPUS_BYTES, "of other GPUs");
-    let releases = by_release(website);
-    let releases = tables::fitting(releases, RELEASES_BYTES, "of other releases");
+    let changes = changes::table(website, None, CHANGES_BYTES);
+    let gpus = tables::fitting(by_gpu(website), GPUS_BYTES, "of other GPUs");
+    let releases = tables::fitting(by_release(website), RELEASES_BYTES, "of other releases");
+    let below = |text: &str, blocks: Vec<Block>| [Block::paragraph(text)].into_iter().chain(blocks);
     let text = "Numbers of newest verdicts: one of each submission, variant and GPUs.";
     vec![
-        Section::block(
-            "Changes of verdict",
-            changes::table(website, None, CHANGES_BYTES),
-        ),
-        Section::block(
-            "By GPU",
-            [Block::paragraph(text)].into_iter().chain(gpus).collect(),
-        ),
+        Section::block("Changes of verdict", changes),
+        Section::block("By GPU", below(text, gpus)),
         Section::block(
             "By release",
-            [Block::paragraph("The same, with each release.")]
-                .into_iter()
-                .chain(releases)
-                .collect(),
+            below("The same, with each release.", releases),
         ),
     ]
 }
@@ -173,18 +138,22 @@ struct Found {
     newest: Vec<Outcome>,
 }
 
-impl Found {
-    fn rows(table: Rows<(String, String, Self)>) -> Rows<(String, String, Self)> {
-        let table = table
-            .number("submissions", |(.., found)| found.submissions.to_string())
-            .number("runs", |(.., found)| found.runs.to_string());
-        tables::with_outcomes(table, |(.., found)| {
-            tables::counted(found.newest.iter().copied())
+/// Adds the columns of what was found: numbers of submissions, runs and newest verdicts.
+fn with_counts(table: Rows<(String, String, Found)>) -> Rows<(String, String, Found)> {
+    let table = table
+        .number("submissions", |(.., found)| found.submissions.to_string())
+        .number("runs", |(.., found)| found.runs.to_string());
+    Outcome::ALL.into_iter().fold(table, |table, outcome| {
+        table.number(outcome.word(), |(.., found)| {
+            let newest = found.newest.iter().filter(|one| **one == outcome);
+            Some(newest.count())
+                .filter(|count| *count > 0)
+                .map_or(String::new(), |count| count.to_string())
         })
-    }
+    })
 }
 
-fn by_gpu(website: &Website<'_>) -> Rows<(String, String, Found)> {
+fn by_gpu(website: &Website<'_>) -> Table {
     let mut found: BTreeMap<&str, Found> = BTreeMap::new();
     for group in &website.groups {
         let mut series: BTreeMap<&str, Vec<&Series<'_>>> = BTreeMap::new();
@@ -195,7 +164,8 @@ fn by_gpu(website: &Website<'_>) -> Rows<(String, String, Found)> {
             let on = found.entry(gpus).or_default();
             on.submissions += 1;
             on.runs += series.iter().map(|one| one.rows.len()).sum::<usize>();
-            on.newest.extend(tables::newest(series.into_iter()));
+            let newest = series.iter().filter_map(|one| judged(&one.rows));
+            on.newest.extend(newest.filter_map(|row| row.outcome));
         }
     }
     let mut rows: Vec<_> = found.into_iter().collect();
@@ -204,19 +174,18 @@ fn by_gpu(website: &Website<'_>) -> Rows<(String, String, Found)> {
         let gpus = if gpus.is_empty() { "no GPU" } else { gpus };
         (String::new(), cut(gpus), found)
     });
-    Found::rows(
-        Table::of("Newest verdicts by GPU", rows).head("GPUs", |(_, gpus, _)| Cell::from(gpus)),
-    )
+    let table = Table::of("Newest verdicts by GPU", rows);
+    with_counts(table.head("GPUs", |(_, gpus, _)| gpus.clone())).table()
 }
 
 /// By release, each kind a group of rows.
-fn by_release(website: &Website<'_>) -> Block {
+fn by_release(website: &Website<'_>) -> Table {
     let mut found: BTreeMap<(releases::Kind<'_>, &str), Found> = BTreeMap::new();
     for group in &website.groups {
         for kind in releases::OF_ALL {
             let mut here: BTreeMap<&str, Found> = BTreeMap::new();
             for series in &group.series {
-                for (release, rows) in with_release(kind, series) {
+                for (release, rows) in kind.divided(series) {
                     let with = here.entry(release).or_default();
                     with.runs += rows.len();
                     with.newest
@@ -238,20 +207,6 @@ fn by_release(website: &Website<'_>) -> Block {
         .into_iter()
         .map(|((kind, release), found)| (kind.name(), cut(release), found));
     let table = Table::of("Newest verdicts by release", rows);
-    let table = Found::rows(table.head("release", |(_, release, _)| Cell::from(release)));
-    table.grouped(|(kind, ..)| kind.clone()).block()
-}
-
-/// The runs of each release of a kind, the newest last.
-pub(super) fn with_release<'a>(
-    kind: releases::Kind<'_>,
-    series: &Series<'a>,
-) -> BTreeMap<&'a str, Vec<&'a RunSummary>> {
-    let mut found: BTreeMap<&str, Vec<&RunSummary>> = BTreeMap::new();
-    for row in &series.rows {
-        if let Some(release) = kind.release(row) {
-            found.entry(release).or_default().push(row);
-        }
-    }
-    found
+    let table = with_counts(table.head("release", |(_, release, _)| release.clone()));
+    table.grouped(|(kind, ..)| kind.clone()).table()
 }

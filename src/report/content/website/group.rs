@@ -1,14 +1,15 @@
 //! Runs by submission, and those of a submission by what was chosen and by their GPUs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
+use itertools::Itertools as _;
 use sha2::{Digest, Sha256};
 
-use super::{FRONT, Options, runs};
+use super::FRONT;
 use crate::history::RunSummary;
 use crate::report::charts::file_name;
-use crate::report::content::runs::several;
+use crate::report::content::runs::title;
 use retrial_readings::natural::natural;
 
 /// A submission and its runs.
@@ -62,7 +63,7 @@ impl Group<'_> {
 
     /// Whether its runs are of several kinds or numbers of GPUs.
     pub fn has_several_gpus(&self) -> bool {
-        several(self.series.iter().map(|one| one.gpus))
+        !self.series.iter().map(|one| one.gpus).all_equal()
     }
 
     /// The newest run.
@@ -70,17 +71,15 @@ impl Group<'_> {
         self.rows[self.rows.len() - 1]
     }
 
-    /// The newest run with a verdict.
-    pub fn newest_judged(&self) -> Option<&RunSummary> {
-        judged(&self.rows)
+    /// The run whose verdict is shown.
+    pub fn decides(&self) -> &RunSummary {
+        decides(&self.rows)
     }
 }
 
-impl<'a> Series<'a> {
-    /// The newest run with a verdict.
-    pub fn newest_judged(&self) -> Option<&'a RunSummary> {
-        judged(&self.rows)
-    }
+/// The newest run with a verdict, or else the newest one.
+pub(super) fn decides<'a>(rows: &[&'a RunSummary]) -> &'a RunSummary {
+    judged(rows).unwrap_or(rows[rows.len() - 1])
 }
 
 /// The newest run with a verdict, of runs whose newest is the last.
@@ -102,8 +101,12 @@ fn key(row: &RunSummary) -> [&str; 6] {
     ]
 }
 
-/// Groups runs (the newest last) by submission, in the order of the submissions' titles.
-pub(super) fn groups<'a>(rows: &'a [RunSummary], options: &Options<'_>) -> Vec<Group<'a>> {
+/// Groups runs (the newest last) by submission, in the order of the submissions' titles; `parts` spreads
+/// the runs of one over pages.
+pub(super) fn groups(
+    rows: &[RunSummary],
+    parts: impl Fn(&[&RunSummary]) -> Vec<Range<usize>>,
+) -> Vec<Group<'_>> {
     let mut found: BTreeMap<[&str; 6], Vec<&RunSummary>> = BTreeMap::new();
     for row in rows {
         found.entry(key(row)).or_default().push(row);
@@ -113,40 +116,32 @@ pub(super) fn groups<'a>(rows: &'a [RunSummary], options: &Options<'_>) -> Vec<G
         let newest = rows[rows.len() - 1];
         Group {
             name,
-            title: if newest.title.is_empty() {
-                &newest.recipe
-            } else {
-                &newest.title
-            },
+            title: title(newest),
             series: series(&rows),
-            parts: runs::parts(&rows, options),
+            parts: parts(&rows),
             rows,
         }
     });
-    let mut groups: Vec<Group<'_>> = groups.collect();
-    groups.sort_by_cached_key(|group| (natural(group.title), group.name.clone()));
-    groups
+    let key = |group: &Group<'_>| (natural(group.title), group.name.clone());
+    groups.sorted_by_cached_key(key).collect()
 }
 
 /// A name for each submission. Those that would have the same one end in a part of their hash.
 fn names<'a>(keys: impl Iterator<Item = &'a [&'a str; 6]>) -> Vec<String> {
-    let keys: Vec<&[&str; 6]> = keys.collect();
-    let names: Vec<String> = keys.iter().map(|key| file_name(&key.join(" "))).collect();
-    let mut seen = BTreeSet::from([FRONT.trim_end_matches(".html")]);
-    let taken: BTreeSet<&str> = names
-        .iter()
-        .map(String::as_str)
-        .filter(|name| !seen.insert(name))
-        .collect();
-    let both = names.iter().zip(&keys);
-    both.map(|(name, key)| {
+    let names = keys
+        .map(|key| (file_name(&key.join(" ")), key))
+        .collect_vec();
+    let mut seen = HashSet::from([FRONT.trim_end_matches(".html")]);
+    let all = names.iter().map(|(name, _)| name.as_str());
+    let taken: HashSet<&str> = all.filter(|name| !seen.insert(name)).collect();
+    let unique = names.iter().map(|(name, key)| {
         if !taken.contains(name.as_str()) {
             return name.clone();
         }
         let hash = hex::encode(Sha256::digest(key.join("\0")));
         format!("{name}-{}", &hash[..8])
-    })
-    .collect()
+    });
+    unique.collect()
 }
 
 fn series<'a>(rows: &[&'a RunSummary]) -> Vec<Series<'a>> {
@@ -160,7 +155,6 @@ fn series<'a>(rows: &[&'a RunSummary]) -> Vec<Series<'a>> {
         gpus,
         rows,
     });
-    let mut series: Vec<Series<'_>> = series.collect();
-    series.sort_by_cached_key(|one| (natural(one.gpus), natural(&one.choices)));
-    series
+    let key = |one: &Series<'_>| (natural(one.gpus), natural(&one.choices));
+    series.sorted_by_cached_key(key).collect()
 }

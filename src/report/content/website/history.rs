@@ -2,22 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use jiff::Timestamp;
-use jiff::civil::{DateTime, Time};
+use itertools::Itertools as _;
+use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
 
 use super::group::Group;
 use super::releases::{self, Kind};
 use crate::history::RunSummary;
 use crate::report::charts::{Chart, Place, of_history};
-use crate::report::content::runs::cut;
+use crate::report::content::runs::{cut, ratio_of};
 use crate::results::verdict::Outcome;
 use retrial_readings::natural::natural;
 
 /// The most rows of a chart.
 const ROWS: usize = 8;
 /// The most periods, and the most releases, whose names are longer.
-const PERIODS: usize = 12;
+const MOST: usize = 12;
 const RELEASES: usize = 6;
 
 /// The most kinds of releases that have charts.
@@ -39,24 +40,31 @@ fn over_time(group: &Group<'_>, rows: &[&RunSummary], unverified: bool) -> Vec<C
         .iter()
         .filter_map(|row| Some(utc(row.began?)))
         .collect();
-    let (Some(first), Some(last)) = (times.first(), times.last()) else {
+    let (Some(first), Some(last), Some((period, periods))) =
+        (times.first(), times.last(), period(&times))
+    else {
         return Vec::new();
     };
-    let (period, periods) = Period::of(&times);
     if periods.len() < 2 {
         return Vec::new();
     }
-    let names: Vec<String> = periods.iter().map(|start| period.name(*start)).collect();
+    let names = periods.iter();
+    let names = names.map(|start| start.strftime(period.name).to_string());
     let found = found(rows, periods.len(), |row| {
-        let start = period.start(utc(row.began?));
+        let start = (period.start)(utc(row.began?));
         let place = periods.binary_search(&start).ok()?;
         Some((group.label(&row.choices(), &row.gpus), place))
     });
     let axis = match (first.date(), last.date()) {
-        (first, last) if first == last => format!("{}, {first}", period.word()),
-        (first, last) => format!("{}, {first} to {last}", period.word()),
+        (first, last) if first == last => format!("{}, {first}", period.word),
+        (first, last) => format!("{}, {first} to {last}", period.word),
     };
-    of_history((period.word(), &axis), &names, &found, unverified)
+    of_history(
+        (period.word, &axis),
+        &names.collect_vec(),
+        &found,
+        unverified,
+    )
 }
 
 fn over_releases(
@@ -69,19 +77,19 @@ fn over_releases(
     if releases.len() < 2 {
         return Vec::new();
     }
-    let mut releases: Vec<&str> = releases.into_iter().collect();
-    releases.sort_by_cached_key(|release| natural(release));
+    let releases = releases.into_iter();
+    let mut releases = releases
+        .sorted_by_cached_key(|release| natural(release))
+        .collect_vec();
     releases.drain(..releases.len().saturating_sub(RELEASES));
     let found = found(rows, releases.len(), |row| {
         let release = kind.release(row)?;
         let place = releases.iter().position(|one| *one == release)?;
         Some((group.label(&releases::other_choices(row), &row.gpus), place))
     });
-    let names: Vec<String> = releases
-        .iter()
-        .map(|release| short(kind, release))
-        .collect();
-    of_history((&kind.name(), &kind.name()), &names, &found, unverified)
+    let names = releases.iter().map(|release| short(kind, release));
+    let name = kind.name();
+    of_history((&name, &name), &names.collect_vec(), &found, unverified)
 }
 
 /// An image's name without its registry and namespace.
@@ -108,24 +116,14 @@ fn found(
         let (newest, all) = found.entry(label).or_insert_with(empty);
         *newest = number;
         all[place].verdicts.push(outcome);
-        let deciding = row.deciding.as_ref().filter(|one| one.value.is_some());
-        let ratio = deciding.and_then(|one| one.ratio);
-        let counts = outcome < Outcome::Invalid;
-        all[place]
-            .ratios
-            .extend(ratio.filter(|ratio| counts && ratio.is_finite()));
+        let counts = |ratio: &f64| outcome < Outcome::Invalid && ratio.is_finite();
+        all[place].ratios.extend(ratio_of(row).filter(counts));
     }
-    let mut newest: Vec<usize> = found.values().map(|(newest, _)| *newest).collect();
-    newest.sort_unstable_by(|one, other| other.cmp(one));
-    let least = newest.get(ROWS - 1).copied().unwrap_or(0);
-    let shown = found
-        .into_iter()
-        .filter(|(_, (newest, _))| *newest >= least);
-    let mut shown: Vec<(String, Vec<Place>)> = shown
-        .map(|(label, (_, places))| (cut(&label), places))
-        .collect();
-    shown.sort_by_cached_key(|(label, _)| natural(label));
-    shown
+    let shown = found.into_iter();
+    let shown = shown.k_largest_by_key(ROWS, |(_, (newest, _))| *newest);
+    let shown = shown.map(|(label, (_, places))| (cut(&label), places));
+    let key = |(label, _): &(String, Vec<Place>)| natural(label);
+    shown.sorted_by_cached_key(key).collect()
 }
 
 fn utc(time: Timestamp) -> DateTime {
@@ -133,79 +131,68 @@ fn utc(time: Timestamp) -> DateTime {
 }
 
 /// A period of the calendar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Period {
-    Minute,
-    Hour,
-    Day,
-    Week,
-    Month,
-    Year,
+struct Period {
+    word: &'static str,
+    /// The format of the name of one that begins at a time.
+    name: &'static str,
+    /// As many as have room for their names.
+    most: usize,
+    start: fn(DateTime) -> DateTime,
 }
 
-impl Period {
-    /// The shortest of which few have runs, and the beginnings of those that have, in their order.
-    fn of(times: &BTreeSet<DateTime>) -> (Self, Vec<DateTime>) {
-        let starts = |period: Self| {
-            let starts: BTreeSet<DateTime> = times.iter().map(|time| period.start(*time)).collect();
-            starts.into_iter().collect::<Vec<_>>()
-        };
-        for period in [Self::Minute, Self::Hour, Self::Day, Self::Week, Self::Month] {
-            let found = starts(period);
-            if found.len() <= period.most() {
-                return (period, found);
-            }
-        }
-        let mut years = starts(Self::Year);
-        years.drain(..years.len().saturating_sub(PERIODS));
-        (Self::Year, years)
-    }
+/// The periods, the shortest first.
+const PERIODS: [Period; 6] = [
+    Period {
+        word: "start",
+        name: "%m-%d %H:%M",
+        most: MOST / 2,
+        start: |time| time.date().at(time.hour(), time.minute(), 0, 0),
+    },
+    Period {
+        word: "hour",
+        name: "%m-%d %H:%M",
+        most: MOST / 2,
+        start: |time| time.date().at(time.hour(), 0, 0, 0),
+    },
+    Period {
+        word: "day",
+        name: "%m-%d",
+        most: MOST,
+        start: |time| time.date().into(),
+    },
+    Period {
+        word: "week from Monday",
+        name: "%m-%d",
+        most: MOST,
+        start: |time| {
+            let since = i64::from(time.date().weekday().to_monday_zero_offset());
+            let monday = time.date().checked_sub(Span::new().days(since));
+            monday.unwrap_or(time.date()).into()
+        },
+    },
+    Period {
+        word: "month",
+        name: "%Y-%m",
+        most: MOST,
+        start: |time| time.date().first_of_month().into(),
+    },
+    Period {
+        word: "year",
+        name: "%Y",
+        most: usize::MAX,
+        start: |time| time.date().first_of_year().into(),
+    },
+];
 
-    /// As many as have room for their names.
-    fn most(self) -> usize {
-        match self {
-            Self::Minute | Self::Hour => PERIODS / 2,
-            _ => PERIODS,
-        }
-    }
-
-    fn start(self, time: DateTime) -> DateTime {
-        let date = time.date();
-        let at = |hour, minute| date.at(hour, minute, 0, 0);
-        match self {
-            Self::Minute => at(time.hour(), time.minute()),
-            Self::Hour => at(time.hour(), 0),
-            Self::Day => at(0, 0),
-            Self::Week => {
-                let since = i64::from(date.weekday().to_monday_zero_offset());
-                let monday = date.checked_sub(jiff::Span::new().days(since));
-                monday.unwrap_or(date).to_datetime(Time::midnight())
-            }
-            Self::Month => date.first_of_month().to_datetime(Time::midnight()),
-            Self::Year => date.first_of_year().to_datetime(Time::midnight()),
-        }
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Minute => "start",
-            Self::Hour => "hour",
-            Self::Day => "day",
-            Self::Week => "week from Monday",
-            Self::Month => "month",
-            Self::Year => "year",
-        }
-    }
-
-    fn name(self, start: DateTime) -> String {
-        let format = match self {
-            Self::Minute | Self::Hour => "%m-%d %H:%M",
-            Self::Day | Self::Week => "%m-%d",
-            Self::Month => "%Y-%m",
-            Self::Year => "%Y",
-        };
-        start.strftime(format).to_string()
-    }
+/// The shortest period of which few have times, and the beginnings of the latest that have, in their order.
+fn period(times: &BTreeSet<DateTime>) -> Option<(&'static Period, Vec<DateTime>)> {
+    PERIODS.iter().find_map(|period| {
+        let starts: BTreeSet<DateTime> = times.iter().copied().map(period.start).collect();
+        let mut starts = starts.into_iter().collect_vec();
+        let fits = starts.len() <= period.most;
+        starts.drain(..starts.len().saturating_sub(MOST));
+        fits.then_some((period, starts))
+    })
 }
 
 #[cfg(test)]
@@ -215,22 +202,23 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case(6, 1, Period::Minute, "11-20 00:00")]
-    #[case(100, 3, Period::Hour, "11-20 00:00")]
-    #[case(12, 1440, Period::Day, "11-20")]
-    #[case(13, 1440, Period::Week, "11-16")]
-    #[case(90, 1440, Period::Month, "2026-11")]
-    #[case(500, 1440, Period::Year, "2026")]
+    #[case(6, 1, "start", "11-20 00:00")]
+    #[case(100, 3, "hour", "11-20 00:00")]
+    #[case(12, 1440, "day", "11-20")]
+    #[case(13, 1440, "week from Monday", "11-16")]
+    #[case(90, 1440, "month", "2026-11")]
+    #[case(500, 1440, "year", "2026")]
     fn the_period_has_room_for_all(
         #[case] runs: i64,
         #[case] minutes: i64,
-        #[case] period: Period,
+        #[case] word: &str,
         #[case] first: &str,
     ) {
         let start = jiff::civil::date(2026, 11, 20).at(0, 0, 0, 0);
-        let all = (0..runs).map(|run| start + jiff::Span::new().minutes(run * minutes));
-        let (found, places) = Period::of(&all.collect());
-        assert_eq!((found, &*found.name(places[0])), (period, first));
-        assert!(places.len() <= PERIODS);
+        let all = (0..runs).map(|run| start + Span::new().minutes(run * minutes));
+        let (found, places) = period(&all.collect()).unwrap();
+        let name = places[0].strftime(found.name).to_string();
+        assert_eq!((found.word, &*name), (word, first));
+        assert!(places.len() <= MOST);
     }
 }

@@ -67,7 +67,7 @@ impl<'a> Website<'a> {
     /// Plans the pages of runs (the newest last).
     #[must_use]
     pub fn new(rows: &'a [RunSummary], options: &'a Options<'a>) -> Self {
-        let groups = group::groups(rows, options);
+        let groups = group::groups(rows, |rows| runs::parts(rows, options));
         let all = groups.iter().enumerate();
         let all = all.flat_map(|(at, group)| changes::of(group).map(move |change| (at, change)));
         let mut changes: Vec<(usize, Change<'a>)> = all.collect();

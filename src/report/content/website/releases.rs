@@ -3,6 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use itertools::join;
+
+use super::group::Series;
 use crate::history::RunSummary;
 use crate::report::charts::is_release;
 
@@ -46,6 +49,17 @@ impl<'a> Kind<'a> {
         numbers.collect()
     }
 
+    /// The runs with each release, the newest last.
+    pub fn divided<'r>(self, series: &Series<'r>) -> BTreeMap<&'r str, Vec<&'r RunSummary>> {
+        let mut found: BTreeMap<&str, Vec<&RunSummary>> = BTreeMap::new();
+        for row in &series.rows {
+            if let Some(release) = self.release(row) {
+                found.entry(release).or_default().push(row);
+            }
+        }
+        found
+    }
+
     /// Its name.
     pub fn name(self) -> String {
         match self {
@@ -71,6 +85,5 @@ impl<'a> Kind<'a> {
 /// A run's variant and parameters without releases: runs of several releases have it in common.
 pub(super) fn other_choices(row: &RunSummary) -> String {
     let chosen = row.chosen().filter(|(_, value)| !is_release(value));
-    let words = chosen.map(|(name, value)| format!("{name}={value}"));
-    words.collect::<Vec<_>>().join(",")
+    join(chosen.map(|(name, value)| format!("{name}={value}")), ",")
 }

@@ -4,13 +4,14 @@
 
 use std::ops::Range;
 
+use itertools::Itertools as _;
+
 use super::group::Group;
 use super::{FRONT, Options, Page, tables};
 use crate::format;
 use crate::history::RunSummary;
-use crate::report::content::figures::unverified_word;
 use crate::report::content::{runs, verdict};
-use crate::report::document::{Block, Cell, Column, Document, Item, Rows, Section, Table};
+use crate::report::document::{Block, Cell, Document, Item, Line, Rows, Section, Table};
 use crate::results::verdict::notice;
 
 /// The most runs on a submission's first page, and what they may take in bytes.
@@ -34,41 +35,39 @@ const PROPERTIES: [Property; 6] = [
 
 /// The runs of each page of runs; none if a submission's first page has room for all of them.
 pub(super) fn parts(rows: &[&RunSummary], options: &Options<'_>) -> Vec<Range<usize>> {
-    let Block::Table(all) = table("", rows, &PROPERTIES, options).block() else {
-        return Vec::new();
-    };
-    let weights = tables::weights(&all);
+    let all = table("", rows, &PROPERTIES, options);
+    let weights = tables::weights(&all.table());
     if rows.len() <= FIRST && weights.iter().sum::<usize>() <= FIRST_BYTES {
         return Vec::new();
     }
     tables::split(&weights, PART, PART_BYTES)
 }
 
-/// The newest runs.
-pub(super) fn newest(group: &Group<'_>, options: &Options<'_>) -> Vec<Block> {
+/// A section of the newest runs.
+pub(super) fn section(group: &Group<'_>, options: &Options<'_>) -> Block {
     let rows: Vec<&RunSummary> = group.rows.iter().rev().take(FIRST).copied().collect();
     let mut blocks = listed("Newest runs", &rows, FIRST_BYTES, options);
     if !group.parts.is_empty() {
         let text = "The pages of runs, linked at the top and at the end, have all of them.";
         blocks.push(Block::paragraph(text));
     }
-    blocks
+    Section::block("Runs", blocks)
 }
 
 /// A page of runs.
 pub(super) fn page(group: &Group<'_>, part: usize, options: &Options<'_>) -> Page {
     let range = group.parts[part].clone();
     let rows: Vec<&RunSummary> = group.rows[range].iter().rev().copied().collect();
-    let ends = [rows.last(), rows.first()].map(|row| row.map_or(String::new(), |row| day(row)));
-    let [from, to] = ends;
+    let ends = [rows.last(), rows.first()];
+    let [from, to] = ends.map(|row| row.map_or(String::new(), |row| day(row)));
     let mut blocks = vec![Block::paragraph(format!(
         "{}, started from {from} to {to}, newest first.",
         format::count(rows.len(), "run")
     ))];
     blocks.extend(listed("Runs", &rows, usize::MAX, options));
-    let notices = rows.first().and_then(|row| notice(&row.submission));
-    blocks.extend(verdict::notice(notices.as_deref()));
-    let mut links = vec![
+    let submission = rows.first().map(|row| &row.submission);
+    blocks.extend(verdict::notices(submission.into_iter()));
+    let mut links: Vec<(Line, String)> = vec![
         ("All submissions".into(), FRONT.to_owned()),
         (group.title.into(), group.page()),
     ];
@@ -78,12 +77,9 @@ pub(super) fn page(group: &Group<'_>, part: usize, options: &Options<'_>) -> Pag
     if part > 0 {
         links.push(("Older runs".into(), group.page_of_runs(part - 1)));
     }
+    let title = format!("{}: runs, page {}", group.title, part + 1);
     Page {
-        document: Document {
-            title: format!("{}: runs, page {}", group.title, part + 1).into(),
-            blocks,
-            ..Document::default()
-        },
+        document: Document::new(title, blocks),
         links,
     }
 }
@@ -97,18 +93,15 @@ fn day(row: &RunSummary) -> String {
 
 /// Runs as a table, below what they have in common.
 fn listed(caption: &str, rows: &[&RunSummary], bytes: usize, options: &Options<'_>) -> Vec<Block> {
-    let differs = |(_, of): &&Property| runs::several(rows.iter().map(|row| of(row)));
-    let (differ, same): (Vec<&Property>, Vec<&Property>) = PROPERTIES.iter().partition(differs);
+    let differs = |(_, of): &Property| !rows.iter().map(|row| of(row)).all_equal();
+    let (differ, same): (Vec<Property>, Vec<Property>) = PROPERTIES.into_iter().partition(differs);
     let common = same.into_iter().filter_map(|(name, of)| {
         let value = of(rows.first()?);
-        (!value.is_empty()).then(|| Item::keyed(*name, value))
+        (!value.is_empty()).then(|| Item::keyed(name, value))
     });
-    let mut blocks: Vec<Block> = Block::list(common).into_iter().collect();
-    let differ: Vec<Property> = differ.into_iter().copied().collect();
-    let table = table(caption, rows, &differ, options);
-    let others = "on the pages of runs";
-    blocks.extend(tables::fitting(table.block(), bytes, others));
-    blocks
+    let table = table(caption, rows, &differ, options).table();
+    let table = tables::fitting(table, bytes, "on the pages of runs");
+    Block::list(common).into_iter().chain(table).collect()
 }
 
 fn table<'a>(
@@ -118,22 +111,13 @@ fn table<'a>(
     options: &Options<'_>,
 ) -> Rows<&'a RunSummary> {
     let scenarios = rows.iter().filter_map(|row| row.deciding.as_ref());
-    let scenarios = runs::several(scenarios.map(|deciding| &deciding.scenario));
+    let scenarios = !scenarios.map(|deciding| &deciding.scenario).all_equal();
     let is_noticed = rows.iter().any(|row| notice(&row.submission).is_some());
-    let figure = Column::number("figure").noted(unverified_word(is_noticed));
-    let ratio = Column::number("ratio").noted("to published");
     let table = Table::of(caption, rows.iter().copied())
         .head("run", |row| Cell::from(&row.id).linked((options.link)(row)))
-        .text("started", |row| tables::started(row))
-        .status("verdict", |row| tables::verdict(row))
-        .column(figure, |row| runs::figure(row, scenarios))
-        .column(ratio, |row| tables::ratio_of(row));
+        .text("started", |row| tables::started(row));
+    let table = tables::with_run(table, is_noticed, scenarios, |row| row);
     properties
         .iter()
         .fold(table, |table, (name, of)| table.text(name, |row| of(row)))
-}
-
-/// A section of the newest runs.
-pub(super) fn section(group: &Group<'_>, options: &Options<'_>) -> Block {
-    Section::block("Runs", newest(group, options))
 }

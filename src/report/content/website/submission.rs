@@ -1,15 +1,16 @@
 //! The first page of a submission: its newest verdict, the history of its verdicts, and its newest runs.
 
-use super::group::{Group, Series, judged};
+use itertools::Itertools as _;
+
+use super::group::{Group, Series, decides};
 use super::releases::{Kind, OF_ALL};
-use super::{FRONT, Page, Website, changes, front, history, runs, tables};
+use super::{FRONT, Page, Website, changes, history, runs, tables};
 use crate::format;
 use crate::history::RunSummary;
-use crate::report::content::figures::unverified_word;
-use crate::report::content::runs::cut;
-use crate::report::content::{runs as listed, verdict};
+use crate::report::content::runs::{cut, shortened};
+use crate::report::content::verdict;
 use crate::report::document::{
-    Block, Cell, Column, Conclusion, Document, Item, Line, Rows, Section, Table, Text,
+    Block, Conclusion, Document, Item, Line, Mark, Rows, Section, Table, Text,
 };
 use crate::results::verdict::notice;
 use retrial_readings::natural::natural;
@@ -39,7 +40,7 @@ pub(super) fn page(website: &Website<'_>, at: usize) -> Page {
         }),
         notice.is_some(),
     );
-    let series = tables::fitting(series.block(), SERIES_BYTES, "of other variants and GPUs");
+    let series = tables::fitting(series.table(), SERIES_BYTES, "of other variants and GPUs");
     blocks.push(Section::block("By GPU", series));
     blocks.push(Section::block(
         "By release",
@@ -50,11 +51,7 @@ pub(super) fn page(website: &Website<'_>, at: usize) -> Page {
     blocks.push(runs::section(group, website.options));
     blocks.extend(verdict::notice(notice.as_deref()));
     Page {
-        document: Document {
-            title: group.title.into(),
-            blocks,
-            ..Document::default()
-        },
+        document: Document::new(group.title, blocks),
         links: links(group),
     }
 }
@@ -70,7 +67,7 @@ fn links(group: &Group<'_>) -> Vec<(Line, String)> {
 
 /// The newest verdict, and what was published.
 fn conclusion(group: &Group<'_>) -> Conclusion {
-    let newest = group.newest_judged().unwrap_or(group.newest());
+    let newest = group.decides();
     let of = &newest.submission;
     let known = |text: &Option<String>| cut(text.as_deref().unwrap_or_default());
     let facts = [
@@ -87,16 +84,12 @@ fn conclusion(group: &Group<'_>) -> Conclusion {
     ];
     let facts = facts.into_iter().filter(|(_, value)| !value.is_empty());
     let sources = of.sources.iter().take(SOURCES);
-    let sources = sources.map(|source| ("source".into(), Text::code(cut(source))));
+    let sources = sources.map(|source| ("source".into(), Text::Code(cut(source).into())));
+    let facts = facts.map(|(name, value)| (name.into(), value.into()));
+    let sentence = shortened(&newest.sentence, changes::SENTENCE);
     Conclusion {
-        mark: newest.outcome.map(Into::into),
-        word: newest.state().into(),
-        sentence: listed::shortened(&newest.sentence, changes::SENTENCE).into(),
-        remarks: facts
-            .map(|(name, value)| (name.into(), value.into()))
-            .chain(sources)
-            .collect(),
-        ..Conclusion::default()
+        remarks: facts.chain(sources).collect(),
+        ..Conclusion::new(newest.outcome.map(Mark::from), newest.state(), sentence)
     }
 }
 
@@ -115,16 +108,14 @@ fn releases(group: &Group<'_>, is_noticed: bool) -> Vec<Block> {
     let rows = by_release(group);
     let common = OF_ALL.into_iter().filter_map(|kind| {
         let release = kind.release(group.newest())?;
-        let is_common = group
-            .rows
-            .iter()
-            .all(|row| kind.release(row) == Some(release));
+        let mut rows = group.rows.iter();
+        let is_common = rows.all(|row| kind.release(row) == Some(release));
         is_common.then(|| Item::keyed(kind.name(), cut(release)))
     });
-    let mut blocks: Vec<Block> = Block::list(common).into_iter().collect();
+    let mut blocks = Vec::from_iter(Block::list(common));
     if !rows.is_empty() {
         let table = table("Newest verdict by release", rows, is_noticed);
-        let table = table.grouped(|row| row.kind.clone()).block();
+        let table = table.grouped(|row| row.kind.clone()).table();
         blocks.extend(tables::fitting(table, RELEASES_BYTES, "of other releases"));
     }
     blocks
@@ -134,7 +125,7 @@ fn by_release<'a>(group: &'a Group<'a>) -> Vec<Row<'a>> {
     let mut all = Vec::new();
     for kind in Kind::that_differ(&group.rows) {
         let rows = group.series.iter().flat_map(|series: &Series<'a>| {
-            let found = front::with_release(kind, series).into_iter();
+            let found = kind.divided(series).into_iter();
             found.map(|(release, rows)| Row {
                 kind: kind.name(),
                 release,
@@ -147,13 +138,11 @@ fn by_release<'a>(group: &'a Group<'a>) -> Vec<Row<'a>> {
                 rows,
             })
         });
-        let mut rows: Vec<Row<'_>> = rows.collect();
         // The newest releases first, as far as their names tell.
-        rows.sort_by_cached_key(|row| {
+        all.extend(rows.sorted_by_cached_key(|row| {
             let release = std::cmp::Reverse(natural(row.release));
             (release, natural(row.gpus), natural(row.choices))
-        });
-        all.extend(rows);
+        }));
     }
     all
 }
@@ -163,24 +152,11 @@ fn table<'a>(
     rows: impl IntoIterator<Item = Row<'a>>,
     is_noticed: bool,
 ) -> Rows<Row<'a>> {
-    let figure = Column::number("figure").noted(unverified_word(is_noticed));
-    let ratio = Column::number("ratio").noted("to published");
-    let newest = |row: &Row<'a>| judged(&row.rows).or(row.rows.last().copied());
-    let of_newest =
-        |row: &Row<'a>, of: &dyn Fn(&RunSummary) -> Cell| newest(row).map_or(Cell::default(), of);
-    Table::of(caption, rows)
+    let table = Table::of(caption, rows)
         .head("release", |row| cut(row.release))
         .text("GPUs", |row| cut(row.gpus))
-        .text("variant", |row| cut(row.choices))
-        .status("verdict", |row| of_newest(row, &|run| tables::verdict(run)))
-        .column(figure, |row| {
-            of_newest(row, &|run| listed::figure(run, true).into())
-        })
-        .column(ratio, |row| {
-            of_newest(row, &|run| tables::ratio_of(run).into())
-        })
-        .text("started", |row| {
-            of_newest(row, &|run| tables::started(run).into())
-        })
+        .text("variant", |row| cut(row.choices));
+    tables::with_run(table, is_noticed, true, |row| decides(&row.rows))
+        .text("started", |row| tables::started(decides(&row.rows)))
         .number("runs", |row| row.rows.len().to_string())
 }

@@ -1,27 +1,27 @@
 //! Tables of a website: columns of runs and verdicts, and tables cut to a size.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use jiff::tz::TimeZone;
 
-use super::group::Series;
 use crate::format;
 use crate::history::RunSummary;
-use crate::report::content::figures::ratio;
-use crate::report::content::{marks, runs};
-use crate::report::document::{Block, Cell, Rows, Table};
-use crate::results::verdict::Outcome;
+use crate::report::content::figures::{ratio, unverified_word};
+use crate::report::content::runs;
+use crate::report::document::{Block, Cell, Column, Rows, Table};
 
-/// A run's verdict, or its state if it has none.
-pub(super) fn verdict(row: &RunSummary) -> Cell {
-    match row.outcome {
-        Some(outcome) if row.imported_from.is_some() => {
-            Cell::status(outcome.into(), &format!("{outcome} (imported)"))
-        }
-        Some(outcome) => marks::outcome(outcome),
-        None => format!("• {}", row.state()).into(),
-    }
+/// Adds the columns of a run's verdict and figure; with `scenarios`, the figure's scenario too.
+pub(super) fn with_run<R>(
+    rows: Rows<R>,
+    unverified: bool,
+    scenarios: bool,
+    run: impl Fn(&R) -> &RunSummary,
+) -> Rows<R> {
+    let figure = Column::number("figure").noted(unverified_word(unverified));
+    let to_published = Column::number("ratio").noted("to published");
+    rows.status("verdict", |row| runs::outcome(run(row), "•"))
+        .column(figure, |row| runs::figure(run(row), scenarios))
+        .column(to_published, |row| ratio(runs::ratio_of(run(row))))
 }
 
 /// When a run started.
@@ -29,47 +29,8 @@ pub(super) fn started(row: &RunSummary) -> String {
     runs::started(row, &TimeZone::UTC)
 }
 
-/// The deciding figure's ratio to the published one.
-pub(super) fn ratio_of(row: &RunSummary) -> String {
-    let deciding = row.deciding.as_ref().filter(|one| one.value.is_some());
-    ratio(deciding.and_then(|one| one.ratio))
-}
-
-/// Adds a column for each outcome, with the number of series whose newest verdict it is.
-pub(super) fn with_outcomes<R>(
-    rows: Rows<R>,
-    latest: impl Fn(&R) -> BTreeMap<Outcome, usize>,
-) -> Rows<R> {
-    let outcomes = Outcome::ALL.into_iter();
-    outcomes.fold(rows, |rows, outcome| {
-        rows.number(outcome.word(), |row| {
-            let count = latest(row).get(&outcome).copied();
-            count.map_or(String::new(), |count| count.to_string())
-        })
-    })
-}
-
-/// Counts verdicts.
-pub(super) fn counted(verdicts: impl Iterator<Item = Outcome>) -> BTreeMap<Outcome, usize> {
-    let mut counts = BTreeMap::new();
-    for outcome in verdicts {
-        *counts.entry(outcome).or_default() += 1;
-    }
-    counts
-}
-
-/// The newest verdicts of series.
-pub(super) fn newest<'a>(
-    series: impl Iterator<Item = &'a Series<'a>>,
-) -> impl Iterator<Item = Outcome> {
-    series.filter_map(|one| one.newest_judged()?.outcome)
-}
-
 /// The table, with as many rows as fit into so many bytes of HTML, and a remark on the others.
-pub(super) fn fitting(table: Block, bytes: usize, others: &str) -> Vec<Block> {
-    let Block::Table(mut table) = table else {
-        return vec![table];
-    };
+pub(super) fn fitting(mut table: Table, bytes: usize, others: &str) -> Vec<Block> {
     let mut left = bytes;
     let mut dropped = 0;
     for group in &mut table.groups {
@@ -84,12 +45,9 @@ pub(super) fn fitting(table: Block, bytes: usize, others: &str) -> Vec<Block> {
         dropped += count - kept;
     }
     table.groups.retain(|group| !group.rows.is_empty());
-    let remark = (dropped > 0).then(|| Block::paragraph(format!("{} {others}.", more(dropped))));
+    let more = (dropped > 0).then(|| format::count(dropped, "more row"));
+    let remark = more.map(|more| Block::paragraph(format!("{more} {others}.")));
     [Block::Table(table)].into_iter().chain(remark).collect()
-}
-
-fn more(count: usize) -> String {
-    format::count(count, "more row")
 }
 
 /// The weight of every row of a table.

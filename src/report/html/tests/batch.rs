@@ -118,12 +118,14 @@ fn batch() -> BatchVerdict {
 
 fn page_of(batch: &BatchVerdict) -> String {
     let subjects = batch.cells.iter().map(|cell| Subject {
-        runs: vec![RunOfCell {
-            name: "20261121-000000-one-abcd".to_owned(),
-            trial: 1,
-            lost: None,
-            path: Some("../../runs/one".to_owned()),
-        }],
+        runs: vec![(
+            CellRun {
+                run: "20261121-000000-one-abcd".to_owned(),
+                trial: 1,
+                lost: None,
+            },
+            Some("../../runs/one".to_owned()),
+        )],
         ..Subject::new(
             cell.name.clone(),
             Entry::new("", cell.verdict.as_ref().unwrap()),
