@@ -31,13 +31,10 @@ const FACTS: usize = 5000;
 pub(super) fn sections(one: &Subject<'_>, charts: Vec<Chart>, in_full: bool) -> Vec<Block> {
     let results = &one.entry.verdict.results;
     let shown = results.iter().filter(move |_| in_full);
-    let mut rules: Vec<Block> = results
-        .iter()
-        .flat_map(|result| self::rules(result, in_full))
-        .collect();
-    if !one.entry.rules.is_empty() {
-        rules.push(rule_table("Rules of the whole submission", one.entry.rules));
-    }
+    let rules = results.iter();
+    let rules = rules.flat_map(|result| self::rules(result, in_full));
+    let whole = rule_table("Rules of the whole submission", one.entry.rules);
+    let whole = Some(whole).filter(|_| !one.entry.rules.is_empty());
     let commands = one.commands.as_ref().map(|commands| {
         let lines = commands.lines().map(Into::into).collect();
         let script = Block::Verbatim("Commands".into(), lines);
@@ -46,7 +43,7 @@ pub(super) fn sections(one: &Subject<'_>, charts: Vec<Chart>, in_full: bool) -> 
     let sections = [
         Section::of("Trials", shown.flat_map(trials)),
         Section::of("Charts", Block::charts(charts)),
-        Section::of("Rules", rules),
+        Section::of("Rules", rules.chain(whole)),
         Section::of("Telemetry", telemetry(one, in_full)),
         Section::of("Environment", environment(one)),
         Section::of("Commands", commands),
@@ -76,13 +73,9 @@ fn trials(result: &ResultVerdict) -> Vec<Block> {
         true => "not judged".into(),
         false => marks::rules(trial.valid),
     });
-    let mut blocks = vec![table.block()];
     let rest = result.trials.len().saturating_sub(TRIALS);
-    if rest > 0 {
-        let rest = format::count(rest, "more trial");
-        blocks.push(Block::paragraph(format!("{rest}: --output csv has all.")));
-    }
-    blocks
+    let rest = Block::rest(rest, "more trial", "--output csv has all");
+    [table.block()].into_iter().chain(rest).collect()
 }
 
 /// The figures of a table of trials: the deciding and the judged ones first.
@@ -101,10 +94,8 @@ fn figure(result: &ResultVerdict, trial: &TrialVerdict, name: &str) -> String {
         return NOTHING.to_owned();
     };
     // All trials in the unit of the result.
-    let like = result
-        .figures
-        .get(name)
-        .map_or(*value, |figure| figure.value);
+    let like = result.figures.get(name);
+    let like = like.map_or(*value, |figure| figure.value);
     let shown = number::figure_like(*value, unit, like);
     if trial.outlier_in.iter().any(|one| one == name) {
         return format!("{shown} (outlier)");
@@ -153,13 +144,10 @@ fn rules(result: &ResultVerdict, in_full: bool) -> Vec<Block> {
 }
 
 fn rule_table<'a>(caption: &str, rules: impl IntoIterator<Item = &'a RuleCheck>) -> Block {
-    let trial = |rule: &RuleCheck| {
-        rule.trial
-            .map_or("all".to_owned(), |trial| trial.to_string())
-    };
+    let of = |trial: Option<u32>| trial.map_or("all".to_owned(), |trial| trial.to_string());
     Table::of(caption, rules)
         .head("rule", |rule| &rule.rule)
-        .text("trial", |rule| trial(rule))
+        .text("trial", |rule| of(rule.trial))
         .text("measured", |rule| &rule.measured)
         .text("required", |rule| &rule.required)
         .status("result", |rule| marks::rule(rule))
@@ -177,25 +165,23 @@ fn telemetry(one: &Subject<'_>, in_full: bool) -> Vec<Block> {
     }
     for (result, summary) in &seen {
         let causes = summary.throttled_s.iter().flatten();
-        for (cause, seconds) in causes.filter(|(_, seconds)| **seconds > 0.0) {
-            blocks.push(Block::paragraph(format!(
-                "{} {}: clocks were throttled by {cause} for {}.",
-                result.scenario,
-                result.mode,
-                format::duration(*seconds)
-            )));
-        }
+        let causes = causes.filter(|(_, seconds)| **seconds > 0.0);
+        blocks.extend(causes.map(|(cause, seconds)| {
+            let (scenario, mode, time) =
+                (&result.scenario, result.mode, format::duration(*seconds));
+            let text = format!("{scenario} {mode}: clocks were throttled by {cause} for {time}.");
+            Block::paragraph(text)
+        }));
     }
-    for (result, summary) in &seen {
-        if !summary.unwatched_machines.is_empty() {
-            blocks.push(Block::paragraph(format!(
-                "{} {}: power and energy are not known, since there are no samples of {}.",
-                result.scenario,
-                result.mode,
-                format::first(&summary.unwatched_machines, 5)
-            )));
-        }
-    }
+    let unwatched = seen.iter();
+    let unwatched = unwatched.filter(|(_, one)| !one.unwatched_machines.is_empty());
+    blocks.extend(unwatched.map(|(result, one)| {
+        let machines = format::first(&one.unwatched_machines, 5);
+        Block::paragraph(format!(
+            "{} {}: power and energy are not known, since there are no samples of {machines}.",
+            result.scenario, result.mode
+        ))
+    }));
     if in_full {
         blocks.extend(Block::charts(charts::of_telemetry(&one.telemetry)));
     }

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use super::figures::{NOTHING, ratio, unverified_word};
 use super::{marks, runs, verdict};
 use crate::format;
-use crate::history::RunSummary;
+use crate::history::{Deciding, RunSummary};
 use crate::report::charts::{Bar, Bars, Chart, Kind, Origin, extent, median};
 use crate::report::document::{Block, Cell, Column, Document, Section, Table, Text};
 use crate::results::verdict::{Outcome, number};
@@ -103,32 +103,50 @@ fn status(outcome: Option<Outcome>, state: &str) -> Cell {
     outcome.map_or_else(|| format!("• {state}").into(), marks::outcome)
 }
 
-/// By scenario and figure: the unit, and of each run the value and its ratio to the published one.
-type Figures<'a> = BTreeMap<(&'a str, &'a str), (&'a str, Vec<(f64, Option<f64>)>)>;
-
-/// The figures of valid runs.
-fn figures<'a>(group: &Group<'a>) -> Figures<'a> {
-    let mut found = Figures::new();
-    for row in &group.rows {
-        let counts = row
-            .outcome
-            .is_some_and(|outcome| outcome < Outcome::Invalid);
-        if let Some(one) = row.deciding.as_ref().filter(|_| counts)
-            && let Some(value) = one.value.filter(|value| value.is_finite())
-        {
-            let key = (one.scenario.as_str(), one.figure.as_str());
-            let entry = found.entry(key).or_insert((one.unit.as_str(), Vec::new()));
-            entry.1.push((value, one.ratio));
-        }
-    }
-    found
+/// A figure of the valid runs of a group.
+struct Spread<'a> {
+    scenario: &'a str,
+    figure: &'a str,
+    unit: &'a str,
+    runs: usize,
+    lowest: f64,
+    median: f64,
+    highest: f64,
+    /// The median of the ratios to the published figure.
+    ratio: Option<f64>,
 }
 
-/// Lowest, median, highest.
-fn spread(values: impl Iterator<Item = f64>) -> Option<(f64, f64, f64)> {
-    let values = values.collect_vec();
-    let (lowest, highest) = extent(values.iter().copied());
-    Some((lowest, median(&values)?, highest))
+fn spreads<'a>(group: &Group<'a>) -> Vec<Spread<'a>> {
+    let is_valid = |outcome: Outcome| outcome < Outcome::Invalid;
+    let valid = group.rows.iter();
+    let valid = valid.filter(|row| row.outcome.is_some_and(is_valid));
+    let measured = valid.filter_map(|row| {
+        let one = row.deciding.as_ref()?;
+        Some((one, one.value.filter(|value| value.is_finite())?))
+    });
+    let key = |(one, _): &(&'a Deciding, f64)| (one.scenario.as_str(), one.figure.as_str());
+    let spreads =
+        measured
+            .into_group_map_by(key)
+            .into_iter()
+            .filter_map(|((scenario, figure), measured)| {
+                let values = measured.iter().map(|(_, value)| *value).collect_vec();
+                let ratios = measured.iter().filter_map(|(one, _)| one.ratio);
+                let (lowest, highest) = extent(values.iter().copied());
+                Some(Spread {
+                    scenario,
+                    figure,
+                    unit: &measured[0].0.unit,
+                    runs: values.len(),
+                    lowest,
+                    median: median(&values)?,
+                    highest,
+                    ratio: median(&ratios.collect_vec()),
+                })
+            });
+    spreads
+        .sorted_by_key(|one| (one.scenario, one.figure))
+        .collect()
 }
 
 /// A chart for each figure of each recipe, with a bar for each group.
@@ -136,20 +154,15 @@ fn charts(groups: &[Group<'_>], unverified: bool) -> Vec<Chart> {
     type Key<'a> = (&'a str, &'a str, &'a str, &'a str);
     let mut found: BTreeMap<Key<'_>, Vec<Bar>> = BTreeMap::new();
     for group in groups {
-        for ((scenario, figure), (unit, values)) in figures(group) {
-            let Some((low, median, high)) = spread(values.iter().map(|(value, _)| *value)) else {
-                continue;
-            };
-            let bars = found
-                .entry((group.title, scenario, figure, unit))
-                .or_default();
+        for one in spreads(group) {
+            let key = (group.title, one.scenario, one.figure, one.unit);
             let label = match group.choices.as_str() {
                 "" => group.place.to_owned(),
                 choices => format!("{choices}, {}", group.place),
             };
-            bars.push(Bar {
-                interval: (values.len() > 1).then_some((low, high)),
-                ..Bar::new(label, median, Origin::Measured)
+            found.entry(key).or_default().push(Bar {
+                interval: (one.runs > 1).then_some((one.lowest, one.highest)),
+                ..Bar::new(label, one.median, Origin::Measured)
             });
         }
     }
@@ -158,11 +171,8 @@ fn charts(groups: &[Group<'_>], unverified: bool) -> Vec<Chart> {
     let charts = charts.map(|((title, scenario, figure, unit), mut bars)| {
         let count = bars.len();
         bars.truncate(BARS);
-        let what = if count > BARS {
-            format!("; the first {BARS} of {count} groups")
-        } else {
-            String::new()
-        };
+        let what = (count > BARS).then(|| format!("; the first {BARS} of {count} groups"));
+        let what = what.unwrap_or_default();
         let values = bars.iter();
         let values =
             values.map(|bar| format!("{}: {}", bar.label, number::figure(bar.value, unit)));
@@ -180,29 +190,24 @@ fn charts(groups: &[Group<'_>], unverified: bool) -> Vec<Chart> {
 
 fn summary(groups: &[Group<'_>], unverified: bool) -> Vec<Block> {
     let rows = groups.iter().take(GROUPS).flat_map(|group| {
-        let figures = figures(group).into_iter();
-        let rows = figures.filter_map(|(key, (unit, values))| {
-            let extent = spread(values.iter().map(|(value, _)| *value))?;
-            let ratios = spread(values.iter().filter_map(|(_, ratio)| *ratio));
-            Some((group, Some((key, unit, extent, ratios))))
-        });
-        let mut rows: Vec<_> = rows.collect();
-        if rows.is_empty() {
-            rows.push((group, None));
-        }
-        rows
+        let rows = spreads(group).into_iter().map(Some);
+        let rows = rows.pad_using(1, |_| None);
+        rows.map(move |one| (group, one))
     });
     let states = |group: &Group<'_>| {
         let counts = group.rows.iter().map(|row| row.state()).counts();
         let counts = counts.into_iter().sorted();
-        join(
-            counts.map(|(state, count)| format!("{count} {state}")),
-            ", ",
-        )
+        let counts = counts.map(|(state, count)| format!("{count} {state}"));
+        join(counts, ", ")
     };
     let median = Column::number("median").noted(unverified_word(unverified));
     let to_published = Column::number("ratio").noted("to published");
-    let like = |unit: &str, value, median| Cell::from(number::figure_like(value, unit, median));
+    let shown = |one: &Option<Spread<'_>>, value: fn(&Spread<'_>) -> f64| {
+        let one = one.as_ref();
+        one.map_or(String::new(), |one| {
+            number::figure_like(value(one), one.unit, one.median)
+        })
+    };
     let table = Table::of("Runs by benchmark, variant and machine", rows)
         .head("benchmark", |(group, _)| group.title)
         .text("variant", |(group, _)| &group.choices)
@@ -210,39 +215,21 @@ fn summary(groups: &[Group<'_>], unverified: bool) -> Vec<Block> {
         .number("runs", |(group, _)| group.rows.len().to_string())
         .text("outcomes", |(group, _)| states(group))
         .text("scenario", |(_, one)| {
-            one.map_or("", |((scenario, _), ..)| scenario)
+            one.as_ref().map_or("", |one| one.scenario)
         })
         .text("figure", |(_, one)| {
-            one.map_or("", |((_, figure), ..)| figure)
+            one.as_ref().map_or("", |one| one.figure)
         })
-        .column(median, |(_, one)| {
-            one.map_or(Cell::default(), |(_, unit, (_, median, _), _)| {
-                like(unit, median, median)
-            })
-        })
-        .number("lowest", |(_, one)| {
-            one.map_or(Cell::default(), |(_, unit, (low, median, _), _)| {
-                like(unit, low, median)
-            })
-        })
-        .number("highest", |(_, one)| {
-            one.map_or(Cell::default(), |(_, unit, (_, median, high), _)| {
-                like(unit, high, median)
-            })
-        })
+        .column(median, |(_, one)| shown(one, |one| one.median))
+        .number("lowest", |(_, one)| shown(one, |one| one.lowest))
+        .number("highest", |(_, one)| shown(one, |one| one.highest))
         .column(to_published, |(_, one)| {
-            one.map_or(String::new(), |(.., ratios)| {
-                ratio(ratios.map(|(_, ratio, _)| ratio))
-            })
+            one.as_ref().map_or(String::new(), |one| ratio(one.ratio))
         });
-    let mut blocks = vec![table.block()];
     let rest = groups.len().saturating_sub(GROUPS);
-    if rest > 0 {
-        let rest = format::count(rest, "more group");
-        let fewer = "select fewer runs with --recipe, --set, --host, --since";
-        blocks.push(Block::paragraph(format!("{rest}: {fewer}.")));
-    }
-    blocks
+    let fewer = "select fewer runs with --recipe, --set, --host, --since";
+    let rest = Block::rest(rest, "more group", fewer);
+    [table.block()].into_iter().chain(rest).collect()
 }
 
 /// The latest runs of each group.
@@ -266,16 +253,11 @@ fn listed(many: &Many<'_>, groups: &[Group<'_>]) -> Vec<Block> {
             .column(Column::number("ratio").noted("to published"), |row| {
                 ratio(runs::ratio_of(row))
             });
-        let mut blocks = vec![table.block()];
         let rest = group.rows.len().saturating_sub(each);
-        if rest > 0 {
-            let rest = format::count(rest, "older run");
-            blocks.push(Block::paragraph(format!(
-                "{rest}: `retrial runs` lists them."
-            )));
-        }
+        let rest = Block::rest(rest, "older run", "`retrial runs` lists them");
+        let blocks = [table.block()].into_iter().chain(rest);
         let count = format::count(group.rows.len(), "run");
-        Block::Folded(format!("{name}: {count}").into(), blocks)
+        Block::Folded(format!("{name}: {count}").into(), blocks.collect())
     });
     folded.collect()
 }

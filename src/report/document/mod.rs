@@ -10,6 +10,7 @@ pub use line::{Line, clean};
 pub use table::{Cell, Column, ColumnKind, Group, NOTHING, Rows, Table};
 
 use super::charts::Chart;
+use crate::format;
 
 /// A report.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -238,6 +239,13 @@ impl Block {
     /// A paragraph of text only.
     pub fn paragraph(text: impl Into<Text>) -> Self {
         Self::Paragraph(text.into())
+    }
+
+    /// A paragraph on things that are not shown, if there are some: `3 more trials: --output csv has all.`
+    #[must_use]
+    pub fn rest(count: usize, things: &str, hint: &str) -> Option<Self> {
+        let things = (count > 0).then(|| format::count(count, things))?;
+        Some(Self::paragraph(format!("{things}: {hint}.")))
     }
 
     /// A list, if it has an entry.
