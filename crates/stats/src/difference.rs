@@ -9,10 +9,11 @@
 //! figure scatter by less than that, not by nothing. No bound is narrower.
 
 use crate::claim::{Aggregate, Better, Claim};
-use crate::estimate::{Comparison, Estimate, quantile};
-use crate::more_trials::MoreTrials;
-use crate::more_trials::{more_of_two, more_trials};
+use crate::descriptive::{half_digit, least};
+use crate::estimate::{Comparison, Estimate};
+use crate::more_trials::{MoreTrials, more_of_two, more_trials};
 use crate::region::{AcceptanceRegion, Decision};
+use crate::standard_error::StandardError;
 
 /// More trials of each that are needed at least where nothing says how much they scatter.
 const MORE: u32 = 2;
@@ -33,25 +34,25 @@ pub(crate) enum Basis {
     Pairs(Estimate),
     /// Of two samples.
     Samples {
-        error: f64,
-        degrees: f64,
-        /// Of the side that has fewer.
-        trials: u32,
-    },
-    /// Of two samples' scatters.
-    Scatters {
-        error: f64,
-        degrees: f64,
-        /// Of the side that has fewer.
-        trials: u32,
+        error: StandardError,
         /// The smallest and the largest log ratio that the printed figures leave possible.
-        printed: (f64, f64),
+        range: (f64, f64),
     },
     /// Nothing says how much trials scatter.
     Nothing {
         /// At least so many more of each are needed.
         trials: u32,
     },
+}
+
+impl Basis {
+    fn of(center: f64, error: Option<StandardError>) -> Self {
+        let range = (center, center);
+        error.map_or(Self::Nothing { trials: MORE }, |error| Self::Samples {
+            error,
+            range,
+        })
+    }
 }
 
 /// How much better one sample is than another.
@@ -75,10 +76,11 @@ impl Difference {
             Estimate::of(sample.values, &comparison)
         };
         let (of_candidate, of_baseline) = (estimate(candidate), estimate(baseline));
+        let center = of_candidate.center - of_baseline.center;
         Self {
-            center: of_candidate.center - of_baseline.center,
+            center,
             dependent: of_candidate.order.is_some() || of_baseline.order.is_some(),
-            basis: basis(&of_candidate, &of_baseline),
+            basis: Basis::of(center, error_of_two(&of_candidate, &of_baseline)),
             printed: printed(candidate, baseline),
         }
     }
@@ -114,38 +116,21 @@ impl Difference {
     /// gains.
     #[must_use]
     pub fn beyond(&self, other: &Self) -> Self {
-        let basis = match (self.error(), other.error()) {
-            (Some(one), Some(another)) => {
-                let (error, degrees) = combined((one.0, one.1), (another.0, another.1));
-                Basis::Samples {
-                    error,
-                    degrees,
-                    trials: one.2.min(another.2),
-                }
-            }
-            _ => Basis::Nothing { trials: MORE },
-        };
+        let center = self.center - other.center;
+        let errors = self.error().zip(other.error());
         Self {
-            center: self.center - other.center,
+            center,
             dependent: self.dependent || other.dependent,
-            basis,
+            basis: Basis::of(center, errors.map(|(one, other)| one.combined(other))),
             printed: self.printed + other.printed,
         }
     }
 
-    /// Standard error, degrees of freedom, and trials of the side that has fewer.
-    fn error(&self) -> Option<(f64, f64, u32)> {
+    fn error(&self) -> Option<StandardError> {
         match &self.basis {
-            Basis::Pairs(estimate) => {
-                let (error, degrees) = estimate.error()?;
-                Some((error, degrees, estimate.count))
-            }
-            Basis::Samples {
-                error,
-                degrees,
-                trials,
-            } => Some((*error, *degrees, *trials)),
-            Basis::Scatters { .. } | Basis::Nothing { .. } => None,
+            Basis::Pairs(estimate) => estimate.error(),
+            Basis::Samples { error, .. } => Some(*error),
+            Basis::Nothing { .. } => None,
         }
     }
 
@@ -154,17 +139,11 @@ impl Difference {
     pub fn bounds(&self, alpha: f64) -> Option<(f64, f64)> {
         let (lower, upper) = match &self.basis {
             Basis::Pairs(estimate) => estimate.bounds(alpha)?,
-            Basis::Samples { error, degrees, .. } => {
-                let half = quantile(alpha, *degrees) * error;
-                (self.center - half, self.center + half)
-            }
-            Basis::Scatters {
+            Basis::Samples {
                 error,
-                degrees,
-                printed: (least, most),
-                ..
+                range: (least, most),
             } => {
-                let half = quantile(alpha, *degrees) * error;
+                let half = error.half_width(alpha);
                 (least - half, most + half)
             }
             Basis::Nothing { .. } => return None,
@@ -191,17 +170,7 @@ impl Difference {
         match &self.basis {
             Basis::Pairs(estimate) => more_trials(estimate, distance, alpha),
             _ if self.dependent => MoreTrials::Independent,
-            Basis::Samples {
-                error,
-                degrees,
-                trials,
-            }
-            | Basis::Scatters {
-                error,
-                degrees,
-                trials,
-                ..
-            } => more_of_two(*error, *degrees, *trials, distance, alpha),
+            Basis::Samples { error, .. } => more_of_two(*error, distance, alpha),
             Basis::Nothing { trials } => MoreTrials::AtLeast(*trials),
         }
     }
@@ -214,62 +183,28 @@ fn printed(candidate: Sample<'_>, baseline: Sample<'_>) -> f64 {
     if is_fixed(candidate) && is_fixed(baseline) {
         return 0.0;
     }
-    let all = candidate.values.iter().chain(baseline.values);
-    let digits = all.map(|value| decimals(*value)).max().unwrap_or(0);
-    let half = 0.5 * 10_f64.powi(-digits);
-    let least = |sample: Sample<'_>| sample.values.iter().copied().fold(f64::INFINITY, f64::min);
-    half / least(candidate) + half / least(baseline)
+    let half = half_digit(candidate.values.iter().chain(baseline.values));
+    half / least(candidate.values) + half / least(baseline.values)
 }
 
-/// Digits after the point in the shortest way to write a figure.
-pub(crate) fn decimals(value: f64) -> i32 {
-    let text = value.to_string();
-    let digits = text.split_once('.').map_or(0, |(_, digits)| digits.len());
-    i32::try_from(digits).unwrap_or(i32::MAX).min(300)
-}
-
-fn basis(candidate: &Estimate, baseline: &Estimate) -> Basis {
-    let (one, other) = match (candidate.error(), baseline.error()) {
-        (Some(one), Some(other)) => (one, other),
-        // One trial beside several, its noise not known: it is taken to scatter as they do.
-        (None, Some((error, degrees))) if candidate.count == 1 => {
-            return beside_one(baseline, error, degrees);
-        }
-        (Some((error, degrees)), None) if baseline.count == 1 => {
-            return beside_one(candidate, error, degrees);
-        }
-        _ => return Basis::Nothing { trials: MORE },
-    };
-    let (error, degrees) = combined(one, other);
-    Basis::Samples {
-        trials: candidate.count.min(baseline.count),
-        error,
-        degrees,
+/// The standard error of the difference of two estimates. One trial of which no noise is known is
+/// taken to scatter as several beside it do.
+fn error_of_two(candidate: &Estimate, baseline: &Estimate) -> Option<StandardError> {
+    match (candidate.error(), baseline.error()) {
+        (Some(one), Some(other)) => Some(one.combined(other)),
+        (None, Some(error)) if candidate.count == 1 => beside_one(baseline, error),
+        (Some(error), None) if baseline.count == 1 => beside_one(candidate, error),
+        _ => None,
     }
 }
 
-/// Standard error and degrees of freedom (Welch, Satterthwaite) of a difference of two independent values with theirs.
-pub(crate) fn combined(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
-    let square = |(error, degrees): (f64, f64)| (error * error, error.powi(4) / degrees);
-    let ((one, one_spread), (other, other_spread)) = (square(one), square(other));
-    let (total, spread) = (one + other, one_spread + other_spread);
-    let degrees = if spread > 0.0 {
-        total * total / spread
-    } else {
-        f64::INFINITY
-    };
-    (total.sqrt(), degrees)
-}
-
-fn beside_one(several: &Estimate, error: f64, degrees: f64) -> Basis {
-    several.deviation().filter(|_| degrees.is_finite()).map_or(
-        Basis::Nothing { trials: MORE },
-        |deviation| Basis::Samples {
-            error: error.hypot(deviation),
-            degrees,
-            trials: 1,
-        },
-    )
+fn beside_one(several: &Estimate, error: StandardError) -> Option<StandardError> {
+    let deviation = several.deviation().filter(|_| error.degrees.is_finite())?;
+    Some(StandardError {
+        value: error.value.hypot(deviation),
+        trials: 1,
+        ..error
+    })
 }
 
 #[cfg(test)]

@@ -11,17 +11,17 @@
 //! was printed. How often each errs is simulated: docs/statistics.md.
 
 mod method;
-mod quantile;
 mod small;
 
 pub use method::Method;
-pub use quantile::quantile;
 
 use self::method::{method, with_error};
-use self::quantile::order_rank;
 use crate::claim::{Aggregate, Better};
+use crate::descriptive::{mean, median, sorted, to_f64};
 use crate::order::{Order, order};
+use crate::quantile::{order_rank, quantile};
 use crate::slow::{slow_start, slow_trials};
+use crate::standard_error::StandardError;
 
 /// How the trials of one figure stand to one reference.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,8 +121,7 @@ impl Estimate {
         let is_slow = |position: &usize| self.slow.contains(position);
         let others = (0..logs.len()).filter(|position| !is_slow(position));
         let others: Vec<f64> = others.map(|position| logs[position]).collect();
-        let ordered = sorted(logs);
-        self.center = f64::midpoint(ordered[(logs.len() - 1) / 2], ordered[logs.len() / 2]);
+        self.center = median(logs);
         self.aggregate = Aggregate::Median;
         let factor = match logs.len() {
             trials @ 3..=4 => small::error_of_middle(trials),
@@ -156,30 +155,16 @@ impl Estimate {
     /// One-sided bounds of the log ratio, each with error `alpha`.
     #[must_use]
     pub fn bounds(&self, alpha: f64) -> Option<(f64, f64)> {
-        let both = |half| (half, half);
-        let normal = quantile(alpha, f64::INFINITY);
-        let (below, above) = match &self.method {
-            Method::TooFew { .. } => return None,
-            Method::Assumed { noise } => both(normal * noise.hypot(self.sigma)),
-            Method::Student { error, degrees, .. } => {
-                both(half_width(*error, *degrees, self.sigma, alpha))
-            }
-            Method::Ordered { sorted, deviation } => {
-                if let Some(rank) = order_rank(sorted.len(), alpha) {
-                    let (lowest, highest) = (sorted[rank], sorted[sorted.len() - 1 - rank]);
-                    let reference = normal * self.sigma;
-                    (
-                        (self.center - lowest).hypot(reference),
-                        (highest - self.center).hypot(reference),
-                    )
-                } else {
-                    // So small an error (one of several looks) no order statistic reaches: then the
-                    // median's asymptotic error under normal noise, too large for few trials.
-                    let error = deviation * small::error_of_median(sorted.len());
-                    let degrees = to_f64(sorted.len()) - 1.0;
-                    both(half_width(error, degrees, self.sigma, alpha))
-                }
-            }
+        let (below, above) = if let Some((lowest, highest)) = self.order_statistics(alpha) {
+            let reference = quantile(alpha, f64::INFINITY) * self.sigma;
+            (
+                (self.center - lowest).hypot(reference),
+                (highest - self.center).hypot(reference),
+            )
+        } else {
+            let error = self.error()?;
+            let half = half_width(error.value, error.degrees, self.sigma, alpha);
+            (half, half)
         };
         Some((
             self.center - below.max(self.printed),
@@ -190,27 +175,36 @@ impl Estimate {
     /// Whether its bounds with error `alpha` are order statistics.
     #[must_use]
     pub fn is_ordered(&self, alpha: f64) -> bool {
-        match &self.method {
-            Method::Ordered { sorted, .. } => order_rank(sorted.len(), alpha).is_some(),
-            _ => false,
-        }
+        self.order_statistics(alpha).is_some()
     }
 
-    /// Standard error of the aggregate and its degrees of freedom, for a difference of two: of a
-    /// median of many, its asymptotic error under normal noise.
-    pub(crate) fn error(&self) -> Option<(f64, f64)> {
-        match &self.method {
-            Method::TooFew { .. } => None,
-            Method::Assumed { noise } => Some((*noise, f64::INFINITY)),
-            Method::Student { error, degrees, .. } => Some((*error, *degrees)),
+    /// The order statistics that bound a median. None has so small an error (one of several looks)
+    /// where there are few trials.
+    fn order_statistics(&self, alpha: f64) -> Option<(f64, f64)> {
+        let Method::Ordered { sorted, .. } = &self.method else {
+            return None;
+        };
+        let rank = order_rank(sorted.len(), alpha)?;
+        Some((sorted[rank], sorted[sorted.len() - 1 - rank]))
+    }
+
+    /// Standard error of the aggregate: of a median of many its asymptotic one under normal noise, too
+    /// large for few trials.
+    pub(crate) fn error(&self) -> Option<StandardError> {
+        let (value, degrees) = match &self.method {
+            Method::TooFew { .. } => return None,
+            Method::Assumed { noise } => (*noise, f64::INFINITY),
+            Method::Student { error, degrees, .. } => (*error, *degrees),
             Method::Ordered { deviation, .. } => {
-                let trials = f64::from(self.count);
-                Some((
-                    deviation * small::error_of_median(self.count as usize),
-                    trials - 1.0,
-                ))
+                let error = deviation * small::error_of_median(self.count as usize);
+                (error, f64::from(self.count) - 1.0)
             }
-        }
+        };
+        Some(StandardError {
+            value,
+            degrees,
+            trials: self.count,
+        })
     }
 
     /// Standard deviation of one trial, if it is known.
@@ -283,7 +277,7 @@ fn oriented(log: f64, comparison: &Comparison) -> f64 {
 }
 
 fn aggregate_log(values: &[f64], comparison: &Comparison) -> f64 {
-    let logs = sorted(&oriented_logs(values, comparison));
+    let logs = oriented_logs(values, comparison);
     match comparison.aggregate {
         Aggregate::Olympic if logs.len() > 2 => {
             let ordered = sorted(values);
@@ -295,31 +289,10 @@ fn aggregate_log(values: &[f64], comparison: &Comparison) -> f64 {
                 .sum();
             oriented(middle.max(f64::MIN_POSITIVE).ln(), comparison)
         }
-        Aggregate::Median => f64::midpoint(logs[(logs.len() - 1) / 2], logs[logs.len() / 2]),
-        Aggregate::Mean | Aggregate::Olympic => mean(&logs),
+        Aggregate::Median => median(&logs),
+        // In their order, so that the order of trials does not change the sum.
+        Aggregate::Mean | Aggregate::Olympic => mean(&sorted(&logs)),
     }
-}
-
-pub(crate) fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / to_f64(values.len())
-}
-
-pub(crate) fn deviation(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    let deviation = (squares / (to_f64(values.len()) - 1.0).max(1.0)).sqrt();
-    // Trials that printed the same figure differ by nothing but the rounding of this sum.
-    if deviation < 1e-14 { 0.0 } else { deviation }
-}
-
-pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
-    let mut values = values.to_vec();
-    values.sort_by(f64::total_cmp);
-    values
-}
-
-pub(crate) fn to_f64(count: usize) -> f64 {
-    u32::try_from(count).map_or(f64::from(u32::MAX), f64::from)
 }
 
 #[cfg(test)]

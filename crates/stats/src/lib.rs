@@ -21,23 +21,27 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod claim;
+mod descriptive;
 mod difference;
-pub mod estimate;
+mod estimate;
 mod holm;
 mod more_trials;
 mod order;
 mod outliers;
+mod quantile;
 mod region;
 mod scatter;
 pub mod search;
 mod slow;
+mod standard_error;
 
 pub use claim::{Aggregate, Better, Claim};
 pub use difference::{Difference, Sample};
-pub use estimate::{Comparison, Estimate, Method, aggregate, quantile};
+pub use estimate::{Comparison, Estimate, Method, aggregate};
 pub use holm::step_down;
 pub use more_trials::{MoreTrials, more_trials};
 pub use order::Order;
 pub use outliers::outliers;
+pub use quantile::quantile;
 pub use region::{AcceptanceRegion, Decision};
 pub use scatter::Scatter;

@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::estimate::{Estimate, Method, half_width, quantile};
+use crate::estimate::{Estimate, Method, half_width};
+use crate::quantile::quantile;
+use crate::standard_error::StandardError;
 
 /// Past this many more trials no number is named.
 const MOST: u32 = 30;
@@ -61,22 +63,16 @@ pub fn more_trials(estimate: &Estimate, distance: f64, alpha: f64) -> MoreTrials
         .map_or(MoreTrials::MoreThan(MOST), MoreTrials::About)
 }
 
-/// The same of the difference of two samples with `trials` each, or one of them more: both get as
-/// many more.
-pub(crate) fn more_of_two(
-    error: f64,
-    degrees: f64,
-    trials: u32,
-    distance: f64,
-    alpha: f64,
-) -> MoreTrials {
-    let count = f64::from(trials.max(1));
+/// The same of the difference of two samples with as many trials each, or one of them more: both get
+/// as many more.
+pub(crate) fn more_of_two(error: StandardError, distance: f64, alpha: f64) -> MoreTrials {
+    let count = f64::from(error.trials.max(1));
     (1..=MOST)
         .find(|more| {
             let all = count + f64::from(*more);
             // Each trial adds to the degrees of freedom what those so far did.
-            let degrees = degrees * (all - 1.0) / (count - 1.0).max(1.0);
-            quantile(alpha, degrees) * error * (count / all).sqrt() <= distance
+            let degrees = error.degrees * (all - 1.0) / (count - 1.0).max(1.0);
+            quantile(alpha, degrees) * error.value * (count / all).sqrt() <= distance
         })
         .map_or(MoreTrials::MoreThan(MOST), MoreTrials::About)
 }

@@ -7,7 +7,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::estimate::{quantile, sorted, to_f64};
+use crate::descriptive::{sorted, to_f64};
+use crate::quantile::quantile;
 
 /// With fewer trials even a perfect order is common.
 const FEWEST: usize = 4;

@@ -1,5 +1,7 @@
 //! Trials that lie far from the others. They are shown, never dropped.
 
+use crate::descriptive::median;
+
 /// Deviations from the median, in median absolute deviations, above which hyperfine warns: 1.4826
 /// makes the latter a standard deviation (Iglewicz and Hoaglin, 1993), and ten of them are far.
 const THRESHOLD: f64 = 1.4826 * 10.0;
@@ -23,12 +25,6 @@ pub fn outliers(values: &[f64]) -> Vec<usize> {
         .filter(|(_, deviation)| spread > 0.0 && **deviation / spread > THRESHOLD)
         .map(|(position, _)| position)
         .collect()
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut values = values.to_vec();
-    values.sort_by(f64::total_cmp);
-    f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
 }
 
 #[cfg(test)]

@@ -6,9 +6,10 @@
 //! errs three times as often as stated, and the kurtosis (Shoemaker, Am. Stat. 57, 2003) repairs little of
 //! that with few trials. docs/statistics.md has the error rates of this one.
 
-use crate::difference::{Basis, Difference, combined, decimals};
-use crate::estimate::{deviation, mean, sorted, to_f64};
+use crate::descriptive::{deviation, half_digit, least, mean, median, to_f64};
+use crate::difference::{Basis, Difference};
 use crate::order::order;
+use crate::standard_error::StandardError;
 
 /// With fewer trials the test errs up to twice as often as stated.
 const FEWEST: u32 = 5;
@@ -40,9 +41,7 @@ impl Scatter {
             return None;
         }
         let logs: Vec<f64> = trials.iter().map(|trial| trial.ln()).collect();
-        let ranked = sorted(&logs);
-        let half = ranked.len() / 2;
-        let median = f64::midpoint(ranked[(ranked.len() - 1) / 2], ranked[half]);
+        let median = median(&logs);
         let distances: Vec<f64> = logs.iter().map(|log| (log - median).abs()).collect();
         let count = to_f64(trials.len());
         let distance = mean(&distances);
@@ -51,8 +50,6 @@ impl Scatter {
         } else {
             0.0
         };
-        let digits = trials.iter().map(|trial| decimals(*trial)).max();
-        let least = trials.iter().copied().fold(f64::INFINITY, f64::min);
         // Few trials are nearer to their own median than to that of all there could be.
         let few = (count / (count - 1.0)).sqrt();
         Some(Self {
@@ -60,7 +57,7 @@ impl Scatter {
             dependent: order(&logs).is_some(),
             count: u32::try_from(trials.len()).unwrap_or(u32::MAX),
             error,
-            printed: few * 0.5 * 10_f64.powi(-digits.unwrap_or(0)) / least,
+            printed: few * half_digit(trials) / least(trials),
         })
     }
 }
@@ -86,19 +83,20 @@ impl Difference {
                 trials: FEWEST - trials,
             }
         } else {
-            let own = |one: &Scatter| (one.error, f64::from(one.count) - 1.0);
-            let (error, degrees) = combined(own(candidate), own(baseline));
+            let own = |one: &Scatter| StandardError {
+                value: one.error,
+                degrees: f64::from(one.count) - 1.0,
+                trials: one.count,
+            };
             let [least, most] = [-1.0, 1.0].map(|sign| {
                 ratio(
                     baseline.value + sign * baseline.printed,
                     candidate.value - sign * candidate.printed,
                 )
             });
-            Basis::Scatters {
-                error,
-                degrees,
-                trials,
-                printed: (least, most),
+            Basis::Samples {
+                error: own(candidate).combined(own(baseline)),
+                range: (least, most),
             }
         };
         Self {

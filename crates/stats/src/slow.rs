@@ -1,7 +1,8 @@
 //! Trials that are slower than the others: rare ones, and the first.
 
-use crate::estimate::{deviation, mean, quantile, sorted, to_f64};
+use crate::descriptive::{deviation, mean, median, to_f64};
 use crate::outliers::outliers;
+use crate::quantile::quantile;
 
 /// Slower than the median by this many of the deviations that one trial is assumed to have: a trial
 /// in a hundred thousand is, if it has two of them, and one in two million if it has one.
@@ -22,8 +23,7 @@ pub fn slow_trials(logs: &[f64], noise: Option<f64>) -> Vec<usize> {
     if logs.len() < FEWEST || !logs.iter().all(|log| log.is_finite()) {
         return Vec::new();
     }
-    let ordered = sorted(logs);
-    let median = f64::midpoint(ordered[(logs.len() - 1) / 2], ordered[logs.len() / 2]);
+    let median = median(logs);
     let far = match noise.filter(|noise| *noise > 0.0) {
         None => outliers(&logs.iter().map(|log| log.exp()).collect::<Vec<f64>>()),
         Some(noise) => {

@@ -1,9 +1,9 @@
 //! Where bounds come from: chosen by the number of trials and by how they are made one.
 
-use super::quantile::quantile;
-use super::small;
-use super::{Comparison, deviation, sorted, to_f64};
+use super::{Comparison, small};
 use crate::claim::Aggregate;
+use crate::descriptive::{deviation, sorted, to_f64};
+use crate::quantile::quantile;
 
 /// How often two trials that scatter as assumed are taken not to.
 const EXCEEDS: f64 = 0.05;
@@ -99,7 +99,7 @@ fn winsorized(logs: &[f64]) -> Method {
     let finite: Vec<f64> = logs.iter().copied().filter(|log| log.is_finite()).collect();
     Method::Student {
         deviation: deviation(&finite),
-        error: self::deviation(&ordered) * count.sqrt() / kept * small::winsorized(logs.len()),
+        error: deviation(&ordered) * count.sqrt() / kept * small::winsorized(logs.len()),
         degrees: kept - 1.0,
     }
 }

@@ -1,6 +1,6 @@
 //! Standard errors of medians and Olympic means of few trials, in deviations of one trial.
 
-use super::to_f64;
+use crate::descriptive::to_f64;
 
 /// Of the median of three and of the middle two of four: exact under normal noise, from the
 /// variances of normal order statistics (David and Nagaraja, Order Statistics, 2003).

@@ -5,7 +5,8 @@
 
 use super::tally::Tally;
 use super::{Change, Observation, Search};
-use crate::estimate::{quantile, to_f64};
+use crate::descriptive::to_f64;
+use crate::quantile::quantile;
 
 /// How the ends compare so far.
 pub(super) enum Ends {

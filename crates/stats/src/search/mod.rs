@@ -16,8 +16,8 @@ mod tally;
 use self::ends::Ends;
 use self::tally::Tally;
 use crate::claim::Better;
-use crate::difference::decimals;
-use crate::estimate::quantile;
+use crate::descriptive::{half_digit, least};
+use crate::quantile::quantile;
 
 /// Trials of each neighbour before they are compared.
 const FEWEST: f64 = 2.0;
@@ -248,8 +248,7 @@ impl Search {
 /// figure still scatter.
 #[must_use]
 pub fn printed(values: &[f64]) -> f64 {
-    let digits = values.iter().copied().map(decimals).max().unwrap_or(0);
-    0.5 * 10_f64.powi(-digits) / values.iter().copied().fold(f64::INFINITY, f64::min)
+    half_digit(values) / least(values)
 }
 
 #[cfg(test)]

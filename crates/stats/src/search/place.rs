@@ -9,7 +9,7 @@
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::tally::Tally;
-use crate::estimate::quantile;
+use crate::quantile::quantile;
 
 /// Trials of a position before it may count as a level of its own.
 const OF_A_LEVEL: f64 = 3.0;

@@ -1,0 +1,48 @@
+//! Means, medians and deviations of values, and how finely they were printed.
+
+/// Returns the arithmetic mean.
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / to_f64(values.len())
+}
+
+/// Returns the standard deviation of a sample.
+pub(crate) fn deviation(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let deviation = (squares / (to_f64(values.len()) - 1.0).max(1.0)).sqrt();
+    // Trials that printed the same figure differ by nothing but the rounding of this sum.
+    if deviation < 1e-14 { 0.0 } else { deviation }
+}
+
+/// Returns the median of at least one value.
+pub(crate) fn median(values: &[f64]) -> f64 {
+    let values = sorted(values);
+    f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
+}
+
+/// Returns the values in ascending order.
+pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// Returns the smallest value.
+pub(crate) fn least(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+/// Returns half of the last digit that any of the values has in the shortest way to write it.
+pub(crate) fn half_digit<'a>(values: impl IntoIterator<Item = &'a f64>) -> f64 {
+    let decimals = |value: &f64| {
+        let text = value.to_string();
+        let digits = text.split_once('.').map_or(0, |(_, digits)| digits.len());
+        i32::try_from(digits).unwrap_or(i32::MAX).min(300)
+    };
+    let digits = values.into_iter().map(decimals).max().unwrap_or(0);
+    0.5 * 10_f64.powi(-digits)
+}
+
+pub(crate) fn to_f64(count: usize) -> f64 {
+    u32::try_from(count).map_or(f64::from(u32::MAX), f64::from)
+}
