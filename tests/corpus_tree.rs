@@ -182,7 +182,7 @@ fn is_official(location: &str, result: &ResultVerdict, official: &str, slack: Op
 fn half_digit(root: &Path, result: &ResultVerdict) -> Option<f64> {
     let logs = folder::logs(root, Path::new(&result.path));
     let found = logs.run.resolve(result.deciding.as_ref()?)?;
-    logs.run.detail.is_none().then_some(found.figure.half_digit)
+    logs.run.detail.is_none().then_some(found.half_digit)
 }
 
 /// A published Server result of Llama 2 70B, as a tree of its own.

@@ -27,7 +27,7 @@ pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvi
         .chain(evidence.limits.iter().map(|(name, _)| name));
     for name in named {
         if let Some(found) = run.resolve(name) {
-            trial.figures.insert(name.clone(), value(&found.figure));
+            trial.figures.insert(name.clone(), value(&found));
         }
     }
     if let (Some(scenario), Mode::Performance) = (run.scenario(), evidence.mode) {
@@ -125,7 +125,7 @@ fn without_audit_config(mut run: Run) -> Run {
     let before = detail.error_messages.len();
     detail
         .error_messages
-        .retain(|message| !message.text.contains(AUDIT_CONFIG));
+        .retain(|message| !message.contains(AUDIT_CONFIG));
     let left_out = (before - detail.error_messages.len()) as u64;
     detail.errors = detail.errors.saturating_sub(left_out);
     detail.num_errors = detail

@@ -9,11 +9,8 @@ mod parser;
 mod tests;
 mod usual;
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::{EarlyStopping, Mode, Parameters, ResultWord, Scenario};
 use retrial_readings::figure::Figures;
@@ -24,19 +21,8 @@ pub use parser::Parser;
 const COUNTS_ERRORS: [u32; 3] = [5, 0, 21];
 /// The last figure of every performance test.
 const LAST_LATENCY: &str = "latency_p99_9_ns";
-/// How many errors and how many warnings are kept with their text.
+/// How many errors are kept with their text.
 pub const MOST_MESSAGES: usize = 20;
-
-/// An error or warning.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Message {
-    /// Its key, `error_runtime`.
-    pub key: String,
-    /// Its text, shortened.
-    pub text: String,
-    /// When, in ms since the log began.
-    pub time_ms: f64,
-}
 
 /// What a detail log says, as far as it goes.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -84,10 +70,8 @@ pub struct Detail {
     pub num_errors: Option<u64>,
     /// Lines with `is_warning`.
     pub warnings: u64,
-    /// The first of the errors.
-    pub error_messages: Vec<Message>,
-    /// The first of the warnings.
-    pub warning_messages: Vec<Message>,
+    /// The texts of the first errors, shortened.
+    pub error_messages: Vec<String>,
     /// How many tests the log holds; a log that was appended to has more than one.
     pub tests: u64,
     /// How many `:::MLLOG` lines there were.
@@ -96,11 +80,8 @@ pub struct Detail {
     pub malformed: u64,
     /// Other lines.
     pub foreign: u64,
-    /// The last time that was read, ms since the log began.
-    pub last_time_ms: Option<f64>,
-    /// The settings and results as logged, by LoadGen's keys; long values are left out.
-    #[serde(skip)]
-    pub values: BTreeMap<String, Value>,
+    /// `qsl_reported_total_count`: the samples of the library.
+    pub library_samples: Option<u64>,
 }
 
 impl Detail {
@@ -128,15 +109,6 @@ impl Detail {
         let number = self.loadgen_version.as_deref()?.split_whitespace().next()?;
         number.split('.').map(|part| part.parse().ok()).collect()
     }
-}
-
-/// Reads a log from its lines.
-pub fn parse_lines<'a>(lines: impl IntoIterator<Item = &'a str>) -> Detail {
-    let mut parser = Parser::new();
-    for line in lines {
-        parser.feed(line.as_bytes());
-    }
-    parser.finish()
 }
 
 /// Reads a log that lies in memory.

@@ -10,14 +10,6 @@ use serde::Serialize;
 pub struct Stop {
     /// `Run successful.` or `Run unsuccessful.` (Server).
     pub successful: Option<bool>,
-    /// How many queries were processed.
-    pub processed: Option<u64>,
-    /// How many queries early stopping asks for in all.
-    pub needed: Option<u64>,
-    /// How many queries more it asks for.
-    pub more_needed: Option<u64>,
-    /// How many of the highest latencies it would discard.
-    pub discarded: Option<u64>,
     /// Percentile and estimate in ns (SingleStream, MultiStream), the target percentile first.
     pub estimates: Vec<(f64, u64)>,
     /// The block's text, its whitespace squeezed.
@@ -72,29 +64,10 @@ impl Stop {
         };
         Self {
             successful,
-            processed: number_after(&lower, "processed at least ", Some("("))
-                .or_else(|| number_after(&lower, "only processed ", None))
-                .or_else(|| number_after(&lower, "processed ", None)),
-            needed: number_after(&lower, "process at least ", None)
-                .or_else(|| number_after(&lower, "processed at least ", None)),
-            more_needed: number_after(&lower, "run at least ", None),
-            discarded: number_after(&lower, "would discard ", None),
             estimates: estimates(&words),
             text: squeezed,
         }
     }
-}
-
-/// The whole number that follows `phrase`, or `then` after it.
-fn number_after(text: &str, phrase: &str, then: Option<&str>) -> Option<u64> {
-    let mut rest = &text[text.find(phrase)? + phrase.len()..];
-    if let Some(then) = then {
-        rest = &rest[rest.find(then)? + then.len()..];
-    }
-    let digits = rest
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(rest.len());
-    rest[..digits].parse().ok()
 }
 
 /// `90.0th percentile estimate: N`, in v4.1 `90th percentile estimate: N`.
@@ -117,13 +90,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unsuccessful_run_says_how_many_more_queries() {
+    fn an_unsuccessful_run_has_no_estimates() {
         let stop = Stop::parse(
             " * Run unsuccessful.\n * Processed 600 queries.\n * Would need to run at least 65320 more queries,\n with the run being successful if every additional\n query were under latency.",
         );
         assert_eq!(stop.successful, Some(false));
-        assert_eq!(stop.processed, Some(600));
-        assert_eq!(stop.more_needed, Some(65_320));
         assert!(stop.estimates.is_empty());
     }
 
@@ -131,10 +102,6 @@ mod tests {
     fn estimates_with_their_percentiles() {
         let stop = Stop::parse(
             "* Processed at least 64 queries (1024). * Would discard 79 highest latency queries.  * Early stopping 90.0th percentile estimate: 2210774\n * Early stopping 99.0th percentile estimate: 18776619",
-        );
-        assert_eq!(
-            (stop.needed, stop.processed, stop.discarded),
-            (Some(64), Some(1024), Some(79))
         );
         assert_eq!(stop.estimates, [(90.0, 2_210_774), (99.0, 18_776_619)]);
     }
@@ -145,7 +112,6 @@ mod tests {
             " * Early stopping 90th percentile estimate: 10013002783\n * Not enough queries processed for 99th percentile\n early stopping estimate (would need to process at\n least 662 total queries).",
         );
         assert_eq!(stop.estimates, [(90.0, 10_013_002_783)]);
-        assert_eq!(stop.needed, Some(662));
     }
 
     #[test]
@@ -153,7 +119,6 @@ mod tests {
         let stop = Stop::parse(
             " * Only processed 50 queries.\n * Need to process at least 64 queries for early stopping.",
         );
-        assert_eq!((stop.processed, stop.needed), (Some(50), Some(64)));
         assert_eq!(stop.successful, None);
     }
 

@@ -38,7 +38,7 @@ pub use detail::Detail;
 pub use early_stopping::{EarlyStopping, Stop};
 pub use names::{aliases, published_metric};
 pub use parameters::Parameters;
-pub use run::{Disagreement, Resolved, Run};
+pub use run::Run;
 pub use run_settings::RunSettings;
 pub use scenario::{Mode, ResultWord, Scenario};
 pub use summary::{Summary, SummaryError};

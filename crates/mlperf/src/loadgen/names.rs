@@ -85,70 +85,39 @@ pub(super) fn percentile(text: &str) -> Option<String> {
     (value > 0.0 && value <= 100.0).then(|| format!("p{value}").replace('.', "_"))
 }
 
-/// What the summary prints, the figure's name.
-const PRINTED_RATES: [(&str, &str); 11] = [
-    ("samples per second", "samples_per_second"),
-    (
-        "completed samples per second",
-        "completed_samples_per_second",
-    ),
-    (
-        "scheduled samples per second",
-        "scheduled_samples_per_second",
-    ),
-    ("tokens per second", "tokens_per_second"),
-    ("completed tokens per second", "completed_tokens_per_second"),
-    ("tokens per second (inferred)", "tokens_per_second_inferred"),
-    (
-        "completed tokens per second (inferred)",
-        "completed_tokens_per_second_inferred",
-    ),
-    (
-        "qps w/ loadgen overhead",
-        "queries_per_second_with_loadgen_overhead",
-    ),
-    (
-        "qps w/o loadgen overhead",
-        "queries_per_second_without_loadgen_overhead",
-    ),
-    (
-        "tps w/ loadgen overhead",
-        "tokens_per_second_with_loadgen_overhead",
-    ),
-    (
-        "tps w/o loadgen overhead",
-        "tokens_per_second_without_loadgen_overhead",
-    ),
+/// The rates that LoadGen gives.
+const RATES: [&str; 11] = [
+    "samples_per_second",
+    "completed_samples_per_second",
+    "scheduled_samples_per_second",
+    "tokens_per_second",
+    "completed_tokens_per_second",
+    "tokens_per_second_inferred",
+    "completed_tokens_per_second_inferred",
+    "queries_per_second_with_loadgen_overhead",
+    "queries_per_second_without_loadgen_overhead",
+    "tokens_per_second_with_loadgen_overhead",
+    "tokens_per_second_without_loadgen_overhead",
 ];
 
-/// What the detail log records after `result_`, the figure's name.
-const LOGGED_RATES: [(&str, &str); 10] = [
-    ("samples_per_second", "samples_per_second"),
-    ("completed_samples_per_sec", "completed_samples_per_second"),
-    ("scheduled_samples_per_sec", "scheduled_samples_per_second"),
-    ("tokens_per_second", "tokens_per_second"),
-    ("completed_tokens_per_second", "completed_tokens_per_second"),
-    ("inferred_tokens_per_second", "tokens_per_second_inferred"),
-    (
-        "inferred_completed_tokens_per_second",
-        "completed_tokens_per_second_inferred",
-    ),
-    (
-        "qps_with_loadgen_overhead",
-        "queries_per_second_with_loadgen_overhead",
-    ),
-    (
-        "qps_without_loadgen_overhead",
-        "queries_per_second_without_loadgen_overhead",
-    ),
-    (
-        "token_throughput_with_loadgen_overhead",
-        "tokens_per_second_with_loadgen_overhead",
-    ),
-];
-
-fn rate(table: &[(&str, &'static str)], key: &str) -> Option<Named> {
-    let &(_, name) = table.iter().find(|(text, _)| *text == key)?;
+/// Both logs name rates alike but for abbreviations, the place of `inferred`, and what separates the
+/// words.
+fn rate(key: &str, separator: char) -> Option<Named> {
+    let (inferred, words): (Vec<&str>, Vec<&str>) = key
+        .split(separator)
+        .map(|word| match word {
+            "qps" => "queries_per_second",
+            "tps" => "tokens_per_second",
+            "token" => "tokens_per",
+            "throughput" | "sec" => "second",
+            "w/" => "with",
+            "w/o" => "without",
+            "(inferred)" => "inferred",
+            word => word,
+        })
+        .partition(|word| *word == "inferred");
+    let name = [words, inferred].concat().join("_");
+    let name = RATES.into_iter().find(|known| *known == name)?;
     let unit = if name.contains("tokens_per") {
         TOKENS_PER_SECOND
     } else if name.starts_with("queries_per") {
@@ -161,7 +130,7 @@ fn rate(table: &[(&str, &'static str)], key: &str) -> Option<Named> {
 
 /// The figure that a line of the summary gives, by its key (squeezed, in lower case).
 pub(super) fn printed(key: &str) -> Option<Named> {
-    if let Some(named) = rate(&PRINTED_RATES, key) {
+    if let Some(named) = rate(key, ' ') {
         return Some(named);
     }
     let (first, rest) = key.strip_suffix(" (ns)")?.split_once(' ')?;
@@ -192,23 +161,20 @@ pub(super) fn printed(key: &str) -> Option<Named> {
 /// they mean depends on the scenario.
 pub(super) fn logged(key: &str) -> Option<Named> {
     let key = key.strip_prefix("result_")?;
-    if let Some(named) = rate(&LOGGED_RATES, key) {
-        return Some(named);
-    }
-    match key {
+    if key == "token_throughput" {
         // Tokens per nanosecond, unlike everything else: 5.77509e-06 where the summary prints
         // `TPS w/o loadgen overhead : 5775.09`.
-        "token_throughput" => {
-            let name = "tokens_per_second_without_loadgen_overhead";
-            return Some(Named {
-                factor: 1e9,
-                ..Named::new(name, TOKENS_PER_SECOND)
-            });
-        }
-        "time_to_output_token_min" => return Some(Named::new("tpot_min_ns", NANOSECONDS)),
-        "time_to_output_token_max" => return Some(Named::new("tpot_max_ns", NANOSECONDS)),
-        "time_to_output_token_mean" => return Some(Named::new("tpot_mean_ns", NANOSECONDS)),
-        _ => {}
+        let name = "tokens_per_second_without_loadgen_overhead";
+        return Some(Named {
+            factor: 1e9,
+            ..Named::new(name, TOKENS_PER_SECOND)
+        });
+    }
+    if let Some(named) = rate(key, '_') {
+        return Some(named);
+    }
+    if let Some(statistic @ ("min" | "max" | "mean")) = key.strip_prefix("time_to_output_token_") {
+        return Some(Named::new(format!("tpot_{statistic}_ns"), NANOSECONDS));
     }
     let stem = key.strip_suffix("_ns")?;
     if let Some(text) = stem.strip_prefix("time_per_output_token_") {

@@ -1,12 +1,10 @@
 //! A run's two logs put together.
 
-use std::borrow::Cow;
-
 use jiff::Timestamp;
 
-use super::summary::Completeness;
+use super::summary::{Completeness, Constraints};
 use super::validity::{self, ValidityReport};
-use super::{Detail, EarlyStopping, Mode, Parameters, Scenario, Summary, names};
+use super::{Detail, EarlyStopping, Mode, Parameters, ResultWord, Scenario, Summary, names};
 use retrial_readings::figure::{Figure, Figures};
 
 /// Half the last printed digit plus this share of the value covers how much the summary and the
@@ -23,27 +21,6 @@ pub struct Run {
     pub summary: Option<Summary>,
     /// `mlperf_log_detail.txt`.
     pub detail: Option<Detail>,
-}
-
-/// A figure found by a name that may be another than its own.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Resolved {
-    /// The figure's own name: `completed_tokens_per_second` where `tokens_per_second` was asked of a
-    /// Server run.
-    pub name: Cow<'static, str>,
-    /// The figure, in the unit that was asked for.
-    pub figure: Figure,
-}
-
-/// A figure of which the two logs say different things.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Disagreement {
-    /// The figure's name.
-    pub name: Cow<'static, str>,
-    /// What the summary says.
-    pub summary: Figure,
-    /// What the detail log says.
-    pub detail: Figure,
 }
 
 impl Run {
@@ -69,25 +46,47 @@ impl Run {
         detail.or_else(|| self.summary.as_ref()?.mode)
     }
 
+    /// LoadGen's own word: INVALID where either log says so.
+    #[must_use]
+    pub fn result(&self) -> Option<ResultWord> {
+        let of_detail = self.detail.as_ref().and_then(|detail| detail.result);
+        let of_summary = self.summary.as_ref().and_then(|summary| summary.result);
+        let both = [of_detail, of_summary];
+        let invalid = both.contains(&Some(ResultWord::Invalid));
+        let invalid = invalid.then_some(ResultWord::Invalid);
+        invalid.or(of_detail).or(of_summary)
+    }
+
+    /// Which constraints were met; where the two logs differ, what was not met counts.
+    #[must_use]
+    pub fn constraints(&self) -> Constraints {
+        let of_summary = self.summary.as_ref().map(|summary| summary.constraints);
+        let of_detail = self.detail.as_ref().map(|detail| detail.constraints);
+        match (of_summary, of_detail) {
+            (Some(one), Some(other)) => one.and(other),
+            (one, other) => one.or(other).unwrap_or_default(),
+        }
+    }
+
     /// The settings, each by the detail log, else by the summary.
     #[must_use]
     pub fn parameters(&self) -> Parameters {
-        match (&self.detail, &self.summary) {
-            (Some(detail), Some(summary)) => detail.parameters.or(&summary.parameters),
-            (Some(detail), None) => detail.parameters.clone(),
-            (None, Some(summary)) => summary.parameters.clone(),
-            (None, None) => Parameters::default(),
+        let of_detail = self.detail.as_ref().map(|detail| &detail.parameters);
+        let of_summary = self.summary.as_ref().map(|summary| &summary.parameters);
+        match (of_detail, of_summary) {
+            (Some(one), Some(other)) => one.or(other),
+            (one, other) => one.or(other).cloned().unwrap_or_default(),
         }
     }
 
     /// The early-stopping blocks, each by the summary, else by the detail log.
     #[must_use]
     pub fn early_stopping(&self) -> EarlyStopping {
-        match (&self.summary, &self.detail) {
-            (Some(summary), Some(detail)) => summary.early_stopping.or(&detail.early_stopping),
-            (Some(summary), None) => summary.early_stopping.clone(),
-            (None, Some(detail)) => detail.early_stopping.clone(),
-            (None, None) => EarlyStopping::default(),
+        let of_summary = self.summary.as_ref().map(|summary| &summary.early_stopping);
+        let of_detail = self.detail.as_ref().map(|detail| &detail.early_stopping);
+        match (of_summary, of_detail) {
+            (Some(one), Some(other)) => one.or(other),
+            (one, other) => one.or(other).cloned().unwrap_or_default(),
         }
     }
 
@@ -115,31 +114,15 @@ impl Run {
     /// The figure that a recipe means by `name`: its own name, an [alias](super::aliases), or
     /// either with `_us`, `_ms` or `_s` in place of `_ns`.
     #[must_use]
-    pub fn resolve(&self, name: &str) -> Option<Resolved> {
-        if let Some(found) = self.own_or_alias(name) {
-            return Some(found);
-        }
-        let (name, factor, unit) = names::in_nanoseconds(name)?;
-        let found = self.own_or_alias(&name)?;
-        Some(Resolved {
-            figure: found.figure.scaled(factor, unit),
-            name: found.name,
-        })
-    }
-
-    fn own_or_alias(&self, name: &str) -> Option<Resolved> {
-        if let Some(figure) = self.figure(name) {
-            return Some(Resolved {
-                name: Cow::Owned(name.to_owned()),
-                figure: figure.clone(),
-            });
-        }
-        names::aliases(name).iter().find_map(|&alias| {
-            let figure = self.figure(alias)?.clone();
-            Some(Resolved {
-                name: Cow::Borrowed(alias),
-                figure,
-            })
+    pub fn resolve(&self, name: &str) -> Option<Figure> {
+        let find = |name: &str| {
+            let mut aliases = names::aliases(name).iter();
+            self.figure(name)
+                .or_else(|| aliases.find_map(|alias| self.figure(alias)))
+        };
+        find(name).cloned().or_else(|| {
+            let (name, factor, unit) = names::in_nanoseconds(name)?;
+            Some(find(&name)?.scaled(factor, unit))
         })
     }
 
@@ -155,10 +138,10 @@ impl Run {
         names.filter(|name| !is_logged(name)).collect()
     }
 
-    /// The figures of which the two logs say more different things than rounding explains: they
-    /// are not of one run, or somebody changed one.
+    /// The figures of which the two logs say more different things than rounding explains, with the
+    /// summary's value and the detail log's: they are not of one run, or somebody changed one.
     #[must_use]
-    pub fn disagreements(&self) -> Vec<Disagreement> {
+    pub fn disagreements(&self) -> Vec<(&str, f64, f64)> {
         let (Some(summary), Some(detail)) = (&self.summary, &self.detail) else {
             return Vec::new();
         };
@@ -170,11 +153,7 @@ impl Run {
                 let scale = ours.value.abs().max(theirs.value.abs());
                 let tolerance = ours.half_digit + AGREEMENT * scale;
                 let differ = (ours.value - theirs.value).abs() > tolerance;
-                differ.then(|| Disagreement {
-                    name: name.clone(),
-                    summary: ours.clone(),
-                    detail: theirs.clone(),
-                })
+                differ.then_some((name.as_ref(), ours.value, theirs.value))
             })
             .collect()
     }
@@ -190,13 +169,6 @@ impl Run {
         });
         let own = detail.and_then(|detail| detail.num_errors);
         counted.max(logged).max(own)
-    }
-
-    /// How many warnings, likewise.
-    #[must_use]
-    pub fn warnings(&self) -> Option<u64> {
-        let counted = self.summary.as_ref().and_then(|summary| summary.warnings);
-        counted.max(self.detail.as_ref().map(|detail| detail.warnings))
     }
 
     /// When the run's own log was begun, to the second (UTC); only the detail log says it. A log of

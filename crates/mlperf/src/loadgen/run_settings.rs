@@ -42,38 +42,15 @@ impl Run {
     #[must_use]
     pub fn run_settings(&self) -> RunSettings {
         let (summary, detail) = (self.summary.as_ref(), self.detail.as_ref());
-        let of_summary = summary.map(|summary| summary.constraints);
-        let of_detail = detail.map(|detail| detail.constraints);
-        // Where the two logs differ, what was not met counts.
-        let met = |of: fn(&Constraints) -> Option<bool>| {
-            let both = [of_summary, of_detail].map(|one| one.as_ref().and_then(of));
-            match both {
-                [Some(one), Some(other)] => Some(one && other),
-                [one, other] => one.or(other),
-            }
-        };
-        let of_summary = summary.and_then(|summary| summary.result);
-        let of_detail = detail.and_then(|detail| detail.result);
-        let invalid = [of_summary, of_detail]
-            .into_iter()
-            .find(|word| *word == Some(ResultWord::Invalid));
         RunSettings {
             scenario: self.scenario(),
             mode: self.mode(),
-            result: invalid.flatten().or(of_detail).or(of_summary),
-            constraints: Constraints {
-                performance: met(|one| one.performance),
-                min_duration: met(|one| one.min_duration),
-                min_queries: met(|one| one.min_queries),
-                early_stopping: met(|one| one.early_stopping),
-            },
+            result: self.result(),
+            constraints: self.constraints(),
             errors: self.errors(),
             queries: detail.and_then(|detail| detail.query_count),
             settings: self.parameters(),
-            library_samples: detail.and_then(|detail| {
-                let total = detail.values.get("qsl_reported_total_count")?;
-                total.as_u64()
-            }),
+            library_samples: detail.and_then(|detail| detail.library_samples),
             has_detail: detail.is_some(),
             loadgen_version: detail.and_then(|detail| detail.loadgen_version.clone()),
             sut_name: detail

@@ -79,6 +79,17 @@ pub struct Constraints {
 }
 
 impl Constraints {
+    /// Returns what both say was met, or one where the other says nothing.
+    pub(super) fn and(self, other: Self) -> Self {
+        let met = |one: Option<bool>, other| one.min(other).or(one).or(other);
+        Self {
+            performance: met(self.performance, other.performance),
+            min_duration: met(self.min_duration, other.min_duration),
+            min_queries: met(self.min_queries, other.min_queries),
+            early_stopping: met(self.early_stopping, other.early_stopping),
+        }
+    }
+
     /// The constraints that were not met, in words.
     pub fn broken(&self) -> impl Iterator<Item = &'static str> {
         [
@@ -121,8 +132,6 @@ pub struct Summary {
     pub completeness: Completeness,
     /// What is missing.
     pub missing: Vec<&'static str>,
-    /// What a reader should know: stats that were there twice, the permutation warning.
-    pub notes: Vec<String>,
     /// Lines that mean nothing to the parser, the first few, shortened.
     pub unread: Vec<String>,
 }
@@ -132,9 +141,6 @@ pub struct Summary {
 /// # Errors
 /// Where the bytes are no summary: empty, binary, far too large, or two runs in one.
 pub fn parse_bytes(bytes: &[u8]) -> Result<Summary, SummaryError> {
-    if bytes.len() > MOST_BYTES {
-        return Err(SummaryError::TooLarge { bytes: bytes.len() });
-    }
     parse(&String::from_utf8_lossy(bytes))
 }
 

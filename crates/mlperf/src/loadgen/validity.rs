@@ -27,8 +27,6 @@ pub struct ValidityReport {
     pub verdict: Validity,
     /// Why it is not valid, or why that is not known; empty where it is.
     pub reasons: Vec<String>,
-    /// What a reader should know beside it.
-    pub notes: Vec<String>,
 }
 
 pub(super) fn of(run: &Run) -> ValidityReport {
@@ -42,42 +40,26 @@ pub(super) fn of(run: &Run) -> ValidityReport {
     }
     errors(run, &mut broken);
     not_one_run(run, &mut broken);
-    let notes = notes(run);
     if !broken.is_empty() {
         return ValidityReport {
             verdict: Validity::Invalid,
             reasons: broken,
-            notes,
         };
     }
-    let unknown = unknown(run);
-    let verdict = if unknown.is_empty() {
+    let reasons = unknown(run);
+    let verdict = if reasons.is_empty() {
         Validity::Valid
     } else {
         Validity::Unknown
     };
-    ValidityReport {
-        verdict,
-        reasons: unknown,
-        notes,
-    }
+    ValidityReport { verdict, reasons }
 }
 
 /// What LoadGen says of a performance test.
 fn results(run: &Run, reasons: &mut Vec<String>) {
     let of_summary = run.summary.as_ref().and_then(|summary| summary.result);
     let of_detail = run.detail.as_ref().and_then(|detail| detail.result);
-    let mut unmet: Vec<&str> = Vec::new();
-    let constraints = run.summary.iter().map(|summary| &summary.constraints);
-    for constraints in constraints.chain(run.detail.iter().map(|detail| &detail.constraints)) {
-        unmet.extend(
-            constraints
-                .broken()
-                .filter(|words| !unmet.contains(words))
-                .collect::<Vec<_>>(),
-        );
-    }
-    let unmet = unmet.join(", ");
+    let unmet = run.constraints().broken().collect::<Vec<_>>().join(", ");
     match (of_summary, of_detail) {
         (Some(ResultWord::Valid), Some(ResultWord::Invalid)) => {
             reasons.push("the detail log says INVALID where the summary says VALID".to_owned());
@@ -87,8 +69,7 @@ fn results(run: &Run, reasons: &mut Vec<String>) {
         }
         _ => {}
     }
-    let invalid = [of_summary, of_detail].contains(&Some(ResultWord::Invalid));
-    if invalid {
+    if run.result() == Some(ResultWord::Invalid) {
         reasons.push(if unmet.is_empty() {
             "LoadGen's result is INVALID".to_owned()
         } else {
@@ -140,8 +121,8 @@ fn errors(run: &Run, reasons: &mut Vec<String>) {
     let messages = run.detail.iter().flat_map(|detail| &detail.error_messages);
     let mut shown: Vec<&str> = Vec::new();
     for message in messages {
-        if shown.len() < MESSAGES_SHOWN && !shown.contains(&message.text.as_str()) {
-            shown.push(&message.text);
+        if shown.len() < MESSAGES_SHOWN && !shown.contains(&message.as_str()) {
+            shown.push(message);
         }
     }
     reasons.extend(
@@ -170,12 +151,9 @@ fn not_one_run(run: &Run, reasons: &mut Vec<String>) {
     let settings = summary.parameters.differing(&detail.parameters);
     differing.extend(settings.into_iter().map(str::to_owned));
     let figures = run.disagreements();
-    differing.extend(figures.iter().map(|differing| {
-        format!(
-            "{} ({}, {})",
-            differing.name, differing.summary.value, differing.detail.value
-        )
-    }));
+    let figures = figures.into_iter();
+    differing
+        .extend(figures.map(|(name, printed, logged)| format!("{name} ({printed}, {logged})")));
     let estimates = |stopping: &EarlyStopping| {
         let said = stopping.said();
         said.flat_map(|(_, stop)| stop.estimates.clone())
@@ -222,9 +200,7 @@ fn unknown(run: &Run) -> Vec<String> {
     if mode.is_none() {
         reasons.push("neither log says in which mode the test ran".to_owned());
     }
-    let result = run.summary.as_ref().and_then(|summary| summary.result);
-    let result = result.or_else(|| run.detail.as_ref()?.result);
-    if mode != Some(Mode::Accuracy) && result.is_none() {
+    if mode != Some(Mode::Accuracy) && run.result().is_none() {
         reasons.push("neither log says whether the result is VALID: the test did not end, or its log was truncated".to_owned());
     }
     let excerpt = run
@@ -258,27 +234,6 @@ fn unknown(run: &Run) -> Vec<String> {
         }
     }
     reasons
-}
-
-fn notes(run: &Run) -> Vec<String> {
-    let mut notes = Vec::new();
-    if let Some(summary) = &run.summary {
-        notes.extend(summary.notes.iter().cloned());
-        let what = match summary.completeness {
-            Completeness::Excerpt => "is an incomplete log",
-            Completeness::CutOff => "was truncated",
-            Completeness::Whole => "is whole",
-        };
-        if !summary.missing.is_empty() {
-            let missing = summary.missing.join(", ");
-            notes.push(format!("the summary {what}, without: {missing}"));
-        }
-    }
-    if let Some(count) = run.warnings().filter(|&count| count > 0) {
-        let plural = if count == 1 { "" } else { "s" };
-        notes.push(format!("LoadGen counted {count} warning{plural}"));
-    }
-    notes
 }
 
 fn without_bullets(text: &str) -> String {

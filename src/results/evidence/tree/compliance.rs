@@ -147,7 +147,7 @@ fn speed(
     let run_settings = logs.run.run_settings();
     let figures = |name: &str| {
         let found = logs.run.resolve(name)?;
-        Some((found.figure.value, found.figure.unit.into_owned()))
+        Some((found.value, found.unit.into_owned()))
     };
     let checks = rules.check_performance(&run_settings, &figures);
     evidence.checks.extend(checks);

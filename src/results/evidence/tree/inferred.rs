@@ -30,7 +30,7 @@ pub(crate) fn figure(run: &Run, rules: &Rules) -> Option<Figure> {
             let latency = run.figure("early_stopping_p99_ns")?;
             Some(latency.scaled(MULTI_STREAM_SAMPLES * 1e-6, rules.metric.unit.clone()))
         }
-        _ => run.resolve(&rules.metric.name()).map(|found| found.figure),
+        _ => run.resolve(&rules.metric.name()),
     }
 }
 

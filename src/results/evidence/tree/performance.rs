@@ -82,7 +82,7 @@ pub fn published_figure(place: &ScenarioFolder, round: Option<&Round>) -> Option
         Some(rules) => inferred::figure(&run, &rules),
         None => [true, false].into_iter().find_map(|tokens| {
             let metric = loadgen::published_metric(scenario, tokens);
-            run.resolve(metric).map(|found| found.figure)
+            run.resolve(metric)
         }),
     }
 }

@@ -18,8 +18,6 @@ pub(super) struct Entry<'a> {
     pub key: Cow<'a, str>,
     #[serde(default)]
     pub value: Value,
-    #[serde(default)]
-    pub time_ms: f64,
 }
 
 /// The key of an entry in the spelling that LoadGen uses, without reading the JSON.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde_json::Value;
 
 use super::entry::{self, Entry, Flags};
-use super::{Detail, MOST_MESSAGES, Message, usual};
+use super::{Detail, MOST_MESSAGES, usual};
 use crate::loadgen::early_stopping::Stop;
 use crate::loadgen::names::{self, EARLY_STOPPING_LATENCY};
 use crate::loadgen::{ResultWord, Scenario};
@@ -16,10 +16,8 @@ use retrial_readings::figure::{Figure, NANOSECONDS, Source};
 const LONGEST_LINE: usize = 1 << 20;
 /// What is kept of it at either end: the key is at the beginning, the flags are at the end.
 const KEPT_END: usize = 4096;
-/// More distinct keys than any log has (about 150).
-const MOST_VALUES: usize = 2048;
-/// A value longer than this is not kept.
-const LONGEST_VALUE: usize = 4096;
+/// A text longer than this is shortened.
+const LONGEST_TEXT: usize = 4096;
 const LONGEST_MESSAGE: usize = 500;
 
 /// Reads a detail log in chunks of bytes ([`push`](Self::push)) or in lines ([`feed`](Self::feed)).
@@ -121,16 +119,15 @@ impl Parser {
         let (is_error, is_warning) = self.flags.of(entry);
         self.detail.errors += u64::from(is_error);
         self.detail.warnings += u64::from(is_warning);
-        let has_room = (is_error && self.detail.error_messages.len() < MOST_MESSAGES)
-            || (is_warning && self.detail.warning_messages.len() < MOST_MESSAGES);
+        let is_shown = is_error && self.detail.error_messages.len() < MOST_MESSAGES;
         if !whole {
             // The middle of a long line is gone, which matters only for a value that is kept.
             self.detail.malformed += u64::from(matters || !line.trim_ascii_end().ends_with(b"}"));
-        } else if has_room || matters {
+        } else if is_shown || matters {
             match serde_json::from_slice::<Entry<'_>>(entry) {
                 Ok(entry) => {
-                    if is_error || is_warning {
-                        self.message(&entry, is_error);
+                    if is_shown {
+                        self.detail.error_messages.push(message(&entry.value));
                     }
                     self.take(&entry);
                 }
@@ -147,32 +144,12 @@ impl Parser {
         }
     }
 
-    fn message(&mut self, entry: &Entry<'_>, is_error: bool) {
-        let text = match &entry.value {
-            Value::String(text) => text.chars().take(LONGEST_MESSAGE).collect(),
-            other => other.to_string().chars().take(LONGEST_MESSAGE).collect(),
-        };
-        let messages = if is_error {
-            &mut self.detail.error_messages
-        } else {
-            &mut self.detail.warning_messages
-        };
-        if messages.len() < MOST_MESSAGES {
-            messages.push(Message {
-                key: entry.key.chars().take(100).collect(),
-                text,
-                time_ms: entry.time_ms,
-            });
-        }
-    }
-
     fn take(&mut self, entry: &Entry<'_>) {
         let (key, value) = (entry.key.as_ref(), &entry.value);
         if !entry::matters(key.as_bytes()) {
             return;
         }
         let detail = &mut self.detail;
-        detail.last_time_ms = Some(entry.time_ms);
         let text = || value.as_str().map(shortened);
         let stop = || value.as_str().map(Stop::parse);
         match key {
@@ -204,6 +181,7 @@ impl Parser {
             "early_stopping_latency_ms" => {
                 self.early_stopping_multi = logged_figure(value, NANOSECONDS);
             }
+            "qsl_reported_total_count" => detail.library_samples = value.as_u64(),
             "num_errors" => detail.num_errors = value.as_u64(),
             "power_begin" => detail.power_begin = text(),
             "power_end" => detail.power_end = text(),
@@ -216,7 +194,6 @@ impl Parser {
                 take_figure(detail, key, value);
             }
         }
-        keep_value(detail, key, value);
     }
 
     /// What the log said, after its last byte or line.
@@ -297,26 +274,22 @@ fn prefer_query_latencies(detail: &mut Detail) {
     }
 }
 
-fn keep_value(detail: &mut Detail, key: &str, value: &Value) {
-    let short = match value {
-        Value::String(text) => text.len() <= LONGEST_VALUE,
-        Value::Array(_) | Value::Object(_) => false,
-        Value::Null | Value::Bool(_) | Value::Number(_) => true,
-    };
-    let has_room = detail.values.len() < MOST_VALUES || detail.values.contains_key(key);
-    if short && has_room && key.len() <= LONGEST_MESSAGE {
-        detail.values.insert(key.to_owned(), value.clone());
-    }
-}
-
 fn measured_ms(detail: &Detail) -> Option<i64> {
     let time = |text: &Option<String>| moment(text.as_deref()?);
     let span = time(&detail.power_end)?.duration_since(time(&detail.power_begin)?);
     i64::try_from(span.as_millis()).ok()
 }
 
+/// The text of an error.
+fn message(value: &Value) -> String {
+    let text = value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned);
+    text.chars().take(LONGEST_MESSAGE).collect()
+}
+
 fn shortened(text: &str) -> String {
-    text.chars().take(LONGEST_VALUE).collect()
+    text.chars().take(LONGEST_TEXT).collect()
 }
 
 #[cfg(test)]

@@ -78,7 +78,6 @@ fn a_server_log_is_read() {
         "six significant digits"
     );
     assert!((detail.figures["latency_p99_ns"].half_digit - 0.5).abs() < 1e-12);
-    assert_eq!(detail.values["effective_target_qps"], 300);
 }
 
 #[test]
@@ -96,7 +95,7 @@ fn the_runs_own_start_is_test_datetime_since_power_begin_is_local_time() {
 }
 
 #[test]
-fn errors_and_warnings_are_counted_and_the_first_are_kept() {
+fn errors_and_warnings_are_counted_and_the_first_errors_are_kept() {
     let mut text = String::new();
     for index in 0..100 {
         text += &flagged("error_runtime", &format!(r#""error {index}""#), true, false);
@@ -105,8 +104,7 @@ fn errors_and_warnings_are_counted_and_the_first_are_kept() {
     let detail = parse_bytes(text.as_bytes());
     assert_eq!((detail.errors, detail.warnings), (100, 1));
     assert_eq!(detail.error_messages.len(), MOST_MESSAGES);
-    assert_eq!(detail.error_messages[3].text, "error 3");
-    assert_eq!(detail.warning_messages[0].key, "warning_generic_message");
+    assert_eq!(detail.error_messages[3], "error 3");
 }
 
 #[test]
@@ -120,7 +118,7 @@ fn an_error_in_another_spelling_of_json_counts() {
     let text = r#":::MLLOG {"metadata":{"is_error":true},"value":"x","key":"error_runtime"}"#;
     let detail = parse_bytes(text.as_bytes());
     assert_eq!((detail.errors, detail.malformed), (1, 0));
-    assert_eq!(detail.error_messages[0].text, "x");
+    assert_eq!(detail.error_messages[0], "x");
 }
 
 #[test]
@@ -215,7 +213,9 @@ fn carriage_returns_at_line_ends_do_not_matter() {
         parse_bytes(text.replace('\n', "\r\n").as_bytes()),
         parse_bytes(text.as_bytes())
     );
-    assert_eq!(parse_lines(text.lines()), parse_bytes(text.as_bytes()));
+    let mut by_line = Parser::new();
+    text.lines().for_each(|line| by_line.feed(line.as_bytes()));
+    assert_eq!(by_line.finish(), parse_bytes(text.as_bytes()));
 }
 
 #[test]
@@ -261,8 +261,7 @@ fn hostile_keys_take_bounded_memory() {
     }
     text += &entry("result_long", &format!("\"{}\"", "x".repeat(100_000)));
     let detail = parse_bytes(text.as_bytes());
-    assert!(detail.values.len() <= 2048);
-    assert!(!detail.values.contains_key("result_long"));
+    assert!(detail.figures.is_empty());
 }
 
 proptest! {

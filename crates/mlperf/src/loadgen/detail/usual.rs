@@ -19,6 +19,7 @@ pub(super) fn read(entry: &[u8]) -> Option<Entry<'_>> {
     let (key, rest) = plain(entry.strip_prefix(KEY)?)?;
     let (value, rest) = value(rest.strip_prefix(VALUE)?)?;
     let (time, rest) = until_comma(rest.strip_prefix(TIME)?)?;
+    serde_json::from_slice::<f64>(time).ok()?;
     let (_, rest) = plain(rest.strip_prefix(METADATA)?)?;
     let rest = rest.strip_prefix(br#", "line_no": "#)?;
     let rest = digits(rest)?.strip_prefix(br#", "pid": "#)?;
@@ -27,7 +28,6 @@ pub(super) fn read(entry: &[u8]) -> Option<Entry<'_>> {
     Some(Entry {
         key: Cow::Borrowed(key),
         value,
-        time_ms: serde_json::from_slice(time).ok()?,
     })
 }
 

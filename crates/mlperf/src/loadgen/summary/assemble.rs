@@ -14,18 +14,14 @@ impl Parser {
             return Err(SummaryError::NotASummary);
         }
         let mut summary = self.summary;
-        let (stats, note) = self.stats.belonging_to(&self.head);
-        summary.notes.extend(note);
+        let stats = self.stats.belonging_to(&self.head);
         let has_stats = !stats.is_empty();
         // The head has the figures that count; the stats repeat some of them.
         summary.figures = stats;
         summary.figures.extend(self.head);
-        let stop = |text: Option<String>| text.as_deref().map(Stop::parse);
-        summary.early_stopping = EarlyStopping {
-            query: stop(self.query),
-            ttft: stop(self.ttft),
-            tpot: stop(self.tpot),
-        };
+        let blocks = self.early_stopping;
+        let [query, ttft, tpot] = blocks.map(|text| text.as_deref().map(Stop::parse));
+        summary.early_stopping = EarlyStopping { query, ttft, tpot };
         let scenario = summary.scenario;
         add_estimates(&summary.early_stopping, scenario, &mut summary.figures);
 

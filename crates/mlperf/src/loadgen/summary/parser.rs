@@ -13,9 +13,8 @@ pub(super) enum List {
     #[default]
     None,
     Recommendations,
-    Query,
-    Ttft,
-    Tpot,
+    /// An early-stopping block, by its position.
+    EarlyStopping(usize),
     /// The four lines of the permutation warning.
     Permutation,
 }
@@ -24,9 +23,8 @@ pub(super) enum List {
 pub(super) struct Parser {
     /// What was read so far.
     pub(super) summary: Summary,
-    pub(super) query: Option<String>,
-    pub(super) ttft: Option<String>,
-    pub(super) tpot: Option<String>,
+    /// Early stopping's blocks: of queries, of TTFT, of TPOT.
+    pub(super) early_stopping: [Option<String>; 3],
     /// The figures of the head.
     pub(super) head: Figures,
     pub(super) stats: Stats,
@@ -200,43 +198,29 @@ impl Parser {
     fn block_line(&mut self, key: &str, value: &str) -> bool {
         self.list = match key {
             "Recommendations" => List::Recommendations,
-            "Early Stopping Result" => List::Query,
-            "TTFT Early Stopping Result" => List::Ttft,
-            "TPOT Early Stopping Result" => List::Tpot,
+            "Early Stopping Result" => List::EarlyStopping(0),
+            "TTFT Early Stopping Result" => List::EarlyStopping(1),
+            "TPOT Early Stopping Result" => List::EarlyStopping(2),
             "Per-query latency" => {
                 self.in_stats = true;
                 List::None
             }
             "WARNING" if value.contains("sample_concatenate_permutation") => {
                 self.summary.parameters.sample_concatenate_permutation = Some(true);
-                self.summary.notes.push(
-                    "sample_concatenate_permutation was set: samples_per_query may differ from the setting"
-                        .to_owned(),
-                );
                 List::Permutation
             }
             _ => return false,
         };
-        if let Some(block) = self.stopping() {
-            block.get_or_insert_default();
+        if let List::EarlyStopping(block) = self.list {
+            self.early_stopping[block].get_or_insert_default();
         }
         true
     }
 
-    /// The early-stopping block that is being read.
-    fn stopping(&mut self) -> Option<&mut Option<String>> {
-        match self.list {
-            List::Query => Some(&mut self.query),
-            List::Ttft => Some(&mut self.ttft),
-            List::Tpot => Some(&mut self.tpot),
-            List::None | List::Recommendations | List::Permutation => None,
-        }
-    }
-
     /// A bulleted sentence, or what it goes on with on the next line.
     fn sentence(&mut self, line: &str) -> bool {
-        if let Some(block) = self.stopping() {
-            let text = block.get_or_insert_default();
+        if let List::EarlyStopping(block) = self.list {
+            let text = self.early_stopping[block].get_or_insert_default();
             // What follows a list is a title or a pair; running text is not LoadGen's.
             if !line.starts_with('*') && text.is_empty() {
                 return false;

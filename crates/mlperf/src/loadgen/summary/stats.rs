@@ -21,12 +21,11 @@ impl Stats {
         self.blocks.last_mut()
     }
 
-    /// The block that belongs to the head, and a note where there was more than one.
+    /// The block that belongs to the head.
     ///
     /// AMD's guide for v6.0 prints the stats of another run before those of the run itself. The
     /// block that has the head's figures is right; where none or several do, the last one counts.
-    pub(super) fn belonging_to(self, head: &Figures) -> (Figures, Option<String>) {
-        let count = self.blocks.len();
+    pub(super) fn belonging_to(self, head: &Figures) -> Figures {
         let agreement = |block: &Figures| {
             let shared = block
                 .iter()
@@ -37,26 +36,7 @@ impl Stats {
                 score + if agrees { 1 } else { -1 }
             })
         };
-        let best = self
-            .blocks
-            .into_iter()
-            .enumerate()
-            .map(|(index, block)| (agreement(&block), index, block))
-            .max_by_key(|&(score, index, _)| (score, index));
-        let Some((score, index, block)) = best else {
-            return (Figures::new(), None);
-        };
-        let note = (count > 1).then(|| {
-            let why = if score > 0 {
-                "which agrees with the head"
-            } else {
-                "the last one"
-            };
-            format!(
-                "the additional stats are there {count} times; number {} was read, {why}",
-                index + 1
-            )
-        });
-        (block, note)
+        let best = self.blocks.into_iter().max_by_key(agreement);
+        best.unwrap_or_default()
     }
 }

@@ -43,7 +43,6 @@ fn a_server_summary_is_read_whole() {
     assert_eq!(summary.completeness, Completeness::Whole);
     assert_eq!((summary.warnings, summary.errors), (Some(0), Some(0)));
     assert_eq!(summary.unread, [""; 0]);
-    assert_eq!(summary.notes, [""; 0]);
     close(value(&summary, "completed_tokens_per_second"), 3425.6);
     close(value(&summary, "completed_samples_per_second"), 297.92);
     close(value(&summary, "scheduled_samples_per_second"), 298.86);
@@ -91,10 +90,7 @@ fn the_ttft_block_is_blank_where_tpot_fails_first() {
     );
     assert_eq!(summary.early_stopping.ttft.as_ref().unwrap().text, "");
     let tpot = summary.early_stopping.tpot.as_ref().unwrap();
-    assert_eq!(
-        (tpot.successful, tpot.more_needed),
-        (Some(false), Some(65_320))
-    );
+    assert_eq!(tpot.successful, Some(false));
     assert_eq!(summary.unread, [""; 0]);
 }
 
@@ -161,7 +157,11 @@ fn wan_with_the_checkers_minimum_of_50_queries_is_invalid() {
     assert_eq!(summary.result, Some(ResultWord::Invalid));
     assert_eq!(summary.recommendations, [""; 0]);
     let stop = summary.early_stopping.query.as_ref().unwrap();
-    assert_eq!((stop.processed, stop.needed), (Some(50), Some(64)));
+    assert!(
+        stop.text.starts_with("* Only processed 50 queries."),
+        "{}",
+        stop.text
+    );
     assert!(!summary.figures.contains_key("early_stopping_latency_ns"));
 }
 
@@ -172,7 +172,6 @@ fn the_permutation_warning_is_four_lines() {
         summary.parameters.sample_concatenate_permutation,
         Some(true)
     );
-    assert_eq!(summary.notes.len(), 1);
     assert_eq!(summary.unread, [""; 0]);
     assert_eq!(summary.warnings, Some(1));
 }
@@ -209,11 +208,6 @@ fn of_stats_printed_twice_those_that_agree_with_the_head_count() {
     let summary = parse(text).unwrap();
     close(value(&summary, "scheduled_samples_per_second"), 359.71);
     close(value(&summary, "ttft_p99_ns"), 1_019_241_339.0);
-    assert!(
-        summary.notes[0].contains("number 2 was read, which agrees"),
-        "{:?}",
-        summary.notes
-    );
 
     let (head, stats) = text.split_at(text.find("Scheduled").unwrap());
     let second = stats.rfind("Scheduled").unwrap();
@@ -224,11 +218,6 @@ fn of_stats_printed_twice_those_that_agree_with_the_head_count() {
     );
     let summary = parse(&swapped).unwrap();
     close(value(&summary, "scheduled_samples_per_second"), 359.71);
-    assert!(
-        summary.notes[0].contains("number 1 was read, which agrees"),
-        "{:?}",
-        summary.notes
-    );
 }
 
 #[test]
