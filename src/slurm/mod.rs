@@ -9,4 +9,4 @@ mod rows;
 
 pub use error::SlurmError;
 pub use program::{Slurm, node_of_process, nodes_of_job, size_of_arrays, start_on_nodes};
-pub use rows::{AccountedJob, ArrayTask, JobPhase, QueuedJob};
+pub use rows::{Job, JobPhase};

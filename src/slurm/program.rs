@@ -4,13 +4,11 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use indexmap::IndexSet;
 use tokio::process::{Child, Command};
 
 use super::error::SlurmError;
-use super::rows::{
-    ACCOUNT_FIELDS, ACCOUNT_TASK_FIELDS, AccountedJob, ArrayTask, QUEUE_FIELDS, QueuedJob,
-    TASK_FIELDS, max_array_size, submitted_id,
-};
+use super::rows::{ACCOUNT_FIELDS, Job, QUEUE_FIELDS, max_array_size, submitted_id};
 
 /// How long a question may take. Slurm's programs try for some time themselves.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -72,84 +70,57 @@ impl Slurm {
         submitted_id(&printed).ok_or(SlurmError::NoId { program, printed })
     }
 
-    /// The jobs that Slurm's controller knows, over or not, newest last. Those that are over are
-    /// forgotten after some minutes.
+    /// The jobs and the tasks of arrays that Slurm's controller knows, over or not, newest last. Those that
+    /// are over are forgotten after some minutes.
     ///
     /// # Errors
     /// If squeue fails: the controller may be away.
-    pub async fn queued(&self) -> Result<Vec<QueuedJob>, SlurmError> {
+    pub async fn queued(&self) -> Result<Vec<Job>, SlurmError> {
         let name = format!("--name={}", self.name);
-        let arguments = ["--me", "-h", "--states=all", &name, "-o", QUEUE_FIELDS];
+        let arguments = [
+            "--me",
+            "-h",
+            "-r",
+            "--states=all",
+            &name,
+            "-o",
+            QUEUE_FIELDS,
+        ];
         let printed = call("squeue", &arguments, PATIENCE).await?;
-        let mut jobs = QueuedJob::read(&printed);
-        jobs.sort_by_key(|job| job.id.parse::<u64>().unwrap_or_default());
-        Ok(jobs)
+        Ok(newest_last(printed.lines().filter_map(Job::of_queue)))
     }
 
-    /// The tasks of arrays that Slurm's controller knows, over or not. Those that are over are forgotten
-    /// after some minutes.
-    ///
-    /// # Errors
-    /// If squeue fails: the controller may be away.
-    pub async fn queued_tasks(&self) -> Result<Vec<ArrayTask>, SlurmError> {
-        let name = format!("--name={}", self.name);
-        let arguments = ["--me", "-h", "-r", "--states=all", &name, "-o", TASK_FIELDS];
-        let printed = call("squeue", &arguments, PATIENCE).await?;
-        Ok(ArrayTask::read(&printed))
-    }
-
-    /// What the accounting has of the tasks of arrays since a day, `2026-11-23`.
+    /// What the accounting has of the jobs and the tasks of arrays since a day, `2026-11-23`.
     ///
     /// # Errors
     /// If sacct fails: a site may have no accounting.
-    pub async fn accounted_tasks(&self, since: &str) -> Result<Vec<ArrayTask>, SlurmError> {
-        let printed = self.sacct(since, ACCOUNT_TASK_FIELDS).await?;
-        Ok(ArrayTask::read_accounted(&printed))
-    }
-
-    /// What the accounting has of the jobs since a day, `2026-11-23`.
-    ///
-    /// # Errors
-    /// If sacct fails: a site may have no accounting.
-    pub async fn accounted(&self, since: &str) -> Result<Vec<AccountedJob>, SlurmError> {
-        let printed = self.sacct(since, ACCOUNT_FIELDS).await?;
-        let mut jobs = AccountedJob::read(&printed);
-        jobs.sort_by_key(|job| job.id.parse::<u64>().unwrap_or_default());
-        Ok(jobs)
-    }
-
-    async fn sacct(&self, since: &str, fields: &str) -> Result<String, SlurmError> {
-        let (name, since) = (
-            format!("--name={}", self.name),
-            format!("--starttime={since}"),
-        );
-        let arguments = ["-X", "-n", "-P", &since, &name, "-o", fields];
-        call("sacct", &arguments, PATIENCE).await
+    pub async fn accounted(&self, since: &str) -> Result<Vec<Job>, SlurmError> {
+        let name = format!("--name={}", self.name);
+        let since = format!("--starttime={since}");
+        let arguments = ["-X", "-n", "-P", &since, &name, "-o", ACCOUNT_FIELDS];
+        let printed = call("sacct", &arguments, PATIENCE).await?;
+        Ok(newest_last(printed.lines().filter_map(Job::of_accounting)))
     }
 
     /// The place of a waiting job among those of its partition, from 1, and how many wait there.
     ///
     /// # Errors
     /// If squeue fails.
-    pub async fn position(&self, job: &QueuedJob) -> Result<Option<(usize, usize)>, SlurmError> {
+    pub async fn position(&self, job: &Job) -> Result<Option<(usize, usize)>, SlurmError> {
+        let partition = format!("--partition={}", job.partition);
         let arguments = [
             "-h",
             "--states=PENDING",
-            "-p",
-            &job.partition,
+            &partition,
             "--sort=-p,i",
             "-o",
             "%i",
         ];
         let printed = call("squeue", &arguments, PATIENCE).await?;
-        let mut ids: Vec<&str> = Vec::new();
-        for id in printed.lines().map(str::trim).filter(|id| !id.is_empty()) {
-            // A job of several partitions has a row in each.
-            if !ids.contains(&id) {
-                ids.push(id);
-            }
-        }
-        let place = ids.iter().position(|id| *id == job.id);
+        let ids = printed.lines().map(str::trim).filter(|id| !id.is_empty());
+        // A job of several partitions has a row in each.
+        let ids: IndexSet<&str> = ids.collect();
+        let place = ids.get_index_of(&*job.id);
         Ok(place.map(|place| (place + 1, ids.len())))
     }
 
@@ -185,6 +156,12 @@ impl Slurm {
             .collect();
         call("scancel", &arguments, PATIENCE).await.map(drop)
     }
+}
+
+fn newest_last(jobs: impl Iterator<Item = Job>) -> Vec<Job> {
+    let mut jobs: Vec<Job> = jobs.collect();
+    jobs.sort_by_key(|job| job.id.parse::<u64>().unwrap_or_default());
+    jobs
 }
 
 /// Starts a program on nodes of its own, which `srun` waits for. TERM ends it, and what it started.

@@ -2,19 +2,13 @@
 
 /// The fields of a row of squeue; the reason, which is free text, comes last. All tasks of an array have
 /// its id.
-pub const QUEUE_FIELDS: &str = "%F|%T|%P|%S|%N|%r";
-
-/// The fields of a row of squeue for a task of an array.
-pub const TASK_FIELDS: &str = "%F|%K|%T|%N";
-
-/// The fields of a row of sacct for a task of an array.
-pub const ACCOUNT_TASK_FIELDS: &str = "JobID,State,NodeList";
+pub const QUEUE_FIELDS: &str = "%F|%K|%T|%P|%S|%N|%r";
 
 /// The fields of a row of sacct.
-pub const ACCOUNT_FIELDS: &str = "JobIDRaw,State,ExitCode,ElapsedRaw,TimelimitRaw,NodeList";
+pub const ACCOUNT_FIELDS: &str = "JobID,State,ElapsedRaw,TimelimitRaw,NodeList";
 
 /// Whether a job waits, runs or is over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum JobPhase {
     /// It has no nodes yet.
     Waiting,
@@ -38,91 +32,74 @@ impl JobPhase {
     }
 }
 
-/// A job of the queue.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct QueuedJob {
-    /// Its id.
+/// A job or a task of an array, as the queue or the accounting has it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Job {
+    /// Its id; of a task, that of its array.
     pub id: String,
+    /// The index of a task in its array.
+    pub index: Option<u32>,
     /// Slurm's word for its state.
     pub state: String,
-    /// Its partition, or several of them.
-    pub partition: String,
-    /// When it starts, as far as Slurm has planned that; or when it started.
-    pub start: Option<String>,
-    /// Its nodes.
+    /// Its nodes; empty before it has any.
     pub nodes: String,
-    /// Why it waits.
+    /// In the queue: its partition, or several of them.
+    pub partition: String,
+    /// In the queue: when it starts, as far as Slurm has planned that; or when it started.
+    pub start: Option<String>,
+    /// In the queue: why it waits.
     pub reason: String,
+    /// In the accounting: how long it ran, seconds.
+    pub elapsed_s: Option<u64>,
+    /// In the accounting: its time limit, minutes.
+    pub limit_min: Option<u64>,
 }
 
-impl QueuedJob {
+impl Job {
     /// Its phase.
     #[must_use]
     pub fn phase(&self) -> JobPhase {
         JobPhase::of(&self.state)
     }
 
-    /// Reads the rows of `QUEUE_FIELDS`; others are left out.
+    /// Reads a row of `QUEUE_FIELDS`. Tasks that were cancelled before they started share one without an
+    /// index.
     #[must_use]
-    pub fn read(text: &str) -> Vec<Self> {
-        text.lines().filter_map(Self::of_row).collect()
-    }
-
-    fn of_row(row: &str) -> Option<Self> {
-        let mut fields = row.splitn(6, '|').map(|field| field.trim().to_owned());
+    pub fn of_queue(row: &str) -> Option<Self> {
+        let mut fields = row.splitn(7, '|').map(|field| field.trim().to_owned());
         let mut next = || fields.next();
         Some(Self {
             id: next().filter(|id| is_id(id))?,
+            index: next()?.parse().ok(),
             state: next()?,
             partition: next()?,
-            start: next().map(|start| Some(start).filter(|start| start != "N/A"))?,
+            start: Some(next()?).filter(|start| start != "N/A"),
             nodes: next()?,
             reason: next()?,
+            ..Self::default()
         })
     }
-}
 
-/// A job of the accounting records.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AccountedJob {
-    /// Its id.
-    pub id: String,
-    /// Slurm's word for its state.
-    pub state: String,
-    /// The exit code and the signal of its script: `1:0`.
-    pub exit: String,
-    /// How long it ran, seconds.
-    pub elapsed_s: Option<u64>,
-    /// Its time limit, minutes.
-    pub limit_min: Option<u64>,
-    /// Its nodes.
-    pub nodes: String,
-}
-
-impl AccountedJob {
-    /// Its phase.
+    /// Reads a row of `ACCOUNT_FIELDS`.
     #[must_use]
-    pub fn phase(&self) -> JobPhase {
-        JobPhase::of(&self.state)
-    }
-
-    /// Reads the rows of `ACCOUNT_FIELDS`; others are left out.
-    #[must_use]
-    pub fn read(text: &str) -> Vec<Self> {
-        text.lines().filter_map(Self::of_row).collect()
-    }
-
-    fn of_row(row: &str) -> Option<Self> {
+    pub fn of_accounting(row: &str) -> Option<Self> {
         let mut fields = row.split('|').map(str::trim);
-        let mut next = || fields.next().map(str::to_owned);
+        let mut next = || fields.next();
+        let id = next()?;
+        let (id, index) = id.split_once('_').unwrap_or((id, ""));
         Some(Self {
-            id: next().filter(|id| is_id(id))?,
+            id: Some(id).filter(|id| is_id(id))?.to_owned(),
+            index: index.parse().ok(),
             // `CANCELLED by 1000`
             state: next()?.split(' ').next()?.to_owned(),
-            exit: next()?,
             elapsed_s: next()?.parse().ok(),
             limit_min: next()?.parse().ok(),
-            nodes: next()?,
+            // Without a node, the words `None assigned`.
+            nodes: Some(next()?)
+                .filter(|nodes| !nodes.contains(' '))
+                .unwrap_or_default()
+                .to_owned(),
+            ..Self::default()
         })
     }
 
@@ -141,66 +118,6 @@ impl AccountedJob {
             || limit
                 .zip(self.elapsed_s)
                 .is_some_and(|(limit, elapsed)| elapsed + warning_s + 60 >= limit)
-    }
-}
-
-/// A task of an array, in the queue or in the accounting records.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ArrayTask {
-    /// The id of its array.
-    pub array: String,
-    /// Its index in the array.
-    pub index: u32,
-    /// Slurm's word for its state.
-    pub state: String,
-    /// Its node; empty before it has one.
-    pub node: String,
-}
-
-impl ArrayTask {
-    /// Its phase.
-    #[must_use]
-    pub fn phase(&self) -> JobPhase {
-        JobPhase::of(&self.state)
-    }
-
-    /// Reads the rows of `TASK_FIELDS`; others, such as one for all tasks that were cancelled before they
-    /// started, are left out.
-    #[must_use]
-    pub fn read(text: &str) -> Vec<Self> {
-        let row = |row: &str| {
-            let mut fields = row.split('|').map(str::trim);
-            Self::of(
-                fields.next()?,
-                fields.next()?,
-                fields.next()?,
-                fields.next()?,
-            )
-        };
-        text.lines().filter_map(row).collect()
-    }
-
-    /// Reads the rows of `ACCOUNT_TASK_FIELDS`; others are left out.
-    #[must_use]
-    pub fn read_accounted(text: &str) -> Vec<Self> {
-        let row = |row: &str| {
-            let mut fields = row.split('|').map(str::trim);
-            let (array, index) = fields.next()?.split_once('_')?;
-            Self::of(array, index, fields.next()?, fields.next()?)
-        };
-        text.lines().filter_map(row).collect()
-    }
-
-    fn of(array: &str, index: &str, state: &str, node: &str) -> Option<Self> {
-        // In the accounting, a task without a node has the words `None assigned`.
-        let node = if node.contains(' ') { "" } else { node };
-        Some(Self {
-            array: Some(array).filter(|id| is_id(id))?.to_owned(),
-            index: index.parse().ok()?,
-            // `CANCELLED by 1000`
-            state: state.split(' ').next()?.to_owned(),
-            node: node.to_owned(),
-        })
     }
 }
 
@@ -232,12 +149,21 @@ mod tests {
 
     use super::*;
 
+    fn queued(text: &str) -> Vec<Job> {
+        text.lines().filter_map(Job::of_queue).collect()
+    }
+
+    fn accounted(text: &str) -> Vec<Job> {
+        text.lines().filter_map(Job::of_accounting).collect()
+    }
+
     #[test]
     fn rows_of_the_queue() {
-        let text = "12|PENDING|gpu|N/A||Priority\n\
-                    13|RUNNING|gpu,debug|2026-11-23T05:44:48|n[1-2]|None\n\
-                    14|PENDING|gpu|N/A||(ReqNodeNotAvail, UnavailableNodes:n1|n2)\nslurm: noise\n";
-        let jobs = QueuedJob::read(text);
+        let jobs = queued(
+            "12|N/A|PENDING|gpu|N/A||Priority\n\
+             13|N/A|RUNNING|gpu,debug|2026-11-23T05:44:48|n[1-2]|None\n\
+             14|N/A|PENDING|gpu|N/A||(ReqNodeNotAvail, UnavailableNodes:n1|n2)\nslurm: noise\n",
+        );
         assert_eq!(jobs.len(), 3);
         assert_eq!(
             (jobs[0].phase(), &jobs[0].start),
@@ -252,8 +178,7 @@ mod tests {
 
     #[test]
     fn rows_of_the_accounting() {
-        let text = "12|CANCELLED by 1000|0:15|31|240|n1\n13|COMPLETED|0:0|5|Partition_Limit|n2\n";
-        let jobs = AccountedJob::read(text);
+        let jobs = accounted("12|CANCELLED by 1000|31|240|n1\n13|COMPLETED|5|Partition_Limit|n2\n");
         assert_eq!(jobs[0].state, "CANCELLED");
         assert_eq!(
             (jobs[0].elapsed_s, jobs[0].limit_min),
@@ -264,21 +189,27 @@ mod tests {
 
     #[test]
     fn rows_of_an_arrays_tasks() {
-        let queued = "7|0|RUNNING|n1\n7|1|PENDING|\n7|N/A|CANCELLED|\n7|2-9%2|PENDING|\n";
-        let tasks = ArrayTask::read(queued);
-        let read = |task: &ArrayTask| (task.index, task.phase(), task.node.clone());
+        let tasks = queued(
+            "7|0|RUNNING|gpu|N/A|n1|None\n7|1|PENDING|gpu|N/A||Priority\n\
+             7|N/A|CANCELLED|gpu|N/A||None\n7|2-9%2|PENDING|gpu|N/A||None\n",
+        );
+        let read = |task: &Job| (task.index, task.phase(), task.nodes.clone());
         assert_eq!(
             tasks.iter().map(read).collect::<Vec<_>>(),
             [
-                (0, JobPhase::Active, "n1".to_owned()),
-                (1, JobPhase::Waiting, String::new())
+                (Some(0), JobPhase::Active, "n1".to_owned()),
+                (Some(1), JobPhase::Waiting, String::new()),
+                (None, JobPhase::Over, String::new()),
+                (None, JobPhase::Waiting, String::new()),
             ]
         );
-        let accounted = "7_0|CANCELLED by 0|n1\n7_1|CANCELLED|None assigned\n7_[2-9%2]|PENDING|\n";
-        let tasks = ArrayTask::read_accounted(accounted);
-        assert_eq!(tasks.len(), 2);
-        assert_eq!((&*tasks[0].state, &*tasks[0].node), ("CANCELLED", "n1"));
-        assert_eq!(tasks[1].node, "");
+        let tasks = accounted(
+            "7_0|CANCELLED by 0|1|60|n1\n7_1|CANCELLED|0|60|None assigned\n7_[2-9%2]|PENDING|0|60|\n",
+        );
+        let indices: Vec<Option<u32>> = tasks.iter().map(|task| task.index).collect();
+        assert_eq!(indices, [Some(0), Some(1), None]);
+        assert_eq!((&*tasks[0].state, &*tasks[0].nodes), ("CANCELLED", "n1"));
+        assert_eq!(tasks[1].nodes, "");
     }
 
     #[test]
@@ -290,13 +221,13 @@ mod tests {
     }
 
     #[rstest]
-    #[case("FAILED|130:0|61|3", true)]
-    #[case("FAILED|130:0|50|240", false)]
-    #[case("TIMEOUT|0:0|50|240", true)]
-    #[case("FAILED|130:0||", false)]
+    #[case("FAILED|61|3", true)]
+    #[case("FAILED|50|240", false)]
+    #[case("TIMEOUT|50|240", true)]
+    #[case("FAILED||", false)]
     fn a_job_reaches_its_limit_when_it_is_warned(#[case] row: &str, #[case] expected: bool) {
         let row = format!("12|{row}|n1\n");
-        assert_eq!(AccountedJob::read(&row)[0].reached_its_limit(90), expected);
+        assert_eq!(accounted(&row)[0].reached_its_limit(90), expected);
     }
 
     #[rstest]

@@ -181,7 +181,7 @@ fn a_job_that_ends_before_the_run_is_no_success() {
         "time_limit: 1h\nengine: unix:///nowhere.sock\nprolog: |\n  echo 'module: no such module' >&2\n  false\n",
     );
     fake.set("after", "GONE");
-    fake.set("accounts", "7|NODE_FAIL|0:0|3|60|n1\n");
+    fake.set("accounts", "7|NODE_FAIL|3|60|n1\n");
     fake.user
         .run(&[])
         .exits(3)

@@ -13,6 +13,7 @@ use super::workers::gpus_of_workers;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::signals::{self, STOPPING, SignalTarget};
+use crate::app::site::end::commands;
 use crate::app::{follow, open};
 use crate::batch::journal::BatchWhat;
 use crate::batch::run::{BatchEnded, BatchJob, BatchSession, Emitter, Workers, execute, workers};
@@ -85,6 +86,27 @@ pub struct Followed {
     pub notes: Vec<String>,
 }
 
+impl Followed {
+    /// How a batch ended, and why if it ended early.
+    pub fn of(
+        global: &GlobalOptions,
+        directory: &Record,
+        exit: ExitCode,
+        verdict: Option<BatchVerdict>,
+        because: Option<String>,
+    ) -> Self {
+        let continues = matches!(exit, ExitCode::Interrupted | ExitCode::Host) || because.is_some();
+        let [evidence, resume] = ways_on(global, directory).map(|line| continues.then_some(line));
+        // The verdict names its evidence.
+        let evidence = evidence.filter(|_| verdict.is_none());
+        Self {
+            exit,
+            verdict,
+            notes: because.into_iter().chain(evidence).chain(resume).collect(),
+        }
+    }
+}
+
 /// Executes what is left of a batch, and judges it.
 pub async fn follow(
     global: &GlobalOptions,
@@ -126,8 +148,6 @@ pub async fn follow(
     };
     let signals = signals::handle_signals(subject);
     let ended = execute(&batch).await;
-    let evidence = format!("  evidence: {}", directory.path().display());
-    let resume = format!("  resume it: {} resume {id}", global.home.program());
     let concluded = match &ended {
         Ok(ended) => conclude(global, &batch, ended).await,
         Err(error) => {
@@ -137,6 +157,7 @@ pub async fn follow(
                 node: slurm::node_of_process(),
             };
             let _ = batch.record(end);
+            let [evidence, resume] = ways_on(global, &directory);
             Err(Failure::host(format!("{error}\n{evidence}\n{resume}")))
         }
     };
@@ -146,15 +167,14 @@ pub async fn follow(
     let _ = watcher.join();
     let (exit, verdict) = concluded?;
     let because = ended.ok().and_then(|ended| ended.because);
-    let continues = matches!(exit, ExitCode::Interrupted | ExitCode::Host) || because.is_some();
-    // The verdict names its evidence.
-    let evidence = (continues && verdict.is_none()).then_some(evidence);
-    let resume = continues.then_some(resume);
-    Ok(Followed {
-        exit,
-        verdict,
-        notes: because.into_iter().chain(evidence).chain(resume).collect(),
-    })
+    Ok(Followed::of(global, &directory, exit, verdict, because))
+}
+
+/// Where the evidence of a batch is, and how to resume it.
+fn ways_on(global: &GlobalOptions, directory: &Record) -> [String; 2] {
+    let evidence = directory.path().display();
+    let resume = commands(&global.home, directory, &[("resume", "resume")]);
+    [format!("  evidence: {evidence}"), format!("  {resume}")]
 }
 
 /// Judges a batch unless it was stopped, and records how it ended.

@@ -2,13 +2,11 @@
 
 use std::io::IsTerminal as _;
 
-use jiff::Timestamp;
-
 use super::waiting::Waiting;
 use crate::app::estimate;
 use crate::app::options::GlobalOptions;
 use crate::app::watch::{self, Reporter};
-use crate::slurm::QueuedJob;
+use crate::slurm::Job;
 use crate::store::RunDirectory;
 use crate::store::journal::{Event, What};
 
@@ -34,7 +32,7 @@ impl<'a> Display<'a> {
     }
 
     /// Shows where a job stands in the queue.
-    pub fn waits(&mut self, job: &QueuedJob, position: Option<(usize, usize)>) {
+    pub fn waits(&mut self, job: &Job, position: Option<(usize, usize)>) {
         self.waiting.show(job, position);
     }
 
@@ -63,16 +61,8 @@ impl<'a> Display<'a> {
             self.waiting.note(text);
             return;
         };
-        reporter.event(&Event {
-            time: Timestamp::now(),
-            node: "local".to_owned(),
-            container: None,
-            step: None,
-            name: None,
-            what: What::Warning {
-                text: text.to_owned(),
-            },
-        });
+        let text = text.to_owned();
+        reporter.event(&Event::new("local", None, What::Warning { text }));
     }
 
     /// Leaves the terminal as it should be.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::follow::End;
 use super::record::{self, Submission};
 use crate::app::failure::Failure;
@@ -13,8 +15,7 @@ use crate::report::Entry;
 use crate::results::verdict::ExitCode;
 use crate::run::judge_run;
 use crate::site::time_limit::warning_s;
-use crate::slurm::{AccountedJob, JobPhase, Slurm};
-use crate::store::journal::AbortReason;
+use crate::slurm::{Job, JobPhase, Slurm};
 use crate::store::open::read_text_beneath;
 use crate::store::{Home, Record, RunDirectory};
 use retrial_readings::sanitize;
@@ -28,10 +29,34 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Bytes of it that are read.
 const OUTPUT: u64 = 16 << 20;
 
-/// A command for a run or a batch in this home.
+/// Commands for a run or a batch in this home: `follow it: retrial resume ID    stop it: retrial stop ID`.
 #[must_use]
-pub fn command(home: &Home, words: &str, run: &Record) -> String {
-    format!("{} {words} {}", home.program(), run.id())
+pub fn commands(home: &Home, of: &Record, words: &[(&str, &str)]) -> String {
+    let (program, id) = (home.program(), of.id());
+    let words = words.iter();
+    let commands = words.map(|(what, command)| format!("{what} it: {program} {command} {id}"));
+    commands.collect::<Vec<_>>().join("    ")
+}
+
+/// Says that a run or a batch continues, and how to follow and stop it.
+#[must_use]
+pub fn continues(home: &Home, of: &Record, what: &str) -> String {
+    let commands = commands(home, of, &[("follow", "resume"), ("stop", "stop")]);
+    format!("{what} continues\n  {commands}")
+}
+
+/// Prints what was submitted, which nobody follows.
+pub fn print_detached(global: &GlobalOptions, of: &Record, json: &Value, note: &str) {
+    if global.output == Output::Json {
+        terminal::print_json(json);
+    } else {
+        terminal::print(&format!("{}\n", of.id()));
+    }
+    if !global.quiet {
+        let words = [("follow", "resume"), ("judge", "judge"), ("stop", "stop")];
+        let commands = commands(&global.home, of, &words);
+        terminal::note(&format!("{note}  {commands}"));
+    }
 }
 
 /// Prints how it ended, and returns the exit code.
@@ -44,11 +69,8 @@ pub async fn conclude(
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
     let submission = record::latest(run)?.unwrap_or_default();
-    let resume = command(&global.home, "resume", run);
-    let go_on = format!(
-        "  evidence: {}\n  resume it: {resume}",
-        run.path().display()
-    );
+    let resume = commands(&global.home, run, &[("resume", "resume")]);
+    let go_on = format!("  evidence: {}\n  {resume}", run.path().display());
     match end {
         End::Run {
             code,
@@ -63,7 +85,8 @@ pub async fn conclude(
                 let verdict = if judged { "" } else { "no verdict: " };
                 Some(format!("{verdict}{why}"))
             } else {
-                reason.filter(|_| !judged).map(|reason| no_verdict(&reason))
+                let reason = reason.filter(|_| !judged);
+                reason.map(|reason| format!("no verdict: {reason}"))
             };
             if judged {
                 print_verdict(global, run, require_accuracy)?;
@@ -72,7 +95,7 @@ pub async fn conclude(
                 if let Some(why) = why {
                     terminal::note(&format!("{why}\n{go_on}"));
                 } else if exit == ExitCode::Host {
-                    terminal::note(&format!("  resume it: {resume}"));
+                    terminal::note(&format!("  {resume}"));
                 }
             }
             Ok(exit)
@@ -92,11 +115,7 @@ pub async fn conclude(
         ))),
         End::Left => {
             if !global.quiet {
-                let follow = command(&global.home, "resume", run);
-                let stop = command(&global.home, "stop", run);
-                terminal::note(&format!(
-                    "job {id} continues\n  follow it: {follow}    stop it: {stop}"
-                ));
+                terminal::note(&continues(&global.home, run, &format!("job {id}")));
             }
             Ok(ExitCode::Interrupted)
         }
@@ -114,10 +133,6 @@ fn print_verdict(
     let entry = Entry::new(evidence, &verdict).of_run(&global.home, &plan);
     follow::print(global, &entry);
     Ok(())
-}
-
-fn no_verdict(reason: &AbortReason) -> String {
-    format!("no verdict: {reason}")
 }
 
 /// Why a run was stopped that nobody wanted to stop: a node that failed, its time limit, or somebody's scancel.
@@ -141,7 +156,7 @@ async fn why_stopped(slurm: &Slurm, submission: &Submission, id: &str) -> (ExitC
         return (ExitCode::Host, why);
     }
     let limit = Duration::from_secs(submission.time_limit_s);
-    let reached = |job: &AccountedJob| job.reached_its_limit(warning_s(limit));
+    let reached = |job: &Job| job.reached_its_limit(warning_s(limit));
     if job.as_ref().is_some_and(reached) {
         let limit = format::limit(limit.as_secs());
         let why = format!(

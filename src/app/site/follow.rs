@@ -9,7 +9,7 @@ use super::display::Display;
 use super::events::Events;
 use super::question::{Answer, Questions};
 use super::record::{self, JobWhat};
-use super::stopping::{END, Stopping};
+use super::stopping::Stopping;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::slurm::{JobPhase, Slurm};
@@ -17,7 +17,7 @@ use crate::store::journal::{AbortReason, What};
 use crate::store::{RunDirectory, StoreError};
 
 /// Between two looks at the shared directory: two files are opened in each.
-pub const LOOK: Duration = Duration::from_millis(500);
+const LOOK: Duration = Duration::from_millis(500);
 /// How long the journal of a job that is over may take to arrive through a network file system.
 pub const ARRIVAL: Duration = Duration::from_secs(5);
 /// How long a job that Slurm does not know is looked for.
@@ -58,8 +58,6 @@ pub struct Following<'a> {
     /// The run began in this job.
     has_begun: bool,
     judged: bool,
-    /// The controller did not answer last time.
-    is_away: bool,
     /// As far as it is known.
     phase: JobPhase,
     missing: Option<Instant>,
@@ -87,7 +85,6 @@ impl<'a> Following<'a> {
             stopping: None,
             has_begun: false,
             judged: false,
-            is_away: false,
             phase: JobPhase::Waiting,
             missing: None,
             over: None,
@@ -101,17 +98,18 @@ impl<'a> Following<'a> {
             if let Some(end) = self.look() {
                 break end;
             }
-            if let Some(answer) = self.questions.next().await {
+            let note = |text: &str| self.display.tell(text);
+            if let Some(answer) = self.questions.next(note).await {
                 self.take(answer);
             }
-            self.end_it().await?;
-            tokio::select! {
-                () = tokio::time::sleep(LOOK) => {}
-                wish = signals.next() => {
-                    if wish == Wish::Leave || self.stop()? {
-                        break End::Left;
-                    }
-                }
+            if let Some(stopping) = &mut self.stopping {
+                let note = |text: &str| self.display.tell(text);
+                stopping.next(self.phase, note).await?;
+            }
+            match signals.pause().await {
+                Some(Wish::Leave) => break End::Left,
+                Some(Wish::Stop) if self.stop()? => break End::Left,
+                _ => {}
             }
         };
         self.display.finish();
@@ -127,13 +125,10 @@ impl<'a> Following<'a> {
         if self.stopping.is_some() {
             return Ok(true);
         }
-        record::record(self.run, JobWhat::StopRequested)?;
-        self.display.tell(&format!(
-            "stopping job {}; a second signal leaves it to Slurm",
-            self.id
-        ));
+        let note = |text: &str| self.display.tell(text);
+        let (slurm, id) = (self.slurm.clone(), self.id.clone());
+        self.stopping = Some(Stopping::start(slurm, id, self.run, note)?);
         self.questions.ask_now();
-        self.stopping = Some(Stopping::start(self.slurm.clone(), self.id.clone()));
         Ok(false)
     }
 
@@ -173,55 +168,26 @@ impl<'a> Following<'a> {
     }
 
     fn take(&mut self, answer: Answer) {
-        let was_away = std::mem::replace(&mut self.is_away, matches!(answer, Answer::Away(_)));
-        if was_away && !self.is_away {
-            self.display.tell("Slurm answers again");
-        }
-        if !matches!(answer, Answer::Missing | Answer::Away(_)) {
-            self.missing = None;
-        }
-        match answer {
-            Answer::Away(error) if !was_away => {
-                self.display.tell(&format!("waiting for Slurm: {error}"));
+        let Answer::Known(job, position) = answer else {
+            self.missing.get_or_insert_with(Instant::now);
+            return;
+        };
+        self.missing = None;
+        match job.phase() {
+            JobPhase::Over => {
+                self.phase = JobPhase::Over;
+                let ended = || (job.state, Instant::now());
+                self.over.get_or_insert_with(ended);
             }
-            Answer::Away(_) => {}
-            Answer::Missing => drop(self.missing.get_or_insert_with(Instant::now)),
-            Answer::Accounted(state) => self.ended(state),
-            Answer::Known(job, _) if job.phase() == JobPhase::Over => self.ended(job.state),
             // An answer may be older than what the job has written since.
-            Answer::Known(..) if self.phase == JobPhase::Active => {}
-            Answer::Known(job, position) if job.phase() == JobPhase::Waiting => {
-                self.display.waits(&job, position);
-            }
-            Answer::Known(job, _) => {
+            _ if self.phase == JobPhase::Active => {}
+            JobPhase::Waiting => self.display.waits(&job, position),
+            JobPhase::Active => {
                 self.phase = JobPhase::Active;
                 let text = format!("job {} runs on {}", job.id, job.nodes);
                 self.display.tell(&text);
             }
         }
-    }
-
-    fn ended(&mut self, state: String) {
-        self.phase = JobPhase::Over;
-        self.over.get_or_insert_with(|| (state, Instant::now()));
-    }
-
-    /// Has Slurm end the job, if a person wants that.
-    async fn end_it(&mut self) -> Result<(), Failure> {
-        let Some(stopping) = &mut self.stopping else {
-            return Ok(());
-        };
-        if stopping.is_over() {
-            return Err(Failure::host(format!(
-                "job {id} has not ended {} after it was cancelled\n  see it: squeue -j {id}",
-                crate::format::limit(END.as_secs()),
-                id = self.id
-            )));
-        }
-        if let Some(error) = stopping.next(self.phase).await {
-            self.display.tell(&format!("waiting for Slurm: {error}"));
-        }
-        Ok(())
     }
 }
 
@@ -256,12 +222,13 @@ impl Signals {
         })
     }
 
-    /// Waits for the next one.
-    pub async fn next(&mut self) -> Wish {
+    /// Waits between two looks, and returns what a signal wants meanwhile.
+    pub async fn pause(&mut self) -> Option<Wish> {
         tokio::select! {
-            _ = self.interrupt.recv() => Wish::Stop,
-            _ = self.terminate.recv() => Wish::Stop,
-            _ = self.hangup.recv() => Wish::Leave,
+            () = tokio::time::sleep(LOOK) => None,
+            _ = self.interrupt.recv() => Some(Wish::Stop),
+            _ = self.terminate.recv() => Some(Wish::Stop),
+            _ = self.hangup.recv() => Some(Wish::Leave),
         }
     }
 }

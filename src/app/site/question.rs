@@ -7,26 +7,24 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::task::JoinHandle;
 
-use crate::slurm::{JobPhase, QueuedJob, Slurm, SlurmError};
+use crate::slurm::{Job, JobPhase, Slurm, SlurmError};
 
 /// What Slurm says of a job.
 pub enum Answer {
     /// The job, and its place in the queue.
-    Known(QueuedJob, Option<(usize, usize)>),
-    /// How it ended, by the accounting.
-    Accounted(String),
+    Known(Job, Option<(usize, usize)>),
     /// Nothing.
     Missing,
-    /// It does not answer.
-    Away(SlurmError),
 }
 
 /// A question that is asked again and again.
 pub struct Questions<T> {
-    ask: Box<dyn Fn() -> BoxFuture<'static, T> + Send>,
+    ask: Box<dyn Fn() -> BoxFuture<'static, Result<T, SlurmError>> + Send>,
     started: Instant,
     asked: Option<Instant>,
-    pending: Option<JoinHandle<T>>,
+    pending: Option<JoinHandle<Result<T, SlurmError>>>,
+    /// The controller did not answer last time.
+    pub is_away: bool,
 }
 
 impl Questions<Answer> {
@@ -38,12 +36,15 @@ impl Questions<Answer> {
 
 impl<T: Send + 'static> Questions<T> {
     /// Asks in this way.
-    pub fn new(ask: impl Fn() -> BoxFuture<'static, T> + Send + 'static) -> Self {
+    pub fn new(
+        ask: impl Fn() -> BoxFuture<'static, Result<T, SlurmError>> + Send + 'static,
+    ) -> Self {
         Self {
             ask: Box::new(ask),
             started: Instant::now(),
             asked: None,
             pending: None,
+            is_away: false,
         }
     }
 
@@ -52,8 +53,9 @@ impl<T: Send + 'static> Questions<T> {
         self.asked = None;
     }
 
-    /// Asks if it is time to, and returns an answer if there is a new one.
-    pub async fn next(&mut self) -> Option<T> {
+    /// Asks if it is time to, and returns an answer if there is a new one. Notes when the controller ceases
+    /// to answer, and when it answers again.
+    pub async fn next(&mut self, note: impl FnOnce(&str)) -> Option<T> {
         let pause = match self.started.elapsed().as_secs() {
             0..60 => Duration::from_secs(2),
             60..600 => Duration::from_secs(10),
@@ -65,27 +67,48 @@ impl<T: Send + 'static> Questions<T> {
             self.pending = Some(tokio::spawn((self.ask)()));
         }
         let answered = self.pending.take_if(|answer| answer.is_finished())?;
-        answered.await.ok()
+        let answer = answered.await.ok()?;
+        let was_away = std::mem::replace(&mut self.is_away, answer.is_err());
+        match &answer {
+            Ok(_) if was_away => note("Slurm answers again"),
+            Err(error) if !was_away => note(&format!("waiting for Slurm: {error}")),
+            _ => {}
+        }
+        answer.ok()
     }
 }
 
-/// The controller is asked first, then the accounting.
-async fn answer(slurm: Slurm, id: String, since: String) -> Answer {
-    let jobs = match slurm.queued().await {
-        Ok(jobs) => jobs,
-        Err(error) => return Answer::Away(error),
+async fn answer(slurm: Slurm, id: String, since: String) -> Result<Answer, SlurmError> {
+    let Some(job) = jobs(&slurm, &id, &since, None).await?.pop() else {
+        return Ok(Answer::Missing);
     };
-    if let Some(job) = jobs.into_iter().find(|job| job.id == id) {
-        let position = match job.phase() {
-            JobPhase::Waiting => slurm.position(&job).await.ok().flatten(),
-            _ => None,
+    let position = match job.phase() {
+        JobPhase::Waiting => slurm.position(&job).await.ok().flatten(),
+        _ => None,
+    };
+    Ok(Answer::Known(job, position))
+}
+
+/// The job with an id, or the tasks of an array that has so many. The controller is asked first, then the
+/// accounting for those that it does not have.
+pub async fn jobs(
+    slurm: &Slurm,
+    id: &str,
+    since: &str,
+    tasks: Option<usize>,
+) -> Result<Vec<Job>, SlurmError> {
+    let mut jobs = slurm.queued().await?;
+    jobs.retain(|job| job.id == id && job.index.is_some() == tasks.is_some());
+    if jobs.len() < tasks.unwrap_or(1) {
+        let accounted = slurm.accounted(since).await.unwrap_or_default();
+        let is_new = |job: &Job| {
+            job.id == id
+                && job.index.is_some() == tasks.is_some()
+                && job.phase() == JobPhase::Over
+                && !jobs.iter().any(|known| known.index == job.index)
         };
-        return Answer::Known(job, position);
+        let new: Vec<Job> = accounted.into_iter().filter(is_new).collect();
+        jobs.extend(new);
     }
-    let accounted = slurm.accounted(&since).await.unwrap_or_default();
-    let mut accounted = accounted.into_iter().rev();
-    match accounted.find(|job| job.id == id && job.phase() == JobPhase::Over) {
-        Some(job) => Answer::Accounted(job.state),
-        None => Answer::Missing,
-    }
+    Ok(jobs)
 }

@@ -127,14 +127,7 @@ pub fn submitting(run: &RunDirectory, site: &str, job: String) -> Result<(), Sto
 
 /// Writes an event of the run as a whole into its journal.
 pub fn write(run: &RunDirectory, what: What) -> Result<(), StoreError> {
-    Journal::open(&run.journal())?.write(&Event {
-        time: Timestamp::now(),
-        node: "local".to_owned(),
-        container: None,
-        step: None,
-        name: None,
-        what,
-    })
+    Journal::open(&run.journal())?.write(&Event::new("local", None, what))
 }
 
 /// The latest submission of a run or an array; none if there was none.

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::end::{command, conclude};
+use super::end::{conclude, print_detached};
 use super::find::{self, Found};
 use super::follow::{End, Following};
 use super::incoming::Incoming;
 use super::record::{self, SITE, SiteRequest};
 use super::request::{SiteRun, Target};
-use super::submit::{self, Job, Request};
+use super::submit::{self, Request, SubmittedJob};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, PlanRequest, RunRequest};
 use crate::app::{approval, lock_file, open, prepare, runtime, terminal};
@@ -45,7 +45,9 @@ pub fn run(
         let request = Request::of_run(&directory, &site.target);
         let job = submit::submit_once(&slurm, &request, global.quiet).await?;
         if detach {
-            print_detached(global, &directory, &job);
+            let json = json!({ "run": directory.id(), "path": directory.path(), "job": job.id });
+            let note = format!("submitted job {}\n", job.id);
+            print_detached(global, &directory, &json, &note);
             return Ok(ExitCode::Success);
         }
         follow(global, &slurm, &directory, job, execution.require_accuracy).await
@@ -129,37 +131,15 @@ async fn follow(
     global: &GlobalOptions,
     slurm: &Slurm,
     directory: &RunDirectory,
-    job: Job,
+    job: SubmittedJob,
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
     if !global.quiet && global.output == Output::Text {
-        let how = if job.found { "found" } else { "submitted" };
-        terminal::note(&format!("run {}: {how} job {}", directory.id(), job.id));
+        terminal::note(&format!("run {}: {job}", directory.id()));
     }
     let following = Following::new(global, slurm, directory, job.id.clone(), false)?;
     let end = following.until_the_end().await?;
     conclude(global, slurm, directory, &job.id, end, require_accuracy).await
-}
-
-fn print_detached(global: &GlobalOptions, directory: &RunDirectory, job: &Job) {
-    let id = directory.id();
-    terminal::print(&match global.output {
-        Output::Json => format!(
-            "{}\n",
-            json!({ "run": id, "path": directory.path(), "job": job.id })
-        ),
-        _ => format!("{id}\n"),
-    });
-    if !global.quiet {
-        let with = |words: &str| command(&global.home, words, directory);
-        terminal::note(&format!(
-            "submitted job {}\n  follow it: {}    judge it: {}    stop it: {}",
-            job.id,
-            with("resume"),
-            with("judge"),
-            with("stop")
-        ));
-    }
 }
 
 /// Stops a run's job: Retrial in it ends the benchmark and keeps its evidence, later Slurm ends it.

@@ -1,16 +1,20 @@
-//! Has Slurm end a job: TERM to Retrial in it first, which ends the benchmark, keeps its evidence and
+//! Has Slurm end a job that a person wants to end: TERM to Retrial in it first, which ends the benchmark, keeps its evidence and
 //! removes its container; after a while the job.
 
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinHandle;
 
+use super::record::{self, JobWhat};
+use crate::app::failure::Failure;
+use crate::format;
 use crate::slurm::{JobPhase, Slurm, SlurmError};
+use crate::store::{Record, StoreError};
 
 /// How long Retrial may take in its job.
 const GRACE: Duration = Duration::from_secs(90);
 /// How long Slurm may take after that.
-pub const END: Duration = Duration::from_mins(3);
+const END: Duration = Duration::from_mins(3);
 /// Before a call that failed is made again.
 const AGAIN: Duration = Duration::from_secs(5);
 
@@ -37,39 +41,49 @@ enum Order {
 }
 
 impl Stopping {
-    /// From now on.
-    pub fn start(slurm: Slurm, id: String) -> Self {
-        Self {
+    /// Ends the job of a run or an array from now on, and records that.
+    pub fn start(
+        slurm: Slurm,
+        id: String,
+        directory: &Record,
+        note: impl FnOnce(&str),
+    ) -> Result<Self, StoreError> {
+        record::record(directory, JobWhat::StopRequested)?;
+        note(&format!(
+            "stopping job {id}; a second signal leaves it to Slurm"
+        ));
+        Ok(Self {
             slurm,
             id,
             since: Instant::now(),
             call: None,
             tried: None,
             taken: None,
-        }
+        })
     }
 
-    /// Whether Slurm has had its time, too.
-    pub fn is_over(&self) -> bool {
-        self.since.elapsed() > GRACE + END
-    }
-
-    /// Calls scancel for a job in this phase, if that is due. Returns why the last call failed.
-    pub async fn next(&mut self, phase: JobPhase) -> Option<SlurmError> {
-        let mut failed = None;
+    /// Calls scancel for a job in this phase, if that is due. Notes why the last call failed.
+    pub async fn next(&mut self, phase: JobPhase, note: impl FnOnce(&str)) -> Result<(), Failure> {
         if let Some(call) = self.call.take_if(|call| call.is_finished())
             && let Ok(result) = call.await
         {
             match result {
                 Ok(order) => self.taken = Some(order),
-                Err(error) => failed = Some(error),
+                Err(error) => note(&format!("waiting for Slurm: {error}")),
             }
         }
         let order = match phase {
+            JobPhase::Over => return Ok(()),
+            _ if self.since.elapsed() > GRACE + END => {
+                return Err(Failure::host(format!(
+                    "job {id} has not ended {} after it was cancelled\n  see it: squeue -j {id}",
+                    format::limit(END.as_secs()),
+                    id = self.id
+                )));
+            }
             _ if self.since.elapsed() > GRACE => Order::Cancel,
             JobPhase::Waiting => Order::Withdraw,
             JobPhase::Active => Order::Terminate,
-            JobPhase::Over => return None,
         };
         let is_due = match self.tried {
             Some((tried, at)) if tried == order => at.elapsed() > AGAIN,
@@ -87,6 +101,6 @@ impl Stopping {
                 .map(|()| order)
             }));
         }
-        failed
+        Ok(())
     }
 }

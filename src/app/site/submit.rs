@@ -1,6 +1,7 @@
 //! Submits a run's job or a batch's array, one at a time whatever was lost on the way: a job is looked up by
 //! its name before another is submitted, and a submission without a reply is looked up too.
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use super::record::{self, JobWhat, SCRIPT, SITE};
@@ -8,7 +9,7 @@ use super::request::Target;
 use crate::app::failure::Failure;
 use crate::app::terminal;
 use crate::site::script::Work;
-use crate::slurm::{JobPhase, QueuedJob, Slurm, SlurmError};
+use crate::slurm::{Job, JobPhase, Slurm, SlurmError};
 use crate::store::lock::FileLock;
 use crate::store::run_directory::write_atomically;
 use crate::store::{Record, RunDirectory};
@@ -22,11 +23,19 @@ const LOOKS: u32 = 3;
 
 /// A job that was found or made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Job {
+pub struct SubmittedJob {
     /// Its id.
     pub id: String,
     /// It was there before.
     pub found: bool,
+}
+
+/// `submitted job 7`, `found job 7`
+impl fmt::Display for SubmittedJob {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let how = if self.found { "found" } else { "submitted" };
+        write!(formatter, "{how} job {}", self.id)
+    }
 }
 
 /// What is submitted.
@@ -54,7 +63,7 @@ impl<'a> Request<'a> {
     }
 
     /// The job that there is, among those of its name.
-    fn existing<'j>(&self, jobs: &'j [QueuedJob]) -> Result<Option<&'j QueuedJob>, Failure> {
+    fn existing<'j>(&self, jobs: &'j [Job]) -> Result<Option<&'j Job>, Failure> {
         let mut latest_first = jobs.iter().rev();
         let Some(run) = self.run else {
             // An array is submitted once: for what is left of it there is another one.
@@ -71,7 +80,7 @@ pub async fn submit_once(
     slurm: &Slurm,
     request: &Request<'_>,
     quiet: bool,
-) -> Result<Job, Failure> {
+) -> Result<SubmittedJob, Failure> {
     let directory = request.directory;
     let lock = directory.join("submit.lock");
     let _lock = FileLock::take(&lock, directory.id())?;
@@ -87,27 +96,23 @@ pub async fn submit_once(
 }
 
 /// The job that is not over.
-pub async fn living(
-    slurm: &Slurm,
-    run: &Record,
-    quiet: bool,
-) -> Result<Option<QueuedJob>, Failure> {
+pub async fn living(slurm: &Slurm, run: &Record, quiet: bool) -> Result<Option<Job>, Failure> {
     let (jobs, _) = patiently(slurm, run, quiet).await?;
     Ok(jobs.into_iter().rev().find(is_living))
 }
 
 /// Whether a job waits or runs.
-pub fn is_living(job: &QueuedJob) -> bool {
+pub fn is_living(job: &Job) -> bool {
     job.phase() != JobPhase::Over
 }
 
-fn found(run: &Record, job: &QueuedJob) -> Result<Job, Failure> {
+fn found(run: &Record, job: &Job) -> Result<SubmittedJob, Failure> {
     let known = record::latest(run)?.and_then(|latest| latest.id);
     let id = job.id.clone();
     if known.as_ref() != Some(&id) {
         record::record(run, JobWhat::Submitted { id: id.clone() })?;
     }
-    Ok(Job { id, found: true })
+    Ok(SubmittedJob { id, found: true })
 }
 
 async fn submit(
@@ -115,7 +120,7 @@ async fn submit(
     request: &Request<'_>,
     earlier: &[String],
     quiet: bool,
-) -> Result<Job, Failure> {
+) -> Result<SubmittedJob, Failure> {
     let Request {
         directory: run,
         target,
@@ -143,7 +148,7 @@ async fn submit(
         let error = match slurm.submit(&script).await {
             Ok(id) => {
                 record::record(run, JobWhat::Submitted { id: id.clone() })?;
-                return Ok(Job { id, found: false });
+                return Ok(SubmittedJob { id, found: false });
             }
             Err(error @ SlurmError::Start { .. }) => return refused(run, target, &error),
             Err(error) => error,
@@ -153,7 +158,7 @@ async fn submit(
         for look in 1..=LOOKS {
             let (jobs, away) = patiently(slurm, run, quiet).await?;
             was_away |= away;
-            let new = |job: &&QueuedJob| !earlier.contains(&job.id);
+            let new = |job: &&Job| !earlier.contains(&job.id);
             if let Some(job) = jobs.iter().rev().find(new) {
                 return found(run, job);
             }
@@ -173,7 +178,7 @@ pub async fn patiently(
     slurm: &Slurm,
     run: &Record,
     quiet: bool,
-) -> Result<(Vec<QueuedJob>, bool), Failure> {
+) -> Result<(Vec<Job>, bool), Failure> {
     let since = Instant::now();
     let mut was_away = false;
     loop {
@@ -196,7 +201,7 @@ pub async fn patiently(
     }
 }
 
-fn refused(run: &Record, target: &Target, error: &SlurmError) -> Result<Job, Failure> {
+fn refused(run: &Record, target: &Target, error: &SlurmError) -> Result<SubmittedJob, Failure> {
     let message = error.to_string();
     record::record(run, JobWhat::Refused { message })?;
     let given = target.given();

@@ -6,7 +6,7 @@ use console::{Term, truncate_str};
 
 use crate::app::terminal;
 use crate::report::progress::sentence;
-use crate::slurm::QueuedJob;
+use crate::slurm::Job;
 
 /// The line of a job that waits.
 pub struct Waiting {
@@ -31,7 +31,7 @@ impl Waiting {
     }
 
     /// Shows where the job stands.
-    pub fn show(&mut self, job: &QueuedJob, position: Option<(usize, usize)>) {
+    pub fn show(&mut self, job: &Job, position: Option<(usize, usize)>) {
         // A place in the queue changes often: a log is for what the job is waiting for.
         let reason = format!("{} {}", job.state, job.reason);
         self.status(&text(job, position), reason);
@@ -73,7 +73,7 @@ impl Waiting {
 }
 
 /// `job 12 is pending (Priority), place 3 of 7 in partition gpu, may start 2026-11-23T06:00:00`
-fn text(job: &QueuedJob, position: Option<(usize, usize)>) -> String {
+fn text(job: &Job, position: Option<(usize, usize)>) -> String {
     let reason = match job.reason.as_str() {
         "" | "None" => String::new(),
         reason => format!(" ({})", reason.trim_matches(['(', ')'])),
@@ -99,13 +99,12 @@ mod tests {
 
     #[test]
     fn a_job_in_the_queue() {
-        let mut job = QueuedJob {
+        let mut job = Job {
             id: "12".to_owned(),
             state: "PENDING".to_owned(),
             partition: "gpu".to_owned(),
-            start: None,
-            nodes: String::new(),
             reason: "None".to_owned(),
+            ..Job::default()
         };
         assert_eq!(text(&job, None), "job 12 is pending");
         job.reason = "(Priority)".to_owned();

@@ -116,6 +116,19 @@ pub enum BatchWhat {
     },
 }
 
+impl BatchWhat {
+    /// This process takes up a batch with so many trial runs.
+    #[must_use]
+    pub fn began(batch: &str, trial_runs: usize) -> Self {
+        Self::BatchBegan {
+            batch: batch.to_owned(),
+            trial_runs,
+            pid: std::process::id(),
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}
+
 /// How a trial run ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrialRunEnd {

@@ -14,8 +14,8 @@ const HOST: u8 = 3;
 /// Where a batch stands.
 #[derive(Debug, Clone, Default)]
 pub struct BatchState {
-    /// A process took it up.
-    pub begun: bool,
+    /// How often a process took it up.
+    pub sessions: usize,
     /// When the first did.
     pub since: Option<Timestamp>,
     /// Its trial runs, by number.
@@ -83,7 +83,7 @@ impl BatchState {
                 if self.over.take().is_some() {
                     self.attempts_anew();
                 }
-                self.begun = true;
+                self.sessions += 1;
                 self.since.get_or_insert(event.time);
             }
             BatchWhat::TrialRunBegan {

@@ -31,16 +31,11 @@ pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, BatchError>
     lost_runs(batch)?;
     let all = batch.trial_runs();
     let retries = batch.job.plan.execution.retries;
-    let before = batch.ask(|state| state.begun);
+    let is_resumed = batch.ask(|state| state.sessions > 0);
     let stands =
         |state: &BatchState, trial_run: &usize| state.next(*trial_run, retries) == Next::Stands;
-    batch.record(BatchWhat::BatchBegan {
-        batch: batch.job.directory.id().to_owned(),
-        trial_runs: all.len(),
-        pid: std::process::id(),
-        tool: env!("CARGO_PKG_VERSION").to_owned(),
-    })?;
-    if before {
+    batch.record(BatchWhat::began(batch.job.directory.id(), all.len()))?;
+    if is_resumed {
         // Only now is it known what a host that was mended tries again.
         let trial_runs: Vec<usize> = batch.ask(|state| {
             let begun = state.trial_runs.keys();

@@ -6,7 +6,6 @@ use crate::app::batch::follow::Followed;
 use crate::app::batch::judge;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::app::site::end::command;
 use crate::batch::BatchPlan;
 use crate::batch::journal::{BatchEvent, BatchWhat};
 use crate::batch::run::{BatchEnded, read_journal, read_state};
@@ -45,26 +44,8 @@ pub fn conclude(
         };
         record(directory, what)?;
     }
-    let continues = matches!(exit, ExitCode::Interrupted | ExitCode::Host);
-    // The verdict names its evidence.
-    let evidence = (continues && verdict.is_none())
-        .then(|| format!("  evidence: {}", directory.path().display()));
-    let resume = continues.then(|| {
-        format!(
-            "  resume it: {}",
-            command(&global.home, "resume", directory)
-        )
-    });
-    Ok(Followed {
-        exit,
-        verdict,
-        notes: ended
-            .because
-            .into_iter()
-            .chain(evidence)
-            .chain(resume)
-            .collect(),
-    })
+    let because = ended.because;
+    Ok(Followed::of(global, directory, exit, verdict, because))
 }
 
 /// Takes the lock of whoever submits arrays of a batch, or concludes it.

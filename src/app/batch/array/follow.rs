@@ -11,18 +11,17 @@ use super::tasks::FollowedTask;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::site::end::output;
-use crate::app::site::follow::{LOOK, Signals, Wish};
-use crate::app::site::question::Questions;
-use crate::app::site::record::{self, JobWhat};
-use crate::app::site::stopping::{END, Stopping};
+use crate::app::site::follow::{Signals, Wish};
+use crate::app::site::question::{Questions, jobs};
+use crate::app::site::stopping::Stopping;
 use crate::app::site::waiting::Waiting;
 use crate::app::terminal;
 use crate::batch::BatchPlan;
 use crate::batch::journal::{BatchEvent, BatchWhat};
 use crate::batch::run::{Workers, tasks};
-use crate::format::{self, count};
+use crate::format::count;
 use crate::report::progress::batch::Lines;
-use crate::slurm::{ArrayTask, JobPhase, Slurm, SlurmError};
+use crate::slurm::{Job, JobPhase, Slurm, SlurmError};
 use crate::store::{Record, StoreError};
 
 /// Arrays that are followed.
@@ -32,11 +31,10 @@ pub struct Following<'a> {
     /// The trial runs of each of the batch's tasks.
     tasks: Workers,
     arrays: Vec<FollowedArray>,
-    questions: Questions<Result<Vec<ArrayTask>, SlurmError>>,
+    questions: Questions<Vec<Job>>,
     lines: Lines,
     waiting: Waiting,
     is_silent: bool,
-    is_away: bool,
 }
 
 /// An array that is followed.
@@ -75,7 +73,6 @@ impl<'a> Following<'a> {
             lines: Lines::new(plan.clone(), 1, false, BTreeMap::new()),
             waiting: Waiting::new(global.quiet || is_silent),
             is_silent,
-            is_away: false,
         }
     }
 
@@ -137,19 +134,24 @@ impl<'a> Following<'a> {
             if self.phase() == JobPhase::Over {
                 break End::Settled;
             }
-            match self.questions.next().await {
-                Some(Ok(rows)) => self.take(&rows)?,
-                Some(Err(error)) => self.away(&error),
+            let note = |text: &str| self.waiting.note(text);
+            match self.questions.next(note).await {
+                Some(rows) => self.take(&rows)?,
+                // Tasks go on without the controller.
+                None if self.questions.is_away => self.look(false),
                 None => {}
             }
-            self.end_them().await?;
-            tokio::select! {
-                () = tokio::time::sleep(LOOK) => {}
-                wish = signals.next() => {
-                    if wish == Wish::Leave || self.stop()? {
-                        break End::Left;
-                    }
+            for one in &mut self.arrays {
+                let phase = one.phase();
+                if let Some(stopping) = &mut one.stopping {
+                    let note = |text: &str| self.waiting.note(text);
+                    stopping.next(phase, note).await?;
                 }
+            }
+            match signals.pause().await {
+                Some(Wish::Leave) => break End::Left,
+                Some(Wish::Stop) if self.stop()? => break End::Left,
+                _ => {}
             }
         };
         self.waiting.clear();
@@ -164,13 +166,10 @@ impl<'a> Following<'a> {
         self.look(true);
         for one in &mut self.arrays {
             if one.phase() != JobPhase::Over {
-                record::record(&one.array.directory, JobWhat::StopRequested)?;
-                let text = format!(
-                    "stopping job {}; a second signal leaves it to Slurm",
-                    one.id
-                );
-                self.waiting.note(&text);
-                one.stopping = Some(Stopping::start(one.slurm.clone(), one.id.clone()));
+                let note = |text: &str| self.waiting.note(text);
+                let (slurm, id) = (one.slurm.clone(), one.id.clone());
+                let stopping = Stopping::start(slurm, id, &one.array.directory, note)?;
+                one.stopping = Some(stopping);
             }
         }
         self.questions.ask_now();
@@ -218,10 +217,7 @@ impl<'a> Following<'a> {
         }
     }
 
-    fn take(&mut self, rows: &[ArrayTask]) -> Result<(), StoreError> {
-        if std::mem::take(&mut self.is_away) {
-            self.waiting.note("Slurm answers again");
-        }
+    fn take(&mut self, rows: &[Job]) -> Result<(), StoreError> {
         let mut events = Vec::new();
         for one in &mut self.arrays {
             let is_stopping = one.is_stopping();
@@ -229,8 +225,8 @@ impl<'a> Following<'a> {
                 .zip(&mut one.tasks)
                 .filter(|(_, task)| !task.is_settled)
             {
-                let mut own = rows.iter().filter(|row| row.array == one.id);
-                let row = own.find(|row| row.index == index);
+                let mut rows = rows.iter();
+                let row = rows.find(|row| row.id == one.id && row.index == Some(index));
                 if row.is_none_or(|row| row.phase() != JobPhase::Waiting) {
                     events.extend(task.look());
                 }
@@ -270,35 +266,6 @@ impl<'a> Following<'a> {
         // A log says when tasks start to run, and when they cease to.
         self.waiting.status(&text, (active > 0).to_string());
     }
-
-    fn away(&mut self, error: &SlurmError) {
-        if !std::mem::replace(&mut self.is_away, true) {
-            self.waiting.note(&format!("waiting for Slurm: {error}"));
-        }
-        // Tasks go on without the controller.
-        self.look(false);
-    }
-
-    /// Has Slurm end the arrays, if a person wants that.
-    async fn end_them(&mut self) -> Result<(), Failure> {
-        for one in &mut self.arrays {
-            let phase = one.phase();
-            let Some(stopping) = &mut one.stopping else {
-                continue;
-            };
-            if stopping.is_over() && phase != JobPhase::Over {
-                return Err(Failure::host(format!(
-                    "job {id} has not ended {} after it was cancelled\n  see it: squeue -j {id}",
-                    format::limit(END.as_secs()),
-                    id = one.id
-                )));
-            }
-            if let Some(error) = stopping.next(phase).await {
-                self.waiting.note(&format!("waiting for Slurm: {error}"));
-            }
-        }
-        Ok(())
-    }
 }
 
 impl FollowedArray {
@@ -313,39 +280,19 @@ impl FollowedArray {
     }
 }
 
-/// Waiting if any waits, else active if any is.
+/// The phase of the one that is earliest; of none, that they are over.
 fn earliest(phases: impl Iterator<Item = JobPhase>) -> JobPhase {
-    let mut earliest = JobPhase::Over;
-    for phase in phases {
-        match phase {
-            JobPhase::Waiting => return JobPhase::Waiting,
-            JobPhase::Active => earliest = JobPhase::Active,
-            JobPhase::Over => {}
-        }
-    }
-    earliest
+    phases.min().unwrap_or(JobPhase::Over)
 }
 
-/// Asks the controller for the tasks of each array, and the accounting for those that it does not have.
+/// Asks for the tasks of each array.
 fn ask(
     arrays: Vec<(Slurm, String, String, usize)>,
-) -> BoxFuture<'static, Result<Vec<ArrayTask>, SlurmError>> {
+) -> BoxFuture<'static, Result<Vec<Job>, SlurmError>> {
     async move {
         let mut all = Vec::new();
-        for (slurm, id, since, count) in arrays {
-            let mut rows = slurm.queued_tasks().await?;
-            rows.retain(|row| row.array == id);
-            if rows.len() < count {
-                let accounted = slurm.accounted_tasks(&since).await.unwrap_or_default();
-                let is_new = |row: &ArrayTask| {
-                    row.array == id
-                        && row.phase() == JobPhase::Over
-                        && !rows.iter().any(|known| known.index == row.index)
-                };
-                let new: Vec<ArrayTask> = accounted.into_iter().filter(is_new).collect();
-                rows.extend(new);
-            }
-            all.extend(rows);
+        for (slurm, id, since, tasks) in arrays {
+            all.extend(jobs(&slurm, &id, &since, Some(tasks)).await?);
         }
         Ok(all)
     }

@@ -80,6 +80,13 @@ impl Array {
         whole.map(|number| Self::open(batch, number)).collect()
     }
 
+    /// The arrays of a session of a batch, in their order.
+    pub fn of_session(batch: &Record, session: usize) -> Result<Vec<Self>, StoreError> {
+        let mut arrays = Self::all(batch)?;
+        arrays.retain(|array| array.manifest.session == session);
+        Ok(arrays)
+    }
+
     /// What is submitted.
     pub fn work(&self) -> Work<'_> {
         Work::Array {

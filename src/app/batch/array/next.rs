@@ -15,14 +15,13 @@ use crate::store::Record;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Exclude(Option<String>);
 
-/// What is known of a task.
-struct Known {
+/// A task, as far as it came.
+pub struct TaskState {
     entry: TaskEntry,
+    trial_runs: Vec<usize>,
     state: BatchState,
-    /// All of its trial runs have an end that is not done again.
-    is_complete: bool,
     /// How many arrays of this session had it.
-    submitted: usize,
+    pub submitted: usize,
 }
 
 /// The arrays that are to be submitted, each with no more tasks than `most`; none if nothing is left for this
@@ -33,12 +32,10 @@ pub fn next(
     session: usize,
     most: usize,
 ) -> Result<Vec<Manifest>, Failure> {
-    let arrays = Array::all(batch)?;
     let mut groups: BTreeMap<Exclude, Vec<TaskEntry>> = BTreeMap::new();
-    for (number, trial_runs) in (1..).zip(tasks(plan)) {
-        let known = known(batch, number, &trial_runs, &arrays, session)?;
-        if let Some(exclude) = known.again(plan.execution.retries) {
-            groups.entry(exclude).or_default().push(known.entry);
+    for task in task_states(batch, plan, session)? {
+        if let Some(exclude) = task.again(plan.execution.retries) {
+            groups.entry(exclude).or_default().push(task.entry);
         }
     }
     let cut = groups.iter().flat_map(|(exclude, tasks)| {
@@ -51,37 +48,42 @@ pub fn next(
     Ok(cut.collect())
 }
 
-fn known(
+/// The tasks of a batch, as far as they came until this session of it.
+pub fn task_states(
     batch: &Record,
-    number: usize,
-    trial_runs: &[usize],
-    arrays: &[Array],
+    plan: &BatchPlan,
     session: usize,
-) -> Result<Known, Failure> {
-    let directory = task_directory(batch, number);
-    let state = read_journal(&directory)?;
-    let of_session = arrays.iter().filter(|one| one.manifest.session == session);
-    let submitted = of_session.filter(|array| {
-        let mut tasks = array.manifest.tasks.iter();
-        tasks.any(|entry| entry.task == number)
-    });
-    Ok(Known {
-        entry: TaskEntry {
-            task: number,
-            journal: std::fs::metadata(directory.journal()).map_or(0, |journal| journal.len()),
-        },
-        is_complete: trial_runs.iter().all(|one| state.has_ended(*one)),
-        submitted: submitted.count(),
-        state,
-    })
+) -> Result<Vec<TaskState>, Failure> {
+    let arrays = Array::of_session(batch, session)?;
+    let entries = arrays.iter().flat_map(|array| &array.manifest.tasks);
+    let submitted: Vec<usize> = entries.map(|entry| entry.task).collect();
+    let task = |(number, trial_runs)| {
+        let directory = task_directory(batch, number);
+        Ok(TaskState {
+            entry: TaskEntry {
+                task: number,
+                journal: std::fs::metadata(directory.journal()).map_or(0, |journal| journal.len()),
+            },
+            trial_runs,
+            state: read_journal(&directory)?,
+            submitted: submitted.iter().filter(|task| **task == number).count(),
+        })
+    };
+    (1..).zip(tasks(plan)).map(task).collect()
 }
 
-impl Known {
+impl TaskState {
+    /// Its trial runs that have an end which is not done again.
+    pub fn ended(&self) -> impl Iterator<Item = usize> {
+        let all = self.trial_runs.iter().copied();
+        all.filter(|one| self.state.has_ended(*one))
+    }
+
     /// Whether it is to be submitted, and without which node.
     fn again(&self, retries: u32) -> Option<Exclude> {
         let failed = matches!(self.state.over, Some((code, _)) if code == ExitCode::Host.code());
         match self.submitted {
-            _ if self.is_complete => None,
+            _ if self.ended().count() == self.trial_runs.len() => None,
             0 => Some(Exclude(None)),
             1 if failed && retries > 0 => Some(Exclude(self.state.node.clone())),
             _ => None,
@@ -94,25 +96,34 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::batch::journal::{BatchEvent, BatchWhat};
+    use crate::batch::journal::{BatchEvent, BatchWhat, TrialRunEnd};
     use jiff::Timestamp;
 
-    fn known(submitted: usize, code: Option<u8>) -> Known {
-        let ended = code.map(|exit_code| BatchEvent {
-            time: Timestamp::UNIX_EPOCH,
-            what: BatchWhat::BatchEnded {
+    fn task(submitted: usize, code: Option<u8>) -> TaskState {
+        let ended = |exit_code| {
+            let end = TrialRunEnd {
+                exit_code,
+                ..TrialRunEnd::default()
+            };
+            let trial_run = BatchWhat::TrialRunEnded { trial_run: 1, end };
+            let batch = BatchWhat::BatchEnded {
                 exit_code,
                 because: None,
                 node: Some("n2".to_owned()),
-            },
-        });
-        Known {
+            };
+            [trial_run, batch].map(|what| BatchEvent {
+                time: Timestamp::UNIX_EPOCH,
+                what,
+            })
+        };
+        let events: Vec<BatchEvent> = code.into_iter().flat_map(ended).collect();
+        TaskState {
             entry: TaskEntry {
                 task: 1,
                 journal: 0,
             },
-            state: BatchState::of(&Vec::from_iter(ended)),
-            is_complete: code == Some(0),
+            trial_runs: vec![1],
+            state: BatchState::of(&events),
             submitted,
         }
     }
@@ -133,6 +144,6 @@ mod tests {
         #[case] exclude: Option<&str>,
     ) {
         let expected = is_submitted.then(|| Exclude(exclude.map(str::to_owned)));
-        assert_eq!(known(submitted, code).again(retries), expected);
+        assert_eq!(task(submitted, code).again(retries), expected);
     }
 }

@@ -7,19 +7,19 @@ use serde_json::json;
 use super::conclude::{conclude, lock, record};
 use super::follow::{End, Following};
 use super::manifest::Array;
-use super::next::next;
+use super::next::{TaskState, next, task_states};
 use crate::app::batch::cells::{Cells, Place};
 use crate::app::batch::follow::Followed;
 use crate::app::batch::record::BatchRecord;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
-use crate::app::site::end::command;
+use crate::app::site::end::{continues, print_detached};
 use crate::app::site::find::Found;
 use crate::app::site::request::Target;
-use crate::app::site::submit::{self, Request};
+use crate::app::site::submit::{self, Request, SubmittedJob};
 use crate::app::terminal;
 use crate::batch::journal::{BatchEvent, BatchWhat};
-use crate::batch::run::{read_journal, read_state, tasks};
+use crate::batch::run::{read_journal, tasks};
 use crate::batch::{BatchPlan, OnFailure};
 use crate::format::count;
 use crate::results::verdict::ExitCode;
@@ -27,7 +27,6 @@ use crate::site::script::Work;
 use crate::site::time_limit::time_limit;
 use crate::slurm;
 use crate::store::Record;
-use crate::store::journal::Journal;
 
 /// The indices that an array has if Slurm's administrators did not change it, for a plan without a
 /// controller: `MaxArraySize`, slurm.conf(5).
@@ -95,8 +94,8 @@ pub async fn start(
 ) -> Result<Option<Followed>, Failure> {
     let began = begin(batch)?;
     let reused = reused(batch)?;
-    let plan = &batch.record.plan;
-    let mut following = Following::new(global, &batch.directory, plan, false);
+    let (plan, directory) = (&batch.record.plan, &batch.directory);
+    let mut following = Following::new(global, directory, plan, false);
     if !detach {
         let shown = began.iter().chain(&reused);
         shown.for_each(|event| following.show(event));
@@ -107,12 +106,20 @@ pub async fn start(
     loop {
         submit_left(global, batch).await?;
         if detach {
-            print_detached(global, batch)?;
+            let id = directory.id();
+            let jobs = submitted_arrays(directory)?.into_iter().map(|(_, id)| id);
+            let jobs: Vec<String> = jobs.collect();
+            let json = json!({ "batch": id, "path": directory.path(), "jobs": jobs });
+            print_detached(global, directory, &json, "");
             return Ok(None);
         }
         following.add(submitted_arrays(&batch.directory)?)?;
         if following.until_the_end().await? == End::Left {
-            return Ok(Some(left(global, batch)));
+            return Ok(Some(Followed {
+                exit: ExitCode::Interrupted,
+                verdict: None,
+                notes: vec![continues(&global.home, directory, "the batch")],
+            }));
         }
         if following.was_stopped() || make_next(batch, following.count()).await? == 0 {
             return conclude(global, &batch.directory, plan).map(Some);
@@ -125,30 +132,20 @@ fn begin(batch: &SiteBatch) -> Result<Option<BatchEvent>, Failure> {
     let directory = &batch.directory;
     let _lock = lock(directory)?;
     let state = read_journal(directory)?;
-    if state.begun && state.over.is_none() {
+    if state.sessions > 0 && state.over.is_none() {
         return Ok(None);
     }
-    let what = BatchWhat::BatchBegan {
-        batch: directory.id().to_owned(),
-        trial_runs: batch.record.plan.schedule.trial_runs.len(),
-        pid: std::process::id(),
-        tool: env!("CARGO_PKG_VERSION").to_owned(),
-    };
+    let trial_runs = batch.record.plan.schedule.trial_runs.len();
+    let what = BatchWhat::began(directory.id(), trial_runs);
     Ok(Some(record(directory, what)?))
 }
 
 /// The runs of earlier sessions that count.
 fn reused(batch: &SiteBatch) -> Result<Option<BatchEvent>, Failure> {
-    let state = read_state(&batch.directory)?;
-    let arrays = arrays(&batch.directory)?;
-    let has = |array: &Array, task: usize| {
-        let mut tasks = array.manifest.tasks.iter();
-        tasks.any(|entry| entry.task == task)
-    };
-    let others = (1..).zip(tasks(&batch.record.plan));
-    let others = others.filter(|(task, _)| !arrays.iter().any(|array| has(array, *task)));
-    let trial_runs = others.flat_map(|(_, trial_runs)| trial_runs);
-    let trial_runs: Vec<usize> = trial_runs.filter(|one| state.has_ended(*one)).collect();
+    let session = session(&batch.directory)?;
+    let tasks = task_states(&batch.directory, &batch.record.plan, session)?;
+    let others = tasks.iter().filter(|task| task.submitted == 0);
+    let trial_runs: Vec<usize> = others.flat_map(TaskState::ended).collect();
     Ok((!trial_runs.is_empty()).then(|| BatchEvent {
         time: jiff::Timestamp::now(),
         what: BatchWhat::Reused { trial_runs },
@@ -157,17 +154,12 @@ fn reused(batch: &SiteBatch) -> Result<Option<BatchEvent>, Failure> {
 
 /// The session of a batch: how often it was begun.
 fn session(batch: &Record) -> Result<usize, Failure> {
-    let events = Journal::read::<BatchEvent>(&batch.journal())?;
-    let began = |event: &&BatchEvent| matches!(event.what, BatchWhat::BatchBegan { .. });
-    Ok(events.iter().filter(began).count())
+    Ok(read_journal(batch)?.sessions)
 }
 
 /// The arrays of a batch's session.
 fn arrays(batch: &Record) -> Result<Vec<Array>, Failure> {
-    let session = session(batch)?;
-    let mut arrays = Array::all(batch)?;
-    arrays.retain(|array| array.manifest.session == session);
-    Ok(arrays)
+    Ok(Array::of_session(batch, session(batch)?)?)
 }
 
 /// Makes arrays of what is to be submitted now that those of this session are over; they are submitted
@@ -217,16 +209,11 @@ async fn submit_left(global: &GlobalOptions, batch: &SiteBatch) -> Result<(), Fa
 }
 
 /// `submitted job 7: 12 tasks, on other nodes than n3`
-fn submitted(array: &Array, job: &submit::Job) -> String {
-    let how = if job.found { "found" } else { "submitted" };
+fn submitted(array: &Array, job: &SubmittedJob) -> String {
+    let tasks = count(array.manifest.tasks.len(), "task");
     let exclude = array.manifest.exclude.as_ref();
     let exclude = exclude.map(|node| format!(", once more, on other nodes than {node}"));
-    format!(
-        "{how} job {}: {}{}",
-        job.id,
-        count(array.manifest.tasks.len(), "task"),
-        exclude.unwrap_or_default()
-    )
+    format!("{job}: {tasks}{}", exclude.unwrap_or_default())
 }
 
 /// The arrays of this session that have a job, with its id.
@@ -236,44 +223,6 @@ fn submitted_arrays(directory: &Record) -> Result<Vec<(Array, String)>, Failure>
         Some((array, id))
     };
     Ok(arrays(directory)?.into_iter().filter_map(with_id).collect())
-}
-
-fn left(global: &GlobalOptions, batch: &SiteBatch) -> Followed {
-    let with = |words: &str| command(&global.home, words, &batch.directory);
-    Followed {
-        exit: ExitCode::Interrupted,
-        verdict: None,
-        notes: vec![format!(
-            "the batch continues\n  follow it: {}    stop it: {}",
-            with("resume"),
-            with("stop")
-        )],
-    }
-}
-
-fn print_detached(global: &GlobalOptions, batch: &SiteBatch) -> Result<(), Failure> {
-    let directory = &batch.directory;
-    let id = directory.id();
-    let submissions = arrays(directory)?.into_iter();
-    let submissions = submissions.filter_map(|array| array.submission().ok()??.id);
-    let jobs: Vec<String> = submissions.collect();
-    terminal::print(&match global.output {
-        Output::Json => format!(
-            "{}\n",
-            json!({ "batch": id, "path": directory.path(), "jobs": jobs })
-        ),
-        _ => format!("{id}\n"),
-    });
-    if !global.quiet {
-        let with = |words: &str| command(&global.home, words, directory);
-        terminal::note(&format!(
-            "  follow it: {}    judge it: {}    stop it: {}",
-            with("resume"),
-            with("judge"),
-            with("stop")
-        ));
-    }
-    Ok(())
 }
 
 /// Stops a batch's arrays: Retrial in each task ends the benchmark and keeps its evidence, later Slurm ends it.

@@ -10,7 +10,7 @@ use crate::app::site::incoming::Incoming;
 use crate::batch::journal::{BatchEvent, BatchWhat, TrialRunEnd};
 use crate::batch::run::{read_journal, task_directory};
 use crate::results::verdict::ExitCode;
-use crate::slurm::{ArrayTask, JobPhase};
+use crate::slurm::{Job, JobPhase};
 use crate::store::journal::Journal;
 use crate::store::lock::{FileLock, LockAttempt};
 use crate::store::{Record, StoreError};
@@ -69,7 +69,7 @@ impl FollowedTask {
     }
 
     /// Takes what Slurm says of it, after a look. Returns how it ended if nothing more comes of it.
-    pub fn take(&mut self, row: Option<&ArrayTask>, is_stopping: bool) -> Option<LostTask> {
+    pub fn take(&mut self, row: Option<&Job>, is_stopping: bool) -> Option<LostTask> {
         if self.is_settled {
             return None;
         }
@@ -92,7 +92,7 @@ impl FollowedTask {
         Some(LostTask {
             state: row.map(|row| row.state.clone()),
             node: row
-                .map(|row| row.node.clone())
+                .map(|row| row.nodes.clone())
                 .filter(|node| !node.is_empty()),
         })
     }
