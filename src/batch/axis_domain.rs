@@ -1,5 +1,7 @@
 //! What the recipes of a batch know of its axes and values.
 
+use indexmap::IndexSet;
+
 use super::model::Spanned;
 use retrial_recipe::{
     Choice, DeclaredParam, Diagnostic, Loaded, Span, Variants, did_you_mean, nearest,
@@ -12,7 +14,7 @@ pub struct AxisDomain {
     pub name: String,
     /// What `retrial run` takes.
     pub path: String,
-    variants: Variants,
+    pub(super) variants: Variants,
     params: Vec<DeclaredParam>,
     /// The keys of its scenarios.
     pub(super) scenarios: Vec<String>,
@@ -32,11 +34,6 @@ impl AxisDomain {
             scenarios: recipe.scenarios(),
             figures: recipe.figures(),
         }
-    }
-
-    /// Its variants.
-    pub(super) fn variants(&self) -> &Variants {
-        &self.variants
     }
 
     /// Whether it has an axis of variants or a param of this name.
@@ -121,15 +118,12 @@ pub(super) fn is_known(recipes: &[AxisDomain], name: &str) -> bool {
 
 /// There is no such axis.
 pub(super) fn unknown_axis(recipes: &[AxisDomain], name: &str, span: &Span) -> Diagnostic {
-    let mut names: Vec<&str> = recipes.iter().flat_map(AxisDomain::names).collect();
-    let mut seen = std::collections::BTreeSet::new();
-    names.retain(|name| seen.insert(*name));
+    let names: IndexSet<&str> = recipes.iter().flat_map(AxisDomain::names).collect();
     let who = match recipes {
-        [one] => format!("{} has", one.name),
-        _ => "no recipe has".to_owned(),
+        [one] => format!("{} has no", one.name),
+        _ => "no recipe has a".to_owned(),
     };
-    let what = if recipes.len() == 1 { "no" } else { "a" };
-    let message = format!("{who} {what} variant or param `{name}`");
+    let message = format!("{who} variant or param `{name}`");
     let help = did_you_mean(name, names, "axes and params that can be varied");
     Diagnostic::error("unknown-axis", message, span.clone()).help(help)
 }
@@ -149,19 +143,15 @@ pub(super) fn unknown_value(
     let text = &value.value;
     let message = format!("invalid value `{text}` for `{name}`");
     let problem = Diagnostic::error("unknown-value", message, value.span.clone());
-    let mut values: Vec<&str> = recipes
-        .iter()
-        .flat_map(|known| known.values(name))
-        .collect();
-    let mut seen = std::collections::BTreeSet::new();
-    values.retain(|value| seen.insert(*value));
+    let values = recipes.iter().flat_map(|known| known.values(name));
+    let values: IndexSet<&str> = values.collect();
     let param = recipes.iter().find_map(|known| known.param(name));
     let asked = param.and_then(|param| may_be(param, text));
     Some(
         problem.help(match (nearest(text, values.iter().copied()), asked) {
             (Some(near), _) => format!("did you mean `{near}`?"),
             (None, Some(asked)) => format!("expected {asked}"),
-            (None, None) => format!("values are: {}", values.join(", ")),
+            (None, None) => format!("values are: {}", Vec::from_iter(values).join(", ")),
         }),
     )
 }

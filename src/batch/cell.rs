@@ -1,57 +1,11 @@
-//! A batch as it is planned: batch.json.
+//! Cells of a batch, and combinations that are not run.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::search::SearchPlan;
-use super::{Claim, ExecutionOptions, ExternalResult, Schedule, TrialRun, Values};
-use retrial_recipe::Setting;
+use super::Values;
 use retrial_recipe::model::Mode;
-
-/// A batch, all of it decided.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct BatchPlan {
-    /// Version of this document.
-    pub schema: u32,
-    /// One line.
-    pub title: String,
-    /// How it is gone about.
-    pub execution: ExecutionOptions,
-    /// The axes in order, with the values that cells have; several recipes are the first, `recipe`.
-    pub axes: Vec<(String, Vec<String>)>,
-    /// What is run.
-    pub cells: Vec<Cell>,
-    /// What is not, and why.
-    pub left_out: Vec<LeftOut>,
-    /// In which order.
-    pub schedule: Schedule,
-    /// Runs of other hosts.
-    pub external_results: Vec<ExternalResult>,
-    /// What is claimed, of whom.
-    pub claims: Vec<Claim>,
-    /// The claims were changed after a run had ended.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub restated: bool,
-    /// What is searched along its cells; none of a batch that runs all of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub search: Option<SearchPlan>,
-}
-
-impl BatchPlan {
-    /// A trial run by its number, from 1. The schedule of a search is one round; further trials of
-    /// the cells have the numbers of further rounds.
-    #[must_use]
-    pub fn trial_run(&self, number: usize) -> Option<TrialRun> {
-        let (round, at) = match (&self.search, self.cells.len()) {
-            (Some(_), cells @ 1..) => (number.checked_sub(1)? / cells, (number - 1) % cells),
-            _ => (0, number.checked_sub(1)?),
-        };
-        let mut trial_run = self.schedule.trial_runs.get(at)?.clone();
-        trial_run.trial += u32::try_from(round).ok()?;
-        Some(trial_run)
-    }
-}
 
 /// One recipe with one value of each axis: all that its plan needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,11 +31,9 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// What its recipe is resolved with.
-    #[must_use]
-    pub fn settings(&self) -> Vec<Setting> {
-        let all = self.set.iter().chain(self.axes.iter());
-        all.map(|(name, value)| Setting::new(name, value)).collect()
+    /// What its recipe is resolved with: names and values.
+    pub fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.set.iter().chain(self.axes.iter())
     }
 }
 

@@ -17,18 +17,17 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
         for value in &axis.values {
             check_value(recipes, &axis.name, value, &mut problems);
         }
-        if let Some(set) = batch.set.iter().find(|one| one.value.0 == *name) {
+        if let Some((_, set)) = batch.set.iter().find(|(set, _)| set == name) {
             let message = format!("`{name}` is varied and set");
             problems.error("conflict", message, &set.span, "do one of them");
         }
     }
-    for set in &batch.set {
-        let spanned = |value: &String| Spanned {
-            value: value.clone(),
-            span: set.span.clone(),
+    for (name, value) in &batch.set {
+        let name = Spanned {
+            value: name.clone(),
+            span: value.span.clone(),
         };
-        let (name, value) = &set.value;
-        check_value(recipes, &spanned(name), &spanned(value), &mut problems);
+        check_value(recipes, &name, value, &mut problems);
     }
     for scenario in &batch.scenarios {
         let all = recipes.iter().flat_map(|known| &known.scenarios);

@@ -84,9 +84,11 @@ impl CliOverrides {
             let exclude = Combination::of_text(&place("--exclude", text), &mut problems);
             batch.exclude.extend(exclude);
         }
-        for one in &self.set {
-            batch.set.retain(|known| known.value.0 != one.0);
-            batch.set.push(set(one));
+        for (name, value) in &self.set {
+            batch.set.retain(|(known, _)| known != name);
+            let span = place("--set", &format!("{name}={value}")).span;
+            let value = value.clone();
+            batch.set.push((name.clone(), Spanned { value, span }));
         }
         let options = &self.options;
         if !options.scenarios.is_empty() {
@@ -133,13 +135,6 @@ fn place(option: &str, text: &str) -> Spanned<String> {
     Spanned {
         value: text.to_owned(),
         span: source.span(0..text.len()),
-    }
-}
-
-fn set((name, value): &(String, String)) -> Spanned<(String, String)> {
-    Spanned {
-        value: (name.clone(), value.clone()),
-        span: place("--set", &format!("{name}={value}")).span,
     }
 }
 

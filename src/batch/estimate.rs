@@ -2,8 +2,10 @@
 //! already is added by who can look.
 
 use std::collections::BTreeMap;
+use std::hash::Hash;
 use std::time::Duration;
 
+use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::{BatchPlan, Order, TrialRun};
@@ -44,7 +46,7 @@ pub struct ImageNeed {
 }
 
 /// Where an image comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImageSource {
     /// A registry.
@@ -83,30 +85,17 @@ impl BatchEstimate {
     /// Of a plan and the recipes of its cells, in their order.
     #[must_use]
     pub fn of(plan: &BatchPlan, cells: &[ResolvedCell]) -> Self {
-        let mut images: Vec<ImageNeed> = Vec::new();
-        let mut models: Vec<ModelNeed> = Vec::new();
-        for cell in cells {
-            let source = ImageSource::of(&cell.recipe.image);
-            match images.iter_mut().find(|known| known.source == source) {
-                Some(known) => known.cells += 1,
-                None => images.push(ImageNeed {
-                    source,
-                    cells: 1,
-                    size: None,
-                    here: None,
-                }),
-            }
-            for (_, model) in &cell.recipe.models {
-                if let ModelSource::Hub {
-                    repository,
-                    revision,
-                    ..
-                } = &model.source
-                {
-                    need(&mut models, repository, revision);
-                }
-            }
-        }
+        let images = counted(cells.iter().map(|cell| ImageSource::of(&cell.recipe.image)));
+        let models = cells.iter().flat_map(|cell| &cell.recipe.models);
+        let models = models.filter_map(|(_, model)| match &model.source {
+            ModelSource::Hub {
+                repository,
+                revision,
+                ..
+            } => Some((repository.clone(), revision.clone())),
+            _ => None,
+        });
+        let models = counted(models);
         let runs = plan.schedule.trial_runs.len();
         let of_trial_runs = || plan.schedule.trial_runs.iter();
         let here = |trial_run: &TrialRun| cells.get(trial_run.cell)?.here;
@@ -117,8 +106,21 @@ impl BatchEstimate {
         let total: Duration = known.iter().sum();
         let at_once = u64::from(plan.execution.parallel.max(1));
         Self {
-            images,
-            models,
+            images: images
+                .map(|(source, cells)| ImageNeed {
+                    source,
+                    cells,
+                    size: None,
+                    here: None,
+                })
+                .collect(),
+            models: models
+                .map(|((repository, revision), cells)| ModelNeed {
+                    repository,
+                    revision,
+                    cells,
+                })
+                .collect(),
             runs,
             seconds: (!known.is_empty()).then(|| total.as_secs() / at_once),
             by_earlier_runs: of_trial_runs().filter_map(here).count(),
@@ -157,17 +159,13 @@ fn built(context: &str, dockerfile: &str, args: &BTreeMap<String, String>) -> St
     }
 }
 
-fn need(models: &mut Vec<ModelNeed>, repository: &str, revision: &str) {
-    let same =
-        |known: &&mut ModelNeed| known.repository == repository && known.revision == revision;
-    match models.iter_mut().find(same) {
-        Some(known) => known.cells += 1,
-        None => models.push(ModelNeed {
-            repository: repository.to_owned(),
-            revision: revision.to_owned(),
-            cells: 1,
-        }),
+/// Each once, with how often it is there.
+fn counted<T: Hash + Eq>(all: impl Iterator<Item = T>) -> impl Iterator<Item = (T, usize)> {
+    let mut counts: IndexMap<T, usize> = IndexMap::new();
+    for one in all {
+        *counts.entry(one).or_default() += 1;
     }
+    counts.into_iter()
 }
 
 impl Order {

@@ -1,12 +1,15 @@
 //! The cells of a batch: the product of its axes, less what is excluded and what the recipes call
 //! unsupported, plus what is included.
 
+use indexmap::{IndexMap, IndexSet};
+
 use super::axis_domain::AxisDomain;
-use super::cell::{BatchPlan, Cell, LeftOut, Omission};
+use super::cell::{Cell, LeftOut, Omission};
 use super::check_names::check_names;
 use super::claim::{self, Claim, Subjects};
-use super::model::{Batch, Combination, ExternalResult, WrittenExternalResult};
+use super::model::{Batch, Combination, ExternalResult};
 use super::names::{RECIPE, same_scenario};
+use super::plan::BatchPlan;
 use super::{Schedule, Values};
 use retrial_recipe::{Choice, Diagnostics};
 
@@ -133,12 +136,14 @@ impl Matrix<'_> {
             return self.leave_out(known, axes, reason);
         }
         let mut choice: Choice = known.defaults();
-        let set = self.batch.set.iter().map(|one| &one.value);
-        let set: Values = set.filter(|(name, _)| known.has(name)).cloned().collect();
+        let set = self.batch.set.iter().filter(|(name, _)| known.has(name));
+        let set: Values = set
+            .map(|(name, set)| (name.clone(), set.value.clone()))
+            .collect();
         for (name, value) in set.iter().chain(axes.iter()) {
             choice.insert(name.to_owned(), value.to_owned());
         }
-        if let Some(unsupported) = known.variants().unsupported(&choice) {
+        if let Some(unsupported) = known.variants.unsupported(&choice) {
             let reason = unsupported.reason.clone();
             return self.leave_out(known, axes, Omission::Unsupported { reason });
         }
@@ -259,13 +264,10 @@ impl Matrix<'_> {
                 asked.set(name, value);
             }
             let alike = |one: &&Cell| {
-                let axes = one.axes.iter();
-                let mut axes = axes.filter(|(name, _)| asked.get(name).is_some());
-                axes.all(|(name, value)| asked.get(name) == Some(value))
-                    && asked.iter().all(|(name, value)| {
-                        let named = values.get(name).is_some();
-                        one.axes.get(name).map_or(!named, |own| own == value)
-                    })
+                asked.iter().all(|(name, value)| {
+                    let named = values.get(name).is_some();
+                    one.axes.get(name).map_or(!named, |own| own == value)
+                })
             };
             others.find(alike).map(|one| one.name.clone())
         };
@@ -301,32 +303,28 @@ impl Matrix<'_> {
 
     /// The axes in order, with the values that cells have.
     fn axes(&self) -> Vec<(String, Vec<String>)> {
-        let mut axes: Vec<(String, Vec<String>)> = Vec::new();
-        let mut add = |name: &str, value: &str| {
-            let at = axes.iter().position(|(known, _)| known == name);
-            let at = at.unwrap_or_else(|| {
-                axes.push((name.to_owned(), Vec::new()));
-                axes.len() - 1
-            });
-            if !axes[at].1.iter().any(|known| known == value) {
-                axes[at].1.push(value.to_owned());
-            }
-        };
+        let mut axes: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
         for cell in &self.cells {
-            if self.recipes.len() > 1 {
-                add(RECIPE, &cell.recipe);
+            let recipe = (self.recipes.len() > 1).then_some((RECIPE, &*cell.recipe));
+            for (name, value) in recipe.into_iter().chain(cell.axes.iter()) {
+                axes.entry(name).or_default().insert(value);
             }
-            cell.axes.iter().for_each(|(name, value)| add(name, value));
         }
-        axes
+        let axes = axes.into_iter();
+        axes.map(|(name, values)| {
+            let values = values.into_iter().map(str::to_owned);
+            (name.to_owned(), values.collect())
+        })
+        .collect()
     }
 
     fn external_results(&self) -> Vec<ExternalResult> {
-        let planned = |other: &WrittenExternalResult| ExternalResult {
-            name: other.name.clone(),
+        let others = self.batch.external_results.iter();
+        let planned = others.map(|(name, other)| ExternalResult {
+            name: name.clone(),
             runs: other.runs.iter().map(|run| run.value.clone()).collect(),
-        };
-        self.batch.external_results.iter().map(planned).collect()
+        });
+        planned.collect()
     }
 
     fn claims(&mut self) -> Vec<Claim> {

@@ -18,6 +18,7 @@ pub mod journal;
 mod matrix;
 mod model;
 mod names;
+mod plan;
 mod read;
 pub mod run;
 mod schedule;
@@ -28,16 +29,17 @@ pub mod verdict;
 mod yaml;
 
 pub use axis_domain::AxisDomain;
-pub use cell::{BatchPlan, Cell, LeftOut, Omission};
+pub use cell::{Cell, LeftOut, Omission};
 pub use claim::{Assertion, Claim, Part};
 pub use cli_overrides::CliOverrides;
 pub use estimate::{BatchEstimate, ImageNeed, ImageSource, ModelNeed, ResolvedCell};
 pub use matrix::plan;
 pub use model::{
-    Axis, Batch, BatchRecipe, Combination, ExecutionOptions, ExternalResult, OnFailure, Order,
-    PullAhead, Spanned, WrittenClaim, WrittenExternalResult,
+    Axis, Batch, BatchRecipe, Combination, ExecutionOptions, ExternalResult, ExternalRuns,
+    OnFailure, Order, PullAhead, Spanned, WrittenClaim,
 };
 pub use names::same_scenario;
+pub use plan::BatchPlan;
 pub use read::{is_batch, read, read_as_far};
 pub use schedule::{Schedule, TrialRun};
 pub use values::Values;

@@ -1,8 +1,8 @@
 //! What a batch file says, before any recipe was looked at: types and keys in one declaration.
 
 use retrial_document::{
-    Field, FieldType, Key, Keys as _, Node, Ordered, Scope, Span, Word, formats, key, object,
-    read_word, word,
+    Diagnostics, Field, FieldType, Key, Keys as _, Node, Ordered, Scope, Span, Word, formats, key,
+    object, word,
 };
 use serde::{Deserialize, Serialize};
 
@@ -70,17 +70,17 @@ object! {
         /// Combinations in addition to the product of the axes. Axes that are not named have the recipe's default.
         include: Vec<Combination> = COMBINATIONS,
         /// Variants and params that are the same in all cells.
-        set: Vec<Spanned<(String, String)>> [read = settings] = VALUES,
+        set: Ordered<Spanned<String>> = VALUES,
         /// Only these scenarios of the recipes.
         scenarios: Vec<Spanned<String>> = TEXTS,
         /// Only these modes.
-        modes: Vec<Mode> [read = modes] = FieldType::List(&FieldType::Words(MODES), 1),
+        modes: Vec<Mode> = FieldType::List(&FieldType::Words(MODES), 1),
         /// The baseline of each cell: the cell with these values that is equal in all other axes. Default: the first cell of each recipe.
-        baseline: Option<Combination> [read = baseline] = FieldType::Either(&[TEXT, VALUES]),
+        baseline: Option<Combination> = FieldType::Either(&[TEXT, VALUES]),
         /// What is claimed, in sentences (docs/batches.md has the grammar).
         claims: Vec<WrittenClaim> [read = claims] = CLAIMS,
         /// Runs of other hosts, by the name that claims use for them.
-        external_results: Vec<WrittenExternalResult> [key = "others", read = others] = OTHERS,
+        external_results: Ordered<ExternalRuns> [key = "others"] = OTHERS,
     }
 }
 
@@ -187,6 +187,15 @@ pub struct Combination {
 }
 
 impl Combination {
+    /// Of values without a reason.
+    pub(super) fn new(values: Vec<(Spanned<String>, Spanned<String>)>, span: Span) -> Self {
+        Self {
+            values,
+            reason: None,
+            span,
+        }
+    }
+
     /// Returns the values without their places.
     #[must_use]
     pub fn plain(&self) -> Values {
@@ -200,15 +209,20 @@ impl Combination {
 impl Field for Combination {
     const TYPE: FieldType = VALUES;
 
+    /// A text is read as far as it can be; [`Combination::of_text`] reports what is wrong with it.
     fn read(node: &Node, _: &FieldType) -> Option<Self> {
+        let span = node.span.clone();
+        if node.text().is_some() {
+            let read = Self::of_text(&Spanned::read(node, &TEXT)?, &mut Diagnostics::default());
+            return Some(read.unwrap_or_else(|| Self::new(Vec::new(), span)));
+        }
         let (reason, values): (Vec<_>, Vec<_>) =
             Vec::<(Spanned<String>, Spanned<String>)>::read(node, &VALUES)?
                 .into_iter()
                 .partition(|(name, _)| name.value == "reason");
         Some(Self {
-            values,
             reason: reason.into_iter().next().map(|(_, reason)| reason.value),
-            span: node.span.clone(),
+            ..Self::new(values, span)
         })
     }
 }
@@ -243,15 +257,6 @@ object! {
         /// Ids of imported runs, and paths (./rtx4090) from this file: run directories or folders of results.
         runs: Vec<Spanned<String>> [required] = TEXTS,
     }
-}
-
-/// Runs that were made elsewhere, as written.
-#[derive(Debug, Clone, PartialEq)]
-pub struct WrittenExternalResult {
-    /// What claims call it.
-    pub name: String,
-    /// As [`ExternalResult::runs`].
-    pub runs: Vec<Spanned<String>>,
 }
 
 /// Runs that were made elsewhere.
@@ -294,32 +299,6 @@ fn axes(node: &Node) -> Option<Vec<Axis>> {
     Some(axes.map(|(name, values)| Axis { name, values }).collect())
 }
 
-fn settings(node: &Node) -> Option<Vec<Spanned<(String, String)>>> {
-    let settings = Ordered::<Spanned<String>>::read(node, &VALUES)?.into_iter();
-    let setting = |(name, Spanned { value, span })| {
-        let value = (name, value);
-        Spanned { value, span }
-    };
-    Some(settings.map(setting).collect())
-}
-
-fn modes(node: &Node) -> Option<Vec<Mode>> {
-    node.items()
-        .iter()
-        .filter(|item| !item.is_null())
-        .map(read_word)
-        .collect()
-}
-
-#[expect(clippy::option_option, reason = "the declaration's signature")]
-/// The map form; the text form is read by [`Combination::of_text`], which reports problems.
-fn baseline(node: &Node) -> Option<Option<Combination>> {
-    match node.text() {
-        Some(_) => Some(None),
-        None => Option::read(node, &VALUES),
-    }
-}
-
 #[expect(clippy::unnecessary_wraps, reason = "the declaration's signature")]
 fn claims(node: &Node) -> Option<Vec<WrittenClaim>> {
     let claim = |item: &Node| match item.text() {
@@ -330,10 +309,4 @@ fn claims(node: &Node) -> Option<Vec<WrittenClaim>> {
         None => WrittenClaim::from_keys(item),
     };
     Some(node.items().iter().filter_map(claim).collect())
-}
-
-fn others(node: &Node) -> Option<Vec<WrittenExternalResult>> {
-    let others = Ordered::<ExternalRuns>::read(node, &OTHERS)?.into_iter();
-    let result = |(name, ExternalRuns { runs })| WrittenExternalResult { name, runs };
-    Some(others.map(result).collect())
 }

@@ -35,11 +35,7 @@ impl Combination {
                 }
             }
         }
-        good.then(|| Self {
-            values,
-            reason: None,
-            span: text.span.clone(),
-        })
+        good.then(|| Self::new(values, text.span.clone()))
     }
 }
 

@@ -2,9 +2,7 @@
 
 use super::model::{Axis, Batch, Combination, Spanned};
 use super::names::short_names;
-use retrial_document::{
-    Diagnostics, Field as _, Keys as _, Node, Plain, Source, Validator, Value, parse,
-};
+use retrial_document::{Diagnostics, Field as _, Keys as _, Node, Source, checked, parse};
 
 /// Whether a file is a batch, and no recipe: it has `recipe`, `recipes` or `vary`, which no recipe
 /// has.
@@ -43,20 +41,7 @@ pub fn read_as_far(source: &Source) -> (Option<Batch>, Diagnostics) {
 }
 
 fn try_read(source: &Source, problems: &mut Diagnostics) -> Option<Batch> {
-    let node = parse(source, problems)?;
-    if !matches!(node.value, Value::Map(_)) {
-        let message = format!("a batch is a map of keys; this is {}", node.kind());
-        let help = "begin with `schema: 1`; docs/batches.md has an example";
-        problems.error("wrong-type", message, &node.span, help);
-        return None;
-    }
-    for entry in node.entries().iter().filter(|entry| entry.append) {
-        let message = format!("`{}+` has nothing to append to", entry.key);
-        let help = "a batch extends nothing; remove the +";
-        problems.error("append", message, &entry.key_span, help);
-    }
-    let top = source.span(0..0);
-    let checked = Validator::new(&mut Plain, problems).object(&node, Batch::OBJECT, &top);
+    let checked = checked::<Batch>(source, "docs/batches.md", problems)?;
     let mut batch = Batch::from_keys(&checked)?;
     complete(&mut batch, &checked, directory_of(&source.path), problems);
     Some(batch)
@@ -66,7 +51,7 @@ fn try_read(source: &Source, problems: &mut Diagnostics) -> Option<Batch> {
 fn complete(batch: &mut Batch, node: &Node, directory: &str, problems: &mut Diagnostics) {
     let recipes = batch.recipes.iter_mut().map(|one| &mut one.recipe);
     let others = batch.external_results.iter_mut();
-    for path in recipes.chain(others.flat_map(|other| &mut other.runs)) {
+    for path in recipes.chain(others.flat_map(|(_, other)| &mut other.runs)) {
         path.value = from(directory, &path.value);
     }
     if batch.recipes.iter().all(|one| one.name.is_empty()) {
@@ -74,9 +59,9 @@ fn complete(batch: &mut Batch, node: &Node, directory: &str, problems: &mut Diag
         let recipes: Vec<_> = recipes.collect();
         batch.recipes = short_names(&recipes, problems);
     }
-    if let Some(text) = node.get("baseline").filter(|node| node.text().is_some()) {
-        let text = Spanned::read(text, &String::TYPE);
-        batch.baseline = text.and_then(|text| Combination::of_text(&text, problems));
+    let baseline = node.get("baseline");
+    if let Some(text) = baseline.and_then(|node| Spanned::read(node, &String::TYPE)) {
+        Combination::of_text(&text, problems);
     }
     let confidence = batch.execution.confidence;
     if !(confidence > 0.5 && confidence < 1.0)

@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Values;
 use super::model::{Batch, Combination, Spanned};
 
 /// Returns the text. Paths stay as the batch has them: whoever keeps it makes them absolute before.
@@ -20,14 +19,14 @@ pub fn text(batch: &Batch) -> String {
         "vary": map(axes.map(|axis| (&axis.name.value, texts(&axis.values)))),
         "exclude": batch.exclude.iter().map(combination).collect::<Vec<_>>(),
         "include": batch.include.iter().map(combination).collect::<Vec<_>>(),
-        "set": batch.set.iter().map(|one| one.value.clone()).collect::<Values>(),
+        "set": map(batch.set.iter().map(|(name, set)| (name, json!(set.value)))),
         "scenarios": texts(&batch.scenarios),
         "modes": batch.modes,
         "baseline": batch.baseline.as_ref().map(combination),
         "claims": claims
             .map(|one| without_empty(json!({ "claim": one.text.value, "source": one.source })))
             .collect::<Vec<_>>(),
-        "others": map(others.map(|one| (&one.name, json!({ "runs": texts(&one.runs) })))),
+        "others": map(others.map(|(name, other)| (name, json!({ "runs": texts(&other.runs) })))),
     });
     if let (Value::Object(document), Ok(Value::Object(execution))) =
         (&mut document, serde_json::to_value(&batch.execution))

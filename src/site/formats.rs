@@ -1,6 +1,6 @@
 //! The formats of a site's values: what can stand on a line of a job's script. Pure.
 
-use retrial_document::formats::mismatch;
+use retrial_document::formats::{mismatch, no_parent, unless};
 use retrial_document::{Mismatch, StringFormat};
 
 /// One word: a partition, an account.
@@ -33,87 +33,70 @@ pub const OPTION: StringFormat = StringFormat::new(option).pattern("^-");
 /// Commands of a shell, several lines.
 pub const COMMANDS: StringFormat = StringFormat::new(commands);
 
-/// Options of `sbatch` that Retrial sets itself: a run is found again by its job's name, and a job
-/// that is requeued or waited for would be another one than Retrial follows.
-const OWN: [(&str, &str); 19] = [
-    ("--job-name", "Retrial finds a run's job by its name"),
-    ("-J", "Retrial finds a run's job by its name"),
-    ("--dependency", "a run's jobs run one after the other"),
-    ("-d", "a run's jobs run one after the other"),
+/// Options of `sbatch` that Retrial sets itself, each with the reason: a run is found again by its job's
+/// name, and a job that is requeued or waited for would be another one than Retrial follows.
+const OWN: [(&[&str], &str); 11] = [
     (
-        "--requeue",
+        &["--job-name", "-J"],
+        "Retrial finds a run's job by its name",
+    ),
+    (
+        &["--dependency", "-d"],
+        "a run's jobs run one after the other",
+    ),
+    (
+        &["--requeue"],
         "`retrial resume` submits again what did not end",
     ),
-    ("--no-requeue", "it is always given"),
-    ("--signal", "a run is warned before its time limit"),
-    ("--output", "the job's output is a file of the run"),
-    ("-o", "the job's output is a file of the run"),
-    ("--error", "the job's output is a file of the run"),
-    ("-e", "the job's output is a file of the run"),
+    (&["--no-requeue", "--parsable"], "it is always given"),
+    (&["--signal"], "a run is warned before its time limit"),
+    (&["--output", "-o"], "the job's output is a file of the run"),
+    (&["--error", "-e"], "the job's output is a file of the run"),
     (
-        "--array",
+        &["--array", "-a"],
         "Retrial submits a batch as arrays, and a run as one job",
     ),
+    (&["--wait", "-W"], "`retrial run` waits by itself"),
+    (&["--wrap"], "the script is Retrial's"),
     (
-        "-a",
-        "Retrial submits a batch as arrays, and a run as one job",
+        &["--nodes", "-N"],
+        "the recipe says how many nodes a run needs",
     ),
-    ("--wait", "`retrial run` waits by itself"),
-    ("-W", "`retrial run` waits by itself"),
-    ("--parsable", "it is always given"),
-    ("--wrap", "the script is Retrial's"),
-    ("--nodes", "the recipe says how many nodes a run needs"),
-    ("-N", "the recipe says how many nodes a run needs"),
 ];
 
 /// Options of `sbatch` that are keys of a site, with the key.
-const KEYS: [(&str, &str); 13] = [
-    ("--partition", "partition"),
-    ("-p", "partition"),
-    ("--account", "account"),
-    ("-A", "account"),
-    ("--qos", "qos"),
-    ("-q", "qos"),
-    ("--reservation", "reservation"),
-    ("--constraint", "constraint"),
-    ("-C", "constraint"),
-    ("--gres", "gres"),
-    ("--gpus-per-node", "gpus_per_node"),
-    ("--exclusive", "exclusive"),
-    ("--time", "time_limit"),
+const KEYS: [(&[&str], &str); 9] = [
+    (&["--partition", "-p"], "partition"),
+    (&["--account", "-A"], "account"),
+    (&["--qos", "-q"], "qos"),
+    (&["--reservation"], "reservation"),
+    (&["--constraint", "-C"], "constraint"),
+    (&["--gres"], "gres"),
+    (&["--gpus-per-node"], "gpus_per_node"),
+    (&["--exclusive"], "exclusive"),
+    (&["--time"], "time_limit"),
 ];
-
-fn control(text: &str) -> Option<Mismatch> {
-    text.chars()
-        .any(char::is_control)
-        .then(|| {
-            mismatch(
-                "a line break or another control character",
-                "write it on one line: it becomes a line of the job's script",
-            )
-        })
-        .flatten()
-}
 
 fn line(text: &str) -> Option<Mismatch> {
     if text.trim().is_empty() {
         return mismatch("this is empty", "write it, or remove the key");
     }
-    control(text)
+    unless(
+        !text.contains(char::is_control),
+        "a line break or another control character",
+        "write it on one line: it becomes a line of the job's script",
+    )
 }
 
 fn word(text: &str) -> Option<Mismatch> {
-    line(text).or_else(|| {
-        text.contains(char::is_whitespace)
-            .then(|| mismatch(format!("`{text}` has a blank"), "write one word"))
-            .flatten()
-    })
+    let is_word = !text.contains(char::is_whitespace);
+    line(text).or_else(|| unless(is_word, format!("`{text}` has a blank"), "write one word"))
 }
 
 fn path(text: &str) -> Option<Mismatch> {
     line(text).or_else(|| {
         if text.starts_with('/') || text.starts_with("~/") {
-            return retrial_document::formats::no_parent(text);
+            return no_parent(text);
         }
         mismatch(
             format!("`{text}` is no absolute path"),
@@ -137,11 +120,9 @@ fn endpoint(text: &str) -> Option<Mismatch> {
 }
 
 fn gres(text: &str) -> Option<Mismatch> {
-    let counted = text.strip_prefix("gpu:").and_then(gpus);
-    if text.starts_with("gpu:") && counted.is_none() {
-        return None;
-    }
-    mismatch(
+    let counted = text.strip_prefix("gpu:");
+    unless(
+        counted.is_some_and(|counted| gpus(counted).is_none()),
         format!("`{text}` is no `--gres` of GPUs"),
         "write gpu:8, or gpu:TYPE:8 as `scontrol show node` prints it under Gres",
     )
@@ -153,10 +134,8 @@ fn gpus(text: &str) -> Option<Mismatch> {
         && name
             .chars()
             .all(|letter| letter.is_ascii_alphanumeric() || "_.-".contains(letter));
-    if is_name && count.parse::<u32>().is_ok_and(|count| count > 0) {
-        return None;
-    }
-    mismatch(
+    unless(
+        is_name && count.parse::<u32>().is_ok_and(|count| count > 0),
         format!("`{text}` is no number of GPUs"),
         "write 8, or TYPE:8",
     )
@@ -164,14 +143,12 @@ fn gpus(text: &str) -> Option<Mismatch> {
 
 fn variable(text: &str) -> Option<Mismatch> {
     let first = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
-    let good = text.starts_with(first)
+    let is_name = text.starts_with(first)
         && text
             .chars()
             .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
-    if good {
-        return None;
-    }
-    mismatch(
+    unless(
+        is_name,
         format!("`{text}` is no name of an environment variable"),
         "names have letters, digits and `_`, and begin with no digit",
     )
@@ -188,19 +165,18 @@ fn option(text: &str) -> Option<Mismatch> {
         );
     }
     let name = text.split(['=', ' ']).next().unwrap_or_default();
-    if let Some((_, why)) = OWN.iter().find(|(own, _)| *own == name) {
-        return mismatch(
-            format!("`{name}` is set by Retrial"),
-            format!("remove it: {why}"),
-        );
+    let among = |table: &[(&[&str], &'static str)]| {
+        let mut table = table.iter();
+        let found = table.find(|(options, _)| options.contains(&name));
+        found.map(|(_, text)| *text)
+    };
+    if let Some(why) = among(&OWN) {
+        let help = format!("remove it: {why}");
+        return mismatch(format!("`{name}` is set by Retrial"), help);
     }
-    if let Some((_, key)) = KEYS.iter().find(|(own, _)| *own == name) {
-        return mismatch(
-            format!("`{name}` is a key of the site"),
-            format!("write it as `{key}:`"),
-        );
-    }
-    None
+    let key = among(&KEYS)?;
+    let help = format!("write it as `{key}:`");
+    mismatch(format!("`{name}` is a key of the site"), help)
 }
 
 fn commands(text: &str) -> Option<Mismatch> {
@@ -208,9 +184,8 @@ fn commands(text: &str) -> Option<Mismatch> {
         return mismatch("this is empty", "write commands, or remove the key");
     }
     let is_wrong = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
-    text.contains(is_wrong)
-        .then(|| mismatch("a control character", "remove it"))
-        .flatten()
+    let is_clean = !text.contains(is_wrong);
+    unless(is_clean, "a control character", "remove it")
 }
 
 #[cfg(test)]

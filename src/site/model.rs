@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use retrial_document::{FieldType, Key, Node, Ordered, key, object};
+use retrial_document::{FieldType, Key, Ordered, key, object};
 use serde::{Deserialize, Serialize};
 
 use super::formats;
@@ -90,9 +90,4 @@ retrial_document::words! {
         /// Slurm: sbatch, squeue, sacct and scancel are called.
         Slurm = "slurm",
     }
-}
-
-/// Keys of which only one may be given.
-pub(super) fn both(node: &Node) -> Option<&Node> {
-    node.get("gres").and(node.get("gpus_per_node"))
 }

@@ -1,7 +1,7 @@
 //! From a site file's text to a checked [`Site`]. Pure.
 
-use super::model::{Site, both};
-use retrial_document::{Diagnostics, Keys as _, Plain, Source, Validator, Value, parse};
+use super::Site;
+use retrial_document::{Diagnostics, Keys as _, Source, checked, parse};
 
 /// Whether a file is a site: it has `scheduler`, which no recipe and no batch has.
 #[must_use]
@@ -29,21 +29,9 @@ pub fn read(source: &Source) -> Result<Site, Diagnostics> {
 }
 
 fn try_read(source: &Source, problems: &mut Diagnostics) -> Option<Site> {
-    let node = parse(source, problems)?;
-    if !matches!(node.value, Value::Map(_)) {
-        let message = format!("a site is a map of keys; this is {}", node.kind());
-        let help = "begin with `schema: 1`; docs/clusters.md has an example";
-        problems.error("wrong-type", message, &node.span, help);
-        return None;
-    }
-    for entry in node.entries().iter().filter(|entry| entry.append) {
-        let message = format!("`{}+` has nothing to append to", entry.key);
-        let help = "a site extends nothing; remove the +";
-        problems.error("append", message, &entry.key_span, help);
-    }
-    let top = source.span(0..0);
-    let checked = Validator::new(&mut Plain, problems).object(&node, Site::OBJECT, &top);
-    if let Some(second) = both(&checked) {
+    let checked = checked::<Site>(source, "docs/clusters.md", problems)?;
+    // Only one of them may be given.
+    if let Some(second) = checked.get("gres").and(checked.get("gpus_per_node")) {
         let message = "`gres` and `gpus_per_node` ask for the same GPUs twice";
         let help = "keep the one that the site's documentation shows; an exclusive node needs none";
         problems.error("duplicate", message, &second.span, help);

@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::diagnostic::Diagnostics;
 use super::field_type::{FieldType, Key, Object};
 use super::language::Plain;
-use super::node::Node;
+use super::node::{Node, Value};
 use super::source::{Source, Span};
 use super::validate::Validator;
 use super::{formats, measures, parse};
@@ -53,6 +53,27 @@ pub fn read<T: Keys>(source: &Source, problems: &mut Diagnostics) -> Option<T> {
     checked
         .filter(|_| good)
         .and_then(|node| T::from_keys(&node))
+}
+
+/// Parses and validates a document that extends no other; `docs` is the page with an example of it. `None`
+/// if it is no map.
+#[must_use]
+pub fn checked<T: Keys>(source: &Source, docs: &str, problems: &mut Diagnostics) -> Option<Node> {
+    let node = parse::parse(source, problems)?;
+    let what = T::OBJECT.what;
+    if !matches!(node.value, Value::Map(_)) {
+        let message = format!("{what} is a map of keys; this is {}", node.kind());
+        let help = format!("begin with `schema: 1`; {docs} has an example");
+        problems.error("wrong-type", message, &node.span, help);
+        return None;
+    }
+    for entry in node.entries().iter().filter(|entry| entry.append) {
+        let message = format!("`{}+` has nothing to append to", entry.key);
+        let help = format!("{what} extends nothing; remove the +");
+        problems.error("append", message, &entry.key_span, help);
+    }
+    let top = source.span(0..0);
+    Some(Validator::new(&mut Plain, problems).object(&node, T::OBJECT, &top))
 }
 
 /// Reads a required key.

@@ -56,7 +56,7 @@ mod text;
 mod validate;
 mod yaml;
 
-pub use declare::{Field, Keys, MapKey, read, read_word};
+pub use declare::{Field, Keys, MapKey, checked, read, read_word};
 #[doc(hidden)]
 pub use declare::{by, optional, required};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};

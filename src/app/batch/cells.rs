@@ -18,15 +18,6 @@ use retrial_recipe::Diagnostics;
 /// Recipes of cells, by the cells' positions.
 pub struct Cells(BTreeMap<usize, Opened>);
 
-/// Where a batch's runs are executed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// On this host.
-    Here,
-    /// On nodes of a site, which nobody has examined yet.
-    Site,
-}
-
 /// The plans of a batch's runs.
 pub struct Plans {
     /// The host when it was examined.
@@ -86,32 +77,26 @@ impl Cells {
         self.0.get(&cell)
     }
 
-    /// Plans every run, and reports the problems of all at once.
+    /// Plans every run for a host, or for nodes of a site, which nobody has examined yet. Reports the
+    /// problems of all at once.
     pub fn plans(
         &self,
         global: &GlobalOptions,
         batch: &BatchPlan,
         asked: &Asked,
         gpus: &[String],
-        place: Place,
+        host: Option<HostView>,
     ) -> Result<Plans, Failure> {
-        let host = match place {
-            Place::Here => self.this_host(global),
-            Place::Site => HostView::default(),
-        };
+        let is_examined = host.is_some();
+        let host = host.unwrap_or_default();
         let (run, mut failures) = (&asked.run, Failures::default());
         let mut plans: Vec<(usize, TrialRun, Plan)> = Vec::new();
         let mut warned = BTreeSet::new();
         for trial_run in &batch.schedule.trial_runs {
-            if plans
-                .iter()
-                .rev()
-                .any(|(_, other, _)| is_same(other, trial_run))
-            {
-                continue;
-            }
-            let (Some(cell), Some(opened)) =
-                (batch.cells.get(trial_run.cell), self.get(trial_run.cell))
+            let mut known = plans.iter().rev();
+            let is_known = known.any(|(_, other, _)| is_same(other, trial_run));
+            let cell = batch.cells.get(trial_run.cell);
+            let (false, Some(cell), Some(opened)) = (is_known, cell, self.get(trial_run.cell))
             else {
                 continue;
             };
@@ -123,7 +108,7 @@ impl Cells {
             let arguments = asked.plan(cell, trial_run, gpus);
             match prepare::planned(&quiet, &arguments, run, opened, &host) {
                 Ok(mut plan) => {
-                    if place == Place::Site {
+                    if !is_examined {
                         plan.unmet.clear();
                     }
                     open::report_warnings(&quiet, opened, &plan);
@@ -137,9 +122,8 @@ impl Cells {
                 Err(failure) => failures.add(&cell.name, failure),
             }
         }
-        let opened = plans
-            .iter()
-            .filter_map(|(cell, _, plan)| Some((self.get(*cell)?, plan)));
+        let opened = plans.iter();
+        let opened = opened.filter_map(|(cell, _, plan)| Some((self.get(*cell)?, plan)));
         let opened: Vec<_> = opened.collect();
         // Nobody is asked to approve what cannot run.
         let a_person = failures.is_empty();
@@ -151,7 +135,7 @@ impl Cells {
     }
 
     /// This host, with what its engine says if a recipe depends on that.
-    fn this_host(&self, global: &GlobalOptions) -> HostView {
+    pub fn this_host(&self, global: &GlobalOptions) -> HostView {
         let asks_engine = self.0.values().find(|cell| {
             let recipe = &cell.resolved.recipe;
             depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref())

@@ -10,7 +10,7 @@ use crate::app::options::GlobalOptions;
 use crate::app::terminal;
 use crate::batch::{self, AxisDomain, Batch, BatchPlan, CliOverrides, Spanned};
 use crate::store::Home;
-use retrial_recipe::{Diagnostic, Diagnostics, Loaded, Resolved, Source};
+use retrial_recipe::{Diagnostic, Diagnostics, Loaded, Resolved, Setting, Source};
 
 /// A batch, and the recipes that it is over.
 pub struct OpenedBatch {
@@ -132,7 +132,7 @@ fn opened(
     for run in batch
         .external_results
         .iter_mut()
-        .flat_map(|other| &mut other.runs)
+        .flat_map(|(_, other)| &mut other.runs)
     {
         absolute(run);
         if let Some(problem) = is_nowhere(run, home) {
@@ -239,7 +239,10 @@ impl OpenedBatch {
     pub fn resolve(&self) -> Result<Vec<Resolved>, Diagnostics> {
         let resolved = self.plan.cells.par_iter().filter_map(|cell| {
             let read = self.recipes.iter().find(|read| read.name == cell.recipe)?;
-            Some(read.loaded.resolve(&read.entry, &cell.settings()))
+            let settings = cell.settings();
+            let settings = settings.map(|(name, value)| Setting::new(name, value));
+            let settings: Vec<Setting> = settings.collect();
+            Some(read.loaded.resolve(&read.entry, &settings))
         });
         let resolved: Vec<_> = resolved.collect();
         let mut problems = Diagnostics::default();

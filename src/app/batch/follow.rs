@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc::unbounded_channel;
 
-use super::cells::{Cells, Place, Plans};
+use super::cells::{Cells, Plans};
 use super::judge;
 use super::make::Maker;
 use super::record::BatchRecord;
@@ -43,7 +43,8 @@ impl Taken {
         let batch = &record.plan;
         let workers = workers(batch);
         let gpus = &batch.execution.gpus;
-        let plans = cells.plans(global, batch, &record.asked, gpus, Place::Here)?;
+        let host = Some(cells.this_host(global));
+        let plans = cells.plans(global, batch, &record.asked, gpus, host)?;
         let each: Vec<&Plan> = plans.iter().map(|(_, plan)| plan).collect();
         let gpus = gpus_of_workers(workers.len(), gpus, &each, &plans.host)?;
         Ok(Self {
@@ -64,7 +65,8 @@ impl Taken {
         trial_runs: Vec<usize>,
         gpus: Vec<String>,
     ) -> Result<Self, Failure> {
-        let plans = cells.plans(global, &record.plan, &record.asked, &gpus, Place::Here)?;
+        let host = Some(cells.this_host(global));
+        let plans = cells.plans(global, &record.plan, &record.asked, &gpus, host)?;
         Ok(Self {
             host: Some(plans.host.hostname.clone()),
             record,

@@ -6,7 +6,7 @@ use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, JudgeRequest};
 use crate::batch::run::evidence_of_cells;
 use crate::batch::verdict::{
-    BatchVerdict, ExternalEvidence, Lost, RunEvidence, judge as judge_batch,
+    BatchVerdict, Lost, RunEvidence, SubjectEvidence, judge as judge_batch,
 };
 use crate::batch::{BatchPlan, ExternalResult};
 use crate::results::verdict::{Context, Evidence};
@@ -21,7 +21,7 @@ pub fn judge(global: &GlobalOptions, directory: &Record) -> Result<BatchVerdict,
     }
     let cells = evidence_of_cells(&global.home, directory, &plan)?;
     let external_results = plan.external_results.iter();
-    let external_results: Vec<ExternalEvidence> = external_results
+    let external_results: Vec<SubjectEvidence> = external_results
         .map(|result| external(global, result))
         .collect();
     Ok(judge_batch(
@@ -40,7 +40,7 @@ pub fn write(global: &GlobalOptions, directory: &Record) -> Result<BatchVerdict,
 }
 
 /// The evidence of another host: runs by id or directory, or folders of results.
-fn external(global: &GlobalOptions, result: &ExternalResult) -> ExternalEvidence {
+fn external(global: &GlobalOptions, result: &ExternalResult) -> SubjectEvidence {
     let mut runs = Vec::new();
     for name in &result.runs {
         let found = match of_name(global, name) {
@@ -58,7 +58,7 @@ fn external(global: &GlobalOptions, result: &ExternalResult) -> ExternalEvidence
             });
         }
     }
-    ExternalEvidence {
+    SubjectEvidence {
         name: result.name.clone(),
         runs,
     }

@@ -10,7 +10,8 @@ use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::{free_space, open, prepare};
 use crate::batch::TrialRun;
-use crate::batch::run::{Makes, Refused};
+use crate::batch::journal::TrialRunEnd;
+use crate::batch::run::Makes;
 use crate::plan::options::PullPolicy;
 use crate::plan::step::Action;
 use crate::plan::{OfBatch, Plan};
@@ -128,7 +129,7 @@ impl Makes for Maker<'_> {
         })
     }
 
-    async fn make(&self, trial_run: usize, worker: usize) -> Result<Prepared, Refused> {
+    async fn make(&self, trial_run: usize, worker: usize) -> Result<Prepared, TrialRunEnd> {
         let made = async {
             let (recipe, plan) = self.plan(trial_run, worker)?;
             let mut host = open::host_view(self.global);
@@ -137,12 +138,13 @@ impl Makes for Maker<'_> {
             let force = self.record.asked.run.force;
             prepare::prepared(self.global, host, self.engine, recipe, plan, force).await
         };
-        made.await.map_err(|failure| Refused {
-            exit: match failure.exit {
-                ExitCode::Usage => ExitCode::Usage,
-                _ => ExitCode::Host,
+        made.await.map_err(|failure| TrialRunEnd {
+            exit_code: match failure.exit {
+                ExitCode::Usage => ExitCode::Usage.code(),
+                _ => ExitCode::Host.code(),
             },
-            because: failure.into_text(),
+            because: Some(failure.into_text()),
+            ..TrialRunEnd::default()
         })
     }
 

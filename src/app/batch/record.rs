@@ -76,8 +76,7 @@ impl Asked {
 
 /// A cell's recipe with its settings, as the command line would have it.
 pub fn recipe_of(cell: &Cell) -> RecipeRequest {
-    let all = cell.set.iter().chain(cell.axes.iter());
-    let settings = all.filter(|(name, _)| *name != "recipe");
+    let settings = cell.settings();
     RecipeRequest {
         recipe: cell.path.clone(),
         settings: settings

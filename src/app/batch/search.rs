@@ -35,7 +35,7 @@ pub fn judge(
     cells.retain(|cell| !cell.runs.is_empty());
     let mut measured = plan.clone();
     measured.cells.retain_mut(|cell| {
-        let evidence = cells.iter().find(|one| one.cell == cell.name);
+        let evidence = cells.iter().find(|one| one.name == cell.name);
         cell.trials = evidence.map_or(0, |one| u32::try_from(one.runs.len()).unwrap_or(u32::MAX));
         cell.trials > 0
     });

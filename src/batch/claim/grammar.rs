@@ -3,41 +3,18 @@
 mod tail;
 mod with;
 
-use self::tail::{Amount, Tail, tail};
+use self::tail::tail;
 use self::with::{gain, gap};
-use super::side::{self, Side};
+use super::model::Assertion;
+use super::sentence::{Amount, Problem, Sentence, Subjects, Tail, wrong};
+use super::side;
 use super::words::{self, Word, find, place, text};
-use super::{Assertion, Subjects};
 use crate::batch::Spanned;
 use retrial_recipe::model::Claim;
-use retrial_recipe::{Diagnostic, Span, nearest};
-
-pub(super) type Problem = Box<Diagnostic>;
-
-/// What is let through where a claim says no number: 2 % of speed are materially different to
-/// `MLPerf`'s auditors, and 1 % of accuracy to most of its benchmarks. Scatters differ by a factor of two before
-/// anybody would call them different.
-const SPEED_MARGIN: f64 = 0.02;
-const ACCURACY_MARGIN: f64 = 0.01;
-const CONSISTENCY_MARGIN: f64 = 0.5;
+use retrial_recipe::{Span, nearest};
 
 /// The words that turn a claim about all pairs into one about an exception.
 const NOT_ALWAYS: &str = "is not always";
-
-/// A claim's parts of speech.
-#[derive(Debug, Clone)]
-pub(super) struct Sentence {
-    pub assertion: Assertion,
-    pub candidate: Side,
-    pub baseline: Option<Side>,
-    pub gap_to: Option<Side>,
-    /// Where and to where the step of a gain leads.
-    pub step: Option<[Side; 2]>,
-    pub not_always: bool,
-    pub scenario: Option<String>,
-    pub figure: Option<String>,
-    pub span: Span,
-}
 
 /// A verb: what it says, and whether the sides change places.
 struct Verb {
@@ -48,31 +25,27 @@ struct Verb {
 }
 
 /// What a verb compares.
-#[derive(Clone, Copy)]
-enum Quantity {
-    Speed,
-    Accuracy,
-    Consistency,
-}
-
-impl Quantity {
+struct Quantity {
+    assertion: fn(Claim, f64) -> Assertion,
     /// What is let through where a claim says no number.
-    fn margin(self) -> f64 {
-        match self {
-            Self::Speed => SPEED_MARGIN,
-            Self::Accuracy => ACCURACY_MARGIN,
-            Self::Consistency => CONSISTENCY_MARGIN,
-        }
-    }
-
-    fn assertion(self, claim: Claim, by: f64) -> Assertion {
-        match self {
-            Self::Speed => Assertion::Speed { claim, by },
-            Self::Accuracy => Assertion::Accuracy { claim, by },
-            Self::Consistency => Assertion::Consistency { claim, by },
-        }
-    }
+    margin: f64,
 }
+
+/// 2 % of speed are materially different to `MLPerf`'s auditors.
+const SPEED: Quantity = Quantity {
+    assertion: |claim, by| Assertion::Speed { claim, by },
+    margin: 0.02,
+};
+/// 1 % of accuracy are different to most of `MLPerf`'s benchmarks.
+const ACCURACY: Quantity = Quantity {
+    assertion: |claim, by| Assertion::Accuracy { claim, by },
+    margin: 0.01,
+};
+/// Scatters differ by a factor of two before anybody would call them different.
+const CONSISTENCY: Quantity = Quantity {
+    assertion: |claim, by| Assertion::Consistency { claim, by },
+    margin: 0.5,
+};
 
 const fn verb(words: &'static str, of: Quantity, claim: Claim, swaps: bool) -> Verb {
     Verb {
@@ -85,24 +58,23 @@ const fn verb(words: &'static str, of: Quantity, claim: Claim, swaps: bool) -> V
 
 const VERBS: [Verb; 16] = {
     use Claim::{Better, Equivalent, NotWorse};
-    use Quantity::{Accuracy, Consistency, Speed};
     [
-        verb("is faster than", Speed, Better, false),
-        verb("is slower than", Speed, Better, true),
-        verb("is not slower than", Speed, NotWorse, false),
-        verb("is not faster than", Speed, NotWorse, true),
-        verb("is at least as fast as", Speed, NotWorse, false),
-        verb("is as fast as", Speed, Equivalent, false),
-        verb("is more accurate than", Accuracy, Better, false),
-        verb("is less accurate than", Accuracy, Better, true),
-        verb("is not less accurate than", Accuracy, NotWorse, false),
-        verb("is at least as accurate as", Accuracy, NotWorse, false),
-        verb("is as accurate as", Accuracy, Equivalent, false),
-        verb("is more consistent than", Consistency, Better, false),
-        verb("is less consistent than", Consistency, Better, true),
-        verb("is not less consistent than", Consistency, NotWorse, false),
-        verb("is at least as consistent as", Consistency, NotWorse, false),
-        verb("is as consistent as", Consistency, Equivalent, false),
+        verb("is faster than", SPEED, Better, false),
+        verb("is slower than", SPEED, Better, true),
+        verb("is not slower than", SPEED, NotWorse, false),
+        verb("is not faster than", SPEED, NotWorse, true),
+        verb("is at least as fast as", SPEED, NotWorse, false),
+        verb("is as fast as", SPEED, Equivalent, false),
+        verb("is more accurate than", ACCURACY, Better, false),
+        verb("is less accurate than", ACCURACY, Better, true),
+        verb("is not less accurate than", ACCURACY, NotWorse, false),
+        verb("is at least as accurate as", ACCURACY, NotWorse, false),
+        verb("is as accurate as", ACCURACY, Equivalent, false),
+        verb("is more consistent than", CONSISTENCY, Better, false),
+        verb("is less consistent than", CONSISTENCY, Better, true),
+        verb("is not less consistent than", CONSISTENCY, NotWorse, false),
+        verb("is at least as consistent as", CONSISTENCY, NotWorse, false),
+        verb("is as consistent as", CONSISTENCY, Equivalent, false),
     ]
 };
 
@@ -120,6 +92,7 @@ pub(super) fn read(claim: &Spanned<String>, subjects: &Subjects<'_>) -> Result<S
         return gain(bare, &claim.span, subjects);
     }
     let exception = find(&words, NOT_ALWAYS);
+    let not_always = exception.is_some();
     if let Some(at) = exception {
         words.drain(at + 1..at + 3);
     }
@@ -137,38 +110,26 @@ pub(super) fn read(claim: &Spanned<String>, subjects: &Subjects<'_>) -> Result<S
         } else {
             (left, right)
         };
+        let assertion = (verb.of.assertion)(verb.claim, by);
         return Ok(Sentence {
-            assertion: verb.of.assertion(verb.claim, by),
-            candidate,
-            baseline: Some(baseline),
-            gap_to: None,
-            step: None,
-            not_always: exception.is_some(),
-            scenario: tail.scenario,
-            figure: tail.figure,
-            span: claim.span.clone(),
+            not_always,
+            ..Sentence::new(assertion, candidate, Some(baseline), tail, &claim.span)
         });
     }
     if let Some(at) = find(&words, "is accurate") {
         let (rest, tail) = tail(&words[at + 2..], subjects)?;
         if let Some(word) = rest.first() {
-            return Err(wrong(
-                "unexpected word",
-                &word.span,
-                "`is accurate` ends the claim",
-            ));
+            let help = "`is accurate` ends the claim";
+            return Err(wrong("unexpected word", &word.span, help));
         }
-        tail.no_amount("`is accurate` uses the benchmark's own limits")?;
+        if let Some((_, _, at)) = &tail.by {
+            let help = "`is accurate` uses the benchmark's own limits";
+            return Err(wrong("this claim takes no number", at, help));
+        }
+        let candidate = side::read(&words[..at], &claim.span, subjects)?;
         return Ok(Sentence {
-            assertion: Assertion::Accurate,
-            candidate: side::read(&words[..at], &claim.span, subjects)?,
-            baseline: None,
-            gap_to: None,
-            step: None,
-            not_always: exception.is_some(),
-            scenario: tail.scenario,
-            figure: tail.figure,
-            span: claim.span.clone(),
+            not_always,
+            ..Sentence::new(Assertion::Accurate, candidate, None, tail, &claim.span)
         });
     }
     Err(no_claim(&words, &claim.span))
@@ -179,7 +140,7 @@ fn amount(verb: &Verb, tail: &Tail, span: &Span) -> Result<f64, Problem> {
     let Some((by, kind, at)) = &tail.by else {
         return Ok(match verb.claim {
             Claim::Better => 0.0,
-            Claim::NotWorse | Claim::Equivalent => verb.of.margin(),
+            Claim::NotWorse | Claim::Equivalent => verb.of.margin,
         });
     };
     let (asked, help) = match verb.claim {
@@ -202,10 +163,6 @@ fn amount(verb: &Verb, tail: &Tail, span: &Span) -> Result<f64, Problem> {
         return Ok(by / (1.0 - by));
     }
     Ok(*by)
-}
-
-pub(super) fn wrong(message: &str, span: &Span, help: &str) -> Problem {
-    Box::new(Diagnostic::error("claim", message, span.clone()).help(help))
 }
 
 fn no_claim(words: &[Word], span: &Span) -> Problem {

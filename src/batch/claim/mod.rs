@@ -19,25 +19,16 @@
 mod grammar;
 mod model;
 mod pairs;
+mod sentence;
 mod side;
 mod words;
 
 pub use model::{Assertion, Claim, Part};
 
-use super::cell::{Cell, LeftOut};
-use super::model::{ExternalResult, WrittenClaim};
+use super::model::WrittenClaim;
 use retrial_recipe::Diagnostics;
 
-/// What sides may name.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Subjects<'a> {
-    pub axes: &'a [(String, Vec<String>)],
-    pub cells: &'a [Cell],
-    pub left_out: &'a [LeftOut],
-    pub external_results: &'a [ExternalResult],
-    pub scenarios: &'a [String],
-    pub figures: &'a [String],
-}
+pub(super) use sentence::Subjects;
 
 /// Reads a claim; none where it says nothing that could be checked.
 pub(super) fn read(
@@ -51,8 +42,8 @@ pub(super) fn read(
             text: written.text.value.trim().to_owned(),
             source: written.source.clone(),
             assertion: sentence.assertion,
-            scenario: sentence.scenario,
-            figure: sentence.figure,
+            scenario: sentence.tail.scenario,
+            figure: sentence.tail.figure,
             not_always: sentence.not_always,
             parts,
         })

@@ -6,226 +6,171 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::grammar::{Problem, Sentence, wrong};
-use super::side::Side;
-use super::{Part, Subjects};
+use super::model::Part;
+use super::sentence::{Problem, Sentence, Side, Subjects, wrong};
 use crate::batch::names::RECIPE;
 use crate::batch::{Cell, Values};
 
 /// The parts of a sentence; at least one.
 pub(super) fn of(sentence: &Sentence, subjects: &Subjects<'_>) -> Result<Vec<Part>, Problem> {
-    if let (Some([from, to]), Some(baseline)) = (&sentence.step, &sentence.baseline) {
-        return steps(
-            [from, to],
-            [&sentence.candidate, baseline],
-            subjects,
-            sentence,
-        );
-    }
-    let pairs = match &sentence.baseline {
-        None => alone(&sentence.candidate, subjects),
-        Some(baseline) => both(&sentence.candidate, baseline, subjects, sentence)?,
+    let pairing = Pairing { sentence, subjects };
+    let candidate = &sentence.candidate;
+    let mut parts = match (&sentence.step, &sentence.baseline) {
+        (_, None) => pairing.alone(candidate),
+        (None, Some(baseline)) => pairing.both(candidate, baseline)?,
+        (Some([from, to]), Some(baseline)) => pairing.steps([from, to], [candidate, baseline])?,
     };
-    if pairs.is_empty() {
-        return Err(nobody(sentence, subjects));
-    }
-    let mut parts = Vec::new();
-    for pair in &pairs {
-        let gap_to = match &sentence.gap_to {
-            None => None,
-            Some(Side::ExternalResult(name)) => Some(name.clone()),
-            Some(Side::Cells(values)) => Some(third(pair, values, subjects, sentence)?),
-        };
-        parts.push(Part {
-            of: pair.alike.clone(),
-            candidate: pair.candidate.clone(),
-            baseline: pair.baseline.clone(),
-            gap_to,
-            from: None,
-        });
-    }
-    only_what_differs(&mut parts);
-    Ok(parts)
-}
-
-/// The parts of a claim on a gain: the same step, twice.
-fn steps(
-    step: [&Side; 2],
-    with: [&Side; 2],
-    subjects: &Subjects<'_>,
-    sentence: &Sentence,
-) -> Result<Vec<Part>, Problem> {
-    let [Side::Cells(one), Side::Cells(other)] = with else {
-        let message = "a gain is larger with some cells of this batch than with others";
-        let help = "write: the gain from SIDE to SIDE is larger with bert than with resnet50";
-        return Err(wrong(message, &sentence.span, help));
-    };
-    if step
-        .iter()
-        .all(|side| matches!(side, Side::ExternalResult(_)))
-    {
-        let message = "both ends of the step are other hosts' runs";
-        let help = "name values of this batch's cells for one of them";
-        return Err(wrong(message, &sentence.span, help));
-    }
-    let (one, other) = (filled(one, other), filled(other, one));
-    if one.are_in(&other) {
-        let message = "both sides mean the same cells";
-        return Err(wrong(message, &sentence.span, "name the axis that differs"));
-    }
-    let taken = |with: &Values| -> Result<Vec<Pair>, Problem> {
-        let end = |side: &Side| match side {
-            Side::Cells(values) => Side::Cells(filled(values, with)),
-            Side::ExternalResult(name) => Side::ExternalResult(name.clone()),
-        };
-        let [from, to] = step.map(end);
-        both(&to, &from, subjects, sentence)
-    };
-    let baselines = taken(&other)?;
-    let mut parts: Vec<Part> = taken(&one)?
-        .into_iter()
-        .filter_map(|pair| {
-            let like = |other: &&Pair| other.alike == pair.alike;
-            let other = baselines.iter().find(like)?;
-            let from = [pair.baseline?, other.baseline.clone()?];
-            Some(Part {
-                of: pair.alike,
-                candidate: pair.candidate,
-                baseline: Some(other.candidate.clone()),
-                gap_to: None,
-                from: Some(from),
-            })
-        })
-        .collect();
     if parts.is_empty() {
         return Err(nobody(sentence, subjects));
     }
+    for part in &mut parts {
+        part.gap_to = match &sentence.gap_to {
+            None => None,
+            Some(Side::ExternalResult(name)) => Some(name.clone()),
+            Some(Side::Cells(values)) => Some(pairing.third(part, values)?),
+        };
+    }
     only_what_differs(&mut parts);
     Ok(parts)
 }
 
-struct Pair {
-    candidate: String,
-    baseline: Option<String>,
-    /// What no side names.
-    alike: Values,
+/// Finds the cells that a sentence is about.
+struct Pairing<'a> {
+    sentence: &'a Sentence,
+    subjects: &'a Subjects<'a>,
 }
 
-fn alone(side: &Side, subjects: &Subjects<'_>) -> Vec<Pair> {
-    let pair = |candidate: String, alike| Pair {
-        candidate,
-        baseline: None,
-        alike,
-    };
-    match side {
-        Side::ExternalResult(name) => vec![pair(name.clone(), Values::default())],
-        Side::Cells(values) => having(values, subjects)
-            .into_iter()
-            .map(|(cell, alike)| pair(cell.name.clone(), alike))
-            .collect(),
+impl Pairing<'_> {
+    fn wrong(&self, message: &str, help: &str) -> Problem {
+        wrong(message, &self.sentence.span, help)
     }
-}
 
-fn both(
-    candidate: &Side,
-    baseline: &Side,
-    subjects: &Subjects<'_>,
-    sentence: &Sentence,
-) -> Result<Vec<Pair>, Problem> {
-    Ok(match (candidate, baseline) {
-        (Side::ExternalResult(one), Side::ExternalResult(other)) if one == other => {
-            return Err(wrong(
-                "both sides are the same",
-                &sentence.span,
-                "name another",
-            ));
+    /// The parts of a claim on a gain: the same step, twice.
+    fn steps(&self, step: [&Side; 2], with: [&Side; 2]) -> Result<Vec<Part>, Problem> {
+        let [Side::Cells(one), Side::Cells(other)] = with else {
+            let message = "a gain is larger with some cells of this batch than with others";
+            let help = "write: the gain from SIDE to SIDE is larger with bert than with resnet50";
+            return Err(self.wrong(message, help));
+        };
+        let mut ends = step.iter();
+        if ends.all(|side| matches!(side, Side::ExternalResult(_))) {
+            let message = "both ends of the step are other hosts' runs";
+            let help = "name values of this batch's cells for one of them";
+            return Err(self.wrong(message, help));
         }
-        (one, Side::ExternalResult(other)) => {
-            let mut pairs = alone(one, subjects);
-            for pair in &mut pairs {
-                pair.baseline = Some(other.clone());
+        let (one, other) = (filled(one, other), filled(other, one));
+        if one.are_in(&other) {
+            let message = "both sides mean the same cells";
+            return Err(self.wrong(message, "name the axis that differs"));
+        }
+        let taken = |with: &Values| -> Result<Vec<Part>, Problem> {
+            let [from, to] = step.map(|side| match side {
+                Side::Cells(values) => Side::Cells(filled(values, with)),
+                Side::ExternalResult(name) => Side::ExternalResult(name.clone()),
+            });
+            self.both(&to, &from)
+        };
+        let baselines = taken(&other)?;
+        let steps = taken(&one)?.into_iter().filter_map(|part| {
+            let other = baselines.iter().find(|other| other.of == part.of)?;
+            let from = [part.baseline?, other.baseline.clone()?];
+            Some(Part {
+                baseline: Some(other.candidate.clone()),
+                from: Some(from),
+                ..part
+            })
+        });
+        Ok(steps.collect())
+    }
+
+    /// A part for each cell of a side, or for another host's runs.
+    fn alone(&self, side: &Side) -> Vec<Part> {
+        let part = |candidate: &str, of| Part {
+            of,
+            candidate: candidate.to_owned(),
+            baseline: None,
+            gap_to: None,
+            from: None,
+        };
+        match side {
+            Side::ExternalResult(name) => vec![part(name, Values::default())],
+            Side::Cells(values) => {
+                let cells = having(values, self.subjects).into_iter();
+                cells.map(|(cell, of)| part(&cell.name, of)).collect()
             }
-            pairs
         }
-        (Side::ExternalResult(one), cells) => {
-            let pairs = alone(cells, subjects).into_iter();
-            pairs
-                .map(|pair| Pair {
+    }
+
+    /// A part for each pair of cells that are equal in what no side names.
+    fn both(&self, candidate: &Side, baseline: &Side) -> Result<Vec<Part>, Problem> {
+        let with = |part: Part, baseline: &str| Part {
+            baseline: Some(baseline.to_owned()),
+            ..part
+        };
+        let parts = match (candidate, baseline) {
+            (Side::ExternalResult(one), Side::ExternalResult(other)) if one == other => {
+                return Err(self.wrong("both sides are the same", "name another"));
+            }
+            (one, Side::ExternalResult(other)) => {
+                let parts = self.alone(one).into_iter();
+                parts.map(|part| with(part, other)).collect()
+            }
+            (Side::ExternalResult(one), cells) => {
+                let parts = self.alone(cells).into_iter();
+                let turned = parts.map(|part| Part {
+                    baseline: Some(part.candidate),
                     candidate: one.clone(),
-                    baseline: Some(pair.candidate),
-                    alike: pair.alike,
-                })
-                .collect()
-        }
-        (Side::Cells(one), Side::Cells(other)) => {
-            let (full, other_full) = (filled(one, other), filled(other, one));
-            if full.are_in(&other_full) {
-                return Err(wrong(
-                    "both sides mean the same cells",
-                    &sentence.span,
-                    "an axis that only one side names is the same on both; name the axis that differs",
-                ));
+                    ..part
+                });
+                turned.collect()
             }
-            // A thousand cells have a million pairs: partners are looked up, not tried.
-            let key = |alike: &Values| -> Vec<(String, String)> {
-                let values = alike.iter();
-                values
-                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                    .collect()
-            };
-            let mut partners = BTreeMap::new();
-            for (partner, alike) in having(&other_full, subjects) {
-                partners.entry(key(&alike)).or_insert(partner);
+            (Side::Cells(one), Side::Cells(other)) => {
+                let (full, other_full) = (filled(one, other), filled(other, one));
+                if full.are_in(&other_full) {
+                    let help = "an axis that only one side names is the same on both; name the axis that differs";
+                    return Err(self.wrong("both sides mean the same cells", help));
+                }
+                // A thousand cells have a million pairs: partners are looked up, not tried.
+                let mut partners = BTreeMap::new();
+                for (partner, alike) in having(&other_full, self.subjects) {
+                    partners.entry(alike.to_string()).or_insert(partner);
+                }
+                let parts = self.alone(&Side::Cells(full)).into_iter();
+                let paired = parts.filter_map(|part| {
+                    let partner = partners.get(&part.of.to_string())?;
+                    Some(with(part, &partner.name))
+                });
+                paired.collect()
             }
-            let cells = having(&full, subjects).into_iter();
-            cells
-                .filter_map(|(cell, alike)| {
-                    let partner = partners.get(&key(&alike))?;
-                    Some(Pair {
-                        candidate: cell.name.clone(),
-                        baseline: Some(partner.name.clone()),
-                        alike,
-                    })
-                })
-                .collect()
-        }
-    })
-}
+        };
+        Ok(parts)
+    }
 
-/// The one cell that a gap is measured to.
-fn third(
-    pair: &Pair,
-    values: &Values,
-    subjects: &Subjects<'_>,
-    sentence: &Sentence,
-) -> Result<String, Problem> {
-    let alike = |others: &Values| {
-        pair.alike
-            .iter()
-            .all(|(axis, value)| values.get(axis).is_some() || others.get(axis) == Some(value))
-    };
-    let found: Vec<&Cell> = having(values, subjects)
-        .into_iter()
-        .filter(|(_, others)| alike(others))
-        .map(|(cell, _)| cell)
-        .collect();
-    match found[..] {
-        [one] if one.name != pair.candidate && Some(&one.name) != pair.baseline.as_ref() => {
-            Ok(one.name.clone())
-        }
-        [one] => {
-            let message = format!("the gap of {} to itself", one.name);
-            Err(wrong(&message, &sentence.span, "name another"))
-        }
-        [] => {
-            let message = format!("there is no cell with {values} to measure the gap to");
-            Err(wrong(&message, &sentence.span, "name a cell of this batch"))
-        }
-        ref several => {
-            let names: Vec<&str> = several.iter().take(6).map(|cell| &*cell.name).collect();
-            let message = format!("the gap to which cell with {values}?");
-            let help = format!("name more of its values: {}", names.join("; "));
-            Err(wrong(&message, &sentence.span, &help))
+    /// The one cell that a gap is measured to.
+    fn third(&self, part: &Part, values: &Values) -> Result<String, Problem> {
+        let alike = |others: &Values| {
+            let mut alike = part.of.iter();
+            alike.all(|(axis, value)| values.get(axis).is_some() || others.get(axis) == Some(value))
+        };
+        let cells = having(values, self.subjects).into_iter();
+        let cells = cells.filter(|(_, others)| alike(others));
+        let names: Vec<&str> = cells.map(|(cell, _)| cell.name.as_str()).collect();
+        match names[..] {
+            [one] if one == part.candidate || Some(one) == part.baseline.as_deref() => {
+                let message = format!("the gap of {one} to itself");
+                Err(self.wrong(&message, "name another"))
+            }
+            [one] => Ok(one.to_owned()),
+            [] => {
+                let message = format!("there is no cell with {values} to measure the gap to");
+                Err(self.wrong(&message, "name a cell of this batch"))
+            }
+            ref several => {
+                let several = &several[..several.len().min(6)];
+                let message = format!("the gap to which cell with {values}?");
+                let help = format!("name more of its values: {}", several.join("; "));
+                Err(self.wrong(&message, &help))
+            }
         }
     }
 }
@@ -250,29 +195,23 @@ fn nobody(sentence: &Sentence, subjects: &Subjects<'_>) -> Problem {
     wrong(&message, &sentence.span, &help)
 }
 
-/// A cell's axes, with its recipe where there are several.
-fn axes(cell: &Cell, subjects: &Subjects<'_>) -> Values {
-    let mut values = cell.axes.clone();
-    if subjects.axes.iter().any(|(name, _)| name == RECIPE) {
-        values.set(RECIPE, &cell.recipe);
-    }
-    values
-}
-
-/// The cells that have these values, each with its others, sorted by axis.
+/// The cells that have these values, each with its others, sorted by axis. A cell's recipe is one of its
+/// values where there are several.
 fn having<'a>(named: &Values, subjects: &Subjects<'a>) -> Vec<(&'a Cell, Values)> {
-    let cells = subjects.cells.iter();
-    cells
-        .filter_map(|cell| {
-            let mut values = axes(cell, subjects);
-            if !named.are_in(&values) {
-                return None;
-            }
-            values.retain(|name| named.get(name).is_none());
-            values.sort();
-            Some((cell, values))
-        })
-        .collect()
+    let has_recipes = subjects.axes.iter().any(|(name, _)| name == RECIPE);
+    let with_others = |cell: &'a Cell| {
+        let mut values = cell.axes.clone();
+        if has_recipes {
+            values.set(RECIPE, &cell.recipe);
+        }
+        if !named.are_in(&values) {
+            return None;
+        }
+        values.retain(|name| named.get(name).is_none());
+        values.sort();
+        Some((cell, values))
+    };
+    subjects.cells.iter().filter_map(with_others).collect()
 }
 
 fn filled(one: &Values, other: &Values) -> Values {
@@ -287,21 +226,12 @@ fn filled(one: &Values, other: &Values) -> Values {
 
 /// Leaves of what tells parts apart only that in which they differ.
 fn only_what_differs(parts: &mut [Part]) {
-    let mut kinds: Vec<(String, BTreeSet<String>)> = Vec::new();
+    let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (axis, value) in parts.iter().flat_map(|part| part.of.iter()) {
-        match kinds.iter_mut().find(|(known, _)| known == axis) {
-            Some((_, values)) => {
-                values.insert(value.to_owned());
-            }
-            None => kinds.push((axis.to_owned(), BTreeSet::from([value.to_owned()]))),
-        }
+        let known = values.entry(axis.to_owned()).or_default();
+        known.insert(value.to_owned());
     }
-    let differs = |axis: &str| {
-        kinds
-            .iter()
-            .any(|(known, values)| known == axis && values.len() > 1)
-    };
     for part in parts {
-        part.of.retain(&differs);
+        part.of.retain(|axis| values[axis].len() > 1);
     }
 }

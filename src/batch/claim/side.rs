@@ -1,20 +1,10 @@
 //! A side of a claim: cells by the values of their axes, or another host's runs.
 
-use super::Subjects;
-use super::grammar::{Problem, wrong};
+use super::sentence::{Problem, Side, Subjects, wrong};
 use super::words::{Word, place, text};
 use crate::batch::Values;
 use crate::batch::names::RECIPE;
 use retrial_recipe::{Span, did_you_mean};
-
-/// Whom a claim is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Side {
-    /// Cells that have these values.
-    Cells(Values),
-    /// Runs of another host.
-    ExternalResult(String),
-}
 
 /// Reads a side.
 pub(super) fn read(words: &[Word], of: &Span, subjects: &Subjects<'_>) -> Result<Side, Problem> {
@@ -128,27 +118,28 @@ fn of_axis(
             &help,
         ));
     };
-    match same(values, value) {
-        Some(known) => Ok((name.clone(), known.to_owned())),
-        None => Err(no_cell_has(axis, value, values, span, subjects)),
+    if let Some(known) = same(values, value) {
+        return Ok((name.clone(), known.to_owned()));
     }
+    let text = format!("{axis}={value}");
+    let has = |axes: &Values| axes.get(axis) == Some(value);
+    Err(omitted(&text, has, span, subjects).unwrap_or_else(|| {
+        let known = values.iter().map(String::as_str);
+        let help = did_you_mean(value, known, "values are");
+        wrong(&format!("no cell has {text}"), span, &help)
+    }))
 }
 
-fn no_cell_has(
-    axis: &str,
+/// That every cell with a value is omitted, and why.
+fn omitted(
     value: &str,
-    values: &[String],
+    has: impl Fn(&Values) -> bool,
     span: &Span,
     subjects: &Subjects<'_>,
-) -> Problem {
-    let has = |axes: &Values| axes.get(axis) == Some(value);
-    if let Some(left) = subjects.left_out.iter().find(|left| has(&left.axes)) {
-        let message = format!("all cells with {axis}={value} are omitted");
-        return wrong(&message, span, &left.reason.to_string());
-    }
-    let known = values.iter().map(String::as_str);
-    let message = format!("no cell has {axis}={value}");
-    wrong(&message, span, &did_you_mean(value, known, "values are"))
+) -> Option<Problem> {
+    let left = subjects.left_out.iter().find(|left| has(&left.axes))?;
+    let message = format!("all cells with {value} are omitted");
+    Some(wrong(&message, span, &left.reason.to_string()))
 }
 
 /// The axis that has this value; none for the only recipe's name.
@@ -166,11 +157,9 @@ fn alone(
         [(axis, value)] => Ok(Some((axis.clone(), value.to_owned()))),
         [] if subjects.cells.iter().any(|cell| cell.recipe == value) => Ok(None),
         [] => {
-            let mut left = subjects.left_out.iter();
-            let left = left.find(|left| left.axes.iter().any(|(_, known)| known == value));
-            if let Some(left) = left {
-                let message = format!("all cells with `{value}` are omitted");
-                return Err(wrong(&message, span, &left.reason.to_string()));
+            let has = |axes: &Values| axes.iter().any(|(_, known)| known == value);
+            if let Some(problem) = omitted(&format!("`{value}`"), has, span, subjects) {
+                return Err(problem);
             }
             let values = subjects.axes.iter().flat_map(|(_, values)| values);
             let others = subjects.external_results.iter().map(|other| &other.name);

@@ -141,33 +141,27 @@ impl BatchState {
         let Some(state) = self.trial_runs.get(&trial_run) else {
             return Next::Begin { attempt: 1 };
         };
-        match (&state.end, &state.run) {
-            (Some((end, _)), _) if end.exit_code == HOST => {
-                if state.attempt <= retries {
-                    Next::Begin {
-                        attempt: state.attempt + 1,
-                    }
-                } else {
-                    Next::Stands
-                }
-            }
-            (Some((end, _)), Some(run)) if end.exit_code == INTERRUPTED => {
-                Next::GoOn { run: run.clone() }
-            }
-            (Some((end, _)), None) if end.exit_code == INTERRUPTED => Next::Begin { attempt: 1 },
+        match (state.exit_code(), &state.run) {
+            (None | Some(INTERRUPTED), Some(run)) => Next::GoOn { run: run.clone() },
+            (None | Some(INTERRUPTED), None) => Next::Begin { attempt: 1 },
+            (Some(HOST), _) if state.attempt <= retries => Next::Begin {
+                attempt: state.attempt + 1,
+            },
             (Some(_), _) => Next::Stands,
-            (None, Some(run)) => Next::GoOn { run: run.clone() },
-            (None, None) => Next::Begin { attempt: 1 },
         }
     }
 
     /// Whether a trial run has an end that is not done again.
     #[must_use]
     pub fn has_ended(&self, trial_run: usize) -> bool {
-        self.trial_runs.get(&trial_run).is_some_and(|trial_run| {
-            let end = trial_run.end.as_ref().map(|(end, _)| end.exit_code);
-            end.is_some_and(|code| code != INTERRUPTED && code != HOST)
-        })
+        let code = self.exit_code(trial_run);
+        code.is_some_and(|code| code != INTERRUPTED && code != HOST)
+    }
+
+    /// What a trial run exited with, if it has ended.
+    #[must_use]
+    pub fn exit_code(&self, trial_run: usize) -> Option<u8> {
+        self.trial_runs.get(&trial_run)?.exit_code()
     }
 
     /// Whether a trial run's run has begun and not ended.
@@ -187,13 +181,9 @@ impl BatchState {
     /// Runs of this batch that have begun and not ended.
     #[must_use]
     pub fn going(&self) -> Vec<String> {
-        let trial_runs = self
-            .trial_runs
-            .values()
-            .filter(|trial_run| trial_run.end.is_none());
-        trial_runs
-            .filter_map(|trial_run| trial_run.run.clone())
-            .collect()
+        let trial_runs = self.trial_runs.values();
+        let open = trial_runs.filter(|trial_run| trial_run.end.is_none());
+        open.filter_map(|trial_run| trial_run.run.clone()).collect()
     }
 
     /// Whether a process came to the end of the batch without being stopped.
@@ -207,7 +197,13 @@ impl TrialRunState {
     /// Whether the host failed it, the last time.
     #[must_use]
     pub fn host_failed(&self) -> bool {
-        matches!(&self.end, Some((end, _)) if end.exit_code == HOST)
+        self.exit_code() == Some(HOST)
+    }
+
+    /// What it exited with, if it has ended.
+    #[must_use]
+    pub fn exit_code(&self) -> Option<u8> {
+        self.end.as_ref().map(|(end, _)| end.exit_code)
     }
 }
 

@@ -2,9 +2,9 @@
 
 use super::error::BatchError;
 use super::tasks::read_state;
-use crate::batch::BatchPlan;
 use crate::batch::journal::TrialRunState;
-use crate::batch::verdict::{CellEvidence, Lost, RunEvidence};
+use crate::batch::verdict::{Lost, RunEvidence, SubjectEvidence};
+use crate::batch::{BatchPlan, Cell};
 use crate::results::verdict::ExitCode;
 use crate::run::evidence_of;
 use crate::store::Record;
@@ -18,16 +18,13 @@ pub fn evidence_of_cells(
     home: &Home,
     directory: &Record,
     plan: &BatchPlan,
-) -> Result<Vec<CellEvidence>, BatchError> {
+) -> Result<Vec<SubjectEvidence>, BatchError> {
     let state = read_state(directory)?;
-    let mut cells: Vec<CellEvidence> = plan
-        .cells
-        .iter()
-        .map(|cell| CellEvidence {
-            cell: cell.name.clone(),
-            runs: Vec::new(),
-        })
-        .collect();
+    let without_runs = |cell: &Cell| SubjectEvidence {
+        name: cell.name.clone(),
+        runs: Vec::new(),
+    };
+    let mut cells: Vec<SubjectEvidence> = plan.cells.iter().map(without_runs).collect();
     let numbers: Vec<usize> = match plan.search {
         // Those that it chose.
         Some(_) => state.trial_runs.keys().copied().collect(),

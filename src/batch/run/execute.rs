@@ -3,6 +3,7 @@
 use futures_util::future::join_all;
 use serde_json::Value;
 
+use super::ended::BatchEnded;
 use super::error::BatchError;
 use super::images::pull_ahead;
 use super::search::search;
@@ -10,18 +11,7 @@ use super::session::BatchSession;
 use super::trial_run::take;
 use crate::batch::PullAhead;
 use crate::batch::journal::{BatchState, BatchWhat, Next};
-use crate::results::verdict::ExitCode;
 use crate::store::RunDirectory;
-
-/// How a process came to the end of the schedule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BatchEnded {
-    /// Of what went wrong, the first that applies: interrupted, refused, the host, a step. What was
-    /// measured says the verdict.
-    pub exit: ExitCode,
-    /// Why it ended early, if it did.
-    pub because: Option<String>,
-}
 
 /// Executes what is left of the schedule.
 ///
@@ -107,44 +97,8 @@ fn lost_runs(batch: &BatchSession<'_>) -> Result<(), BatchError> {
     Ok(())
 }
 
-impl BatchEnded {
-    /// Of these trial runs; `halted` says why none was started any more.
-    #[must_use]
-    pub fn of(state: &BatchState, trial_runs: &[usize], halted: Option<String>) -> Self {
-        let end = |trial_run: &usize| {
-            let end = state.trial_runs.get(trial_run)?.end.as_ref();
-            end.map(|(end, _)| end.exit_code)
-        };
-        let count = trial_runs.len();
-        let left = trial_runs.iter().map(end);
-        let left = left.filter(|code| code.is_none_or(|code| code == ExitCode::Interrupted.code()));
-        let left = left.count();
-        if left > 0 && halted.is_none() {
-            return Self {
-                exit: ExitCode::Interrupted,
-                because: Some(format!("stopped with {left} of {count} runs remaining")),
-            };
-        }
-        let codes = trial_runs.iter().filter_map(end);
-        let codes = codes.filter_map(|code| ExitCode::try_from(code).ok());
-        Self {
-            exit: ExitCode::first(codes.filter(|code| is_failure(*code))),
-            because: halted
-                .map(|because| format!("{because}; {left} of {count} runs were not started")),
-        }
-    }
-}
-
 /// The name of the host on which a run was made.
 fn host_of(run: &RunDirectory) -> Option<String> {
     let host: Value = run.read_json("host.json").ok()?;
     host["host"]["hostname"].as_str().map(str::to_owned)
-}
-
-/// Whether a run ended without a result that could be judged: refused, the host, a step.
-pub(super) fn is_failure(exit: ExitCode) -> bool {
-    matches!(
-        exit,
-        ExitCode::Usage | ExitCode::Host | ExitCode::StepFailed
-    )
 }

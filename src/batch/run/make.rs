@@ -6,7 +6,6 @@ use async_trait::async_trait;
 
 use crate::batch::journal::TrialRunEnd;
 use crate::plan::Plan;
-use crate::results::verdict::ExitCode;
 use crate::run::Prepared;
 
 /// Makes the trial runs of a schedule, numbered from 1, ordinary runs.
@@ -15,28 +14,10 @@ pub trait Makes {
     /// The image that the trial run's run would pull where the engine has not got it.
     fn image(&self, trial_run: usize) -> Option<String>;
 
-    /// Looks at the host once more and says what the run will be, on the GPUs of a worker.
-    async fn make(&self, trial_run: usize, worker: usize) -> Result<Prepared, Refused>;
+    /// Looks at the host once more and says what the run will be, on the GPUs of a worker; else why it
+    /// cannot begin.
+    async fn make(&self, trial_run: usize, worker: usize) -> Result<Prepared, TrialRunEnd>;
 
     /// Values of the secrets that a plan names.
     fn secrets(&self, plan: &Plan) -> BTreeMap<String, String>;
-}
-
-/// Why a run cannot begin.
-#[derive(Debug, Clone)]
-pub struct Refused {
-    /// Whose fault it is.
-    pub exit: ExitCode,
-    /// Why.
-    pub because: String,
-}
-
-impl From<Refused> for TrialRunEnd {
-    fn from(refused: Refused) -> Self {
-        Self {
-            exit_code: refused.exit.code(),
-            because: Some(refused.because),
-            ..Self::default()
-        }
-    }
 }

@@ -5,12 +5,14 @@
 //! reuses what ended, and goes on with a run that was interrupted as `retrial resume` does.
 //!
 //! - `session`: one process's hold on a batch.
+//! - `ended`: how a process came to the end of the schedule.
 //! - `execute`: the workers; each takes its trial runs one after the other.
 //! - `trial run`: one trial run: begun, gone on with, tried again.
 //! - `search`: the next trial run of a search, from what the earlier ones gave.
 //! - `images`: pulled ahead.
 //! - `tasks`: parts of the batch on other machines, each with a journal of its own.
 
+mod ended;
 mod error;
 mod evidence;
 mod execute;
@@ -22,10 +24,11 @@ mod tasks;
 mod trial_run;
 mod workers;
 
+pub use ended::BatchEnded;
 pub use error::BatchError;
 pub use evidence::evidence_of_cells;
-pub use execute::{BatchEnded, execute};
-pub use make::{Makes, Refused};
+pub use execute::execute;
+pub use make::Makes;
 pub use search::Observations;
 pub use session::{BatchJob, BatchSession, Emitter, Seen};
 pub use tasks::{read_journal, read_state, task_directory};

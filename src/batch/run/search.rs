@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::ended::BatchEnded;
 use super::error::BatchError;
-use super::execute::BatchEnded;
 use super::session::BatchSession;
 use super::trial_run::take;
 use crate::batch::BatchPlan;
@@ -77,11 +77,8 @@ pub(super) async fn search(
         let number = batch.ask(|state| numbers.find(|number| !state.has_ended(*number)));
         let number = number.unwrap_or(cell + 1);
         take(batch, number, None).await?;
-        let exit = batch.ask(|state| {
-            let end = state.trial_runs.get(&number)?.end.as_ref();
-            ExitCode::try_from(end?.0.exit_code).ok()
-        });
-        match exit {
+        let code = batch.ask(|state| state.exit_code(number));
+        match code.and_then(|code| ExitCode::try_from(code).ok()) {
             None | Some(ExitCode::Interrupted) => {
                 return Ok(BatchEnded {
                     exit: ExitCode::Interrupted,

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use tokio::sync::mpsc::unbounded_channel;
 
+use super::ended::is_failure;
 use super::error::BatchError;
-use super::execute::is_failure;
 use super::session::{BatchSession, Seen};
 use crate::batch::OnFailure;
 use crate::batch::journal::{BatchState, BatchWhat, Next, TrialRunEnd, TrialRunFigure};
@@ -60,7 +60,7 @@ async fn begin(
 ) -> Result<TrialRunEnd, BatchError> {
     let prepared = match batch.job.makes.make(trial_run, worker.unwrap_or(0)).await {
         Ok(prepared) => prepared,
-        Err(refused) => return Ok(refused.into()),
+        Err(refused) => return Ok(refused),
     };
     let directory = batch.job.home.new_run(&prepared.stem())?;
     let Some(planned) = batch.trial_run(trial_run) else {
@@ -103,7 +103,7 @@ async fn go_on(
     if !directory.join("plan.json").exists() {
         let prepared = match batch.job.makes.make(trial_run, worker.unwrap_or(0)).await {
             Ok(prepared) => prepared,
-            Err(refused) => return Ok(Some(refused.into())),
+            Err(refused) => return Ok(Some(refused)),
         };
         directory.lay_out()?;
         prepared.write_down(&directory)?;

@@ -1,21 +1,16 @@
 //! Claims, held against the evidence.
 
-use super::model::{ClaimOutcome, ClaimPart, ClaimVerdict};
-use super::part::Tested;
+use std::fmt::Write as _;
+
+use super::model::{ClaimOutcome, ClaimPart, ClaimVerdict, RequiredRatio};
+use super::part::{Test, Tested};
 use super::sentence;
 use super::subject::Subject;
-use super::tester::Tester;
+use super::tester::{Rules, Tester};
 use crate::batch::Claim;
+use crate::results::verdict::Bounds;
+use crate::results::verdict::compare::exp;
 use retrial_stats::step_down;
-
-/// How claims are judged.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Rules {
-    /// Rounds of cells make pairs.
-    pub paired: bool,
-    /// Error of each one-sided bound.
-    pub alpha: f64,
-}
 
 /// Judges all claims: the error that any of them is decided wrongly is shared between them.
 pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec<ClaimVerdict> {
@@ -56,7 +51,7 @@ pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec
         .map(|((claim, tests), outcomes)| {
             let parts = tests.into_iter().zip(outcomes);
             let parts: Vec<ClaimPart> = parts
-                .map(|(one, outcome)| one.finish(outcome, rules.alpha, open))
+                .map(|(one, outcome)| finish(one, outcome, rules.alpha, open))
                 .collect();
             let outcome = of_all(claim, &parts);
             ClaimVerdict {
@@ -68,6 +63,41 @@ pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec
             }
         })
         .collect()
+}
+
+/// A part as it is shown. `open` is how many tests share the error with it while none of them is
+/// decided.
+fn finish(tested: Tested, outcome: ClaimOutcome, alpha: f64, open: usize) -> ClaimPart {
+    let mut tested = tested;
+    let difference = match &tested.test {
+        Test::Ratio(difference) => Some((difference, false)),
+        Test::Gap(gap) => Some((&gap.between, true)),
+        Test::Limits(..) | Test::Nothing(_) => None,
+    };
+    let part = &mut tested.part;
+    part.outcome = outcome;
+    if let Some((difference, is_gap)) = difference {
+        let sign = if is_gap { -1.0 } else { 1.0 };
+        part.ratio = Some(exp(sign * difference.center));
+        part.bounds = difference.bounds(alpha).map(|(lower, upper)| {
+            let (one, other) = (sign * lower, sign * upper);
+            Bounds::of_logs((one.min(other), one.max(other)))
+        });
+        if outcome == ClaimOutcome::NotDecided {
+            let shared = alpha / f64::from(u32::try_from(open.max(1)).unwrap_or(u32::MAX));
+            let RequiredRatio { claim, margin, .. } = part.required;
+            part.more_trials = claim.map(|claim| difference.more_trials(claim, margin, shared));
+        }
+    }
+    tested.part.sentence = sentence::of_part(&tested, alpha);
+    let alone = tested.outcome(alpha);
+    if outcome == ClaimOutcome::NotDecided && alone != outcome {
+        let _ = write!(
+            tested.part.sentence,
+            " Alone it would be {alone}: the error is shared by all claims."
+        );
+    }
+    tested.part
 }
 
 /// Supported where all parts are, contradicted where one is; of a claim that there is an exception the other way round.

@@ -1,8 +1,8 @@
 //! Each cell next to its baseline.
 
-use super::subject::{Both, Subject, both};
+use super::subject::{Cut, Subject};
 use crate::results::verdict::comparison::{
-    ComparedFigure, Measured, Measurement, Options, Pair, changes, pair_up, sentence,
+    ComparedFigure, Options, Pair, changes, pair_up, sentence,
 };
 
 /// A cell and what it is compared with.
@@ -19,18 +19,17 @@ pub(super) fn differences(
     paired: bool,
     confidence: f64,
 ) -> (Vec<(usize, ComparedFigure)>, Vec<String>) {
-    let cut: Vec<Both> = all
-        .iter()
-        .map(|one| both(one.baseline, one.candidate, paired))
+    let cuts = all.iter();
+    let cuts: Vec<Cut<'_>> = cuts
+        .map(|one| Cut::of(one.baseline, one.candidate, paired))
         .collect();
-    let mut notes: Vec<String> = cut.iter().flat_map(|one| one.notes.clone()).collect();
+    let sides: Vec<_> = cuts.iter().map(Cut::sides).collect();
+    let mut notes: Vec<String> = cuts.iter().flat_map(|cut| cut.notes.clone()).collect();
     let mut pairs: Vec<Pair<'_>> = Vec::new();
     let mut cells = Vec::new();
-    for (one, both) in all.iter().zip(&cut) {
-        let baseline = named(&one.baseline.name, &both.baseline);
-        let candidate = named(&one.candidate.name, &both.candidate);
+    for (one, [baseline, candidate]) in all.iter().zip(&sides) {
         let mut own = Vec::new();
-        pair_up(&baseline, &candidate, paired, &mut pairs, &mut own);
+        pair_up(baseline, candidate, paired, &mut pairs, &mut own);
         // That the others have nothing stands with the cell that failed.
         if !one.candidate.has_failed() && !one.baseline.has_failed() {
             notes.extend(own);
@@ -51,14 +50,4 @@ pub(super) fn differences(
         (cell, figure)
     });
     (differences.collect(), notes)
-}
-
-pub(super) fn named<'a>(name: &'a str, measured: &'a [Measurement]) -> Vec<Measured<'a>> {
-    let measured = measured.iter();
-    measured
-        .map(|measured| Measured {
-            letter: name,
-            measured,
-        })
-        .collect()
 }

@@ -2,19 +2,10 @@
 
 use crate::results::verdict::{Context, Evidence, ExitCode};
 
-/// The runs of a cell.
+/// The runs of a cell, or those of another host.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CellEvidence {
-    /// The cell's name.
-    pub cell: String,
-    /// Its runs.
-    pub runs: Vec<RunEvidence>,
-}
-
-/// Runs of another host.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ExternalEvidence {
-    /// What claims call it.
+pub struct SubjectEvidence {
+    /// The cell's name, or what claims call the other host's runs.
     pub name: String,
     /// Its runs.
     pub runs: Vec<RunEvidence>,

@@ -46,17 +46,26 @@ impl GapTest {
     /// Both gaps as they are shown.
     pub fn shown(&self, cells: [&str; 2], to: &MeasuredSide, alpha: f64) -> Vec<Gap> {
         let differences = [&self.with_candidate, &self.with_baseline];
-        let pairs = cells.into_iter().zip(differences);
-        pairs
-            .map(|(cell, difference)| Gap {
-                cell: cell.to_owned(),
-                to: to.clone(),
-                ratio: Some(exp(difference.center)),
-                bounds: difference.bounds(alpha).map(|(lower, upper)| Bounds {
-                    lower: exp(lower),
-                    upper: exp(upper),
-                }),
-            })
+        let gaps = cells.into_iter().zip(differences);
+        gaps.map(|(cell, difference)| Gap::of(cell, to, Some(difference), alpha))
             .collect()
+    }
+}
+
+impl Gap {
+    /// The gap of a cell, as the difference of the two shows it.
+    pub(super) fn of(
+        cell: &str,
+        to: &MeasuredSide,
+        difference: Option<&Difference>,
+        alpha: f64,
+    ) -> Self {
+        let bounds = difference.and_then(|difference| difference.bounds(alpha));
+        Self {
+            cell: cell.to_owned(),
+            to: to.clone(),
+            ratio: difference.map(|difference| exp(difference.center)),
+            bounds: bounds.map(Bounds::of_logs),
+        }
     }
 }

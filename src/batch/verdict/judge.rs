@@ -1,14 +1,15 @@
 //! From the evidence of all cells to the verdict of the batch.
 
-use super::claims::{self, Rules};
+use super::claims;
 use super::differences::{Against, differences};
-use super::evidence::{CellEvidence, ExternalEvidence, RunEvidence};
+use super::evidence::{RunEvidence, SubjectEvidence};
 use super::model::{
     BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,
     ExternalVerdict,
 };
 use super::sentence;
 use super::subject::Subject;
+use super::tester::Rules;
 use crate::batch::{BatchPlan, Cell, Order};
 use crate::results::verdict::comparison::Change;
 use crate::results::verdict::{ExitCode, Outcome, Verdict};
@@ -22,22 +23,18 @@ const SCHEMA: u32 = 1;
 pub fn judge(
     id: Option<&str>,
     plan: &BatchPlan,
-    cells: &[CellEvidence],
-    external_results: &[ExternalEvidence],
+    cells: &[SubjectEvidence],
+    external_results: &[SubjectEvidence],
 ) -> BatchVerdict {
     let runs_of = |cell: &Cell| -> &[RunEvidence] {
-        let found = cells.iter().find(|one| one.cell == cell.name);
+        let found = cells.iter().find(|one| one.name == cell.name);
         found.map_or(&[], |one| one.runs.as_slice())
     };
     let of_cells = plan.cells.iter();
-    let mut subjects: Vec<Subject> = of_cells
-        .map(|cell| Subject::of(&cell.name, runs_of(cell), true))
-        .collect();
-    subjects.extend(
-        external_results
-            .iter()
-            .map(|one| Subject::of(&one.name, &one.runs, false)),
-    );
+    let of_cells = of_cells.map(|cell| Subject::of(&cell.name, runs_of(cell), true));
+    let others = external_results.iter();
+    let others = others.map(|one| Subject::of(&one.name, &one.runs, false));
+    let subjects: Vec<Subject> = of_cells.chain(others).collect();
     let paired = plan.execution.order == Order::Interleaved;
     let confidence = plan.execution.confidence;
     let against = against(plan, &subjects);
@@ -143,7 +140,7 @@ fn of_cell(plan: &BatchPlan, cell: &Cell, subject: &Subject, runs: &[RunEvidence
     }
 }
 
-fn of_others(external_results: &[ExternalEvidence], subjects: &[Subject]) -> Vec<ExternalVerdict> {
+fn of_others(external_results: &[SubjectEvidence], subjects: &[Subject]) -> Vec<ExternalVerdict> {
     let pairs = external_results.iter().zip(subjects);
     pairs
         .map(|(other, subject)| ExternalVerdict {
@@ -214,7 +211,7 @@ fn two_answers(cells: &[CellVerdict], claims: &[ClaimVerdict]) -> Option<String>
 /// The first that applies, of the runs that were lost, the cells and the claims.
 fn exit_code(
     cells: &[CellVerdict],
-    evidence: &[CellEvidence],
+    evidence: &[SubjectEvidence],
     claims: &[ClaimOutcome],
 ) -> ExitCode {
     let of_runs = evidence.iter().flat_map(|cell| &cell.runs);

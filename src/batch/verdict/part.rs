@@ -1,13 +1,9 @@
 //! One part of a claim as a test: what it would take to hold, and what it shows at an error.
 
-use std::fmt::Write as _;
-
 use super::gap::GapTest;
 use super::model::{ClaimOutcome, ClaimPart, RequiredRatio};
-use super::sentence;
 use super::subject::Rounds;
-use crate::results::verdict::compare::exp;
-use crate::results::verdict::{Bounds, RuleCheck};
+use crate::results::verdict::RuleCheck;
 use retrial_stats::{Decision, Difference};
 
 /// A part, and how it is decided.
@@ -59,43 +55,6 @@ impl Tested {
             Test::Limits(outcome, _) => *outcome,
             Test::Nothing(_) => ClaimOutcome::NotDecided,
         }
-    }
-
-    /// As it is shown. `open` is how many tests share the error with it while none of them is
-    /// decided.
-    pub fn finish(mut self, outcome: ClaimOutcome, alpha: f64, open: usize) -> ClaimPart {
-        let difference = match &self.test {
-            Test::Ratio(difference) => Some((difference, false)),
-            Test::Gap(gap) => Some((&gap.between, true)),
-            Test::Limits(..) | Test::Nothing(_) => None,
-        };
-        self.part.outcome = outcome;
-        if let Some((difference, is_gap)) = difference {
-            let turned = |log: f64| if is_gap { exp(-log) } else { exp(log) };
-            self.part.ratio = Some(turned(difference.center));
-            self.part.bounds = difference.bounds(alpha).map(|(lower, upper)| {
-                let (one, other) = (turned(lower), turned(upper));
-                Bounds {
-                    lower: one.min(other),
-                    upper: one.max(other),
-                }
-            });
-            if outcome == ClaimOutcome::NotDecided {
-                let shared = alpha / f64::from(u32::try_from(open.max(1)).unwrap_or(u32::MAX));
-                let RequiredRatio { claim, margin, .. } = self.part.required;
-                self.part.more_trials =
-                    claim.map(|claim| difference.more_trials(claim, margin, shared));
-            }
-        }
-        self.part.sentence = sentence::of_part(&self, alpha);
-        let alone = self.outcome(alpha);
-        if outcome == ClaimOutcome::NotDecided && alone != outcome {
-            let _ = write!(
-                self.part.sentence,
-                " Alone it would be {alone}: the error is shared by all claims."
-            );
-        }
-        self.part
     }
 }
 

@@ -1,10 +1,10 @@
 //! A cell, or another host's runs, as far as comparisons need them.
 
-use crate::results::verdict::comparison::Measurement;
+use crate::results::verdict::comparison::{Measured, Measurement};
 use crate::results::verdict::{Context, Evidence, Outcome, ResultVerdict, Verdict, judge};
 use retrial_recipe::model::Mode;
 
-use super::RunEvidence;
+use super::evidence::RunEvidence;
 use super::pool::pool;
 
 /// A cell or another host's runs, judged.
@@ -45,9 +45,7 @@ impl Subject {
         }
         subject
     }
-}
 
-impl Subject {
     /// Whether a run of it failed.
     pub fn has_failed(&self) -> bool {
         let mut verdicts = self.verdicts.iter();
@@ -91,49 +89,65 @@ impl Rounds {
     }
 }
 
-/// Two subjects as they are compared.
-pub(super) struct Both {
-    pub baseline: Vec<Measurement>,
-    pub candidate: Vec<Measurement>,
+/// Two subjects as they are compared: cut to the rounds that both have, where rounds make pairs.
+pub(super) struct Cut<'a> {
+    subjects: [&'a Subject; 2],
+    measurements: [Vec<Measurement>; 2],
+    /// Rounds make pairs.
+    pub paired: bool,
     pub notes: Vec<String>,
 }
 
-/// Cuts two cells to the rounds that both have, where rounds make pairs.
-pub(super) fn both(baseline: &Subject, candidate: &Subject, paired: bool) -> Both {
-    let whole = |subject: &Subject| -> Vec<Measurement> {
-        let measured = subject.measured.iter();
-        measured.map(|one| one.measurement.clone()).collect()
-    };
-    let mut both = Both {
-        baseline: whole(baseline),
-        candidate: whole(candidate),
-        notes: Vec::new(),
-    };
-    if !paired {
-        return both;
-    }
-    for (at, ours) in baseline.measured.iter().enumerate() {
-        let like = |theirs: &Rounds| ours.measurement.is_like(&theirs.measurement, false);
-        let Some(position) = candidate.measured.iter().position(like) else {
-            continue;
+impl<'a> Cut<'a> {
+    /// A baseline and a candidate; rounds of two cells make pairs if they were interleaved.
+    pub fn of(baseline: &'a Subject, candidate: &'a Subject, interleaved: bool) -> Self {
+        let subjects = [baseline, candidate];
+        let mut cut = Self {
+            measurements: subjects.map(|subject| {
+                let measured = subject.measured.iter();
+                measured.map(|one| one.measurement.clone()).collect()
+            }),
+            subjects,
+            paired: interleaved && baseline.is_cell && candidate.is_cell,
+            notes: Vec::new(),
         };
-        let theirs = &candidate.measured[position];
-        let common = |round: &&u32| theirs.trials.contains(round);
-        let common: Vec<u32> = ours.trials.iter().filter(common).copied().collect();
-        if common.len() < ours.trials.len() || common.len() < theirs.trials.len() {
-            both.notes.push(format!(
-                "{} {}: {} and {} have {} of their {} and {} rounds in common, and only those are compared",
-                ours.measurement.scenario,
-                ours.measurement.mode,
-                candidate.name,
-                baseline.name,
-                common.len(),
-                theirs.trials.len(),
-                ours.trials.len(),
-            ));
+        if !cut.paired {
+            return cut;
         }
-        both.baseline[at] = ours.cut(&common);
-        both.candidate[position] = theirs.cut(&common);
+        for (at, ours) in baseline.measured.iter().enumerate() {
+            let like = |theirs: &Rounds| ours.measurement.is_like(&theirs.measurement, false);
+            let Some(position) = candidate.measured.iter().position(like) else {
+                continue;
+            };
+            let theirs = &candidate.measured[position];
+            let common = |round: &&u32| theirs.trials.contains(round);
+            let common: Vec<u32> = ours.trials.iter().filter(common).copied().collect();
+            if common.len() < ours.trials.len() || common.len() < theirs.trials.len() {
+                cut.notes.push(format!(
+                    "{} {}: {} and {} have {} of their {} and {} rounds in common, and only those are compared",
+                    ours.measurement.scenario,
+                    ours.measurement.mode,
+                    candidate.name,
+                    baseline.name,
+                    common.len(),
+                    theirs.trials.len(),
+                    ours.trials.len(),
+                ));
+            }
+            cut.measurements[0][at] = ours.cut(&common);
+            cut.measurements[1][position] = theirs.cut(&common);
+        }
+        cut
     }
-    both
+
+    /// What the baseline and the candidate have, with their names.
+    pub fn sides(&self) -> [Vec<Measured<'_>>; 2] {
+        [0, 1].map(|side| {
+            let letter = &self.subjects[side].name;
+            let measured = self.measurements[side].iter();
+            measured
+                .map(|measured| Measured { letter, measured })
+                .collect()
+        })
+    }
 }

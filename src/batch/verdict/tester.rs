@@ -1,19 +1,24 @@
 //! The tests of a claim: which figures of which subjects it is about.
 
-use super::claims::Rules;
-use super::differences::named;
 use super::gap::GapTest;
 use super::model::{ClaimOutcome, ClaimPart, Gap, RequiredRatio, Statistic};
 use super::part::{Test, Tested, limits};
-use super::subject::{Both, Subject, both};
+use super::subject::{Cut, Subject};
 use crate::batch::{Assertion, Claim, Part, same_scenario};
-use crate::results::verdict::Bounds;
-use crate::results::verdict::compare::exp;
 use crate::results::verdict::comparison::{
     Change, ComparedFigure, Measured, MeasuredFigure, MeasuredSide, Pair,
 };
 use retrial_recipe::model::{Better, Mode};
 use retrial_stats::{Difference, Scatter};
+
+/// How claims are judged.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    /// Rounds of cells make pairs.
+    pub paired: bool,
+    /// Error of each one-sided bound.
+    pub alpha: f64,
+}
 
 /// A part of a claim, and how it is judged.
 pub(super) struct Tester<'a> {
@@ -155,31 +160,37 @@ impl Tester<'_> {
             .collect()
     }
 
-    /// A subject next to another, cut to common rounds where both are cells.
-    fn cut(&self, one: &Subject, other: &Subject) -> (Both, bool) {
-        let paired = self.rules.paired && one.is_cell && other.is_cell;
-        (both(other, one, paired), paired)
+    /// A subject next to another.
+    fn cut<'a>(&self, candidate: &'a Subject, baseline: &'a Subject) -> Cut<'a> {
+        Cut::of(baseline, candidate, self.rules.paired)
     }
 
     fn two(&self, both: [&Subject; 2], third: Option<&Subject>) -> Vec<Tested> {
         let [candidate, baseline] = both;
-        let (cut, paired) = self.cut(candidate, baseline);
-        let theirs = named(&baseline.name, &cut.baseline);
-        let ours = named(&candidate.name, &cut.candidate);
+        let cut = self.cut(candidate, baseline);
         let mode = match self.claim.assertion {
             Assertion::Accuracy { .. } | Assertion::Accurate => Mode::Accuracy,
             _ => Mode::Performance,
         };
-        let by_benchmark = several(&theirs, &ours);
-        let meant = theirs
-            .iter()
-            .filter(|one| one.measured.mode == mode && self.is_meant(&one.measured.scenario));
-        let pairs = meant.filter_map(|one| {
+        let pairs = self.pairs(&cut.sides(), mode, cut.paired).into_iter();
+        pairs.map(|pair| self.of_pair(&pair, both, third)).collect()
+    }
+
+    /// The scenarios of the claim that both sides have, each with a figure of the claim.
+    fn pairs<'a>(
+        &self,
+        [baseline, candidate]: &[Vec<Measured<'a>>; 2],
+        mode: Mode,
+        paired: bool,
+    ) -> Vec<Pair<'a>> {
+        let by_benchmark = several(baseline, candidate);
+        let meant = |one: &&Measured<'_>| {
+            one.measured.mode == mode && self.is_meant(&one.measured.scenario)
+        };
+        let pairs = baseline.iter().filter(meant).filter_map(|one| {
             let like = |other: &&Measured<'_>| one.measured.is_like(other.measured, by_benchmark);
-            let other = ours.iter().find(like)?;
-            let wanted = |figure: &str| self.names_figure(figure);
-            let pair = pair(*one, *other, wanted, paired)?;
-            Some(self.of_pair(&pair, both, third))
+            let other = candidate.iter().find(like)?;
+            pair(*one, *other, |figure| self.names_figure(figure), paired)
         });
         pairs.collect()
     }
@@ -238,18 +249,10 @@ impl Tester<'_> {
 
     /// One step next to another, each from its first subject to its second: scenario by scenario.
     fn gains(&self, candidate: [&Subject; 2], baseline: [&Subject; 2]) -> Vec<Tested> {
-        let (cut, paired) = self.cut(candidate[1], candidate[0]);
-        let ends = [
-            named(&candidate[0].name, &cut.baseline),
-            named(&candidate[1].name, &cut.candidate),
-        ];
-        let (others_cut, others_paired) = self.cut(baseline[1], baseline[0]);
-        let others = [
-            named(&baseline[0].name, &others_cut.baseline),
-            named(&baseline[1].name, &others_cut.candidate),
-        ];
-        let ours = self.steps(&ends, paired);
-        let theirs = self.steps(&others, others_paired);
+        let cuts = [candidate, baseline].map(|[from, to]| self.cut(to, from));
+        let sides = cuts.each_ref().map(Cut::sides);
+        let steps = |at: usize| self.pairs(&sides[at], Mode::Performance, cuts[at].paired);
+        let (ours, theirs) = (steps(0), steps(1));
         let tests = ours.iter().filter_map(|one| {
             let scenario = &one.baseline.measured.scenario;
             let like =
@@ -260,20 +263,6 @@ impl Tester<'_> {
         tests.collect()
     }
 
-    /// What each scenario gains between two subjects.
-    fn steps<'a>(&self, [from, to]: &'a [Vec<Measured<'a>>; 2], paired: bool) -> Vec<Pair<'a>> {
-        let by_benchmark = several(from, to);
-        let meant = from.iter().filter(|one| {
-            one.measured.mode == Mode::Performance && self.is_meant(&one.measured.scenario)
-        });
-        let pairs = meant.filter_map(|one| {
-            let like = |other: &&Measured<'_>| one.measured.is_like(other.measured, by_benchmark);
-            let other = to.iter().find(like)?;
-            pair(*one, *other, |figure| self.names_figure(figure), paired)
-        });
-        pairs.collect()
-    }
-
     fn of_gains(&self, one: &Pair<'_>, other: &Pair<'_>) -> Tested {
         let alpha = self.rules.alpha;
         let shown = [one, other].map(|pair| pair.finish(alpha, Change::NotCompared, None));
@@ -282,18 +271,9 @@ impl Tester<'_> {
             (None, _) => Test::Nothing(obstacle(one)),
             (_, None) => Test::Nothing(obstacle(other)),
         };
-        let gain = |pair: &Pair<'_>, figure: &ComparedFigure| Gap {
-            cell: figure.baseline.subject.clone(),
-            to: figure.candidate.clone(),
-            ratio: pair.difference.as_ref().map(|found| exp(found.center)),
-            bounds: pair
-                .difference
-                .as_ref()
-                .and_then(|found| found.bounds(alpha))
-                .map(|(lower, upper)| Bounds {
-                    lower: exp(lower),
-                    upper: exp(upper),
-                }),
+        let gain = |pair: &Pair<'_>, figure: &ComparedFigure| {
+            let (from, to) = (&figure.baseline.subject, &figure.candidate);
+            Gap::of(from, to, pair.difference.as_ref(), alpha)
         };
         let gaps = vec![gain(one, &shown[0]), gain(other, &shown[1])];
         let [ours, theirs] = shown;
@@ -320,9 +300,8 @@ impl Tester<'_> {
         let figure = &pair.figures[0].name;
         let of = pair.baseline.measured;
         let next_to = |other: &Subject| {
-            let (cut, paired) = self.cut(third, other);
-            let theirs = named(&other.name, &cut.baseline);
-            let its = named(&third.name, &cut.candidate);
+            let cut = self.cut(third, other);
+            let [theirs, its] = cut.sides();
             let by_benchmark = several(&theirs, &its);
             let like = |one: &&Measured<'_>| {
                 one.measured.is_like(of, true) || (!by_benchmark && one.measured.is_like(of, false))
@@ -330,7 +309,7 @@ impl Tester<'_> {
             let both = theirs.iter().find(like).zip(its.iter().find(like));
             let (one, other) =
                 both.ok_or_else(|| format!("{} has no {}", third.name, of.scenario))?;
-            let pair = self::pair(*one, *other, |name| name == figure, paired)
+            let pair = self::pair(*one, *other, |name| name == figure, cut.paired)
                 .ok_or_else(|| format!("{} has no {figure}", third.name))?;
             let shown = pair.finish(self.rules.alpha, Change::NotCompared, None);
             let found = pair.difference.clone().ok_or_else(|| obstacle(&pair))?;

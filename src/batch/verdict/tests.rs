@@ -38,12 +38,8 @@ fn planned(vary: &[&str], claims: &[&str], order: crate::batch::Order) -> BatchP
         ..CliOverrides::default()
     };
     let mut batch = overrides.batch("./r.yaml").unwrap();
-    batch
-        .external_results
-        .push(crate::batch::WrittenExternalResult {
-            name: "rtx4090".to_owned(),
-            runs: Vec::new(),
-        });
+    let others = crate::batch::ExternalRuns { runs: Vec::new() };
+    batch.external_results.push(("rtx4090".to_owned(), others));
     let known = AxisDomain::of("r", "./r.yaml", &loaded);
     plan(&batch, &[known]).unwrap_or_else(|problems| panic!("{}", problems.render(false)))
 }
@@ -66,15 +62,15 @@ fn runs(values: &[f64]) -> Vec<RunEvidence> {
         .collect()
 }
 
-fn cell(name: &str, values: &[f64]) -> CellEvidence {
-    CellEvidence {
-        cell: name.to_owned(),
+fn cell(name: &str, values: &[f64]) -> SubjectEvidence {
+    SubjectEvidence {
+        name: name.to_owned(),
         runs: runs(values),
     }
 }
 
-fn other(values: &[f64]) -> Vec<ExternalEvidence> {
-    vec![ExternalEvidence {
+fn other(values: &[f64]) -> Vec<SubjectEvidence> {
+    vec![SubjectEvidence {
         name: "rtx4090".to_owned(),
         runs: runs(values),
     }]
@@ -322,7 +318,7 @@ fn a_claim_over_several_cards() {
 }
 
 /// A cell whose first run has a ROUGE-1, which has to be 44 at least.
-fn with_accuracy(name: &str, values: &[f64], rouge: f64) -> CellEvidence {
+fn with_accuracy(name: &str, values: &[f64], rouge: f64) -> SubjectEvidence {
     let mut cell = cell(name, values);
     let limit = Limit {
         min: Some(44.0),

@@ -127,10 +127,7 @@ impl<'a> Draft<'a> {
             measured: compared.measured(),
             references: references(compared),
             ratio: estimate.map(|estimate| exp(estimate.center)),
-            bounds: bounds.map(|(lower, upper)| Bounds {
-                lower: exp(lower),
-                upper: exp(upper),
-            }),
+            bounds: bounds.map(Bounds::of_logs),
             confidence: 1.0 - compared.alpha,
             claim: compared.expectation().claim,
             margin: compared.margin,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::compare::exp;
 use super::{ExitCode, FigureValue, MoreTrials, Outcome, Qualifier, RuleCheck, StepOutcome};
 use crate::telemetry::Summary;
 use retrial_recipe::model::{Claim, ExpectationKind, Mode, Submission};
@@ -201,6 +202,17 @@ pub struct Bounds {
     pub lower: f64,
     /// No higher than this.
     pub upper: f64,
+}
+
+impl Bounds {
+    /// Of a ratio, whose logarithm has these bounds.
+    #[must_use]
+    pub(crate) fn of_logs((lower, upper): (f64, f64)) -> Self {
+        Self {
+            lower: exp(lower),
+            upper: exp(upper),
+        }
+    }
 }
 
 /// The relative standard deviation of one trial.

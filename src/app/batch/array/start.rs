@@ -8,7 +8,7 @@ use super::conclude::{conclude, lock, record};
 use super::follow::{End, Following};
 use super::manifest::Array;
 use super::next::{TaskState, next, task_states};
-use crate::app::batch::cells::{Cells, Place};
+use crate::app::batch::cells::Cells;
 use crate::app::batch::follow::Followed;
 use crate::app::batch::record::BatchRecord;
 use crate::app::failure::Failure;
@@ -60,7 +60,7 @@ pub fn take(
             "--on-failure fail-fast needs one host: on a site, tasks do not know of each other",
         ));
     }
-    cells.plans(global, &record.plan, &record.asked, &[], Place::Site)?;
+    cells.plans(global, &record.plan, &record.asked, &[], None)?;
     target(global, found, &record.plan, cells)
 }
 

@@ -1,34 +1,9 @@
 //! What may follow the sides: by how much, in which scenario and figure.
 
-use super::{Problem, wrong};
-use crate::batch::claim::Subjects;
+use crate::batch::claim::sentence::{Amount, Problem, Subjects, Tail, wrong};
 use crate::batch::claim::words::{Word, find, place};
 use crate::batch::same_scenario;
 use retrial_recipe::{Span, is_loadgen_figure, nearest};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Amount {
-    By,
-    MoreThan,
-    Within,
-}
-
-/// What may stand after the second side.
-#[derive(Debug, Default)]
-pub(super) struct Tail {
-    pub by: Option<(f64, Amount, Span)>,
-    pub scenario: Option<String>,
-    pub figure: Option<String>,
-}
-
-impl Tail {
-    pub fn no_amount(&self, help: &str) -> Result<(), Problem> {
-        match &self.by {
-            Some((_, _, at)) => Err(wrong("this claim takes no number", at, help)),
-            None => Ok(()),
-        }
-    }
-}
 
 /// Parts words into a side and what follows it.
 pub(super) fn tail<'a>(

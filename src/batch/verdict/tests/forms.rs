@@ -64,7 +64,7 @@ fn cards(claims: &[&str], values: [&[f64]; 4]) -> BatchVerdict {
         "rocm=7.1.1,gpu=w7900",
         "rocm=7.1.1,gpu=r9700",
     ];
-    let cells: Vec<CellEvidence> = names
+    let cells: Vec<SubjectEvidence> = names
         .into_iter()
         .zip(values)
         .map(|(name, values)| cell(name, values))

@@ -135,10 +135,7 @@ impl<'a> Pair<'a> {
             candidate: side(self.candidate.letter, theirs),
             paired: self.paired,
             ratio: self.difference.as_ref().map(|one| exp(one.center)),
-            interval: bounds.map(|(lower, upper)| Bounds {
-                lower: exp(lower),
-                upper: exp(upper),
-            }),
+            interval: bounds.map(Bounds::of_logs),
             change,
             limit,
             sentence: String::new(),

@@ -1,0 +1,49 @@
+//! How a process came to the end of a batch's schedule.
+
+use crate::batch::journal::BatchState;
+use crate::results::verdict::ExitCode;
+
+/// How a process came to the end of the schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BatchEnded {
+    /// Of what went wrong, the first that applies: interrupted, refused, the host, a step. What was
+    /// measured says the verdict.
+    pub exit: ExitCode,
+    /// Why it ended early, if it did.
+    pub because: Option<String>,
+}
+
+impl BatchEnded {
+    /// Of these trial runs; `halted` says why none was started any more.
+    #[must_use]
+    pub fn of(state: &BatchState, trial_runs: &[usize], halted: Option<String>) -> Self {
+        let count = trial_runs.len();
+        let codes = trial_runs
+            .iter()
+            .map(|trial_run| state.exit_code(*trial_run));
+        let codes = codes.map(|code| ExitCode::try_from(code?).ok());
+        let codes: Vec<Option<ExitCode>> = codes.collect();
+        let is_left = |code: &&Option<ExitCode>| matches!(code, None | Some(ExitCode::Interrupted));
+        let left = codes.iter().filter(is_left).count();
+        if left > 0 && halted.is_none() {
+            return Self {
+                exit: ExitCode::Interrupted,
+                because: Some(format!("stopped with {left} of {count} runs remaining")),
+            };
+        }
+        let failures = codes.into_iter().flatten().filter(|code| is_failure(*code));
+        Self {
+            exit: ExitCode::first(failures),
+            because: halted
+                .map(|because| format!("{because}; {left} of {count} runs were not started")),
+        }
+    }
+}
+
+/// Whether a run ended without a result that could be judged: refused, the host, a step.
+pub(super) fn is_failure(exit: ExitCode) -> bool {
+    matches!(
+        exit,
+        ExitCode::Usage | ExitCode::Host | ExitCode::StepFailed
+    )
+}
