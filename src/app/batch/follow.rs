@@ -4,79 +4,23 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc::unbounded_channel;
 
-use super::cells::{Cells, Plans};
 use super::judge;
 use super::make::Maker;
-use super::record::BatchRecord;
+use super::taken::Taken;
 use super::watch;
-use super::workers::gpus_of_workers;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::signals::{self, STOPPING, SignalTarget};
 use crate::app::site::end::commands;
 use crate::app::{follow, open};
 use crate::batch::journal::BatchWhat;
-use crate::batch::run::{BatchEnded, BatchJob, BatchSession, Emitter, Workers, execute, workers};
+use crate::batch::run::{BatchEnded, BatchJob, BatchSession, Emitter, execute};
 use crate::batch::verdict::BatchVerdict;
-use crate::plan::Plan;
 use crate::results::verdict::ExitCode;
 use crate::run::interrupt::on_thread;
 use crate::slurm;
 use crate::store::Record;
 use retrial_engine::api::Engine;
-
-/// A batch with everything that is known without an engine.
-pub struct Taken {
-    /// The batch's plan and options.
-    pub record: BatchRecord,
-    cells: Cells,
-    plans: Plans,
-    gpus: Vec<Vec<String>>,
-    workers: Workers,
-    /// Where this is a task of a batch that is distributed over several hosts: the one that it is on.
-    host: Option<String>,
-}
-
-impl Taken {
-    /// Plans every run, and reports the problems of all at once.
-    pub fn of(global: &GlobalOptions, record: &BatchRecord, cells: Cells) -> Result<Self, Failure> {
-        let batch = &record.plan;
-        let workers = workers(batch);
-        let gpus = &batch.execution.gpus;
-        let host = Some(cells.this_host(global));
-        let plans = cells.plans(global, batch, &record.asked, gpus, host)?;
-        let each: Vec<&Plan> = plans.iter().map(|(_, plan)| plan).collect();
-        let gpus = gpus_of_workers(workers.len(), gpus, &each, &plans.host)?;
-        Ok(Self {
-            record: record.clone(),
-            cells,
-            plans,
-            gpus,
-            workers,
-            host: None,
-        })
-    }
-
-    /// Plans the runs of a task, which has these GPUs of this host.
-    pub fn of_task(
-        global: &GlobalOptions,
-        record: BatchRecord,
-        cells: Cells,
-        trial_runs: Vec<usize>,
-        gpus: Vec<String>,
-    ) -> Result<Self, Failure> {
-        let host = Some(cells.this_host(global));
-        let plans = cells.plans(global, &record.plan, &record.asked, &gpus, host)?;
-        Ok(Self {
-            host: Some(plans.host.hostname.clone()),
-            record,
-            cells,
-            plans,
-            gpus: vec![gpus],
-            workers: vec![trial_runs],
-        })
-    }
-}
 
 /// How a batch ended in this process.
 pub struct Followed {
@@ -122,10 +66,7 @@ pub async fn follow(
         global,
         engine: &*engine,
         id: &id,
-        record: &taken.record,
-        cells: &taken.cells,
-        plans: &taken.plans,
-        gpus: &taken.gpus,
+        taken: &taken,
     };
     maker.look().await?;
     let (seen, incoming) = unbounded_channel();

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 
-use super::cells::{Cells, Failures, Plans};
-use super::record::BatchRecord;
+use super::cells::Failures;
+use super::taken::Taken;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::{free_space, open, prepare};
-use crate::batch::TrialRun;
 use crate::batch::journal::TrialRunEnd;
 use crate::batch::run::Makes;
 use crate::plan::options::PullPolicy;
@@ -24,37 +23,40 @@ pub struct Maker<'a> {
     pub global: &'a GlobalOptions,
     pub engine: &'a dyn Engine,
     pub id: &'a str,
-    pub record: &'a BatchRecord,
-    pub cells: &'a Cells,
-    pub plans: &'a Plans,
-    /// GPUs of the workers; of one, what the batch may use.
-    pub gpus: &'a [Vec<String>],
+    pub taken: &'a Taken,
 }
 
 impl Maker<'_> {
-    fn trial_run(&self, number: usize) -> Option<TrialRun> {
-        self.record.plan.trial_run(number)
-    }
-
     /// The plan of a trial run in a worker.
     fn plan(&self, number: usize, worker: usize) -> Result<(String, Plan), Failure> {
-        let trial_run = self.trial_run(number);
-        let cells = &self.record.plan.cells;
-        let cell = trial_run.as_ref().and_then(|one| cells.get(one.cell));
-        let opened = trial_run.as_ref().and_then(|one| self.cells.get(one.cell));
+        let Taken {
+            record,
+            cells,
+            plans,
+            gpus,
+            ..
+        } = self.taken;
+        let trial_run = record.plan.trial_run(number);
+        let planned = &record.plan.cells;
+        let cell = trial_run.as_ref().and_then(|one| planned.get(one.cell));
+        let opened = trial_run.as_ref().and_then(|one| cells.get(one.cell));
         let (Some(trial_run), Some(cell), Some(opened)) = (&trial_run, cell, opened) else {
             return Err(Failure::usage(format!(
                 "the batch has no trial run {number}"
             )));
         };
-        let mut plan = if let (Some(plan), [_]) = (self.plans.of(trial_run), self.gpus) {
+        let mut plan = if let (Some(plan), [_]) = (plans.of(trial_run), &gpus[..]) {
             plan.clone()
         } else {
-            let gpus = self.gpus.get(worker).map(Vec::as_slice).unwrap_or_default();
-            let arguments = self.record.asked.plan(cell, trial_run, gpus);
-            let run = &self.record.asked.run;
-            let host = &self.plans.host;
-            prepare::planned(self.global, &arguments, run, opened, host)?
+            let gpus = gpus.get(worker).map(Vec::as_slice).unwrap_or_default();
+            let arguments = record.asked.plan(cell, trial_run, gpus);
+            prepare::planned(
+                self.global,
+                &arguments,
+                &record.asked.run,
+                opened,
+                &plans.host,
+            )?
         };
         plan.batch = Some(OfBatch {
             id: self.id.to_owned(),
@@ -68,13 +70,19 @@ impl Maker<'_> {
     pub async fn look(&self) -> Result<(), Failure> {
         let mut failures = Failures::default();
         let mut looked_at = BTreeSet::new();
-        let force = self.record.asked.run.force;
-        for (cell, plan) in self.plans.iter() {
-            let name = self.record.plan.cells.get(cell).map(|cell| &cell.name);
+        let force = self.taken.record.asked.run.force;
+        for (cell, plan) in self.taken.plans.iter() {
+            let name = self
+                .taken
+                .record
+                .plan
+                .cells
+                .get(cell)
+                .map(|cell| &cell.name);
             if !looked_at.insert(needs(plan)) {
                 continue;
             }
-            let host = self.plans.host.clone();
+            let host = self.taken.plans.host.clone();
             let prepared = prepare::prepared(
                 self.global,
                 host,
@@ -88,7 +96,7 @@ impl Maker<'_> {
             }
         }
         failures.result()?;
-        let plans: Vec<&Plan> = self.plans.iter().map(|(_, plan)| plan).collect();
+        let plans: Vec<&Plan> = self.taken.plans.iter().map(|(_, plan)| plan).collect();
         let images: BTreeSet<&str> = plans.iter().map(|plan| plan.image.as_str()).collect();
         if images.len() > 1 {
             free_space::for_images(self.engine, &plans, force).await?;
@@ -119,7 +127,10 @@ fn needs(plan: &Plan) -> String {
 #[async_trait(?Send)]
 impl Makes for Maker<'_> {
     fn image(&self, trial_run: usize) -> Option<String> {
-        let plan = self.plans.of(&self.trial_run(trial_run)?)?;
+        let plan = self
+            .taken
+            .plans
+            .of(&self.taken.record.plan.trial_run(trial_run)?)?;
         plan.steps.iter().find_map(|step| match &step.action {
             Action::Pull {
                 reference,
@@ -134,8 +145,8 @@ impl Makes for Maker<'_> {
             let (recipe, plan) = self.plan(trial_run, worker)?;
             let mut host = open::host_view(self.global);
             // The engine's GPU support was asked for once.
-            host.gpu_support = self.plans.host.gpu_support.clone();
-            let force = self.record.asked.run.force;
+            host.gpu_support = self.taken.plans.host.gpu_support.clone();
+            let force = self.taken.record.asked.run.force;
             prepare::prepared(self.global, host, self.engine, recipe, plan, force).await
         };
         made.await.map_err(|failure| TrialRunEnd {

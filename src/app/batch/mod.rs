@@ -11,5 +11,6 @@ mod make;
 pub mod record;
 mod search;
 pub mod start;
+pub mod taken;
 mod watch;
 mod workers;

@@ -87,10 +87,7 @@ impl Watching {
         let lines = self.lines.take(event);
         // As with one run: quiet, only the verdict is printed.
         if self.global.output == Output::Json && !self.global.quiet {
-            if let Ok(line) = serde_json::to_string(event) {
-                terminal::print(&format!("{line}\n"));
-            }
-            return;
+            return terminal::print_json(event);
         }
         let ends = matches!(event.what, BatchWhat::TrialRunEnded { .. });
         if ends {

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::record::{self, SITE, SiteRequest};
+use super::record::{self, REQUEST, SITE, SiteRequest};
 use crate::app::failure::Failure;
 use crate::app::nodes::Allocation;
 use crate::app::options::GlobalOptions;
@@ -48,7 +48,7 @@ pub fn record_failure(directory: &RunDirectory, failure: &Failure) -> Result<(),
 }
 
 fn try_prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), Failure> {
-    let request = record::read_request(directory)?;
+    let request: SiteRequest = directory.read_json(REQUEST)?;
     let before: Plan = directory.read_json("plan.json")?;
     let mut host = open::host_view(global);
     if depends_on_engine(

@@ -5,14 +5,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::events::Events;
-use crate::app::failure::Failure;
 use crate::plan::PlanOptions;
 use crate::store::journal::{Event, Journal, What};
 use crate::store::{Record, RunDirectory, StoreError};
 use retrial_recipe::model::Recipe;
 
 /// The request, for the node that completes the plan.
-const REQUEST: &str = "site-request.json";
+pub const REQUEST: &str = "site-request.json";
 /// The journal of submissions.
 const JOBS: &str = "jobs.jsonl";
 /// The script that was submitted last.
@@ -102,27 +101,10 @@ pub fn is_submitted(run: &RunDirectory) -> bool {
     run.join(REQUEST).exists()
 }
 
-/// Writes the request.
-pub fn write_request(run: &RunDirectory, request: &SiteRequest) -> Result<(), StoreError> {
-    run.write_json(REQUEST, request)
-}
-
-/// Reads the request.
-pub fn read_request(run: &RunDirectory) -> Result<SiteRequest, Failure> {
-    Ok(run.read_json(REQUEST)?)
-}
-
 /// Writes an event, synced, before anything else is done.
 pub fn record(run: &Record, what: JobWhat) -> Result<(), StoreError> {
     let time = Timestamp::now();
     Journal::open(&run.join(JOBS))?.write(&JobEvent { time, what })
-}
-
-/// Writes into the run's own journal that a job is about to be submitted. No job of the run lives, so
-/// that nobody else writes there.
-pub fn submitting(run: &RunDirectory, site: &str, job: String) -> Result<(), StoreError> {
-    let site = site.to_owned();
-    write(run, What::Submitting { site, job })
 }
 
 /// Writes an event of the run as a whole into its journal.

@@ -8,7 +8,7 @@ use super::end::{conclude, print_detached};
 use super::find::{self, Found};
 use super::follow::{End, Following};
 use super::incoming::Incoming;
-use super::record::{self, SITE, SiteRequest};
+use super::record::{self, REQUEST, SITE, SiteRequest};
 use super::request::{SiteRun, Target};
 use super::submit::{self, Request, SubmittedJob};
 use crate::app::failure::Failure;
@@ -80,7 +80,7 @@ fn write_down(
         options: request.options.clone(),
         force: execution.force,
     };
-    record::write_request(&directory, &request)?;
+    directory.write_json(REQUEST, &request)?;
     Ok(directory)
 }
 
@@ -90,7 +90,7 @@ pub fn resume(
     directory: &RunDirectory,
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
-    let request = record::read_request(directory)?;
+    let request: SiteRequest = directory.read_json(REQUEST)?;
     let plan: Plan = directory.read_json("plan.json")?;
     let found = found_or_saved(directory, &request.site)?;
     let target = Target::of_run(global, found, &plan, &request.options)?;

@@ -10,6 +10,7 @@ use crate::app::failure::Failure;
 use crate::app::terminal;
 use crate::site::script::Work;
 use crate::slurm::{Job, JobPhase, Slurm, SlurmError};
+use crate::store::journal::What;
 use crate::store::lock::FileLock;
 use crate::store::run_directory::write_atomically;
 use crate::store::{Record, RunDirectory};
@@ -134,7 +135,9 @@ async fn submit(
     loop {
         // Before the submission: whatever happens to its reply, the job is found again.
         if let Some(run) = request.run {
-            record::submitting(run, &target.found.name, name.clone())?;
+            // No job of the run lives, so that nobody else writes into its journal.
+            let (site, job) = (target.found.name.clone(), name.clone());
+            record::write(run, What::Submitting { site, job })?;
         }
         let journal = std::fs::metadata(run.journal()).map_or(0, |journal| journal.len());
         record::record(

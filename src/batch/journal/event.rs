@@ -13,6 +13,15 @@ pub struct BatchEvent {
     pub what: BatchWhat,
 }
 
+impl BatchEvent {
+    /// Something that happens now.
+    #[must_use]
+    pub fn now(what: BatchWhat) -> Self {
+        let time = Timestamp::now();
+        Self { time, what }
+    }
+}
+
 /// What happened. Trial runs are numbered as the schedule has them, from 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]

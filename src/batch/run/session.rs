@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use jiff::Timestamp;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
@@ -12,7 +11,7 @@ use super::make::Makes;
 use super::tasks::read_journal;
 use super::workers::Workers;
 use crate::batch::journal::{BatchEvent, BatchState, BatchWhat};
-use crate::batch::{BatchPlan, PullAhead, TrialRun};
+use crate::batch::{BatchPlan, PullAhead};
 use crate::run::Options;
 use crate::run::measurement_lock::MeasurementLock;
 use crate::store::Record;
@@ -145,14 +144,9 @@ impl<'a> BatchSession<'a> {
         all
     }
 
-    /// A trial run by its number, from 1.
-    pub(super) fn trial_run(&self, number: usize) -> Option<TrialRun> {
-        self.job.plan.trial_run(number)
-    }
-
     /// A trial run in words: `rocm=7.1.1, trial 2`.
     pub(super) fn named(&self, number: usize) -> String {
-        let trial_run = self.trial_run(number);
+        let trial_run = self.job.plan.trial_run(number);
         let cells = &self.job.plan.cells;
         let cell = trial_run.as_ref().and_then(|one| cells.get(one.cell));
         match (&trial_run, cell) {
@@ -184,10 +178,7 @@ impl Emitter {
     /// # Errors
     /// Where the journal cannot be written.
     pub fn emit(&self, what: BatchWhat) -> Result<(), StoreError> {
-        let event = BatchEvent {
-            time: Timestamp::now(),
-            what,
-        };
+        let event = BatchEvent::now(what);
         {
             let mut kept = self.kept();
             kept.journal.write(&event)?;

@@ -63,7 +63,7 @@ async fn begin(
         Err(refused) => return Ok(refused),
     };
     let directory = batch.job.home.new_run(&prepared.stem())?;
-    let Some(planned) = batch.trial_run(trial_run) else {
+    let Some(planned) = batch.job.plan.trial_run(trial_run) else {
         return Ok(TrialRunEnd::default());
     };
     let cell = batch.job.plan.cells.get(planned.cell);

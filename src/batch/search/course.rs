@@ -119,22 +119,17 @@ impl Course<'_> {
     /// The figure that is searched, once there is a trial of it.
     #[must_use]
     pub fn measured(&self) -> Option<&Measured> {
-        self.trials.iter().find_map(|trial| match &trial.observed {
-            Observed::Figure(measured) => Some(measured),
-            _ => None,
-        })
+        self.figures().next()
+    }
+
+    fn figures(&self) -> impl Iterator<Item = &Measured> {
+        let trials = self.trials.iter();
+        trials.filter_map(|trial| trial.observed.figure())
     }
 
     fn statistics(&self, positions: usize) -> Search {
         let better = self.measured().map_or(Better::Higher, |one| one.better);
-        let values = self
-            .trials
-            .iter()
-            .filter_map(|trial| match &trial.observed {
-                Observed::Figure(measured) => Some(measured.value),
-                _ => None,
-            });
-        let values: Vec<f64> = values.collect();
+        let values: Vec<f64> = self.figures().map(|one| one.value).collect();
         Search {
             positions,
             change: match self.search.criterion {

@@ -17,17 +17,17 @@ pub fn judge(plan: &BatchPlan, course: &Course<'_>) -> SearchVerdict {
             .map_or_else(String::new, |cell| of(cell, axis))
     };
     let next = course.next();
-    let (outcome, pair) = match &next {
-        Next::Found { before, after, .. } => (SearchOutcome::Found, Some((*before, *after))),
-        Next::NoDifference => (SearchOutcome::NoDifference, None),
-        Next::Undecided { first, last } => (SearchOutcome::NotDecided, Some((*first, *last))),
+    let (outcome, pair, found) = match &next {
+        Next::Found {
+            before,
+            after,
+            found,
+        } => (SearchOutcome::Found, Some((*before, *after)), Some(found)),
+        Next::NoDifference => (SearchOutcome::NoDifference, None, None),
+        Next::Undecided { first, last } => (SearchOutcome::NotDecided, Some((*first, *last)), None),
         Next::Measure(_) | Next::EndsUndecided | Next::NoEnd(_) => {
-            (SearchOutcome::NotDecided, None)
+            (SearchOutcome::NotDecided, None, None)
         }
-    };
-    let found = match &next {
-        Next::Found { found, .. } => Some(found),
-        _ => None,
     };
     let ratio = found.and_then(|found| found.ratio);
     let left_out = course.left_out();
@@ -45,20 +45,14 @@ pub fn judge(plan: &BatchPlan, course: &Course<'_>) -> SearchVerdict {
         after: pair.map(|(_, after)| value(after)),
         probability: found.map(|found| found.probability),
         ratio: ratio.map(|ratio| ratio.center.exp()),
-        interval: ratio.map(|ratio| Bounds {
-            lower: ratio.bounds.0.exp(),
-            upper: ratio.bounds.1.exp(),
-        }),
+        interval: ratio.map(|ratio| Bounds::of_logs(ratio.bounds)),
         trials: course
             .trials
             .iter()
             .map(|trial| SearchTrial {
                 value: value(trial.cell),
                 run: trial.run.clone(),
-                figure: match &trial.observed {
-                    Observed::Figure(measured) => Some(measured.value),
-                    _ => None,
-                },
+                figure: trial.observed.figure().map(|measured| measured.value),
                 answer: match &trial.observed {
                     Observed::Answer(yes) => Some(*yes),
                     _ => None,

@@ -1,7 +1,7 @@
 //! What one run says: a figure, yes or no, or nothing that can be used.
 
 use super::{Criterion, SearchPlan};
-use crate::results::verdict::comparison::Measurement;
+use crate::results::verdict::comparison::{MeasuredFigure, Measurement};
 use crate::results::verdict::{Context, Evidence, Outcome, ResultVerdict, judge};
 use retrial_recipe::model::{Better, Mode};
 
@@ -57,51 +57,47 @@ pub fn observe(search: &SearchPlan, context: &Context, evidence: &[Evidence]) ->
             }
         }
         Criterion::Slower { .. } | Criterion::Faster { .. } => {
+            let name = search.figure.as_deref();
             let pairs = evidence.iter().zip(&verdict.results);
-            let mut pairs = pairs.filter(|(one, _)| one.mode == Mode::Performance);
-            let found = pairs.find_map(|(one, result)| {
-                let measurement = Measurement::of(context, one, result);
-                let wanted = search.figure.as_deref();
-                let mut figures = measurement.figures.iter();
-                let figure = figures.find(|figure| wanted.is_none_or(|name| figure.name == name));
-                let found = figure.cloned();
-                (found.is_some() || !result.valid).then_some((found, result))
-            });
-            of_figure(search, found)
+            for (one, result) in pairs.filter(|(one, _)| one.mode == Mode::Performance) {
+                if !result.valid {
+                    return Observed::Nothing(result.sentence.clone());
+                }
+                let mut figures = Measurement::of(context, one, result).figures.into_iter();
+                if let Some(figure) = figures.find(|one| name.is_none_or(|name| one.name == name)) {
+                    return of_figure(&result.scenario, figure);
+                }
+            }
+            Observed::Nothing(name.map_or_else(
+                || "it has no performance figure".to_owned(),
+                |name| format!("it has no figure `{name}`"),
+            ))
         }
     }
 }
 
-fn of_figure(
-    search: &SearchPlan,
-    found: Option<(
-        Option<crate::results::verdict::comparison::MeasuredFigure>,
-        &ResultVerdict,
-    )>,
-) -> Observed {
-    let Some((figure, result)) = found else {
-        let figure = search.figure.as_deref();
-        return Observed::Nothing(figure.map_or_else(
-            || "it has no performance figure".to_owned(),
-            |figure| format!("it has no figure `{figure}`"),
-        ));
-    };
-    if !result.valid {
-        return Observed::Nothing(result.sentence.clone());
-    }
-    let value = figure
-        .as_ref()
-        .and_then(|figure| figure.trials.as_deref()?.first().copied());
-    match (figure, value) {
-        (Some(figure), Some(value)) if value.is_finite() && value > 0.0 => {
-            Observed::Figure(Measured {
-                scenario: result.scenario.clone(),
-                figure: figure.name,
-                unit: figure.unit,
-                better: figure.better,
-                value,
-            })
-        }
+/// The first trial of a figure.
+fn of_figure(scenario: &str, figure: MeasuredFigure) -> Observed {
+    let value = figure.trials.and_then(|trials| trials.first().copied());
+    match value {
+        Some(value) if value.is_finite() && value > 0.0 => Observed::Figure(Measured {
+            scenario: scenario.to_owned(),
+            figure: figure.name,
+            unit: figure.unit,
+            better: figure.better,
+            value,
+        }),
         _ => Observed::Nothing("its figure is not a positive number".to_owned()),
+    }
+}
+
+impl Observed {
+    /// The figure, if it says one.
+    #[must_use]
+    pub fn figure(&self) -> Option<&Measured> {
+        match self {
+            Self::Figure(measured) => Some(measured),
+            Self::Answer(_) | Self::Nothing(_) => None,
+        }
     }
 }

@@ -1,7 +1,5 @@
 //! The end of a batch on a site: the verdict by the same code as that of any batch, or what is left.
 
-use jiff::Timestamp;
-
 use crate::app::batch::follow::Followed;
 use crate::app::batch::judge;
 use crate::app::failure::Failure;
@@ -55,8 +53,7 @@ pub fn lock(batch: &Record) -> Result<FileLock, StoreError> {
 
 /// Records an event of a batch, under its lock.
 pub fn record(batch: &Record, what: BatchWhat) -> Result<BatchEvent, StoreError> {
-    let time = Timestamp::now();
-    let event = BatchEvent { time, what };
+    let event = BatchEvent::now(what);
     Journal::open(&batch.journal())?.write(&event)?;
     Ok(event)
 }

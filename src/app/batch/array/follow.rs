@@ -116,10 +116,7 @@ impl<'a> Following<'a> {
             return;
         }
         if self.global.output == Output::Json {
-            if let Ok(line) = serde_json::to_string(event) {
-                terminal::print(&format!("{line}\n"));
-            }
-            return;
+            return terminal::print_json(event);
         }
         for line in &lines {
             self.waiting.note(line);

@@ -146,10 +146,8 @@ fn reused(batch: &SiteBatch) -> Result<Option<BatchEvent>, Failure> {
     let tasks = task_states(&batch.directory, &batch.record.plan, session)?;
     let others = tasks.iter().filter(|task| task.submitted == 0);
     let trial_runs: Vec<usize> = others.flat_map(TaskState::ended).collect();
-    Ok((!trial_runs.is_empty()).then(|| BatchEvent {
-        time: jiff::Timestamp::now(),
-        what: BatchWhat::Reused { trial_runs },
-    }))
+    let is_resumed = !trial_runs.is_empty();
+    Ok(is_resumed.then(|| BatchEvent::now(BatchWhat::Reused { trial_runs })))
 }
 
 /// The session of a batch: how often it was begun.

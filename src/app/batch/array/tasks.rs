@@ -2,8 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
-
 use super::manifest::TaskEntry;
 use crate::app::site::follow::{ARRIVAL, MISSING};
 use crate::app::site::incoming::Incoming;
@@ -135,12 +133,7 @@ pub fn end_task(
     };
     let state = read_journal(task)?;
     let mut journal = Journal::open(&task.journal())?;
-    let mut write = |what| {
-        journal.write(&BatchEvent {
-            time: Timestamp::now(),
-            what,
-        })
-    };
+    let mut write = |what| journal.write(&BatchEvent::now(what));
     for trial_run in trial_runs.iter().copied() {
         let known = state.trial_runs.get(&trial_run);
         // A run that was stopped can still be resumed.

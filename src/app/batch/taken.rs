@@ -1,0 +1,63 @@
+//! A batch whose runs are planned, ready to be executed on this host.
+
+use super::cells::{Cells, Plans};
+use super::record::BatchRecord;
+use super::workers::gpus_of_workers;
+use crate::app::failure::Failure;
+use crate::app::options::GlobalOptions;
+use crate::batch::run::{Workers, workers};
+use crate::plan::Plan;
+
+/// A batch with everything that is known without an engine.
+pub struct Taken {
+    /// The batch's plan and options.
+    pub record: BatchRecord,
+    pub(super) cells: Cells,
+    pub(super) plans: Plans,
+    /// GPUs of the workers; of one, what the batch may use.
+    pub(super) gpus: Vec<Vec<String>>,
+    pub(super) workers: Workers,
+    /// Where this is a task of a batch that is distributed over several hosts: the one that it is on.
+    pub(super) host: Option<String>,
+}
+
+impl Taken {
+    /// Plans every run, and reports the problems of all at once.
+    pub fn of(global: &GlobalOptions, record: &BatchRecord, cells: Cells) -> Result<Self, Failure> {
+        let batch = &record.plan;
+        let workers = workers(batch);
+        let gpus = &batch.execution.gpus;
+        let host = Some(cells.this_host(global));
+        let plans = cells.plans(global, batch, &record.asked, gpus, host)?;
+        let each: Vec<&Plan> = plans.iter().map(|(_, plan)| plan).collect();
+        let gpus = gpus_of_workers(workers.len(), gpus, &each, &plans.host)?;
+        Ok(Self {
+            record: record.clone(),
+            cells,
+            plans,
+            gpus,
+            workers,
+            host: None,
+        })
+    }
+
+    /// Plans the runs of a task, which has these GPUs of this host.
+    pub fn of_task(
+        global: &GlobalOptions,
+        record: BatchRecord,
+        cells: Cells,
+        trial_runs: Vec<usize>,
+        gpus: Vec<String>,
+    ) -> Result<Self, Failure> {
+        let host = Some(cells.this_host(global));
+        let plans = cells.plans(global, &record.plan, &record.asked, &gpus, host)?;
+        Ok(Self {
+            host: Some(plans.host.hostname.clone()),
+            record,
+            cells,
+            plans,
+            gpus: vec![gpus],
+            workers: vec![trial_runs],
+        })
+    }
+}
