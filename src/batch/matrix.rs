@@ -77,20 +77,14 @@ impl Matrix<'_> {
         for known in recipes {
             let axes = batch.vary.iter();
             let axes: Vec<_> = axes.filter(|axis| known.has(&axis.name.value)).collect();
-            let count = axes.iter().try_fold(1_usize, |product, axis| {
-                product.checked_mul(axis.values.len())
-            });
-            if count.is_none_or(|count| self.cells.len() + count > MOST_CELLS) {
-                let message = format!("more than {MOST_CELLS} cells");
-                let help = "remove values, or make several batches";
-                if let Some(axis) = axes.first() {
-                    let at = &axis.name.span;
-                    self.problems.error("too-large", message, at, help);
-                }
-                return;
-            }
             let mut combinations = vec![Values::default()];
-            for axis in axes {
+            for axis in &axes {
+                if self.cells.len() + combinations.len() * axis.values.len() > MOST_CELLS {
+                    let message = format!("more than {MOST_CELLS} cells");
+                    let help = "remove values, or make several batches";
+                    let at = &axes[0].name.span;
+                    return self.problems.error("too-large", message, at, help);
+                }
                 let with = |values: &Values, value: &str| {
                     let mut values = values.clone();
                     values.set(&axis.name.value, value);

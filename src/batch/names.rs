@@ -1,5 +1,7 @@
 //! What recipes and cells of a batch are called.
 
+use std::collections::BTreeSet;
+
 use super::model::{BatchRecipe, Combination, Spanned};
 use retrial_recipe::Diagnostics;
 
@@ -69,14 +71,10 @@ pub(super) fn short_names(
         let end = |parts: &Vec<&str>| parts[parts.len().saturating_sub(count)..].join("-");
         all.iter().map(end).collect()
     };
-    let differ = |names: &[String]| {
-        let mut sorted = names.to_vec();
-        sorted.sort();
-        sorted.windows(2).all(|pair| pair[0] != pair[1])
-    };
+    let differ = |names: &Vec<String>| names.iter().collect::<BTreeSet<_>>().len() == names.len();
     let names = (1..most)
         .map(ends)
-        .find(|names| differ(names))
+        .find(differ)
         .unwrap_or_else(|| ends(most));
     let pairs = names.into_iter().zip(recipes.iter());
     pairs

@@ -1,5 +1,7 @@
 //! From a batch file's text to a checked [`Batch`].
 
+use std::path::Path;
+
 use super::model::{Axis, Batch, Combination, Spanned};
 use super::names::short_names;
 use retrial_document::{Diagnostics, Field as _, Keys as _, Node, Source, checked, parse};
@@ -89,12 +91,8 @@ pub(super) fn check_duplicates(axis: &Axis, problems: &mut Diagnostics) {
 
 /// The directory of a file, as its path was written; empty for one of the working directory.
 fn directory_of(path: &str) -> &str {
-    path.rsplit_once('/').map_or(
-        "",
-        |(directory, _)| {
-            if directory.is_empty() { "/" } else { directory }
-        },
-    )
+    let directory = Path::new(path).parent();
+    directory.and_then(Path::to_str).unwrap_or_default()
 }
 
 /// A path as from the working directory; names of the catalog, ids and absolute paths stay.

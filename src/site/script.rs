@@ -61,13 +61,9 @@ impl<'a> Work<'a> {
     }
 }
 
-/// A job of a run, or an array of a batch.
+/// How jobs are executed on the nodes of a site.
 #[derive(Debug, Clone)]
-pub struct JobScript<'a> {
-    /// What it executes.
-    pub work: Work<'a>,
-    /// The directory of the run or the array, in the shared home.
-    pub directory: String,
+pub struct JobOptions {
     /// Retrial's program on the nodes, and its options.
     pub tool: Vec<String>,
     /// A directory on a node's own disk.
@@ -77,7 +73,7 @@ pub struct JobScript<'a> {
     /// The time limit.
     pub time_limit: Duration,
     /// The site.
-    pub site: &'a Site,
+    pub site: Site,
 }
 
 /// Why there is no script.
@@ -95,31 +91,31 @@ pub enum ScriptError {
     },
 }
 
-impl JobScript<'_> {
-    /// Renders the script.
+impl JobOptions {
+    /// Renders the script of a job of a run, or of an array of a batch; `directory` is that of the run or the
+    /// array, in the shared home.
     ///
     /// # Errors
     /// If a path has a line break.
-    pub fn render(&self) -> Result<String, ScriptError> {
-        self.check()?;
+    pub fn script(&self, work: Work<'_>, directory: &str) -> Result<String, ScriptError> {
+        self.check(work, directory)?;
         let mut out = format!(
             "#!/bin/bash\n# A job of Retrial; `retrial resume {}` submits another one if it ends too early.\n",
-            self.work.id()
+            work.id()
         );
-        for option in self.options() {
+        for option in self.sbatch_options(work, directory) {
             let _ = writeln!(out, "#SBATCH {option}");
         }
         out.push('\n');
-        out.push_str(&environment(self.site, &self.scratch));
-        let site = self.site;
+        out.push_str(&self.environment());
         let tool = command_line(&self.tool);
-        let id = quote(self.work.id());
-        let (array, clean) = match self.work {
+        let id = quote(work.id());
+        let (array, clean) = match work {
             Work::Run { .. } => (String::new(), Some(id.clone())),
             // A node that others use has other tasks' containers, too.
             Work::Array { number, .. } => (
                 format!(" --array {number}"),
-                site.exclusive.then(|| "--all".to_owned()),
+                self.site.exclusive.then(|| "--all".to_owned()),
             ),
         };
         let _ = writeln!(out, "{tool} resume --in-job{array} {id} &");
@@ -131,102 +127,119 @@ impl JobScript<'_> {
         Ok(out)
     }
 
-    fn check(&self) -> Result<(), ScriptError> {
+    /// The options of srun, and its command line on each node, by which nodes like those of a job examine
+    /// themselves.
+    #[must_use]
+    pub fn examination(&self, directory: &str, time_limit: Duration) -> [Vec<String>; 2] {
+        let allocation = self.allocation(time_limit).into_iter();
+        let allocation = allocation.map(|(name, value)| match value {
+            Some(value) => format!("{name}={value}"),
+            None => name,
+        });
+        let named = ["--job-name=retrial-doctor".to_owned()];
+        let script = format!(
+            "{}exec {} examine {}",
+            self.environment(),
+            command_line(&self.tool),
+            quote(directory)
+        );
+        let command = ["/bin/bash".to_owned(), "-c".to_owned(), script];
+        [
+            named.into_iter().chain(allocation).collect(),
+            command.into(),
+        ]
+    }
+
+    fn check(&self, work: Work<'_>, directory: &str) -> Result<(), ScriptError> {
         let values = [
-            ("the id", self.work.id()),
-            ("the directory", &self.directory),
+            ("the id", work.id()),
+            ("the directory", directory),
             ("the site's `scratch`", &self.scratch),
         ];
         let words = self.tool.iter();
         let words = words.map(|word| ("the command line", word.as_str()));
-        let wrong = values
-            .into_iter()
-            .chain(words)
-            .find(|(_, value)| value.chars().any(char::is_control));
+        let mut all = values.into_iter().chain(words);
+        let wrong = all.find(|(_, value)| value.contains(char::is_control));
         wrong.map_or(Ok(()), |(what, value)| {
-            Err(ScriptError::Control {
-                what,
-                value: value.to_owned(),
-            })
+            let value = value.to_owned();
+            Err(ScriptError::Control { what, value })
         })
     }
 
     /// The lines of `#SBATCH`, without that word.
-    fn options(&self) -> Vec<String> {
-        let site = self.site;
+    fn sbatch_options(&self, work: Work<'_>, directory: &str) -> Vec<String> {
         let valued = |name: &str, value: &str| format!("--{name}={}", as_sbatch(value));
         // In the name of a file, sbatch replaces %j and its like.
-        let directory = self.directory.replace('%', "%%");
-        let output = match self.work {
-            Work::Run { .. } => format!("{directory}/slurm-%j.out"),
-            Work::Array { .. } => format!("{directory}/slurm-%A_%a.out"),
+        let literal = directory.replace('%', "%%");
+        let output = match work {
+            Work::Run { .. } => format!("{literal}/slurm-%j.out"),
+            Work::Array { .. } => format!("{literal}/slurm-%A_%a.out"),
         };
         let mut options = vec![
-            valued("job-name", &self.work.job_name()),
-            valued("comment", &self.directory),
+            valued("job-name", &work.job_name()),
+            valued("comment", directory),
             valued("output", &output),
             format!("--signal=B:TERM@{}", warning_s(self.time_limit)),
             "--no-requeue".to_owned(),
             "--dependency=singleton".to_owned(),
         ];
-        if let Work::Array { tasks, exclude, .. } = self.work {
-            let throttle = site.array_task_throttle;
+        if let Work::Array { tasks, exclude, .. } = work {
+            let throttle = self.site.array_task_throttle;
             let throttle = throttle.map_or_else(String::new, |most| format!("%{most}"));
             options.push(format!("--array=0-{}{throttle}", tasks.saturating_sub(1)));
             options.extend(exclude.map(|node| valued("exclude", node)));
         }
-        let allocation = allocation(site, self.nodes, self.time_limit);
-        options.extend(allocation.into_iter().map(|(name, value)| match value {
+        let allocation = self.allocation(self.time_limit).into_iter();
+        options.extend(allocation.map(|(name, value)| match value {
             Some(value) => format!("{name}={}", as_sbatch(&value)),
             None => name,
         }));
         options
     }
-}
 
-/// The options by which `sbatch` and `srun` allocate nodes, with their values.
-#[must_use]
-pub fn allocation(site: &Site, nodes: u32, time_limit: Duration) -> Vec<(String, Option<String>)> {
-    let valued = |name: &str, value: String| (format!("--{name}"), Some(value));
-    let mut options = vec![
-        valued("nodes", nodes.to_string()),
-        valued("ntasks-per-node", "1".to_owned()),
-    ];
-    if site.exclusive {
-        options.push(("--exclusive".to_owned(), None));
+    /// The options by which `sbatch` and `srun` allocate nodes, with their values.
+    fn allocation(&self, time_limit: Duration) -> Vec<(String, Option<String>)> {
+        let site = &self.site;
+        let valued = |name: &str, value: String| (format!("--{name}"), Some(value));
+        let mut options = vec![
+            valued("nodes", self.nodes.to_string()),
+            valued("ntasks-per-node", "1".to_owned()),
+        ];
+        if site.exclusive {
+            options.push(("--exclusive".to_owned(), None));
+        }
+        options.push(valued("time", as_slurm(time_limit)));
+        let keys = site.sbatch_keys();
+        options.extend(keys.map(|(name, value)| valued(&name.replace('_', "-"), value.to_owned())));
+        let more = site.options.iter().map(|option| {
+            let (name, value) = option.split_once('=').unzip();
+            (name.unwrap_or(option).to_owned(), value.map(str::to_owned))
+        });
+        options.extend(more);
+        options
     }
-    options.push(valued("time", as_slurm(time_limit)));
-    let given = site.sbatch_keys();
-    options.extend(given.map(|(name, value)| valued(&name.replace('_', "-"), value.to_owned())));
-    let more = site.options.iter().map(|option| {
-        let (name, value) = option.split_once('=').unzip();
-        (name.unwrap_or(option).to_owned(), value.map(str::to_owned))
-    });
-    options.extend(more);
-    options
-}
 
-/// The lines of a shell that have to precede our program on a node.
-#[must_use]
-pub fn environment(site: &Site, scratch: &str) -> String {
-    let engine = site.engine.as_ref();
-    let engine = engine.map(|engine| ("DOCKER_HOST", engine));
-    let scratch = scratch.to_owned();
-    let variables = [("RETRIAL_SCRATCH", &scratch)].into_iter().chain(engine);
-    let named = site.env.iter().map(|(name, value)| (name.as_str(), value));
-    let mut out = "set -e\n".to_owned();
-    for (name, value) in variables.chain(named) {
-        let _ = writeln!(out, "export {name}={}", quote(value));
+    /// The lines of a shell that have to precede our program on a node.
+    fn environment(&self) -> String {
+        let site = &self.site;
+        let engine = site.engine.as_ref().map(|engine| ("DOCKER_HOST", engine));
+        let own = [("RETRIAL_SCRATCH", &self.scratch)]
+            .into_iter()
+            .chain(engine);
+        let named = site.env.iter().map(|(name, value)| (name.as_str(), value));
+        let mut out = "set -e\n".to_owned();
+        for (name, value) in own.chain(named) {
+            let _ = writeln!(out, "export {name}={}", quote(value));
+        }
+        if let Some(prolog) = &site.prolog {
+            let _ = writeln!(out, "{}", prolog.trim_end());
+        }
+        out
     }
-    if let Some(prolog) = &site.prolog {
-        let _ = writeln!(out, "{}", prolog.trim_end());
-    }
-    out
 }
 
 /// Words as a shell reads them.
-#[must_use]
-pub fn command_line(words: &[String]) -> String {
+fn command_line(words: &[String]) -> String {
     let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
     words.join(" ")
 }
@@ -253,12 +266,13 @@ mod tests {
         words.map(str::to_owned).into()
     }
 
-    fn job(site: &Site) -> JobScript<'_> {
-        JobScript {
-            work: Work::Run {
-                id: "20261123-032259-quickstart-e66e",
-            },
-            directory: "/shared/ann/retrial/runs/20261123-032259-quickstart-e66e".to_owned(),
+    const RUN: Work<'_> = Work::Run {
+        id: "20261123-032259-quickstart-e66e",
+    };
+    const DIRECTORY: &str = "/shared/ann/retrial/runs/20261123-032259-quickstart-e66e";
+
+    fn job(site: Site) -> JobOptions {
+        JobOptions {
             tool: tool("/shared/ann/retrial"),
             scratch: "/tmp/retrial-1000".to_owned(),
             nodes: 1,
@@ -269,23 +283,20 @@ mod tests {
 
     #[test]
     fn the_least_script() {
-        insta::assert_snapshot!(job(&site("")).render().unwrap());
+        insta::assert_snapshot!(job(site("")).script(RUN, DIRECTORY).unwrap());
     }
 
     #[test]
     fn an_array_of_a_batch() {
         let site = site("array_task_throttle: 8\n");
-        let script = JobScript {
-            work: Work::Array {
-                batch: "20261123-032259-speed-e66e",
-                number: 2,
-                tasks: 30,
-                exclude: Some("n3"),
-            },
-            directory: "/shared/ann/retrial/batches/20261123-032259-speed-e66e/arrays/2".to_owned(),
-            ..job(&site)
+        let work = Work::Array {
+            batch: "20261123-032259-speed-e66e",
+            number: 2,
+            tasks: 30,
+            exclude: Some("n3"),
         };
-        insta::assert_snapshot!(script.render().unwrap());
+        let directory = "/shared/ann/retrial/batches/20261123-032259-speed-e66e/arrays/2";
+        insta::assert_snapshot!(job(site).script(work, directory).unwrap());
     }
 
     #[test]
@@ -298,7 +309,7 @@ mod tests {
              env: { HSA_XNACK: 1, NOTE: it's here }\n\
              prolog: |\n  module load docker\n  ulimit -l unlimited\n",
         );
-        insta::assert_snapshot!(job(&site).render().unwrap());
+        insta::assert_snapshot!(job(site).script(RUN, DIRECTORY).unwrap());
     }
 
     #[test]
@@ -307,22 +318,21 @@ mod tests {
             "account: \"a'\\\\$(id)`id`#\"\nconstraint: 'x; #SBATCH --uid=0'\n\
              env: { A: \"'; touch /tmp/x; '$(id)\" }\n",
         );
-        let script = JobScript {
+        let job = JobOptions {
             tool: tool("/shared/it's $HOME/100%j"),
-            directory: "/shared/it's $HOME/100%j/runs/r".to_owned(),
-            ..job(&site)
+            ..job(site)
         };
-        insta::assert_snapshot!(script.render().unwrap());
+        let directory = "/shared/it's $HOME/100%j/runs/r";
+        insta::assert_snapshot!(job.script(RUN, directory).unwrap());
     }
 
     #[test]
     fn a_line_break_in_a_path_is_refused() {
-        let site = site("");
-        let script = JobScript {
+        let job = JobOptions {
             tool: tool("/shared/a\n#SBATCH --uid=0"),
-            ..job(&site)
+            ..job(site(""))
         };
-        let error = script.render().unwrap_err().to_string();
+        let error = job.script(RUN, DIRECTORY).unwrap_err().to_string();
         assert!(
             error.starts_with("the command line has a line break"),
             "{error}"

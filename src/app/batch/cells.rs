@@ -23,7 +23,7 @@ pub struct Plans {
     /// The host when it was examined.
     pub host: HostView,
     /// Trial runs of a cell differ in their modes: one plan for each.
-    plans: Vec<(usize, TrialRun, Plan)>,
+    plans: Vec<(TrialRun, Plan)>,
 }
 
 impl Cells {
@@ -90,11 +90,11 @@ impl Cells {
         let is_examined = host.is_some();
         let host = host.unwrap_or_default();
         let (run, mut failures) = (&asked.run, Failures::default());
-        let mut plans: Vec<(usize, TrialRun, Plan)> = Vec::new();
+        let mut plans: Vec<(TrialRun, Plan)> = Vec::new();
         let mut warned = BTreeSet::new();
         for trial_run in &batch.schedule.trial_runs {
             let mut known = plans.iter().rev();
-            let is_known = known.any(|(_, other, _)| is_same(other, trial_run));
+            let is_known = known.any(|(other, _)| is_same(other, trial_run));
             let cell = batch.cells.get(trial_run.cell);
             let (false, Some(cell), Some(opened)) = (is_known, cell, self.get(trial_run.cell))
             else {
@@ -117,13 +117,13 @@ impl Cells {
                     if let Err(failure) = checked {
                         failures.add(&cell.name, failure);
                     }
-                    plans.push((trial_run.cell, trial_run.clone(), plan));
+                    plans.push((trial_run.clone(), plan));
                 }
                 Err(failure) => failures.add(&cell.name, failure),
             }
         }
         let opened = plans.iter();
-        let opened = opened.filter_map(|(cell, _, plan)| Some((self.get(*cell)?, plan)));
+        let opened = opened.filter_map(|(run, plan)| Some((self.get(run.cell)?, plan)));
         let opened: Vec<_> = opened.collect();
         // Nobody is asked to approve what cannot run.
         let a_person = failures.is_empty();
@@ -162,13 +162,13 @@ impl Plans {
     /// The plan of a trial run.
     pub fn of(&self, trial_run: &TrialRun) -> Option<&Plan> {
         let mut plans = self.plans.iter();
-        let found = plans.find(|(_, other, _)| is_same(other, trial_run));
-        found.map(|(_, _, plan)| plan)
+        let found = plans.find(|(other, _)| is_same(other, trial_run));
+        found.map(|(_, plan)| plan)
     }
 
     /// All of them, each with its cell.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &Plan)> {
-        self.plans.iter().map(|(cell, _, plan)| (*cell, plan))
+        self.plans.iter().map(|(run, plan)| (run.cell, plan))
     }
 }
 

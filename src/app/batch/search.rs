@@ -22,13 +22,7 @@ pub fn judge(
     let home = &global.home;
     let state = read_state(directory)?;
     let trials = Observations::default().trials(home, plan, search, &state);
-    let course = Course {
-        search,
-        cells: plan.cells.len(),
-        alpha: 1.0 - plan.execution.confidence,
-        trials: &trials,
-    };
-    let mut found = search::judge(plan, &course);
+    let mut found = search::judge(plan, &Course::of(plan, search, &trials));
     found.changes = changes(home, &found);
     // Only what was measured has a row.
     let mut cells = evidence_of_cells(home, directory, plan)?;

@@ -58,7 +58,7 @@ pub fn site(
     let opened = open::recipe(&recipe)?;
     let site = SiteRun::open(global, name, &everything(recipe, &opened), None)?;
     let shared = Shared::new(&site.global, &site.plan, &site.opened.resolved.yaml)?;
-    let (options, command) = site.target.examination(shared.directory.path(), JOB)?;
+    let [options, command] = site.target.examination(shared.directory.path(), JOB)?;
     let known = runtime::runtime()?.block_on(hear::job(&options, &command))?;
     shared.conclude(&site.global, &site.plan, &known)
 }

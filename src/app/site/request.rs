@@ -1,7 +1,7 @@
 //! What `run --site` submits, as far as it is known before a node is: the site, the recipe, and a
 //! plan for a host that nobody has seen yet.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use super::find::{self, Found};
@@ -10,24 +10,19 @@ use crate::app::options::{GlobalOptions, PlanRequest, RunRequest};
 use crate::app::{open, prepare, runtime};
 use crate::host::model::HostView;
 use crate::plan::{Plan, PlanOptions};
-use crate::site::script::{JobScript, Work, allocation, command_line, environment};
+use crate::site::script::{JobOptions, Work};
 use crate::site::time_limit::{as_slurm, time_limit};
 use crate::store::cache::standard_cache;
 use crate::store::{Home, scratch};
-use retrial_recipe::quote::quote;
 
 /// How a run's jobs are submitted.
 pub struct Target {
     /// The site.
     pub found: Found,
-    /// The time limit of a job.
-    pub time_limit: Duration,
     /// The shared directory for runs.
     pub home: Home,
-    tool: Vec<String>,
-    scratch: PathBuf,
-    /// How many nodes its jobs have.
-    nodes: u32,
+    /// How its jobs are executed.
+    pub job: JobOptions,
 }
 
 /// A run that can be submitted.
@@ -110,28 +105,20 @@ impl Target {
         };
         let scratch = found.site.scratch.as_deref();
         let scratch = scratch.map_or_else(scratch::standard, find::expanded);
-        Ok(Self {
-            found,
-            time_limit,
-            home: global.home.clone(),
-            nodes,
+        let job = JobOptions {
             tool: tool(&program, global)?,
-            scratch,
-        })
+            scratch: text(&scratch)?,
+            nodes,
+            time_limit,
+            site: found.site.clone(),
+        };
+        let home = global.home.clone();
+        Ok(Self { found, home, job })
     }
 
     /// The script of the job of a run or an array in this directory.
     pub fn script(&self, work: Work<'_>, directory: &Path) -> Result<String, Failure> {
-        let script = JobScript {
-            work,
-            directory: text(directory)?,
-            tool: self.tool.clone(),
-            scratch: text(&self.scratch)?,
-            nodes: self.nodes,
-            time_limit: self.time_limit,
-            site: &self.found.site,
-        };
-        let script = script.render();
+        let script = self.job.script(work, &text(directory)?);
         script.map_err(|error| Failure::usage(error.to_string()))
     }
 
@@ -141,22 +128,8 @@ impl Target {
         &self,
         directory: &Path,
         time_limit: Duration,
-    ) -> Result<(Vec<String>, Vec<String>), Failure> {
-        let site = &self.found.site;
-        let options = allocation(site, self.nodes, time_limit).into_iter();
-        let options = options.map(|(name, value)| match value {
-            Some(value) => format!("{name}={value}"),
-            None => name,
-        });
-        let named = ["--job-name=retrial-doctor".to_owned()];
-        let script = format!(
-            "{}exec {} examine {}",
-            environment(site, &text(&self.scratch)?),
-            command_line(&self.tool),
-            quote(&text(directory)?)
-        );
-        let command = ["/bin/bash".to_owned(), "-c".to_owned(), script];
-        Ok((named.into_iter().chain(options).collect(), command.into()))
+    ) -> Result<[Vec<String>; 2], Failure> {
+        Ok(self.job.examination(&text(directory)?, time_limit))
     }
 
     /// What a scheduler may refuse, as the site file has it: `partition: gpu, time_limit: 4:00:00`.
@@ -165,7 +138,7 @@ impl Target {
         let site = &self.found.site;
         let given = site.sbatch_keys();
         let given = given.map(|(name, value)| (name, value.to_owned()));
-        let limit = ("time_limit", as_slurm(self.time_limit));
+        let limit = ("time_limit", as_slurm(self.job.time_limit));
         let options = (!site.options.is_empty()).then(|| ("options", site.options.join(" ")));
         let all = given.chain([limit]).chain(options);
         let all: Vec<String> = all

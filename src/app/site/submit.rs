@@ -144,7 +144,7 @@ async fn submit(
             run,
             JobWhat::Intended {
                 name: name.clone(),
-                time_limit_s: target.time_limit.as_secs(),
+                time_limit_s: target.job.time_limit.as_secs(),
                 journal,
             },
         )?;

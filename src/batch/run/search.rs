@@ -32,7 +32,7 @@ impl Observations {
         ended.sort_by_key(|(number, state)| (state.began, **number));
         let trials = ended.into_iter().filter_map(|(number, state)| {
             let run = state.run.clone()?;
-            let planned = plan.trial_run(*number)?;
+            let cell = plan.trial_run(*number)?.cell;
             let observed = self.0.entry(run.clone()).or_insert_with(|| {
                 let directory = RunDirectory::at(home.runs().join(&run));
                 match evidence_of(&directory, false) {
@@ -41,8 +41,7 @@ impl Observations {
                 }
             });
             Some(Trial {
-                cell: planned.cell,
-                trial: planned.trial,
+                cell,
                 observed: observed.clone(),
                 run,
             })
@@ -60,13 +59,7 @@ pub(super) async fn search(
     let mut observations = Observations::default();
     loop {
         let trials = batch.ask(|state| observations.trials(&batch.job.home, plan, search, state));
-        let course = Course {
-            search,
-            cells: plan.cells.len(),
-            alpha: 1.0 - plan.execution.confidence,
-            trials: &trials,
-        };
-        let Next::Measure(cell) = course.next() else {
+        let Next::Measure(cell) = Course::of(plan, search, &trials).next() else {
             return Ok(BatchEnded {
                 exit: ExitCode::Success,
                 because: None,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Criterion, Measured, Observed, SearchPlan};
+use crate::batch::BatchPlan;
 use retrial_recipe::model::Better;
 use retrial_stats::search::{Change, Found, Observation, Search, Step, printed};
 
@@ -14,8 +15,6 @@ const WRONG: f64 = 0.05;
 pub struct Trial {
     /// The cell, from 0.
     pub cell: usize,
-    /// Which of its trials, from 1.
-    pub trial: u32,
     /// The run's id.
     pub run: String,
     /// What it says.
@@ -64,7 +63,18 @@ pub enum Next {
     NoEnd(usize),
 }
 
-impl Course<'_> {
+impl<'a> Course<'a> {
+    /// The search of a batch, after these trials.
+    #[must_use]
+    pub fn of(plan: &BatchPlan, search: &'a SearchPlan, trials: &'a [Trial]) -> Self {
+        Self {
+            search,
+            cells: plan.cells.len(),
+            alpha: 1.0 - plan.execution.confidence,
+            trials,
+        }
+    }
+
     /// Returns what comes next.
     #[must_use]
     pub fn next(&self) -> Next {

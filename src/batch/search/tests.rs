@@ -42,19 +42,12 @@ fn plan(values: &[&str], criterion: Criterion) -> BatchPlan {
 fn search(plan: &BatchPlan, observe: impl Fn(usize, usize) -> Observed) -> SearchVerdict {
     let mut trials: Vec<Trial> = Vec::new();
     loop {
-        let course = Course {
-            search: plan.search.as_ref().unwrap(),
-            cells: plan.cells.len(),
-            alpha: 0.05,
-            trials: &trials,
-        };
+        let course = Course::of(plan, plan.search.as_ref().unwrap(), &trials);
         let Next::Measure(cell) = course.next() else {
             return judge(plan, &course);
         };
-        let trial = trials.iter().filter(|one| one.cell == cell).count() + 1;
         trials.push(Trial {
             cell,
-            trial: u32::try_from(trial).unwrap(),
             run: format!("run-{}", trials.len() + 1),
             observed: observe(cell, trials.len()),
         });
