@@ -4,7 +4,6 @@ use retrial_recipe::Diagnostics;
 
 use crate::app::catalog::CatalogError;
 use crate::app::terminal;
-use crate::batch::run::BatchError;
 use crate::plan::PlanError;
 use crate::results::verdict::ExitCode;
 use crate::run::RunError;
@@ -97,15 +96,6 @@ impl From<RunError> for Failure {
         match error {
             RunError::Store(error) => error.into(),
             RunError::Engine(error) => error.into(),
-        }
-    }
-}
-
-impl From<BatchError> for Failure {
-    fn from(error: BatchError) -> Self {
-        match error {
-            BatchError::Store(error) => error.into(),
-            error @ BatchError::Busy { .. } => Self::host(error.to_string()),
         }
     }
 }

@@ -47,4 +47,12 @@ impl BatchPlan {
         trial_run.trial += u32::try_from(round).ok()?;
         Some(trial_run)
     }
+
+    /// A trial run by its number, with its cell.
+    #[must_use]
+    pub fn trial_run_of_cell(&self, number: usize) -> Option<(TrialRun, &Cell)> {
+        let trial_run = self.trial_run(number)?;
+        let cell = self.cells.get(trial_run.cell)?;
+        Some((trial_run, cell))
+    }
 }

@@ -6,9 +6,9 @@ use crate::app::batch::array::{self, SiteBatch};
 use crate::app::batch::cells::Cells;
 use crate::app::batch::file::OpenedBatch;
 use crate::app::batch::follow::{Followed, follow};
-use crate::app::batch::record::{Asked, BatchRecord};
+use crate::app::batch::planned::PlannedBatch;
+use crate::app::batch::record::{BatchRecord, RunOptions};
 use crate::app::batch::start::Started;
-use crate::app::batch::taken::Taken;
 use crate::app::batch::{self, file, start};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, PlanRequest};
@@ -50,14 +50,14 @@ pub(super) fn here(
     run: &RunArguments,
     new: bool,
 ) -> Result<ExitCode, Failure> {
-    let asked = Asked::of(plan, &run.request);
-    let take = |record: &BatchRecord, cells| Taken::of(global, record, cells);
-    match start::start(global, opened, asked, None, new, take)? {
+    let options = RunOptions::of(plan, &run.request);
+    let take = |record: &BatchRecord, cells| PlannedBatch::of(global, record, cells);
+    match start::start(global, opened, options, None, new, take)? {
         Started::Measured(directory) => measured(global, &directory),
-        Started::Taken(_, directory) if run.detach => {
+        Started::Planned(_, directory) if run.detach => {
             background::detach(global, Kind::Batch, &directory)
         }
-        Started::Taken(taken, directory) => to_its_end(global, taken, &directory),
+        Started::Planned(taken, directory) => to_its_end(global, taken, &directory),
     }
 }
 
@@ -72,15 +72,15 @@ fn on_site(
     let found = find::open(site)?;
     let global = &in_home(global, &found);
     let opened = file::open(global, &plan.recipe.recipe, overrides)?;
-    let asked = Asked::of(plan, &run.request);
+    let options = RunOptions::of(plan, &run.request);
     let take = |record: &BatchRecord, cells: Cells| {
         let target = array::take(global, found, record, &cells)?;
         Ok((record.clone(), target))
     };
     let name = Some(site.to_owned());
-    match start::start(global, opened, asked, name, arguments.new, take)? {
+    match start::start(global, opened, options, name, arguments.new, take)? {
         Started::Measured(directory) => measured(global, &directory),
-        Started::Taken((record, target), directory) => submit(
+        Started::Planned((record, target), directory) => submit(
             global,
             &SiteBatch {
                 directory,
@@ -111,7 +111,7 @@ pub fn resume(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fa
     is_printable(global)?;
     let record: BatchRecord = directory.read_json("batch.json")?;
     let Some(site) = record.site else {
-        let take = |record: &BatchRecord, cells| Taken::of(global, record, cells);
+        let take = |record: &BatchRecord, cells| PlannedBatch::of(global, record, cells);
         return match start::resume(directory, take)? {
             Some(taken) => to_its_end(global, taken, directory),
             None => judge(global, directory),
@@ -138,7 +138,7 @@ pub fn resume(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fa
 
 fn to_its_end(
     global: &GlobalOptions,
-    taken: Taken,
+    taken: PlannedBatch,
     directory: &Record,
 ) -> Result<ExitCode, Failure> {
     let ended = runtime::runtime()?.block_on(follow(global, taken, directory.clone()))?;

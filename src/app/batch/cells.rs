@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::record::{Asked, recipe_of};
+use super::record::{RunOptions, recipe_of};
 use crate::app::failure::Failure;
 use crate::app::open::{self, Opened};
 use crate::app::options::GlobalOptions;
@@ -83,13 +83,13 @@ impl Cells {
         &self,
         global: &GlobalOptions,
         batch: &BatchPlan,
-        asked: &Asked,
+        options: &RunOptions,
         gpus: &[String],
         host: Option<HostView>,
     ) -> Result<Plans, Failure> {
         let is_examined = host.is_some();
         let host = host.unwrap_or_default();
-        let (run, mut failures) = (&asked.run, Failures::default());
+        let (run, mut failures) = (&options.run, Failures::default());
         let mut plans: Vec<(TrialRun, Plan)> = Vec::new();
         let mut warned = BTreeSet::new();
         for trial_run in &batch.schedule.trial_runs {
@@ -105,7 +105,7 @@ impl Cells {
                 quiet: global.quiet || !warned.insert(&cell.path),
                 ..global.clone()
             };
-            let arguments = asked.plan(cell, trial_run, gpus);
+            let arguments = options.plan(cell, trial_run, gpus);
             match prepare::planned(&quiet, &arguments, run, opened, &host) {
                 Ok(mut plan) => {
                     if !is_examined {

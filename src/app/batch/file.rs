@@ -20,11 +20,11 @@ pub struct OpenedBatch {
     pub plan: BatchPlan,
     /// Warnings.
     pub warnings: Diagnostics,
-    recipes: Vec<Read>,
+    recipes: Vec<OpenedRecipe>,
 }
 
 /// A recipe of a batch, read once.
-struct Read {
+struct OpenedRecipe {
     name: String,
     entry: catalog::Opened,
     loaded: Loaded,
@@ -192,7 +192,7 @@ fn shortened(path: &Path) -> PathBuf {
     }
 }
 
-fn read_recipe(name: &str, recipe: &Spanned<String>) -> Result<Read, Diagnostics> {
+fn read_recipe(name: &str, recipe: &Spanned<String>) -> Result<OpenedRecipe, Diagnostics> {
     let entry = catalog::open(&recipe.value).map_err(|error| match error {
         CatalogError::Text(problems) => problems,
         error => {
@@ -207,7 +207,7 @@ fn read_recipe(name: &str, recipe: &Spanned<String>) -> Result<Read, Diagnostics
         return Err(problem.help("name its recipes instead").into());
     }
     let loaded = Loaded::of(&entry.name, &entry.source, &entry)?;
-    Ok(Read {
+    Ok(OpenedRecipe {
         name: name.to_owned(),
         entry,
         loaded,

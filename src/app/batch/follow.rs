@@ -6,7 +6,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use super::judge;
 use super::make::Maker;
-use super::taken::Taken;
+use super::planned::PlannedBatch;
 use super::watch;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
@@ -19,7 +19,7 @@ use crate::batch::verdict::BatchVerdict;
 use crate::results::verdict::ExitCode;
 use crate::run::interrupt::on_thread;
 use crate::slurm;
-use crate::store::Record;
+use crate::store::{Record, StoreError};
 use retrial_engine::api::Engine;
 
 /// How a batch ended in this process.
@@ -56,7 +56,7 @@ impl Followed {
 /// Executes what is left of a batch, and judges it.
 pub async fn follow(
     global: &GlobalOptions,
-    taken: Taken,
+    planned: PlannedBatch,
     directory: Record,
 ) -> Result<Followed, Failure> {
     let engine: Arc<dyn Engine> = Arc::new(open::engine(global).await?);
@@ -66,28 +66,37 @@ pub async fn follow(
         global,
         engine: &*engine,
         id: &id,
-        taken: &taken,
+        planned: &planned,
     };
     maker.look().await?;
     let (seen, incoming) = unbounded_channel();
-    let plans = taken.plans.iter().map(|(cell, plan)| (cell, plan.clone()));
-    let watcher = watch::watch(global, &taken.record.plan, plans.collect(), incoming);
+    let plans = planned
+        .plans
+        .iter()
+        .map(|(cell, plan)| (cell, plan.clone()));
+    let watcher = watch::watch(global, &planned.record.plan, plans.collect(), incoming);
     let batch = BatchSession::open(BatchJob {
         home: home.clone(),
         engine: Arc::clone(&engine),
         directory: directory.clone(),
-        plan: taken.record.plan.clone(),
-        workers: taken.workers.clone(),
-        host: taken.host.clone(),
+        plan: planned.record.plan.clone(),
+        workers: planned.workers.clone(),
+        host: planned.host.clone(),
         makes: &maker,
         options: follow::options(global, false),
         seen,
+    });
+    let batch = batch.map_err(|error| match error {
+        StoreError::Busy { run: id, pid } => Failure::host(format!(
+            "batch {id} is being executed by process {pid}\n  end it: retrial stop {id}"
+        )),
+        error => error.into(),
     })?;
-    let subject = Stopping {
+    let subject = BatchSignals {
         id: id.clone(),
         emitter: batch.emitter(),
         stop: Arc::clone(&batch.stop),
-        is_at_a_terminal: taken.host.is_none(),
+        is_at_a_terminal: planned.host.is_none(),
     };
     let signals = signals::handle_signals(subject);
     let ended = execute(&batch).await;
@@ -152,14 +161,14 @@ async fn conclude(
 }
 
 /// A batch, as signals see it.
-struct Stopping {
+struct BatchSignals {
     id: String,
     emitter: Emitter,
     stop: Arc<tokio_util::sync::CancellationToken>,
     is_at_a_terminal: bool,
 }
 
-impl SignalTarget for Stopping {
+impl SignalTarget for BatchSignals {
     fn stop(&self) {
         let text = STOPPING.to_owned();
         let _ = self.emitter.emit(BatchWhat::Warning { text });

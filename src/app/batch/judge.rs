@@ -6,7 +6,7 @@ use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, JudgeRequest};
 use crate::batch::run::evidence_of_cells;
 use crate::batch::verdict::{
-    BatchVerdict, Lost, RunEvidence, SubjectEvidence, judge as judge_batch,
+    BatchVerdict, LostRun, RunEvidence, SubjectEvidence, judge as judge_batch,
 };
 use crate::batch::{BatchPlan, ExternalResult};
 use crate::results::verdict::{Context, Evidence};
@@ -45,7 +45,7 @@ fn external(global: &GlobalOptions, result: &ExternalResult) -> SubjectEvidence 
     for name in &result.runs {
         let found = match of_name(global, name) {
             Ok(found) => found.into_iter().map(Ok).collect(),
-            Err(failure) => vec![Err(Lost {
+            Err(failure) => vec![Err(LostRun {
                 exit: failure.exit,
                 because: failure.into_text(),
             })],

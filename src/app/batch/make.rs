@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 
 use super::cells::Failures;
-use super::taken::Taken;
+use super::planned::PlannedBatch;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::{free_space, open, prepare};
 use crate::batch::journal::TrialRunEnd;
-use crate::batch::run::Makes;
+use crate::batch::run::RunMaker;
 use crate::plan::options::PullPolicy;
 use crate::plan::step::Action;
 use crate::plan::{OfBatch, Plan};
@@ -23,24 +23,22 @@ pub struct Maker<'a> {
     pub global: &'a GlobalOptions,
     pub engine: &'a dyn Engine,
     pub id: &'a str,
-    pub taken: &'a Taken,
+    pub planned: &'a PlannedBatch,
 }
 
 impl Maker<'_> {
     /// The plan of a trial run in a worker.
     fn plan(&self, number: usize, worker: usize) -> Result<(String, Plan), Failure> {
-        let Taken {
+        let PlannedBatch {
             record,
             cells,
             plans,
             gpus,
             ..
-        } = self.taken;
-        let trial_run = record.plan.trial_run(number);
-        let planned = &record.plan.cells;
-        let cell = trial_run.as_ref().and_then(|one| planned.get(one.cell));
-        let opened = trial_run.as_ref().and_then(|one| cells.get(one.cell));
-        let (Some(trial_run), Some(cell), Some(opened)) = (&trial_run, cell, opened) else {
+        } = self.planned;
+        let planned = record.plan.trial_run_of_cell(number);
+        let opened = planned.as_ref().and_then(|(one, _)| cells.get(one.cell));
+        let (Some((trial_run, cell)), Some(opened)) = (&planned, opened) else {
             return Err(Failure::usage(format!(
                 "the batch has no trial run {number}"
             )));
@@ -49,11 +47,11 @@ impl Maker<'_> {
             plan.clone()
         } else {
             let gpus = gpus.get(worker).map(Vec::as_slice).unwrap_or_default();
-            let arguments = record.asked.plan(cell, trial_run, gpus);
+            let arguments = record.options.plan(cell, trial_run, gpus);
             prepare::planned(
                 self.global,
                 &arguments,
-                &record.asked.run,
+                &record.options.run,
                 opened,
                 &plans.host,
             )?
@@ -70,10 +68,10 @@ impl Maker<'_> {
     pub async fn look(&self) -> Result<(), Failure> {
         let mut failures = Failures::default();
         let mut looked_at = BTreeSet::new();
-        let force = self.taken.record.asked.run.force;
-        for (cell, plan) in self.taken.plans.iter() {
+        let force = self.planned.record.options.run.force;
+        for (cell, plan) in self.planned.plans.iter() {
             let name = self
-                .taken
+                .planned
                 .record
                 .plan
                 .cells
@@ -82,7 +80,7 @@ impl Maker<'_> {
             if !looked_at.insert(needs(plan)) {
                 continue;
             }
-            let host = self.taken.plans.host.clone();
+            let host = self.planned.plans.host.clone();
             let prepared = prepare::prepared(
                 self.global,
                 host,
@@ -96,7 +94,7 @@ impl Maker<'_> {
             }
         }
         failures.result()?;
-        let plans: Vec<&Plan> = self.taken.plans.iter().map(|(_, plan)| plan).collect();
+        let plans: Vec<&Plan> = self.planned.plans.iter().map(|(_, plan)| plan).collect();
         let images: BTreeSet<&str> = plans.iter().map(|plan| plan.image.as_str()).collect();
         if images.len() > 1 {
             free_space::for_images(self.engine, &plans, force).await?;
@@ -125,12 +123,12 @@ fn needs(plan: &Plan) -> String {
 }
 
 #[async_trait(?Send)]
-impl Makes for Maker<'_> {
+impl RunMaker for Maker<'_> {
     fn image(&self, trial_run: usize) -> Option<String> {
         let plan = self
-            .taken
+            .planned
             .plans
-            .of(&self.taken.record.plan.trial_run(trial_run)?)?;
+            .of(&self.planned.record.plan.trial_run(trial_run)?)?;
         plan.steps.iter().find_map(|step| match &step.action {
             Action::Pull {
                 reference,
@@ -145,8 +143,8 @@ impl Makes for Maker<'_> {
             let (recipe, plan) = self.plan(trial_run, worker)?;
             let mut host = open::host_view(self.global);
             // The engine's GPU support was asked for once.
-            host.gpu_support = self.taken.plans.host.gpu_support.clone();
-            let force = self.taken.record.asked.run.force;
+            host.gpu_support = self.planned.plans.host.gpu_support.clone();
+            let force = self.planned.record.options.run.force;
             prepare::prepared(self.global, host, self.engine, recipe, plan, force).await
         };
         made.await.map_err(|failure| TrialRunEnd {

@@ -16,7 +16,8 @@ pub struct BatchRecord {
     #[serde(flatten)]
     pub plan: BatchPlan,
     /// Options that hold for every run.
-    pub asked: Asked,
+    #[serde(rename = "asked")]
+    pub options: RunOptions,
     /// The site on whose nodes it is executed; none if it is executed on one host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<String>,
@@ -26,7 +27,7 @@ pub struct BatchRecord {
 
 /// Options that hold for every run of a batch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct RunOptions {
     options: PlanOptions,
     files: PlanFiles,
     /// How each run is executed.
@@ -42,7 +43,7 @@ impl BatchRecord {
     }
 }
 
-impl Asked {
+impl RunOptions {
     /// The options that the batch's plan does not hold already.
     pub fn of(plan: &PlanRequest, run: &RunRequest) -> Self {
         Self {

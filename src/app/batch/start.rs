@@ -2,7 +2,7 @@
 
 use super::cells::Cells;
 use super::file::OpenedBatch;
-use super::record::{Asked, BatchRecord};
+use super::record::{BatchRecord, RunOptions};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
@@ -16,7 +16,7 @@ use crate::store::{Home, Record};
 /// A batch that was asked for.
 pub enum Started<T> {
     /// It has runs to do.
-    Taken(T, Record),
+    Planned(T, Record),
     /// All of its runs are there already, and only its claims are new.
     Measured(Record),
 }
@@ -26,7 +26,7 @@ pub enum Started<T> {
 pub fn start<T>(
     global: &GlobalOptions,
     opened: OpenedBatch,
-    asked: Asked,
+    options: RunOptions,
     site: Option<String>,
     new: bool,
     take: impl FnOnce(&BatchRecord, Cells) -> Result<T, Failure>,
@@ -35,14 +35,15 @@ pub fn start<T>(
     let mut record = BatchRecord {
         recipe_hashes: cells.hashes(),
         site,
-        asked,
+        options,
         plan: opened.plan,
     };
     let yaml = batch::yaml(&opened.batch);
     let Some(before) = earlier(&global.home, &record).filter(|_| !new) else {
         let taken = take(&record, cells)?;
-        let directory = write_down(&global.home, &yaml, &record)?;
-        return Ok(Started::Taken(taken, directory));
+        let directory = global.home.new_batch(&stem(&record.plan.title))?;
+        write(&directory, &yaml, &record)?;
+        return Ok(Started::Planned(taken, directory));
     };
     let Earlier {
         directory, state, ..
@@ -64,7 +65,7 @@ pub fn start<T>(
         return Ok(Started::Measured(before.directory));
     }
     let taken = take(&record, cells)?;
-    Ok(Started::Taken(taken, before.directory))
+    Ok(Started::Planned(taken, before.directory))
 }
 
 /// Plans what is left of a batch by `take`. None if it has ended,
@@ -140,12 +141,6 @@ fn earlier(home: &Home, record: &BatchRecord) -> Option<Earlier> {
 }
 
 /// Writes the batch's record, before anything else happens.
-fn write_down(home: &Home, yaml: &str, record: &BatchRecord) -> Result<Record, Failure> {
-    let directory = home.new_batch(&stem(&record.plan.title))?;
-    write(&directory, yaml, record)?;
-    Ok(directory)
-}
-
 fn write(directory: &Record, yaml: &str, record: &BatchRecord) -> Result<(), Failure> {
     write_atomically(&directory.join("batch.yaml"), yaml.as_bytes())?;
     directory.write_json("batch.json", record)?;

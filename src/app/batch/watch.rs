@@ -12,7 +12,7 @@ use crate::app::watch::{Reporter, reporter};
 use crate::app::{estimate, terminal};
 use crate::batch::BatchPlan;
 use crate::batch::journal::{BatchEvent, BatchWhat};
-use crate::batch::run::{Seen, workers};
+use crate::batch::run::{ProgressEvent, workers};
 use crate::history::entry;
 use crate::plan::Plan;
 use crate::plan::remaining::StepTimes;
@@ -26,15 +26,15 @@ pub fn watch(
     global: &GlobalOptions,
     plan: &BatchPlan,
     plans: BTreeMap<usize, Plan>,
-    mut incoming: UnboundedReceiver<Seen>,
+    mut incoming: UnboundedReceiver<ProgressEvent>,
 ) -> JoinHandle<()> {
     let (global, plan) = (global.clone(), plan.clone());
     std::thread::spawn(move || {
         let mut watching = Watching::of(global, plan, plans);
         while let Some(seen) = incoming.blocking_recv() {
             match seen {
-                Seen::Batch(event) => watching.batch(&event),
-                Seen::Run { event, .. } => watching.run(&event),
+                ProgressEvent::Batch(event) => watching.batch(&event),
+                ProgressEvent::Run { event, .. } => watching.run(&event),
             }
         }
         watching.between_runs();

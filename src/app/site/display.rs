@@ -56,7 +56,7 @@ impl<'a> Display<'a> {
     }
 
     /// Says something: next to the run's events once there are any.
-    pub fn tell(&mut self, text: &str) {
+    pub fn note(&mut self, text: &str) {
         let Some(reporter) = &mut self.reporter else {
             self.waiting.note(text);
             return;

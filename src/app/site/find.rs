@@ -11,7 +11,7 @@ use retrial_document::{Source, did_you_mean};
 
 /// A site as it was found.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct SiteFile {
     /// Its file's name without the ending.
     pub name: String,
     /// Its file.
@@ -66,7 +66,7 @@ pub fn list() -> Vec<(String, PathBuf)> {
 
 /// Opens a site by its name, and prints the problems of its file. One that other users can change is
 /// refused.
-pub fn open(name: &str) -> Result<Found, Failure> {
+pub fn open(name: &str) -> Result<SiteFile, Failure> {
     let sites = list();
     let Some((_, path)) = sites.iter().find(|(known, _)| known == name) else {
         return Err(unknown(name, &sites));
@@ -75,7 +75,7 @@ pub fn open(name: &str) -> Result<Found, Failure> {
     file_owners::check(&directory(), slice::from_ref(path), reason)?;
     let source = source(path)?;
     let site = site::read(&source).map_err(Failure::problems)?;
-    Ok(Found {
+    Ok(SiteFile {
         name: name.to_owned(),
         path: path.clone(),
         text: source.text.to_string(),

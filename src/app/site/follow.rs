@@ -98,17 +98,17 @@ impl<'a> Following<'a> {
             if let Some(end) = self.look() {
                 break end;
             }
-            let note = |text: &str| self.display.tell(text);
+            let note = |text: &str| self.display.note(text);
             if let Some(answer) = self.questions.next(note).await {
                 self.take(answer);
             }
             if let Some(stopping) = &mut self.stopping {
-                let note = |text: &str| self.display.tell(text);
+                let note = |text: &str| self.display.note(text);
                 stopping.next(self.phase, note).await?;
             }
             match signals.pause().await {
-                Some(Wish::Leave) => break End::Left,
-                Some(Wish::Stop) if self.stop()? => break End::Left,
+                Some(SignalRequest::Leave) => break End::Left,
+                Some(SignalRequest::Stop) if self.stop()? => break End::Left,
                 _ => {}
             }
         };
@@ -125,7 +125,7 @@ impl<'a> Following<'a> {
         if self.stopping.is_some() {
             return Ok(true);
         }
-        let note = |text: &str| self.display.tell(text);
+        let note = |text: &str| self.display.note(text);
         let (slurm, id) = (self.slurm.clone(), self.id.clone());
         self.stopping = Some(Stopping::start(slurm, id, self.run, note)?);
         self.questions.ask_now();
@@ -185,7 +185,7 @@ impl<'a> Following<'a> {
             JobPhase::Active => {
                 self.phase = JobPhase::Active;
                 let text = format!("job {} runs on {}", job.id, job.nodes);
-                self.display.tell(&text);
+                self.display.note(&text);
             }
         }
     }
@@ -200,7 +200,7 @@ pub struct Signals {
 
 /// What a signal wants of a follower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wish {
+pub enum SignalRequest {
     /// The job is to end.
     Stop,
     /// The terminal goes away.
@@ -223,12 +223,12 @@ impl Signals {
     }
 
     /// Waits between two looks, and returns what a signal wants meanwhile.
-    pub async fn pause(&mut self) -> Option<Wish> {
+    pub async fn pause(&mut self) -> Option<SignalRequest> {
         tokio::select! {
             () = tokio::time::sleep(LOOK) => None,
-            _ = self.interrupt.recv() => Some(Wish::Stop),
-            _ = self.terminate.recv() => Some(Wish::Stop),
-            _ = self.hangup.recv() => Some(Wish::Leave),
+            _ = self.interrupt.recv() => Some(SignalRequest::Stop),
+            _ = self.terminate.recv() => Some(SignalRequest::Stop),
+            _ = self.hangup.recv() => Some(SignalRequest::Leave),
         }
     }
 }

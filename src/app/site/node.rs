@@ -70,7 +70,7 @@ fn try_prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), F
         let prepared = prepare::prepared(global, host, &engine, recipe, plan, request.force);
         Ok::<_, Failure>((prepared.await?, allocation))
     })?;
-    tell_another_node(directory, &name)?;
+    warn_of_another_node(directory, &name)?;
     Allocation::matches(Some(&allocation), &prepared.plan)?;
     allocation.write_down(directory)?;
     prepared.write_down(directory).map_err(Failure::from)
@@ -137,7 +137,7 @@ pub fn site(directory: &Record) -> Result<Site, Failure> {
 }
 
 /// Warns if an earlier job measured on another node.
-fn tell_another_node(directory: &RunDirectory, name: &str) -> Result<(), StoreError> {
+fn warn_of_another_node(directory: &RunDirectory, name: &str) -> Result<(), StoreError> {
     let state = State::of(&Journal::read::<Event>(&directory.journal())?);
     let host: Value = directory.read_json("host.json").unwrap_or_default();
     let earlier = host["host"]["hostname"].as_str().unwrap_or_default();

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::find::{self, Found};
+use super::find::{self, SiteFile};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest, RunRequest};
 use crate::app::{open, prepare, runtime};
@@ -18,7 +18,7 @@ use crate::store::{Home, scratch};
 /// How a run's jobs are submitted.
 pub struct Target {
     /// The site.
-    pub found: Found,
+    pub found: SiteFile,
     /// The shared directory for runs.
     pub home: Home,
     /// How its jobs are executed.
@@ -62,7 +62,7 @@ impl SiteRun {
 
 /// Options with the home of a site.
 #[must_use]
-pub fn in_home(global: &GlobalOptions, found: &Found) -> GlobalOptions {
+pub fn in_home(global: &GlobalOptions, found: &SiteFile) -> GlobalOptions {
     let home = found.site.home.as_deref().map(find::expanded);
     GlobalOptions {
         home: home.map_or_else(|| global.home.clone(), Home::at),
@@ -74,7 +74,7 @@ impl Target {
     /// A site as it submits the jobs of a run.
     pub fn of_run(
         global: &GlobalOptions,
-        found: Found,
+        found: SiteFile,
         plan: &Plan,
         options: &PlanOptions,
     ) -> Result<Self, Failure> {
@@ -88,7 +88,7 @@ impl Target {
     /// time limit.
     pub fn of(
         global: &GlobalOptions,
-        found: Found,
+        found: SiteFile,
         time_limit: Option<Duration>,
         nodes: u32,
         subject: &str,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::end::{conclude, print_detached};
-use super::find::{self, Found};
+use super::find::{self, SiteFile};
 use super::follow::{End, Following};
 use super::incoming::Incoming;
 use super::record::{self, REQUEST, SITE, SiteRequest};
@@ -108,7 +108,7 @@ fn jobs_of(directory: &RunDirectory) -> Slurm {
 }
 
 /// A site by its name; else as it was when a run or an array in this directory was submitted.
-pub fn found_or_saved(directory: &Record, name: &str) -> Result<Found, Failure> {
+pub fn found_or_saved(directory: &Record, name: &str) -> Result<SiteFile, Failure> {
     // Its file may have been corrected since.
     match find::open(name) {
         Ok(found) => Ok(found),
@@ -116,10 +116,10 @@ pub fn found_or_saved(directory: &Record, name: &str) -> Result<Found, Failure> 
     }
 }
 
-fn saved(directory: &Record, name: &str) -> Result<Found, Failure> {
+fn saved(directory: &Record, name: &str) -> Result<SiteFile, Failure> {
     let path = directory.join(SITE);
     let source = find::source(&path)?;
-    Ok(Found {
+    Ok(SiteFile {
         name: name.to_owned(),
         text: source.text.to_string(),
         site: crate::site::read(&source).map_err(Failure::problems)?,

@@ -12,27 +12,18 @@ pub(super) fn read(words: &[Word], of: &Span, subjects: &Subjects<'_>) -> Result
     if words.is_empty() {
         return Err(wrong("a side is missing", of, "name cells by their values"));
     }
-    let other = |name: &str| {
-        subjects
-            .external_results
-            .iter()
-            .find(|other| other.name == name)
-    };
     let mut values = Values::default();
     for term in words.split(|word| !word.quoted && word.text == "+") {
         if let [word] = term
-            && let Some(other) = other(&word.text)
+            && let Some(other) = subjects.other_host(&word.text)
         {
             if words.len() > 1 {
-                let message = format!(
-                    "`{}` names runs of another host and has no axes",
-                    other.name
-                );
+                let message = format!("`{other}` names runs of another host and has no axes");
                 return Err(wrong(&message, &all, "write the name only"));
             }
-            return Ok(Side::ExternalResult(other.name.clone()));
+            return Ok(Side::ExternalResult(other.to_owned()));
         }
-        for (axis, value) in pairs(term, &all, subjects)? {
+        for (axis, value) in subjects.term(term, &all)? {
             if let Some(known) = values.get(&axis)
                 && known != value
             {
@@ -49,137 +40,113 @@ pub(super) fn read(words: &[Word], of: &Span, subjects: &Subjects<'_>) -> Result
     Ok(Side::Cells(values))
 }
 
-/// The values of a term: `migraphx`, `rocm 7.1.1`, `rocm=7.1.1,backend=migraphx`.
-fn pairs(
-    term: &[Word],
-    all: &Span,
-    subjects: &Subjects<'_>,
-) -> Result<Vec<(String, String)>, Problem> {
-    match term {
-        [] => Err(wrong("nothing between two +", all, "remove one")),
-        [word] if !word.quoted && word.text.contains('=') => {
-            let parts = word.text.split(',');
-            parts
-                .map(|part| match part.split_once('=') {
-                    Some((axis, value)) => of_axis(axis, value, &word.span, subjects),
-                    None => alone(part, &word.span, subjects)
-                        .map(|pair| pair.unwrap_or_else(|| (RECIPE.to_owned(), part.to_owned()))),
-                })
-                .collect()
-        }
-        [word] => Ok(alone(&word.text, &word.span, subjects)?
-            .into_iter()
-            .collect()),
-        [axis, value] => Ok(vec![of_axis(
-            &axis.text,
-            &value.text,
-            &place(term, all),
-            subjects,
-        )?]),
-        several => {
-            let message = format!("`{}` is not a value", text(several));
-            Err(wrong(
-                &message,
-                &place(several, all),
-                "join values with ` + `: rocm 7.1.1 + migraphx; put one with spaces in quotes",
-            ))
-        }
-    }
-}
+/// An axis and its value.
+type AxisValue = (String, String);
 
-fn of_axis(
-    axis: &str,
-    value: &str,
-    span: &Span,
-    subjects: &Subjects<'_>,
-) -> Result<(String, String), Problem> {
-    let Some((name, values)) = subjects.axes.iter().find(|(name, _)| name == axis) else {
-        if subjects
-            .axes
-            .iter()
-            .any(|(_, values)| same(values, axis).is_some())
-        {
-            let message = format!("`{axis}` is a value, not an axis");
-            return Err(wrong(
-                &message,
-                span,
-                "join values with ` + `: 7.1.1 + migraphx",
-            ));
-        }
-        let names = subjects.axes.iter().map(|(name, _)| name.as_str());
-        let help = if subjects.axes.is_empty() {
-            "this batch varies nothing".to_owned()
-        } else {
-            did_you_mean(axis, names, "axes are")
-        };
-        return Err(wrong(
-            &format!("`{axis}` is not an axis of this batch"),
-            span,
-            &help,
-        ));
-    };
-    if let Some(known) = same(values, value) {
-        return Ok((name.clone(), known.to_owned()));
+impl Subjects<'_> {
+    /// The name of another host's runs, if this is one.
+    fn other_host(&self, name: &str) -> Option<&str> {
+        let mut names = self.external_results.iter().map(|other| &*other.name);
+        names.find(|known| *known == name)
     }
-    let text = format!("{axis}={value}");
-    let has = |axes: &Values| axes.get(axis) == Some(value);
-    Err(omitted(&text, has, span, subjects).unwrap_or_else(|| {
+
+    /// The values of a term: `migraphx`, `rocm 7.1.1`, `rocm=7.1.1,backend=migraphx`.
+    fn term(&self, term: &[Word], all: &Span) -> Result<Vec<AxisValue>, Problem> {
+        match term {
+            [] => Err(wrong("nothing between two +", all, "remove one")),
+            [word] if !word.quoted && word.text.contains('=') => {
+                let part = |part: &str| match part.split_once('=') {
+                    Some((axis, value)) => self.of_axis(axis, value, &word.span),
+                    None => {
+                        let recipe = || (RECIPE.to_owned(), part.to_owned());
+                        let found = self.alone(part, &word.span)?;
+                        Ok(found.unwrap_or_else(recipe))
+                    }
+                };
+                word.text.split(',').map(part).collect()
+            }
+            [word] => Ok(self.alone(&word.text, &word.span)?.into_iter().collect()),
+            [axis, value] => {
+                let found = self.of_axis(&axis.text, &value.text, &place(term, all))?;
+                Ok(vec![found])
+            }
+            several => {
+                let message = format!("`{}` is not a value", text(several));
+                let help =
+                    "join values with ` + `: rocm 7.1.1 + migraphx; put one with spaces in quotes";
+                Err(wrong(&message, &place(several, all), help))
+            }
+        }
+    }
+
+    /// A value after its axis.
+    fn of_axis(&self, axis: &str, value: &str, span: &Span) -> Result<AxisValue, Problem> {
+        let Some((name, values)) = self.axes.iter().find(|(name, _)| name == axis) else {
+            let mut all = self.axes.iter();
+            if all.any(|(_, values)| same(values, axis).is_some()) {
+                let message = format!("`{axis}` is a value, not an axis");
+                let help = "join values with ` + `: 7.1.1 + migraphx";
+                return Err(wrong(&message, span, help));
+            }
+            let names = self.axes.iter().map(|(name, _)| name.as_str());
+            let help = if self.axes.is_empty() {
+                "this batch varies nothing".to_owned()
+            } else {
+                did_you_mean(axis, names, "axes are")
+            };
+            let message = format!("`{axis}` is not an axis of this batch");
+            return Err(wrong(&message, span, &help));
+        };
+        if let Some(known) = same(values, value) {
+            return Ok((name.clone(), known.to_owned()));
+        }
+        let text = format!("{axis}={value}");
+        self.refuse_omitted(&text, span, |axes| axes.get(axis) == Some(value))?;
         let known = values.iter().map(String::as_str);
         let help = did_you_mean(value, known, "values are");
-        wrong(&format!("no cell has {text}"), span, &help)
-    }))
-}
+        Err(wrong(&format!("no cell has {text}"), span, &help))
+    }
 
-/// That every cell with a value is omitted, and why.
-fn omitted(
-    value: &str,
-    has: impl Fn(&Values) -> bool,
-    span: &Span,
-    subjects: &Subjects<'_>,
-) -> Option<Problem> {
-    let left = subjects.left_out.iter().find(|left| has(&left.axes))?;
-    let message = format!("all cells with {value} are omitted");
-    Some(wrong(&message, span, &left.reason.to_string()))
-}
+    /// Refuses a value if every cell that has it is omitted, and says why.
+    fn refuse_omitted(
+        &self,
+        value: &str,
+        span: &Span,
+        has: impl Fn(&Values) -> bool,
+    ) -> Result<(), Problem> {
+        let Some(left) = self.left_out.iter().find(|left| has(&left.axes)) else {
+            return Ok(());
+        };
+        let message = format!("all cells with {value} are omitted");
+        Err(wrong(&message, span, &left.reason.to_string()))
+    }
 
-/// The axis that has this value; none for the only recipe's name.
-fn alone(
-    value: &str,
-    span: &Span,
-    subjects: &Subjects<'_>,
-) -> Result<Option<(String, String)>, Problem> {
-    let having = subjects
-        .axes
-        .iter()
-        .filter_map(|(axis, values)| Some((axis, same(values, value)?)));
-    let having: Vec<(&String, &str)> = having.collect();
-    match having[..] {
-        [(axis, value)] => Ok(Some((axis.clone(), value.to_owned()))),
-        [] if subjects.cells.iter().any(|cell| cell.recipe == value) => Ok(None),
-        [] => {
-            let has = |axes: &Values| axes.iter().any(|(_, known)| known == value);
-            if let Some(problem) = omitted(&format!("`{value}`"), has, span, subjects) {
-                return Err(problem);
+    /// A value with the axis that has it; none for the only recipe's name.
+    fn alone(&self, value: &str, span: &Span) -> Result<Option<AxisValue>, Problem> {
+        let axes = self.axes.iter();
+        let having = axes.filter_map(|(axis, values)| Some((axis, same(values, value)?)));
+        let having: Vec<(&String, &str)> = having.collect();
+        match having[..] {
+            [(axis, value)] => Ok(Some((axis.clone(), value.to_owned()))),
+            [] if self.cells.iter().any(|cell| cell.recipe == value) => Ok(None),
+            [] => {
+                let has = |axes: &Values| axes.iter().any(|(_, known)| known == value);
+                self.refuse_omitted(&format!("`{value}`"), span, has)?;
+                let values = self.axes.iter().flat_map(|(_, values)| values);
+                let others = self.external_results.iter().map(|other| &other.name);
+                let known = values.chain(others).map(String::as_str);
+                let help = did_you_mean(value, known, "there are");
+                let message =
+                    format!("`{value}` is neither a value of an axis nor another host's runs");
+                Err(wrong(&message, span, &help))
             }
-            let values = subjects.axes.iter().flat_map(|(_, values)| values);
-            let others = subjects.external_results.iter().map(|other| &other.name);
-            let known = values.chain(others).map(String::as_str);
-            let message =
-                format!("`{value}` is neither a value of an axis nor another host's runs");
-            Err(wrong(
-                &message,
-                span,
-                &did_you_mean(value, known, "there are"),
-            ))
-        }
-        ref several => {
-            let axes: Vec<String> = several
-                .iter()
-                .map(|(axis, value)| format!("`{axis} {value}`"))
-                .collect();
-            let message = format!("`{value}` is a value of several axes");
-            let help = format!("write {}", axes.join(" or "));
-            Err(wrong(&message, span, &help))
+            ref several => {
+                let axes = several.iter();
+                let axes = axes.map(|(axis, value)| format!("`{axis} {value}`"));
+                let help = format!("write {}", axes.collect::<Vec<_>>().join(" or "));
+                let message = format!("`{value}` is a value of several axes");
+                Err(wrong(&message, span, &help))
+            }
         }
     }
 }

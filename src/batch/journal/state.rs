@@ -47,17 +47,17 @@ pub struct TrialRunState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
     /// A new run.
-    Begin {
+    Start {
         /// Which attempt, from 1.
         attempt: u32,
     },
     /// The run that was interrupted goes on.
-    GoOn {
+    Continue {
         /// Its id.
         run: String,
     },
     /// Nothing: it has its end.
-    Stands,
+    Complete,
 }
 
 impl BatchState {
@@ -139,15 +139,15 @@ impl BatchState {
     #[must_use]
     pub fn next(&self, trial_run: usize, retries: u32) -> Next {
         let Some(state) = self.trial_runs.get(&trial_run) else {
-            return Next::Begin { attempt: 1 };
+            return Next::Start { attempt: 1 };
         };
         match (state.exit_code(), &state.run) {
-            (None | Some(INTERRUPTED), Some(run)) => Next::GoOn { run: run.clone() },
-            (None | Some(INTERRUPTED), None) => Next::Begin { attempt: 1 },
-            (Some(HOST), _) if state.attempt <= retries => Next::Begin {
+            (None | Some(INTERRUPTED), Some(run)) => Next::Continue { run: run.clone() },
+            (None | Some(INTERRUPTED), None) => Next::Start { attempt: 1 },
+            (Some(HOST), _) if state.attempt <= retries => Next::Start {
                 attempt: state.attempt + 1,
             },
-            (Some(_), _) => Next::Stands,
+            (Some(_), _) => Next::Complete,
         }
     }
 
@@ -262,7 +262,7 @@ mod tests {
     }
 
     fn go_on(run: &str) -> Next {
-        Next::GoOn {
+        Next::Continue {
             run: run.to_owned(),
         }
     }
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn a_turn_that_was_killed_or_stopped_goes_on_with_its_own_run() {
         let fresh = state([began()]);
-        assert_eq!(fresh.next(1, 1), Next::Begin { attempt: 1 });
+        assert_eq!(fresh.next(1, 1), Next::Start { attempt: 1 });
         let killed = state([began(), trial_run_began(1, "r1", 1)]);
         assert_eq!(killed.next(1, 1), go_on("r1"));
         assert_eq!(killed.going(), ["r1"]);
@@ -292,7 +292,7 @@ mod tests {
                 trial_run_began(1, "r1", 1),
                 trial_run_ended(1, Some("r1"), code),
             ]);
-            assert_eq!(state.next(1, 9), Next::Stands);
+            assert_eq!(state.next(1, 9), Next::Complete);
             assert!(state.has_ended(1));
         }
     }
@@ -304,27 +304,27 @@ mod tests {
             trial_run_began(1, "r1", 1),
             trial_run_ended(1, Some("r1"), 3),
         ];
-        assert_eq!(state(events.clone()).next(1, 0), Next::Stands);
-        assert_eq!(state(events.clone()).next(1, 1), Next::Begin { attempt: 2 });
+        assert_eq!(state(events.clone()).next(1, 0), Next::Complete);
+        assert_eq!(state(events.clone()).next(1, 1), Next::Start { attempt: 2 });
         events.extend([
             trial_run_began(1, "r2", 2),
             trial_run_ended(1, Some("r2"), 3),
         ]);
         let after = state(events.clone());
-        assert_eq!(after.next(1, 1), Next::Stands);
+        assert_eq!(after.next(1, 1), Next::Complete);
         assert!(!after.has_ended(1));
         assert_eq!(after.trial_runs[&1].failed, ["r1"]);
         // Taken up again after its end, it may try as often once more.
         events.extend([ended(3), began()]);
-        assert_eq!(state(events).next(1, 1), Next::Begin { attempt: 1 });
+        assert_eq!(state(events).next(1, 1), Next::Start { attempt: 1 });
     }
 
     #[test]
     fn an_attempt_that_could_not_begin_counts() {
         let mut events = vec![began(), trial_run_ended(1, None, 3)];
-        assert_eq!(state(events.clone()).next(1, 1), Next::Begin { attempt: 2 });
+        assert_eq!(state(events.clone()).next(1, 1), Next::Start { attempt: 2 });
         events.push(trial_run_ended(1, None, 3));
-        assert_eq!(state(events).next(1, 1), Next::Stands);
+        assert_eq!(state(events).next(1, 1), Next::Complete);
     }
 
     #[test]
@@ -340,7 +340,7 @@ mod tests {
             lost,
         ];
         let state = state(events);
-        assert_eq!(state.next(1, 1), Next::Begin { attempt: 1 });
+        assert_eq!(state.next(1, 1), Next::Start { attempt: 1 });
         assert_eq!(state.runs().count(), 0);
     }
 }

@@ -1,14 +1,12 @@
 //! What a batch's verdict is made of, from its directories alone: of each trial run the run that counts.
 
-use super::error::BatchError;
 use super::tasks::read_state;
 use crate::batch::journal::TrialRunState;
-use crate::batch::verdict::{Lost, RunEvidence, SubjectEvidence};
+use crate::batch::verdict::{LostRun, RunEvidence, SubjectEvidence};
 use crate::batch::{BatchPlan, Cell};
 use crate::results::verdict::ExitCode;
 use crate::run::evidence_of;
-use crate::store::Record;
-use crate::store::{Home, RunDirectory};
+use crate::store::{Home, Record, RunDirectory, StoreError};
 
 /// The evidence of each cell, its runs in the order of trials; a run without any says why.
 ///
@@ -18,7 +16,7 @@ pub fn evidence_of_cells(
     home: &Home,
     directory: &Record,
     plan: &BatchPlan,
-) -> Result<Vec<SubjectEvidence>, BatchError> {
+) -> Result<Vec<SubjectEvidence>, StoreError> {
     let state = read_state(directory)?;
     let without_runs = |cell: &Cell| SubjectEvidence {
         name: cell.name.clone(),
@@ -50,7 +48,7 @@ fn of_trial_runs(home: &Home, trial_run: Option<&TrialRunState>, trial: u32) -> 
         .and_then(|trial_run| trial_run.run.clone())
         .unwrap_or_default();
     let lost = |because: &str, exit| {
-        Err(Lost {
+        Err(LostRun {
             because: because.to_owned(),
             exit,
         })
@@ -74,7 +72,7 @@ fn of_trial_runs(home: &Home, trial_run: Option<&TrialRunState>, trial: u32) -> 
                 }
                 _ => {
                     let directory = RunDirectory::at(home.runs().join(&run));
-                    evidence_of(&directory, false).map_err(|error| Lost {
+                    evidence_of(&directory, false).map_err(|error| LostRun {
                         because: error.to_string(),
                         exit: ExitCode::Host,
                     })

@@ -4,26 +4,25 @@ use futures_util::future::join_all;
 use serde_json::Value;
 
 use super::ended::BatchEnded;
-use super::error::BatchError;
 use super::images::pull_ahead;
 use super::search::search;
 use super::session::BatchSession;
 use super::trial_run::take;
 use crate::batch::PullAhead;
 use crate::batch::journal::{BatchState, BatchWhat, Next};
-use crate::store::RunDirectory;
+use crate::store::{RunDirectory, StoreError};
 
 /// Executes what is left of the schedule.
 ///
 /// # Errors
 /// Where the batch's own files cannot be written, or another process has one of its runs.
-pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, BatchError> {
+pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, StoreError> {
     lost_runs(batch)?;
     let all = batch.trial_runs();
     let retries = batch.job.plan.execution.retries;
     let is_resumed = batch.ask(|state| state.sessions > 0);
     let stands =
-        |state: &BatchState, trial_run: &usize| state.next(*trial_run, retries) == Next::Stands;
+        |state: &BatchState, trial_run: &usize| state.next(*trial_run, retries) == Next::Complete;
     batch.record(BatchWhat::began(batch.job.directory.id(), all.len()))?;
     if is_resumed {
         // Only now is it known what a host that was mended tries again.
@@ -51,7 +50,7 @@ pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, BatchError>
                 }
                 taken?;
             }
-            Ok::<(), BatchError>(())
+            Ok::<(), StoreError>(())
         });
     let work = join_all(workers);
     tokio::pin!(work);
@@ -70,14 +69,14 @@ pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, BatchError>
             }
         }
     };
-    ends.into_iter().collect::<Result<Vec<()>, BatchError>>()?;
+    ends.into_iter().collect::<Result<Vec<()>, StoreError>>()?;
     let halted = batch.halted();
     Ok(batch.ask(|state| BatchEnded::of(state, &all, halted)))
 }
 
 /// Runs that ended and are not there any more are done again: without them nothing can be judged. So are
 /// those of another host.
-fn lost_runs(batch: &BatchSession<'_>) -> Result<(), BatchError> {
+fn lost_runs(batch: &BatchSession<'_>) -> Result<(), StoreError> {
     let runs: Vec<(usize, String)> = batch.ask(|state| {
         let runs = state.runs();
         runs.map(|(trial_run, run)| (trial_run, run.to_owned()))

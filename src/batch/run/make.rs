@@ -8,9 +8,9 @@ use crate::batch::journal::TrialRunEnd;
 use crate::plan::Plan;
 use crate::run::Prepared;
 
-/// Makes the trial runs of a schedule, numbered from 1, ordinary runs.
+/// Makes ordinary runs of the trial runs of a schedule, numbered from 1.
 #[async_trait(?Send)]
-pub trait Makes {
+pub trait RunMaker {
     /// The image that the trial run's run would pull where the engine has not got it.
     fn image(&self, trial_run: usize) -> Option<String>;
 

@@ -13,7 +13,6 @@
 //! - `tasks`: parts of the batch on other machines, each with a journal of its own.
 
 mod ended;
-mod error;
 mod evidence;
 mod execute;
 mod images;
@@ -25,11 +24,10 @@ mod trial_run;
 mod workers;
 
 pub use ended::BatchEnded;
-pub use error::BatchError;
 pub use evidence::evidence_of_cells;
 pub use execute::execute;
-pub use make::Makes;
+pub use make::RunMaker;
 pub use search::Observations;
-pub use session::{BatchJob, BatchSession, Emitter, Seen};
+pub use session::{BatchJob, BatchSession, Emitter, ProgressEvent};
 pub use tasks::{read_journal, read_state, task_directory};
 pub use workers::{Workers, tasks, workers};

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::ended::BatchEnded;
-use super::error::BatchError;
 use super::session::BatchSession;
 use super::trial_run::take;
 use crate::batch::BatchPlan;
@@ -11,7 +10,7 @@ use crate::batch::journal::BatchState;
 use crate::batch::search::{Course, Next, Observed, SearchPlan, Trial, observe};
 use crate::results::verdict::ExitCode;
 use crate::run::evidence_of;
-use crate::store::{Home, RunDirectory};
+use crate::store::{Home, RunDirectory, StoreError};
 
 /// What the runs of a search say, each read once.
 #[derive(Debug, Default)]
@@ -54,7 +53,7 @@ impl Observations {
 pub(super) async fn search(
     batch: &BatchSession<'_>,
     search: &SearchPlan,
-) -> Result<BatchEnded, BatchError> {
+) -> Result<BatchEnded, StoreError> {
     let plan = &batch.job.plan;
     let mut observations = Observations::default();
     loop {

@@ -6,8 +6,7 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use super::error::BatchError;
-use super::make::Makes;
+use super::make::RunMaker;
 use super::tasks::read_journal;
 use super::workers::Workers;
 use crate::batch::journal::{BatchEvent, BatchState, BatchWhat};
@@ -23,7 +22,7 @@ use retrial_engine::api::Engine;
 
 /// What happens, for whoever watches.
 #[derive(Debug)]
-pub enum Seen {
+pub enum ProgressEvent {
     /// Something of the batch.
     Batch(BatchEvent),
     /// Something of the run of a trial run.
@@ -50,12 +49,12 @@ pub struct BatchJob<'a> {
     /// The name of this host, if the batch's trial runs are distributed over several: what another one has
     /// measured of these is measured again.
     pub host: Option<String>,
-    /// Makes trial runs runs.
-    pub makes: &'a dyn Makes,
+    /// Makes ordinary runs of trial runs.
+    pub makes: &'a dyn RunMaker,
     /// How each run is executed.
     pub options: Options,
     /// Where events go.
-    pub seen: UnboundedSender<Seen>,
+    pub seen: UnboundedSender<ProgressEvent>,
 }
 
 /// One process's hold on a batch.
@@ -72,7 +71,7 @@ pub struct BatchSession<'a> {
 }
 
 /// The journal and what it comes to.
-struct Kept {
+struct RecordedState {
     journal: Journal,
     state: BatchState,
 }
@@ -80,8 +79,8 @@ struct Kept {
 /// Records what happens in a batch from elsewhere: the signals' side.
 #[derive(Clone)]
 pub struct Emitter {
-    journal: Arc<Mutex<Kept>>,
-    seen: UnboundedSender<Seen>,
+    journal: Arc<Mutex<RecordedState>>,
+    seen: UnboundedSender<ProgressEvent>,
 }
 
 impl<'a> BatchSession<'a> {
@@ -89,16 +88,11 @@ impl<'a> BatchSession<'a> {
     ///
     /// # Errors
     /// Where another process has it, or its files cannot be read or written.
-    pub fn open(mut job: BatchJob<'a>) -> Result<Self, BatchError> {
+    pub fn open(mut job: BatchJob<'a>) -> Result<Self, StoreError> {
         let directory = &job.directory;
-        let lock = match FileLock::take(&directory.lock(), directory.id()) {
-            Err(StoreError::Busy { run: batch, pid }) => {
-                return Err(BatchError::Busy { batch, pid });
-            }
-            other => other?,
-        };
+        let lock = FileLock::take(&directory.lock(), directory.id())?;
         let state = read_journal(directory)?;
-        let kept = Kept {
+        let kept = RecordedState {
             journal: Journal::open(&directory.journal())?,
             state,
         };
@@ -146,12 +140,9 @@ impl<'a> BatchSession<'a> {
 
     /// A trial run in words: `rocm=7.1.1, trial 2`.
     pub(super) fn named(&self, number: usize) -> String {
-        let trial_run = self.job.plan.trial_run(number);
-        let cells = &self.job.plan.cells;
-        let cell = trial_run.as_ref().and_then(|one| cells.get(one.cell));
-        match (&trial_run, cell) {
-            (Some(trial_run), Some(cell)) => format!("{}, trial {}", cell.name, trial_run.trial),
-            _ => format!("trial run {number}"),
+        match self.job.plan.trial_run_of_cell(number) {
+            Some((trial_run, cell)) => format!("{}, trial {}", cell.name, trial_run.trial),
+            None => format!("trial run {number}"),
         }
     }
 
@@ -169,7 +160,7 @@ impl<'a> BatchSession<'a> {
 }
 
 impl Emitter {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, RecordedState> {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -185,7 +176,7 @@ impl Emitter {
             kept.state.apply(&event);
         }
         // Nobody watching is no fault: the batch goes on.
-        let _ = self.seen.send(Seen::Batch(event));
+        let _ = self.seen.send(ProgressEvent::Batch(event));
         Ok(())
     }
 }

@@ -6,8 +6,7 @@ use std::time::Instant;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::ended::is_failure;
-use super::error::BatchError;
-use super::session::{BatchSession, Seen};
+use super::session::{BatchSession, ProgressEvent};
 use crate::batch::OnFailure;
 use crate::batch::journal::{BatchState, BatchWhat, Next, TrialRunEnd, TrialRunFigure};
 use crate::host::assign::AssignedGpus;
@@ -23,7 +22,7 @@ pub(super) async fn take(
     batch: &BatchSession<'_>,
     trial_run: usize,
     worker: Option<usize>,
-) -> Result<(), BatchError> {
+) -> Result<(), StoreError> {
     let retries = batch.job.plan.execution.retries;
     loop {
         let next = batch.ask(|state| state.next(trial_run, retries));
@@ -33,9 +32,9 @@ pub(super) async fn take(
             return Ok(());
         }
         let end = match next {
-            Next::Stands => return Ok(()),
-            Next::Begin { attempt } => begin(batch, trial_run, worker, attempt).await?,
-            Next::GoOn { run } => match go_on(batch, trial_run, worker, &run).await? {
+            Next::Complete => return Ok(()),
+            Next::Start { attempt } => begin(batch, trial_run, worker, attempt).await?,
+            Next::Continue { run } => match go_on(batch, trial_run, worker, &run).await? {
                 Some(end) => end,
                 None => continue,
             },
@@ -45,7 +44,7 @@ pub(super) async fn take(
         if exit == ExitCode::Interrupted {
             batch.stop.cancel();
         }
-        let last = batch.ask(|state| state.next(trial_run, retries)) == Next::Stands;
+        let last = batch.ask(|state| state.next(trial_run, retries)) == Next::Complete;
         if is_failure(exit) && last && batch.job.plan.execution.on_failure == OnFailure::FailFast {
             batch.halt(format!("{} failed", batch.named(trial_run)));
         }
@@ -57,16 +56,15 @@ async fn begin(
     trial_run: usize,
     worker: Option<usize>,
     attempt: u32,
-) -> Result<TrialRunEnd, BatchError> {
+) -> Result<TrialRunEnd, StoreError> {
     let prepared = match batch.job.makes.make(trial_run, worker.unwrap_or(0)).await {
         Ok(prepared) => prepared,
         Err(refused) => return Ok(refused),
     };
     let directory = batch.job.home.new_run(&prepared.stem())?;
-    let Some(planned) = batch.job.plan.trial_run(trial_run) else {
+    let Some((planned, cell)) = batch.job.plan.trial_run_of_cell(trial_run) else {
         return Ok(TrialRunEnd::default());
     };
-    let cell = batch.job.plan.cells.get(planned.cell);
     let given = prepared
         .plan
         .assigned_gpus
@@ -75,7 +73,7 @@ async fn begin(
     batch.record(BatchWhat::TrialRunBegan {
         trial_run,
         run: directory.id().to_owned(),
-        cell: cell.map(|cell| cell.name.clone()).unwrap_or_default(),
+        cell: cell.name.clone(),
         trial: planned.trial,
         attempt,
         gpus: given.map(AssignedGpus::claims).unwrap_or_default(),
@@ -93,7 +91,7 @@ async fn go_on(
     trial_run: usize,
     worker: Option<usize>,
     id: &str,
-) -> Result<Option<TrialRunEnd>, BatchError> {
+) -> Result<Option<TrialRunEnd>, StoreError> {
     let directory = RunDirectory::at(batch.job.home.runs().join(id));
     if !directory.path().is_dir() {
         let run = id.to_owned();
@@ -143,7 +141,7 @@ async fn run(
     batch: &BatchSession<'_>,
     trial_run: usize,
     directory: RunDirectory,
-) -> Result<TrialRunEnd, BatchError> {
+) -> Result<TrialRunEnd, StoreError> {
     let since = Instant::now();
     let (sender, mut events) = unbounded_channel::<Event>();
     let secrets = batch.job.makes.secrets(&directory.read_json("plan.json")?);
@@ -156,7 +154,7 @@ async fn run(
     );
     let session = match opened {
         Ok(session) => session,
-        Err(RunError::Store(error)) => return Err(error.into()),
+        Err(RunError::Store(error)) => return Err(error),
         Err(error) => return Ok(end(batch, &directory, HOST, None, Some(error.to_string()))),
     };
     let told = async {
@@ -165,7 +163,7 @@ async fn run(
             if event.container.is_some() || matches!(event.what, What::RunEnded { .. }) {
                 batch.under_way.notify_one();
             }
-            let _ = batch.job.seen.send(Seen::Run { trial_run, event });
+            let _ = batch.job.seen.send(ProgressEvent::Run { trial_run, event });
         }
     };
     let executed = async {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::model::{ClaimOutcome, ClaimPart, ClaimVerdict, RequiredRatio};
-use super::part::{Test, Tested};
+use super::part::{PartTest, Test};
 use super::sentence;
 use super::subject::Subject;
 use super::tester::{Rules, Tester};
@@ -15,7 +15,7 @@ use retrial_stats::step_down;
 /// Judges all claims: the error that any of them is decided wrongly is shared between them.
 pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec<ClaimVerdict> {
     let find = |name: &str| subjects.iter().find(|subject| subject.name == name);
-    let tested: Vec<Vec<Tested>> = claims
+    let tested: Vec<Vec<PartTest>> = claims
         .iter()
         .map(|claim| {
             let parts = claim.parts.iter();
@@ -23,7 +23,7 @@ pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec
             parts.flat_map(|part| tester(part).tests(&find)).collect()
         })
         .collect();
-    let family: Vec<&Tested> = tested
+    let family: Vec<&PartTest> = tested
         .iter()
         .flatten()
         .filter(|one| one.shares_error())
@@ -36,7 +36,7 @@ pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec
     let outcomes: Vec<Vec<ClaimOutcome>> = tested
         .iter()
         .map(|tests| {
-            let outcome = |one: &Tested| {
+            let outcome = |one: &PartTest| {
                 if one.shares_error() && !decided.next().unwrap_or(false) {
                     ClaimOutcome::NotDecided
                 } else {
@@ -67,7 +67,7 @@ pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec
 
 /// A part as it is shown. `open` is how many tests share the error with it while none of them is
 /// decided.
-fn finish(tested: Tested, outcome: ClaimOutcome, alpha: f64, open: usize) -> ClaimPart {
+fn finish(tested: PartTest, outcome: ClaimOutcome, alpha: f64, open: usize) -> ClaimPart {
     let mut tested = tested;
     let difference = match &tested.test {
         Test::Ratio(difference) => Some((difference, false)),

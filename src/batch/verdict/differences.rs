@@ -6,7 +6,7 @@ use crate::results::verdict::comparison::{
 };
 
 /// A cell and what it is compared with.
-pub(super) struct Against<'a> {
+pub(super) struct ComparedCell<'a> {
     /// The position of the cell.
     pub cell: usize,
     pub candidate: &'a Subject,
@@ -15,7 +15,7 @@ pub(super) struct Against<'a> {
 
 /// The differences of all cells, by the position of the cell, and what is worth knowing of them.
 pub(super) fn differences(
-    all: &[Against<'_>],
+    all: &[ComparedCell<'_>],
     paired: bool,
     confidence: f64,
 ) -> (Vec<(usize, ComparedFigure)>, Vec<String>) {

@@ -19,12 +19,12 @@ pub struct RunEvidence {
     /// Which trial of its cell, from 1; another host's are counted.
     pub trial: u32,
     /// What it gave.
-    pub found: Result<(Context, Vec<Evidence>), Lost>,
+    pub found: Result<(Context, Vec<Evidence>), LostRun>,
 }
 
 /// A run without evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lost {
+pub struct LostRun {
     /// Why.
     pub because: String,
     /// What it would have ended the program with.

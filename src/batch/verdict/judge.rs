@@ -1,7 +1,7 @@
 //! From the evidence of all cells to the verdict of the batch.
 
 use super::claims;
-use super::differences::{Against, differences};
+use super::differences::{ComparedCell, differences};
 use super::evidence::{RunEvidence, SubjectEvidence};
 use super::model::{
     BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,
@@ -92,7 +92,7 @@ pub fn judge(
 }
 
 /// Each cell with the baseline that it is compared with, where both have figures.
-fn against<'a>(plan: &BatchPlan, subjects: &'a [Subject]) -> Vec<Against<'a>> {
+fn against<'a>(plan: &BatchPlan, subjects: &'a [Subject]) -> Vec<ComparedCell<'a>> {
     let cells = plan.cells.iter().enumerate();
     cells
         .filter_map(|(position, cell)| {
@@ -100,7 +100,7 @@ fn against<'a>(plan: &BatchPlan, subjects: &'a [Subject]) -> Vec<Against<'a>> {
             let found = plan.cells.iter().position(|one| one.name == *wanted)?;
             let (candidate, baseline) = (&subjects[position], &subjects[found]);
             let both = !candidate.measured.is_empty() && !baseline.measured.is_empty();
-            both.then_some(Against {
+            both.then_some(ComparedCell {
                 cell: position,
                 candidate,
                 baseline,

@@ -18,7 +18,7 @@ mod sentence;
 mod subject;
 mod tester;
 
-pub use evidence::{Lost, RunEvidence, SubjectEvidence};
+pub use evidence::{LostRun, RunEvidence, SubjectEvidence};
 pub use judge::judge;
 pub use model::{
     BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,

@@ -7,7 +7,7 @@ use crate::results::verdict::RuleCheck;
 use retrial_stats::{Decision, Difference};
 
 /// A part, and how it is decided.
-pub(super) struct Tested {
+pub(super) struct PartTest {
     pub part: ClaimPart,
     pub test: Test,
 }
@@ -24,7 +24,7 @@ pub(super) enum Test {
     Nothing(String),
 }
 
-impl Tested {
+impl PartTest {
     /// Whether it is one of the family that shares the error.
     pub fn shares_error(&self) -> bool {
         matches!(self.test, Test::Ratio(_) | Test::Gap(_))

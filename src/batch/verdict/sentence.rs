@@ -3,14 +3,14 @@
 use std::fmt::{Display, Write as _};
 
 use super::model::{ClaimOutcome, ClaimPart, Gap, Statistic};
-use super::part::{Test, Tested};
+use super::part::{PartTest, Test};
 use crate::format;
 use crate::results::verdict::comparison::MeasuredSide;
 use crate::results::verdict::{MoreTrials, Outcome, number};
 use retrial_recipe::model::{Claim, Mode};
 
 /// What a part shows.
-pub(super) fn of_part(tested: &Tested, alpha: f64) -> String {
+pub(super) fn of_part(tested: &PartTest, alpha: f64) -> String {
     let part = &tested.part;
     match &tested.test {
         Test::Nothing(because) => format!("Not compared: {because}."),

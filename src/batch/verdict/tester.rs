@@ -2,11 +2,11 @@
 
 use super::gap::GapTest;
 use super::model::{ClaimOutcome, ClaimPart, Gap, RequiredRatio, Statistic};
-use super::part::{Test, Tested, limits};
+use super::part::{PartTest, Test, limits};
 use super::subject::{Cut, Subject};
 use crate::batch::{Assertion, Claim, Part, same_scenario};
 use crate::results::verdict::comparison::{
-    Change, ComparedFigure, Measured, MeasuredFigure, MeasuredSide, Pair,
+    Change, ComparedFigure, Measured, MeasuredFigure, MeasuredSide, Pair, are_named,
 };
 use retrial_recipe::model::{Better, Mode};
 use retrial_stats::{Difference, Scatter};
@@ -29,12 +29,12 @@ pub(super) struct Tester<'a> {
 
 impl Tester<'_> {
     /// The tests of a part: one for each benchmark, scenario and figure that the claim is about.
-    pub fn tests<'a>(&self, find: &impl Fn(&str) -> Option<&'a Subject>) -> Vec<Tested> {
+    pub fn tests<'a>(&self, find: &impl Fn(&str) -> Option<&'a Subject>) -> Vec<PartTest> {
         let nothing = |because: String| {
             let baseline = self.part.baseline.as_deref();
             let part = self.blank(&self.part.candidate, baseline);
             let test = Test::Nothing(because);
-            vec![Tested { part, test }]
+            vec![PartTest { part, test }]
         };
         let measured = |name: &String| find(name).filter(|one| !one.measured.is_empty());
         let names = [&self.part.baseline, &self.part.gap_to];
@@ -133,7 +133,7 @@ impl Tester<'_> {
     }
 
     /// One subject against the benchmark's own limits of accuracy.
-    fn alone(&self, candidate: &Subject) -> Vec<Tested> {
+    fn alone(&self, candidate: &Subject) -> Vec<PartTest> {
         let measured = candidate.measured.iter().filter(|one| {
             one.measurement.mode == Mode::Accuracy && self.is_meant(&one.measurement.scenario)
         });
@@ -155,7 +155,7 @@ impl Tester<'_> {
                     part.candidate.value = part.candidate.trials.first().copied();
                 }
                 let test = limits(one, self.claim.figure.as_deref());
-                Tested { part, test }
+                PartTest { part, test }
             })
             .collect()
     }
@@ -165,7 +165,7 @@ impl Tester<'_> {
         Cut::of(baseline, candidate, self.rules.paired)
     }
 
-    fn two(&self, both: [&Subject; 2], third: Option<&Subject>) -> Vec<Tested> {
+    fn two(&self, both: [&Subject; 2], third: Option<&Subject>) -> Vec<PartTest> {
         let [candidate, baseline] = both;
         let cut = self.cut(candidate, baseline);
         let mode = match self.claim.assertion {
@@ -183,7 +183,7 @@ impl Tester<'_> {
         mode: Mode,
         paired: bool,
     ) -> Vec<Pair<'a>> {
-        let by_benchmark = several(baseline, candidate);
+        let by_benchmark = are_named(baseline, candidate);
         let meant = |one: &&Measured<'_>| {
             one.measured.mode == mode && self.is_meant(&one.measured.scenario)
         };
@@ -195,7 +195,7 @@ impl Tester<'_> {
         pairs.collect()
     }
 
-    fn of_pair(&self, pair: &Pair<'_>, both: [&Subject; 2], third: Option<&Subject>) -> Tested {
+    fn of_pair(&self, pair: &Pair<'_>, both: [&Subject; 2], third: Option<&Subject>) -> PartTest {
         let alpha = self.rules.alpha;
         let shown = pair.finish(alpha, Change::NotCompared, None);
         let [candidate, baseline] = [&shown.candidate, &shown.baseline];
@@ -244,11 +244,11 @@ impl Tester<'_> {
             part.better = Better::Lower;
             part.paired = false;
         }
-        Tested { part, test }
+        PartTest { part, test }
     }
 
     /// One step next to another, each from its first subject to its second: scenario by scenario.
-    fn gains(&self, candidate: [&Subject; 2], baseline: [&Subject; 2]) -> Vec<Tested> {
+    fn gains(&self, candidate: [&Subject; 2], baseline: [&Subject; 2]) -> Vec<PartTest> {
         let cuts = [candidate, baseline].map(|[from, to]| self.cut(to, from));
         let sides = cuts.each_ref().map(Cut::sides);
         let steps = |at: usize| self.pairs(&sides[at], Mode::Performance, cuts[at].paired);
@@ -263,7 +263,7 @@ impl Tester<'_> {
         tests.collect()
     }
 
-    fn of_gains(&self, one: &Pair<'_>, other: &Pair<'_>) -> Tested {
+    fn of_gains(&self, one: &Pair<'_>, other: &Pair<'_>) -> PartTest {
         let alpha = self.rules.alpha;
         let shown = [one, other].map(|pair| pair.finish(alpha, Change::NotCompared, None));
         let test = match (&one.difference, &other.difference) {
@@ -287,7 +287,7 @@ impl Tester<'_> {
             gaps,
             ..blank
         };
-        Tested { part, test }
+        PartTest { part, test }
     }
 
     /// The third next to both, in the figure of the pair.
@@ -302,7 +302,7 @@ impl Tester<'_> {
         let next_to = |other: &Subject| {
             let cut = self.cut(third, other);
             let [theirs, its] = cut.sides();
-            let by_benchmark = several(&theirs, &its);
+            let by_benchmark = are_named(&theirs, &its);
             let like = |one: &&Measured<'_>| {
                 one.measured.is_like(of, true) || (!by_benchmark && one.measured.is_like(of, false))
             };
@@ -325,15 +325,6 @@ impl Tester<'_> {
         };
         Ok((gap, to))
     }
-}
-
-/// Whether benchmarks are told apart by their names.
-fn several(one: &[Measured<'_>], other: &[Measured<'_>]) -> bool {
-    let differ = |all: &[Measured<'_>]| {
-        all.windows(2)
-            .any(|pair| pair[0].measured.benchmark != pair[1].measured.benchmark)
-    };
-    differ(one) || differ(other)
 }
 
 /// The first figure that both have and that is wanted.

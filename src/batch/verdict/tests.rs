@@ -232,7 +232,7 @@ fn only_rounds_that_both_have_are_pairs() {
     );
     let mut slow = cell("rocm=6.4.1", &SLOW);
     let mut fast = cell("rocm=7.1.1", &FAST);
-    slow.runs[1].found = Err(Lost {
+    slow.runs[1].found = Err(LostRun {
         because: "the engine went away".to_owned(),
         exit: ExitCode::Host,
     });

@@ -11,7 +11,7 @@ use super::tasks::FollowedTask;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::site::end::output;
-use crate::app::site::follow::{Signals, Wish};
+use crate::app::site::follow::{SignalRequest, Signals};
 use crate::app::site::question::{Questions, jobs};
 use crate::app::site::stopping::Stopping;
 use crate::app::site::waiting::Waiting;
@@ -146,8 +146,8 @@ impl<'a> Following<'a> {
                 }
             }
             match signals.pause().await {
-                Some(Wish::Leave) => break End::Left,
-                Some(Wish::Stop) if self.stop()? => break End::Left,
+                Some(SignalRequest::Leave) => break End::Left,
+                Some(SignalRequest::Stop) if self.stop()? => break End::Left,
                 _ => {}
             }
         };

@@ -14,7 +14,7 @@ use crate::app::batch::record::BatchRecord;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::site::end::{continues, print_detached};
-use crate::app::site::find::Found;
+use crate::app::site::find::SiteFile;
 use crate::app::site::request::Target;
 use crate::app::site::submit::{self, Request, SubmittedJob};
 use crate::app::terminal;
@@ -45,7 +45,7 @@ pub struct SiteBatch {
 /// Plans a batch for nodes of a site, which nobody has examined yet, and returns how it is submitted.
 pub fn take(
     global: &GlobalOptions,
-    found: Found,
+    found: SiteFile,
     record: &BatchRecord,
     cells: &Cells,
 ) -> Result<Target, Failure> {
@@ -60,14 +60,14 @@ pub fn take(
             "--on-failure fail-fast needs one host: on a site, tasks do not know of each other",
         ));
     }
-    cells.plans(global, &record.plan, &record.asked, &[], None)?;
+    cells.plans(global, &record.plan, &record.options, &[], None)?;
     target(global, found, &record.plan, cells)
 }
 
 /// How the arrays of a batch are submitted.
 pub fn target(
     global: &GlobalOptions,
-    found: Found,
+    found: SiteFile,
     plan: &BatchPlan,
     cells: &Cells,
 ) -> Result<Target, Failure> {

@@ -7,9 +7,9 @@ use super::manifest::Array;
 use super::tasks::end_task;
 use crate::app::batch::cells::Cells;
 use crate::app::batch::follow::follow;
+use crate::app::batch::planned::PlannedBatch;
 use crate::app::batch::record::BatchRecord;
 use crate::app::batch::start::is_unchanged;
-use crate::app::batch::taken::Taken;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::site::node;
@@ -68,7 +68,7 @@ fn try_execute(
     is_unchanged(&record, &cells, task.id())?;
     let site: Site = node::site(&array.directory)?;
     let gpus = node::gpus_of_node(&record.plan.execution.gpus, &site);
-    let taken = Taken::of_task(global, record, cells, trial_runs, gpus)?;
+    let planned = PlannedBatch::of_task(global, record, cells, trial_runs, gpus)?;
     let ended = runtime::runtime()?.block_on(async {
         if site.exclusive {
             let engine = open::engine(global).await?;
@@ -76,7 +76,7 @@ fn try_execute(
             let own: Vec<&str> = state.runs().map(|(_, run)| run).collect();
             clean::containers::of_earlier_jobs(&engine, &own).await?;
         }
-        follow(global, taken, task.clone()).await
+        follow(global, planned, task.clone()).await
     })?;
     Ok(ended.exit)
 }

@@ -127,13 +127,7 @@ pub(crate) fn pair_up<'a>(
     pairs: &mut Vec<Pair<'a>>,
     notes: &mut Vec<String>,
 ) {
-    // Folders of one benchmark each may be named as somebody pleased.
-    let of_one = |all: &[Measured<'_>]| {
-        let mut names = all.iter().map(|one| &one.measured.benchmark);
-        let first = names.next();
-        names.all(|name| Some(name) == first)
-    };
-    let by_name = !(of_one(baseline) && of_one(candidate));
+    let by_name = are_named(baseline, candidate);
     let same =
         |one: &Measured<'_>, other: &Measured<'_>| one.measured.is_like(other.measured, by_name);
     let compared = |one: &&Measured<'a>| one.measured.mode != Mode::Compliance;
@@ -162,6 +156,17 @@ pub(crate) fn pair_up<'a>(
             .filter(unmatched)
             .map(only),
     );
+}
+
+/// Whether benchmarks are told apart by their names: folders of one benchmark each may be named as somebody
+/// pleased.
+pub(crate) fn are_named(baseline: &[Measured<'_>], candidate: &[Measured<'_>]) -> bool {
+    let of_one = |all: &[Measured<'_>]| {
+        let mut names = all.iter().map(|one| &one.measured.benchmark);
+        let first = names.next();
+        names.all(|name| Some(name) == first)
+    };
+    !(of_one(baseline) && of_one(candidate))
 }
 
 /// How much a model said is no quality: neither more nor less of it is better.

@@ -26,7 +26,7 @@ pub use model::{Change, ComparedFigure, Comparison, Comparisons, MeasuredSide, S
 pub use stacks::is_known_stack;
 pub use subject::Subject;
 
-pub(crate) use build::{changes, pair_up};
+pub(crate) use build::{are_named, changes, pair_up};
 pub(crate) use pair::{Measured, Pair};
 pub(crate) use sentence::of as sentence;
 

@@ -9,7 +9,7 @@ use crate::batch::run::{Workers, workers};
 use crate::plan::Plan;
 
 /// A batch with everything that is known without an engine.
-pub struct Taken {
+pub struct PlannedBatch {
     /// The batch's plan and options.
     pub record: BatchRecord,
     pub(super) cells: Cells,
@@ -21,14 +21,14 @@ pub struct Taken {
     pub(super) host: Option<String>,
 }
 
-impl Taken {
+impl PlannedBatch {
     /// Plans every run, and reports the problems of all at once.
     pub fn of(global: &GlobalOptions, record: &BatchRecord, cells: Cells) -> Result<Self, Failure> {
         let batch = &record.plan;
         let workers = workers(batch);
         let gpus = &batch.execution.gpus;
         let host = Some(cells.this_host(global));
-        let plans = cells.plans(global, batch, &record.asked, gpus, host)?;
+        let plans = cells.plans(global, batch, &record.options, gpus, host)?;
         let each: Vec<&Plan> = plans.iter().map(|(_, plan)| plan).collect();
         let gpus = gpus_of_workers(workers.len(), gpus, &each, &plans.host)?;
         Ok(Self {
@@ -50,7 +50,7 @@ impl Taken {
         gpus: Vec<String>,
     ) -> Result<Self, Failure> {
         let host = Some(cells.this_host(global));
-        let plans = cells.plans(global, &record.plan, &record.asked, &gpus, host)?;
+        let plans = cells.plans(global, &record.plan, &record.options, &gpus, host)?;
         Ok(Self {
             host: Some(plans.host.hostname.clone()),
             record,
