@@ -12,7 +12,7 @@ use crate::slurm::{Job, JobPhase, Slurm, SlurmError};
 /// What Slurm says of a job.
 pub enum Answer {
     /// The job, and its place in the queue.
-    Known(Job, Option<(usize, usize)>),
+    Known(Box<Job>, Option<(usize, usize)>),
     /// Nothing.
     Missing,
 }
@@ -86,7 +86,7 @@ async fn answer(slurm: Slurm, id: String, since: String) -> Result<Answer, Slurm
         JobPhase::Waiting => slurm.position(&job).await.ok().flatten(),
         _ => None,
     };
-    Ok(Answer::Known(job, position))
+    Ok(Answer::Known(Box::new(job), position))
 }
 
 /// The job with an id, or the tasks of an array that has so many. The controller is asked first, then the

@@ -55,13 +55,12 @@ impl Subjects<'_> {
         match term {
             [] => Err(wrong("nothing between two +", all, "remove one")),
             [word] if !word.quoted && word.text.contains('=') => {
-                let part = |part: &str| match part.split_once('=') {
-                    Some((axis, value)) => self.of_axis(axis, value, &word.span),
-                    None => {
-                        let recipe = || (RECIPE.to_owned(), part.to_owned());
-                        let found = self.alone(part, &word.span)?;
-                        Ok(found.unwrap_or_else(recipe))
+                let part = |part: &str| {
+                    if let Some((axis, value)) = part.split_once('=') {
+                        return self.of_axis(axis, value, &word.span);
                     }
+                    let found = self.alone(part, &word.span)?;
+                    Ok(found.unwrap_or_else(|| (RECIPE.to_owned(), part.to_owned())))
                 };
                 word.text.split(',').map(part).collect()
             }
@@ -123,8 +122,8 @@ impl Subjects<'_> {
 
     /// A value with the axis that has it; none for the only recipe's name.
     fn alone(&self, value: &str, span: &Span) -> Result<Option<AxisValue>, Problem> {
-        let axes = self.axes.iter();
-        let having = axes.filter_map(|(axis, values)| Some((axis, same(values, value)?)));
+        let all = self.axes.iter();
+        let having = all.filter_map(|(axis, values)| Some((axis, same(values, value)?)));
         let having: Vec<(&String, &str)> = having.collect();
         match having[..] {
             [(axis, value)] => Ok(Some((axis.clone(), value.to_owned()))),
@@ -141,9 +140,9 @@ impl Subjects<'_> {
                 Err(wrong(&message, span, &help))
             }
             ref several => {
-                let axes = several.iter();
-                let axes = axes.map(|(axis, value)| format!("`{axis} {value}`"));
-                let help = format!("write {}", axes.collect::<Vec<_>>().join(" or "));
+                let forms = several.iter();
+                let forms = forms.map(|(axis, value)| format!("`{axis} {value}`"));
+                let help = format!("write {}", forms.collect::<Vec<_>>().join(" or "));
                 let message = format!("`{value}` is a value of several axes");
                 Err(wrong(&message, span, &help))
             }
