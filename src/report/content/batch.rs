@@ -67,11 +67,8 @@ fn claims(batch: &BatchVerdict, full: bool) -> Vec<Block> {
         let source = claim.source.iter().map(|source| ("source", source));
         Item::new(text).marked(claim.outcome).detailed(source)
     });
-    let mut claims = Vec::from_iter(Block::list(claims));
-    if full && !claims.is_empty() {
-        claims.push(parts(batch));
-    }
-    claims
+    let parts = full.then(|| parts(batch)).flatten();
+    Block::list(claims).into_iter().chain(parts).collect()
 }
 
 fn cells(batch: &BatchVerdict, full: bool) -> Vec<Block> {
@@ -81,7 +78,7 @@ fn cells(batch: &BatchVerdict, full: bool) -> Vec<Block> {
         let counts = format!("{count}: {}.", marks::counts(outcomes));
         vec![Block::paragraph(counts), Block::Table(every_figure(batch))]
     } else {
-        vec![in_brief(batch)]
+        Vec::from_iter(in_brief(batch))
     };
     blocks.extend(statistics(batch));
     let lost = lost(batch).into_iter().map(|(reason, runs)| {
@@ -153,7 +150,7 @@ fn conclusion(batch: &BatchVerdict, evidence: &str) -> Conclusion {
 }
 
 /// The evidence of each claim.
-fn parts(batch: &BatchVerdict) -> Block {
+fn parts(batch: &BatchVerdict) -> Option<Block> {
     let parts = batch.claims.iter().flat_map(|claim| {
         let parts = claim.parts.iter();
         parts.map(move |part| (claim.claim.as_str(), part))
@@ -186,7 +183,7 @@ fn parts(batch: &BatchVerdict) -> Block {
 }
 
 /// A row for each performance figure of each cell.
-fn in_brief(batch: &BatchVerdict) -> Block {
+fn in_brief(batch: &BatchVerdict) -> Option<Block> {
     let rows = batch.cells.iter().flat_map(|cell| {
         let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
         let results = results.filter(|result| result.mode == Mode::Performance);
@@ -195,11 +192,7 @@ fn in_brief(batch: &BatchVerdict) -> Block {
             let figure = result.figures.get(name)?;
             Some((cell, Some((result, figure)), difference(cell, result, name)))
         });
-        let mut rows: Vec<_> = rows.collect();
-        if rows.is_empty() {
-            rows.push((cell, None, None));
-        }
-        rows
+        rows.pad_using(1, move |_| (cell, None, None)).collect_vec()
     });
     let scenario = |result: &ResultVerdict| result.scenario.clone();
     let shown = |figure: &FigureValue| number::figure(figure.value, &figure.unit);
@@ -306,10 +299,7 @@ fn differences(batch: &BatchVerdict) -> Vec<Block> {
         let differences = cell.differences.iter();
         differences.map(move |one| (cell, one))
     });
-    let all: Vec<_> = all.take(ROWS).collect();
-    if all.is_empty() {
-        return Vec::new();
-    }
+    let all = all.take(ROWS).collect_vec();
     let interval_of = interval_at(batch.confidence);
     let table = Table::of("Figures of each cell and of its baseline", &all)
         .head("cell", |(cell, _)| &cell.name)
@@ -324,24 +314,20 @@ fn differences(batch: &BatchVerdict) -> Vec<Block> {
         .column(interval_of, |(_, one)| interval(one.interval))
         .status("result", |(_, one)| marks::change(one.change))
         .grouped(|(cell, one)| format!("{} compared with {}", cell.name, one.baseline.subject));
-    let mut blocks = vec![table.block()];
     let different = all.iter().filter(|(_, one)| one.change.is_difference());
-    blocks.extend(Block::list(different.map(|(cell, one)| {
+    let list = Block::list(different.map(|(cell, one)| {
         let (scenario, mode, sentence) = (&one.scenario, one.mode, &one.sentence);
         let text = format!("{}: {scenario} {mode}: {sentence}", cell.name);
         Item::new(text).marked(one.change)
-    })));
-    blocks
+    }));
+    table.block().into_iter().chain(list).collect()
 }
 
 fn not_run(batch: &BatchVerdict, full: bool) -> Vec<Block> {
     let most = if full { ROWS } else { FEW };
     let skipped = batch.left_out.iter().take(most);
     let skipped = skipped.map(|one| Item::keyed(&one.name, one.reason.to_string()));
-    let mut blocks = Vec::from_iter(Block::list(skipped));
     let more = batch.left_out.len().saturating_sub(most);
-    if more > 0 {
-        blocks.push(Block::paragraph(format!("and {more} more")));
-    }
-    blocks
+    let more = (more > 0).then(|| Block::paragraph(format!("and {more} more")));
+    Block::list(skipped).into_iter().chain(more).collect()
 }

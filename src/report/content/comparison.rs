@@ -34,13 +34,11 @@ fn title(comparison: &Comparison) -> &str {
 }
 
 fn blocks(comparison: &Comparison, detail: Detail) -> Vec<Block> {
-    let mut blocks = vec![subjects(comparison, detail)];
+    let mut blocks = Vec::from_iter(subjects(comparison, detail));
     if detail == Detail::Full {
         blocks.extend(Block::charts(charts::of_comparison(comparison)));
     }
-    if !comparison.figures.is_empty() {
-        blocks.push(figures(comparison));
-    }
+    blocks.extend(figures(comparison));
     // The table has all of accuracy.
     let sentences = comparison
         .figures
@@ -53,16 +51,14 @@ fn blocks(comparison: &Comparison, detail: Detail) -> Vec<Block> {
     let notes = comparison.notes.iter();
     let notes = notes.map(|note| Item::new(format!("{note}.")));
     blocks.extend(Block::list(sentences.chain(notes)));
-    if !comparison.environment.is_empty() {
-        let names = comparison.subjects.iter();
-        let names: Vec<&str> = names.map(|subject| subject.letter.as_str()).collect();
-        blocks.extend(environment::blocks(&names, &comparison.environment, detail));
-    }
+    let names = comparison.subjects.iter().map(|subject| &subject.letter);
+    let names: Vec<&String> = names.collect();
+    blocks.extend(environment::blocks(&names, &comparison.environment, detail));
     blocks.extend(notice(comparison.notice.as_deref()));
     blocks
 }
 
-fn subjects(comparison: &Comparison, detail: Detail) -> Block {
+fn subjects(comparison: &Comparison, detail: Detail) -> Option<Block> {
     let link = |position: usize| (detail == Detail::Full).then(|| format!("#s{position}"));
     let runs = |runs: usize| (runs > 1).then(|| format::count(runs, "run"));
     let role = |position: usize| if position == 0 { "baseline" } else { "" };
@@ -76,7 +72,7 @@ fn subjects(comparison: &Comparison, detail: Detail) -> Block {
         .block()
 }
 
-fn figures(comparison: &Comparison) -> Block {
+fn figures(comparison: &Comparison) -> Option<Block> {
     let unverified = unverified_word(comparison.notice.is_some());
     let two = comparison.subjects.len() <= 2;
     let other = if two { "B" } else { "other" };

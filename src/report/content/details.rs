@@ -6,6 +6,7 @@ use itertools::Itertools as _;
 use super::figures::NOTHING;
 use super::marks::{self, BAD};
 use super::subject::{Step, Subject};
+use super::trials::with_warmups;
 use crate::batch::verdict::CellRun;
 use crate::format;
 use crate::report::charts::{self, Chart};
@@ -34,11 +35,10 @@ pub(super) fn sections(one: &Subject<'_>, charts: Vec<Chart>, in_full: bool) -> 
     let rules = results.iter();
     let rules = rules.flat_map(|result| self::rules(result, in_full));
     let whole = rule_table("Rules of the whole submission", one.entry.rules);
-    let whole = Some(whole).filter(|_| !one.entry.rules.is_empty());
     let commands = one.commands.as_ref().map(|commands| {
         let lines = commands.lines().map(Into::into).collect();
         let script = Block::Verbatim("Commands".into(), lines);
-        Block::Folded("The run as a shell script".into(), vec![script])
+        Block::folded("The run as a shell script", [script])
     });
     let sections = [
         Section::of("Trials", shown.flat_map(trials)),
@@ -57,9 +57,7 @@ fn trials(result: &ResultVerdict) -> Vec<Block> {
         return Vec::new();
     }
     let caption = format!("{} {}: {}", result.scenario, result.mode, result.path);
-    let warmups = result.warmups.iter().map(|trial| (true, trial));
-    let trials = result.trials.iter().map(|trial| (false, trial));
-    let table = Table::of(caption, warmups.chain(trials).take(TRIALS));
+    let table = Table::of(caption, with_warmups(result).take(TRIALS));
     let table = table.head("trial", |(is_warmup, trial)| match is_warmup {
         true => format!("{} (warm-up)", trial.trial),
         false => trial.trial.to_string(),
@@ -75,7 +73,7 @@ fn trials(result: &ResultVerdict) -> Vec<Block> {
     });
     let rest = result.trials.len().saturating_sub(TRIALS);
     let rest = Block::rest(rest, "more trial", "--output csv has all");
-    [table.block()].into_iter().chain(rest).collect()
+    table.block().into_iter().chain(rest).collect()
 }
 
 /// The figures of a table of trials: the deciding and the judged ones first.
@@ -119,31 +117,27 @@ fn rules(result: &ResultVerdict, in_full: bool) -> Vec<Block> {
     let rules = result.rules.iter();
     let (passed, notable): (Vec<&RuleCheck>, Vec<_>) = rules.partition(|rule| !rule.is_notable());
     let name = format!("{} {}", result.scenario, result.mode);
-    let mut blocks = Vec::new();
-    if !notable.is_empty() {
-        let violated = notable.iter().any(|rule| !rule.passed);
-        let title = if violated {
-            "violated rules"
-        } else {
-            "warnings"
-        };
-        blocks.push(rule_table(&format!("{name}: {title}"), notable));
-    }
-    let summary = format!("{name}: {} passed", format::count(passed.len(), "rule"));
-    if passed.is_empty() && !blocks.is_empty() {
-        return blocks;
-    }
-    if passed.is_empty() || !in_full {
-        blocks.push(Block::paragraph(format!("{summary}.")));
+    let violated = notable.iter().any(|rule| !rule.passed);
+    let title = if violated {
+        "violated rules"
     } else {
-        let some = passed.into_iter().take(RULES);
-        let table = rule_table(&format!("{name}: passed rules"), some);
-        blocks.push(Block::Folded(summary.into(), vec![table]));
-    }
-    blocks
+        "warnings"
+    };
+    let table = rule_table(&format!("{name}: {title}"), notable);
+    let summary = format!("{name}: {} passed", format::count(passed.len(), "rule"));
+    let passed = match (passed.is_empty(), in_full) {
+        (true, _) if table.is_some() => None,
+        (true, _) | (false, false) => Some(Block::paragraph(format!("{summary}."))),
+        (false, true) => {
+            let some = passed.into_iter().take(RULES);
+            let table = rule_table(&format!("{name}: passed rules"), some);
+            Some(Block::folded(summary, table))
+        }
+    };
+    table.into_iter().chain(passed).collect()
 }
 
-fn rule_table<'a>(caption: &str, rules: impl IntoIterator<Item = &'a RuleCheck>) -> Block {
+fn rule_table<'a>(caption: &str, rules: impl IntoIterator<Item = &'a RuleCheck>) -> Option<Block> {
     let of = |trial: Option<u32>| trial.map_or("all".to_owned(), |trial| trial.to_string());
     Table::of(caption, rules)
         .head("rule", |rule| &rule.rule)
@@ -159,10 +153,7 @@ fn telemetry(one: &Subject<'_>, in_full: bool) -> Vec<Block> {
     let seen: Vec<(&ResultVerdict, &Summary)> = results
         .filter_map(|result| Some((result, result.telemetry.as_ref()?)))
         .collect();
-    let mut blocks = Vec::new();
-    if !seen.is_empty() {
-        blocks.push(summaries(&seen));
-    }
+    let mut blocks = Vec::from_iter(summaries(&seen));
     for (result, summary) in &seen {
         let causes = summary.throttled_s.iter().flatten();
         let causes = causes.filter(|(_, seconds)| **seconds > 0.0);
@@ -189,7 +180,7 @@ fn telemetry(one: &Subject<'_>, in_full: bool) -> Vec<Block> {
 }
 
 /// A table of telemetry; columns without values are not shown.
-fn summaries(seen: &[(&ResultVerdict, &Summary)]) -> Block {
+fn summaries(seen: &[(&ResultVerdict, &Summary)]) -> Option<Block> {
     let shown = |value: Option<f64>, unit: &str| {
         let value = value.map(|value| number::figure((value * 10.0).round() / 10.0, unit));
         value.unwrap_or_default()
@@ -244,22 +235,15 @@ fn environment(one: &Subject<'_>) -> Vec<Block> {
             .grouped(|fact| fact.group.word().to_owned())
             .block()
     };
-    let mut blocks = Vec::new();
-    if !short.is_empty() {
-        blocks.push(table("Environment", &short));
-    }
-    blocks.extend(long.into_iter().map(|facts| {
+    let folded = long.into_iter().map(|facts| {
         let word = facts[0].group.word();
-        let table = table(word, &[facts]);
-        Block::Folded(format!("{} {word}", facts.len()).into(), vec![table])
-    }));
-    blocks
+        Block::folded(format!("{} {word}", facts.len()), table(word, &[facts]))
+    });
+    let short = table("Environment", &short);
+    short.into_iter().chain(folded).collect()
 }
 
 fn steps(one: &Subject<'_>) -> Vec<Block> {
-    if one.steps.is_empty() {
-        return Vec::new();
-    }
     let name = |step: &Step| format!("{:02} {}", step.number, step.name);
     let duration = |step: &Step| match step.end {
         None | Some((StepEnd::Skipped { .. }, _)) => NOTHING.to_owned(),
@@ -280,7 +264,7 @@ fn steps(one: &Subject<'_>) -> Vec<Block> {
         let tail = Block::Verbatim(title.as_str().into(), lines.map(Into::into).collect());
         (!last_lines.is_empty()).then(|| Section::block(title, [tail]))
     });
-    [table.block()].into_iter().chain(tails).collect()
+    table.block().into_iter().chain(tails).collect()
 }
 
 fn step_status(step: &Step) -> Cell {
@@ -299,11 +283,11 @@ pub(super) fn runs(one: &Subject<'_>) -> Option<Block> {
         None => "used".into(),
         Some(reason) => Cell::status(BAD, reason),
     };
-    let table = Table::of("Runs", &one.runs)
+    Table::of("Runs", &one.runs)
         .head("run", |(run, path)| {
             Cell::from(&run.run).linked(path.clone())
         })
         .number("trial", |(run, _)| run.trial.to_string())
-        .status("evidence", |(run, _)| evidence(run));
-    (!one.runs.is_empty()).then(|| table.block())
+        .status("evidence", |(run, _)| evidence(run))
+        .block()
 }

@@ -37,18 +37,12 @@ pub(super) fn blocks<N: AsRef<str>>(
             value_of(fact.values.get(at).and_then(Option::as_deref))
         })
     });
-    let table = table.grouped(|(word, _)| (*word).to_owned()).table();
-    let mut blocks = Vec::new();
-    if !table.groups.is_empty() {
-        blocks.push(Block::Table(table));
-    }
+    let table = table.grouped(|(word, _)| (*word).to_owned()).block();
     let notes = groups.iter().flat_map(|group| notes(group, detail));
-    blocks.extend(Block::list(notes.map(Item::new)));
-    let alike = alike(groups, detail);
-    if !alike.is_empty() {
-        blocks.push(Block::paragraph(format!("the same: {}", alike.join("; "))));
-    }
-    blocks
+    let notes = Block::list(notes.map(Item::new));
+    let alike = alike(groups, detail).join("; ");
+    let alike = (!alike.is_empty()).then(|| Block::paragraph(format!("the same: {alike}")));
+    [table, notes, alike].into_iter().flatten().collect()
 }
 
 /// What a table of the shown differences does not have.

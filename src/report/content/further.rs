@@ -46,18 +46,13 @@ pub(super) fn blocks(verdict: &Verdict) -> Vec<Block> {
         let results = verdict.results.iter();
         results.filter(|result| result.mode == Mode::Performance)
     };
-    let latencies: Vec<Latencies<'_>> = of_speed().flat_map(latencies).collect();
-    let mut blocks = Vec::new();
-    if !latencies.is_empty() {
-        blocks.push(table(latencies));
-    }
-    blocks.extend(of_speed().filter_map(others).map(Block::paragraph));
-    blocks
+    let others = of_speed().filter_map(others).map(Block::paragraph);
+    let table = table(of_speed().flat_map(latencies));
+    table.into_iter().chain(others).collect()
 }
 
-fn table(latencies: Vec<Latencies<'_>>) -> Block {
-    let rows = latencies.into_iter();
-    let rows = Table::of("Latencies, not judged", rows)
+fn table<'a>(latencies: impl Iterator<Item = Latencies<'a>>) -> Option<Block> {
+    let rows = Table::of("Latencies, not judged", latencies)
         .head("scenario", |one| &one.result.scenario)
         .text("not judged", |one| one.kind);
     let rows = STATISTICS

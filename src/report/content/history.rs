@@ -96,7 +96,8 @@ fn outcomes(many: &Many<'_>) -> Vec<Block> {
         |row: Option<&RunSummary>| row.map_or(String::new(), |row| runs::started(row, many.zone));
     let (first, last) = (started(many.rows.first()), started(many.rows.last()));
     let span = Text::Faint(format!("From {first} to {last}.").into());
-    vec![table.block(), Block::paragraph(span)]
+    let span = [Block::paragraph(span)];
+    table.block().into_iter().chain(span).collect()
 }
 
 fn status(outcome: Option<Outcome>, state: &str) -> Cell {
@@ -229,7 +230,7 @@ fn summary(groups: &[Group<'_>], unverified: bool) -> Vec<Block> {
     let rest = groups.len().saturating_sub(GROUPS);
     let fewer = "select fewer runs with --recipe, --set, --host, --since";
     let rest = Block::rest(rest, "more group", fewer);
-    [table.block()].into_iter().chain(rest).collect()
+    table.block().into_iter().chain(rest).collect()
 }
 
 /// The latest runs of each group.
@@ -255,9 +256,9 @@ fn listed(many: &Many<'_>, groups: &[Group<'_>]) -> Vec<Block> {
             });
         let rest = group.rows.len().saturating_sub(each);
         let rest = Block::rest(rest, "older run", "`retrial runs` lists them");
-        let blocks = [table.block()].into_iter().chain(rest);
         let count = format::count(group.rows.len(), "run");
-        Block::Folded(format!("{name}: {count}").into(), blocks.collect())
+        let blocks = table.block().into_iter().chain(rest);
+        Block::folded(format!("{name}: {count}"), blocks)
     });
     folded.collect()
 }

@@ -39,7 +39,7 @@ pub fn document(machines: &[Machine], differences: &[String]) -> Document {
     let differ = differences.iter();
     let differ = differ.map(|text| Item::new(text).marked(CheckState::Error));
     let lists = [Block::list(problems), Block::list(differ)];
-    let mut blocks = vec![table.block()];
+    let mut blocks = Vec::from_iter(table.block());
     blocks.extend(lists.into_iter().flatten());
     let each = machines.iter().flat_map(|machine| &machine.checks);
     let states = each.map(|check| check.state);

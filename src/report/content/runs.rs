@@ -41,7 +41,7 @@ pub fn document(rows: &[RunSummary], zone: &TimeZone) -> Document {
         })
         .column(Column::text("host").spare(2), |row| host(row));
     let notice = verdict::notice(notice.as_deref());
-    Document::new("", [table.block()].into_iter().chain(notice))
+    Document::new("", table.block().into_iter().chain(notice))
 }
 
 fn status(row: &RunSummary) -> Cell {

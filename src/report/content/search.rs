@@ -27,17 +27,17 @@ pub(super) fn blocks(search: &SearchVerdict, detail: Detail) -> Vec<Block> {
         let text = format!("{} {value} was left out: {reason}", search.axis);
         Item::new(text).marked(marks::BAD)
     });
-    let mut of_search = Vec::from_iter(Block::list(left_out));
-    if detail == Detail::Full {
-        let summary = format::count(search.trials.len(), "trial") + ", in their order";
-        of_search.push(Block::Folded(summary.into(), vec![trials(search)]));
-    }
+    let trials = (detail == Detail::Full).then(|| {
+        let count = format::count(search.trials.len(), "trial");
+        Block::folded(format!("{count}, in their order"), trials(search))
+    });
+    let of_search = Block::list(left_out).into_iter().chain(trials);
     blocks.extend(Section::of("Search", of_search));
     blocks
 }
 
 /// Every trial, in the order of the search.
-fn trials(search: &SearchVerdict) -> Block {
+fn trials(search: &SearchVerdict) -> Option<Block> {
     let said = |trial: &SearchTrial| match (trial.figure, trial.answer) {
         (Some(figure), _) => number::figure(figure, &search.unit),
         (None, Some(true)) => format!("not {}", search.criterion.trim_start_matches("not ")),

@@ -106,8 +106,7 @@ pub fn head() -> String {
 pub fn rows(verdict: &Verdict, name: impl Fn(&TrialVerdict) -> String) -> String {
     let results = verdict.results.iter();
     let trials = results.flat_map(|result| {
-        let warmups = result.warmups.iter().map(|trial| (true, trial));
-        let trials = warmups.chain(result.trials.iter().map(|trial| (false, trial)));
+        let trials = with_warmups(result);
         trials.map(move |(is_warmup, trial)| (result, is_warmup, trial))
     });
     csv::render(trials.flat_map(|(result, is_warmup, trial)| {
@@ -131,6 +130,12 @@ pub fn rows(verdict: &Verdict, name: impl Fn(&TrialVerdict) -> String) -> String
             COLUMNS.map(|(_, value)| value(&row)).to_vec()
         })
     }))
+}
+
+/// The trials of a result after its warm-ups, each with whether it is one.
+pub(super) fn with_warmups(result: &ResultVerdict) -> impl Iterator<Item = (bool, &TrialVerdict)> {
+    let warmups = result.warmups.iter().map(|trial| (true, trial));
+    warmups.chain(result.trials.iter().map(|trial| (false, trial)))
 }
 
 /// A property of the result, or else of the whole submission.

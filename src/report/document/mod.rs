@@ -248,6 +248,11 @@ impl Block {
         Some(Self::paragraph(format!("{things}: {hint}.")))
     }
 
+    /// Blocks that are shown on demand.
+    pub fn folded(summary: impl Into<Line>, blocks: impl IntoIterator<Item = Self>) -> Self {
+        Self::Folded(summary.into(), blocks.into_iter().collect())
+    }
+
     /// A list, if it has an entry.
     #[must_use]
     pub fn list(items: impl IntoIterator<Item = Item>) -> Option<Self> {

@@ -285,9 +285,9 @@ impl<R> Rows<R> {
         self.table
     }
 
-    /// The table, as a part of a report.
+    /// The table as a part of a report, if it has a row.
     #[must_use]
-    pub fn block(self) -> Block {
-        Block::Table(self.table)
+    pub fn block(self) -> Option<Block> {
+        (!self.rows.is_empty()).then_some(Block::Table(self.table))
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn parts(groups: &[Group<'_>]) -> Vec<Range<usize>> {
 pub(super) fn page(website: &Website<'_>, part: &Range<usize>) -> Page {
     let groups: Vec<&Group<'_>> = website.groups[part.clone()].iter().collect();
     let is_first = part.start == 0;
-    let submissions = Section::block("Submissions", [submissions(&groups).block()]);
+    let submissions = Section::block("Submissions", submissions(&groups).block());
     let mut blocks = vec![submissions];
     if is_first {
         blocks.insert(0, Block::paragraph(summary(website)));
