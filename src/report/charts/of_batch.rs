@@ -3,6 +3,8 @@
 
 mod over;
 
+use std::fmt::Display;
+
 use itertools::{Itertools as _, join};
 
 use super::of_comparison::{row, trial_ratios, whiskers};
@@ -22,14 +24,11 @@ const ROWS: usize = 24;
 pub fn of_batch(batch: &BatchVerdict) -> Vec<Chart> {
     let shown = figures(batch);
     let absolute = |shown: &Shown<'_>| over::lines(shown).or_else(|| shown.bars());
-    let of_figures = shown
-        .iter()
-        .flat_map(|shown| [shown.ratios(), absolute(shown)]);
+    let shown = shown.iter();
+    let of_figures = shown.flat_map(|shown| [shown.ratios(), absolute(shown)]);
     let of_search = batch.search.as_ref().and_then(of_search::chart);
-    let charts = [of_search, claims(batch), cells(batch)]
-        .into_iter()
-        .chain(of_figures);
-    charts.flatten().collect()
+    let first = [of_search, claims(batch), cells(batch)].into_iter();
+    first.chain(of_figures).flatten().collect()
 }
 
 /// A row for each part of each claim.
@@ -140,24 +139,30 @@ fn figures<'a>(batch: &'a BatchVerdict) -> Vec<Shown<'a>> {
 }
 
 impl Shown<'_> {
-    fn chart(&self, what: &str, values: &[String], kind: Kind) -> Chart {
+    /// A chart that is described by its first values.
+    fn chart<T: Display>(
+        &self,
+        what: &str,
+        values: impl IntoIterator<Item = T>,
+        kind: Kind,
+    ) -> Chart {
         let cells = self.batch.cells.iter();
         let mut verdicts = cells.filter_map(|cell| cell.verdict.as_ref());
         let several = verdicts.any(|one| one.submission.benchmark != self.benchmark);
         let benchmark = if several { self.benchmark } else { "" };
         let title = format!("{benchmark} {}: {}{what}", self.scenario, self.figure);
-        let values = values[..values.len().min(ROWS)].join("; ");
+        let values = join(values.into_iter().take(ROWS), "; ");
         Chart::new(self.benchmark, title.trim_start(), &values, kind)
+    }
+
+    fn is_of(&self, mode: Mode, benchmark: &str, scenario: &str) -> bool {
+        (mode, benchmark, scenario) == (Mode::Performance, self.benchmark, self.scenario)
     }
 
     fn in_cell(&self, cell: &CellVerdict) -> Option<CellFigure> {
         let mut results = cell.verdict.as_ref()?.results.iter();
-        let result = results.find(|one| {
-            one.mode == Mode::Performance
-                && one.benchmark == self.benchmark
-                && one.scenario == self.scenario
-                && one.valid
-        })?;
+        let result =
+            results.find(|one| self.is_of(one.mode, &one.benchmark, &one.scenario) && one.valid)?;
         let value = result.figures.get(self.figure)?.value;
         let trials = result.trials.iter();
         let trials = trials.filter_map(|trial| Some(trial.figures.get(self.figure)?.value));
@@ -176,21 +181,21 @@ impl Shown<'_> {
         let shown = |(cell, found): &(&CellVerdict, CellFigure)| {
             format!("{}: {}", cell.name, number::figure(found.value, self.unit))
         };
-        let values = cells.iter().map(shown).collect_vec();
+        let values = cells.iter().map(shown);
         let published = common(cells.iter().map(|(_, found)| found.published));
         let count = cells.len();
         let mut measured = 0;
         let mut bars = Vec::new();
-        for (cell, found) in cells {
+        for (cell, found) in &cells {
             if bars.len() + 2 > ROWS {
                 break;
             }
             measured += 1;
             let role = if cell.is_baseline { " (baseline)" } else { "" };
             let label = format!("{}{role}", cell.name);
-            let several = found.trials.len() > 1;
+            let several = Some(&found.trials).filter(|trials| trials.len() > 1);
             bars.push(Bar {
-                trials: if several { found.trials } else { Vec::new() },
+                trials: several.cloned().unwrap_or_default(),
                 ..Bar::new(label, found.value, Origin::Measured)
             });
             let own = found.published.filter(|_| published.is_none());
@@ -204,27 +209,22 @@ impl Shown<'_> {
             bars,
             ..Bars::default()
         };
-        (count > 0).then(|| self.chart(&what, &values, Kind::Bars(bars)))
+        (count > 0).then(|| self.chart(&what, values, Kind::Bars(bars)))
     }
 
     fn ratios(&self) -> Option<Chart> {
         let cells = self.batch.cells.iter();
         let all = cells.flat_map(|cell| cell.differences.iter().map(move |one| (cell, one)));
-        let of_figure: Vec<_> = all
-            .filter(|(_, one)| {
-                one.mode == Mode::Performance
-                    && one.benchmark == self.benchmark
-                    && one.scenario == self.scenario
-                    && one.figure == self.figure
-            })
-            .collect();
+        let of_figure = all.filter(|(_, one)| {
+            self.is_of(one.mode, &one.benchmark, &one.scenario) && one.figure == self.figure
+        });
+        let of_figure = of_figure.collect_vec();
         let first = &of_figure.first()?.1.baseline.subject;
         let mut baselines = of_figure.iter().map(|(_, one)| &one.baseline.subject);
         let rows = of_figure.iter();
         let rows = rows.filter_map(|(cell, one)| row(cell.name.clone(), one));
         let rows = rows.take(ROWS).collect_vec();
-        let sentences = of_figure.iter().map(|(_, one)| one.sentence.clone());
-        let sentences = sentences.collect_vec();
+        let sentences = of_figure.iter().map(|(_, one)| &one.sentence);
         let has_rows = !rows.is_empty();
         let ratios = Ratios {
             of: if baselines.all_equal() {
@@ -237,7 +237,7 @@ impl Shown<'_> {
             ..Ratios::default()
         };
         let what = ", compared with the baseline";
-        has_rows.then(|| self.chart(what, &sentences, Kind::Ratios(ratios)))
+        has_rows.then(|| self.chart(what, sentences, Kind::Ratios(ratios)))
     }
 }
 

@@ -5,6 +5,7 @@ use itertools::join;
 
 use super::{Chart, Kind, Lines, Series, Verdicts, extent, median};
 use crate::results::verdict::{Outcome, number};
+use retrial_readings::nearest::shortened_to;
 
 /// Lines in more colours cannot be told apart.
 const LINES: usize = 6;
@@ -102,11 +103,7 @@ fn ratios(
 
 /// What rows have, in words, as far as anybody listens to: the tables of a page have it as well.
 fn shortened(rows: impl Iterator<Item = String>) -> String {
-    let text = join(rows, "; ");
-    match text.char_indices().nth(DESCRIBED) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
-    }
+    shortened_to(&join(rows, "; "), DESCRIBED)
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use itertools::{Itertools as _, join};
 
 use super::comparison::measured;
 use super::figures::{NOTHING, at, interval, interval_at, one_sided, ratio, unverified_word};
-use super::runs::shortened;
 use super::verdict::{self as of_cell, notice};
 use super::{Detail, figures, marks, search};
 use crate::batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart, Statistic};
@@ -16,6 +15,7 @@ use crate::report::document::{
 use crate::report::{Entry, charts};
 use crate::results::verdict::comparison::ComparedFigure;
 use crate::results::verdict::{FigureValue, Outcome, ResultVerdict, number};
+use retrial_readings::nearest::shortened_to;
 use retrial_recipe::model::Mode;
 
 /// The most rows of a table: JSON and CSV have all.
@@ -119,7 +119,7 @@ fn reason(cell: &CellVerdict) -> String {
     let mut failed = results.filter(|result| !result.valid && Some(result.outcome) == cell.outcome);
     let failed = failed.next();
     failed.map_or_else(String::new, |result| {
-        shortened(result.sentence.trim_end_matches('.'), LONGEST)
+        shortened_to(result.sentence.trim_end_matches('.'), LONGEST)
     })
 }
 

@@ -1,5 +1,6 @@
 //! Small charts: a line for each bar, ratio or series.
 
+use console::{Alignment, pad_str, truncate_str};
 use itertools::join;
 use unicode_width::UnicodeWidthStr;
 
@@ -100,15 +101,10 @@ impl Canvas {
 
     /// A text in exactly so many columns.
     fn fitted(&self, text: &str, columns: usize) -> String {
-        let mut text = clean(text);
-        if text.width() > columns {
-            while text.width() + 1 > columns {
-                text.pop();
-            }
-            text += if self.signs.unicode { "…" } else { "~" };
-        }
-        let padding = columns.saturating_sub(text.width());
-        text + &" ".repeat(padding)
+        let text = clean(text);
+        let more = if self.signs.unicode { "…" } else { "~" };
+        let cut = truncate_str(&text, columns, more);
+        pad_str(&cut, columns, Alignment::Left, None).into_owned()
     }
 
     /// A text without signs beyond ASCII, if the terminal has none.

@@ -39,7 +39,7 @@ pub(super) fn lines(shown: &Shown<'_>) -> Option<Chart> {
         whiskers: "lowest and highest trial",
         ..Lines::default()
     };
-    Some(shown.chart(&what, &values, Kind::Lines(lines)))
+    Some(shown.chart(&what, values, Kind::Lines(lines)))
 }
 
 /// The axis whose values are releases.
