@@ -10,7 +10,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, ReportRequest};
 use crate::app::{runs, terminal};
 use crate::history::{RunState, RunSummary};
-use crate::report::content::history::{self, Many};
+use crate::report::content::history::{self, RunsPage};
 use crate::report::content::{runs as listed, suites, trials};
 use crate::report::{Entry, html, junit, markdown, terminal as text};
 use crate::results::verdict::Verdict;
@@ -47,7 +47,7 @@ impl Report for History {
                     let path = steps::relative(page?, &row.path);
                     Some(path.display().to_string())
                 };
-                html::render(&history::document(&Many {
+                html::render(&history::document(&RunsPage {
                     made: super::made(),
                     rows,
                     link: &link,

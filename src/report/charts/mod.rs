@@ -13,7 +13,7 @@ mod scale;
 
 pub use of_batch::of_batch;
 pub use of_comparison::of_comparison;
-pub use of_history::{Place, of_history};
+pub use of_history::{CategoryResults, of_history};
 pub use of_telemetry::of_telemetry;
 pub use of_verdict::of_verdict;
 pub(super) use scale::{Scale, extent, median};
@@ -45,7 +45,7 @@ pub enum Kind {
     Lines(Lines),
     /// Verdicts over releases or time.
     Verdicts(Verdicts),
-    /// Trials at ordered places, in the order in which they were taken.
+    /// Trials at ordered categories, in the order in which they were taken.
     Dots(Dots),
 }
 
@@ -121,8 +121,8 @@ pub struct Ratio {
 pub struct Lines {
     /// The name of the axis: `percentile`, `seconds since the run started`.
     pub over: String,
-    /// Names of the places along the axis; if empty, the points' own numbers count.
-    pub places: Vec<String>,
+    /// Names of the categories along the axis; if empty, the points' own numbers count.
+    pub categories: Vec<String>,
     /// The unit of the values.
     pub unit: String,
     /// Whether the axis begins at zero.
@@ -135,18 +135,18 @@ pub struct Lines {
     pub whiskers: &'static str,
 }
 
-/// Trials at ordered places.
+/// Trials at ordered categories.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Dots {
     /// The name of the axis.
     pub over: String,
-    /// Names of the places along the axis.
-    pub places: Vec<String>,
+    /// Names of the categories along the axis.
+    pub categories: Vec<String>,
     /// The unit of the values.
     pub unit: String,
-    /// Place and value of each trial, in their order.
+    /// Category and value of each trial, in their order.
     pub dots: Vec<(usize, f64)>,
-    /// The two places between which the change is, if it is known.
+    /// The two categories between which the change is, if it is known.
     pub change: Option<(usize, usize)>,
 }
 
@@ -168,9 +168,9 @@ pub struct Series {
 pub struct Verdicts {
     /// The name of the axis: `ROCm`, `month`.
     pub over: String,
-    /// Names of the places along the axis.
-    pub places: Vec<String>,
-    /// The rows, from top to bottom, each with its label and at most one verdict for each place.
+    /// Names of the categories along the axis.
+    pub categories: Vec<String>,
+    /// The rows, from top to bottom, each with its label and at most one verdict for each category.
     pub rows: Vec<(String, Vec<Option<Outcome>>)>,
 }
 

@@ -23,7 +23,7 @@ const ROWS: usize = 24;
 #[must_use]
 pub fn of_batch(batch: &BatchVerdict) -> Vec<Chart> {
     let shown = figures(batch);
-    let absolute = |shown: &Shown<'_>| over::lines(shown).or_else(|| shown.bars());
+    let absolute = |shown: &BatchFigure<'_>| over::lines(shown).or_else(|| shown.bars());
     let shown = shown.iter();
     let of_figures = shown.flat_map(|shown| [shown.ratios(), absolute(shown)]);
     let of_search = batch.search.as_ref().and_then(of_search::chart);
@@ -105,7 +105,7 @@ fn cells(batch: &BatchVerdict) -> Option<Chart> {
 }
 
 /// A figure that cells of a batch have.
-struct Shown<'a> {
+struct BatchFigure<'a> {
     batch: &'a BatchVerdict,
     benchmark: &'a str,
     scenario: &'a str,
@@ -120,13 +120,13 @@ struct CellFigure {
     published: Option<f64>,
 }
 
-fn figures<'a>(batch: &'a BatchVerdict) -> Vec<Shown<'a>> {
+fn figures<'a>(batch: &'a BatchVerdict) -> Vec<BatchFigure<'a>> {
     let verdicts = batch.cells.iter().filter_map(|cell| cell.verdict.as_ref());
     let results = verdicts.flat_map(|verdict| &verdict.results);
     let measured = results.filter(|result| result.mode == Mode::Performance);
     let figures = measured.filter_map(|result| {
         let figure = result.deciding.as_deref()?;
-        Some(Shown {
+        Some(BatchFigure {
             batch,
             benchmark: &result.benchmark,
             scenario: &result.scenario,
@@ -134,11 +134,11 @@ fn figures<'a>(batch: &'a BatchVerdict) -> Vec<Shown<'a>> {
             unit: &result.figures.get(figure)?.unit,
         })
     });
-    let key = |one: &Shown<'a>| (one.benchmark, one.scenario, one.figure, one.unit);
+    let key = |one: &BatchFigure<'a>| (one.benchmark, one.scenario, one.figure, one.unit);
     figures.unique_by(key).collect()
 }
 
-impl Shown<'_> {
+impl BatchFigure<'_> {
     /// A chart that is described by its first values.
     fn chart<T: Display>(
         &self,

@@ -1,4 +1,4 @@
-//! The history of verdicts over places (releases, or periods of time): the latest verdict of each place,
+//! The history of verdicts over categories (releases, or periods of time): the latest verdict of each category,
 //! and the ratios of the valid ones.
 
 use itertools::join;
@@ -7,50 +7,57 @@ use super::{Chart, Kind, Lines, Series, Verdicts, extent, median};
 use crate::results::verdict::{Outcome, number};
 use retrial_readings::nearest::shortened_to;
 
-/// Lines in more colours cannot be told apart.
+/// Lines in more colours cannot be distinguished.
 const LINES: usize = 6;
 /// The most letters of a description.
 const DESCRIBED: usize = 500;
 
-/// What was found at a place, oldest first.
+/// The results of one category of a chart, oldest first.
 #[derive(Debug, Clone, Default)]
-pub struct Place {
+pub struct CategoryResults {
     /// The verdicts.
     pub verdicts: Vec<Outcome>,
     /// The ratios of valid results to the published figure.
     pub ratios: Vec<f64>,
 }
 
-/// Verdicts as a chart, and ratios as another if a place has one. `over` is the word for the places and the
-/// name of their axis. Each row has a label and what was found at each of the places.
+/// Verdicts as a chart, and ratios as another if a category has one. `over` is the word for the categories and the
+/// name of their axis. Each row has a label and its results in each of the categories.
 #[must_use]
 pub fn of_history(
     over: (&str, &str),
-    places: &[String],
-    rows: &[(String, Vec<Place>)],
+    categories: &[String],
+    rows: &[(String, Vec<CategoryResults>)],
     unverified: bool,
 ) -> Vec<Chart> {
-    let mut charts = vec![verdicts(over, places, rows)];
-    charts.extend(ratios(over, places, rows, unverified));
+    let mut charts = vec![verdicts(over, categories, rows)];
+    charts.extend(ratios(over, categories, rows, unverified));
     charts
 }
 
-fn verdicts(over: (&str, &str), places: &[String], rows: &[(String, Vec<Place>)]) -> Chart {
+fn verdicts(
+    over: (&str, &str),
+    categories: &[String],
+    rows: &[(String, Vec<CategoryResults>)],
+) -> Chart {
     let rows = rows.iter().map(|(label, found)| {
-        let latest = found.iter().map(|place| place.verdicts.last().copied());
+        let latest = found
+            .iter()
+            .map(|category| category.verdicts.last().copied());
         (label.clone(), latest.collect::<Vec<_>>())
     });
     let rows: Vec<_> = rows.collect();
     let described = rows.iter().map(|(label, latest)| {
-        let both = places.iter().zip(latest);
-        let told = both.filter_map(|(place, verdict)| Some(format!("{place} {}", (*verdict)?)));
-        format!("{label}: {}", join(told, ", "))
+        let both = categories.iter().zip(latest);
+        let words =
+            both.filter_map(|(category, verdict)| Some(format!("{category} {}", (*verdict)?)));
+        format!("{label}: {}", join(words, ", "))
     });
     let described = shortened(described);
     let title = format!("Latest verdict by {}", over.0);
     let kind = Kind::Verdicts(Verdicts {
         over: over.1.to_owned(),
-        places: places.to_vec(),
+        categories: categories.to_vec(),
         rows,
     });
     Chart::new("", &title, &described, kind)
@@ -58,17 +65,17 @@ fn verdicts(over: (&str, &str), places: &[String], rows: &[(String, Vec<Place>)]
 
 fn ratios(
     over: (&str, &str),
-    places: &[String],
-    rows: &[(String, Vec<Place>)],
+    categories: &[String],
+    rows: &[(String, Vec<CategoryResults>)],
     unverified: bool,
 ) -> Option<Chart> {
     let with_ratio = rows
         .iter()
-        .filter(|(_, found)| found.iter().any(|place| !place.ratios.is_empty()));
+        .filter(|(_, found)| found.iter().any(|category| !category.ratios.is_empty()));
     let series = with_ratio.take(LINES).map(|(label, found)| {
         let medians = found.iter().zip(0_u32..);
-        let points = medians.map(|(place, at)| (f64::from(at), median(&place.ratios)));
-        let ratios = found.iter().map(|place| place.ratios.iter().copied());
+        let points = medians.map(|(category, at)| (f64::from(at), median(&category.ratios)));
+        let ratios = found.iter().map(|category| category.ratios.iter().copied());
         Series {
             name: label.clone(),
             points: points.collect(),
@@ -81,18 +88,18 @@ fn ratios(
         return None;
     }
     let described = series.iter().map(|one| {
-        let points = one.points.iter().zip(places);
-        let told = points.filter_map(|((_, median), place)| {
-            Some(format!("{place} {}", number::ratio((*median)?)))
+        let points = one.points.iter().zip(categories);
+        let words = points.filter_map(|((_, median), category)| {
+            Some(format!("{category} {}", number::ratio((*median)?)))
         });
-        format!("{}: {}", one.name, join(told, ", "))
+        format!("{}: {}", one.name, join(words, ", "))
     });
     let described = shortened(described);
     let word = if unverified { ", unverified" } else { "" };
     let title = format!("Ratio to the published figure by {}, median{word}", over.0);
     let lines = Lines {
         over: over.1.to_owned(),
-        places: places.to_vec(),
+        categories: categories.to_vec(),
         unit: "of the published".to_owned(),
         series,
         whiskers: "lowest and highest run",
@@ -112,17 +119,17 @@ mod tests {
 
     #[test]
     fn a_place_without_runs_is_a_gap() {
-        let place = |verdicts: &[Outcome], ratios: &[f64]| Place {
+        let category = |verdicts: &[Outcome], ratios: &[f64]| CategoryResults {
             verdicts: verdicts.to_vec(),
             ratios: ratios.to_vec(),
         };
         let found = vec![
-            place(&[Outcome::Reproduced, Outcome::Invalid], &[1.0, 0.9, 1.2]),
-            Place::default(),
+            category(&[Outcome::Reproduced, Outcome::Invalid], &[1.0, 0.9, 1.2]),
+            CategoryResults::default(),
         ];
-        let places = ["7.0".to_owned(), "7.1".to_owned()];
+        let categories = ["7.0".to_owned(), "7.1".to_owned()];
         let rows = [("8 x MI355X".to_owned(), found)];
-        let charts = of_history(("ROCm", "ROCm"), &places, &rows, false);
+        let charts = of_history(("ROCm", "ROCm"), &categories, &rows, false);
         let [Kind::Verdicts(verdicts), Kind::Lines(lines)] =
             [&charts[0], &charts[1]].map(|chart| &chart.kind)
         else {
@@ -136,7 +143,7 @@ mod tests {
 
     #[test]
     fn verdicts_without_ratios_are_one_chart() {
-        let found = vec![Place {
+        let found = vec![CategoryResults {
             verdicts: vec![Outcome::Measured],
             ratios: Vec::new(),
         }];

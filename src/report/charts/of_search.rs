@@ -5,9 +5,9 @@ use crate::batch::search::SearchVerdict;
 
 /// The chart of a search, if its trials have figures.
 pub(super) fn chart(search: &SearchVerdict) -> Option<Chart> {
-    let place = |value: &String| search.values.iter().position(|known| known == value);
+    let category = |value: &String| search.values.iter().position(|known| known == value);
     let dots = search.trials.iter();
-    let dots = dots.filter_map(|trial| Some((place(&trial.value)?, trial.figure?)));
+    let dots = dots.filter_map(|trial| Some((category(&trial.value)?, trial.figure?)));
     let dots: Vec<(usize, f64)> = dots.filter(|(_, value)| value.is_finite()).collect();
     if dots.is_empty() {
         return None;
@@ -19,10 +19,10 @@ pub(super) fn chart(search: &SearchVerdict) -> Option<Chart> {
     );
     let dots = Dots {
         over: search.axis.clone(),
-        places: search.values.clone(),
+        categories: search.values.clone(),
         unit: search.unit.clone(),
         dots,
-        change: change.and_then(|(before, after)| Some((place(before)?, place(after)?))),
+        change: change.and_then(|(before, after)| Some((category(before)?, category(after)?))),
     };
     Some(Chart::new("", &title, &search.sentence, Kind::Dots(dots)))
 }

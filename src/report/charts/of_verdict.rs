@@ -178,10 +178,10 @@ fn percentiles(result: &ResultVerdict, stem: &str, what: &str) -> Option<Chart> 
     if found.len() < 3 {
         return None;
     }
-    let places: Vec<String> = found.iter().map(|(of, ..)| format!("p{of}")).collect();
-    let described = found.iter().zip(&places);
-    let described = described.map(|((_, _, figure), place)| {
-        format!("{place}: {}", number::figure(figure.value, &figure.unit))
+    let categories: Vec<String> = found.iter().map(|(of, ..)| format!("p{of}")).collect();
+    let described = found.iter().zip(&categories);
+    let described = described.map(|((_, _, figure), category)| {
+        format!("{category}: {}", number::figure(figure.value, &figure.unit))
     });
     let described = join(described, ", ");
     let trials = |name: &String| {
@@ -205,7 +205,7 @@ fn percentiles(result: &ResultVerdict, stem: &str, what: &str) -> Option<Chart> 
     };
     let lines = Lines {
         over: "percentile of the queries".to_owned(),
-        places,
+        categories,
         unit: found[0].2.unit.clone(),
         from_zero: true,
         series: vec![series],

@@ -50,12 +50,12 @@ impl Scale {
     }
 
     /// The position of a value, from 0 to 1.
-    pub fn place(&self, value: f64) -> f64 {
+    pub fn position(&self, value: f64) -> f64 {
         ((value - self.least) / (self.most - self.least)).clamp(0.0, 1.0)
     }
 
     /// A number on the axis, with as many digits as tell neighbours apart.
-    pub fn shown(&self, tick: f64) -> String {
+    pub fn label(&self, tick: f64) -> String {
         let step = self
             .ticks
             .windows(2)
@@ -127,7 +127,7 @@ mod tests {
     #[case(&[], true, &["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"])]
     fn axes(#[case] values: &[f64], #[case] from_zero: bool, #[case] ticks: &[&str]) {
         let scale = Scale::of(values.iter().copied(), from_zero, 5);
-        let shown: Vec<String> = scale.ticks.iter().map(|tick| scale.shown(*tick)).collect();
+        let shown: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
         let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
         let zero: Vec<&str> = ticks
             .iter()
@@ -148,7 +148,7 @@ mod tests {
             if zero {
                 prop_assert!(scale.least <= 0.0 && scale.most >= 0.0);
             }
-            let shown: Vec<String> = scale.ticks.iter().map(|tick| scale.shown(*tick)).collect();
+            let shown: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
             let mut apart = shown.clone();
             apart.dedup();
             prop_assert_eq!(apart, shown);

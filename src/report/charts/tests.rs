@@ -154,8 +154,8 @@ fn telemetry_of_short_trials_is_drawn() {
     let titles: Vec<&str> = charts.iter().map(|chart| chart.title.as_str()).collect();
     assert_eq!(titles, ["CPUs in use", "Memory of the container"]);
     let cpus = standalone(&charts[0]);
-    let places: Vec<&str> = cpus.split("<path class=\"f1\"").skip(1).collect();
-    assert!(places.len() >= 3, "{cpus}");
+    let categories: Vec<&str> = cpus.split("<path class=\"f1\"").skip(1).collect();
+    assert!(categories.len() >= 3, "{cpus}");
     let Kind::Lines(memory) = &charts[1].kind else {
         panic!();
     };

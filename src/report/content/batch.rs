@@ -144,7 +144,7 @@ fn conclusion(batch: &BatchVerdict, evidence: &str) -> Conclusion {
         (Some(search.outcome.into()), search::word(search.outcome))
     });
     Conclusion {
-        remarks: of_cell::place(evidence).into_iter().collect(),
+        remarks: of_cell::evidence_remark(evidence).into_iter().collect(),
         ..Conclusion::new(mark, word, &batch.sentence)
     }
 }

@@ -24,7 +24,7 @@ const CHARTS: usize = 12;
 const BARS: usize = 12;
 
 /// Very many runs.
-pub struct Many<'a> {
+pub struct RunsPage<'a> {
     /// The version that made the page, and when.
     pub made: String,
     /// The runs, newest last.
@@ -46,7 +46,7 @@ struct Group<'a> {
 
 /// Makes the document of a page.
 #[must_use]
-pub fn document(many: &Many<'_>) -> Document {
+pub fn document(many: &RunsPage<'_>) -> Document {
     let groups = groups(many.rows);
     let newest = groups.iter().filter_map(|group| group.rows.first());
     let notices = verdict::notices(newest.map(|row| &row.submission)).collect_vec();
@@ -87,7 +87,7 @@ fn groups(rows: &[RunSummary]) -> Vec<Group<'_>> {
     groups.collect()
 }
 
-fn outcomes(many: &Many<'_>) -> Vec<Block> {
+fn outcomes(many: &RunsPage<'_>) -> Vec<Block> {
     let states = many.rows.iter().map(|row| (row.outcome, row.state()));
     let table = Table::of("Runs by outcome", states.counts().into_iter().sorted())
         .status("outcome", |((outcome, state), _)| status(*outcome, state))
@@ -234,7 +234,7 @@ fn summary(groups: &[Group<'_>], unverified: bool) -> Vec<Block> {
 }
 
 /// The latest runs of each group.
-fn listed(many: &Many<'_>, groups: &[Group<'_>]) -> Vec<Block> {
+fn listed(many: &RunsPage<'_>, groups: &[Group<'_>]) -> Vec<Block> {
     let each = (RUNS / groups.len().max(1)).max(LEAST);
     let folded = groups.iter().take(GROUPS).map(|group| {
         let words = [group.title, &group.choices, group.place];

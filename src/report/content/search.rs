@@ -38,7 +38,7 @@ pub(super) fn blocks(search: &SearchVerdict, detail: Detail) -> Vec<Block> {
 
 /// Every trial, in the order of the search.
 fn trials(search: &SearchVerdict) -> Option<Block> {
-    let said = |trial: &SearchTrial| match (trial.figure, trial.answer) {
+    let result = |trial: &SearchTrial| match (trial.figure, trial.answer) {
         (Some(figure), _) => number::figure(figure, &search.unit),
         (None, Some(true)) => format!("not {}", search.criterion.trim_start_matches("not ")),
         (None, Some(false)) => search.criterion.clone(),
@@ -49,7 +49,7 @@ fn trials(search: &SearchVerdict) -> Option<Block> {
             number.to_string()
         })
         .head(&search.axis, |(_, trial)| &trial.value)
-        .number("result", |(_, trial)| said(trial))
+        .number("result", |(_, trial)| result(trial))
         .text("run", |(_, trial)| &trial.run)
         .block()
 }

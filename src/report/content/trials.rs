@@ -9,7 +9,7 @@ use crate::results::verdict::{
 use retrial_recipe::model::Submission;
 
 /// A figure of a trial, with its context.
-struct Row<'a> {
+struct TrialFigure<'a> {
     name: &'a str,
     verdict: &'a Verdict,
     submission: &'a Submission,
@@ -23,7 +23,7 @@ struct Row<'a> {
 }
 
 /// A column: its name, and its value in a row.
-type Column = (&'static str, fn(&Row<'_>) -> String);
+type Column = (&'static str, fn(&TrialFigure<'_>) -> String);
 
 const COLUMNS: [Column; 29] = [
     ("run", |row| row.name.to_owned()),
@@ -115,7 +115,7 @@ pub fn rows(verdict: &Verdict, name: impl Fn(&TrialVerdict) -> String) -> String
             let mut judgements = result.judgements.iter();
             let judged =
                 judgements.find(|one| !is_warmup && one.figure.eq_ignore_ascii_case(figure));
-            let row = Row {
+            let row = TrialFigure {
                 name: &name,
                 verdict,
                 submission: &verdict.submission,

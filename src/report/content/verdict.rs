@@ -99,7 +99,7 @@ pub(super) fn conclusion(entry: &Entry<'_>) -> Conclusion {
     remarks.extend(verdict.warnings.iter().map(|one| labelled("warning", one)));
     let next = advice::next(entry);
     remarks.extend(next.iter().map(|one| labelled("next", one)));
-    remarks.extend(place(&entry.evidence));
+    remarks.extend(evidence_remark(&entry.evidence));
     Conclusion {
         alerts: alerts.collect(),
         remarks,
@@ -107,8 +107,8 @@ pub(super) fn conclusion(entry: &Entry<'_>) -> Conclusion {
     }
 }
 
-/// The place of the evidence, if it is shown.
-pub(super) fn place(evidence: &str) -> Option<(Line, Text)> {
+/// The path of the evidence as a remark, if it is known.
+pub(super) fn evidence_remark(evidence: &str) -> Option<(Line, Text)> {
     let is_shown = !evidence.is_empty();
     is_shown.then(|| ("evidence".into(), Text::Code(evidence.into())))
 }

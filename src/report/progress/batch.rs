@@ -33,8 +33,8 @@ pub struct Lines {
     state: BatchState,
     /// Trial runs that ended before, and whose results count.
     reused: BTreeSet<usize>,
-    /// Reasons that have been told: a host that fails, fails run after run.
-    told: BTreeSet<String>,
+    /// Reasons that have been reported: a host that fails, fails run after run.
+    reported: BTreeSet<String>,
     /// How long a run of each cell takes, by earlier runs or its recipe.
     expected: BTreeMap<usize, Estimate>,
 }
@@ -55,7 +55,7 @@ impl Lines {
             starts,
             state: BatchState::default(),
             reused: BTreeSet::new(),
-            told: BTreeSet::new(),
+            reported: BTreeSet::new(),
             expected,
         }
     }
@@ -71,7 +71,7 @@ impl Lines {
         self.state.apply(event);
         match &event.what {
             BatchWhat::TrialRunEnded { end, .. } => {
-                self.told.extend(end.because.clone());
+                self.reported.extend(end.because.clone());
                 // What follows counts the trial run itself.
                 line = line.map(|line| line + &self.left());
             }
@@ -181,9 +181,9 @@ impl Lines {
                 self.name(*trial_run)
             ),
             BatchWhat::TrialRunEnded { trial_run, end } => {
-                let told = end.because.as_ref();
-                let told = told.is_some_and(|because| self.told.contains(because));
-                format!("{}: {}", self.name(*trial_run), ended(end, told))
+                let reported = end.because.as_ref();
+                let reported = reported.is_some_and(|because| self.reported.contains(because));
+                format!("{}: {}", self.name(*trial_run), ended(end, reported))
             }
             BatchWhat::Warning { text } => format!("warning: {}", sentence::line(text)),
             BatchWhat::Judged { .. } | BatchWhat::BatchEnded { .. } => return None,
@@ -266,8 +266,8 @@ impl Lines {
 }
 
 /// `reproduced, Offline tokens_per_second 103,480 tokens/s (3m 12s)`
-/// With `told`, its reason is that of a run before.
-fn ended(end: &TrialRunEnd, told: bool) -> String {
+/// With `reported`, its reason is that of a run before.
+fn ended(end: &TrialRunEnd, reported: bool) -> String {
     let mut text = match (&end.outcome, end.exit_code) {
         (_, 130) => "stopped".to_owned(),
         (_, code @ 2..=4) => format!("failed with exit code {code}"),
@@ -283,7 +283,7 @@ fn ended(end: &TrialRunEnd, told: bool) -> String {
             number::figure(figure.value, &figure.unit)
         );
     }
-    if told {
+    if reported {
         text += " for the same reason";
     } else if let Some(because) = &end.because {
         let because = because.replace("\n  ", "; ");

@@ -1,4 +1,4 @@
-//! Axes: of numbers and of places below a drawing, of values at its left.
+//! Axes: of numbers and of categories below a drawing, of values at its left.
 
 use super::drawing::{Drawing, SMALL, real, text_width};
 use crate::report::charts::Scale;
@@ -13,14 +13,14 @@ pub(super) fn below(
     named: &str,
 ) {
     let bottom = drawing.height;
-    let shown: Vec<String> = scale.ticks.iter().map(|tick| scale.shown(*tick)).collect();
+    let shown: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
     let needed = widest(&shown) + 5.0;
     let room = (right - left) / real(scale.ticks.len().saturating_sub(1).max(1));
     // Of numbers that would touch, every second or third is shown: all are equally far apart.
     let every = (1..scale.ticks.len()).find(|every| real(*every) * room >= needed);
     let every = every.unwrap_or(scale.ticks.len().max(1));
     for (number, (tick, shown)) in scale.ticks.iter().zip(&shown).enumerate() {
-        let x = left + scale.place(*tick) * (right - left);
+        let x = left + scale.position(*tick) * (right - left);
         drawing.line("g", (x, top), (x, bottom + 4.0));
         if number % every == 0 {
             let half = text_width(shown, SMALL) / 2.0;
@@ -33,8 +33,8 @@ pub(super) fn below(
     drawing.height += 40.0;
 }
 
-/// The names of places below, on two levels if one is too narrow.
-pub(super) fn places(
+/// The names of categories below, on two levels if one is too narrow.
+pub(super) fn categories(
     drawing: &mut Drawing,
     names: &[String],
     over: &str,
@@ -96,9 +96,9 @@ impl Field {
         let like = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
         let (factor, unit) = number::scale(unit, like);
         let scale = Scale::of(values.iter().map(|value| value * factor), from_zero, 5);
-        let shown: Vec<String> = scale.ticks.iter().map(|tick| scale.shown(*tick)).collect();
+        let shown: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
         let begin = if scale.least > 0.0 {
-            format!(" (axis starts at {})", scale.shown(scale.least))
+            format!(" (axis starts at {})", scale.label(scale.least))
         } else {
             String::new()
         };
@@ -117,7 +117,7 @@ impl Field {
 
     /// The height of a value.
     pub fn y(&self, value: f64) -> f64 {
-        self.bottom - self.scale.place(value * self.factor) * (self.bottom - self.top)
+        self.bottom - self.scale.position(value * self.factor) * (self.bottom - self.top)
     }
 
     /// An area from one position to another, as high as the field.
@@ -130,7 +130,7 @@ impl Field {
         for tick in &self.scale.ticks {
             let at = self.y(tick / self.factor);
             drawing.line("g", (self.left, at), (self.right, at));
-            drawing.text("s e", self.left - 6.0, at + 4.0, &self.scale.shown(*tick));
+            drawing.text("s e", self.left - 6.0, at + 4.0, &self.scale.label(*tick));
         }
         drawing.height = self.bottom;
     }

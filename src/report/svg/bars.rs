@@ -22,7 +22,7 @@ pub(super) fn draw(drawing: &mut Drawing, bars: &Bars) {
     let (factor, unit) = number::scale(&bars.unit, like);
     let scale = Scale::of(values.map(|value| value * factor), true, 5);
     let (left, right) = (4.0, drawing.width - 14.0);
-    let at = |value: f64| left + scale.place(value * factor) * (right - left);
+    let at = |value: f64| left + scale.position(value * factor) * (right - left);
     let has_published = bars.bars.iter().any(|bar| bar.origin == Origin::Published);
     if has_published {
         pattern(drawing);

@@ -1,4 +1,4 @@
-//! Trials at ordered places, numbered in the order in which they were taken.
+//! Trials at ordered categories, numbered in the order in which they were taken.
 
 use super::axes::{self, Field};
 use super::drawing::{Drawing, real};
@@ -6,35 +6,35 @@ use super::legend::{self, Sign};
 use crate::report::charts::Dots;
 
 const HEIGHT: f64 = 240.0;
-/// Between the numbers of dots at one place.
+/// Between the numbers of dots at one category.
 const LINE: f64 = 13.0;
 
 pub(super) fn draw(drawing: &mut Drawing, dots: &Dots) {
     let values: Vec<f64> = dots.dots.iter().map(|(_, value)| *value).collect();
     let field = Field::new(drawing, &values, &dots.unit, false, HEIGHT);
     let ends = (field.left, field.right);
-    let room = (field.right - field.left) / real(dots.places.len().max(1));
-    let x = |place: usize| field.left + (real(place) + 0.5) * room;
+    let room = (field.right - field.left) / real(dots.categories.len().max(1));
+    let x = |category: usize| field.left + (real(category) + 0.5) * room;
     if let Some((before, after)) = dots.change {
         field.area(drawing, x(before), x(after));
     }
     field.axis(drawing);
-    axes::places(drawing, &dots.places, &dots.over, ends);
-    for (place, value) in &dots.dots {
-        drawing.marker(0, x(*place), field.y(*value));
+    axes::categories(drawing, &dots.categories, &dots.over, ends);
+    for (category, value) in &dots.dots {
+        drawing.marker(0, x(*category), field.y(*value));
     }
-    for place in 0..dots.places.len() {
-        numbers(drawing, dots, place, x(place), &field);
+    for category in 0..dots.categories.len() {
+        numbers(drawing, dots, category, x(category), &field);
     }
     let trial = (Sign::Line(0), "a trial, with its number in the search");
     let change = dots.change.map(|_| (Sign::Square("x"), "the change"));
     legend::draw(drawing, [trial].into_iter().chain(change));
 }
 
-/// The numbers of the trials at a place, beside their dots and not over each other.
-fn numbers(drawing: &mut Drawing, dots: &Dots, place: usize, x: f64, field: &Field) {
-    let at_place = (1..).zip(&dots.dots).filter(|(_, (at, _))| *at == place);
-    let mut here: Vec<(i32, f64)> = at_place
+/// The numbers of the trials at a category, beside their dots and not over each other.
+fn numbers(drawing: &mut Drawing, dots: &Dots, category: usize, x: f64, field: &Field) {
+    let in_category = (1..).zip(&dots.dots).filter(|(_, (at, _))| *at == category);
+    let mut here: Vec<(i32, f64)> = in_category
         .map(|(number, (_, value))| (number, field.y(*value)))
         .collect();
     here.sort_by(|one, other| one.1.total_cmp(&other.1));

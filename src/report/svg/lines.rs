@@ -19,15 +19,15 @@ pub(super) fn draw(drawing: &mut Drawing, lines: &Lines) {
     );
     let ends = (field.left, field.right);
     let along = along(lines);
-    let x = |at: f64| field.left + along.place(at) * (field.right - field.left);
+    let x = |at: f64| field.left + along.position(at) * (field.right - field.left);
     for (from, to) in &lines.stretches {
         field.area(drawing, x(*from), x(*to));
     }
     field.axis(drawing);
-    if lines.places.is_empty() {
+    if lines.categories.is_empty() {
         axes::below(drawing, &along, field.bottom, ends, &lines.over);
     } else {
-        axes::places(drawing, &lines.places, &lines.over, ends);
+        axes::categories(drawing, &lines.categories, &lines.over, ends);
     }
     let all = || lines.series.iter().enumerate();
     for (number, series) in all() {
@@ -51,12 +51,12 @@ fn values(lines: &Lines) -> Vec<f64> {
     of_series.filter(|value| value.is_finite()).collect()
 }
 
-/// The axis below. Of places it has half a place of room at either end.
+/// The axis below. Of categories it has half a category of room at either end.
 fn along(lines: &Lines) -> Scale {
-    if !lines.places.is_empty() {
+    if !lines.categories.is_empty() {
         return Scale {
             least: -0.5,
-            most: real(lines.places.len()) - 0.5,
+            most: real(lines.categories.len()) - 0.5,
             ticks: Vec::new(),
         };
     }

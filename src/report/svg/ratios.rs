@@ -74,7 +74,7 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
     });
     let scale = Scale::of(values.chain([1.0]), false, 5);
     let (left, right) = layout.axis;
-    let at = |value: f64| left + scale.place(value) * (right - left);
+    let at = |value: f64| left + scale.position(value) * (right - left);
     let top = drawing.height;
     drawing.height = top + real(ratios.rows.len()) * layout.row + 4.0;
     let named = format!("relative to {} (right is better)", ratios.of);
@@ -108,7 +108,7 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
         }
     }
     if !(scale.least..=scale.most).contains(&0.0) {
-        let begin = format!("axis starts at {}", scale.shown(scale.least));
+        let begin = format!("axis starts at {}", scale.label(scale.least));
         drawing.height += 2.0;
         drawing.text("s", 4.0, drawing.height + 10.0, &begin);
         drawing.height += 14.0;

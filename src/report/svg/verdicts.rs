@@ -14,7 +14,7 @@ const CELL: f64 = 22.0;
 pub(super) fn draw(drawing: &mut Drawing, verdicts: &Verdicts) {
     let top = drawing.height;
     let (left, right) = (4.0, drawing.width - 4.0);
-    let room = (right - left) / real(verdicts.places.len().max(1));
+    let room = (right - left) / real(verdicts.categories.len().max(1));
     for (number, (label, cells)) in verdicts.rows.iter().enumerate() {
         let y = top + real(number) * ROW;
         let latest = cells.iter().rev().flatten().next();
@@ -22,16 +22,16 @@ pub(super) fn draw(drawing: &mut Drawing, verdicts: &Verdicts) {
         drawing.text("t e", right, y + 16.0, &word);
         let width = right - left - text_width(&word, BOLD) - 12.0;
         drawing.cut("", left, y + 16.0, label, width);
-        for (place, verdict) in cells.iter().enumerate() {
+        for (category, verdict) in cells.iter().enumerate() {
             let Some(verdict) = *verdict else { continue };
-            let (x, y) = (left + room * real(place), y + 22.0);
+            let (x, y) = (left + room * real(category), y + 22.0);
             drawing.rectangle(class(verdict), (x + 1.0, y), (room - 2.0, CELL));
             let sign = Mark::from(verdict).sign;
             drawing.text("m", x + room / 2.0, y + 16.0, sign);
         }
     }
     drawing.height = top + real(verdicts.rows.len()) * ROW;
-    axes::places(drawing, &verdicts.places, &verdicts.over, (left, right));
+    axes::categories(drawing, &verdicts.categories, &verdicts.over, (left, right));
     explain(drawing, verdicts);
 }
 

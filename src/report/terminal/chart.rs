@@ -37,13 +37,13 @@ pub(in crate::report) fn text(chart: &Chart, width: usize, signs: Terminal) -> S
 }
 
 /// A row of a chart: its label, the words behind its drawing, and a note below it.
-struct Row<'a> {
+struct ChartRow<'a> {
     label: &'a str,
     words: String,
     note: Option<String>,
 }
 
-impl<'a> Row<'a> {
+impl<'a> ChartRow<'a> {
     fn new(label: &'a str, words: String) -> Self {
         Self {
             label,
@@ -70,11 +70,11 @@ impl Canvas {
     /// drawing with the code of its colour. The note is below all rows.
     fn rows<'a>(
         &mut self,
-        rows: impl Iterator<Item = Row<'a>>,
+        rows: impl Iterator<Item = ChartRow<'a>>,
         draw: impl Fn(usize, usize) -> (String, &'static str),
         note: Option<&str>,
     ) {
-        let rows: Vec<Row<'_>> = rows.collect();
+        let rows: Vec<ChartRow<'_>> = rows.collect();
         let words: Vec<String> = rows.iter().map(|row| self.plain(&row.words)).collect();
         let label = rows.iter().map(|row| clean(row.label).width()).max();
         let label = label.unwrap_or(0).min(self.width / 3);
@@ -119,7 +119,7 @@ impl Canvas {
 fn of_bars(canvas: &mut Canvas, bars: &Bars) {
     let like = bars.bars.first().map_or(1.0, |bar| bar.value);
     let shown = |value| number::figure_like(value, &bars.unit, like);
-    let rows = bars.bars.iter().map(|bar| Row {
+    let rows = bars.bars.iter().map(|bar| ChartRow {
         label: &bar.label,
         words: shown(bar.value),
         note: bar
@@ -160,7 +160,7 @@ fn steps_of(share: f64, steps: usize) -> usize {
 fn of_ratios(canvas: &mut Canvas, ratios: &Ratios) {
     let rows = ratios.rows.iter().map(|row| {
         let words = format!("{} {}", number::ratio(row.value), row.word);
-        Row::new(&row.label, words)
+        ChartRow::new(&row.label, words)
     });
     let values = ratios.rows.iter().flat_map(|row| {
         let (lower, upper) = row.interval.unwrap_or((row.value, row.value));
@@ -175,7 +175,7 @@ fn of_ratios(canvas: &mut Canvas, ratios: &Ratios) {
     };
     let draw = |at: usize, columns: usize| {
         let row = &ratios.rows[at];
-        let column = |value| steps_of(scale.place(value), columns - 1);
+        let column = |value| steps_of(scale.position(value), columns - 1);
         let mut cells = vec![" "; columns];
         if let Some((lower, upper)) = row.interval {
             cells[column(lower)..=column(upper)].fill(whisker);
@@ -196,11 +196,11 @@ fn of_ratios(canvas: &mut Canvas, ratios: &Ratios) {
 
 fn of_lines(canvas: &mut Canvas, chart: &Lines) {
     let rows = chart.series.iter();
-    let rows = rows.map(|series| Row::new(&series.name, range(series, &chart.unit)));
+    let rows = rows.map(|series| ChartRow::new(&series.name, range(series, &chart.unit)));
     let all = chart.series.iter().flat_map(|series| &series.points);
     let all = all.filter_map(|(_, value)| *value);
     let scale = Scale::of(all, chart.from_zero, 5);
-    let over = match (chart.places.first(), chart.places.last()) {
+    let over = match (chart.categories.first(), chart.categories.last()) {
         (Some(first), Some(last)) => format!("{first} to {last}"),
         _ => chart.over.clone(),
     };
@@ -212,11 +212,11 @@ fn of_lines(canvas: &mut Canvas, chart: &Lines) {
     canvas.rows(rows, draw, Some(&over));
 }
 
-/// A sign for each place; the word is of the latest.
+/// A sign for each category; the word is of the latest.
 fn of_verdicts(canvas: &mut Canvas, chart: &Verdicts) {
     let rows = chart.rows.iter().map(|(label, cells)| {
         let latest = cells.iter().rev().flatten().next();
-        Row::new(label, latest.map_or(String::new(), ToString::to_string))
+        ChartRow::new(label, latest.map_or(String::new(), ToString::to_string))
     });
     let unicode = canvas.signs.unicode;
     let draw = |at: usize, _| {
@@ -228,19 +228,21 @@ fn of_verdicts(canvas: &mut Canvas, chart: &Verdicts) {
         });
         (signs.collect::<String>(), MEASURED)
     };
-    canvas.rows(rows, draw, chart.places.last().map(String::as_str));
+    canvas.rows(rows, draw, chart.categories.last().map(String::as_str));
 }
 
-/// A row for each place with a trial: its trials along the axis of values, and their numbers.
+/// A row for each category with a trial: its trials along the axis of values, and their numbers.
 fn of_dots(canvas: &mut Canvas, chart: &Dots) {
-    let numbers = |place: usize| {
-        let here = (1..).zip(&chart.dots).filter(|(_, (at, _))| *at == place);
+    let numbers = |category: usize| {
+        let here = (1..)
+            .zip(&chart.dots)
+            .filter(|(_, (at, _))| *at == category);
         join(here.map(|(number, _): (i32, _)| number), " ")
     };
-    let measured = |place: &usize| chart.dots.iter().any(|(at, _)| at == place);
-    let shown: Vec<usize> = (0..chart.places.len()).filter(measured).collect();
+    let measured = |category: &usize| chart.dots.iter().any(|(at, _)| at == category);
+    let shown: Vec<usize> = (0..chart.categories.len()).filter(measured).collect();
     let rows = shown.iter();
-    let rows = rows.map(|place| Row::new(&chart.places[*place], numbers(*place)));
+    let rows = rows.map(|category| ChartRow::new(&chart.categories[*category], numbers(*category)));
     let values = || chart.dots.iter().map(|(_, value)| *value);
     let (low, high) = extent(values());
     let scale = Scale::of(values(), false, 5);
@@ -251,9 +253,9 @@ fn of_dots(canvas: &mut Canvas, chart: &Dots) {
     };
     let draw = |at: usize, columns: usize| {
         let mut cells = vec![line; columns];
-        for (place, value) in &chart.dots {
-            if *place == shown[at] {
-                cells[steps_of(scale.place(*value), columns - 1)] = dot;
+        for (category, value) in &chart.dots {
+            if *category == shown[at] {
+                cells[steps_of(scale.position(*value), columns - 1)] = dot;
             }
         }
         (cells.concat(), MEASURED)
@@ -297,7 +299,7 @@ fn spark(series: &Series, scale: &Scale, columns: usize, unicode: bool) -> Strin
         }
         #[expect(clippy::cast_precision_loss, reason = "points of a chart")]
         let mean = values.iter().sum::<f64>() / values.len() as f64;
-        text.push_str(signs[steps_of(scale.place(mean), signs.len() - 1)]);
+        text.push_str(signs[steps_of(scale.position(mean), signs.len() - 1)]);
     }
     text
 }

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use itertools::{Itertools as _, join};
 
-use super::Shown;
+use super::BatchFigure;
 use crate::batch::verdict::{BatchAxis, BatchVerdict, CellVerdict};
 use crate::report::charts::{Chart, Kind, Lines, Series, cut_to, extent, is_release};
 use crate::results::verdict::number;
@@ -12,9 +12,9 @@ use crate::results::verdict::number;
 const LINES: usize = 6;
 
 /// The lines, if an axis has releases.
-pub(super) fn lines(shown: &Shown<'_>) -> Option<Chart> {
-    let axis = releases(shown.batch)?;
-    let mut series = series(axis, shown);
+pub(super) fn lines(figure: &BatchFigure<'_>) -> Option<Chart> {
+    let axis = releases(figure.batch)?;
+    let mut series = series(axis, figure);
     let count = series.len();
     series.truncate(LINES);
     let known = |one: &Series| one.points.iter().filter(|point| point.1.is_some()).count();
@@ -25,7 +25,7 @@ pub(super) fn lines(shown: &Shown<'_>) -> Option<Chart> {
     let values = series.iter().map(|one| {
         let points = one.points.iter().zip(&axis.values);
         let points = points.filter_map(|((_, value), release)| {
-            let value = number::figure((*value)?, shown.unit);
+            let value = number::figure((*value)?, figure.unit);
             Some(format!("{release} {value}"))
         });
         format!("{}: {}", one.name, join(points, ", "))
@@ -33,13 +33,13 @@ pub(super) fn lines(shown: &Shown<'_>) -> Option<Chart> {
     let values = values.collect_vec();
     let lines = Lines {
         over: axis.name.clone(),
-        places: axis.values.clone(),
-        unit: shown.unit.to_owned(),
+        categories: axis.values.clone(),
+        unit: figure.unit.to_owned(),
         series,
         whiskers: "lowest and highest trial",
         ..Lines::default()
     };
-    Some(shown.chart(&what, values, Kind::Lines(lines)))
+    Some(figure.chart(&what, values, Kind::Lines(lines)))
 }
 
 /// The axis whose values are releases.
@@ -48,18 +48,18 @@ fn releases(batch: &BatchVerdict) -> Option<&BatchAxis> {
     axes.find(|axis| axis.values.iter().all(|value| is_release(value)))
 }
 
-fn series(axis: &BatchAxis, shown: &Shown<'_>) -> Vec<Series> {
+fn series(axis: &BatchAxis, figure: &BatchFigure<'_>) -> Vec<Series> {
     let mut all: IndexMap<String, Series> = IndexMap::new();
-    for cell in &shown.batch.cells {
+    for cell in &figure.batch.cells {
         let release = cell.axes.get(&axis.name);
         let at = release.and_then(|at| axis.values.iter().position(|value| value == at));
-        let (Some(at), Some(found)) = (at, shown.in_cell(cell)) else {
+        let (Some(at), Some(found)) = (at, figure.in_cell(cell)) else {
             continue;
         };
         let value = found.value;
         let line = |name: &String| Series {
             name: match name.as_str() {
-                "" => shown.figure.to_owned(),
+                "" => figure.figure.to_owned(),
                 name => name.to_owned(),
             },
             points: (0_u32..)

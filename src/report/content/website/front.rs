@@ -130,22 +130,22 @@ fn further(website: &Website<'_>) -> Vec<Block> {
     ]
 }
 
-/// What was found on GPUs or with a release.
+/// The numbers of runs on GPUs or with a release, and the newest verdicts.
 #[derive(Default)]
-struct Found {
+struct Tally {
     submissions: usize,
     runs: usize,
     newest: Vec<Outcome>,
 }
 
-/// Adds the columns of what was found: numbers of submissions, runs and newest verdicts.
-fn with_counts(table: Rows<(String, String, Found)>) -> Rows<(String, String, Found)> {
+/// Adds the columns of a tally: numbers of submissions, runs and newest verdicts.
+fn with_counts(table: Rows<(String, String, Tally)>) -> Rows<(String, String, Tally)> {
     let table = table
-        .number("submissions", |(.., found)| found.submissions.to_string())
-        .number("runs", |(.., found)| found.runs.to_string());
+        .number("submissions", |(.., tally)| tally.submissions.to_string())
+        .number("runs", |(.., tally)| tally.runs.to_string());
     Outcome::ALL.into_iter().fold(table, |table, outcome| {
-        table.number(outcome.word(), |(.., found)| {
-            let newest = found.newest.iter().filter(|one| **one == outcome);
+        table.number(outcome.word(), |(.., tally)| {
+            let newest = tally.newest.iter().filter(|one| **one == outcome);
             Some(newest.count())
                 .filter(|count| *count > 0)
                 .map_or(String::new(), |count| count.to_string())
@@ -154,25 +154,25 @@ fn with_counts(table: Rows<(String, String, Found)>) -> Rows<(String, String, Fo
 }
 
 fn by_gpu(website: &Website<'_>) -> Table {
-    let mut found: BTreeMap<&str, Found> = BTreeMap::new();
+    let mut tally: BTreeMap<&str, Tally> = BTreeMap::new();
     for group in &website.groups {
         let mut series: BTreeMap<&str, Vec<&Series<'_>>> = BTreeMap::new();
         for one in &group.series {
             series.entry(one.gpus).or_default().push(one);
         }
         for (gpus, series) in series {
-            let on = found.entry(gpus).or_default();
+            let on = tally.entry(gpus).or_default();
             on.submissions += 1;
             on.runs += series.iter().map(|one| one.rows.len()).sum::<usize>();
             let newest = series.iter().filter_map(|one| judged(&one.rows));
             on.newest.extend(newest.filter_map(|row| row.outcome));
         }
     }
-    let mut rows: Vec<_> = found.into_iter().collect();
+    let mut rows: Vec<_> = tally.into_iter().collect();
     rows.sort_by_cached_key(|(gpus, _)| natural(gpus));
-    let rows = rows.into_iter().map(|(gpus, found)| {
+    let rows = rows.into_iter().map(|(gpus, tally)| {
         let gpus = if gpus.is_empty() { "no GPU" } else { gpus };
-        (String::new(), cut(gpus), found)
+        (String::new(), cut(gpus), tally)
     });
     let table = Table::of("Newest verdicts by GPU", rows);
     with_counts(table.head("GPUs", |(_, gpus, _)| gpus.clone())).table()
@@ -180,10 +180,10 @@ fn by_gpu(website: &Website<'_>) -> Table {
 
 /// By release, each kind a group of rows.
 fn by_release(website: &Website<'_>) -> Table {
-    let mut found: BTreeMap<(releases::Kind<'_>, &str), Found> = BTreeMap::new();
+    let mut tally: BTreeMap<(releases::Kind<'_>, &str), Tally> = BTreeMap::new();
     for group in &website.groups {
         for kind in releases::OF_ALL {
-            let mut here: BTreeMap<&str, Found> = BTreeMap::new();
+            let mut here: BTreeMap<&str, Tally> = BTreeMap::new();
             for series in &group.series {
                 for (release, rows) in kind.divided(series) {
                     let with = here.entry(release).or_default();
@@ -193,19 +193,19 @@ fn by_release(website: &Website<'_>) -> Table {
                 }
             }
             for (release, here) in here {
-                let with = found.entry((kind, release)).or_default();
+                let with = tally.entry((kind, release)).or_default();
                 with.submissions += 1;
                 with.runs += here.runs;
                 with.newest.extend(here.newest);
             }
         }
     }
-    let mut rows: Vec<_> = found.into_iter().collect();
+    let mut rows: Vec<_> = tally.into_iter().collect();
     // The newest releases first, as far as their names tell.
     rows.sort_by_cached_key(|((kind, release), _)| (*kind, std::cmp::Reverse(natural(release))));
     let rows = rows
         .into_iter()
-        .map(|((kind, release), found)| (kind.name(), cut(release), found));
+        .map(|((kind, release), tally)| (kind.name(), cut(release), tally));
     let table = Table::of("Newest verdicts by release", rows);
     let table = with_counts(table.head("release", |(_, release, _)| release.clone()));
     table.grouped(|(kind, ..)| kind.clone()).table()

@@ -10,7 +10,7 @@ use jiff::{Span, Timestamp};
 use super::group::Group;
 use super::releases::{self, Kind};
 use crate::history::RunSummary;
-use crate::report::charts::{Chart, Place, of_history};
+use crate::report::charts::{CategoryResults, Chart, of_history};
 use crate::report::content::runs::{cut, ratio_of};
 use crate::results::verdict::Outcome;
 use retrial_readings::natural::natural;
@@ -50,10 +50,10 @@ fn over_time(group: &Group<'_>, rows: &[&RunSummary], unverified: bool) -> Vec<C
     }
     let names = periods.iter();
     let names = names.map(|start| start.strftime(period.name).to_string());
-    let found = found(rows, periods.len(), |row| {
+    let found = results_by_row(rows, periods.len(), |row| {
         let start = (period.start)(utc(row.began?));
-        let place = periods.binary_search(&start).ok()?;
-        Some((group.label(&row.choices(), &row.gpus), place))
+        let category = periods.binary_search(&start).ok()?;
+        Some((group.label(&row.choices(), &row.gpus), category))
     });
     let axis = match (first.date(), last.date()) {
         (first, last) if first == last => format!("{}, {first}", period.word),
@@ -82,10 +82,13 @@ fn over_releases(
         .sorted_by_cached_key(|release| natural(release))
         .collect_vec();
     releases.drain(..releases.len().saturating_sub(RELEASES));
-    let found = found(rows, releases.len(), |row| {
+    let found = results_by_row(rows, releases.len(), |row| {
         let release = kind.release(row)?;
-        let place = releases.iter().position(|one| *one == release)?;
-        Some((group.label(&releases::other_choices(row), &row.gpus), place))
+        let category = releases.iter().position(|one| *one == release)?;
+        Some((
+            group.label(&releases::other_choices(row), &row.gpus),
+            category,
+        ))
     });
     let names = releases.iter().map(|release| short(kind, release));
     let name = kind.name();
@@ -101,28 +104,28 @@ fn short(kind: Kind<'_>, release: &str) -> String {
     cut(name)
 }
 
-/// What was found in each row at each place, of the rows with the newest runs.
-fn found(
+/// The results of each row in each category of a chart, of the rows with the newest runs.
+fn results_by_row(
     rows: &[&RunSummary],
-    places: usize,
+    categories: usize,
     at: impl Fn(&RunSummary) -> Option<(String, usize)>,
-) -> Vec<(String, Vec<Place>)> {
-    let mut found: BTreeMap<String, (usize, Vec<Place>)> = BTreeMap::new();
+) -> Vec<(String, Vec<CategoryResults>)> {
+    let mut found: BTreeMap<String, (usize, Vec<CategoryResults>)> = BTreeMap::new();
     for (number, row) in rows.iter().enumerate() {
-        let (Some((label, place)), Some(outcome)) = (at(row), row.outcome) else {
+        let (Some((label, category)), Some(outcome)) = (at(row), row.outcome) else {
             continue;
         };
-        let empty = || (0, vec![Place::default(); places]);
+        let empty = || (0, vec![CategoryResults::default(); categories]);
         let (newest, all) = found.entry(label).or_insert_with(empty);
         *newest = number;
-        all[place].verdicts.push(outcome);
+        all[category].verdicts.push(outcome);
         let counts = |ratio: &f64| outcome < Outcome::Invalid && ratio.is_finite();
-        all[place].ratios.extend(ratio_of(row).filter(counts));
+        all[category].ratios.extend(ratio_of(row).filter(counts));
     }
     let shown = found.into_iter();
     let shown = shown.k_largest_by_key(ROWS, |(_, (newest, _))| *newest);
-    let shown = shown.map(|(label, (_, places))| (cut(&label), places));
-    let key = |(label, _): &(String, Vec<Place>)| natural(label);
+    let shown = shown.map(|(label, (_, categories))| (cut(&label), categories));
+    let key = |(label, _): &(String, Vec<CategoryResults>)| natural(label);
     shown.sorted_by_cached_key(key).collect()
 }
 
@@ -216,9 +219,9 @@ mod tests {
     ) {
         let start = jiff::civil::date(2026, 11, 20).at(0, 0, 0, 0);
         let all = (0..runs).map(|run| start + Span::new().minutes(run * minutes));
-        let (found, places) = period(&all.collect()).unwrap();
-        let name = places[0].strftime(found.name).to_string();
+        let (found, categories) = period(&all.collect()).unwrap();
+        let name = categories[0].strftime(found.name).to_string();
         assert_eq!((found.word, &*name), (word, first));
-        assert!(places.len() <= MOST);
+        assert!(categories.len() <= MOST);
     }
 }

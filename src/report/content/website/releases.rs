@@ -1,4 +1,4 @@
-//! The releases that runs can be told apart by: of software on the host, of the image, and variants that
+//! The releases by which runs differ: of software on the host, of the image, and variants that
 //! are releases.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -31,7 +31,7 @@ pub(super) fn page(website: &Website<'_>, at: usize) -> Page {
     blocks.extend(Section::of("History", Block::charts(charts)));
     let series = table(
         "Newest verdict by variant and GPUs",
-        group.series.iter().map(|series| Row {
+        group.series.iter().map(|series| VariantRuns {
             kind: String::new(),
             release: "",
             choices: &series.choices,
@@ -94,7 +94,7 @@ fn conclusion(group: &Group<'_>) -> Conclusion {
 }
 
 /// Runs of a variant on GPUs, perhaps with a release.
-struct Row<'a> {
+struct VariantRuns<'a> {
     kind: String,
     release: &'a str,
     choices: &'a str,
@@ -121,12 +121,12 @@ fn releases(group: &Group<'_>, is_noticed: bool) -> Vec<Block> {
     blocks
 }
 
-fn by_release<'a>(group: &'a Group<'a>) -> Vec<Row<'a>> {
+fn by_release<'a>(group: &'a Group<'a>) -> Vec<VariantRuns<'a>> {
     let mut all = Vec::new();
     for kind in Kind::that_differ(&group.rows) {
         let rows = group.series.iter().flat_map(|series: &Series<'a>| {
             let found = kind.divided(series).into_iter();
-            found.map(|(release, rows)| Row {
+            found.map(|(release, rows)| VariantRuns {
                 kind: kind.name(),
                 release,
                 choices: &series.choices,
@@ -149,9 +149,9 @@ fn by_release<'a>(group: &'a Group<'a>) -> Vec<Row<'a>> {
 
 fn table<'a>(
     caption: &str,
-    rows: impl IntoIterator<Item = Row<'a>>,
+    rows: impl IntoIterator<Item = VariantRuns<'a>>,
     is_noticed: bool,
-) -> Rows<Row<'a>> {
+) -> Rows<VariantRuns<'a>> {
     let table = Table::of(caption, rows)
         .head("release", |row| cut(row.release))
         .text("GPUs", |row| cut(row.gpus))
