@@ -182,24 +182,22 @@ impl Item {
 
     /// The same with a mark.
     #[must_use]
-    pub fn marked(self, mark: impl Into<Mark>) -> Self {
-        Self {
-            mark: Some(mark.into()),
-            ..self
-        }
+    pub fn marked(mut self, mark: impl Into<Mark>) -> Self {
+        self.mark = Some(mark.into());
+        self
     }
 
     /// The same with details, each with its label.
     #[must_use]
     pub fn detailed<L: Into<Line>, T: Into<Line>>(
-        self,
+        mut self,
         details: impl IntoIterator<Item = (L, T)>,
     ) -> Self {
         let details = details.into_iter();
-        Self {
-            details: details.map(|(l, t)| (l.into(), t.into())).collect(),
-            ..self
-        }
+        self.details = details
+            .map(|(label, text)| (label.into(), text.into()))
+            .collect();
+        self
     }
 }
 

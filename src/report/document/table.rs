@@ -88,29 +88,23 @@ impl Column {
 
     /// With a second line of its head.
     #[must_use]
-    pub fn noted(self, note: impl Into<Line>) -> Self {
-        Self {
-            note: note.into(),
-            ..self
-        }
+    pub fn noted(mut self, note: impl Into<Line>) -> Self {
+        self.note = note.into();
+        self
     }
 
     /// Below another column's cells if the table is too wide.
     #[must_use]
-    pub fn under(self, column: usize) -> Self {
-        Self {
-            under: Some(column),
-            ..self
-        }
+    pub fn under(mut self, column: usize) -> Self {
+        self.under = Some(column);
+        self
     }
 
     /// Omitted if the table is too wide.
     #[must_use]
-    pub fn spare(self, rank: u8) -> Self {
-        Self {
-            spare: Some(rank),
-            ..self
-        }
+    pub fn spare(mut self, rank: u8) -> Self {
+        self.spare = Some(rank);
+        self
     }
 
     /// The whole head on one line: `measured (unverified)`.

@@ -1,7 +1,8 @@
 //! The front page: all submissions with their newest verdict, changes, and verdicts by GPU and release. Very
 //! many submissions are on further pages.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use itertools::join;
@@ -9,6 +10,7 @@ use itertools::join;
 use super::group::{Group, Series, judged};
 use super::{FRONT, Page, Part, Website, changes, releases, tables};
 use crate::format;
+use crate::history::RunSummary;
 use crate::report::content::runs::cut;
 use crate::report::content::verdict;
 use crate::report::document::{Block, Cell, Document, Line, Rows, Section, Table, Text};
@@ -138,75 +140,71 @@ struct Tally {
     newest: Vec<Outcome>,
 }
 
-/// Adds the columns of a tally: numbers of submissions, runs and newest verdicts.
-fn with_counts(table: Rows<(String, String, Tally)>) -> Rows<(String, String, Tally)> {
-    let table = table
+/// A tally for each key by which runs are divided.
+fn tallies<'a, K: Ord + Copy, D: IntoIterator<Item = (K, Vec<&'a RunSummary>)>>(
+    website: &Website<'a>,
+    divided: impl Fn(&Series<'a>) -> D,
+) -> Vec<(K, Tally)> {
+    let mut tallies: BTreeMap<K, Tally> = BTreeMap::new();
+    for group in &website.groups {
+        let mut seen = BTreeSet::new();
+        for (key, rows) in group.series.iter().flat_map(&divided) {
+            let tally = tallies.entry(key).or_default();
+            tally.submissions += usize::from(seen.insert(key));
+            tally.runs += rows.len();
+            tally
+                .newest
+                .extend(judged(&rows).and_then(|row| row.outcome));
+        }
+    }
+    tallies.into_iter().collect()
+}
+
+/// A row for each tally, each with its kind and name.
+fn table<'a>(
+    caption: &str,
+    head: &str,
+    tallies: impl Iterator<Item = (String, &'a str, Tally)>,
+) -> Rows<(String, &'a str, Tally)> {
+    let table = Table::of(caption, tallies)
+        .head(head, |(_, name, _)| cut(name))
         .number("submissions", |(.., tally)| tally.submissions.to_string())
         .number("runs", |(.., tally)| tally.runs.to_string());
     Outcome::ALL.into_iter().fold(table, |table, outcome| {
         table.number(outcome.word(), |(.., tally)| {
             let newest = tally.newest.iter().filter(|one| **one == outcome);
-            Some(newest.count())
-                .filter(|count| *count > 0)
-                .map_or(String::new(), |count| count.to_string())
+            match newest.count() {
+                0 => String::new(),
+                count => count.to_string(),
+            }
         })
     })
 }
 
 fn by_gpu(website: &Website<'_>) -> Table {
-    let mut tally: BTreeMap<&str, Tally> = BTreeMap::new();
-    for group in &website.groups {
-        let mut series: BTreeMap<&str, Vec<&Series<'_>>> = BTreeMap::new();
-        for one in &group.series {
-            series.entry(one.gpus).or_default().push(one);
-        }
-        for (gpus, series) in series {
-            let on = tally.entry(gpus).or_default();
-            on.submissions += 1;
-            on.runs += series.iter().map(|one| one.rows.len()).sum::<usize>();
-            let newest = series.iter().filter_map(|one| judged(&one.rows));
-            on.newest.extend(newest.filter_map(|row| row.outcome));
-        }
-    }
-    let mut rows: Vec<_> = tally.into_iter().collect();
+    let mut rows = tallies(website, |series| [(series.gpus, series.rows.clone())]);
     rows.sort_by_cached_key(|(gpus, _)| natural(gpus));
     let rows = rows.into_iter().map(|(gpus, tally)| {
         let gpus = if gpus.is_empty() { "no GPU" } else { gpus };
-        (String::new(), cut(gpus), tally)
+        (String::new(), gpus, tally)
     });
-    let table = Table::of("Newest verdicts by GPU", rows);
-    with_counts(table.head("GPUs", |(_, gpus, _)| gpus.clone())).table()
+    table("Newest verdicts by GPU", "GPUs", rows).table()
 }
 
 /// By release, each kind a group of rows.
 fn by_release(website: &Website<'_>) -> Table {
-    let mut tally: BTreeMap<(releases::Kind<'_>, &str), Tally> = BTreeMap::new();
-    for group in &website.groups {
-        for kind in releases::OF_ALL {
-            let mut here: BTreeMap<&str, Tally> = BTreeMap::new();
-            for series in &group.series {
-                for (release, rows) in kind.divided(series) {
-                    let with = here.entry(release).or_default();
-                    with.runs += rows.len();
-                    with.newest
-                        .extend(judged(&rows).and_then(|row| row.outcome));
-                }
-            }
-            for (release, here) in here {
-                let with = tally.entry((kind, release)).or_default();
-                with.submissions += 1;
-                with.runs += here.runs;
-                with.newest.extend(here.newest);
-            }
-        }
-    }
-    let mut rows: Vec<_> = tally.into_iter().collect();
+    let mut rows = tallies(website, |series| {
+        let kinds = releases::OF_ALL.into_iter();
+        let releases = kinds.flat_map(|kind| {
+            let divided = kind.divided(series).into_iter();
+            divided.map(move |(release, rows)| ((kind, release), rows))
+        });
+        releases.collect::<Vec<_>>()
+    });
     // The newest releases first, as far as their names tell.
-    rows.sort_by_cached_key(|((kind, release), _)| (*kind, std::cmp::Reverse(natural(release))));
-    let rows = rows
-        .into_iter()
-        .map(|((kind, release), tally)| (kind.name(), cut(release), tally));
-    let table = Table::of("Newest verdicts by release", rows);
-    let table = with_counts(table.head("release", |(_, release, _)| release.clone()));
+    rows.sort_by_cached_key(|((kind, release), _)| (*kind, Reverse(natural(release))));
+    let rows = rows.into_iter();
+    let rows = rows.map(|((kind, release), tally)| (kind.name(), release, tally));
+    let table = table("Newest verdicts by release", "release", rows);
     table.grouped(|(kind, ..)| kind.clone()).table()
 }
