@@ -136,7 +136,7 @@ pub fn print(global: &GlobalOptions, entry: &Entry<'_>) {
 /// Prints verdicts as one document for CI, if that is asked.
 pub fn print_for_ci(global: &GlobalOptions, verdicts: &[Entry<'_>]) -> bool {
     let text = match global.output {
-        Output::Junit => report::junit::render(&content::suites::verdicts(verdicts)),
+        Output::Junit => report::junit::verdicts(verdicts),
         Output::Markdown => report::markdown::render(&content::verdict::documents(verdicts)),
         Output::Text | Output::Json | Output::Html | Output::Csv => return false,
     };

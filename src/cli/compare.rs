@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::app::failure::Failure;
 use crate::app::options::{CompareRequest, GlobalOptions, Output};
 use crate::app::{compare, terminal};
-use crate::report::content::{Detail, comparison as content, suites};
+use crate::report::content::{Detail, comparison as content};
 use crate::report::{junit, markdown};
 use crate::results::verdict::ExitCode;
 use crate::results::verdict::comparison::Comparison;
@@ -32,7 +32,7 @@ pub fn compare(global: &GlobalOptions, request: &CompareRequest) -> Result<ExitC
 fn print(global: &GlobalOptions, comparisons: &[Comparison], json: &impl Serialize) {
     match global.output {
         Output::Json => terminal::print_json(json),
-        Output::Junit => terminal::print(&junit::render(&suites::comparisons(comparisons))),
+        Output::Junit => terminal::print(&junit::comparisons(comparisons)),
         Output::Markdown => {
             let document = content::documents(comparisons, Detail::Brief);
             terminal::print(&markdown::render(&document));

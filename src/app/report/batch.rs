@@ -11,7 +11,7 @@ use crate::plan::{Plan, shell};
 use crate::report::charts::{self, Chart};
 use crate::report::content::page::{self, Environments, Page};
 use crate::report::content::subject::Subject;
-use crate::report::content::{self, suites, trials};
+use crate::report::content::{self, trials};
 use crate::report::document::Block;
 use crate::report::{Entry, html, junit, markdown, terminal as text};
 use crate::results::evidence::environment;
@@ -144,7 +144,7 @@ impl Report for Batch<'_> {
                 });
                 trials::head() + &rows.collect::<String>()
             }
-            Output::Junit => junit::render(&suites::batch(verdict, &self.entries())),
+            Output::Junit => junit::batch(verdict, &self.entries()),
             Output::Markdown => markdown::render(&document("", &self.entries())),
         })
     }

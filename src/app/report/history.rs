@@ -11,7 +11,7 @@ use crate::app::options::{GlobalOptions, Output, ReportRequest};
 use crate::app::{runs, terminal};
 use crate::history::{RunState, RunSummary};
 use crate::report::content::history::{self, RunsPage};
-use crate::report::content::{runs as listed, suites, trials};
+use crate::report::content::{runs as listed, trials};
 use crate::report::{Entry, html, junit, markdown, terminal as text};
 use crate::results::verdict::Verdict;
 use crate::store::RunDirectory;
@@ -83,7 +83,7 @@ fn junit(rows: &[RunSummary]) -> String {
         let reason = reason.unwrap_or_else(|| row.state().to_owned());
         (row.id.as_str(), reason)
     });
-    junit::render(&suites::history(&entries, without))
+    junit::history(&entries, without)
 }
 
 /// Every trial of every run that has a verdict.

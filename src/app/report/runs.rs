@@ -12,7 +12,7 @@ use crate::plan::{Plan, shell};
 use crate::report::charts::{self, Chart};
 use crate::report::content::page::{self, Page};
 use crate::report::content::subject::Subject;
-use crate::report::content::{self, Detail, suites, trials};
+use crate::report::content::{self, Detail, trials};
 use crate::report::document::Block;
 use crate::report::{Entry, html, json, junit, markdown, terminal as text};
 use crate::results::evidence::{environment, telemetry};
@@ -159,7 +159,7 @@ impl Report for Runs<'_> {
                 let rows = rows.map(|one| trials::rows(&one.verdict, |_| one.name.clone()));
                 trials::head() + &rows.collect::<String>()
             }
-            Output::Junit => junit::render(&suites::verdicts(&entries)),
+            Output::Junit => junit::verdicts(&entries),
             Output::Markdown => {
                 let mut document = content::verdict::documents(&entries);
                 let compared = self.comparison.iter();

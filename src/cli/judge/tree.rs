@@ -4,7 +4,6 @@ use crate::app::failure::Failure;
 use crate::app::judge::Trees;
 use crate::app::options::{GlobalOptions, JudgeRequest, Output};
 use crate::app::{judge, terminal};
-use crate::report::content::suites;
 use crate::report::content::tree::{self as content, Style, Tree, TreeVerdict};
 use crate::report::{Entry, junit, markdown};
 use crate::results::evidence::tree::{Fault, Judged};
@@ -56,7 +55,7 @@ impl Printer {
             Output::Text | Output::Html | Output::Csv => {
                 return terminal::show_blocks(&self.tree.end(faults));
             }
-            Output::Junit => junit::render(&suites::tree(&self.entries(), faults)),
+            Output::Junit => junit::tree(&self.entries(), faults),
             Output::Markdown => markdown::render(&content::document(&self.entries(), faults)),
             Output::Json => return terminal::print_json(&self.json(faults.to_vec())),
         };

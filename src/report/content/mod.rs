@@ -17,7 +17,6 @@ pub mod page;
 pub mod runs;
 mod search;
 pub mod subject;
-pub mod suites;
 pub mod tree;
 pub mod trials;
 pub mod verdict;
