@@ -46,7 +46,7 @@ pub fn batch_verdict() -> String {
     written::<BatchVerdict>("Retrial verdict on a batch")
 }
 
-/// Of what was found of a run's archive.
+/// Of the verification of a run's archive.
 #[must_use]
 pub fn verification() -> String {
     written::<Verification>("Retrial verification")

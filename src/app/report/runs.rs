@@ -1,4 +1,4 @@
-//! Runs with all that their directories tell, and folders of results.
+//! Runs with everything that is in their directories, and folders of results.
 
 use std::path::Path;
 
@@ -45,7 +45,7 @@ struct Results {
     run: Option<Run>,
 }
 
-/// What only a run's directory tells.
+/// What is in a run's directory besides its evidence.
 struct Run {
     directory: RunDirectory,
     /// It is in an archive: nothing of it can be linked to.

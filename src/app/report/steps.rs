@@ -7,7 +7,7 @@ use crate::report::content::subject::Step;
 use crate::store::RunDirectory;
 use crate::store::journal::{Event, What};
 
-/// The steps in their order; a log's path is told from the page's directory, where that is known.
+/// The steps in their order; a log's path is relative to the page's directory, if that is known.
 pub fn of(
     plan: &Plan,
     events: &[Event],

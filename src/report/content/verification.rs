@@ -1,4 +1,4 @@
-//! What was found of a bundle: who signed it, whether its files are those that were signed, and what its logs say.
+//! The verification of a bundle: who signed it, whether its files are those that were signed, and what its logs say.
 
 use super::marks;
 use crate::bundle::verification::{
@@ -10,7 +10,7 @@ use crate::results::verdict::ExitCode;
 
 const OPEN: Mark = Mark::new(Tone::Open, "?");
 
-/// What was found of a bundle.
+/// The verification of a bundle.
 #[must_use]
 pub fn document(verification: &Verification) -> Document {
     let mut blocks = Vec::new();

@@ -33,7 +33,7 @@ pub struct Lines {
     state: BatchState,
     /// Trial runs that ended before, and whose results count.
     reused: BTreeSet<usize>,
-    /// Reasons that have been reported: a host that fails, fails run after run.
+    /// Reasons that were reported before: a host that fails, fails run after run.
     reported: BTreeSet<String>,
     /// How long a run of each cell takes, by earlier runs or its recipe.
     expected: BTreeMap<usize, Estimate>,

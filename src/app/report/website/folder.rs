@@ -15,7 +15,7 @@ use crate::store::run_directory::write_atomically;
 
 /// The list of a website's files.
 const LIST: &str = "retrial-website.json";
-/// The most bytes of a file that is compared; a larger one is none of ours.
+/// The most bytes of a file that is compared; retrial writes no larger one.
 const LARGEST: u64 = 16 << 20;
 
 /// The directory of a website, and a lock on it: two processes would write the same files.
@@ -80,8 +80,8 @@ impl Folder {
         &self.path
     }
 
-    /// Writes the files whose text changes, and removes those that are no more. A kill leaves files of before
-    /// and after, each whole and listed.
+    /// Writes the files whose text changes, and removes those that are no longer part of the website. A kill
+    /// leaves files of before and after, each whole and listed.
     pub fn write(
         &self,
         names: &[&str],
@@ -153,7 +153,7 @@ impl Folder {
     }
 }
 
-/// The files that a website lists. Names that lead elsewhere are not believed.
+/// The files that a website lists. A list with names outside its directory is refused.
 fn known(path: &Path) -> Result<BTreeSet<String>, Failure> {
     let bytes = read_beneath(path, Path::new(LIST), LARGEST)?;
     let list: Option<List> = serde_json::from_slice(&bytes).ok();

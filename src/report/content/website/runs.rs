@@ -23,7 +23,7 @@ const PART_BYTES: usize = 220_000;
 
 type Property = (&'static str, fn(&RunSummary) -> String);
 
-/// Properties that are said once if all runs of a page have them in common.
+/// Properties that are listed once if all runs of a page have them in common.
 const PROPERTIES: [Property; 6] = [
     ("GPUs", |row| runs::cut(&row.gpus)),
     ("variant", |row| runs::cut(&row.choices())),
