@@ -17,7 +17,7 @@ pub fn note(plan: &mut Plan, recipe: &Recipe) {
 
 /// Models in directories.
 fn models(plan: &Plan, recipe: &Recipe) -> impl Iterator<Item = Check> {
-    let scope = Scope::of(recipe);
+    let scope = recipe.scope();
     recipe.models.iter().filter_map(move |(name, model)| {
         let ModelSource::Path(path) = &model.source else {
             return None;

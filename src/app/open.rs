@@ -173,7 +173,7 @@ pub fn directory(
         return Ok(Some(directory.display().to_string()));
     }
     let recipe = &opened.resolved.recipe;
-    let scope = Scope::of(recipe);
+    let scope = recipe.scope();
     let beside = |mount: &MountRequest| {
         render(&mount.source, &scope).is_ok_and(|source| !source.starts_with('/'))
     };

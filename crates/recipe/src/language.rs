@@ -11,13 +11,6 @@ use crate::expression;
 use crate::keys::{RESERVED, TOP_ONLY, recipe};
 use crate::names::{Names, evaluate};
 
-/// Expressions of commands, environment, mounts and paths: they may name the host's GPUs and the
-/// models' commits besides what the recipe itself defines.
-pub const RUN: Scope = Scope(1);
-
-/// Expressions of a measurement: they may name its scenario, mode and trial, too.
-pub const MEASUREMENT: Scope = Scope(2);
-
 /// The language of one recipe or template.
 pub struct RecipeLanguage<'a> {
     /// What its expressions may name.

@@ -5,18 +5,17 @@
 //! declares its keys as well (`object!`): the check, the JSON schema, the defaults and the reading
 //! derive from it.
 
-use retrial_document::{Field, FieldType as T, Node, Word, object, word};
+use retrial_document::{FieldType as T, Node, Word, object, word};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::expression::Scope;
 use crate::formats;
-use crate::keys::PARAM;
-use crate::language::RUN;
 
+mod command;
 mod container;
 mod download;
 mod failure;
@@ -25,10 +24,13 @@ mod host;
 mod image;
 mod judge;
 mod measurement;
+mod mode;
 mod nodes;
+mod params;
 mod services;
 mod steps;
 
+pub use command::CommandOptions;
 pub use container::{Container, Entrypoint, GpuAccess, MountRequest};
 pub use download::Download;
 pub use failure::{FailurePattern, Progress};
@@ -40,37 +42,20 @@ pub use host::{GpuRequest, GpuVendor, Requires};
 pub use image::{Image, ImageBuild};
 pub use judge::{InvalidMarker, InvalidSign, JudgeRules};
 pub use measurement::{
-    MOST_WARMUP, Measurement, MeasurementCommand, Mode, Scenario, Trials, loadgen_name,
+    MOST_WARMUP, Measurement, MeasurementCommand, Scenario, Trials, loadgen_name,
 };
+pub use mode::Mode;
 pub use nodes::{Nodes, Placement};
 pub use services::{
     OwnContainer, Ready, ReadyWhen, SHARED_NETWORK, Service, ServiceScope, StopRule, StopSignal,
 };
 pub use steps::{
-    CacheRequest, CachedFile, CommandOptions, Companion, CopyFromImage, Model, ModelSource, Place,
-    Setup, SharedCommand,
+    CacheRequest, CachedFile, Companion, CopyFromImage, Model, ModelSource, Place, Setup,
+    SharedCommand,
 };
 
+pub use crate::expression::{ParamValue, Template};
 pub use retrial_document::Ordered;
-
-/// Text in which expressions (`${{ params.x }}`) may stand.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Template(pub String);
-
-impl Field for Template {
-    const TYPE: T = T::Template(RUN, formats::FILLED);
-
-    fn read(node: &Node, _: &T) -> Option<Self> {
-        Some(Self(node.text()?.to_owned()))
-    }
-}
-
-impl fmt::Display for Template {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
 
 /// Whether a revision of the hub is a commit, which nobody can move.
 #[must_use]
@@ -113,7 +98,7 @@ object! {
         /// What was published.
         submission: Submission [required],
         /// Values that a user may set with `--set name=value`, named in expressions as `params.name`.
-        params: BTreeMap<String, ParamValue> [read = nothing] = T::Map(formats::NAME, &T::Object(&PARAM)),
+        params: BTreeMap<String, ParamValue> [read = nothing] = T::Map(formats::NAME, &T::Object(&params::PARAM)),
         /// Overlays on this recipe, by axis and value: {rocm: {"7.1.1": {image: …}}}.
         #[serde(skip)]
         variants: () [read = nothing] = T::Map(formats::NAME, &T::Map(formats::FILLED, &T::Overlay)),
@@ -147,7 +132,7 @@ object! {
         services: Ordered<Service>,
         /// Patterns of failures for all measurements and services that have no `fail_on` of their own.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        fail_on: Vec<FailurePattern> = T::List(&FailurePattern::TYPE, 0),
+        fail_on: Vec<FailurePattern>,
         /// The limit on dead child processes for all measurements and services that have no `dead_child` of their own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         dead_child: Option<Duration>,
@@ -160,6 +145,19 @@ object! {
         judge: JudgeRules,
         /// Environment variables of the host that commands may use: `HF_TOKEN` only; others are given with `--secret`.
         secrets: Vec<String> = T::List(&T::Text(formats::FILLED), 0),
+    }
+}
+
+impl Recipe {
+    /// Returns what the recipe itself defines for expressions: params, variants, the number of GPUs that it asks for.
+    #[must_use]
+    pub fn scope(&self) -> Scope {
+        Scope {
+            params: self.params.clone(),
+            variant: self.variant.clone(),
+            gpus: self.requires.gpus.as_ref().map(|gpus| gpus.count),
+            ..Scope::default()
+        }
     }
 }
 
@@ -204,25 +202,3 @@ const DIVISIONS: &[Word] = &[
     word("open", "Another model or other rules."),
     word("network", "Closed, with queries over a network."),
 ];
-
-/// The value of a parameter.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum ParamValue {
-    /// `bool`
-    Bool(bool),
-    /// `int`
-    Int(i64),
-    /// `string`, `path` and `enum`
-    Text(String),
-}
-
-impl fmt::Display for ParamValue {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bool(value) => value.fmt(formatter),
-            Self::Int(value) => value.fmt(formatter),
-            Self::Text(value) => value.fmt(formatter),
-        }
-    }
-}

@@ -4,8 +4,7 @@
 use retrial_document::{Diagnostic, Diagnostics, Node, Scalar, Span, Value, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::expression::{self, Scope};
-use super::model::ParamValue;
+use super::expression::{self, ParamValue, Scope, Template};
 use crate::formats;
 
 /// A param's declaration.
@@ -289,7 +288,7 @@ pub fn evaluate(scalar: &Scalar, scope: &Scope) -> Result<Scalar, String> {
             expression::evaluate(&text[only.inner.clone()], scope)
         }
         _ => {
-            let template = super::model::Template(text.clone());
+            let template = Template(text.clone());
             let text = expression::render(&template, scope).map_err(|error| error.message)?;
             Ok(Scalar { text, plain: false })
         }

@@ -2,8 +2,8 @@
 
 use retrial_document::{Diagnostics, Scalar, Scope, Span, did_you_mean, nearest};
 
-use crate::expression;
-use crate::language::{MEASUREMENT, RUN, RecipeLanguage};
+use crate::expression::{self, MEASUREMENT, RUN};
+use crate::language::RecipeLanguage;
 
 impl RecipeLanguage<'_> {
     /// Checks the names in a scalar's expressions. Whether they can be evaluated already.

@@ -238,7 +238,7 @@ impl Builder<'_> {
     }
 
     fn scope(&self) -> Scope {
-        let mut scope = Scope::of(self.recipe);
+        let mut scope = self.recipe.scope();
         for (name, model) in &self.recipe.models {
             if let ModelSource::Hub { revision, .. } = &model.source {
                 if is_commit(revision) {

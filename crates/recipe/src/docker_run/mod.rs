@@ -16,6 +16,7 @@ mod mounts;
 mod nodes;
 mod parts;
 mod secret;
+mod surroundings;
 mod text;
 mod translate;
 mod words;
@@ -24,34 +25,9 @@ pub use error::DockerRunError;
 pub use flags::{FLAGS, Flag, Treatment};
 pub use line::{Given, Line, line};
 pub use nodes::{list, map, plain, text as text_node};
+pub use surroundings::{Nothing, Surroundings};
+pub use text::Draft;
 pub use words::{Piece, Word, commands};
-
-use retrial_document::Node;
-
-/// What the shell in which the guide is followed knows.
-pub trait Surroundings {
-    /// The value of an environment variable.
-    fn variable(&self, name: &str) -> Option<String>;
-    /// The text of a file, for `--env-file`; or why it cannot be read.
-    ///
-    /// # Errors
-    /// A sentence.
-    fn file(&self, path: &str) -> Result<String, String>;
-}
-
-/// A shell that knows nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Nothing;
-
-impl Surroundings for Nothing {
-    fn variable(&self, _name: &str) -> Option<String> {
-        None
-    }
-
-    fn file(&self, _path: &str) -> Result<String, String> {
-        Err("there are no files here".to_owned())
-    }
-}
 
 /// A recipe, and its differences from the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,19 +36,6 @@ pub struct Reading {
     pub recipe: String,
     /// Differences from the command line, a line each.
     pub notes: Vec<String>,
-}
-
-/// What a `docker run` says of a recipe, to be written together with what it does not say.
-#[derive(Debug, Clone)]
-pub struct Draft {
-    /// Differences from the command line, a line each.
-    pub notes: Vec<String>,
-    /// The image's reference.
-    pub image: String,
-    /// Keys of a recipe: params, container, secrets, setup.
-    pub keys: Vec<(&'static str, Node)>,
-    /// The command that is measured, with its further keys, where the block has one.
-    pub measured: Option<Vec<(&'static str, Node)>>,
 }
 
 /// Reads the block of a guide that has a `docker run` in it, for a recipe that says more.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::Surroundings;
 use super::error::DockerRunError;
 use super::nodes::{list, map, plain, text};
 use super::secret::{is_secret, token_in};
+use super::surroundings::Surroundings;
 use super::words::{Piece, Word};
 use crate::model::Container;
 use crate::quote::quote;

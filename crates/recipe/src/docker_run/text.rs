@@ -4,10 +4,22 @@ use std::fmt::Write as _;
 
 use retrial_document::{Keys as _, Node, to_yaml};
 
-use super::Draft;
 use super::nodes::{list, map, plain, text};
 use super::parts::{Param, Parts, Step};
 use crate::model::Recipe;
+
+/// What a `docker run` says of a recipe, to be written together with what it does not say.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    /// Differences from the command line, a line each.
+    pub notes: Vec<String>,
+    /// The image's reference.
+    pub image: String,
+    /// Keys of a recipe: params, container, secrets, setup.
+    pub keys: Vec<(&'static str, Node)>,
+    /// The command that is measured, with its further keys, where the block has one.
+    pub measured: Option<Vec<(&'static str, Node)>>,
+}
 
 /// The command of a block that does not say what is measured.
 const NOTHING: &str = "echo 'write the command that the guide runs in the container' >&2\nexit 1\n";

@@ -1,6 +1,5 @@
 //! Flags as keys of a recipe.
 
-use super::Surroundings;
 use super::error::DockerRunError;
 use super::flags::Treatment;
 use super::guide::Guide;
@@ -9,6 +8,7 @@ use super::mounts;
 use super::nodes::{map, plain, text};
 use super::parts::{Parts, Step};
 use super::secret::is_secret;
+use super::surroundings::Surroundings;
 use super::words::{Word, is_name};
 use retrial_document::{Node, Units, measures};
 

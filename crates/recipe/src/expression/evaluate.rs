@@ -1,10 +1,9 @@
 //! The value of one expression, and the names in it.
 
-use minijinja::value::ValueKind;
-use minijinja::{Environment, Expression, UndefinedBehavior, Value};
+use minijinja::{Environment, Expression, UndefinedBehavior};
 use retrial_document::Scalar;
 
-use super::Scope;
+use super::scope::{Scope, scalar};
 
 /// Returns the value of an expression, or what is wrong with it. One of text is not plain.
 pub(crate) fn evaluate(expression: &str, scope: &Scope) -> Result<Scalar, String> {
@@ -16,7 +15,7 @@ pub(crate) fn evaluate(expression: &str, scope: &Scope) -> Result<Scalar, String
     }
     let environment = environment();
     let value = compile(&environment, trimmed)?.eval(scope.context());
-    read(&value.map_err(|error| describe(&error))?)
+    scalar(&value.map_err(|error| describe(&error))?)
 }
 
 /// Returns the names in an expression in their order, or what is wrong with it. Needs no values.
@@ -80,28 +79,4 @@ fn describe(error: &minijinja::Error) -> String {
         Some(detail) => format!("{}: {detail}", error.kind()),
         None => error.kind().to_string(),
     }
-}
-
-fn read(value: &Value) -> Result<Scalar, String> {
-    let plain = match value.kind() {
-        ValueKind::Bool => true,
-        ValueKind::Number => {
-            let text = match i64::try_from(value.clone()) {
-                Ok(integer) => integer.to_string(),
-                Err(_) => f64::try_from(value.clone())
-                    .map_err(|error| error.to_string())?
-                    .to_string(),
-            };
-            return Ok(Scalar { text, plain: true });
-        }
-        ValueKind::String => false,
-        ValueKind::Undefined => return Err("it evaluates to an undefined value".into()),
-        kind => {
-            return Err(format!(
-                "it evaluates to a {kind}, not to text, a number or a boolean"
-            ));
-        }
-    };
-    let text = value.to_string();
-    Ok(Scalar { text, plain })
 }

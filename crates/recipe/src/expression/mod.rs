@@ -7,12 +7,12 @@
 mod evaluate;
 mod scan;
 mod scope;
+mod template;
 
 pub(crate) use evaluate::{evaluate, references};
 pub(crate) use scan::scan;
-pub use scope::{NodeScope, Scope};
-
-use super::model::Template;
+pub use scope::{NodeScope, ParamValue, Scope};
+pub use template::{MEASUREMENT, RUN, Template};
 
 /// An expression that cannot be evaluated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,8 +67,8 @@ fn is_late(expression: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::model::{Mode, ParamValue};
     use super::*;
+    use crate::model::Mode;
 
     fn scope() -> Scope {
         Scope {

@@ -2,11 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use minijinja::Value;
+use minijinja::value::ValueKind;
+use minijinja::{Value, context};
 use retrial_document::Scalar;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Mode, ParamValue, Recipe};
+use crate::model::Mode;
+
+/// The value of a param.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
+#[serde(untagged)]
+pub enum ParamValue {
+    /// `bool`
+    #[strum(to_string = "{0}")]
+    Bool(bool),
+    /// `int`
+    #[strum(to_string = "{0}")]
+    Int(i64),
+    /// `string`, `path` and `enum`
+    #[strum(to_string = "{0}")]
+    Text(String),
+}
 
 /// The values that expressions may name. What is `None` is not defined.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -77,96 +93,70 @@ pub(super) fn is_late(path: &str) -> bool {
 }
 
 impl Scope {
-    /// What a recipe itself defines: params, variants, the number of GPUs that it asks for.
-    #[must_use]
-    pub fn of(recipe: &Recipe) -> Self {
-        Self {
-            params: recipe.params.clone(),
-            variant: recipe.variant.clone(),
-            gpus: recipe.requires.gpus.as_ref().map(|gpus| gpus.count),
-            ..Self::default()
-        }
-    }
-
-    /// The value of a path, for example `params.results`.
+    /// The value of a path, for example `params.results`. A name may have dots and hyphens.
     pub(super) fn get(&self, path: &str) -> Option<Scalar> {
-        let text = |text: String| Scalar { text, plain: false };
-        let number = |number: u32| Scalar {
-            text: number.to_string(),
-            plain: true,
-        };
+        let later = |name: &str| self.models_later.get(name).map(Value::from);
         let (root, rest) = path.split_once('.').unwrap_or((path, ""));
-        match (root, rest) {
-            ("scenario", "") => self.scenario.clone().map(text),
-            ("mode", "") => self.mode.map(|mode| text(mode.to_string())),
-            ("trial", "") => self.trial.map(number),
-            ("gpus", "count") => self.gpus.map(number),
-            ("nodes", "count") => self.node.as_ref().map(|node| number(node.count)),
-            ("nodes", "gpus") => self.node.as_ref().map(|node| number(node.all_gpus)),
-            ("node", "gpus") => self.node.as_ref().map(|node| number(node.gpus)),
-            ("node", "name") => self.node.as_ref().map(|node| text(node.name.clone())),
-            ("head", "address") => self.node.as_ref().map(|node| text(node.head.clone())),
-            ("params", name) => self.params.get(name).map(|value| Scalar {
-                text: value.to_string(),
-                plain: !matches!(value, ParamValue::Text(_)),
-            }),
-            ("variant", axis) => self.variant.get(axis).cloned().map(text),
+        let values = self.context().get_attr(root).ok()?;
+        let value = match (root, rest) {
+            (_, "") => values,
             ("models", rest) => {
                 let name = rest.strip_suffix(".commit")?;
-                let commit = self.models.get(name).or(self.models_later.get(name));
-                commit.cloned().map(text)
+                let model = values.get_item(&name.into()).ok()?;
+                let commit = model.get_attr("commit").ok();
+                commit.or_else(|| later(name))?
             }
-            _ => None,
-        }
+            (_, name) => values.get_item(&name.into()).ok()?,
+        };
+        scalar(&value).ok()
     }
 
     /// As minijinja wants it.
     pub(super) fn context(&self) -> Value {
-        let params = self.params.iter().map(|(name, value)| {
-            let value = match value {
-                ParamValue::Bool(value) => Value::from(*value),
-                ParamValue::Int(value) => Value::from(*value),
-                ParamValue::Text(value) => Value::from(value.as_str()),
-            };
-            (name.as_str(), value)
+        let params = self.params.iter().map(|(name, value)| match value {
+            ParamValue::Bool(value) => (name.as_str(), Value::from(*value)),
+            ParamValue::Int(value) => (name.as_str(), Value::from(*value)),
+            ParamValue::Text(value) => (name.as_str(), Value::from(value)),
         });
-        let text = |(name, value): (&String, &String)| (name.clone(), Value::from(value.as_str()));
-        let model = |(name, commit): (&String, &String)| {
-            let commit = Value::from(commit.as_str());
-            (name.clone(), Value::from_pairs([("commit", commit)]))
-        };
-        let mut pairs = vec![
-            ("params", Value::from_pairs(params)),
-            ("variant", Value::from_pairs(self.variant.iter().map(text))),
-            ("models", Value::from_pairs(self.models.iter().map(model))),
+        let variant = self.variant.iter();
+        let variant = variant.map(|(axis, value)| (axis.as_str(), value.as_str()));
+        let models = self.models.iter();
+        let models = models.map(|(name, commit)| (name.as_str(), context! { commit }));
+        let node = self.node.as_ref();
+        let values = [
+            ("params", Some(Value::from_pairs(params))),
+            ("variant", Some(Value::from_pairs(variant))),
+            ("models", Some(Value::from_pairs(models))),
+            ("gpus", self.gpus.map(|count| context! { count })),
+            ("node", node.map(|node| context! { name => &node.name, gpus => node.gpus })),
+            ("head", node.map(|node| context! { address => &node.head })),
+            ("nodes", node.map(|node| context! { count => node.count, gpus => node.all_gpus })),
+            ("scenario", self.scenario.as_deref().map(Value::from)),
+            ("mode", self.mode.map(|mode| Value::from(mode.to_string()))),
+            ("trial", self.trial.map(Value::from)),
         ];
-        if let Some(count) = self.gpus {
-            pairs.push(("gpus", Value::from_pairs([("count", Value::from(count))])));
-        }
-        if let Some(node) = &self.node {
-            let pair = |name: &'static str, value: Value| (name, value);
-            let of_node = [
-                pair("name", Value::from(node.name.as_str())),
-                pair("gpus", Value::from(node.gpus)),
-            ];
-            let of_head = [pair("address", Value::from(node.head.as_str()))];
-            pairs.push(("node", Value::from_pairs(of_node)));
-            let of_all = [
-                pair("count", Value::from(node.count)),
-                pair("gpus", Value::from(node.all_gpus)),
-            ];
-            pairs.push(("head", Value::from_pairs(of_head)));
-            pairs.push(("nodes", Value::from_pairs(of_all)));
-        }
-        if let Some(scenario) = &self.scenario {
-            pairs.push(("scenario", Value::from(scenario.as_str())));
-        }
-        if let Some(mode) = self.mode {
-            pairs.push(("mode", Value::from(mode.to_string())));
-        }
-        if let Some(trial) = self.trial {
-            pairs.push(("trial", Value::from(trial)));
-        }
-        Value::from_pairs(pairs)
+        let known = values.into_iter();
+        Value::from_pairs(known.filter_map(|(name, value)| Some((name, value?))))
     }
+}
+
+/// Returns a value as it would be written in a recipe.
+pub(super) fn scalar(value: &Value) -> Result<Scalar, String> {
+    let text = match value.kind() {
+        ValueKind::Bool | ValueKind::String => value.to_string(),
+        ValueKind::Number => match i64::try_from(value.clone()) {
+            Ok(integer) => integer.to_string(),
+            Err(_) => f64::try_from(value.clone())
+                .map_err(|error| error.to_string())?
+                .to_string(),
+        },
+        ValueKind::Undefined => return Err("it evaluates to an undefined value".into()),
+        kind => {
+            return Err(format!(
+                "it evaluates to a {kind}, not to text, a number or a boolean"
+            ));
+        }
+    };
+    let plain = value.kind() != ValueKind::String;
+    Ok(Scalar { text, plain })
 }

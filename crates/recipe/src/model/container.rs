@@ -1,14 +1,13 @@
 //! How a recipe wants its container made.
 
-use retrial_document::{Field, FieldType as T, Node, Units, object, words};
+use retrial_document::{Field, FieldType as T, Node, Ordered, Units, object, words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use retrial_container::{ExtraFlags, HOST_NAMESPACE, Ulimit};
 
-use super::{Ordered, Template};
+use crate::expression::{RUN, Template};
 use crate::formats::{self, split_mount};
-use crate::language::RUN;
 
 object! {
     /// How the container is made, in the words of Docker and Compose.

@@ -1,14 +1,13 @@
 //! Figures: how they are read, what was published, the benchmark's own limits.
 
-use retrial_document::{Field, FieldType as T, Keys, Node, object, read_word, word, words};
+use retrial_document::{Field, FieldType as T, Keys, Node, Ordered, object, read_word, word, words};
 pub use retrial_readings::{CsvCell, Limit, Take};
 pub use retrial_stats::{Aggregate, Better, Claim};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Ordered, Template};
+use crate::expression::{MEASUREMENT, Template};
 use crate::formats::{self, whole_json_path};
-use crate::language::MEASUREMENT;
 
 object! {
     /// How a figure is read that is not LoadGen's.

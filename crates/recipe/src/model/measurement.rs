@@ -1,18 +1,19 @@
 //! What is measured: scenarios, modes, trials.
 
-use retrial_document::{Field, FieldType as T, Key, Node, Object, Units, key, object, words};
+use retrial_document::{Field, FieldType as T, Key, Node, Object, Ordered, Units, key, object};
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::figures::{expectations, limits};
-use super::steps::MEASURED_OPTIONS;
-use super::{
-    CommandOptions, Download, Expectation, FigureSource, Limit, Ordered, Placement, Template,
-};
+use super::command::{CommandOptions, MEASURED_OPTIONS, NEEDS};
+use super::download::Download;
+use super::mode::Mode;
+use super::nodes::Placement;
+use super::{Expectation, FigureSource, Limit};
+use crate::expression::{MEASUREMENT, Template};
 use crate::formats;
-use crate::language::MEASUREMENT;
 
 /// The most trials that a warm-up may have.
 pub const MOST_WARMUP: i64 = 100;
@@ -70,23 +71,6 @@ pub fn loadgen_name(key: &str) -> Option<&'static str> {
     }
 }
 
-words! {
-    /// MLPerf's modes.
-    #[derive(
-        Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-        strum::Display, strum::EnumString,
-    )]
-    #[strum(serialize_all = "lowercase")]
-    pub enum Mode {
-        /// How fast.
-        Performance = "performance",
-        /// How right.
-        Accuracy = "accuracy",
-        /// The audit's tests.
-        Compliance = "compliance",
-    }
-}
-
 object! {
     /// One scenario in one mode.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -102,7 +86,7 @@ object! {
         /// The machines on which it runs; figures are those of the first.
         on: Placement [default = "head"],
         /// The services that it needs, by name: each is ready before it starts.
-        needs: Vec<String> = super::services::NEEDS,
+        needs: Vec<String> = NEEDS,
         /// The directory that LoadGen writes, a path or a glob that one new directory matches.
         results: Option<Template> = T::Template(MEASUREMENT, formats::ABSOLUTE_PATH),
         /// The most that the results may hold, all files together; 16 GiB unless stated.

@@ -8,8 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use retrial_container::ExtraFlags;
 
-use super::steps::SERVICE_OPTIONS;
-use super::{CommandOptions, Container, Image, Placement, Template};
+use super::command::{CommandOptions, SERVICE_OPTIONS};
+use super::container::Container;
+use super::image::Image;
+use super::nodes::Placement;
+use crate::expression::{RUN, Template};
 use crate::formats;
 
 object! {
@@ -147,7 +150,7 @@ object! {
         /// A TCP port on which something listens.
         port: Option<u16> = T::Integer(1, 65_535),
         /// An address that answers with a status below 400: http://localhost:8000/health
-        http: Option<Template> = T::Template(crate::language::RUN, formats::HTTP),
+        http: Option<Template> = T::Template(RUN, formats::HTTP),
         /// A command that succeeds, run in the service's container.
         command: Option<Template>,
         /// The longest that the service may take to be ready.
@@ -171,9 +174,6 @@ impl Field for Ready {
         })
     }
 }
-
-/// `needs`: the services that a command needs.
-pub(super) const NEEDS: T = T::List(&T::Text(formats::FILLED), 1);
 
 /// Keys of a container that a service's has not: its network is that of the recipe's container.
 pub const SHARED_NETWORK: [&str; 4] = ["network", "hostname", "dns", "add_host"];

@@ -1,0 +1,66 @@
+//! The settings that every command may have besides its text.
+
+use std::time::Duration;
+
+use retrial_document::{FieldType as T, Key, Keys, Ordered, Units, object};
+use serde::{Deserialize, Serialize};
+
+use super::failure::{FailurePattern, Progress};
+use crate::expression::{MEASUREMENT, RUN, Template};
+use crate::formats;
+
+/// `needs`: the services that a command needs.
+pub(super) const NEEDS: T = T::List(&T::Text(formats::FILLED), 1);
+
+object! {
+    /// The settings that every command may have besides its text.
+    #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub struct CommandOptions: "a command";
+    keys {
+        /// The longest that it may take.
+        timeout: Option<Duration>,
+        /// The longest that it may go without output. Offline is silent for over an hour.
+        silence: Option<Duration>,
+        /// The most that it may print; 4 GiB unless stated.
+        max_log: Option<u64> = T::Size(Units::Precise),
+        /// Environment variables of this command.
+        env: Ordered<Template> = T::Map(formats::VARIABLE, &T::Scalar(RUN)),
+        /// The working directory in the container.
+        workdir: Option<Template> = T::Template(RUN, formats::ABSOLUTE_PATH),
+        /// The user of the command, a name or a number, with `:group` if need be.
+        user: Option<String> = T::Text(formats::FILLED),
+        /// The shell of the command, for example `[bash, -ilc]` for one that reads .bashrc. None: bash with pipefail, else sh.
+        shell: Option<Vec<String>> = T::List(&T::Text(formats::FILLED), 1),
+        /// Regular expressions: a line of its output that matches one fails it at once. `[]`: none, whatever the recipe has for all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        fail_on: Option<Vec<FailurePattern>>,
+        /// The least progress that it makes: it fails after `within` without a line that matches `pattern`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        progress: Option<Progress>,
+        /// The longest that a child process may be dead (ended by an error or a signal) without being collected by its parent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        dead_child: Option<Duration>,
+        /// The longest that a child process with GPUs of its own may be missing while its parent and those of other GPUs run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        missing_child: Option<Duration>,
+    }
+}
+
+const OPTIONS: &[Key] = CommandOptions::KEYS;
+
+/// A step that is not measured has no limit of its silence, and ends by its exit code.
+pub(super) const SETUP_OPTIONS: &[Key] = &[
+    OPTIONS[0], OPTIONS[2], OPTIONS[3], OPTIONS[4], OPTIONS[5], OPTIONS[6],
+];
+
+/// A service has limits of its own: `ready.timeout` and `stop.timeout`.
+pub(super) const SERVICE_OPTIONS: &[Key] = OPTIONS.split_at(2).1;
+
+/// A measured command may name its scenario, mode and trial.
+pub(super) const MEASURED_OPTIONS: &[Key] = &{
+    let mut options = [OPTIONS[0]; OPTIONS.len()];
+    options.copy_from_slice(OPTIONS);
+    options[3].field_type = T::Map(formats::VARIABLE, &T::Scalar(MEASUREMENT));
+    options[4].field_type = T::Template(MEASUREMENT, formats::ABSOLUTE_PATH);
+    options
+};
