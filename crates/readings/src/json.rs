@@ -4,7 +4,6 @@
 //! tools put a byte order mark before it. Both are read; neither is a figure.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use serde_json::Value;
 use serde_json_path::JsonPath;
@@ -12,8 +11,7 @@ use serde_json_path::JsonPath;
 use super::figure::{Printed, parse_number};
 use super::json_path;
 use super::nearest;
-use super::pattern::MOST_ENTRIES;
-use super::take::Taking;
+use super::take::{Entries, MOST_ENTRIES, entry};
 use crate::request::Take;
 use crate::sanitize::strip_escapes;
 
@@ -79,7 +77,7 @@ pub struct Reader<'a> {
     by: &'a [String],
     value: Option<&'a str>,
     take: Take,
-    entries: BTreeMap<String, Taking>,
+    entries: Entries,
     documents: u64,
     /// What is near the path in the last document in which it leads nowhere.
     near: String,
@@ -107,7 +105,7 @@ impl<'a> Reader<'a> {
             by,
             value,
             take,
-            entries: BTreeMap::new(),
+            entries: Entries::new(),
             documents: 0,
             near: String::new(),
             failed: None,
@@ -174,18 +172,12 @@ impl<'a> Reader<'a> {
             path: self.written.to_owned(),
             text: text(figure),
         })?;
-        let name = names.join(" ");
-        let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
-        let has_room = self.entries.len() < MOST_ENTRIES || self.entries.contains_key(&name);
-        if !has_room {
-            return Err(JsonError::TooManyEntries {
-                path: self.written.to_owned(),
-            });
-        }
-        self.entries
-            .entry(name)
-            .or_insert_with(|| Taking::new(self.take))
-            .add(printed);
+        let names = names.iter().map(String::as_str);
+        let entry = entry(&mut self.entries, names, self.take);
+        let entry = entry.ok_or_else(|| JsonError::TooManyEntries {
+            path: self.written.to_owned(),
+        })?;
+        entry.add(printed);
         Ok(())
     }
 
@@ -193,7 +185,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// Where the path leads nowhere, or to what is not a number.
-    pub fn entries(self) -> Result<BTreeMap<String, Taking>, JsonError> {
+    pub fn entries(self) -> Result<Entries, JsonError> {
         if let Some(error) = self.failed {
             return Err(error);
         }

@@ -6,22 +6,18 @@
 //! running value an entry, or for `all` at most [`MOST_VALUES`].
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use memchr::memmem::Finder;
 use regex::{CaptureLocations, Regex, RegexBuilder};
 
-pub use super::take::MOST_VALUES;
+pub use super::take::{MOST_ENTRIES, MOST_VALUES};
 pub use crate::request::Take;
 
-use super::figure::{self, Figure, Printed, Source};
+use super::figure::{self, Printed};
 use super::literal;
 use super::nearest::shortened;
-use super::take::Taking;
+use super::take::{Entries, Taking, entry};
 use super::units;
-
-/// How many entries a table may have.
-pub const MOST_ENTRIES: usize = 10_000;
 
 /// Why a pattern gives no figure.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -206,9 +202,10 @@ impl Pattern {
         Reader {
             pattern: self,
             locations: self.regex.capture_locations(),
-            entries: BTreeMap::new(),
+            entries: Entries::new(),
             matches: 0,
             failed: None,
+            overflowed: false,
             is_open: self.below.is_none(),
         }
     }
@@ -227,20 +224,13 @@ pub struct Reader<'a> {
     /// Where the groups of the latest match lie; kept, for making it anew costs as much as a match.
     locations: CaptureLocations,
     /// By name; a figure that is not a table has the empty one.
-    entries: BTreeMap<String, Taking>,
+    entries: Entries,
     matches: u64,
     failed: Option<PatternError>,
+    /// More entries than a table has.
+    overflowed: bool,
     /// The next line that matches counts.
     is_open: bool,
-}
-
-/// The figures that a pattern took, and from how many matches.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Taken {
-    /// One figure, or with `take: all` one per match, in order.
-    pub figures: Vec<Figure>,
-    /// How many of the lines that were looked at matched: with `first` and `last`, not all are.
-    pub matches: u64,
 }
 
 impl Reader<'_> {
@@ -273,15 +263,21 @@ impl Reader<'_> {
             return;
         };
         self.is_open = below.is_none();
-        let name = self.name(line);
-        match self.number(line, &line[begin..end]) {
-            Ok(printed) => {
-                self.matches += 1;
-                self.failed = None;
-                self.keep(name, printed);
-            }
-            Err(error) => self.failed = Some(error),
+        self.failed = self.keep(line, &line[begin..end]).err();
+    }
+
+    fn keep(&mut self, line: &str, captured: &str) -> Result<(), PatternError> {
+        let printed = self.number(line, captured)?;
+        self.matches += 1;
+        let name = self.pattern.by.iter().map(|group| {
+            let (begin, end) = self.locations.get(*group).unwrap_or_default();
+            &line[begin..end]
+        });
+        match entry(&mut self.entries, name, self.pattern.take) {
+            Some(entry) => entry.add(printed),
+            None => self.overflowed = true,
         }
+        Ok(())
     }
 
     fn number(&self, line: &str, captured: &str) -> Result<Printed, PatternError> {
@@ -306,27 +302,6 @@ impl Reader<'_> {
         Ok(printed.scaled(factor))
     }
 
-    /// The values of the groups that name an entry, joined by one space.
-    fn name(&self, line: &str) -> String {
-        let mut name = String::new();
-        for group in &self.pattern.by {
-            let (begin, end) = self.locations.get(*group).unwrap_or_default();
-            for word in line[begin..end].split_whitespace() {
-                if !name.is_empty() {
-                    name.push(' ');
-                }
-                name.push_str(word);
-            }
-        }
-        name
-    }
-
-    /// How many lines have matched.
-    #[must_use]
-    pub fn matches(&self) -> u64 {
-        self.matches
-    }
-
     /// Goes on with what another reader took from the lines after this one's.
     pub fn join(&mut self, after: Self) {
         if self.ignores_more() {
@@ -338,69 +313,20 @@ impl Reader<'_> {
         }
         self.matches += after.matches;
         for (name, taking) in after.entries {
-            match self.entries.get_mut(&name) {
+            match entry(&mut self.entries, [name.as_str()], self.pattern.take) {
                 Some(before) => before.join(taking),
-                None => self.insert(name, taking),
+                None => self.overflowed = true,
             }
         }
+        self.overflowed |= after.overflowed;
         self.failed = self.failed.take().or(after.failed);
-    }
-
-    fn keep(&mut self, name: String, printed: Printed) {
-        if let Some(taking) = self.entries.get_mut(&name) {
-            taking.add(printed);
-        } else {
-            let mut taking = Taking::new(self.pattern.take);
-            taking.add(printed);
-            self.insert(name, taking);
-        }
-    }
-
-    fn insert(&mut self, name: String, taking: Taking) {
-        if self.entries.len() == MOST_ENTRIES {
-            self.failed = Some(PatternError::TooManyEntries {
-                pattern: self.pattern.expression().to_owned(),
-            });
-        } else {
-            self.entries.insert(name, taking);
-        }
-    }
-
-    /// The figure, after the last line.
-    ///
-    /// # Errors
-    /// Where nothing matched, a capture was not a number, or there were too many values.
-    pub fn finish(self) -> Result<Taken, PatternError> {
-        let matches = self.matches;
-        let pattern = self.pattern;
-        let printed = self
-            .entries()?
-            .remove("")
-            .map(Taking::values)
-            .unwrap_or_default();
-        if let Some(lost) = printed.iter().find(|printed| !printed.value.is_finite()) {
-            return Err(PatternError::NotANumber {
-                pattern: pattern.expression().to_owned(),
-                text: lost.value.to_string(),
-            });
-        }
-        let figures = printed.into_iter().map(|printed| Figure {
-            value: printed.value,
-            unit: pattern.unit.clone(),
-            half_digit: printed.half_digit,
-            source: Source::Recipe,
-        });
-        Ok(Taken {
-            figures: figures.collect(),
-            matches,
-        })
     }
 
     /// What was taken, by name; a figure that is not a table has the empty one.
     ///
     /// # Errors
     /// Where nothing matched, a capture was not a number, or there were too many values.
-    pub fn entries(self) -> Result<BTreeMap<String, Taking>, PatternError> {
+    pub fn entries(self) -> Result<Entries, PatternError> {
         if let Some(error) = self.failed {
             return Err(error);
         }
@@ -413,6 +339,9 @@ impl Reader<'_> {
                     below: heading.as_str().to_owned(),
                 },
             });
+        }
+        if self.overflowed {
+            return Err(PatternError::TooManyEntries { pattern: pattern() });
         }
         if self.entries.values().any(Taking::overflowed) {
             return Err(PatternError::TooMany { pattern: pattern() });

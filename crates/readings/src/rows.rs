@@ -4,12 +4,9 @@
 //! before it does no harm, and a table may stand in a step's output. Separators are commas,
 //! semicolons or tabs.
 
-use std::collections::BTreeMap;
-
 use super::figure::parse_number;
 use super::nearest::{listed, shortened};
-use super::pattern::MOST_ENTRIES;
-use super::take::Taking;
+use super::take::{Entries, MOST_ENTRIES, entry};
 use crate::request::{CsvCell, Take};
 use crate::sanitize::strip_escapes;
 
@@ -52,12 +49,7 @@ pub enum RowsError {
 ///
 /// # Errors
 /// Where there is no such column, no such row, or no number.
-pub fn read(
-    bytes: &[u8],
-    cell: &CsvCell,
-    by: &[String],
-    take: Take,
-) -> Result<BTreeMap<String, Taking>, RowsError> {
+pub fn read(bytes: &[u8], cell: &CsvCell, by: &[String], take: Take) -> Result<Entries, RowsError> {
     let bytes = &strip_escapes(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))[..];
     let head = Head::find(bytes, cell, by)?;
     let mut reader = csv::ReaderBuilder::new()
@@ -66,7 +58,7 @@ pub fn read(
         .flexible(true)
         .trim(csv::Trim::All)
         .from_reader(&bytes[head.begin..]);
-    let mut entries = BTreeMap::new();
+    let mut entries = Entries::new();
     let (mut rows, mut meant) = (0_u32, 0_u32);
     let mut seen: Vec<String> = Vec::new();
     let mut record = csv::ByteRecord::new();
@@ -102,20 +94,9 @@ pub fn read(
             column: cell.column.clone(),
             text: shortened(&text),
         })?;
-        let words: Vec<String> = head
-            .by
-            .iter()
-            .map(|column| at(*column).into_owned())
-            .collect();
-        let name = words.join(" ");
-        let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
-        if entries.len() == MOST_ENTRIES && !entries.contains_key(&name) {
-            return Err(RowsError::TooManyEntries);
-        }
-        entries
-            .entry(name)
-            .or_insert_with(|| Taking::new(take))
-            .add(printed);
+        let names: Vec<_> = head.by.iter().map(|column| at(*column)).collect();
+        let entry = entry(&mut entries, names.iter().map(AsRef::as_ref), take);
+        entry.ok_or(RowsError::TooManyEntries)?.add(printed);
     }
     if entries.is_empty() {
         return Err(no_row(cell, rows, meant, &seen));

@@ -85,26 +85,32 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::figure::Figure;
+    use crate::figure::Printed;
     use crate::pattern::{PatternError, Take};
+    use crate::take::Taking;
+
+    fn values(reader: Reader<'_>) -> Result<Vec<Printed>, PatternError> {
+        let entries = reader.entries()?.into_values();
+        Ok(entries.flat_map(Taking::values).collect())
+    }
 
     /// Every line, one after the other.
-    fn plainly(pattern: &Pattern, bytes: &[u8]) -> Result<Vec<Figure>, PatternError> {
+    fn plainly(pattern: &Pattern, bytes: &[u8]) -> Result<Vec<Printed>, PatternError> {
         let mut reader = pattern.reader();
         let mut splitter = LineSplitter::new();
         splitter.push(bytes, |line| reader.feed(&line.text));
         splitter.finish(|line| reader.feed(&line.text));
-        reader.finish().map(|taken| taken.figures)
+        values(reader)
     }
 
     fn in_blocks(
         pattern: &Pattern,
         bytes: &[u8],
         size: usize,
-    ) -> Result<Vec<Figure>, PatternError> {
+    ) -> Result<Vec<Printed>, PatternError> {
         let mut scanner = Scanner::new(pattern);
         bytes.chunks(size).for_each(|block| scanner.push(block));
-        scanner.end().finish().map(|taken| taken.figures)
+        values(scanner.end())
     }
 
     fn output() -> impl Strategy<Value = Vec<u8>> {
@@ -143,7 +149,7 @@ mod tests {
                 scanner.push(part);
                 joined.join(scanner.end());
             }
-            prop_assert_eq!(joined.finish().map(|taken| taken.figures), expected);
+            prop_assert_eq!(values(joined), expected);
         }
     }
 

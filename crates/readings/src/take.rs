@@ -1,8 +1,16 @@
 //! Many printed numbers made one: which of them count.
 
+use std::collections::BTreeMap;
+
 use super::figure::Printed;
 use super::sum::Sum;
 use crate::request::Take;
+
+/// How many entries a table may have.
+pub const MOST_ENTRIES: usize = 10_000;
+
+/// What is taken of a table, by name; a figure that is not a table has the empty one.
+pub type Entries = BTreeMap<String, Taking>;
 
 /// How many values `take: all` keeps.
 pub const MOST_VALUES: usize = 100_000;
@@ -126,4 +134,22 @@ impl Taking {
         }
         Ok(first)
     }
+}
+
+/// Returns the entry that these texts name, their words joined by one space; none where it would be new
+/// and there is no room for it.
+pub(crate) fn entry<'a, 'n>(
+    entries: &'a mut Entries,
+    name: impl IntoIterator<Item = &'n str>,
+    take: Take,
+) -> Option<&'a mut Taking> {
+    let mut key = String::new();
+    for word in name.into_iter().flat_map(str::split_whitespace) {
+        if !key.is_empty() {
+            key.push(' ');
+        }
+        key.push_str(word);
+    }
+    let has_room = entries.len() < MOST_ENTRIES || entries.contains_key(&key);
+    has_room.then(|| entries.entry(key).or_insert_with(|| Taking::new(take)))
 }

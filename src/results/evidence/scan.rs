@@ -123,12 +123,14 @@ fn parts(file: &File, size: u64) -> io::Result<Vec<(u64, u64)>> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
     use std::io::Write;
 
     use proptest::prelude::*;
 
+    use retrial_readings::take::Taking;
+
     use super::*;
-    use retrial_readings::pattern::Taken;
 
     proptest! {
         #[test]
@@ -142,9 +144,12 @@ mod tests {
             let pattern = Pattern::new(r"speed (\d+)", take, "").unwrap();
             let mut scanner = Scanner::new(&pattern);
             scanner.push(lines.join("\n").as_bytes());
-            let found = in_parts(&pattern, &file, size).unwrap().finish();
-            let figures = |taken: Taken| taken.figures;
-            prop_assert_eq!(found.map(figures), scanner.end().finish().map(figures));
+            let found = in_parts(&pattern, &file, size).unwrap();
+            let values = |reader: Reader<'_>| {
+                let entries = reader.entries().map(BTreeMap::into_values);
+                entries.map(|entries| entries.map(Taking::values).collect::<Vec<_>>())
+            };
+            prop_assert_eq!(values(found), values(scanner.end()));
         }
     }
 }

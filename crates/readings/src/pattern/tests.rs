@@ -17,13 +17,13 @@ fn take(pattern: &str, take: Take, lines: &[&str]) -> Result<Vec<f64>, PatternEr
     for line in lines {
         reader.feed(line);
     }
-    let taken = reader.finish()?;
-    assert!(taken.figures.iter().all(|figure| figure.unit == "tokens/s"));
-    Ok(taken
-        .figures
-        .into_iter()
-        .map(|figure| figure.value)
-        .collect())
+    values(reader)
+}
+
+/// What was taken of a figure that is not a table.
+fn values(reader: Reader<'_>) -> Result<Vec<f64>, PatternError> {
+    let taken = reader.entries()?.remove("").unwrap().values();
+    Ok(taken.into_iter().map(|printed| printed.value).collect())
 }
 
 #[rstest]
@@ -75,9 +75,7 @@ fn only_the_first_match_below_a_heading_counts(
     for line in SECTIONS {
         reader.feed(line);
     }
-    let figures = reader.finish().unwrap().figures;
-    let values: Vec<f64> = figures.iter().map(|figure| figure.value).collect();
-    assert_eq!(values, expected);
+    assert_eq!(values(reader).unwrap(), expected);
 }
 
 #[test]
@@ -88,7 +86,7 @@ fn a_heading_that_is_not_there_is_told() {
     for line in SECTIONS {
         reader.feed(line);
     }
-    let error = reader.finish().unwrap_err().to_string();
+    let error = reader.entries().unwrap_err().to_string();
     assert!(
         error.contains("below one that matches `^MultiStream`"),
         "{error}"
@@ -115,9 +113,8 @@ fn half_a_digit_is_kept() {
     let pattern = Pattern::new(r"(\S+) TFLOPS", Take::Last, "TFLOPS").unwrap();
     let mut reader = pattern.reader();
     reader.feed("2,123.45 TFLOPS");
-    let taken = reader.finish().unwrap();
-    assert!((taken.figures[0].half_digit - 0.005).abs() < 1e-12);
-    assert_eq!(taken.figures[0].source, Source::Recipe);
+    let taken = reader.entries().unwrap().remove("").unwrap();
+    assert!((taken.one().unwrap().half_digit - 0.005).abs() < 1e-12);
 }
 
 #[test]
@@ -139,13 +136,17 @@ fn all_is_bounded() {
     for _ in 0..=MOST_VALUES {
         reader.feed("1");
     }
-    assert!(matches!(reader.finish(), Err(PatternError::TooMany { .. })));
+    assert!(matches!(
+        reader.entries(),
+        Err(PatternError::TooMany { .. })
+    ));
 }
 
 #[test]
 fn a_sum_beyond_all_bounds_is_no_figure() {
-    let error = take(r"(\S+)", Take::Sum, &["1e308", "1e308"]).unwrap_err();
-    assert!(matches!(error, PatternError::NotANumber { .. }));
+    let pattern = Pattern::new(r"(\S+)", Take::Sum, "").unwrap();
+    let error = entries(&pattern, &["1e308", "1e308"]).unwrap_err();
+    assert!(error.contains("which is not a figure"), "{error}");
 }
 
 /// A table's entries, each as one figure.
@@ -194,6 +195,8 @@ fn a_table_has_an_end() {
     for number in 0..=MOST_ENTRIES {
         reader.feed(&format!("{number}=1"));
     }
+    // That a later line has room changes nothing.
+    reader.feed("1=2");
     assert!(matches!(
         reader.entries(),
         Err(PatternError::TooManyEntries { .. })

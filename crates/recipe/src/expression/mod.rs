@@ -112,6 +112,7 @@ mod tests {
         assert_eq!(rendered("${{ gpus.count / 2 }}").unwrap(), "4");
         let choice = "${{ 'new' if variant.rocm == '7.1.1' else 'old' }}";
         assert_eq!(rendered(choice).unwrap(), "new");
+        assert_eq!(rendered("${{ gpus.count > 4 }}").unwrap(), "true");
         assert_eq!(rendered("${{ '}}' }}").unwrap(), "}}");
         let rounded = "${{ 2.5 | round }} ${{ 2.9 | floor }} ${{ 2.1 | ceil }}";
         assert_eq!(rendered(rounded).unwrap(), "3 2 3");

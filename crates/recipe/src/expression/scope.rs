@@ -128,9 +128,15 @@ impl Scope {
             ("variant", Some(Value::from_pairs(variant))),
             ("models", Some(Value::from_pairs(models))),
             ("gpus", self.gpus.map(|count| context! { count })),
-            ("node", node.map(|node| context! { name => &node.name, gpus => node.gpus })),
+            (
+                "node",
+                node.map(|node| context! { name => &node.name, gpus => node.gpus }),
+            ),
             ("head", node.map(|node| context! { address => &node.head })),
-            ("nodes", node.map(|node| context! { count => node.count, gpus => node.all_gpus })),
+            (
+                "nodes",
+                node.map(|node| context! { count => node.count, gpus => node.all_gpus }),
+            ),
             ("scenario", self.scenario.as_deref().map(Value::from)),
             ("mode", self.mode.map(|mode| Value::from(mode.to_string()))),
             ("trial", self.trial.map(Value::from)),
@@ -143,7 +149,9 @@ impl Scope {
 /// Returns a value as it would be written in a recipe.
 pub(super) fn scalar(value: &Value) -> Result<Scalar, String> {
     let text = match value.kind() {
-        ValueKind::Bool | ValueKind::String => value.to_string(),
+        // minijinja prints truth values as Python does.
+        ValueKind::Bool => value.is_true().to_string(),
+        ValueKind::String => value.to_string(),
         ValueKind::Number => match i64::try_from(value.clone()) {
             Ok(integer) => integer.to_string(),
             Err(_) => f64::try_from(value.clone())

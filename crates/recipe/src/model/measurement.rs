@@ -6,9 +6,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::figures::{expectations, limits};
 use super::command::{CommandOptions, MEASURED_OPTIONS, NEEDS};
 use super::download::Download;
+use super::figures::{expectations, limits};
 use super::mode::Mode;
 use super::nodes::Placement;
 use super::{Expectation, FigureSource, Limit};

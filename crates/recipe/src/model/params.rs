@@ -14,7 +14,11 @@ pub(super) static PARAM: Object = Object {
             T::Scalar(Scope::DOCUMENT),
             "Its value where --set gives none; without, it must be set.",
         ),
-        key("values", T::List(&T::Text(ANY), 1), "The values of an enum."),
+        key(
+            "values",
+            T::List(&T::Text(ANY), 1),
+            "The values of an enum.",
+        ),
         key("help", T::Text(ANY), "What it is for."),
         key(
             "set",
