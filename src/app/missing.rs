@@ -6,7 +6,7 @@ use crate::app::open::stand_in;
 use crate::host::checks::Check;
 use crate::plan::service::own_containers;
 use crate::plan::{Action, Plan};
-use retrial_recipe::expression::{Scope, render};
+use retrial_recipe::expression::render;
 use retrial_recipe::model::{ModelSource, Recipe};
 
 /// Adds what is missing to what the host does not meet.

@@ -16,7 +16,7 @@ use crate::store::import::Mark;
 use crate::store::{Home, RunDirectory, StoreError};
 use retrial_engine::docker::Docker;
 use retrial_readings::sanitize;
-use retrial_recipe::expression::{Scope, render};
+use retrial_recipe::expression::render;
 use retrial_recipe::model::{Image, MountRequest};
 use retrial_recipe::{Diagnostics, Resolved, Setting, resolve};
 
