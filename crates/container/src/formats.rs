@@ -1,6 +1,6 @@
 //! Formats of texts in Docker's words: images, devices, capabilities, security options, limits.
 
-use retrial_document::formats::{mismatch, no_parent, one_of, unless};
+use retrial_document::formats::{is_hexadecimal, is_word, mismatch, no_parent, one_of, unless};
 use retrial_document::{Mismatch, StringFormat, nearest};
 
 use crate::{CONTROL, ImageRef, is_cdi_device};
@@ -43,7 +43,7 @@ pub const ABSOLUTE_PATH: StringFormat = StringFormat::new(absolute)
 fn digest(text: &str) -> Option<Mismatch> {
     let hex = text.strip_prefix("sha256:").unwrap_or("");
     unless(
-        hex.len() == 64 && hex.chars().all(|digit| digit.is_ascii_hexdigit()),
+        is_hexadecimal(hex, 64),
         "this is not a digest",
         "a digest is sha256: and 64 hexadecimal digits, as `docker pull` prints it",
     )
@@ -58,12 +58,8 @@ fn ipc(text: &str) -> Option<Mismatch> {
 }
 
 fn variable(text: &str) -> Option<Mismatch> {
-    let good = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && text
-            .chars()
-            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
     unless(
-        good,
+        is_word(text, "_") && !text.starts_with(|first: char| first.is_ascii_digit()),
         format!("`{text}` is not a valid name of a variable"),
         "letters, digits and `_`, not beginning with a digit",
     )

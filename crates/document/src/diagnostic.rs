@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::source::Span;
 
@@ -21,7 +20,7 @@ pub enum Severity {
 }
 
 /// One problem.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
     /// How bad.
     pub severity: Severity,
@@ -30,6 +29,7 @@ pub struct Diagnostic {
     /// What is wrong.
     pub message: String,
     /// Where.
+    #[serde(flatten)]
     pub span: Span,
     /// What to do, or what was meant.
     pub help: Option<String>,
@@ -82,24 +82,6 @@ impl fmt::Display for Diagnostic {
             Some(help) => write!(formatter, " ({help})"),
             None => Ok(()),
         }
-    }
-}
-
-impl Serialize for Diagnostic {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (line, column) = self.span.position();
-        let mut fields = serializer.serialize_struct("Diagnostic", 10)?;
-        fields.serialize_field("severity", &self.severity)?;
-        fields.serialize_field("code", self.code)?;
-        fields.serialize_field("message", &self.message)?;
-        fields.serialize_field("path", &*self.span.source.path)?;
-        fields.serialize_field("line", &line)?;
-        fields.serialize_field("column", &column)?;
-        fields.serialize_field("offset", &self.span.start)?;
-        fields.serialize_field("length", &(self.span.end - self.span.start))?;
-        fields.serialize_field("help", &self.help)?;
-        fields.serialize_field("variants", &self.variants)?;
-        fields.end()
     }
 }
 
@@ -198,27 +180,22 @@ impl Diagnostics {
     /// `2 errors, 1 warning`
     #[must_use]
     pub fn summary(&self) -> String {
-        let words = |number: usize, what: Severity| {
-            let word = match what {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-            };
-            match number {
+        let counts = [
+            (self.error_count(), "error"),
+            (self.warning_count(), "warning"),
+        ];
+        let counted = counts
+            .into_iter()
+            .filter_map(|(number, word)| match number {
                 0 => None,
                 1 => Some(format!("1 {word}")),
                 _ => Some(format!("{number} {word}s")),
-            }
-        };
-        let parts = [
-            words(self.error_count(), Severity::Error),
-            words(self.warning_count(), Severity::Warning),
-        ];
-        let parts: Vec<_> = parts.into_iter().flatten().collect();
-        if parts.is_empty() {
-            "no problems".into()
-        } else {
-            parts.join(", ")
+            });
+        let counted: Vec<String> = counted.collect();
+        if counted.is_empty() {
+            return "no problems".to_owned();
         }
+        counted.join(", ")
     }
 
     fn count(&self, severity: Severity) -> usize {

@@ -47,6 +47,16 @@ impl FieldType {
             _ => {}
         }
     }
+
+    /// Returns the words that a value is of, or the items of a list are.
+    #[must_use]
+    pub fn words(&self) -> &'static [Word] {
+        match self {
+            Self::Words(words) => words,
+            Self::List(of, _) => of.words(),
+            _ => &[],
+        }
+    }
 }
 
 /// When the expressions of a text are evaluated, and with that what they may name: a later scope

@@ -127,6 +127,19 @@ pub fn no_parent(text: &str) -> Option<Mismatch> {
     None
 }
 
+/// Returns whether a text is not empty, and of ASCII letters, digits and these characters.
+#[must_use]
+pub fn is_word(text: &str, others: &str) -> bool {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || others.contains(letter);
+    !text.is_empty() && text.chars().all(fits)
+}
+
+/// Returns whether a text is so many hexadecimal digits.
+#[must_use]
+pub fn is_hexadecimal(text: &str, digits: usize) -> bool {
+    text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 fn filled(text: &str) -> Option<Mismatch> {
     if text.trim().is_empty() {
         return mismatch("this is empty", "write it, or remove the key");
@@ -145,11 +158,7 @@ fn line(text: &str) -> Option<Mismatch> {
 }
 
 fn name(text: &str) -> Option<Mismatch> {
-    let good = text.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_')
-        && text
-            .chars()
-            .all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter))
-        && text.len() <= 100;
+    let good = is_word(text, "_-.") && !text.starts_with(['-', '.']) && text.len() <= 100;
     unless(
         good,
         format!("`{text}` is not a valid name"),
@@ -167,7 +176,7 @@ fn count(text: &str) -> Option<Mismatch> {
 
 fn sha256(text: &str) -> Option<Mismatch> {
     unless(
-        text.len() == 64 && text.chars().all(|digit| digit.is_ascii_hexdigit()),
+        is_hexadecimal(text, 64),
         "this is not a SHA-256",
         "64 hexadecimal digits, as `sha256sum FILE` prints them",
     )

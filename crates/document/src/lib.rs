@@ -39,6 +39,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod declare;
+mod describe;
 mod diagnostic;
 mod field_type;
 pub mod formats;

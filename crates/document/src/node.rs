@@ -64,6 +64,13 @@ impl Node {
         Self { value, span }
     }
 
+    /// Returns a list.
+    #[must_use]
+    pub fn list(items: Vec<Self>, span: Span) -> Self {
+        let value = Value::List(items);
+        Self { value, span }
+    }
+
     /// Returns a map.
     #[must_use]
     pub fn map(entries: Vec<Entry>, span: Span) -> Self {
@@ -158,6 +165,19 @@ impl Node {
             Value::List(_) => "a list",
             Value::Map(_) => "a map",
             Value::Scalar(scalar) => scalar.kind(),
+        }
+    }
+}
+
+impl Entry {
+    /// Returns the same key with another value.
+    #[must_use]
+    pub fn with(&self, value: Node) -> Self {
+        Self {
+            key: self.key.clone(),
+            key_span: self.key_span.clone(),
+            append: self.append,
+            value,
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::field_type::{FieldType, Key, Object, Word};
+use super::describe::describe;
+use super::field_type::{FieldType, Key, Object};
 
 /// Returns a section for each map of a document, the top level first: a heading of level three and a
 /// table of its keys.
@@ -56,7 +57,7 @@ fn row(key: &Key, object: &Object) -> String {
         let _ = write!(value, "; default `{default}`");
     }
     let mut meaning = key.doc.to_owned();
-    for word in words(&key.field_type) {
+    for word in key.field_type.words() {
         let _ = write!(meaning, " `{}`: {}", word.name, word.doc);
     }
     let cell = |text: &str| text.replace('|', "\\|");
@@ -81,13 +82,7 @@ fn value(field_type: &FieldType) -> String {
         FieldType::Bool => "`true` or `false`".into(),
         FieldType::Size(_) => "size: `64G`".into(),
         FieldType::Duration => "duration: `1h30m`".into(),
-        FieldType::Words(words) => {
-            let names: Vec<String> = words
-                .iter()
-                .map(|word| format!("`{}`", word.name))
-                .collect();
-            names.join(" or ")
-        }
+        FieldType::Words(_) => describe(field_type),
         FieldType::List(of, _) => format!("list of {}", value(of)),
         FieldType::Map(_, of) => format!("`NAME:` {}", value(of)),
         FieldType::Object(object) => {
@@ -98,13 +93,5 @@ fn value(field_type: &FieldType) -> String {
             all.join(", or ")
         }
         FieldType::Overlay => "keys of this document".into(),
-    }
-}
-
-fn words(field_type: &FieldType) -> &'static [Word] {
-    match field_type {
-        FieldType::Words(words) => words,
-        FieldType::List(of, _) => words(of),
-        _ => &[],
     }
 }

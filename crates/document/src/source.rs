@@ -4,6 +4,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use serde::ser::SerializeStruct as _;
+use serde::{Serialize, Serializer};
+
 use super::diagnostic::{Diagnostic, Diagnostics};
 
 /// The largest document that is read, bytes. Documents are written by people; one of more than a
@@ -134,6 +137,19 @@ impl Span {
     pub fn part(&self, range: Range<usize>) -> Self {
         self.source
             .span(self.start + range.start..self.start + range.end)
+    }
+}
+
+impl Serialize for Span {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (line, column) = self.position();
+        let mut fields = serializer.serialize_struct("Span", 5)?;
+        fields.serialize_field("path", &*self.source.path)?;
+        fields.serialize_field("line", &line)?;
+        fields.serialize_field("column", &column)?;
+        fields.serialize_field("offset", &self.start)?;
+        fields.serialize_field("length", &(self.end - self.start))?;
+        fields.end()
     }
 }
 

@@ -95,20 +95,10 @@ fn words_of(pattern: &str) -> Vec<String> {
                 plain.push(' ');
             }
             '[' => {
-                for inner in letters.by_ref() {
-                    if inner == ']' {
-                        break;
-                    }
-                }
+                letters.find(|inner| *inner == ']');
                 plain.push(' ');
             }
-            '<' => {
-                for inner in letters.by_ref() {
-                    if inner == '>' {
-                        break;
-                    }
-                }
-            }
+            '<' => drop(letters.find(|inner| *inner == '>')),
             _ => plain.push(letter),
         }
     }

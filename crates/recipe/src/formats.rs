@@ -6,7 +6,7 @@ pub use retrial_container::formats::{
 pub use retrial_document::formats::{ANY, COUNT, FILLED, LINE, NAME, RELATIVE_PATH, SHA256};
 pub use retrial_readings::formats::{ENTRY, FIGURE, JSON_PATH, PATTERN, REGEX, whole_json_path};
 
-use retrial_document::formats::{mismatch, no_parent, unless};
+use retrial_document::formats::{is_word, mismatch, no_parent, unless};
 use retrial_document::{Mismatch, StringFormat};
 
 use crate::expression;
@@ -62,9 +62,8 @@ fn host_path(text: &str) -> Option<Mismatch> {
 }
 
 fn host(text: &str) -> Option<Mismatch> {
-    let fits = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
     unless(
-        !text.is_empty() && text.chars().all(fits),
+        is_word(text, "-."),
         "this is not the name of a host",
         "write it as `pypi.org`, without https://",
     )
@@ -79,14 +78,8 @@ fn http(text: &str) -> Option<Mismatch> {
 }
 
 fn hub(text: &str) -> Option<Mismatch> {
-    let part_fits = |part: &str| {
-        !part.is_empty()
-            && part
-                .chars()
-                .all(|letter| letter.is_ascii_alphanumeric() || "_.-".contains(letter))
-    };
     match text.split_once('/') {
-        Some((owner, name)) if part_fits(owner) && part_fits(name) => None,
+        Some((owner, name)) if is_word(owner, "_.-") && is_word(name, "_.-") => None,
         _ => mismatch(
             "this is not a model of the hub",
             "write owner/name, as in the address of the model's page",
@@ -102,9 +95,7 @@ fn version_range(text: &str) -> Option<Mismatch> {
         ["", "=", ">=", "<=", ">", "<"].contains(&operator)
             && parts.len() <= 4
             && parts.iter().all(|part| {
-                !part.is_empty()
-                    && part.len() <= 9
-                    && part.chars().all(|digit| digit.is_ascii_digit())
+                (1..=9).contains(&part.len()) && part.bytes().all(|digit| digit.is_ascii_digit())
             })
     };
     unless(
@@ -115,13 +106,8 @@ fn version_range(text: &str) -> Option<Mismatch> {
 }
 
 fn cache_key(text: &str) -> Option<Mismatch> {
-    let good = !text.is_empty()
-        && text
-            .chars()
-            .all(|letter| letter.is_ascii_alphanumeric() || "_-.".contains(letter))
-        && !text.starts_with('.');
     unless(
-        good,
+        is_word(text, "_-.") && !text.starts_with('.'),
         "this is not a valid key of a cached directory",
         "it names a directory: letters, digits, `_`, `-` and `.`",
     )
@@ -130,16 +116,9 @@ fn cache_key(text: &str) -> Option<Mismatch> {
 #[must_use]
 pub fn split_mount(text: &str) -> Option<(&str, &str, bool)> {
     let expressions = expression::scan(text).ok()?;
-    let inside = |at: usize| {
-        expressions
-            .iter()
-            .any(|expression| expression.outer.contains(&at))
-    };
-    let colons: Vec<usize> = text
-        .match_indices(':')
-        .map(|(at, _)| at)
-        .filter(|&at| !inside(at))
-        .collect();
+    let inside = |at: usize| expressions.iter().any(|found| found.outer.contains(&at));
+    let colons = text.match_indices(':').map(|(at, _)| at);
+    let colons: Vec<usize> = colons.filter(|&at| !inside(at)).collect();
     match colons[..] {
         [colon] => Some((&text[..colon], &text[colon + 1..], false)),
         [first, second] => match &text[second + 1..] {

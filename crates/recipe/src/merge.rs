@@ -18,10 +18,7 @@ pub fn merge(base: Node, over: Node, problems: &mut Diagnostics) -> Node {
                 // A map has each key once, so what is pushed here is not met again.
                 match places.get(&entry.key) {
                     Some(&at) => {
-                        let nothing = Entry {
-                            value: Node::null(entry.key_span.clone()),
-                            ..entry.clone()
-                        };
+                        let nothing = entry.with(Node::null(entry.key_span.clone()));
                         let old = std::mem::replace(&mut entries[at], nothing);
                         entries[at] = merge_entry(old, entry, problems);
                     }

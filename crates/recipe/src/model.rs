@@ -5,6 +5,7 @@
 //! declares its keys as well (`object!`): the check, the JSON schema, the defaults and the reading
 //! derive from it.
 
+use retrial_document::formats::is_hexadecimal;
 use retrial_document::{FieldType as T, Node, Word, object, word};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -60,7 +61,7 @@ pub use retrial_document::Ordered;
 /// Whether a revision of the hub is a commit, which nobody can move.
 #[must_use]
 pub fn is_commit(revision: &str) -> bool {
-    revision.len() == 40 && revision.bytes().all(|byte| byte.is_ascii_hexdigit())
+    is_hexadecimal(revision, 40)
 }
 
 object! {

@@ -56,25 +56,16 @@ impl Names {
             },
             ..Self::default()
         };
-        if let Some(models) = recipe.get("models") {
-            names.models = models
-                .named()
-                .map(|(name, model)| {
-                    let hub = model.at(&["source", "hub"]);
-                    (name.to_owned(), hub.is_some())
-                })
-                .collect();
-        }
+        let models = recipe.get("models").into_iter().flat_map(Node::named);
+        let has_commit = |model: &Node| model.at(&["source", "hub"]).is_some();
+        names.models = models
+            .map(|(name, model)| (name.to_owned(), has_commit(model)))
+            .collect();
         for entry in recipe.entries_at("params") {
-            let text = |key: &str| entry.value.text_at(key);
-            let values = entry.value.items_at("values");
+            let values = entry.value.items_at("values").iter();
             let param = Param {
-                kind: text("type").unwrap_or("").to_owned(),
-                values: values
-                    .iter()
-                    .filter_map(Node::text)
-                    .map(str::to_owned)
-                    .collect(),
+                kind: entry.value.text_at("type").unwrap_or("").to_owned(),
+                values: values.filter_map(Node::text).map(str::to_owned).collect(),
                 span: entry.key_span.clone(),
                 default: entry.value.get("default").cloned(),
                 set: entry.value.get("set").cloned(),
@@ -88,11 +79,8 @@ impl Names {
                     "list them: `values: [one, other]`",
                 );
             }
-            if let Some(values) = entry
-                .value
-                .entry("values")
-                .filter(|_| param.kind != "enum" && !param.kind.is_empty())
-            {
+            let takes_values = matches!(&*param.kind, "enum" | "");
+            if let Some(values) = entry.value.entry("values").filter(|_| !takes_values) {
                 let message = format!("a param of type {} has no `values`", param.kind);
                 problems.error(
                     "param",
@@ -123,35 +111,23 @@ impl Names {
             let before = waiting.len();
             waiting.retain(|name| {
                 let param = &self.params[name];
-                let own = param.default.as_ref();
-                let needs = own.map_or_else(Vec::new, params_in);
+                let needs = param.default.as_ref().map_or_else(Vec::new, params_in);
                 self.used.extend(needs.iter().cloned());
-                if needs
-                    .iter()
-                    .any(|need| !self.scope.params.contains_key(need))
-                {
-                    // One that `--set` gave needs nothing else.
-                    if let Some(value) = param
-                        .set
-                        .as_ref()
-                        .and_then(|set| param.read(set, &self.scope, problems))
-                    {
-                        self.scope.params.insert(name.clone(), value);
-                    }
-                    return !self.scope.params.contains_key(name);
-                }
-                let default = own.and_then(|node| param.read(node, &self.scope, problems));
-                let set = param
-                    .set
-                    .as_ref()
-                    .and_then(|node| param.read(node, &self.scope, problems));
+                let mut needs = needs.iter();
+                let is_ready = needs.all(|need| self.scope.params.contains_key(need));
+                let mut read = |node: &Node| param.read(node, &self.scope, problems);
+                let default = param.default.as_ref().filter(|_| is_ready);
+                let default = default.and_then(&mut read);
+                // One that `--set` gave needs nothing else.
+                let set = param.set.as_ref().and_then(read);
+                let is_done = is_ready || set.is_some();
                 if let Some(value) = set.or_else(|| default.clone()) {
                     self.scope.params.insert(name.clone(), value);
                 }
                 if let Some(default) = default {
                     defaults.insert(name.clone(), default);
                 }
-                false
+                !is_done
             });
             if waiting.is_empty() || waiting.len() == before {
                 break;

@@ -1,6 +1,6 @@
 //! The stages in their order: checking all variants of a file. Resolving one is in `loaded`.
 
-use retrial_document::{Diagnostic, Diagnostics, Entry, Node, Source, Validator, Value, to_yaml};
+use retrial_document::{Diagnostic, Diagnostics, Node, Source, Validator, Value, to_yaml};
 use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
@@ -219,9 +219,6 @@ fn without_nulls(node: &Node, levels: usize) -> Node {
         return node.clone();
     }
     let kept = entries.iter().filter(|entry| !entry.value.is_null());
-    let entries = kept.map(|entry| Entry {
-        value: without_nulls(&entry.value, levels - 1),
-        ..entry.clone()
-    });
+    let entries = kept.map(|entry| entry.with(without_nulls(&entry.value, levels - 1)));
     Node::map(entries.collect(), node.span.clone())
 }

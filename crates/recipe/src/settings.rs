@@ -1,7 +1,7 @@
 //! `--set name=value`: a param or an axis of variants.
 
 use super::variants::{Axis, Choice, Variants};
-use retrial_document::{Diagnostics, Entry, Node, Scalar, Source, Span, Value, did_you_mean};
+use retrial_document::{Diagnostics, Entry, Node, Source, Span, Value, did_you_mean};
 
 /// Where a value of the command line is said to stand.
 pub const COMMAND_LINE: &str = "--set";
@@ -27,13 +27,17 @@ impl Setting {
 
     /// All of it.
     fn span(&self) -> Span {
-        let source = self.source();
-        let length = source.text.len();
-        source.span(0..length)
+        let source = Source::new(COMMAND_LINE, format!("{}={}", self.name, self.value));
+        source.span(0..source.text.len())
     }
 
-    fn source(&self) -> Source {
-        Source::new(COMMAND_LINE, format!("{}={}", self.name, self.value))
+    fn name_span(&self) -> Span {
+        self.span().part(0..self.name.len())
+    }
+
+    fn value_span(&self) -> Span {
+        let whole = self.span();
+        whole.part(self.name.len() + 1..whole.end)
     }
 }
 
@@ -82,27 +86,21 @@ fn chosen(
     let mut choice = Choice::new();
     let params = recipe.entries_at("params");
     for setting in settings {
-        let source = setting.source();
-        let name_span = source.span(0..setting.name.len());
-        let value_span = source.span(setting.name.len() + 1..source.text.len());
         if let Some(axis) = variants.axis(&setting.name) {
             if axis.values.contains(&setting.value) {
                 choice.insert(axis.name.clone(), setting.value.clone());
             } else {
-                let help = did_you_mean(
-                    &setting.value,
-                    axis.values.iter().map(String::as_str),
-                    "values are",
-                );
+                let values = axis.values.iter().map(String::as_str);
+                let help = did_you_mean(&setting.value, values, "values are");
                 let message = format!("invalid value `{}` for `{}`", setting.value, axis.name);
-                problems.error("setting", message, &value_span, help);
+                problems.error("setting", message, &setting.value_span(), help);
             }
         } else if !params.iter().any(|param| param.key == setting.name) {
             let known = params.iter().map(|param| param.key.as_str());
             let known = known.chain(variants.axes.iter().map(|axis| axis.name.as_str()));
             let help = did_you_mean(&setting.name, known, "param or variant that could be set");
             let message = format!("there is no param or variant `{}`", setting.name);
-            problems.error("setting", message, &name_span, help);
+            problems.error("setting", message, &setting.name_span(), help);
         }
     }
     choice
@@ -165,8 +163,7 @@ pub fn apply(mut recipe: Node, settings: &[Setting], problems: &mut Diagnostics)
         let Value::Map(keys) = &mut param.value.value else {
             continue;
         };
-        let source = setting.source();
-        let span = source.span(setting.name.len() + 1..source.text.len());
+        let span = setting.value_span();
         if setting.value.contains("${{") || setting.value.contains('\0') {
             let message = "a value of --set is taken as it is, without expressions";
             problems.error("setting", message, &span, "write the value itself");
@@ -175,20 +172,12 @@ pub fn apply(mut recipe: Node, settings: &[Setting], problems: &mut Diagnostics)
         let textual = keys.iter().any(|key| {
             key.key == "type" && matches!(key.value.text(), Some("string" | "path" | "enum"))
         });
-        let scalar = Scalar {
-            text: setting.value.clone(),
-            plain: !textual,
-        };
-        let value = Node {
-            value: Value::Scalar(scalar),
-            span: span.clone(),
-        };
         keys.retain(|key| key.key != "set");
         keys.push(Entry {
             key: "set".into(),
-            key_span: source.span(0..setting.name.len()),
+            key_span: setting.name_span(),
             append: false,
-            value,
+            value: Node::scalar(&setting.value, !textual, span),
         });
     }
     recipe

@@ -1,8 +1,9 @@
 //! Variants: overlays on a recipe, by axis and value.
 
-use retrial_document::{Diagnostics, Entry, Node, Value, did_you_mean};
+use retrial_document::{Diagnostics, Entry, Node, Span, Value, did_you_mean};
 use std::collections::BTreeMap;
 
+use super::keys::TOP_ONLY;
 use super::merge::merge;
 
 /// An axis along which a recipe has variants.
@@ -59,11 +60,8 @@ impl Variants {
     /// All choices that exist; where there are very many, each value once with the others' first.
     #[must_use]
     pub fn choices(&self) -> Vec<Choice> {
-        let axes: Vec<&Axis> = self
-            .axes
-            .iter()
-            .filter(|axis| !axis.values.is_empty())
-            .collect();
+        let axes = self.axes.iter().filter(|axis| !axis.values.is_empty());
+        let axes: Vec<&Axis> = axes.collect();
         let count = axes.iter().try_fold(1_usize, |product, axis| {
             product.checked_mul(axis.values.len())
         });
@@ -102,33 +100,18 @@ impl Variants {
             });
         }
         for entry in recipe.entries_at("variants") {
-            if variants
-                .axis(&entry.key)
-                .is_some_and(|axis| axis.values.is_empty())
-                && matches!(entry.value.value, Value::Map(_))
-            {
-                let message = format!("the axis `{}` has no values", entry.key);
-                problems.error(
-                    "variant",
-                    message,
-                    &entry.key_span,
-                    "write them: `{one: {}, other: {}}`",
-                );
+            let axis = &entry.key;
+            let is_empty = entry.value.named().next().is_none();
+            if is_empty && matches!(entry.value.value, Value::Map(_)) {
+                let message = format!("the axis `{axis}` has no values");
+                let help = "write them: `{one: {}, other: {}}`";
+                problems.error("variant", message, &entry.key_span, help);
             }
-            if let Some(param) = recipe
-                .get("params")
-                .and_then(|params| params.entry(&entry.key))
-            {
-                let message = format!(
-                    "`{}` is a param and an axis of variants: --set could mean either",
-                    entry.key
-                );
-                problems.error(
-                    "variant",
-                    message,
-                    &param.key_span,
-                    "give one of them another name",
-                );
+            if let Some(param) = recipe.get("params").and_then(|params| params.entry(axis)) {
+                let message =
+                    format!("`{axis}` is a param and an axis of variants: --set could mean either");
+                let help = "give one of them another name";
+                problems.error("variant", message, &param.key_span, help);
             }
         }
         for entry in recipe.entries_at("default") {
@@ -236,49 +219,37 @@ pub fn apply(recipe: &Node, choice: &Choice, problems: &mut Diagnostics) -> Node
             continue;
         };
         if let Value::Map(entries) = &entry.value.value {
-            let known = entries
-                .iter()
-                .filter(|entry| !super::keys::TOP_ONLY.contains(&entry.key.as_str()));
+            let known = entries.iter();
+            let known = known.filter(|entry| !TOP_ONLY.contains(&entry.key.as_str()));
             let overlay = Node::map(known.cloned().collect(), span.clone());
             merged = merge(merged, overlay, problems);
         }
-        let value = Entry {
-            value: Node::map(Vec::new(), entry.value.span.clone()),
-            ..entry.clone()
-        };
-        chosen.push(Entry {
-            value: Node::map(vec![value], axis.value.span.clone()),
-            ..axis.clone()
-        });
+        let value = entry.with(Node::map(Vec::new(), entry.value.span.clone()));
+        chosen.push(axis.with(Node::map(vec![value], axis.value.span.clone())));
         let default = Node::scalar(entry.key.clone(), false, entry.key_span.clone());
-        defaults.push(Entry {
-            value: default,
-            ..axis.clone()
-        });
+        defaults.push(axis.with(default));
     }
     if let Value::Map(entries) = &mut merged.value {
-        for entry in entries.iter_mut() {
-            match entry.key.as_str() {
-                "variants" => {
-                    entry.value = Node::map(std::mem::take(&mut chosen), entry.value.span.clone());
-                }
-                "default" => {
-                    entry.value =
-                        Node::map(std::mem::take(&mut defaults), entry.value.span.clone());
-                }
-                _ => {}
-            }
-        }
         entries.retain(|entry| entry.key != "unsupported");
-        if !defaults.is_empty() {
-            let key_span = span.part(0..0);
+        put(entries, "variants", chosen, &span);
+        put(entries, "default", defaults, &span);
+    }
+    merged
+}
+
+/// Puts a map in the place of the one under a key; where there is none, an empty one adds nothing.
+fn put(entries: &mut Vec<Entry>, key: &str, map: Vec<Entry>, recipe: &Span) {
+    match entries.iter_mut().find(|entry| entry.key == key) {
+        Some(entry) => entry.value = Node::map(map, entry.value.span.clone()),
+        None if map.is_empty() => {}
+        None => {
+            let key_span = recipe.part(0..0);
             entries.push(Entry {
-                key: "default".into(),
+                key: key.to_owned(),
                 key_span: key_span.clone(),
                 append: false,
-                value: Node::map(defaults, key_span),
+                value: Node::map(map, key_span),
             });
         }
     }
-    merged
 }

@@ -51,6 +51,16 @@ pub fn parse(source: &Source, problems: &mut Diagnostics) -> Option<Node> {
 
 type Problem = Box<Diagnostic>;
 
+/// Ends the parsing.
+fn fatal<T>(
+    code: &'static str,
+    message: impl Into<String>,
+    span: Span,
+    help: &str,
+) -> Result<T, Problem> {
+    Err(Box::new(Diagnostic::error(code, message, span).help(help)))
+}
+
 /// A collection that has begun.
 struct Frame {
     span: Span,
@@ -115,10 +125,9 @@ impl<'a> Builder<'a> {
             self.event(event, span)?;
         }
         if self.root.is_none() {
-            return Err(Box::new(
-                Diagnostic::error("empty", "this file is empty", source.span(0..0))
-                    .help("write `key: value`, a key on each line"),
-            ));
+            let start = source.span(0..0);
+            let help = "write `key: value`, a key on each line";
+            return fatal("empty", "this file is empty", start, help);
         }
         Ok(self.root.take())
     }
@@ -133,11 +142,13 @@ impl<'a> Builder<'a> {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    let problem =
-                        Diagnostic::error("second-document", "a second document in one file", span);
-                    return Err(Box::new(
-                        problem.help("write one document a file, without `---` between"),
-                    ));
+                    let help = "write one document a file, without `---` between";
+                    return fatal(
+                        "second-document",
+                        "a second document in one file",
+                        span,
+                        help,
+                    );
                 }
                 Ok(())
             }
@@ -169,12 +180,8 @@ impl<'a> Builder<'a> {
             Event::Alias(id) => self.alias(id, span),
             Event::UnresolvedAlias(name) => {
                 let message = format!("there is no anchor `&{name}` above");
-                let problem = Diagnostic::error("alias", message, span.clone());
-                self.problems.push(
-                    problem.help(
-                        "an alias repeats what an anchor marked; for a plain `*`, use quotes",
-                    ),
-                );
+                let help = "an alias repeats what an anchor marked; for a plain `*`, use quotes";
+                self.problems.error("alias", message, &span, help);
                 let node = if self.at_key() {
                     Node::scalar(name, false, span)
                 } else {
@@ -211,34 +218,29 @@ impl<'a> Builder<'a> {
         match tag.core_suffix() {
             Some("str") => Ok(true),
             Some(_) => Ok(false),
-            None => Err(Box::new(
-                Diagnostic::error(
-                    "tag",
-                    format!("unknown tag `{}`", tag.original()),
-                    span.clone(),
-                )
-                .help("documents have no tags; write the value itself"),
-            )),
+            None => {
+                let message = format!("unknown tag `{}`", tag.original());
+                let help = "documents have no tags; write the value itself";
+                fatal("tag", message, span.clone(), help)
+            }
         }
     }
 
     fn at_key(&self) -> bool {
-        matches!(
-            self.stack.last(),
-            Some(Frame {
-                kind: FrameKind::Map { key: None, .. },
-                ..
-            })
-        )
+        let frame = self.stack.last();
+        frame.is_some_and(|frame| matches!(frame.kind, FrameKind::Map { key: None, .. }))
     }
 
     fn open(&mut self, kind: FrameKind, anchor: usize, span: Span) -> Result<(), Problem> {
         self.spend(1, 0, &span)?;
         if self.at_key() {
-            return Err(Box::new(
-                Diagnostic::error("key", "a key must be plain text, not a list or a map", span)
-                    .help("an expression that begins a value needs quotes: \"${{ … }}\""),
-            ));
+            let help = "an expression that begins a value needs quotes: \"${{ … }}\"";
+            return fatal(
+                "key",
+                "a key must be plain text, not a list or a map",
+                span,
+                help,
+            );
         }
         if self.stack.len() >= DEPTH_LIMIT {
             return Err(Box::new(too_deep(span)));
@@ -285,17 +287,11 @@ impl<'a> Builder<'a> {
         self.weight.values = self.weight.values.saturating_add(values);
         self.weight.bytes = self.weight.bytes.saturating_add(bytes);
         if self.weight.values > VALUE_LIMIT || self.weight.bytes > TEXT_LIMIT {
-            return Err(Box::new(
-                Diagnostic::error(
-                    "too-many-values",
-                    format!(
-                        "more than {VALUE_LIMIT} values or {} MiB of text, aliases expanded",
-                        TEXT_LIMIT >> 20
-                    ),
-                    span.clone(),
-                )
-                .help("aliases that name aliases multiply; write out what is meant"),
-            ));
+            let text = TEXT_LIMIT >> 20;
+            let message =
+                format!("more than {VALUE_LIMIT} values or {text} MiB of text, aliases expanded");
+            let help = "aliases that name aliases multiply; write out what is meant";
+            return fatal("too-many-values", message, span.clone(), help);
         }
         Ok(())
     }
@@ -382,9 +378,12 @@ fn read_key(node: Node) -> Result<(String, Span, bool), Problem> {
         Value::Scalar(scalar) if !scalar.text.is_empty() => {
             Ok((scalar.text, node.span, scalar.plain))
         }
-        _ => Err(Box::new(
-            Diagnostic::error("key", "a key must be text", node.span).help("write `name: value`"),
-        )),
+        _ => fatal(
+            "key",
+            "a key must be text",
+            node.span,
+            "write `name: value`",
+        ),
     }
 }
 

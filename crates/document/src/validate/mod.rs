@@ -3,7 +3,6 @@
 //! It never stops: every problem is collected, and what is returned is only used when there was
 //! none. What one key says about another is the language's to check, on the returned tree.
 
-mod describe;
 mod scalar;
 
 use super::diagnostic::Diagnostics;
@@ -13,7 +12,7 @@ use super::language::Language;
 use super::node::{Entry, Node, Value};
 use super::source::Span;
 use super::suggest::{did_you_mean, nearest};
-use describe::{describe, example, fits, is_scalar};
+use crate::describe::{describe, example, fits, is_scalar};
 
 /// Validates documents of one language.
 pub struct Validator<'a, L> {
@@ -52,14 +51,8 @@ impl<'a, L: Language> Validator<'a, L> {
                         "write at least one item, or remove the key",
                     );
                 }
-                let items = items
-                    .iter()
-                    .map(|item| self.value(item, of, &item.span))
-                    .collect();
-                Node {
-                    value: Value::List(items),
-                    span: node.span.clone(),
-                }
+                let items = items.iter().map(|item| self.value(item, of, &item.span));
+                Node::list(items.collect(), node.span.clone())
             }
             (_, Value::Scalar(scalar)) if is_scalar(field_type) => {
                 self.scalar(scalar, field_type, &node.span, at)
@@ -75,10 +68,7 @@ impl<'a, L: Language> Validator<'a, L> {
             match object.key(&entry.key) {
                 Some(key) => {
                     let value = self.value(&entry.value, &key.field_type, &entry.key_span);
-                    out.push(Entry {
-                        value,
-                        ..entry.clone()
-                    });
+                    out.push(entry.with(value));
                 }
                 None => self.unknown_key(entry, object),
             }
@@ -92,11 +82,8 @@ impl<'a, L: Language> Validator<'a, L> {
         for key in object.keys().filter(missing) {
             if !self.language.may_be_missing(key) {
                 let message = format!("{} needs `{}`", object.what, key.name);
-                let words = match key.field_type {
-                    FieldType::Words(words) => words,
-                    _ => &[],
-                };
-                let words: Vec<&str> = words.iter().map(|word| word.name).collect();
+                let words = key.field_type.words().iter();
+                let words: Vec<&str> = words.map(|word| word.name).collect();
                 let known = match words[..] {
                     [] => String::new(),
                     _ => format!(" One of {}.", words.join(", ")),
@@ -166,10 +153,7 @@ impl<'a, L: Language> Validator<'a, L> {
         for entry in entries {
             self.report("name", format.mismatch(&entry.key), &entry.key_span);
             let value = self.value(&entry.value, of, &entry.key_span);
-            out.push(Entry {
-                value,
-                ..entry.clone()
-            });
+            out.push(entry.with(value));
         }
         Node::map(out, span.clone())
     }

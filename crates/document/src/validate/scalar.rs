@@ -1,7 +1,7 @@
 //! Scalars: evaluated where that is possible, and checked against their type.
 
 use super::Validator;
-use super::describe::{describe, example};
+use crate::describe::{describe, example};
 use crate::diagnostic::Diagnostic;
 use crate::field_type::{FieldType, Scope, Word};
 use crate::formats::{Mismatch, StringFormat};

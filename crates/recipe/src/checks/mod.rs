@@ -4,7 +4,6 @@
 mod figures;
 mod host;
 mod image;
-mod incomplete;
 mod nodes;
 mod scenarios;
 mod services;
@@ -57,6 +56,17 @@ impl<'a> Checks<'a> {
         self.nodes();
         self.incomplete();
         self.problems
+    }
+
+    /// Names each line of `incomplete`: a recipe may be looked at and judged by before it can run.
+    fn incomplete(&mut self) {
+        let items = self.recipe.items_at("incomplete").iter();
+        for (item, text) in items.filter_map(|item| Some((item, item.text()?))) {
+            let message = format!("to be completed: {text}");
+            let help = "complete it, and remove this line; `retrial run` refuses until then";
+            self.problems
+                .warning("incomplete", message, &item.span, help);
+        }
     }
 
     /// Reports a key that has no meaning where it is, unless a template's user may give it one.

@@ -1,6 +1,6 @@
 //! Nodes of a recipe that is written: they have no place in a source.
 
-use retrial_document::{Entry, Node, Source, Span, Value};
+use retrial_document::{Entry, Node, Source, Span};
 
 fn nowhere() -> Span {
     Source::new("docker run", "").span(0..0)
@@ -21,10 +21,7 @@ pub fn plain(text: impl Into<String>) -> Node {
 /// Returns a list.
 #[must_use]
 pub fn list(items: Vec<Node>) -> Node {
-    Node {
-        value: Value::List(items),
-        span: nowhere(),
-    }
+    Node::list(items, nowhere())
 }
 
 /// Returns a map.

@@ -2,6 +2,7 @@
 
 use minijinja::{Environment, Expression, UndefinedBehavior};
 use retrial_document::Scalar;
+use retrial_document::formats::is_word;
 
 use super::scope::{Scope, scalar};
 
@@ -48,12 +49,7 @@ fn compile<'e>(
 
 /// A dotted path of names; a name may hold hyphens, as keys of a recipe do.
 fn is_path(text: &str) -> bool {
-    let is_name = |name: &str| {
-        name.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_')
-            && name
-                .chars()
-                .all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
-    };
+    let is_name = |name: &str| is_word(name, "_-") && !name.starts_with('-');
     text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && text.split('.').all(is_name)
         && !matches!(text, "true" | "false" | "none")

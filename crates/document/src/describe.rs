@@ -3,7 +3,7 @@
 use crate::field_type::FieldType;
 use crate::node::{Node, Value};
 
-pub(super) fn is_scalar(field_type: &FieldType) -> bool {
+pub(crate) fn is_scalar(field_type: &FieldType) -> bool {
     !matches!(
         field_type,
         FieldType::List(..)
@@ -14,7 +14,7 @@ pub(super) fn is_scalar(field_type: &FieldType) -> bool {
     )
 }
 
-pub(super) fn fits(field_type: &FieldType, node: &Node) -> bool {
+pub(crate) fn fits(field_type: &FieldType, node: &Node) -> bool {
     match &node.value {
         Value::Scalar(_) => is_scalar(field_type),
         Value::List(_) => matches!(field_type, FieldType::List(..)),
@@ -27,7 +27,7 @@ pub(super) fn fits(field_type: &FieldType, node: &Node) -> bool {
 }
 
 /// Returns what a value of this type is, with its article.
-pub(super) fn describe(field_type: &FieldType) -> String {
+pub(crate) fn describe(field_type: &FieldType) -> String {
     match field_type {
         FieldType::Text(_) | FieldType::Template(..) => "text".into(),
         FieldType::Integer(..) => "an integer".into(),
@@ -66,7 +66,7 @@ pub(super) fn describe(field_type: &FieldType) -> String {
 }
 
 /// Returns how to write a value of this type.
-pub(super) fn example(field_type: &FieldType) -> String {
+pub(crate) fn example(field_type: &FieldType) -> String {
     match field_type {
         FieldType::Fraction => "write 5% or 0.05, from 0 to 1".into(),
         FieldType::Size(_) => "write 500 GiB, 128G or a number of bytes".into(),
