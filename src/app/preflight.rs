@@ -17,10 +17,10 @@ use crate::app::probe;
 use crate::app::terminal;
 use crate::host;
 use crate::host::checks::{
-    Access, Check, CheckKind, CheckState, Condition, Disk, EngineFound, Facts, HostsSeen,
-    ImageContent, ModelSeen, ModelSize, Settings, examine, rocm_of_image,
+    Access, Check, CheckKind, CheckState, Disk, EngineFound, Facts, HostsSeen, ImageContent,
+    ModelSeen, ModelSize, examine, rocm_of_image,
 };
-use crate::host::model::HostView;
+use crate::host::model::{Condition, HostView, Settings};
 use crate::plan::{Action, Plan};
 use crate::run::models::spec;
 use crate::run::{GPU_LABEL, RUN_LABEL, USER_LABEL};

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
+
 use super::amd_device::AmdDevice;
 use super::amd_models;
 use super::root::Root;
@@ -16,16 +18,10 @@ const ON_THE_GPU: [u64; 2] = [1, 2];
 
 /// The AMD GPUs, one for each partition where they are partitioned.
 pub fn gpus(root: &Root) -> Vec<Gpu> {
-    let mut nodes: Vec<u32> = root
-        .names(NODES)
-        .iter()
-        .filter_map(|name| name.parse().ok())
-        .collect();
-    nodes.sort_unstable();
-    nodes
-        .into_iter()
-        .filter_map(|node| gpu(root, node))
-        .collect()
+    let names = root.names(NODES);
+    let nodes = names.iter().filter_map(|name| name.parse().ok());
+    let nodes = nodes.sorted_unstable();
+    nodes.filter_map(|node: u32| gpu(root, node)).collect()
 }
 
 /// The version of the amdgpu driver. Only the DKMS driver states one: the kernel's own has none.
@@ -70,10 +66,8 @@ fn gpu(root: &Root, number: u32) -> Option<Gpu> {
     let revision = files.hexadecimal(root, "revision");
     let banks = memory_of_banks(root, node);
     let total = || files.number(root, "mem_info_vram_total");
-    let nodes: Vec<String> = render
-        .map(|minor| format!("/dev/dri/renderD{minor}"))
-        .into_iter()
-        .collect();
+    let nodes = render.map(|minor| format!("/dev/dri/renderD{minor}"));
+    let nodes = Vec::from_iter(nodes);
     let (groups, masked) = access(root, &nodes);
     Some(Gpu {
         groups,
@@ -107,13 +101,10 @@ fn gpu(root: &Root, number: u32) -> Option<Gpu> {
 /// container, or for a job, that was given other GPUs.
 fn access(root: &Root, nodes: &[String]) -> (Vec<u32>, bool) {
     let paths = nodes.iter().map(String::as_str).chain(["/dev/kfd"]);
-    let mut groups: Vec<u32> = paths
-        .filter_map(|path| root.group(path.trim_start_matches('/')))
-        .collect();
-    groups.sort_unstable();
-    groups.dedup();
+    let groups = paths.filter_map(|path| root.group(path.trim_start_matches('/')));
     let there = |node: &String| root.is_there(node.trim_start_matches('/'));
-    (groups, root.is_there("dev/dri") && !nodes.iter().all(there))
+    let is_masked = root.is_there("dev/dri") && !nodes.iter().all(there);
+    (groups.sorted_unstable().dedup().collect(), is_masked)
 }
 
 fn model(device: Option<u32>, revision: Option<u32>) -> String {

@@ -8,15 +8,13 @@ use std::path::Path;
 use super::amd_device::{AmdDevice, render_minor};
 use super::nvml;
 use super::root::Root;
-use crate::host::checks::{Condition, Errors, Process};
-use crate::host::model::Gpu;
+use crate::host::model::{Condition, Errors, Gpu, Process};
 use retrial_recipe::model::GpuVendor;
 
 const PROCESSES: &str = "sys/class/kfd/kfd/proc";
 const NODES: &str = "sys/class/kfd/kfd/topology/nodes";
 
 /// The condition of each of the GPUs, in their order; files are read behind `root`.
-#[must_use]
 pub fn conditions(root: &Path, gpus: &[Gpu]) -> Vec<Condition> {
     let root = &Root::new(root);
     let nodes = compute_nodes(root);

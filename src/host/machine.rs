@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use itertools::Itertools as _;
+
 use super::model::OperatingSystem;
 use super::root::Root;
 use retrial_readings::sanitize;
@@ -15,7 +17,6 @@ pub fn hostname(root: &Root) -> String {
 }
 
 /// The name of the machine whose files begin at `root`.
-#[must_use]
 pub fn machine_name(root: &Path) -> String {
     hostname(&Root::new(root))
 }
@@ -70,7 +71,7 @@ pub fn processors(root: &Root) -> Processors {
     for (key, value) in &mut lines {
         match key {
             "model name" if found.model.is_empty() => {
-                found.model = value.split_whitespace().collect::<Vec<_>>().join(" ");
+                found.model = value.split_whitespace().join(" ");
             }
             "cpu cores" => found.cores = found.cores.or_else(|| value.trim().parse().ok()),
             "physical id" => drop(sockets.insert(value.trim())),
@@ -110,32 +111,29 @@ pub fn memory(root: &Root) -> u64 {
 
 /// Ports on which somebody listens, as the kernel lists its sockets: the local address ends in the
 /// port, in hexadecimal, and the state 0A is listening.
-#[must_use]
 pub fn listening(root: &Path) -> Vec<u16> {
     let root = Root::new(root);
-    let mut ports: Vec<u16> = ["proc/net/tcp", "proc/net/tcp6"]
-        .iter()
-        .filter_map(|path| root.text(path))
-        .flat_map(|text| {
-            let port = |line: &str| {
-                let mut words = line.split_whitespace();
-                let (_, port) = words.nth(1)?.rsplit_once(':')?;
-                let listens = words.nth(1)? == "0A";
-                u16::from_str_radix(port, 16).ok().filter(|_| listens)
-            };
-            text.lines().filter_map(port).collect::<Vec<_>>()
-        })
-        .collect();
-    ports.sort_unstable();
-    ports.dedup();
-    ports
+    let port = |line: &str| {
+        let mut words = line.split_whitespace();
+        let (_, port) = words.nth(1)?.rsplit_once(':')?;
+        let listens = words.nth(1)? == "0A";
+        u16::from_str_radix(port, 16).ok().filter(|_| listens)
+    };
+    let tables = ["proc/net/tcp", "proc/net/tcp6"];
+    let tables = tables.iter().filter_map(|path| root.text(path));
+    let ports = tables.flat_map(|text| text.lines().filter_map(port).collect_vec());
+    ports.sorted().dedup().collect()
 }
 
 /// Bytes that we may still write at a path, or at the nearest folder above it that is there.
-#[must_use]
 pub fn disk_free(path: &Path) -> Option<u64> {
     let status = nearest(path, |place| rustix::fs::statvfs(place).ok())?;
     Some(status.f_bavail.saturating_mul(status.f_frsize))
+}
+
+/// Whether so little is free at a path that what was written last may be cut off.
+pub fn disk_full(path: &Path) -> bool {
+    disk_free(path).is_some_and(|free| free < 64 << 10)
 }
 
 /// File systems of the network, by the kernel's magic numbers (`linux/magic.h`, Lustre, `BeeGFS`).
@@ -150,7 +148,6 @@ const OF_THE_NETWORK: [(u32, &str); 7] = [
 ];
 
 /// The network file system that a path lies on, if it does.
-#[must_use]
 pub fn network_file_system(path: &Path) -> Option<String> {
     let status = nearest(path, |place| rustix::fs::statfs(place).ok())?;
     // The field's width and sign differ between architectures; the number has 32 bits.

@@ -6,15 +6,15 @@
 mod amd;
 mod amd_device;
 mod amd_models;
-pub mod assign;
+pub(crate) mod assign;
 mod bus;
-pub mod checks;
+pub(crate) mod checks;
 mod condition;
-pub mod gpu_support;
+pub(crate) mod gpu_support;
 mod machine;
 pub mod model;
 mod nvidia;
-pub mod nvml;
+pub(crate) mod nvml;
 mod root;
 pub mod sensors;
 mod settings;
@@ -24,9 +24,9 @@ use std::path::Path;
 use crate::host::model::HostView;
 use root::Root;
 
-pub use condition::conditions;
-pub use machine::{disk_free, listening, machine_name, network_file_system};
-pub use settings::settings;
+pub(crate) use condition::conditions;
+pub(crate) use machine::{disk_free, disk_full, listening, machine_name, network_file_system};
+pub(crate) use settings::settings;
 
 /// Reads the host behind `root`; `disk_at` is where runs are kept, which need not exist yet.
 #[must_use]

@@ -161,3 +161,77 @@ pub struct Partition {
     /// Which of the card's partitions this one is, from 0.
     pub index: u32,
 }
+
+/// A GPU at one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Condition {
+    /// Memory in all as the driver counts it, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vram_total: Option<u64>,
+    /// Memory in use, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vram_used: Option<u64>,
+    /// How busy it is, per cent of the last moments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busy_percent: Option<u32>,
+    /// Programs that use it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<Process>,
+    /// Memory and link errors since the driver was loaded, where it counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub errors: Option<Errors>,
+    /// The power limit, watts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power_cap_w: Option<u32>,
+    /// `auto`, `perf_determinism`, `manual`: how the driver sets the clocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub performance_level: Option<String>,
+    /// An NVIDIA GPU is divided (MIG).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub divided: Option<bool>,
+}
+
+/// A program on a GPU.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// Its process id on the host.
+    pub pid: u32,
+    /// Its name, where it can be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Memory of this GPU that it holds, bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vram: Option<u64>,
+}
+
+/// Errors that the hardware counted (RAS).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Errors {
+    /// Put right by the hardware.
+    pub corrected: u64,
+    /// Not put right: results may be wrong, and the card wants a look.
+    pub uncorrected: u64,
+}
+
+/// Settings that change what a benchmark measures; absent where they cannot be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// The clock governor of the processors, where all have the same; else each that is there.
+    pub governor: Option<String>,
+    /// Whether the second idle state, which is slow to leave, is disabled.
+    pub deep_idle_disabled: Option<bool>,
+    /// `kernel.nmi_watchdog`
+    pub nmi_watchdog: Option<String>,
+    /// `kernel.numa_balancing`
+    pub numa_balancing: Option<String>,
+    /// `kernel.randomize_va_space`
+    pub randomize_va_space: Option<String>,
+    /// Transparent huge pages: `always`, `madvise`, `never`.
+    pub huge_pages: Option<String>,
+    /// When memory is defragmented for huge pages.
+    pub huge_pages_defrag: Option<String>,
+    /// Whether processors run two threads a core.
+    pub smt: Option<String>,
+    /// The kernel's command line.
+    pub command_line: Option<String>,
+}

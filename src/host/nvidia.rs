@@ -1,5 +1,7 @@
 //! NVIDIA GPUs, from what the driver shows in `/proc`.
 
+use itertools::Itertools as _;
+
 use super::root::Root;
 use crate::host::model::Gpu;
 use retrial_recipe::model::GpuVendor;
@@ -8,13 +10,10 @@ const GPUS: &str = "proc/driver/nvidia/gpus";
 
 /// The NVIDIA GPUs by PCI address, which is the order of the indices of `nvidia-smi`.
 pub fn gpus(root: &Root) -> Vec<Gpu> {
-    let mut gpus: Vec<Gpu> = root
-        .names(GPUS)
-        .iter()
-        .filter_map(|address| gpu(root, address))
-        .collect();
-    gpus.sort_by(|one, other| one.pci.cmp(&other.pci));
-    gpus
+    let addresses = root.names(GPUS);
+    let gpus = addresses.iter().filter_map(|address| gpu(root, address));
+    gpus.sorted_by(|one, other| one.pci.cmp(&other.pci))
+        .collect()
 }
 
 /// The driver's version, such as `580.159.04`.
@@ -54,10 +53,8 @@ fn gpu(root: &Root, address: &str) -> Option<Gpu> {
     let pci = field("Bus Location")
         .unwrap_or(address)
         .to_ascii_lowercase();
-    let nodes: Vec<String> = minor
-        .map(|minor| format!("/dev/nvidia{minor}"))
-        .into_iter()
-        .collect();
+    let nodes = minor.map(|minor| format!("/dev/nvidia{minor}"));
+    let nodes = Vec::from_iter(nodes);
     let there = |node: &String| root.is_there(node.trim_start_matches('/'));
     Some(Gpu {
         groups: Vec::new(),

@@ -7,8 +7,7 @@ use nvml_wrapper::bitmasks::device::ThrottleReasons;
 use nvml_wrapper::enum_wrappers::device::{Clock, EccCounter, MemoryError, TemperatureSensor};
 use nvml_wrapper::{Device, Nvml};
 
-use crate::host::checks::{Condition, Errors, Process};
-use crate::host::model::Gpu;
+use crate::host::model::{Condition, Errors, Gpu, Process};
 use crate::telemetry::{Cause, GpuReading};
 use retrial_recipe::model::GpuVendor;
 

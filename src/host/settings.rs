@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use itertools::Itertools as _;
+
 use super::root::Root;
-use crate::host::checks::Settings;
+use crate::host::model::Settings;
 
 const CPU: &str = "sys/devices/system/cpu";
 
 /// Reads the settings of the host behind `root`.
-#[must_use]
 pub fn settings(root: &Path) -> Settings {
     let root = &Root::new(root);
     let kernel = |name: &str| root.text(&format!("proc/sys/kernel/{name}"));
@@ -31,17 +32,15 @@ pub fn settings(root: &Path) -> Settings {
 /// Policies, not processors, are looked at: a machine of 384 processors may have one for all.
 fn governor(root: &Root) -> Option<String> {
     let policies = format!("{CPU}/cpufreq");
-    let mut governors: Vec<String> = root
-        .names(&policies)
-        .into_iter()
-        .filter_map(|policy| root.text(&format!("{policies}/{policy}/scaling_governor")))
-        .collect();
+    let governor = |policy: String| root.text(&format!("{policy}/scaling_governor"));
+    let names = root.names(&policies).into_iter();
+    let governors = names.filter_map(|name| governor(format!("{policies}/{name}")));
+    let mut governors: Vec<String> = governors.collect();
     if governors.is_empty() {
-        governors.extend(root.text(&format!("{CPU}/cpu0/cpufreq/scaling_governor")));
+        governors.extend(governor(format!("{CPU}/cpu0/cpufreq")));
     }
-    governors.sort();
-    governors.dedup();
-    (!governors.is_empty()).then(|| governors.join(" "))
+    let governors = governors.iter().sorted().dedup().join(" ");
+    Some(governors).filter(|all| !all.is_empty())
 }
 
 /// The word in brackets of `always [madvise] never`.

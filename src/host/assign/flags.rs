@@ -1,5 +1,7 @@
 //! The container's settings for GPUs and an injection method that were chosen.
 
+use itertools::Itertools as _;
+
 use super::method::is_numbered;
 use super::select::Selection;
 use super::{AssignRequest, AssignedGpu, GpuFlags, InjectionMethod, is_of};
@@ -139,9 +141,8 @@ fn cdi(request: &AssignRequest<'_>, selection: &Selection, kind: &str) -> GpuFla
                 |device| device.name.clone(),
             ));
         }
-        let mut seen = std::collections::BTreeSet::new();
-        names.retain(|name| seen.insert(name.clone()));
     }
+    let names = names.into_iter().unique().collect();
     GpuFlags {
         devices: replaced(request, names),
         ..GpuFlags::default()
@@ -152,12 +153,9 @@ fn amd_toolkit(request: &AssignRequest<'_>, selection: &Selection) -> GpuFlags {
     let which = if takes_all(request, selection) {
         "all".to_owned()
     } else {
-        let gpus = selection.gpus.iter();
-        let mut ranks: Vec<usize> = gpus.map(|assigned| rank(request, assigned)).collect();
-        ranks.sort_unstable();
-        ranks.dedup();
-        let ranks: Vec<String> = ranks.iter().map(ToString::to_string).collect();
-        ranks.join(",")
+        let ranks = selection.gpus.iter();
+        let ranks = ranks.map(|assigned| rank(request, assigned));
+        ranks.sorted_unstable().dedup().join(",")
     };
     GpuFlags {
         devices: replaced(request, Vec::new()),
@@ -171,14 +169,12 @@ fn amd_toolkit(request: &AssignRequest<'_>, selection: &Selection) -> GpuFlags {
 /// not the order of the topology.
 fn rank(request: &AssignRequest<'_>, assigned: &AssignedGpu) -> usize {
     let gpus = request.host.gpus.iter();
-    let mut addresses: Vec<&str> = gpus
+    let addresses = gpus
         .filter(|gpu| gpu.vendor == assigned.gpu.vendor)
-        .map(|gpu| gpu.pci.as_str())
-        .collect();
-    addresses.sort_unstable();
-    addresses.dedup();
-    let place = addresses.iter().position(|pci| *pci == assigned.gpu.pci);
-    place.unwrap_or(assigned.index as usize)
+        .map(|gpu| gpu.pci.as_str());
+    let mut cards = addresses.sorted_unstable().dedup();
+    let rank = cards.position(|pci| pci == assigned.gpu.pci);
+    rank.unwrap_or(assigned.index as usize)
 }
 
 fn nvidia_toolkit(request: &AssignRequest<'_>, selection: &Selection) -> GpuFlags {

@@ -23,7 +23,6 @@ pub enum InjectionMethod {
 
 impl InjectionMethod {
     /// As a person reads it.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::AsWritten => "as written",
@@ -128,7 +127,6 @@ fn nvidia(host: &HostView) -> Choice {
 }
 
 /// Why the engine does not support a method, and what would: known only where it was asked.
-#[must_use]
 pub fn unsupported_method(
     request: &GpuRequest,
     host: &HostView,

@@ -46,7 +46,6 @@ pub struct AssignedGpu {
 
 impl AssignedGpu {
     /// What tells it apart from every other GPU of the host, for whoever else may claim it.
-    #[must_use]
     pub fn claim(&self) -> String {
         match &self.gpu.partition {
             Some(partition) if partition.compute != "SPX" => {
@@ -59,7 +58,6 @@ impl AssignedGpu {
 
 impl AssignedGpus {
     /// What a run claims by this: addresses of GPUs, or `all` where they are not known.
-    #[must_use]
     pub fn claims(&self) -> Vec<String> {
         if self.gpus.is_empty() {
             return vec!["all".to_owned()];
@@ -120,7 +118,6 @@ pub fn assign(request: &AssignRequest<'_>) -> Result<(GpuFlags, AssignedGpus), S
 }
 
 /// Whether the method depends on what the engine supports.
-#[must_use]
 pub fn depends_on_engine(container: &Container, gpus: Option<&GpuRequest>) -> bool {
     gpus.is_some_and(|gpus| match container.gpu_access {
         GpuAccess::AsWritten | GpuAccess::Devices => false,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use itertools::{Itertools as _, join};
+
 use super::{AssignRequest, AssignedGpu, InjectionMethod, path_of};
 use crate::host::model::Gpu;
 
@@ -80,16 +82,11 @@ fn written(request: &AssignRequest<'_>, there: &[AssignedGpu]) -> Vec<AssignedGp
 fn as_many_as_required(request: &AssignRequest<'_>, there: &[AssignedGpu]) -> Vec<AssignedGpu> {
     let fits = |gpu: &Gpu| request.gpus.takes(&gpu.model);
     let usable: Vec<&AssignedGpu> = there.iter().filter(|one| !one.gpu.masked).collect();
-    let mut addresses: Vec<(bool, &str)> = Vec::new();
-    for one in &usable {
-        let address = (!fits(&one.gpu), one.gpu.pci.as_str());
-        if !addresses.contains(&address) {
-            addresses.push(address);
-        }
-    }
+    let addresses = usable.iter();
+    let addresses = addresses.map(|one| (!fits(&one.gpu), one.gpu.pci.as_str()));
     // Stable: those that fit first, each in the order of indices.
-    addresses.sort_by_key(|(other, _)| *other);
-    addresses.truncate(request.gpus.count as usize);
+    let addresses = addresses.unique().sorted_by_key(|(other, _)| *other);
+    let addresses = addresses.take(request.gpus.count as usize).collect_vec();
     let taken = |one: &&&AssignedGpu| addresses.iter().any(|(_, pci)| *pci == one.gpu.pci);
     usable.iter().filter(taken).copied().cloned().collect()
 }
@@ -157,14 +154,11 @@ fn named(
 }
 
 fn has(there: &[AssignedGpu]) -> String {
-    let names: Vec<String> = there
-        .iter()
-        .map(|one| format!("{} {}", one.index, one.gpu.pci))
-        .collect();
-    if names.is_empty() {
-        String::new()
-    } else {
-        format!("; it has {}", names.join(", "))
+    let names = there.iter();
+    let names = names.map(|one| format!("{} {}", one.index, one.gpu.pci));
+    match join(names, ", ") {
+        none if none.is_empty() => none,
+        names => format!("; it has {names}"),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Driver, `ROCm` release and GPU: do they go together?
 
+use itertools::Itertools as _;
+
 use super::release::satisfies;
 use super::rocm::{release, series};
 use super::system::{frameworks, system};
@@ -9,10 +11,8 @@ use retrial_recipe::model::GpuVendor;
 pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
     let host = facts.host;
     let uses = |vendor| {
-        host.gpus.iter().any(|gpu| gpu.vendor == vendor)
-            && facts
-                .request()
-                .is_none_or(|request| request.vendor == vendor)
+        let request = facts.request();
+        host.has_gpu(vendor) && request.is_none_or(|request| request.vendor == vendor)
     };
     let mut checks = Vec::new();
     if uses(GpuVendor::Amd) {
@@ -81,20 +81,15 @@ fn target(facts: &Facts<'_>) -> Option<Check> {
     let rocm = facts.image.rocm.as_ref()?;
     let listed = release(rocm)?;
     let gpus = facts.host.gpus.iter();
-    let mut missing: Vec<&str> = gpus
+    let missing = gpus
         .filter_map(|gpu| gpu.gfx.as_deref())
-        .filter(|gfx| !listed.has_code_for(gfx))
-        .collect();
-    missing.sort_unstable();
-    missing.dedup();
+        .filter(|gfx| !listed.has_code_for(gfx));
+    let missing = missing.sorted().dedup().join(", ");
     let kind = CheckKind::ImageTarget;
     let check = if missing.is_empty() {
         kind.ok(format!("ROCm {rocm} has code for these GPUs"))
     } else {
-        kind.error(format!(
-            "ROCm {rocm} has no code for {}",
-            missing.join(", ")
-        ))
+        kind.error(format!("ROCm {rocm} has no code for {missing}"))
     };
     Some(
         check

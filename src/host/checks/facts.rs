@@ -1,86 +1,12 @@
 //! What was found of a host, before it is judged.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
 
 use super::image::ImageContent;
-use super::services::{HostsSeen, ModelSeen};
+use crate::format::{count, size};
 use crate::host::assign::AssignedGpus;
-use crate::host::model::HostView;
+use crate::host::model::{Condition, HostView, Settings};
 use retrial_recipe::model::{GpuRequest, Requires};
-
-/// A GPU at one moment.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Condition {
-    /// Memory in all as the driver counts it, bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub vram_total: Option<u64>,
-    /// Memory in use, bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub vram_used: Option<u64>,
-    /// How busy it is, per cent of the last moments.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub busy_percent: Option<u32>,
-    /// Programs that use it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub processes: Vec<Process>,
-    /// Memory and link errors since the driver was loaded, where it counts them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub errors: Option<Errors>,
-    /// The power limit, watts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub power_cap_w: Option<u32>,
-    /// `auto`, `perf_determinism`, `manual`: how the driver sets the clocks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub performance_level: Option<String>,
-    /// An NVIDIA GPU is divided (MIG).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub divided: Option<bool>,
-}
-
-/// A program on a GPU.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Process {
-    /// Its process id on the host.
-    pub pid: u32,
-    /// Its name, where it can be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Memory of this GPU that it holds, bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub vram: Option<u64>,
-}
-
-/// Errors that the hardware counted (RAS).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Errors {
-    /// Put right by the hardware.
-    pub corrected: u64,
-    /// Not put right: results may be wrong, and the card wants a look.
-    pub uncorrected: u64,
-}
-
-/// Settings that change what a benchmark measures; absent where they cannot be read.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Settings {
-    /// The clock governor of the processors, where all have the same; else each that is there.
-    pub governor: Option<String>,
-    /// Whether the second idle state, which is slow to leave, is disabled.
-    pub deep_idle_disabled: Option<bool>,
-    /// `kernel.nmi_watchdog`
-    pub nmi_watchdog: Option<String>,
-    /// `kernel.numa_balancing`
-    pub numa_balancing: Option<String>,
-    /// `kernel.randomize_va_space`
-    pub randomize_va_space: Option<String>,
-    /// Transparent huge pages: `always`, `madvise`, `never`.
-    pub huge_pages: Option<String>,
-    /// When memory is defragmented for huge pages.
-    pub huge_pages_defrag: Option<String>,
-    /// Whether processors run two threads a core.
-    pub smt: Option<String>,
-    /// The kernel's command line.
-    pub command_line: Option<String>,
-}
 
 /// Free space of one disk, and what is stored there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,6 +62,71 @@ pub enum EngineFound {
     Fails(String),
 }
 
+/// A model of the hub that a run would fetch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelSeen {
+    /// `owner/name`
+    pub repository: String,
+    /// What the hub said.
+    pub access: Access,
+}
+
+/// Whether a model can be fetched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Access {
+    /// The hub serves it: what it has, if it told in time.
+    Granted(Option<ModelSize>),
+    /// It is in the cache, or nothing may be asked.
+    NotAsked(String),
+    /// The hub refuses it, with its words and what to do.
+    Refused(String),
+    /// It does not answer.
+    Silent(String),
+}
+
+/// How large a model is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModelSize {
+    /// Its selected files.
+    pub files: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Bytes that are not in the cache.
+    pub missing: u64,
+}
+
+impl fmt::Display for ModelSize {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files = count(self.files, "file");
+        let bytes = size(self.bytes);
+        match self.missing {
+            0 => write!(formatter, "{files}, {bytes}, all of it cached"),
+            missing if missing == self.bytes => write!(formatter, "{files}, {bytes}"),
+            missing => write!(formatter, "{files}, {bytes}, {} to fetch", size(missing)),
+        }
+    }
+}
+
+/// Hosts that commands of a recipe connect to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostsSeen {
+    /// Each of them.
+    pub hosts: Vec<HostSeen>,
+    /// They were asked from a container of the recipe's image, in its network.
+    pub from_container: bool,
+}
+
+/// A host that commands of a recipe connect to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostSeen {
+    /// Its name.
+    pub name: String,
+    /// Why it was not asked: a proxy is between.
+    pub unknown: Option<String>,
+    /// What went wrong.
+    pub error: Option<String>,
+}
+
 /// All that was found.
 #[derive(Debug, Clone)]
 pub struct Facts<'a> {
@@ -169,7 +160,6 @@ pub struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     /// The host alone: nothing else was asked.
-    #[must_use]
     pub fn of(host: &'a HostView) -> Self {
         Self {
             host,

@@ -1,10 +1,12 @@
 //! The GPUs: are the right ones there, idle and healthy, and can a container have them?
 
-use super::{Check, CheckKind, CheckState, Condition, Facts};
+use itertools::{Itertools as _, join};
+
+use super::{Check, CheckKind, CheckState, Facts};
 use crate::format::size;
 use crate::host::amd_models::memory as published_memory;
 use crate::host::assign::{cards, unsupported_method};
-use crate::host::model::Gpu;
+use crate::host::model::{Condition, Gpu};
 use retrial_recipe::model::GpuVendor;
 
 /// Memory that a GPU holds without any program: the driver's own.
@@ -124,31 +126,23 @@ fn present(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
 
 /// `8 x MI355X, 1 x W7900`, in the order of the host; with partitions and dies.
 fn summary(gpus: &[&Gpu]) -> String {
-    let mut models: Vec<&str> = Vec::new();
-    for gpu in gpus {
-        if !models.contains(&gpu.model.as_str()) {
-            models.push(&gpu.model);
-        }
-    }
-    if models.is_empty() {
+    if gpus.is_empty() {
         return "none".to_owned();
     }
-    let words: Vec<String> = models
-        .iter()
-        .map(|model| {
-            let of = || gpus.iter().copied().filter(|gpu| gpu.model == *model);
-            let (count, parts) = (cards(of()), of().count());
-            let mode = of().find_map(|gpu| Some(gpu.partition.as_ref()?.compute.as_str()));
-            match mode.filter(|_| parts > count) {
-                Some(mode) => format!("{count} x {model} ({parts} partitions, {mode})"),
-                None if OF_TWO_DIES.contains(model) => {
-                    format!("{count} x {model} (dies, two a card)")
-                }
-                None => format!("{count} x {model}"),
+    let models = gpus.iter().map(|gpu| gpu.model.as_str()).unique();
+    let words = models.map(|model| {
+        let of = || gpus.iter().copied().filter(|gpu| gpu.model == model);
+        let (count, parts) = (cards(of()), of().count());
+        let mode = of().find_map(|gpu| Some(gpu.partition.as_ref()?.compute.as_str()));
+        match mode.filter(|_| parts > count) {
+            Some(mode) => format!("{count} x {model} ({parts} partitions, {mode})"),
+            None if OF_TWO_DIES.contains(&model) => {
+                format!("{count} x {model} (dies, two a card)")
             }
-        })
-        .collect();
-    words.join(", ")
+            None => format!("{count} x {model}"),
+        }
+    });
+    join(words, ", ")
 }
 
 /// What of them could not be read.
@@ -160,25 +154,20 @@ fn readable(facts: &Facts<'_>) -> Option<Check> {
 }
 
 fn partition(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Option<Check> {
-    let mut actual: Vec<&str> = gpus
-        .iter()
-        .filter_map(|one| Some(one.gpu.partition.as_ref()?.compute.as_str()))
-        .collect();
-    actual.sort_unstable();
-    actual.dedup();
+    let modes = gpus.iter().filter_map(|one| one.gpu.partition.as_ref());
+    let modes = modes.map(|partition| partition.compute.as_str());
+    let mut modes = modes.sorted().dedup();
     let stated = facts.request()?.partition.as_deref();
     // What a recipe does not name was published on whole GPUs.
     let required = stated.unwrap_or("SPX");
+    let actual = join(modes.clone(), ", ");
     let check = if actual.is_empty() {
         stated?;
         CheckKind::Partition.unknown("the driver does not report it")
-    } else if actual
-        .iter()
-        .all(|mode| mode.eq_ignore_ascii_case(required))
-    {
-        CheckKind::Partition.ok(actual.join(", "))
+    } else if modes.all(|mode| mode.eq_ignore_ascii_case(required)) {
+        CheckKind::Partition.ok(actual)
     } else {
-        CheckKind::Partition.error(actual.join(", "))
+        CheckKind::Partition.error(actual)
     };
     Some(check.required(required).fix(format!(
         "with nothing running on them: sudo amd-smi set --compute-partition {required}"
@@ -223,39 +212,16 @@ fn memory(gpus: &[Checked<'_>]) -> Option<Check> {
 }
 
 fn idle(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
-    let mut known = false;
-    let mut busy = Vec::new();
-    let mut processes = Vec::new();
-    for (index, condition) in gpus
-        .iter()
-        .filter_map(|one| Some((one.index, one.condition?)))
-    {
-        known |= condition.vram_used.is_some();
-        let used = condition.vram_used.unwrap_or(0);
-        if used <= IDLE_VRAM && condition.processes.is_empty() {
-            continue;
-        }
-        let programs: Vec<String> = condition
-            .processes
-            .iter()
-            .map(|process| match &process.name {
-                Some(name) => format!("{name} ({})", process.pid),
-                None => process.pid.to_string(),
-            })
-            .collect();
-        processes.extend(condition.processes.iter().map(|one| one.pid.to_string()));
-        let by = if programs.is_empty() { "" } else { " by " };
-        let size = crate::format::size(used);
-        busy.push(format!(
-            "GPU {index}: {size} in use{by}{}",
-            programs.join(", ")
-        ));
-    }
-    processes.sort();
-    processes.dedup();
+    let conditions = gpus.iter();
+    let conditions = conditions.filter_map(|one| Some((one.index, one.condition?)));
+    let busy: Vec<String> = conditions.clone().filter_map(in_use).collect();
+    let processes = conditions.clone().flat_map(|(_, one)| &one.processes);
+    let processes = processes.map(|process| process.pid.to_string());
+    let processes = processes.sorted().dedup().join(",");
     let kind = CheckKind::GpusIdle;
     let check = kind.warning_of(&busy).unwrap_or_else(|| {
-        if known {
+        let is_known = |(_, condition): (u32, &Condition)| condition.vram_used.is_some();
+        if conditions.clone().any(is_known) {
             kind.ok("nothing runs on them")
         } else if facts.host.nvidia.is_some() {
             kind.unknown("NVIDIA's driver reports it through its library only")
@@ -268,8 +234,28 @@ fn idle(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
         .fix(if processes.is_empty() {
             "find the program that holds the memory (`amd-smi process`, `nvidia-smi`), or choose other GPUs with --gpus".to_owned()
         } else {
-            format!("ps -fp {}; end them, or choose other GPUs with --gpus", processes.join(","))
+            format!("ps -fp {processes}; end them, or choose other GPUs with --gpus")
         })
+}
+
+/// `GPU 3: 12 GiB in use by python (71)`; none if it is idle.
+fn in_use((index, condition): (u32, &Condition)) -> Option<String> {
+    let used = condition.vram_used.unwrap_or(0);
+    if used <= IDLE_VRAM && condition.processes.is_empty() {
+        return None;
+    }
+    let programs = condition.processes.iter();
+    let programs = programs.map(|process| match &process.name {
+        Some(name) => format!("{name} ({})", process.pid),
+        None => process.pid.to_string(),
+    });
+    let by = if condition.processes.is_empty() {
+        ""
+    } else {
+        " by "
+    };
+    let programs = join(programs, ", ");
+    Some(format!("GPU {index}: {} in use{by}{programs}", size(used)))
 }
 
 /// Runs of ours, of any user, that have GPUs of this engine.

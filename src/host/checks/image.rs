@@ -13,7 +13,6 @@ pub struct ImageContent {
 
 /// The release: what the image itself states in its environment, else what the recipe's variant
 /// says, else what its name says (`rocm7.0.0_vllm…`, `rocm/dev-ubuntu-24.04:7.1.1-complete`).
-#[must_use]
 pub fn rocm_of_image(reference: &str, env: &[String], variant: Option<&str>) -> Option<String> {
     let stated = env
         .iter()

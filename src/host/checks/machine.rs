@@ -1,5 +1,7 @@
 //! Disk and memory.
 
+use itertools::join;
+
 use super::{Check, CheckKind, CheckState, Disk, Facts};
 use crate::format::size;
 
@@ -28,10 +30,7 @@ fn by_file_system(disks: &[Disk], required: Option<u64>) -> Vec<Disk> {
         if group.len() == 1 {
             return group[0].clone();
         }
-        let list = |of: fn(&Disk) -> &str| {
-            let all: Vec<&str> = group.iter().map(|disk| of(disk)).collect();
-            all.join(", ")
-        };
+        let list = |of: fn(&Disk) -> &str| join(group.iter().map(|disk| of(disk)), ", ");
         let known = group.iter().filter_map(|disk| disk.needed);
         Disk {
             what: list(|disk| &disk.what),

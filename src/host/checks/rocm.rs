@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use itertools::join;
 use serde::Deserialize;
 
 use crate::host::model::{Gpu, OperatingSystem};
@@ -91,10 +92,11 @@ impl Release {
                 None => words.push((id, vec![version])),
             }
         }
-        let words = words
-            .iter()
-            .map(|(id, versions)| format!("{} {}", name(id), versions.join(", ")));
-        words.collect::<Vec<_>>().join("; ")
+        let words = words.iter();
+        join(
+            words.map(|(id, versions)| format!("{} {}", name(id), versions.join(", "))),
+            "; ",
+        )
     }
 
     /// The versions of a framework that are listed; none for a package that is no framework.

@@ -10,11 +10,7 @@ const COMMAND_LINE: [&str; 2] = ["pci=realloc=off", "iommu=pt"];
 pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
     let is_amd = match facts.request() {
         Some(request) => request.vendor == GpuVendor::Amd,
-        None => facts
-            .host
-            .gpus
-            .iter()
-            .any(|gpu| gpu.vendor == GpuVendor::Amd),
+        None => facts.host.has_gpu(GpuVendor::Amd),
     };
     let Some(settings) = facts.settings.filter(|_| is_amd) else {
         return Vec::new();

@@ -1,5 +1,7 @@
 //! Operating system and frameworks: does AMD list them for the `ROCm` release?
 
+use itertools::join;
+
 use super::gpus::checked_gpus;
 use super::rocm::{framework, is_of, kernels, release};
 use super::{Check, CheckKind, CheckState, Facts};
@@ -65,11 +67,9 @@ pub fn frameworks(facts: &Facts<'_>) -> Option<Check> {
         }
         required.push(format!("{name} {}", versions.join(", ")));
     }
-    let found = found
-        .iter()
-        .map(|(package, version)| format!("{package} {version}"));
-    let found: Vec<String> = found.collect();
-    let check = CheckKind::Frameworks.check(state, found.join(", "));
+    let found = found.iter();
+    let found = found.map(|(package, version)| format!("{package} {version}"));
+    let check = CheckKind::Frameworks.check(state, join(found, ", "));
     let required = required.join("; ");
     Some(check.required(format!("{required}, which ROCm {} lists", listed.number)))
 }

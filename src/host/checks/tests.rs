@@ -1,7 +1,9 @@
 //! Checks of hosts that are right, and of hosts that are not.
 
 use super::*;
-use crate::host::model::{Gpu, HostView, OperatingSystem, Partition};
+use crate::host::model::{
+    Condition, Errors, Gpu, HostView, OperatingSystem, Partition, Process, Settings,
+};
 use retrial_recipe::model::{GpuRequest, GpuVendor, Requires};
 
 mod services;

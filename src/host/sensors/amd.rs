@@ -8,7 +8,7 @@ use super::amd_metrics::{self, Metrics};
 use crate::host::amd_device::AmdDevice;
 use crate::host::model::Gpu;
 use crate::host::root::Root;
-use crate::telemetry::{Cause, GpuReading};
+use crate::telemetry::GpuReading;
 
 /// Where a card's files lie.
 pub struct Card {
@@ -104,18 +104,6 @@ fn current_level(text: &str) -> Option<f64> {
 #[expect(clippy::cast_precision_loss, reason = "sensors have a few digits")]
 fn real(number: u64) -> f64 {
     number as f64
-}
-
-/// Words of [`Cause`] that a card's counters or bits mean; here so that both readers agree.
-pub(crate) fn causes(power: bool, heat: bool, board: bool) -> Vec<Cause> {
-    [
-        (power, Cause::Power),
-        (heat, Cause::Heat),
-        (board, Cause::Board),
-    ]
-    .into_iter()
-    .filter_map(|(held, cause)| held.then_some(cause))
-    .collect()
 }
 
 #[cfg(test)]

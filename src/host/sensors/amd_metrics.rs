@@ -6,7 +6,6 @@
 //! be trusted: up to 1.2 and in 1.4 and 1.5 the throttle bits are the chip's own, and from 1.9 on
 //! the table is a list of attributes.
 
-use super::amd::causes;
 use crate::telemetry::Cause;
 
 /// Joules of one count of the energy accumulator.
@@ -78,6 +77,18 @@ impl Metrics {
             (Held::Counters(_), _) => None,
         }
     }
+}
+
+/// The causes that a card's bits or counters mean.
+fn causes(power: bool, heat: bool, board: bool) -> Vec<Cause> {
+    [
+        (power, Cause::Power),
+        (heat, Cause::Heat),
+        (board, Cause::Board),
+    ]
+    .into_iter()
+    .filter_map(|(held, cause)| held.then_some(cause))
+    .collect()
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ use std::path::Path;
 
 pub use container::ContainerSensor;
 
+use itertools::join;
+
 use super::nvml;
 use super::root::Root;
 use crate::host::model::Gpu;
@@ -74,13 +76,13 @@ impl Sensors {
         if !shared.is_empty() {
             sensors.remarks.push(format!(
                 "partitions of a card share its sensors: GPUs {} are measured as the first of their card",
-                list(&shared)
+                join(&shared, ", ")
             ));
         }
         if !dark.is_empty() {
             sensors.remarks.push(format!(
                 "GPUs {} are not measured: NVIDIA's library (libnvidia-ml.so.1) does not list them",
-                list(&dark)
+                join(&dark, ", ")
             ));
         }
         sensors
@@ -104,11 +106,6 @@ impl Sensors {
         };
         gpus.iter_mut().map(look).collect()
     }
-}
-
-fn list(indices: &[u32]) -> String {
-    let words: Vec<String> = indices.iter().map(u32::to_string).collect();
-    words.join(", ")
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What planted GPUs are doing.
 
 use super::{GIB, Host};
-use crate::host::checks::{Condition, Errors, Process};
+use crate::host::model::{Condition, Errors, Process};
 use crate::host::{conditions, settings};
 
 const DEVICE: &str = "sys/bus/pci/devices/0000:05:00.0";

@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use serde_json::Value;
 
 use crate::format::size;
-use crate::host::checks::{Condition, Settings};
+use crate::host::model::{Condition, Settings};
 use crate::host::model::{Gpu, HostView};
 use crate::results::verdict::comparison::{Fact, FactGroup};
 

@@ -1,6 +1,110 @@
-//! What a check is about, and how one is made.
+//! One check: what it is about, how it came out, what is required, and how to fix it.
 
-use super::{Check, CheckState};
+use std::fmt;
+
+use itertools::join;
+use serde::{Deserialize, Serialize};
+
+/// How a check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckState {
+    /// As required.
+    Ok,
+    /// Cannot be determined.
+    Unknown,
+    /// It works, and the figure may suffer.
+    Warning,
+    /// It cannot work.
+    Error,
+}
+
+/// One check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// What is checked: decisions depend on this, never on the name.
+    pub kind: CheckKind,
+    /// What is checked, for people.
+    pub name: String,
+    /// How it came out.
+    pub state: CheckState,
+    /// What the host has.
+    pub actual: String,
+    /// What is required; empty where nothing is.
+    pub required: String,
+    /// How to fix it, a command where there is one; empty where nothing is to be fixed.
+    pub fix: String,
+}
+
+/// `gpus: 8 x W7900; required: 8 x MI355X`
+impl fmt::Display for Check {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.name, self.actual)?;
+        if self.required.is_empty() {
+            return Ok(());
+        }
+        write!(formatter, "; required: {}", self.required)
+    }
+}
+
+impl Check {
+    pub(super) fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    pub(super) fn required(mut self, required: impl Into<String>) -> Self {
+        self.required = required.into();
+        self
+    }
+
+    /// Adds how to fix it, where something is to be fixed.
+    pub(super) fn fix(mut self, fix: impl Into<String>) -> Self {
+        if self.is_unmet() {
+            self.fix = fix.into();
+        }
+        self
+    }
+
+    /// A model's directory on this host that does not exist.
+    pub fn missing_model(name: &str, path: &str) -> Self {
+        CheckKind::Model
+            .error("no such directory")
+            .named(format!("model {name}"))
+            .required(path)
+    }
+
+    /// A mount's source on this host that does not exist.
+    pub fn missing_source(source: &str, target: &str) -> Self {
+        let source = CheckKind::Mount
+            .error("no such file or directory")
+            .required(source);
+        source.named(format!("mount {target}"))
+    }
+
+    /// Whether something is to be fixed.
+    pub fn is_unmet(&self) -> bool {
+        matches!(self.state, CheckState::Warning | CheckState::Error)
+    }
+
+    /// Whether another figure would come of it than the one that was published.
+    pub fn other_hardware(&self) -> bool {
+        self.kind.is_hardware() && self.is_unmet()
+    }
+
+    /// Whether nothing starts because of it, unless the user forces it.
+    pub fn stops(&self) -> bool {
+        self.state == CheckState::Error || self.other_hardware()
+    }
+
+    /// What a verdict should say of it: the run continued, and its figure may have suffered. Space
+    /// on a disk and the network are not among it: a run that lacked them has failed.
+    pub fn warning(&self) -> Option<String> {
+        let is_told_by_failing = matches!(self.kind, CheckKind::Disk | CheckKind::Network);
+        let unwise = self.state == CheckState::Warning && !is_told_by_failing;
+        unwise.then(|| self.to_string())
+    }
+}
 
 words! {
     /// What a check is about.
@@ -56,7 +160,6 @@ words! {
 
 impl CheckKind {
     /// Whether another value measures other hardware than the published.
-    #[must_use]
     pub fn is_hardware(self) -> bool {
         matches!(self, Self::Gpus | Self::Partition)
     }
@@ -105,7 +208,7 @@ impl CheckKind {
     pub(super) fn failed(self, state: CheckState, message: &str) -> Check {
         let mut lines = message.lines();
         let actual = lines.next().unwrap_or("no answer");
-        let fix: Vec<&str> = lines.map(str::trim).collect();
-        self.check(state, actual).fix(fix.join("; "))
+        let fix = join(lines.map(str::trim), "; ");
+        self.check(state, actual).fix(fix)
     }
 }
