@@ -4,7 +4,6 @@ use std::path::Path;
 
 use crate::app::open::stand_in;
 use crate::host::checks::Check;
-use crate::plan::service::own_containers;
 use crate::plan::{Action, Plan};
 use retrial_recipe::expression::render;
 use retrial_recipe::model::{ModelSource, Recipe};
@@ -34,10 +33,7 @@ fn mounts(plan: &Plan) -> Vec<Check> {
     if plan.steps.iter().any(|step| runs_on_host(&step.action)) {
         return Vec::new();
     }
-    let services = own_containers(&plan.steps).map(|(_, container)| container);
-    let mounts = services
-        .chain([&plan.container])
-        .flat_map(|one| &one.mounts);
+    let mounts = plan.containers().flat_map(|one| &one.mounts);
     // Files of a built-in recipe are written when it runs.
     let unwritten = plan.directory.as_ref().map(Path::new);
     let unwritten = unwritten.filter(|directory| !directory.exists());

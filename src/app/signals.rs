@@ -32,7 +32,7 @@ pub trait SignalTarget: Send + Sync + 'static {
 impl SignalTarget for Arc<Session> {
     fn stop(&self) {
         let text = STOPPING.to_owned();
-        let _ = self.record(None, What::Warning { text });
+        let _ = self.record(What::Warning { text });
         self.stop.cancel();
     }
 
@@ -41,7 +41,7 @@ impl SignalTarget for Arc<Session> {
             "retrial logs -f {id}, or after a reboot: retrial resume {id}",
             id = self.run.id()
         );
-        let _ = self.record(None, What::Detached { resume });
+        let _ = self.record(What::Detached { resume });
     }
 
     fn cleanup(&self) -> String {

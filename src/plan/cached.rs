@@ -1,11 +1,9 @@
 //! Directories that are populated once and cached for later runs.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::step::{Action, ExecStep, Plan};
+use super::exec::ExecStep;
 use retrial_container::Mount;
 use retrial_recipe::model::{CachedFile, Place};
 
@@ -48,7 +46,6 @@ impl CachedDirectory {
     /// A directory that the command populates, from what is mounted next to it (`inputs`). The command
     /// is a part of its identity: a recipe that nobody looked at cannot put something else in the
     /// place of another one's cache.
-    #[must_use]
     pub fn new(
         key: String,
         path: String,
@@ -73,7 +70,6 @@ impl CachedDirectory {
     }
 
     /// The name of its directory below the key's, given the image's id.
-    #[must_use]
     pub fn name(&self, image: &str) -> String {
         if !self.of_image {
             return self.identity.clone();
@@ -82,7 +78,6 @@ impl CachedDirectory {
     }
 
     /// Its mount, once it lies on this machine.
-    #[must_use]
     pub fn mount(&self, source: String) -> Mount {
         Mount {
             source,
@@ -93,7 +88,7 @@ impl CachedDirectory {
 }
 
 /// Tells apart what has the same key.
-fn identity(what: &impl Serialize) -> String {
+pub(super) fn identity(what: &impl Serialize) -> String {
     let text = serde_json::to_string(what).unwrap_or_default();
     let digest = Sha256::digest(text);
     let digits = digest.iter().take(4).map(|byte| format!("{byte:02x}"));
@@ -101,31 +96,9 @@ fn identity(what: &impl Serialize) -> String {
 }
 
 /// The name of what belongs to an image, by its id.
-fn of_image(identity: &str, image: &str) -> String {
+pub(super) fn of_image(identity: &str, image: &str) -> String {
     let id = image.rsplit(':').next().unwrap_or(image);
     format!("{identity}-{}", id.get(..12).unwrap_or(id))
-}
-
-impl Plan {
-    /// The name of the directory of a cache mount, without the number that tells apart those of runs at the
-    /// same time. What was compiled for one GPU, on one machine, by one recipe is nothing for another; and a
-    /// recipe that nobody looked at cannot leave programs for one that is trusted.
-    #[must_use]
-    pub fn cache_mount(&self, path: &str, image: &str, machine: &str) -> String {
-        let assigned = self.assigned_gpus.iter().flat_map(|given| &given.gpus);
-        let gpus = assigned.map(|given| given.gpu.gfx.as_ref().unwrap_or(&given.gpu.model));
-        let gpus: BTreeSet<&String> = gpus.collect();
-        let identity = identity(&(&self.recipe_hash, path, machine, gpus));
-        of_image(&identity, image)
-    }
-
-    /// Cached directories in the order in which they are populated; without skipped ones, where the image's own is seen.
-    pub fn cached_directories(&self) -> impl Iterator<Item = (u32, &CachedDirectory)> {
-        self.steps.iter().filter_map(|step| match &step.action {
-            Action::Populate(fill) if !step.is_skipped() => Some((step.number, &fill.directory)),
-            _ => None,
-        })
-    }
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 
 use retrial_container::ContainerSpec;
 use retrial_recipe::expression::{NodeScope, Scope, render};
-use retrial_recipe::model::Template;
+use retrial_recipe::model::{ReadyWhen, Template};
 
 use super::cached::{CachedDirectory, PopulateStep};
+use super::service::ServiceStep;
 use super::step::{Action, Condition, ExecStep, Plan, Step};
 
 /// Returns what stands for a model's commit in a plan that was made before it is known. No shell
@@ -138,6 +139,20 @@ impl NamesCommits for CachedDirectory {
     fn texts(&mut self) -> Vec<&mut String> {
         let mut texts = vec![&mut self.key, &mut self.path];
         texts.extend(self.files.iter_mut().map(|(name, _)| name));
+        texts
+    }
+}
+
+impl NamesCommits for ServiceStep {
+    fn texts(&mut self) -> Vec<&mut String> {
+        let mut texts = self.command.texts();
+        match &mut self.ready {
+            ReadyWhen::Http(text) | ReadyWhen::Command(text) => texts.push(&mut text.0),
+            ReadyWhen::Log(_) | ReadyWhen::Port(_) => {}
+        }
+        if let Some(container) = &mut self.own_container {
+            texts.extend(container.texts());
+        }
         texts
     }
 }

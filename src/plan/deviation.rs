@@ -1,6 +1,8 @@
 //! Where a plan deviates from the guide that it follows: what its recipe says, and what Retrial does differently
 //! with every recipe. Pure.
 
+use itertools::Itertools as _;
+
 use retrial_container::{ContainerSpec, Mount};
 use retrial_recipe::model::Recipe;
 
@@ -13,10 +15,9 @@ pub const ALWAYS: &str = "`docker run` starts the container in the background (`
      its entrypoint where the plan says `bypassed`; `PYTHONUNBUFFERED=1` is set; each command is a `docker exec`";
 
 /// The deviations of a recipe's plan, the recipe's own first. A recipe that names no source follows no guide.
-#[must_use]
 pub(super) fn of(recipe: &Recipe, container: &ContainerSpec) -> Vec<String> {
     let own = recipe.deviations.iter();
-    let own = own.map(|one| one.split_whitespace().collect::<Vec<_>>().join(" "));
+    let own = own.map(|one| one.split_whitespace().join(" "));
     let ours = (!recipe.submission.sources.is_empty()).then(|| of_the_container(recipe, container));
     own.chain(ours).collect()
 }

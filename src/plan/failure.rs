@@ -26,7 +26,6 @@ pub struct FailureSigns {
 
 impl FailureSigns {
     /// Those of a measurement or a service: its own, else those that the recipe has for all.
-    #[must_use]
     pub fn of(recipe: &Recipe, options: &CommandOptions) -> Self {
         let output = options.fail_on.as_ref().unwrap_or(&recipe.fail_on);
         Self {
@@ -38,13 +37,11 @@ impl FailureSigns {
     }
 
     /// Whether there is none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
     /// Each as a fragment that completes 'it fails …'.
-    #[must_use]
     pub fn fragments(&self) -> Vec<String> {
         let on_line = |sign: &FailurePattern| {
             let after = sign

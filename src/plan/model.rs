@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::step::{Action, Plan};
-
 /// Where the hub's cache lies in a container whose recipe does not say it.
 pub const HUB_CACHE: &str = "/hub-cache";
 
@@ -56,19 +54,7 @@ pub struct ModelFetch {
 
 impl ModelFetch {
     /// `models--owner--name`: its directory in the hub's cache.
-    #[must_use]
     pub fn cache_name(&self) -> String {
         format!("models--{}", self.repository.replace('/', "--"))
-    }
-}
-
-impl Plan {
-    /// The models that are fetched, in order; not those whose step is skipped: there the container
-    /// has what the image has.
-    pub fn fetched_models(&self) -> impl Iterator<Item = &ModelFetch> {
-        self.steps.iter().filter_map(|step| match &step.action {
-            Action::FetchModel(model) if !step.is_skipped() => Some(model),
-            _ => None,
-        })
     }
 }

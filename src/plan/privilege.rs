@@ -37,7 +37,6 @@ impl Privilege {
     }
 
     /// A mount of a path outside the recipe's directory.
-    #[must_use]
     pub fn mount(source: &str, effect: &str) -> Self {
         Self::new("mounts", format!("mount {source}"), effect)
     }
@@ -58,7 +57,6 @@ pub const NAMES: [&str; 7] = [
 const SYSTEM_PATHS: &str = "systempaths=unconfined";
 
 /// The privileges that a recipe needs. `mounts` are the absolute sources after rendering.
-#[must_use]
 pub fn needed(
     recipe: &Recipe,
     mounts: &[String],
@@ -122,49 +120,37 @@ fn remove(container: &mut Container, place: &str) -> Vec<Privilege> {
 
 /// `place` is the container's key in the recipe.
 fn of_container(container: &Container, place: &str) -> Vec<Privilege> {
-    let mut privileges = Vec::new();
-    if container.privileged {
-        privileges.push(Privilege::new(
-            "privileged",
-            format!("{place}.privileged"),
-            "every device of the host, and settings of its kernel and of the GPUs' clocks",
-        ));
-    }
+    let privilege = |name: &str, setting: &str, effect: &str| {
+        Privilege::new(name, format!("{place}.{setting}"), effect)
+    };
+    let everything = "every device of the host, and settings of its kernel and of the GPUs' clocks";
+    let privileged = container.privileged;
+    let privileged = privileged.then(|| privilege("privileged", "privileged", everything));
     let capabilities = container.cap_add.iter();
-    privileges.extend(
-        capabilities
-            .filter(|name| is_root_capability(name))
-            .map(|name| {
-                let setting = format!("{place}.cap_add {name}");
-                Privilege::new("sys-admin", setting, "enough to escape the container")
-            }),
-    );
-    if container
-        .security_opt
-        .iter()
-        .any(|option| option == SYSTEM_PATHS)
-    {
-        privileges.push(Privilege::new(
+    let capabilities = capabilities.filter(|name| is_root_capability(name));
+    let capabilities = capabilities.map(|name| {
+        let setting = format!("cap_add {name}");
+        privilege("sys-admin", &setting, "enough to escape the container")
+    });
+    let opens_paths = container.security_opt.iter().any(|one| one == SYSTEM_PATHS);
+    let paths = opens_paths.then(|| {
+        let setting = format!("security_opt {SYSTEM_PATHS}");
+        privilege(
             "sys-admin",
-            format!("{place}.security_opt {SYSTEM_PATHS}"),
+            &setting,
             "the kernel's settings in /proc and /sys",
-        ));
-    }
+        )
+    });
     let devices = container.devices.iter();
-    privileges.extend(
-        devices
-            .filter(|device| !is_accelerator_device(device))
-            .map(|device| {
-                let setting = format!("{place}.devices {device}");
-                let effect = "not a GPU's device: it may be the host's memory or disks";
-                Privilege::new("dev-mem", setting, effect)
-            }),
-    );
-    if container.pid.as_deref() == Some("host") {
-        let setting = format!("{place}.pid host");
-        privileges.push(Privilege::new("host-pid", setting, "the host's processes"));
-    }
-    privileges
+    let devices = devices.filter(|device| !is_accelerator_device(device));
+    let devices = devices.map(|device| {
+        let effect = "not a GPU's device: it may be the host's memory or disks";
+        privilege("dev-mem", &format!("devices {device}"), effect)
+    });
+    let sees_processes = container.pid.as_deref() == Some("host");
+    let pid = sees_processes.then(|| privilege("host-pid", "pid host", "the host's processes"));
+    let all = privileged.into_iter().chain(capabilities).chain(paths);
+    all.chain(devices).chain(pid).collect()
 }
 
 fn below(path: &str, directory: &str) -> bool {

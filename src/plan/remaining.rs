@@ -12,8 +12,7 @@ pub struct StepTimes(BTreeMap<String, (f64, f64)>);
 impl StepTimes {
     /// Adds a step that took so many seconds.
     pub fn add(&mut self, plan: &Plan, number: u32, seconds: f64) {
-        let step = plan.steps.iter().find(|step| step.number == number);
-        if let Some(work) = step.and_then(|step| work(plan, step)) {
+        if let Some(work) = plan.step(number).and_then(|step| work(plan, step)) {
             let (count, sum) = self.0.entry(work).or_default();
             *count += 1.0;
             *sum += seconds;
@@ -57,7 +56,6 @@ pub struct Remaining {
 
 impl Remaining {
     /// All of a plan, of which steps took so long in this run, and in an earlier one.
-    #[must_use]
     pub fn of(plan: Plan, own: StepTimes, earlier: StepTimes) -> Self {
         let is_sure = |step: &&Step| {
             !matches!(
@@ -84,7 +82,6 @@ impl Remaining {
 
     /// The time of all steps that are left, one of which has been running for so many seconds. None if a
     /// measurement is left of which nothing says how long it takes, or if no measurement is left.
-    #[must_use]
     pub fn estimate(&self, running: Option<(u32, f64)>) -> Option<Estimate> {
         let mut whole = Estimate {
             seconds: 0.0,
@@ -96,12 +93,12 @@ impl Remaining {
             let Some(work) = work(&self.plan, step) else {
                 continue;
             };
-            measures |= is_measuring(step);
+            measures |= step.measures();
             let known = self.own.mean(&work).map(|seconds| (seconds, Basis::Own));
             let earlier = || Some((self.earlier.mean(&work)?, Basis::Earlier));
             let (seconds, basis) = match known.or_else(earlier) {
                 Some(known) => known,
-                None if is_measuring(step) => (self.share()?, Basis::Recipe),
+                None if step.measures() => (self.share()?, Basis::Recipe),
                 None => continue,
             };
             let since = running.filter(|(number, _)| *number == step.number);
@@ -113,27 +110,21 @@ impl Remaining {
     }
 
     /// Whether a step measures.
-    #[must_use]
     pub fn measures(&self, number: u32) -> bool {
-        let mut steps = self.plan.steps.iter();
-        steps.any(|step| step.number == number && is_measuring(step))
+        self.plan.step(number).is_some_and(Step::measures)
     }
 
     /// The expected duration's part of one measurement: all have the same, since the recipe states the sum only.
     fn share(&self) -> Option<f64> {
         let whole = self.plan.expected_duration?;
         let work = |step: &Step| work(&self.plan, step);
-        let measuring = self.plan.steps.iter().filter(|step| is_measuring(step));
+        let measuring = self.plan.steps.iter().filter(|step| step.measures());
         let mut all: Vec<String> = measuring.filter_map(work).collect();
         all.sort();
         all.dedup();
         let count = u32::try_from(all.len()).ok()?;
         (count > 0 && !self.plan.partial).then(|| whole.as_secs_f64() / f64::from(count))
     }
-}
-
-fn is_measuring(step: &Step) -> bool {
-    matches!(&step.action, Action::Exec(exec) if matches!(exec.purpose, Purpose::Measure { .. }))
 }
 
 /// What a step does, whichever trial it is of; none for downloads and builds, whose time depends on what is there.

@@ -4,8 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::commit::NamesCommits;
-use super::step::{Action, ExecStep, Plan, Step};
+use super::exec::ExecStep;
 use retrial_container::ContainerSpec;
 use retrial_recipe::model::{ReadyWhen, StopSignal};
 
@@ -58,7 +57,6 @@ impl fmt::Display for StopPolicy {
 
 impl ServiceStep {
     /// What shows that it is ready, as a fragment: `http://localhost:8000/health answers`.
-    #[must_use]
     pub fn readiness(&self) -> String {
         match &self.ready {
             ReadyWhen::Log(pattern) => format!("its output matches '{pattern}'"),
@@ -67,47 +65,6 @@ impl ServiceStep {
             ReadyWhen::Command(command) => format!("`{}` succeeds", command.0.trim()),
         }
     }
-}
-
-impl NamesCommits for ServiceStep {
-    fn texts(&mut self) -> Vec<&mut String> {
-        let mut texts = self.command.texts();
-        match &mut self.ready {
-            ReadyWhen::Http(text) | ReadyWhen::Command(text) => texts.push(&mut text.0),
-            ReadyWhen::Log(_) | ReadyWhen::Port(_) => {}
-        }
-        if let Some(container) = &mut self.own_container {
-            texts.extend(container.texts());
-        }
-        texts
-    }
-}
-
-impl Plan {
-    /// The service that a step starts.
-    #[must_use]
-    pub fn service(&self, start: u32) -> Option<(&Step, &ServiceStep)> {
-        let step = self.steps.iter().find(|step| step.number == start)?;
-        match &step.action {
-            Action::StartService(service) => Some((step, service)),
-            _ => None,
-        }
-    }
-
-    /// The steps that need the service which a step starts.
-    pub fn that_need(&self, start: u32) -> impl Iterator<Item = &Step> {
-        self.steps.iter().filter(
-            move |step| matches!(&step.action, Action::Exec(exec) if exec.needs.contains(&start)),
-        )
-    }
-}
-
-/// The services among steps that have containers of their own.
-pub fn own_containers(steps: &[Step]) -> impl Iterator<Item = (&ServiceStep, &ContainerSpec)> {
-    steps.iter().filter_map(|step| match &step.action {
-        Action::StartService(service) => Some((&**service, service.own_container.as_ref()?)),
-        _ => None,
-    })
 }
 
 /// Asks an address, given as `$0`, with what the image has: exits with 0 where it answers with a

@@ -4,8 +4,9 @@
 
 use std::fmt::Write as _;
 
+use itertools::join;
+
 use super::options::{Keep, PullPolicy};
-use super::service;
 use super::step::{Action, BuildStep, Condition, ExecStep, Plan, Step};
 use retrial_container::ContainerSpec;
 pub use retrial_recipe::quote::quote;
@@ -178,8 +179,7 @@ fn mounts(plan: &Plan, step: &Step) -> Vec<String> {
 
 /// Whether a container of the plan mounts anything that steps before it did not make.
 fn mounts_anything(plan: &Plan) -> bool {
-    let services = service::own_containers(&plan.steps);
-    let mut containers = std::iter::once(&plan.container).chain(services.map(|(_, own)| own));
+    let mut containers = plan.containers();
     containers.any(|container| !container.mounts.is_empty())
 }
 
@@ -192,14 +192,13 @@ fn docker_run(container: &ContainerSpec, name: &str, mounts: Vec<String>) -> Str
     words.extend(mounts);
     let (made, kept) = cached::cache_mounts(container, name);
     words.extend(kept);
-    let command: Vec<String> = container.command.iter().map(|word| quote(word)).collect();
-    words.push(format!("{} {}", quote(&container.image), command.join(" ")));
-    let sources = container.mounts.iter().map(|mount| word(&mount.source));
-    let sources: Vec<String> = sources.collect();
-    if sources.is_empty() {
+    let command = join(container.command.iter().map(|word| quote(word)), " ");
+    words.push(format!("{} {command}", quote(&container.image)));
+    if container.mounts.is_empty() {
         return made + &wrap(&words);
     }
-    format!("{made}need {}\n{}", sources.join(" "), wrap(&words))
+    let sources = container.mounts.iter().map(|mount| word(&mount.source));
+    format!("{made}need {}\n{}", join(sources, " "), wrap(&words))
 }
 
 fn docker_exec(exec: &ExecStep, name: &str) -> String {

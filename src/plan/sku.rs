@@ -8,7 +8,6 @@ use crate::host::model::HostView;
 ///
 /// Where a part of the name says something else (a server's model, a code name), that cannot be
 /// looked up, and nothing is claimed: `false`.
-#[must_use]
 pub fn is_same(system: &str, host: &HostView) -> bool {
     let Some(named) = Named::read(system) else {
         return false;

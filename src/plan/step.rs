@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use itertools::join;
 use serde::{Deserialize, Serialize};
 
 use super::cached::PopulateStep;
 use super::download::PlannedDownload;
-use super::failure::FailureSigns;
+pub use super::exec::{ExecStep, Purpose};
 use super::measurement::MeasurementPlan;
 use super::model::ModelFetch;
 use super::options::{Keep, PullPolicy};
 use super::privilege::Privilege;
-pub use super::purpose::Purpose;
 use super::service::{ServiceStep, StopStep};
 use crate::host::assign::AssignedGpus;
 use crate::host::checks::Check;
@@ -252,8 +252,7 @@ impl fmt::Display for Condition {
             Self::UnlessPresent => formatter.write_str("unless the engine has it"),
             Self::UnlessCached { key } => write!(formatter, "unless cached as {key}"),
             Self::UntilDecided { stages } => {
-                let stages: Vec<String> = stages.iter().map(u32::to_string).collect();
-                write!(formatter, "until decided, stages {}", stages.join(" "))
+                write!(formatter, "until decided, stages {}", join(stages, " "))
             }
             Self::Unless {
                 keep: Keep::OnFailure,
@@ -329,38 +328,4 @@ pub struct BuildStep {
     pub args: BTreeMap<String, String>,
     /// The image's name.
     pub tag: String,
-}
-
-/// A command of the recipe.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct ExecStep {
-    /// What it is for.
-    pub purpose: Purpose,
-    /// The command, rendered.
-    pub run: String,
-    /// The shell; none: bash with pipefail where the image has it, else sh.
-    pub shell: Option<Vec<String>>,
-    /// Environment, besides the container's.
-    pub env: Vec<(String, String)>,
-    /// Secrets that it names: given in the environment, redacted in its output.
-    pub secrets: Vec<String>,
-    /// Working directory; none: the container's.
-    pub workdir: Option<String>,
-    /// User; none: the container's.
-    pub user: Option<String>,
-    /// Longest time, seconds.
-    pub timeout_s: u64,
-    /// Longest time without output, seconds.
-    pub silence_s: Option<u64>,
-    /// The most that it may print, bytes, if the recipe says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_log: Option<u64>,
-    /// What shows that it has failed while it is running.
-    #[serde(default, skip_serializing_if = "FailureSigns::is_empty")]
-    pub failure: FailureSigns,
-    /// Result directories (paths or globs): what lies there before is moved aside.
-    pub results: Vec<String>,
-    /// The steps that start the services which it needs.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub needs: Vec<u32>,
 }

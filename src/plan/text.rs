@@ -5,9 +5,12 @@ use std::fmt::Write as _;
 pub mod downloads;
 mod gpus;
 
+use itertools::join;
+
 use super::cached::PopulateStep;
 use super::deviation::REIMPLEMENTED;
 use super::download::HubHere;
+use super::measurement::MeasurementPlan;
 use super::model::Form;
 use super::options::PullPolicy;
 use super::service::ServiceStep;
@@ -56,11 +59,9 @@ pub fn render(plan: &Plan, here: Option<&str>, hub: &HubHere) -> String {
             Placement::All => "on all nodes".to_owned(),
             Placement::Others => "on all nodes but the head".to_owned(),
         });
-        let notes: Vec<String> = on.into_iter().chain(when).collect();
-        let condition = if notes.is_empty() {
-            String::new()
-        } else {
-            format!("  [{}]", notes.join(", "))
+        let condition = match join(on.into_iter().chain(when), ", ") {
+            none if none.is_empty() => none,
+            notes => format!("  [{notes}]"),
         };
         let _ = writeln!(out, "  {:02} {}{condition}", step.number, step.name);
         for line in step_lines(plan, step) {
@@ -74,9 +75,6 @@ pub fn render(plan: &Plan, here: Option<&str>, hub: &HubHere) -> String {
 
 /// What is measured, of what, and how long it takes.
 fn head(plan: &Plan, here: Option<&str>) -> String {
-    let mut out = String::new();
-    let _ = writeln!(out, "{}", plan.title);
-    let _ = writeln!(out, "  recipe      {}", plan.recipe);
     let submission = &plan.submission;
     let submission = [
         Some(submission.suite.as_str()),
@@ -86,49 +84,42 @@ fn head(plan: &Plan, here: Option<&str>) -> String {
         submission.system.as_deref(),
         Some(submission.benchmark.as_str()),
     ];
-    let submission: Vec<&str> = submission.into_iter().flatten().collect();
-    let _ = writeln!(out, "  submission  {}", submission.join(" · "));
+    let submission = join(submission.into_iter().flatten(), " · ");
     let variant = plan.variant.iter();
     let variant = variant.map(|(axis, value)| format!("{axis}={value}"));
     let modified = plan.modified.iter();
     let modified = modified.filter_map(|name| Some(format!("{name}={}", plan.params.get(name)?)));
-    let options: Vec<String> = variant.chain(modified).collect();
-    if !options.is_empty() {
-        let _ = writeln!(out, "  options     {}", options.join(" "));
-    }
+    let options = join(variant.chain(modified), " ");
     let pinned = if plan.pinned {
         ""
     } else {
         "   (not pinned by digest)"
     };
-    let _ = writeln!(out, "  image       {}{pinned}", plan.image);
-    if let Some(nodes) = plan.nodes {
+    let nodes = plan.nodes.map(|nodes| {
         let gpus = plan.all_gpus();
         let gpus = gpus.map(|gpus| format!(", {gpus} GPUs together"));
-        let gpus = gpus.unwrap_or_default();
-        let _ = writeln!(out, "  nodes       {}{gpus}", nodes.count);
-    }
-    if let Some(rules) = plan.judged_by() {
-        let _ = writeln!(out, "  rules       {rules}");
-    }
-    if plan.judge.reimplemented {
-        let _ = writeln!(out, "  qualifier   reimplemented: {REIMPLEMENTED}");
-    }
-    if let Some(whole) = plan.expected_duration {
-        let whole = limit(whole.as_secs());
-        let on = plan.published_system();
-        let _ = writeln!(
-            out,
-            "  takes       {whole}{on}, all scenarios, without downloads"
-        );
-    }
-    if let Some(here) = here {
-        let _ = writeln!(out, "  takes here  {here}");
-    }
-    if let Some(lock) = &plan.lock {
-        let _ = writeln!(out, "  locked      {}", lock.path);
-    }
-    out
+        format!("{}{}", nodes.count, gpus.unwrap_or_default())
+    });
+    let reimplemented = || format!("reimplemented: {REIMPLEMENTED}");
+    let takes = plan.expected_duration.map(|whole| {
+        let (whole, on) = (limit(whole.as_secs()), plan.published_system());
+        format!("{whole}{on}, all scenarios, without downloads")
+    });
+    let rows = [
+        ("recipe", Some(plan.recipe.clone())),
+        ("submission", Some(submission)),
+        ("options", Some(options).filter(|all| !all.is_empty())),
+        ("image", Some(format!("{}{pinned}", plan.image))),
+        ("nodes", nodes),
+        ("rules", plan.judged_by()),
+        ("qualifier", plan.judge.reimplemented.then(reimplemented)),
+        ("takes", takes),
+        ("takes here", here.map(str::to_owned)),
+        ("locked", plan.lock.as_ref().map(|lock| lock.path.clone())),
+    ];
+    let line = |(name, value): (&str, Option<String>)| Some(format!("  {name:<12}{}\n", value?));
+    let lines: String = rows.into_iter().filter_map(line).collect();
+    format!("{}\n{lines}", plan.title)
 }
 
 fn section(out: &mut String, title: &str, lines: Vec<String>) {
@@ -215,28 +206,22 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
             let most = max_bytes.map(|bytes| format!(" (at most {})", size(bytes)));
             vec![format!("{path} → {to}{}", most.unwrap_or_default())]
         }
-        Action::Judge => plan
-            .measurements
-            .iter()
-            .map(|measured| {
-                let expected: Vec<String> = measured
-                    .expect
-                    .iter()
-                    .flat_map(|(name, list)| {
-                        list.iter()
-                            .map(move |one| format!("{name} {} ({})", one.value, one.kind.text()))
-                    })
-                    .collect();
-                let expected = if expected.is_empty() {
-                    "measured, nothing published".to_owned()
-                } else {
-                    expected.join(", ")
-                };
-                format!("{} {}: {expected}", measured.scenario, measured.mode)
-            })
-            .collect(),
+        Action::Judge => plan.measurements.iter().map(judge_line).collect(),
         Action::Remove => vec!["remove the container".to_owned()],
     }
+}
+
+fn judge_line(measured: &MeasurementPlan) -> String {
+    let expected = measured.expect.iter().flat_map(|(name, list)| {
+        let list = list.iter();
+        list.map(move |one| format!("{name} {} ({})", one.value, one.kind.text()))
+    });
+    let mut expected: Vec<String> = expected.collect();
+    if expected.is_empty() {
+        expected.push("measured, nothing published".to_owned());
+    }
+    let (scenario, mode) = (&measured.scenario, measured.mode);
+    format!("{scenario} {mode}: {}", expected.join(", "))
 }
 
 fn populate_lines(populate: &PopulateStep) -> Vec<String> {
@@ -271,8 +256,8 @@ fn service_lines(service: &ServiceStep) -> Vec<String> {
     if let Some(container) = &service.own_container {
         let options = container.options();
         let options = options.iter().map(|option| quote(&option.to_string()));
-        let words: Vec<String> = options.chain([quote(&container.image)]).collect();
-        lines.insert(0, format!("in a container of its own: {}", words.join(" ")));
+        let words = join(options.chain([quote(&container.image)]), " ");
+        lines.insert(0, format!("in a container of its own: {words}"));
     }
     lines.push(described(&service.command, ready));
     lines
@@ -285,36 +270,32 @@ fn exec_lines(exec: &ExecStep) -> Vec<String> {
 
 /// What is known of a command besides its text, in brackets.
 fn described(exec: &ExecStep, first: String) -> String {
-    let mut about = vec![first];
-    if let Some(silence) = exec.silence_s {
-        about.push(format!("silence {}", limit(silence)));
-    }
-    let fails = exec.failure.fragments();
-    if fails.len() > MOST_SIGNS {
-        let count = fails.len();
-        about.push(format!(
+    let signs = exec.failure.fragments();
+    let fails = match signs.len() {
+        0..=MOST_SIGNS => signs.iter().map(|sign| format!("fails {sign}")).collect(),
+        count => vec![format!(
             "fails on any of {count} signs (--output json lists them)"
-        ));
-    } else {
-        about.extend(fails.iter().map(|sign| format!("fails {sign}")));
-    }
-    if let Some(bytes) = exec.max_log {
-        about.push(format!("at most {} of output", size(bytes)));
-    }
-    if let Some(workdir) = &exec.workdir {
-        about.push(format!("in {workdir}"));
-    }
-    if let Some(user) = &exec.user {
-        about.push(format!("as {user}"));
-    }
-    if let Some(shell) = &exec.shell {
-        about.push(format!("by {}", shell.join(" ")));
-    }
+        )],
+    };
+    let mut about = vec![first];
     about.extend(
-        exec.env
-            .iter()
-            .map(|(key, value)| quote(&format!("{key}={value}"))),
+        exec.silence_s
+            .map(|silence| format!("silence {}", limit(silence))),
     );
+    about.extend(fails);
+    about.extend(
+        exec.max_log
+            .map(|bytes| format!("at most {} of output", size(bytes))),
+    );
+    about.extend(exec.workdir.iter().map(|workdir| format!("in {workdir}")));
+    about.extend(exec.user.iter().map(|user| format!("as {user}")));
+    about.extend(
+        exec.shell
+            .iter()
+            .map(|shell| format!("by {}", shell.join(" "))),
+    );
+    let env = exec.env.iter();
+    about.extend(env.map(|(key, value)| quote(&format!("{key}={value}"))));
     about.extend(exec.secrets.iter().map(|name| format!("secret {name}")));
     format!("({})", about.join(", "))
 }

@@ -4,15 +4,13 @@
 
 use std::path::Path;
 
-use super::cached::{image, remove_stale};
-use super::container::owner;
-use super::engine_back::with_engine;
+use super::cached::{image, origin, remove_stale};
 use super::error::Halt;
 use super::labels::CACHE_LABEL;
 use super::seed;
 use super::session::Session;
-use crate::plan::step::Step;
-use crate::store::cache::{CacheEntry, Origin};
+use super::step_session::StepSession;
+use crate::store::cache::CacheEntry;
 use crate::store::journal::{CacheMounted, StepEnd, What};
 use crate::store::lock::{FileLock, LockAttempt};
 use retrial_container::{ContainerSpec, Mount};
@@ -25,19 +23,19 @@ pub struct Taken {
 }
 
 /// Takes a directory for each cache mount of a container, and mounts it.
-pub async fn take(session: &Session, step: &Step, spec: &mut ContainerSpec) -> Result<Taken, Halt> {
+pub async fn take(session: &StepSession<'_>, spec: &mut ContainerSpec) -> Result<Taken, Halt> {
     let mut taken = Taken::default();
     for (mount, path) in std::mem::take(&mut spec.cache_mounts) {
-        let image = image_of(session, step, spec).await?;
+        let image = image(session, &spec.image).await?;
         let machine = crate::host::machine_name(&session.options.root);
         let name = session.plan.cache_mount(&path, &image, &machine);
-        let (directory, entry, lock) = free(session, step, &mount, &name).await?;
+        let (directory, entry, lock) = free(session, &mount, &name).await?;
         let run = origin(session, image);
         let earlier = entry.take(&run)?;
         if earlier.is_none() {
             let stage = entry.stage(session.run.id());
             stage.begin()?;
-            seed::seed(session, step, &run.image, &path, &stage.content(), "").await?;
+            seed::seed(session, &run.image, &path, &stage.content(), "").await?;
             entry.take_new(&stage, &run)?;
             remove_stale(session, &entry).await?;
         }
@@ -65,13 +63,13 @@ pub async fn take(session: &Session, step: &Step, spec: &mut ContainerSpec) -> R
 
 impl Taken {
     /// Records which directories the container got.
-    pub fn record(&self, session: &Session, step: &Step, container: &str) -> Result<(), Halt> {
+    pub fn record(&self, session: &StepSession<'_>, container: &str) -> Result<(), Halt> {
         for (mounted, _) in &self.mounted {
             let mounted = CacheMounted {
                 container: container.to_owned(),
                 ..mounted.clone()
             };
-            session.record(Some(step), What::CacheMounted(mounted))?;
+            session.record(What::CacheMounted(mounted))?;
         }
         Ok(())
     }
@@ -79,12 +77,11 @@ impl Taken {
 
 /// The first directory that no running container has.
 async fn free(
-    session: &Session,
-    step: &Step,
+    session: &StepSession<'_>,
     mount: &str,
     name: &str,
 ) -> Result<(String, CacheEntry, FileLock), Halt> {
-    let me = format!("run {} (process {})", session.run.id(), std::process::id());
+    let me = session.holder();
     let mut number = 0;
     loop {
         number += 1;
@@ -93,7 +90,7 @@ async fn free(
         let LockAttempt::Acquired(lock) = entry.lock(&me)? else {
             continue;
         };
-        let containers = with_engine(session, step, || session.engine.containers(CACHE_LABEL));
+        let containers = session.with_engine(|| session.engine.containers(CACHE_LABEL));
         let mine = entry.identity();
         let mut running = containers.await?.into_iter().filter(|one| one.running);
         if !running.any(|one| one.labels[CACHE_LABEL].lines().any(|one| one == mine)) {
@@ -104,25 +101,6 @@ async fn free(
 
 fn entry(session: &Session, mount: &str, directory: &str) -> CacheEntry {
     CacheEntry::new(Path::new(&session.plan.cache), mount, directory)
-}
-
-async fn image_of(session: &Session, step: &Step, spec: &ContainerSpec) -> Result<String, Halt> {
-    if spec.image == session.plan.image {
-        return image(session).await;
-    }
-    let own = with_engine(session, step, || session.engine.image(&spec.image)).await?;
-    let missing = || Halt::host(format!("the engine has no image {}", spec.image));
-    Ok(own.ok_or_else(missing)?.id)
-}
-
-fn origin(session: &Session, image: String) -> Origin {
-    Origin {
-        recipe: session.plan.recipe.clone(),
-        run: session.run.id().to_owned(),
-        image,
-        models: session.state().models,
-        at: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
-    }
 }
 
 /// Gives back the directories of a container that was removed: their files become ours, and later runs reuse
@@ -144,7 +122,7 @@ pub async fn give_back(session: &Session, container: &str) {
         }
         if !rustix::process::getuid().is_root() {
             // A later run's container may have another user, too.
-            let _ = seed::own(session, &entry.content(), &owner()).await;
+            let _ = seed::own(session, &entry.content()).await;
         }
         if is_good {
             let _ = entry.give_back();

@@ -9,10 +9,10 @@ use super::error::Halt;
 use super::known::with_known;
 use super::labels::{CACHE_LABEL, RUN_LABEL};
 use super::session::Session;
+use super::step_session::StepSession;
 use crate::plan::cached::CachedDirectory;
-use crate::plan::step::Step;
 use crate::store::StoreError;
-use crate::store::cache::{CacheEntry, CacheState};
+use crate::store::cache::{CacheEntry, CacheState, Origin};
 use crate::store::journal::StepEnd;
 use crate::store::lock::{FileLock, LockAttempt};
 use retrial_container::Mount;
@@ -30,12 +30,13 @@ pub struct CachedMounts {
 }
 
 /// The cached directories for the container of a step: those of earlier steps.
-pub async fn mounts(session: &Session, step: &Step) -> Result<CachedMounts, Halt> {
+pub async fn mounts(session: &StepSession<'_>) -> Result<CachedMounts, Halt> {
     let mut all = CachedMounts::default();
     for (number, directory) in session.plan.cached_directories() {
-        if number < step.number {
+        if number < session.step.number {
             let directory = &with_known(session, directory, None);
-            let entry = entry(session, directory, &image(session).await?);
+            let image = image(session, &session.plan.image).await?;
+            let entry = entry(session, directory, &image);
             let source = entry.content().display().to_string();
             all.mounts.push(directory.mount(source));
             all.identities.push(entry.identity());
@@ -45,8 +46,8 @@ pub async fn mounts(session: &Session, step: &Step) -> Result<CachedMounts, Halt
 }
 
 /// Takes the lock of a cached directory, and names whoever populates it meanwhile.
-pub async fn lock(session: &Session, step: &Step, entry: &CacheEntry) -> Result<FileLock, Halt> {
-    let me = format!("run {} (process {})", session.run.id(), std::process::id());
+pub async fn lock(session: &StepSession<'_>, entry: &CacheEntry) -> Result<FileLock, Halt> {
+    let me = session.holder();
     let mut is_named = false;
     loop {
         let holder = match entry.lock(&me)? {
@@ -57,10 +58,7 @@ pub async fn lock(session: &Session, step: &Step, entry: &CacheEntry) -> Result<
         if !is_named && !holder.is_empty() {
             is_named = true;
             let label = entry.label();
-            session.decide(
-                step,
-                format!("waiting for {holder}, which populates {label}"),
-            )?;
+            session.decide(format!("waiting for {holder}, which populates {label}"))?;
         }
         session.pause(PAUSE).await?;
     }
@@ -94,15 +92,29 @@ pub fn entry(session: &Session, directory: &CachedDirectory, image: &str) -> Cac
     CacheEntry::new(cache, &directory.key, &directory.name(image))
 }
 
-/// The id of the image that is launched.
-pub async fn image(session: &Session) -> Result<String, Halt> {
-    if let Some(image) = session.state().image {
+/// The id of an image of the plan: the one that is launched, or a service's.
+pub async fn image(session: &StepSession<'_>, reference: &str) -> Result<String, Halt> {
+    let launched = session.state().image;
+    if let Some(image) = launched.filter(|_| reference == session.plan.image) {
         return Ok(image);
     }
-    // With `--skip pull`.
-    let image = session.engine.image(&session.plan.image).await?;
-    let missing = || format!("the engine has no image {}", session.plan.image);
-    Ok(image.ok_or_else(|| Halt::host(missing()))?.id)
+    // It may be there without a pull: `--skip pull`.
+    let image = session
+        .with_engine(|| session.engine.image(reference))
+        .await?;
+    let missing = || Halt::host(format!("the engine has no image {reference}"));
+    Ok(image.ok_or_else(missing)?.id)
+}
+
+/// What a cached directory is made from, now.
+pub fn origin(session: &Session, image: String) -> Origin {
+    Origin {
+        recipe: session.plan.recipe.clone(),
+        run: session.run.id().to_owned(),
+        image,
+        models: session.state().models,
+        at: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
+    }
 }
 
 /// Reads many files on a thread of its own, until the run is to stop.

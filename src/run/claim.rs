@@ -7,11 +7,10 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::engine_back::with_engine;
 use super::error::Halt;
 use super::labels::{GPU_LABEL, RUN_LABEL, USER_LABEL};
 use super::session::Session;
-use crate::plan::step::Step;
+use super::step_session::StepSession;
 use crate::store::StoreError;
 use crate::store::journal::{StepEnd, StepFault};
 use retrial_engine::api::ContainerState;
@@ -35,14 +34,16 @@ pub fn claim_of(session: &Session) -> Option<String> {
 
 /// Waits until no other container of ours has a GPU that this run needs. The returned lock is held until
 /// the run's own container runs on them.
-pub async fn claim(session: &Session, step: &Step) -> Result<Option<File>, Halt> {
+pub async fn claim(session: &StepSession<'_>) -> Result<Option<File>, Halt> {
     let Some(mine) = claim_of(session) else {
         return Ok(None);
     };
     let mut reported = String::new();
     loop {
         let lock = guard(session).await?;
-        let others = with_engine(session, step, || session.engine.containers(GPU_LABEL)).await?;
+        let others = session
+            .with_engine(|| session.engine.containers(GPU_LABEL))
+            .await?;
         let conflict = |other: &&ContainerState| {
             other.running
                 && label(other, RUN_LABEL) != session.run.id()
@@ -69,7 +70,7 @@ pub async fn claim(session: &Session, step: &Step) -> Result<Option<File>, Halt>
             return Err(Halt::failed(StepFault::Host, who, advice));
         }
         if reported != who {
-            session.warn(step, format!("waiting: {who}"))?;
+            session.warn(format!("waiting: {who}"))?;
             reported = who;
         }
         tokio::select! {

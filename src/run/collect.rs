@@ -1,23 +1,21 @@
 //! Collects results: copies them out of the container, without the run's secrets.
 
-use std::fs;
-use std::path::Path;
+use itertools::join;
 
 use super::control::Found;
 use super::error::Halt;
-use super::extract::{Extraction, MAX_BYTES, extract};
+use super::extract::{Extraction, MAX_BYTES, extract, remove_directory};
 use super::interrupt::on_thread;
 use super::session::Session;
-use crate::plan::step::{Action, Step};
-use crate::store::StoreError;
+use super::step_session::StepSession;
+use crate::plan::step::Action;
 use crate::store::journal::{StepEnd, StepFault, What};
 use crate::store::run_directory::rename_synced;
 use crate::store::unpack::{Limits, Unpacked};
 
 /// Collects the one result directory that the step `of` made.
 pub async fn collect(
-    session: &Session,
-    step: &Step,
+    session: &StepSession<'_>,
     measurement: usize,
     trial: u32,
     of: u32,
@@ -26,9 +24,13 @@ pub async fn collect(
     let missing =
         |because: String, advice: &str| Halt::failed(StepFault::NoResult, because, advice);
     let mut found = results_of(session, of, pattern);
-    if !step_of(session, of).is_some_and(|step| session.control.step(&step.directory()).exists()) {
+    if !session
+        .plan
+        .step(of)
+        .is_some_and(|step| session.control.step(step).exists())
+    {
         // A check was run again on another disk than the measurement.
-        found.extend(collected_before(session, step, pattern));
+        found.extend(collected_before(session, pattern));
     }
     let found = match &found[..] {
         [found] => found,
@@ -39,8 +41,8 @@ pub async fn collect(
             ));
         }
         several => {
-            let paths: Vec<&str> = several.iter().map(|found| found.path.as_str()).collect();
-            let list = session.redacted(&paths.join(", "));
+            let paths = join(several.iter().map(|found| &found.path), ", ");
+            let list = session.redacted(&paths);
             let count = several.len();
             return Err(missing(
                 format!("{pattern} matches {count} directories: {list}"),
@@ -53,37 +55,32 @@ pub async fn collect(
         return Err(Halt::failed(StepFault::Request, because, ""));
     };
     let to = measured.results_directory(trial);
-    copy_results(session, step, found, &to).await
+    copy_results(session, found, &to).await
 }
 
 /// Copies the results of a failed step into the step's own directory: they are evidence, no result.
 /// What cannot be copied is left.
-pub async fn collect_evidence(session: &Session, step: &Step, of: u32, pattern: &str) {
+pub async fn collect_evidence(session: &StepSession<'_>, of: u32, pattern: &str) {
     for (index, found) in results_of(session, of, pattern).iter().enumerate() {
-        if let Some(source) = step_of(session, of) {
+        if let Some(source) = session.plan.step(of) {
             let to = format!("steps/{}/results-{}", source.directory(), index + 1);
-            let _ = copy_results(session, step, found, &to).await;
+            let _ = copy_results(session, found, &to).await;
         }
     }
 }
 
-fn step_of(session: &Session, number: u32) -> Option<&Step> {
-    let mut steps = session.plan.steps.iter();
-    steps.find(|step| step.number == number)
-}
-
 /// The directories that a step made and that match the pattern.
 fn results_of(session: &Session, of: u32, pattern: &str) -> Vec<Found> {
-    let found = step_of(session, of)
-        .map(|step| session.control.step(&step.directory()).found())
-        .unwrap_or_default();
+    let made_by = session.plan.step(of);
+    let found = made_by.map(|step| session.control.step(step).found());
+    let found = found.unwrap_or_default();
     let of_pattern = found.into_iter().filter(|found| found.pattern == pattern);
     of_pattern.collect()
 }
 
 /// Where a step collected results before.
-fn collected_before(session: &Session, step: &Step, pattern: &str) -> Option<Found> {
-    let path = session.state().collected.remove(&step.number)?;
+fn collected_before(session: &StepSession<'_>, pattern: &str) -> Option<Found> {
+    let path = session.state().collected.remove(&session.step.number)?;
     Some(Found {
         pattern: pattern.to_owned(),
         path,
@@ -92,7 +89,7 @@ fn collected_before(session: &Session, step: &Step, pattern: &str) -> Option<Fou
 }
 
 /// Copies one result directory to `to` below the run's directory, without the step's secrets.
-async fn copy_results(session: &Session, step: &Step, found: &Found, to: &str) -> Result<(), Halt> {
+async fn copy_results(session: &StepSession<'_>, found: &Found, to: &str) -> Result<(), Halt> {
     let path = &found.path;
     let target = session.run.join(to);
     let part = target.with_extension("part");
@@ -100,7 +97,7 @@ async fn copy_results(session: &Session, step: &Step, found: &Found, to: &str) -
         "{} was removed before it could be collected",
         session.redacted(path)
     );
-    let max_bytes = match step.action {
+    let max_bytes = match session.step.action {
         Action::Collect { max_bytes, .. } => max_bytes,
         _ => None,
     };
@@ -113,7 +110,7 @@ async fn copy_results(session: &Session, step: &Step, found: &Found, to: &str) -
         absent: StepEnd::failed(StepFault::NoResult, absent, ""),
         too_large: "write less there, or allow more with `max_results:` in the recipe",
     };
-    let unpacked = extract(session, step, copy).await?;
+    let unpacked = extract(session, copy).await?;
     let (redactor, unsearched) = (session.redactor.clone(), part.clone());
     let finish = move || {
         if let Some(redactor) = redactor {
@@ -125,13 +122,12 @@ async fn copy_results(session: &Session, step: &Step, found: &Found, to: &str) -
     let finished = on_thread(&session.stop, finish).await;
     // They may hold a secret still.
     finished.inspect_err(|_| drop(remove_directory(&unsearched)))??;
-    record(session, step, path, to, &unpacked)
+    record(session, path, to, &unpacked)
 }
 
 /// Records what was collected.
 pub fn record(
-    session: &Session,
-    step: &Step,
+    session: &StepSession<'_>,
     from: &str,
     to: &str,
     unpacked: &Unpacked,
@@ -145,13 +141,5 @@ pub fn record(
         bytes: unpacked.bytes,
         left_out,
     };
-    Ok(session.record(Some(step), what)?)
-}
-
-/// Removes a directory, if there is one.
-pub fn remove_directory(path: &Path) -> Result<(), StoreError> {
-    if path.exists() {
-        fs::remove_dir_all(path).map_err(StoreError::io("remove", path))?;
-    }
-    Ok(())
+    Ok(session.record(what)?)
 }

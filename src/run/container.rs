@@ -6,14 +6,16 @@ use super::cache_mounts;
 use super::cached::{self, CachedMounts};
 use super::claim::{claim, claim_of};
 use super::control::Control;
-use super::engine_back::with_engine;
+use super::create::{create_again, start_error};
 use super::error::{Halt, RunError};
 use super::known::with_known;
-use super::labels::{CACHE_LABEL, GPU_LABEL, RUN_LABEL, own_labels};
+use super::labels::{CACHE_LABEL, GPU_LABEL, own_labels};
 use super::model_mounts;
 use super::mount_check::{MountCheck, verify_control_mount};
+use super::seed::owner;
 use super::session::Session;
-use crate::plan::step::{Action, Step};
+use super::step_session::StepSession;
+use crate::plan::step::Action;
 use crate::store::journal::{SkipReason, StepEnd, StepFault, What};
 use retrial_container::ContainerSpec;
 use retrial_container::first_process;
@@ -21,49 +23,46 @@ use retrial_engine::api::ExecSpec;
 use retrial_engine::error::{EngineError, Refusal};
 
 /// Creates and starts the container that measures.
-pub async fn create(session: &Session, step: &Step) -> Result<(), Halt> {
-    let cached = cached::mounts(session, step).await?;
-    create_with(session, step, "", cached).await
+pub async fn create(session: &StepSession<'_>) -> Result<(), Halt> {
+    let cached = cached::mounts(session).await?;
+    create_with(session, "", cached).await
 }
 
 /// Creates and starts a container of the recipe's with cached directories.
 pub async fn create_with(
-    session: &Session,
-    step: &Step,
+    session: &StepSession<'_>,
     suffix: &str,
     cached: CachedMounts,
 ) -> Result<(), Halt> {
     let spec = session.plan.container.clone();
-    let mut spec = spec_of(session, step, spec, suffix, cached)?;
-    if matches!(step.action, Action::Populate(_)) {
+    let mut spec = spec_of(session, spec, suffix, cached)?;
+    if matches!(session.step.action, Action::Populate(_)) {
         // What later runs find must not depend on what earlier ones compiled.
         spec.cache_mounts.clear();
     }
     // Until the container runs, so that two runs cannot both find the GPUs free.
-    let _guard = claim(session, step).await?;
-    launch(session, step, spec, &session.control).await
+    let _guard = claim(session).await?;
+    launch(session, spec, &session.control).await
 }
 
 /// Creates and starts a service's own container, in the network of the run's.
 pub async fn create_for_service(
-    session: &Session,
-    step: &Step,
+    session: &StepSession<'_>,
     service: &str,
     own: &ContainerSpec,
 ) -> Result<(), Halt> {
-    let cached = cached::mounts(session, step).await?;
+    let cached = cached::mounts(session).await?;
     let mut own = own.clone();
     let main = session.container()?;
     own.network.get_or_insert(format!("container:{main}"));
-    let spec = spec_of(session, step, own, &format!("-{service}"), cached)?;
+    let spec = spec_of(session, own, &format!("-{service}"), cached)?;
     let control = &session.service_controls[service];
-    launch(session, step, spec, control).await
+    launch(session, spec, control).await
 }
 
 /// Creates and starts a container, and verifies that it shares our files.
 async fn launch(
-    session: &Session,
-    step: &Step,
+    session: &StepSession<'_>,
     mut spec: ContainerSpec,
     control: &Control,
 ) -> Result<(), Halt> {
@@ -74,20 +73,20 @@ async fn launch(
             "create it or correct the recipe; the engine would mount an empty directory",
         ));
     }
-    let taken = cache_mounts::take(session, step, &mut spec).await?;
+    let taken = cache_mounts::take(session, &mut spec).await?;
     spec.control = Some(control.path().display().to_string());
     let now = jiff::Timestamp::now().as_nanosecond();
     let nonce = format!("{}-{now}", session.run.id());
     control.lay_out(&nonce, spec.pid.is_none())?;
-    let is_service = matches!(step.action, Action::StartService(_));
+    let is_service = matches!(session.step.action, Action::StartService(_));
     let create = async || {
         if is_service {
             create_again(session, &spec).await
         } else {
-            create_from_image(session, step, &spec).await
+            create_from_image(session, &spec).await
         }
     };
-    let created = with_engine(session, step, create).await;
+    let created = session.with_engine(create).await;
     let id = created.map_err(|error| match error.refusal() {
         Some(Refusal::MountSource(path)) if spec.control.as_ref() == Some(path) => {
             not_shared(session)
@@ -99,9 +98,9 @@ async fn launch(
         name: spec.name.clone(),
         service: is_service,
     };
-    session.record(Some(step), what)?;
-    taken.record(session, step, &id)?;
-    let started = match with_engine(session, step, || session.engine.start(&id)).await {
+    session.record(what)?;
+    taken.record(session, &id)?;
+    let started = match session.with_engine(|| session.engine.start(&id)).await {
         Ok(()) => verify(session, control, &id, &nonce).await,
         Err(error) => Err(start_error(&error)),
     };
@@ -132,8 +131,7 @@ async fn verify(session: &Session, control: &Control, id: &str, nonce: &str) -> 
 /// Creates the container, and verifies that its image is the one that was pulled or built: the tag may
 /// have moved meanwhile.
 async fn create_from_image(
-    session: &Session,
-    step: &Step,
+    session: &StepSession<'_>,
     spec: &ContainerSpec,
 ) -> Result<String, EngineError> {
     let id = create_again(session, spec).await?;
@@ -150,30 +148,12 @@ async fn create_from_image(
         "the tag {} has moved: creating the container from the image that was pulled, {wanted}",
         spec.image
     );
-    session.emit(step, What::Warning { text });
+    session.emit(What::Warning { text });
     let exact = ContainerSpec {
         image: wanted,
         ..spec.clone()
     };
     create_again(session, &exact).await
-}
-
-/// Creates the container. If its name is taken because an engine went away after it had created one and
-/// before it answered, that one, which nobody knows, is removed first.
-pub async fn create_again(session: &Session, spec: &ContainerSpec) -> Result<String, EngineError> {
-    let refused = match session.engine.create(spec).await {
-        Err(error @ EngineError::Refused { status: 409, .. }) => error,
-        other => return other,
-    };
-    let label = format!("{RUN_LABEL}={}", session.run.id());
-    let known = session.state().container;
-    for container in session.engine.containers(&label).await? {
-        if container.name == spec.name && known.as_deref() != Some(container.id.as_str()) {
-            session.engine.remove(&container.id).await?;
-            return session.engine.create(spec).await;
-        }
-    }
-    Err(refused)
 }
 
 fn not_shared(session: &Session) -> Halt {
@@ -188,16 +168,6 @@ fn not_shared(session: &Session) -> Halt {
     )
 }
 
-/// Why a container did not start.
-pub fn start_error(error: &EngineError) -> Halt {
-    match error.refusal() {
-        Some(Refusal::NoShell) => Halt::host(format!(
-            "the image has no /bin/sh, which Retrial's first process and steps need\n  {error}"
-        )),
-        _ => Halt::host(error.to_string()),
-    }
-}
-
 /// The first bind mount whose source is not there.
 fn missing_mount(container: &ContainerSpec) -> Option<&str> {
     let sources = container.mounts.iter().map(|mount| mount.source.as_str());
@@ -208,14 +178,13 @@ fn missing_mount(container: &ContainerSpec) -> Option<&str> {
 
 /// A container of the plan with what belongs to this run: name, labels, mounts.
 fn spec_of(
-    session: &Session,
-    step: &Step,
+    session: &StepSession<'_>,
     mut spec: ContainerSpec,
     suffix: &str,
     cached: CachedMounts,
 ) -> Result<ContainerSpec, Halt> {
     spec.name = format!("retrial-{}{suffix}", session.run.id());
-    spec.mounts.extend(model_mounts::mounts(session, step)?);
+    spec.mounts.extend(model_mounts::mounts(session)?);
     spec.mounts.extend(cached.mounts);
     spec.labels = own_labels(session);
     let cached = cached.identities.join("\n");
@@ -258,7 +227,7 @@ pub async fn discard(session: &Session, id: &str) -> Result<(), RunError> {
     session.engine.remove(id).await?;
     cache_mounts::give_back(session, id).await;
     let id = id.to_owned();
-    Ok(session.record(None, What::ContainerRemoved { id })?)
+    Ok(session.record(What::ContainerRemoved { id })?)
 }
 
 /// The last step of a plan.
@@ -291,12 +260,6 @@ pub async fn teardown(session: &Session) -> Result<Option<SkipReason>, RunError>
     session.engine.stop(id, 10).await?;
     let run = session.run.id().to_owned();
     Ok(Some(SkipReason::ContainerStopped { run }))
-}
-
-/// Our user and group, for `chown`.
-pub fn owner() -> String {
-    let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
-    format!("{}:{}", user.as_raw(), group.as_raw())
 }
 
 /// Makes us the owner of what the container wrote below the control directory, following no link. Root

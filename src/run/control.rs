@@ -45,7 +45,6 @@ const LONGEST_LIST: u64 = 8 << 20;
 pub const GRACE_S: u64 = 15 * 60;
 
 /// The variable by which a step's processes are known.
-#[must_use]
 pub fn mark(run: &RunDirectory, step: &Step) -> (String, String) {
     let value = format!("{}/{}", run.id(), step.directory());
     ("RETRIAL_STEP".to_owned(), value)
@@ -53,7 +52,6 @@ pub fn mark(run: &RunDirectory, step: &Step) -> (String, String) {
 
 /// The program and its arguments that run a step's command under a control directory, given its path
 /// as the program sees it.
-#[must_use]
 pub fn step_command(control: &str, step: &Step, command: &ExecStep) -> Vec<String> {
     let script = format!("{control}/step");
     let mut words = vec!["/bin/sh".to_owned(), script, step.directory()];
@@ -82,19 +80,16 @@ type Scripts = [Option<(u64, SystemTime, String)>; SCRIPTS.len()];
 
 impl Control {
     /// Of a run.
-    #[must_use]
     pub fn of(run: &RunDirectory) -> Self {
         Self::at(run.control())
     }
 
     /// Of a run's steps on the host: no container has it.
-    #[must_use]
     pub fn of_host(run: &RunDirectory) -> Self {
         Self::at(run.join("host/control"))
     }
 
     /// Of the container of a service.
-    #[must_use]
     pub fn of_service(run: &RunDirectory, service: &str) -> Self {
         Self::at(run.join("services").join(service))
     }
@@ -107,7 +102,6 @@ impl Control {
     }
 
     /// On this machine.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -159,7 +153,6 @@ impl Control {
     }
 
     /// The first script that was changed since this process laid it out, or asked first.
-    #[must_use]
     pub fn changed_script(&self) -> Option<&'static str> {
         let now = self.read_scripts();
         let mut known = self.scripts();
@@ -182,13 +175,11 @@ impl Control {
     }
 
     /// Whether the container's first process has seen the nonce.
-    #[must_use]
     pub fn seen(&self, nonce: &str) -> bool {
         self.read("seen").is_some_and(|text| text.trim() == nonce)
     }
 
     /// Why the first process ended, if it wrote it: `deadline` or `stopped`.
-    #[must_use]
     pub fn ended(&self) -> Option<String> {
         self.read("ended")
             .map(|text| text.trim().to_owned())
@@ -197,7 +188,6 @@ impl Control {
 
     /// Asks the container's first process to list the installed packages. Whether it listens: once, and
     /// as root.
-    #[must_use]
     pub fn ask_for_packages(&self) -> bool {
         let directory = Directory::open(&self.path);
         directory.is_ok_and(|directory| directory.write_to_pipe(ASK, b"packages\n").is_ok())
@@ -205,7 +195,6 @@ impl Control {
 
     /// The answer to [`Self::ask_for_packages`], once it is complete; empty if it is longer than it may
     /// be, or no file.
-    #[must_use]
     pub fn listed_packages(&self) -> Option<String> {
         match open::read_text_beneath(&self.path, Path::new(LISTED), LONGEST_LIST) {
             Ok(text) => packages::is_complete(&text).then_some(text),
@@ -229,9 +218,8 @@ impl Control {
     }
 
     /// A step's side of the control directory.
-    #[must_use]
-    pub fn step(&self, directory: &str) -> StepControl {
-        StepControl::new(self.path.clone(), directory.to_owned())
+    pub fn step(&self, step: &Step) -> StepControl {
+        StepControl::new(self.path.clone(), step.directory())
     }
 
     fn read(&self, name: &str) -> Option<String> {

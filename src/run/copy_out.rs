@@ -4,15 +4,13 @@
 use std::fs;
 use std::path::Path;
 
-use super::collect::{record, remove_directory};
-use super::container::create_again;
-use super::engine_back::with_engine;
+use super::collect::record;
+use super::create::create_again;
 use super::error::Halt;
-use super::extract::{Extraction, MAX_BYTES, extract};
+use super::extract::{Extraction, MAX_BYTES, extract, remove_directory};
 use super::host;
 use super::labels::own_labels;
-use super::session::Session;
-use crate::plan::step::Step;
+use super::step_session::StepSession;
 use crate::store::StoreError;
 use crate::store::journal::{StepEnd, StepFault};
 use crate::store::run_directory::rename_synced;
@@ -20,7 +18,7 @@ use crate::store::unpack::Limits;
 use retrial_container::ContainerSpec;
 
 /// Copies `path` of the image to `to` below the run's directory for host files.
-pub async fn copy_out(session: &Session, step: &Step, path: &str, to: &str) -> Result<(), Halt> {
+pub async fn copy_out(session: &StepSession<'_>, path: &str, to: &str) -> Result<(), Halt> {
     let state = session.state();
     let spec = ContainerSpec {
         name: format!("retrial-{}-copy", session.run.id()),
@@ -31,8 +29,8 @@ pub async fn copy_out(session: &Session, step: &Step, path: &str, to: &str) -> R
         labels: own_labels(session),
         ..ContainerSpec::default()
     };
-    let id = with_engine(session, step, || create_again(session, &spec)).await?;
-    let part = format!("host/{}.part", step.directory());
+    let id = session.with_engine(|| create_again(session, &spec)).await?;
+    let part = format!("host/{}.part", session.step.directory());
     let part = session.run.join(&part);
     let copy = Extraction {
         container: &id,
@@ -50,7 +48,7 @@ pub async fn copy_out(session: &Session, step: &Step, path: &str, to: &str) -> R
         ),
         too_large: "copy a smaller directory, or several",
     };
-    let unpacked = extract(session, step, copy).await;
+    let unpacked = extract(session, copy).await;
     session.engine.remove(&id).await?;
     let unpacked = unpacked?;
     let target = host::files(session).join(to);
@@ -68,5 +66,5 @@ pub async fn copy_out(session: &Session, step: &Step, path: &str, to: &str) -> R
         }
         None => rename_synced(&part, &target)?,
     }
-    record(session, step, path, &format!("host/files/{to}"), &unpacked)
+    record(session, path, &format!("host/files/{to}"), &unpacked)
 }

@@ -50,7 +50,6 @@ impl Course {
     }
 
     /// Why nothing more is measured, if so.
-    #[must_use]
     pub fn abort_reason(&self) -> Option<&AbortReason> {
         match self {
             Self::Aborted { reason, .. } => Some(reason),
@@ -67,7 +66,6 @@ impl Course {
     }
 
     /// The exit code of a run that ends now; `stopped` by a signal or `retrial stop`.
-    #[must_use]
     pub fn exit_code(&self, verdict: Option<&Verdict>, stopped: bool) -> ExitCode {
         if stopped && (self.abort_reason().is_some() || verdict.is_none()) {
             return ExitCode::Interrupted;

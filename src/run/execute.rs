@@ -9,9 +9,10 @@ use super::error::{Halt, RunError};
 use super::interrupt::unless_stopped;
 use super::known::with_known;
 use super::measurement_lock::{self, Shared};
-use super::nodes::Others;
+use super::nodes::{Others, compare_images};
 use super::session::Session;
 use super::step_line::doing;
+use super::step_session::StepSession;
 use super::telemetry::{self, TelemetryRecorder};
 use super::{
     collect, container, copy_out, exec, image, installed, judge, measured, models, populate,
@@ -56,7 +57,7 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
         let reason = Some(AbortReason::Error { message });
         let exit_code = ExitCode::Host.code();
         // A full disk may not take this either; the caller reports the error.
-        let _ = session.record(None, What::RunEnded { exit_code, reason });
+        let _ = session.record(What::RunEnded { exit_code, reason });
         return Err(error);
     }
     run.leave_others().await;
@@ -68,7 +69,7 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
         exit_code: exit.code(),
         reason: reason.clone(),
     };
-    session.record(None, what)?;
+    session.record(what)?;
     Ok(Ended {
         verdict: run.verdict,
         exit,
@@ -118,7 +119,7 @@ impl<'a> Run<'a> {
             tool: env!("CARGO_PKG_VERSION").to_owned(),
             since: before.since,
         };
-        session.record(None, what)?;
+        session.record(what)?;
         Ok((run, here))
     }
 
@@ -126,7 +127,7 @@ impl<'a> Run<'a> {
     async fn leave_others(&self) {
         if let Some(others) = &self.session.others {
             others.leave(self.session.state().container.is_some()).await;
-            let _ = others.record_events(self.session);
+            let _ = record_events(self.session, others);
         }
     }
 }
@@ -143,7 +144,11 @@ impl Run<'_> {
                 continue;
             }
             let end = if let Some(reason) = self.skip_reason(step).await? {
-                self.record_end(step, StepEnd::Skipped { reason }, 0.0)?
+                record_end(
+                    &StepSession::new(self.session, step),
+                    StepEnd::Skipped { reason },
+                    0.0,
+                )?
             } else {
                 if self.measuring.is_none() && measurement_lock::measures(step) {
                     self.measuring = self.session.lock_shared().await?;
@@ -163,40 +168,21 @@ impl Run<'_> {
         if let Some((end, _)) = self.session.state().ended.remove(&step.number) {
             self.course.advance(step, &end);
             let seconds = 0.0;
-            self.session.emit(step, What::StepEnded { end, seconds });
+            StepSession::new(self.session, step).emit(What::StepEnded { end, seconds });
         }
     }
 
     /// Executes a step: its start is recorded, the work is done, its end is recorded.
     pub(super) async fn execute_step(&mut self, step: &Step) -> Result<StepEnd, RunError> {
-        let (earlier, started) = (self.seconds_before(step), Instant::now());
+        let session = StepSession::new(self.session, step);
+        let (earlier, started) = (seconds_before(&session), Instant::now());
         let done = self.attempt(step).await;
         if done.is_ok() {
-            measured::tell(self.session, step).await;
+            measured::show(&session).await;
         }
         let end = Halt::end_of(done)?;
         let seconds = earlier + started.elapsed().as_secs_f64();
-        Ok(self.record_end(step, end, seconds)?)
-    }
-
-    fn record_end(&self, step: &Step, end: StepEnd, seconds: f64) -> Result<StepEnd, StoreError> {
-        let what = What::StepEnded {
-            end: end.clone(),
-            seconds,
-        };
-        self.session.record(Some(step), what)?;
-        Ok(end)
-    }
-
-    /// Seconds for which a command has been running since before this process; 0 for other steps.
-    fn seconds_before(&self, step: &Step) -> f64 {
-        let state = self.session.state();
-        let is_open = step.command().is_some() && state.open.contains(&step.number);
-        let began = state.began.get(&step.number).filter(|_| is_open);
-        began.map_or(0.0, |began| {
-            let seconds = Timestamp::now().duration_since(*began).as_secs_f64();
-            seconds.max(0.0)
-        })
+        Ok(record_end(&session, end, seconds)?)
     }
 
     /// Whether the step's command may be running since before this process.
@@ -215,6 +201,7 @@ impl Run<'_> {
     /// Records the start of a step and does its work. Returns the exit code of its command.
     async fn attempt(&mut self, planned: &Step) -> Result<Option<i64>, Halt> {
         let step = &with_known(self.session, planned, planned.trial());
+        let session = &StepSession::new(self.session, step);
         let reattach = self.may_be_running(step);
         // A running command is ended by its own step, and results are collected even then.
         let even_when_stopped = reattach
@@ -222,7 +209,7 @@ impl Run<'_> {
                 step.action,
                 Action::Collect { .. } | Action::StopService(_) | Action::Judge | Action::Remove
             );
-        if self.session.stop.is_cancelled() && !even_when_stopped {
+        if session.stop.is_cancelled() && !even_when_stopped {
             return Err(StepEnd::Stopped.into());
         }
         let timeout_s = step.command().map(|command| command.timeout_s);
@@ -230,96 +217,103 @@ impl Run<'_> {
         let what = if reattach {
             What::StepFollowed {
                 doing,
-                began: self.session.state().began.get(&step.number).copied(),
+                began: session.began(),
                 timeout_s,
             }
         } else {
             What::StepBegan { doing, timeout_s }
         };
-        self.session.record(Some(step), what)?;
-        self.work(step, reattach).await
+        session.record(what)?;
+        self.work(session, reattach).await
     }
 
     /// Does the work of a step on all machines that have it.
-    async fn work(&mut self, step: &Step, reattach: bool) -> Result<Option<i64>, Halt> {
+    async fn work(
+        &mut self,
+        session: &StepSession<'_>,
+        reattach: bool,
+    ) -> Result<Option<i64>, Halt> {
         let others = self.session.others.as_ref();
-        match others.filter(|_| step.has_others()) {
-            None => self.work_here(step, reattach).await,
-            Some(others) => Box::pin(self.work_with(others, step, reattach)).await,
+        match others.filter(|_| session.step.has_others()) {
+            None => self.work_here(session, reattach).await,
+            Some(others) => Box::pin(self.work_with(session, others, reattach)).await,
         }
     }
 
     async fn work_with(
         &mut self,
+        session: &StepSession<'_>,
         others: &Others,
-        step: &Step,
         reattach: bool,
     ) -> Result<Option<i64>, Halt> {
-        let session = self.session;
+        let step = session.step;
         session.failures.forget(step.number);
         if !step.has_head() {
-            let work = others.execute(session, step);
-            self.telemetry.during(session, step, work).await?;
-            others.compare_images(session, step).await?;
-            return record_elsewhere(session, step);
+            let work = execute_elsewhere(session, others);
+            self.telemetry.during(session, work).await?;
+            compare_images(session, others).await?;
+            return record_elsewhere(session);
         }
         if matches!(step.action, Action::FetchModel(_) | Action::Populate(_)) {
             // Machines may share the cache: one fills it, the others find it full.
-            let code = self.work_here(step, reattach).await?;
-            others.execute(session, step).await?;
+            let code = self.work_here(session, reattach).await?;
+            execute_elsewhere(session, others).await?;
             return Ok(code);
         }
         let here = async {
-            let done = self.work_here(step, reattach).await;
+            let done = self.work_here(session, reattach).await;
             if let Err(Halt::Ended(end @ StepEnd::Failed { .. })) = &done {
                 others.fail(step.number, end.clone());
             }
             done
         };
-        let (here, elsewhere) = tokio::join!(here, others.execute(session, step));
+        let (here, elsewhere) = tokio::join!(here, execute_elsewhere(session, others));
         let code = here?;
         elsewhere?;
-        others.compare_images(session, step).await?;
+        compare_images(session, others).await?;
         Ok(code)
     }
 
     /// Does the work of a step on this machine.
-    async fn work_here(&mut self, step: &Step, reattach: bool) -> Result<Option<i64>, Halt> {
-        let session = self.session;
-        match &step.action {
+    async fn work_here(
+        &mut self,
+        session: &StepSession<'_>,
+        reattach: bool,
+    ) -> Result<Option<i64>, Halt> {
+        match &session.step.action {
             Action::Pull { reference, policy } => {
-                image::pull(session, step, reference, *policy).await?;
+                image::pull(session, reference, *policy).await?;
             }
-            Action::Build(build) => image::build(session, step, build).await?,
+            Action::Build(build) => image::build(session, build).await?,
             Action::FetchModel(model) => {
                 let _exclusive = session.lock_exclusive().await;
-                models::fetch(session, step, model).await?;
+                models::fetch(session, model).await?;
             }
-            Action::Create => container::create(session, step).await?,
+            Action::Create => container::create(session).await?,
             Action::Exec(command) => {
-                let work = Box::pin(exec::run(session, step, command, reattach));
-                let work = telemetry::watched_elsewhere(session, step, work);
-                let during = self.telemetry.during(session, step, work);
+                let work = Box::pin(exec::run(session, command, reattach));
+                let work = telemetry::watched_elsewhere(session, work);
+                let during = self.telemetry.during(session, work);
                 return during.await.map(Some);
             }
             Action::Host(command) => {
-                return exec::run_on_host(session, step, command, reattach)
+                return exec::run_on_host(session, command, reattach)
                     .await
                     .map(Some);
             }
             Action::StartService(service) => {
-                Box::pin(service::start(session, step, service, reattach)).await?;
+                Box::pin(service::start(session, service, reattach)).await?;
             }
-            Action::StopService(ending) => Box::pin(service::stop(session, step, ending)).await?,
-            Action::Populate(fill) => populate::populate(session, step, fill, reattach).await?,
-            Action::CopyOut { path, to } => copy_out::copy_out(session, step, path, to).await?,
+            Action::StopService(ending) => Box::pin(service::stop(session, ending)).await?,
+            Action::Populate(fill) => populate::populate(session, fill, reattach).await?,
+            Action::CopyOut { path, to } => copy_out::copy_out(session, path, to).await?,
             Action::Collect {
                 measurement,
                 trial,
                 of,
                 path,
                 ..
-            } => collect::collect(session, step, *measurement, *trial, *of, path).await?,
+            } => collect::collect(session, *measurement, *trial, *of, path).await?,
             Action::Judge => {
                 unless_stopped(&session.stop, installed::record(session)).await?;
                 let ending = async {
@@ -327,7 +321,7 @@ impl Run<'_> {
                         container::begin_to_remove(session).await;
                     }
                 };
-                let (verdict, ()) = tokio::join!(judge::record_verdict(session, step), ending);
+                let (verdict, ()) = tokio::join!(judge::record_verdict(session), ending);
                 self.verdict = Some(verdict?);
             }
             Action::Remove => container::remove_step(session).await?,
@@ -336,9 +330,46 @@ impl Run<'_> {
     }
 }
 
+/// Seconds for which a command has been running since before this process; 0 for other steps.
+fn seconds_before(session: &StepSession<'_>) -> f64 {
+    let step = session.step;
+    let is_open = step.command().is_some() && session.state().open.contains(&step.number);
+    let began = session.began().filter(|_| is_open);
+    began.map_or(0.0, |began| {
+        let seconds = Timestamp::now().duration_since(began).as_secs_f64();
+        seconds.max(0.0)
+    })
+}
+
+fn record_end(
+    session: &StepSession<'_>,
+    end: StepEnd,
+    seconds: f64,
+) -> Result<StepEnd, StoreError> {
+    let what = What::StepEnded {
+        end: end.clone(),
+        seconds,
+    };
+    session.record(what)?;
+    Ok(end)
+}
+
+/// Has the other machines execute a step, and records what they report.
+async fn execute_elsewhere(session: &StepSession<'_>, others: &Others) -> Result<(), Halt> {
+    let executed = others.execute(session.step.number, &session.stop).await;
+    record_events(session, others)?;
+    Ok(executed?)
+}
+
+/// Puts events of the other machines into the run's journal.
+fn record_events(session: &Session, others: &Others) -> Result<(), StoreError> {
+    let mut events = others.events().into_iter();
+    events.try_for_each(|event| session.forward(event))
+}
+
 /// Records the start or the end of a service that runs on other machines only.
-fn record_elsewhere(session: &Session, step: &Step) -> Result<Option<i64>, Halt> {
-    let what = match &step.action {
+fn record_elsewhere(session: &StepSession<'_>) -> Result<Option<i64>, Halt> {
+    let what = match &session.step.action {
         Action::StartService(started) => What::ServiceReady {
             service: started.service.clone(),
             exec: None,
@@ -350,6 +381,6 @@ fn record_elsewhere(session: &Session, step: &Step) -> Result<Option<i64>, Halt>
         },
         _ => return Ok(None),
     };
-    session.record(Some(step), what)?;
+    session.record(what)?;
     Ok(None)
 }

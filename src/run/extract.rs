@@ -1,19 +1,17 @@
 //! Copies a path out of a container through the engine's archive call, which needs no mount and hides
 //! nothing. The store unpacks it as it comes, and trusts nothing in the archive.
 
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use tokio::sync::mpsc::{Receiver, channel};
 
-use super::collect::remove_directory;
-use super::engine_back::with_engine;
 use super::error::Halt;
 use super::interrupt::unless_stopped;
-use super::session::Session;
+use super::step_session::StepSession;
 use crate::format;
-use crate::plan::step::Step;
 use crate::store::StoreError;
 use crate::store::journal::StepEnd;
 use crate::store::unpack::{Limits, Unpacked, unpack};
@@ -44,11 +42,7 @@ pub struct Extraction<'a> {
 }
 
 /// Copies a path out of a container, and unpacks it as it comes.
-pub async fn extract(
-    session: &Session,
-    step: &Step,
-    copy: Extraction<'_>,
-) -> Result<Unpacked, Halt> {
+pub async fn extract(session: &StepSession<'_>, copy: Extraction<'_>) -> Result<Unpacked, Halt> {
     let attempt = || async {
         if copy.length > copy.limits.most_bytes {
             return Ok(Some(Err(too_large(&copy))));
@@ -60,7 +54,7 @@ pub async fn extract(
         let unpacked = unpacked.await;
         is_there.map(|is_there| is_there.then_some(unpacked))
     };
-    let copied = unless_stopped(&session.stop, with_engine(session, step, attempt)).await?;
+    let copied = unless_stopped(&session.stop, session.with_engine(attempt)).await?;
     match (copied?, copy.absent) {
         (Some(Ok(unpacked)), _) => Ok(unpacked),
         (Some(Err(error)), StepEnd::Failed { fault, .. }) if !error.is_disk_full() => {
@@ -109,6 +103,14 @@ fn unpack_on_thread(
             Err(StoreError::Unusable { path, because })
         })
     }
+}
+
+/// Removes a directory, if there is one.
+pub fn remove_directory(path: &Path) -> Result<(), StoreError> {
+    if path.exists() {
+        fs::remove_dir_all(path).map_err(StoreError::io("remove", path))?;
+    }
+    Ok(())
 }
 
 /// An archive as the engine sends it.

@@ -1,20 +1,18 @@
 //! Follows a step by its files: output as it grows, the exit code once it is there, time limits, and
 //! whether its process can still end. The engine may be away meanwhile.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::control::{Control, StepControl, StepExit};
+use super::control::{Control, StepExit};
 use super::failure::FailureWatch;
 use super::output::{Output, max_log};
 use super::session::Session;
-use super::target::{Started, Target};
-use super::terminate::probe;
+use super::target::{Started, StepCommand};
 use super::watch::Watch;
 use crate::format::{limit, size};
-use crate::plan::step::{ExecStep, Step};
+use crate::plan::step::ExecStep;
 use crate::store::journal::{StepEnd, StepFault};
 use retrial_engine::api::{ContainerState, ExecStatus};
 
@@ -34,7 +32,7 @@ pub(super) const FREE_SPACE: &str = "free some space, or keep runs elsewhere: --
 pub(super) const MORE_MEMORY: &str =
     "give the container or the host more memory, or the benchmark a smaller batch";
 
-/// What else is waited for, or watched, while a step is followed.
+/// What else is waited for, or watched, while a step is followed: nothing, unless an implementation says so.
 pub trait Meanwhile {
     /// What there is to return before the step has ended.
     type Outcome;
@@ -43,19 +41,29 @@ pub trait Meanwhile {
     async fn outcome(&mut self) -> Result<Self::Outcome, StepEnd>;
 
     /// Looks at files, often.
-    fn look(&mut self) -> Result<(), StepEnd>;
+    fn look(&mut self) -> Result<(), StepEnd> {
+        Ok(())
+    }
 
     /// Asks the engine, now and then.
-    async fn probe(&mut self) -> Result<(), StepEnd>;
+    async fn probe(&mut self) -> Result<(), StepEnd> {
+        Ok(())
+    }
 
     /// The end of a step that ran out of time.
-    fn late(&self, end: StepEnd) -> StepEnd;
+    fn late(&self, end: StepEnd) -> StepEnd {
+        end
+    }
 
     /// The end of a step that shows that it has failed.
-    fn failed(&self, end: StepEnd) -> StepEnd;
+    fn failed(&self, end: StepEnd) -> StepEnd {
+        end
+    }
 
     /// Looks once more when the step itself has ended.
-    async fn at_the_end(&mut self, exit: &StepExit) -> Result<(), StepEnd>;
+    async fn at_the_end(&mut self, _exit: &StepExit) -> Result<(), StepEnd> {
+        Ok(())
+    }
 }
 
 /// Until when a step was followed.
@@ -69,19 +77,15 @@ pub enum Followed<T> {
 /// Follows a step until it writes its exit code, or need not be followed any more. Else returns why it
 /// did neither.
 pub async fn follow<M: Meanwhile>(
-    session: &Session,
-    step: &Step,
-    command: &ExecStep,
-    target: &Target,
+    command: &StepCommand<'_>,
     started: Option<Started>,
     meanwhile: &mut M,
 ) -> Result<Followed<M::Outcome>, StepEnd> {
-    let control = &target.control(session).step(&step.directory());
-    let began = session.state().began.get(&step.number).copied();
-    let began = began.unwrap_or_else(Timestamp::now);
-    let mut output = Output::open(session, step);
-    let mut liveness = LivenessProbe::new(session, step, target, started);
-    let mut failure = FailureWatch::new(session, step, command, target)?;
+    let (session, control) = (&command.session, &command.files);
+    let began = session.began().unwrap_or_else(Timestamp::now);
+    let mut output = Output::open(session);
+    let mut liveness = LivenessProbe::new(started);
+    let mut failure = FailureWatch::new(command)?;
     let mut watch = Watch::renames(&control.path());
     let mut last_asked = Instant::now();
     let mut last_output = last_asked;
@@ -91,13 +95,13 @@ pub async fn follow<M: Meanwhile>(
             last_output = Instant::now();
         }
         let exit = control.exit();
-        check_length(command, &output)?;
+        check_length(command.exec, &output)?;
         if let Some(exit) = exit {
             output.finish();
-            let exit = liveness.confirm(exit).await?;
+            let exit = liveness.confirm(command, exit).await?;
             meanwhile.at_the_end(&exit).await?;
             if !exit.terminated_by_us {
-                let found = failure.finish(Some(exit.code)).await;
+                let found = failure.finish(command, Some(exit.code)).await;
                 found.map_err(|end| meanwhile.failed(end))?;
             }
             return Ok(Followed::Exited(exit));
@@ -105,17 +109,17 @@ pub async fn follow<M: Meanwhile>(
         if session.stop.is_cancelled() {
             return Err(StepEnd::Stopped);
         }
-        check_limits(command, began, last_output).map_err(|end| meanwhile.late(end))?;
+        check_limits(command.exec, began, last_output).map_err(|end| meanwhile.late(end))?;
         meanwhile.look()?;
-        failure.look().map_err(|end| meanwhile.failed(end))?;
+        failure.look(command).map_err(|end| meanwhile.failed(end))?;
         if last_asked.elapsed() > ENGINE_INTERVAL {
             last_asked = Instant::now();
-            if let Some(end) = liveness.dead().await {
+            if let Some(end) = liveness.dead(command).await {
                 output.finish();
                 return control.exit().map(Followed::Exited).ok_or(end);
             }
             meanwhile.probe().await?;
-            let found = failure.probe().await;
+            let found = failure.probe(command).await;
             found.map_err(|end| meanwhile.failed(end))?;
         }
         if grew && session.options.all_output {
@@ -166,42 +170,30 @@ fn check_limits(command: &ExecStep, began: Timestamp, last_output: Instant) -> R
 }
 
 /// Checks whether a step can still write its exit code.
-pub(super) struct LivenessProbe<'a> {
-    session: &'a Session,
-    step: &'a Step,
-    control: StepControl,
-    target: Target,
+pub(super) struct LivenessProbe {
     /// None after a kill of the tool, or if the engine forgot it.
     started: Option<Started>,
     /// How often nobody knew its exec.
     asked: u32,
 }
 
-impl<'a> LivenessProbe<'a> {
-    pub(super) fn new(
-        session: &'a Session,
-        step: &'a Step,
-        target: &Target,
-        started: Option<Started>,
-    ) -> Self {
-        Self {
-            session,
-            step,
-            control: target.control(session).step(&step.directory()),
-            target: target.clone(),
-            started,
-            asked: 0,
-        }
+impl LivenessProbe {
+    pub(super) fn new(started: Option<Started>) -> Self {
+        Self { started, asked: 0 }
     }
 
     /// Compares a written exit code with the one that the engine knows, if it knows the process.
-    async fn confirm(&mut self, exit: StepExit) -> Result<StepExit, StepEnd> {
+    async fn confirm(
+        &mut self,
+        command: &StepCommand<'_>,
+        exit: StepExit,
+    ) -> Result<StepExit, StepEnd> {
         let until = Instant::now() + CONFIRMED;
         while exit.code == 0
             && !exit.terminated_by_us
             && let Some(started) = &mut self.started
         {
-            let because = match started.status(self.session).await {
+            let because = match started.status(&command.session).await {
                 Some(ExecStatus::Exited(code)) if code != 0 => {
                     format!("it reported exit code 0 but ended with {code}")
                 }
@@ -210,40 +202,39 @@ impl<'a> LivenessProbe<'a> {
                     continue;
                 }
                 Some(ExecStatus::Running)
-                    if probe(self.session, self.step, &self.target)
-                        .await
-                        .is_some_and(|found| found.alive) =>
+                    if command.probe().await.is_some_and(|found| found.alive) =>
                 {
                     "it reported exit code 0 but is still running".to_owned()
                 }
                 _ => break,
             };
-            let advice = self.target.forgery_advice();
+            let advice = command.forgery_advice();
             return Err(StepEnd::failed(StepFault::Command, because, advice));
         }
         Ok(exit)
     }
 
     /// Why the step will never write its exit code, if so.
-    pub(super) async fn dead(&mut self) -> Option<StepEnd> {
-        if let Target::Container(container, _) = &self.target {
+    pub(super) async fn dead(&mut self, command: &StepCommand<'_>) -> Option<StepEnd> {
+        let session = &command.session;
+        if let Some(container) = &command.container {
             // An engine that does not answer knows nothing of the container; the files do.
-            let state = self.session.engine.container(container).await.ok()?;
+            let state = session.engine.container(container).await.ok()?;
             if !state.as_ref().is_some_and(|state| state.running) {
-                return Some(self.without_container(state));
+                return Some(without_container(command, state));
             }
         }
         let status = match &mut self.started {
-            Some(started) => started.status(self.session).await?,
+            Some(started) => started.status(session).await?,
             None => ExecStatus::Unknown,
         };
         match status {
             ExecStatus::Running => None,
-            ExecStatus::Exited(code) => self.exited(code).await,
+            ExecStatus::Exited(code) => self.exited(command, code).await,
             ExecStatus::Unknown => {
                 self.asked += 1;
                 if self.asked % PROBE_EVERY == 1 {
-                    self.exited(137).await
+                    self.exited(command, 137).await
                 } else {
                     None
                 }
@@ -251,36 +242,22 @@ impl<'a> LivenessProbe<'a> {
         }
     }
 
-    fn without_container(&self, state: Option<ContainerState>) -> StepEnd {
-        let because = match state {
-            None => "the container is gone: somebody removed it".to_owned(),
-            Some(state) => {
-                let code = with_exit_code(&state);
-                if state.oom_killed {
-                    format!("the kernel killed the container, out of memory{code}")
-                } else {
-                    container_ended(self.target.control(self.session), &code)
-                }
-            }
-        };
-        StepEnd::failed(StepFault::Host, because, resume_advice(self.session))
-    }
-
     /// The known exec has ended, or none is known. If a tool that was killed started another one, that
     /// may be the one that runs the step.
-    async fn exited(&mut self, code: i64) -> Option<StepEnd> {
-        let found = probe(self.session, self.step, &self.target).await?;
-        if found.alive || self.control.exit().is_some() {
+    async fn exited(&mut self, command: &StepCommand<'_>, code: i64) -> Option<StepEnd> {
+        let (session, files) = (&command.session, &command.files);
+        let found = command.probe().await?;
+        if found.alive || files.exit().is_some() {
             self.started = None;
             return None;
         }
         // The exit file is renamed just before the process ends: look once more.
         tokio::time::sleep(Duration::from_millis(200)).await;
-        if self.control.exit().is_some() {
+        if files.exit().is_some() {
             return None;
         }
-        let killed = self.control.oom().0.zip(found.oom_kills);
-        let (fault, because, advice) = if let Some(path) = self.session.full_disk() {
+        let killed = files.oom().0.zip(found.oom_kills);
+        let (fault, because, advice) = if let Some(path) = session.full_disk() {
             let because = format!(
                 "the disk of {} is full: the step could not write its exit code",
                 path.display()
@@ -289,24 +266,40 @@ impl<'a> LivenessProbe<'a> {
         } else if killed.is_some_and(|(before, now)| now > before) {
             let because = "the kernel killed the step's own shell, out of memory".to_owned();
             (StepFault::Command, because, MORE_MEMORY.to_owned())
-        } else if self.control.started() {
+        } else if files.started() {
             let because = format!(
                 "the step's shell was killed before it could write its exit code (exit code {code})"
             );
-            let advice = format!("continue with: retrial resume {}", self.session.run.id());
+            let advice = format!("continue with: retrial resume {}", session.run.id());
             (StepFault::Host, because, advice)
         } else {
             let because = format!("the step could not be started (exit code {code})");
-            let advice = match self.target {
-                Target::Container(..) => {
+            let advice = match command.container {
+                Some(_) => {
                     "does the image have the step's `workdir:`, and may its `user:` enter it?"
                 }
-                Target::Host => "does this machine have /bin/sh and util-linux' `setsid`?",
+                None => "does this machine have /bin/sh and util-linux' `setsid`?",
             };
             (StepFault::Command, because, advice.to_owned())
         };
         Some(StepEnd::failed(fault, because, advice))
     }
+}
+
+/// Why a step cannot write its exit code: its container does not run.
+fn without_container(command: &StepCommand<'_>, state: Option<ContainerState>) -> StepEnd {
+    let because = match state {
+        None => "the container is gone: somebody removed it".to_owned(),
+        Some(state) => {
+            let code = with_exit_code(&state);
+            if state.oom_killed {
+                format!("the kernel killed the container, out of memory{code}")
+            } else {
+                container_ended(&command.control, &code)
+            }
+        }
+    };
+    StepEnd::failed(StepFault::Host, because, resume_advice(&command.session))
 }
 
 /// ` with exit code 137`, if there is one.
@@ -331,11 +324,4 @@ pub fn container_ended(control: &Control, code: &str) -> String {
         Some(_) => format!("the container was stopped{code} while the step was running"),
         None => format!("the container ended{code} while the step was running: it was killed"),
     }
-}
-
-/// Whether so little is free that the latest output may be cut off.
-#[must_use]
-pub fn disk_full(path: &Path) -> bool {
-    rustix::fs::statvfs(path)
-        .is_ok_and(|status| status.f_bavail.saturating_mul(status.f_frsize) < 64 << 10)
 }

@@ -10,7 +10,8 @@ use super::control::{mark, step_command};
 use super::error::Halt;
 use super::redact;
 use super::session::Session;
-use crate::plan::step::{ExecStep, Step};
+use super::step_session::StepSession;
+use crate::plan::step::ExecStep;
 use crate::store::journal::StepFault;
 
 /// The variables of our own environment that a command on the host inherits. The recipe names the
@@ -45,11 +46,11 @@ pub fn files(session: &Session) -> PathBuf {
 
 /// Starts the host's side of a step, in a session of its own: it survives a hangup or a Ctrl-C at our
 /// terminal.
-pub fn start(session: &Session, step: &Step, command: &ExecStep) -> Result<Child, Halt> {
+pub fn start(session: &StepSession<'_>, command: &ExecStep) -> Result<Child, Halt> {
     let control = session.host_control.path().display().to_string();
     let mut process = Command::new("setsid");
     process
-        .args(step_command(&control, step, command))
+        .args(step_command(&control, session.step, command))
         .env_clear()
         .envs(
             INHERITED
@@ -58,7 +59,7 @@ pub fn start(session: &Session, step: &Step, command: &ExecStep) -> Result<Child
         )
         .envs(own_variables(session))
         .envs(command.env.iter().map(|(name, value)| (name, value)))
-        .envs([mark(&session.run, step)])
+        .envs([mark(&session.run, session.step)])
         .envs(redact::environment(&command.secrets, &session.secrets))
         .stdin(Stdio::null())
         .stdout(Stdio::null())

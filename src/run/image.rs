@@ -8,9 +8,9 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::error::Halt;
 use super::progress::with_progress;
-use super::session::Session;
+use super::step_session::StepSession;
 use crate::plan::options::PullPolicy;
-use crate::plan::step::{BuildStep, Step};
+use crate::plan::step::BuildStep;
 use crate::store::StoreError;
 use crate::store::journal::{StepEnd, StepFault, Transfer, TransferState, TransferUnit, What};
 use retrial_container::ImageRef;
@@ -21,45 +21,42 @@ use retrial_readings::sanitize;
 
 /// Pulls the image as the policy says.
 pub async fn pull(
-    session: &Session,
-    step: &Step,
+    session: &StepSession<'_>,
     reference: &str,
     policy: PullPolicy,
 ) -> Result<(), Halt> {
-    if is_present(session, step, reference, policy).await? {
+    if is_present(session, reference, policy).await? {
         return Ok(());
     }
     let exclusive = session.lock_exclusive().await;
     // It may have been pulled ahead while this run waited.
-    if exclusive.is_some() && is_present(session, step, reference, policy).await? {
+    if exclusive.is_some() && is_present(session, reference, policy).await? {
         return Ok(());
     }
     let auth = credentials::for_image(reference).await?;
     let pull =
         async |progress: UnboundedSender<_>| session.engine.pull(reference, auth, progress).await;
-    let image = with_log(session, step, pull).await?;
-    warn_if_moved(session, step, reference).await?;
-    record(session, step, image)
+    let image = with_log(session, pull).await?;
+    warn_if_moved(session, reference).await?;
+    record(session, image)
 }
 
 /// Whether the engine has the image, and the policy is content with that.
 async fn is_present(
-    session: &Session,
-    step: &Step,
+    session: &StepSession<'_>,
     reference: &str,
     policy: PullPolicy,
 ) -> Result<bool, Halt> {
     let image = session.engine.image(reference).await?;
     // A resumed run stays with the image that it began with, wherever the tag points by now.
-    let before = session.state().image.filter(|_| step.container.is_none());
-    let is_before = image.as_ref().map(|image| &image.id) == before.as_ref();
+    let is_before = image.as_ref().map(|image| &image.id) == image_before(session).as_ref();
     if policy == PullPolicy::Always && (image.is_none() || !is_before) {
         return Ok(false);
     }
     match image {
         Some(image) => {
-            session.decide(step, "already present, not pulled".to_owned())?;
-            record(session, step, image)?;
+            session.decide("already present, not pulled".to_owned())?;
+            record(session, image)?;
             Ok(true)
         }
         None if policy == PullPolicy::Never => Err(Halt::failed(
@@ -73,7 +70,7 @@ async fn is_present(
 
 /// Warns if a locked tag is another image by now. The lock's is used anyway, and a registry that does
 /// not answer is no fault.
-async fn warn_if_moved(session: &Session, step: &Step, reference: &str) -> Result<(), Halt> {
+async fn warn_if_moved(session: &StepSession<'_>, reference: &str) -> Result<(), Halt> {
     let Ok(mut reference) = ImageRef::parse(reference) else {
         return Ok(());
     };
@@ -88,13 +85,13 @@ async fn warn_if_moved(session: &Session, step: &Step, reference: &str) -> Resul
     let now = session.engine.registry_digest(tagged, auth).await;
     if let Some(now) = now.ok().filter(|now| *now != locked) {
         let text = format!("{tagged}: the lock has {locked}, the registry now has {now}");
-        session.warn(step, text)?;
+        session.warn(text)?;
     }
     Ok(())
 }
 
 /// Builds the image.
-pub async fn build(session: &Session, step: &Step, build: &BuildStep) -> Result<(), Halt> {
+pub async fn build(session: &StepSession<'_>, build: &BuildStep) -> Result<(), Halt> {
     let label = "io.retrial.recipe".to_owned();
     let spec = BuildSpec {
         context: PathBuf::from(&build.context),
@@ -105,26 +102,31 @@ pub async fn build(session: &Session, step: &Step, build: &BuildStep) -> Result<
     };
     let _exclusive = session.lock_exclusive().await;
     let build = async |progress: UnboundedSender<_>| session.engine.build(&spec, progress).await;
-    let image = with_log(session, step, build).await?;
-    record(session, step, image)
+    let image = with_log(session, build).await?;
+    record(session, image)
+}
+
+/// The image that the run is launched from, if an earlier process recorded it; a service has another one.
+fn image_before(session: &StepSession<'_>) -> Option<String> {
+    let is_launched = session.step.container.is_none();
+    session.state().image.filter(|_| is_launched)
 }
 
 /// Records the image that is launched.
-fn record(session: &Session, step: &Step, image: ImageInfo) -> Result<(), Halt> {
-    let before = session.state().image.filter(|_| step.container.is_none());
-    if let Some(before) = before.filter(|before| *before != image.id) {
+fn record(session: &StepSession<'_>, image: ImageInfo) -> Result<(), Halt> {
+    if let Some(before) = image_before(session).filter(|before| *before != image.id) {
         let text = format!(
             "the run began with the image {before}; resumed with {}",
             image.id
         );
-        session.warn(step, text)?;
+        session.warn(text)?;
     }
     let what = What::Image {
         id: image.id,
         digests: image.repo_digests,
         size: image.size,
     };
-    Ok(session.record(Some(step), what)?)
+    Ok(session.record(what)?)
 }
 
 /// The state that a status of Docker's means, if it means one.
@@ -143,13 +145,12 @@ fn layer_state(status: &str) -> Option<TransferState> {
 
 /// Runs a pull or a build until the run is to stop, emits its progress and writes its log.
 async fn with_log(
-    session: &Session,
-    step: &Step,
+    session: &StepSession<'_>,
     work: impl AsyncFnOnce(UnboundedSender<ImageProgress>) -> Result<ImageInfo, EngineError>,
 ) -> Result<ImageInfo, Halt> {
-    let directory = session.run.steps().join(step.directory());
+    let directory = session.directory_in(&session.run);
     std::fs::create_dir_all(&directory).map_err(StoreError::io("create", &directory))?;
-    let path = directory.join("output.log");
+    let path = session.output_in(&session.run);
     let mut log = std::fs::File::create(&path).ok();
     let emit = |progress: ImageProgress| {
         let what = match progress {
@@ -185,11 +186,11 @@ async fn with_log(
             } => {
                 let seconds = f64::from(u32::try_from(after_ms).unwrap_or(u32::MAX)) / 1000.0;
                 let text = format!("{because}: attempt {attempt} in {seconds:.1} s");
-                let _ = session.warn(step, text);
+                let _ = session.warn(text);
                 return;
             }
         };
-        session.emit(step, what);
+        session.emit(what);
     };
     let work = with_progress(work, emit);
     let result = session.stop.run_until_cancelled(work).await;
@@ -201,13 +202,12 @@ async fn with_log(
                 because,
                 last_lines,
                 ..
-            } => Halt::Ended(StepEnd::Failed {
-                fault: StepFault::Command,
-                because: format!("the build of {tag} failed: {because}"),
-                exit_code: None,
-                last_lines,
-                advice: format!("the whole log: {}", path.display()),
-            }),
+            } => {
+                let because = format!("the build of {tag} failed: {because}");
+                let advice = format!("the whole log: {}", path.display());
+                let end = StepEnd::failed(StepFault::Command, because, advice);
+                end.with_last_lines(|| last_lines).into()
+            }
             error => error.into(),
         })
 }

@@ -2,8 +2,8 @@
 
 use super::error::{Halt, RunError};
 use super::interrupt::on_thread;
-use super::session::Session;
-use crate::plan::step::{Action, Plan, Step};
+use super::step_session::StepSession;
+use crate::plan::step::{Action, Plan};
 use crate::results::evidence::context::context;
 use crate::results::evidence::run::{self, RunFiles};
 use crate::results::evidence::telemetry::Telemetry;
@@ -49,7 +49,6 @@ fn made_of(files: &RunFiles<'_>, require_accuracy: bool) -> (Context, Vec<Eviden
 }
 
 /// The verdict on a run by a plan that need not be its own: with the rules of another round.
-#[must_use]
 pub fn judge_files(files: &RunFiles<'_>, require_accuracy: bool) -> Verdict {
     let require_accuracy = require_accuracy || files.plan.require_accuracy;
     let (context, evidence) = made_of(files, require_accuracy);
@@ -57,7 +56,7 @@ pub fn judge_files(files: &RunFiles<'_>, require_accuracy: bool) -> Verdict {
 }
 
 /// The judge step: writes the verdict to `verdict.json`.
-pub(super) async fn record_verdict(session: &Session, step: &Step) -> Result<Verdict, Halt> {
+pub(super) async fn record_verdict(session: &StepSession<'_>) -> Result<Verdict, Halt> {
     let (run, require_accuracy) = (session.run.clone(), session.options.require_accuracy);
     let judge = move || judge_run(&run, require_accuracy);
     let verdict = on_thread(&session.stop, judge).await??;
@@ -66,19 +65,19 @@ pub(super) async fn record_verdict(session: &Session, step: &Step) -> Result<Ver
         outcome: verdict.outcome.to_string(),
         sentence: verdict.sentence.clone(),
     };
-    session.record(Some(step), what)?;
+    session.record(what)?;
     Ok(verdict)
 }
 
 /// Returns why this step's trial is not needed, if the trials so far decide. A run that is stopped
 /// does not wait for the answer.
-pub(super) async fn decided(session: &Session, step: &Step, stages: &[u32]) -> Option<String> {
-    let needing = match &step.action {
-        Action::StartService(_) => session.plan.that_need(step.number).next(),
+pub(super) async fn decided(session: &StepSession<'_>, stages: &[u32]) -> Option<String> {
+    let needing = match &session.step.action {
+        Action::StartService(_) => session.plan.that_need(session.step.number).next(),
         Action::StopService(ending) => session.plan.that_need(ending.of).next(),
         _ => None,
     };
-    let (measurement, trial) = needing.unwrap_or(step).trial()?;
+    let (measurement, trial) = needing.unwrap_or(session.step).trial()?;
     // Only whole stages count: the latest one before this trial.
     let mut stages = stages.iter().copied().enumerate().rev();
     let warmup = session.plan.measurements.get(measurement)?.warmup;

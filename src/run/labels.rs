@@ -29,7 +29,6 @@ pub fn own_labels(session: &Session) -> BTreeMap<String, String> {
 }
 
 /// The labels of a container of ours, of a run or of another name.
-#[must_use]
 pub fn labels_of(run: &str) -> BTreeMap<String, String> {
     let own = BTreeMap::from([
         (RUN_LABEL.to_owned(), run.to_owned()),
@@ -42,7 +41,6 @@ pub fn labels_of(run: &str) -> BTreeMap<String, String> {
 }
 
 /// The owner of a container of ours by its labels, if that is another user.
-#[must_use]
 pub fn other_user(labels: &BTreeMap<String, String>) -> Option<String> {
     not_of(labels, &uid(), &user())
 }

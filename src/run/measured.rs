@@ -1,4 +1,5 @@
-//! Tells what a trial gave as soon as its last step is done. It is for whoever watches: nothing is kept, and nothing that takes long is read between two measurements.
+//! Shows the figures of a trial as soon as its last step is done. They are for whoever watches: nothing is kept,
+//! and nothing that takes long is read between two measurements.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use super::interrupt::on_thread;
-use super::session::Session;
+use super::step_session::StepSession;
 use crate::plan::step::{Plan, Step};
 use crate::results::evidence::run::{self, RunFiles};
 use crate::results::evidence::telemetry::Telemetry;
@@ -16,13 +17,14 @@ use crate::store::journal::{State, StepEnd, What};
 
 /// More bytes of logs are not read.
 const MOST_BYTES: u64 = 32 << 20;
-/// The most figures that are told.
+/// The most figures that are shown.
 const FIGURES: usize = 2;
 /// The longest that reading may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Tells what a trial gave, if this step is its last.
-pub async fn tell(session: &Session, step: &Step) {
+/// Shows the figures of a trial, if this step is its last.
+pub async fn show(session: &StepSession<'_>) {
+    let step = session.step;
     let Some((measurement, trial)) = step.trial() else {
         return;
     };
@@ -43,7 +45,7 @@ pub async fn tell(session: &Session, step: &Step) {
         trial: measured.trial_name(trial),
         figures: figures.ok().and_then(Result::ok).unwrap_or_default(),
     };
-    session.emit(step, what);
+    session.emit(what);
 }
 
 /// The published figures of a trial, or else those that the recipe declares.
@@ -78,13 +80,13 @@ fn figures(
         let (name, figure) = figures.find(|(name, _)| name.eq_ignore_ascii_case(wanted))?;
         Some((name.clone(), figure.value, figure.unit.clone()))
     });
-    let mut told: Vec<(String, f64, String)> = Vec::new();
+    let mut shown: Vec<(String, f64, String)> = Vec::new();
     for figure in figures.filter(|(_, value, _)| value.is_finite()) {
-        if told.len() < FIGURES && !told.contains(&figure) {
-            told.push(figure);
+        if shown.len() < FIGURES && !shown.contains(&figure) {
+            shown.push(figure);
         }
     }
-    told
+    shown
 }
 
 /// The size of the files in a directory.

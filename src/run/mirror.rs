@@ -9,9 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::error::Halt;
 use super::interrupt::on_thread;
-use super::output::path_of;
-use super::session::Session;
-use crate::plan::step::Step;
+use super::step_session::StepSession;
 use crate::store::StoreError;
 
 /// Between two copies.
@@ -28,11 +26,11 @@ pub struct Mirror {
 
 impl Mirror {
     /// Of a step that was started. None if its output is in the run's directory itself.
-    pub fn of(session: &Session, step: &Step) -> Option<Self> {
+    pub fn of(session: &StepSession<'_>) -> Option<Self> {
         if !session.has_scratch() {
             return None;
         }
-        let path = path_of(&session.run, step);
+        let path = session.output_in(&session.run);
         let copy = File::options().create(true).append(true).open(path).ok()?;
         let copied = copy.metadata().ok()?.len();
         Some(Self {
@@ -58,11 +56,14 @@ impl Mirror {
 }
 
 /// Copies the whole output of a step that has ended: secrets may have been removed from it.
-pub async fn complete(session: &Session, step: &Step) -> Result<(), Halt> {
+pub async fn complete(session: &StepSession<'_>) -> Result<(), Halt> {
     if !session.has_scratch() {
         return Ok(());
     }
-    let (from, to) = (path_of(&session.local, step), path_of(&session.run, step));
+    let (from, to) = (
+        session.output_in(&session.local),
+        session.output_in(&session.run),
+    );
     Ok(on_thread(&session.stop, move || copy(&from, &to)).await??)
 }
 

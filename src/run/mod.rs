@@ -5,15 +5,15 @@
 //! follows and ends it. Each event is in the journal before the next step starts, so
 //! [`execute()`] can resume a run at any point.
 
-pub mod control;
-pub mod error;
-pub mod execute;
+mod control;
+mod error;
+mod execute;
 mod measured;
-pub mod measurement_lock;
-pub mod models;
-pub mod nodes;
-pub mod prepared;
-pub mod session;
+pub(crate) mod measurement_lock;
+pub(crate) mod models;
+pub(crate) mod nodes;
+mod prepared;
+mod session;
 
 mod cache_mounts;
 mod cached;
@@ -22,15 +22,17 @@ mod collect;
 mod container;
 mod copy_out;
 mod course;
+mod create;
 mod engine_back;
 mod exec;
+mod exit;
 mod extract;
 mod failure;
 mod follow;
 mod host;
 mod image;
 mod installed;
-pub mod interrupt;
+pub(crate) mod interrupt;
 mod judge;
 mod known;
 mod labels;
@@ -49,19 +51,21 @@ mod seed;
 mod service;
 mod skip;
 mod step_line;
-pub mod tail;
+mod step_session;
+pub(crate) mod tail;
 mod target;
 mod telemetry;
 mod terminate;
 mod watch;
 mod watched;
 
-pub use control::PACKAGES;
+pub(crate) use control::PACKAGES;
 pub use error::RunError;
 pub use execute::{Ended, execute};
-pub use judge::{evidence_of, judge_files, judge_run};
-pub use labels::{
+pub use judge::judge_run;
+pub(crate) use judge::{evidence_of, judge_files};
+pub(crate) use labels::{
     CACHE_LABEL, GPU_LABEL, JOB_LABEL, PATH_LABEL, RUN_LABEL, USER_LABEL, labels_of, other_user,
 };
-pub use prepared::Prepared;
+pub(crate) use prepared::Prepared;
 pub use session::{Options, Session};

@@ -6,15 +6,15 @@ use super::error::Halt;
 use super::model_view::{View, model_directory, view};
 use super::models::fetched;
 use super::session::Session;
+use super::step_session::StepSession;
 use crate::plan::model::{Form, ModelFetch};
-use crate::plan::step::Step;
 use crate::store::StoreError;
 use crate::store::run_directory::write_atomically;
 use retrial_container::Mount;
 use retrial_hub::Fetched;
 
 /// The mounts of the models that the plan fetches, for a container that a step creates.
-pub fn mounts(session: &Session, step: &Step) -> Result<Vec<Mount>, Halt> {
+pub fn mounts(session: &StepSession<'_>) -> Result<Vec<Mount>, Halt> {
     let all = fetched(&session.run)?;
     let mut mounts = Vec::new();
     for model in session.plan.fetched_models() {
@@ -32,7 +32,7 @@ pub fn mounts(session: &Session, step: &Step) -> Result<Vec<Mount>, Halt> {
                         let decision = format!(
                             "model {name} is mounted file by file: no hard links to the cache's files ({error})"
                         );
-                        session.decide(step, decision)?;
+                        session.decide(decision)?;
                         one_by_one(fetched, &model.mount.target)
                     }
                 }

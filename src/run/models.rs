@@ -8,9 +8,8 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::error::Halt;
 use super::progress::with_progress;
-use super::session::Session;
+use super::step_session::StepSession;
 use crate::plan::model::ModelFetch;
-use crate::plan::step::Step;
 use crate::store::journal::{self, StepFault, What};
 use crate::store::{RunDirectory, StoreError};
 use retrial_hub::{Digest, Fetched, Hub, ModelSpec, Progress, Snapshot, TransferState};
@@ -33,7 +32,6 @@ pub fn fetched(run: &RunDirectory) -> Result<BTreeMap<String, Fetched>, StoreErr
 }
 
 /// The request to the hub.
-#[must_use]
 pub fn spec(model: &ModelFetch) -> ModelSpec {
     ModelSpec {
         repository: model.repository.clone(),
@@ -44,13 +42,12 @@ pub fn spec(model: &ModelFetch) -> ModelSpec {
 }
 
 /// Fetches a model. A resumed run stays with the commit that it had.
-pub(super) async fn fetch(session: &Session, step: &Step, model: &ModelFetch) -> Result<(), Halt> {
+pub(super) async fn fetch(session: &StepSession<'_>, model: &ModelFetch) -> Result<(), Halt> {
     let (name, spec) = (&model.model, spec(model));
     let hub = &Hub::from_environment()?;
     let cancelled = &session.stop;
     let mut reporter = Reporter {
-        session,
-        step,
+        session: *session,
         warnings: 0,
         waited_for: BTreeSet::new(),
     };
@@ -76,12 +73,12 @@ pub(super) async fn fetch(session: &Session, step: &Step, model: &ModelFetch) ->
             revision: spec.revision.clone(),
             commit: snapshot.commit.clone(),
         };
-        session.record(Some(step), what)?;
+        session.record(what)?;
     }
     let fetch = async |to: UnboundedSender<_>| hub.fetch(snapshot, &to, cancelled).await;
     let mut fetched = with_progress(fetch, |progress| reporter.report(progress)).await?;
     fetched.revision.clone_from(&spec.revision);
-    Ok(record(session, step, name, fetched)?)
+    Ok(record(session, name, fetched)?)
 }
 
 /// The first file that is not what the lock says; the lock knows every file of the commit.
@@ -102,7 +99,6 @@ fn not_as_locked(snapshot: &Snapshot, locked: &BTreeMap<String, String>) -> Opti
 }
 
 /// `sha256:…` or `git:…`, as locks have it.
-#[must_use]
 pub fn hash(digest: &Digest) -> String {
     match digest {
         Digest::Sha256(hex) => format!("sha256:{hex}"),
@@ -111,7 +107,7 @@ pub fn hash(digest: &Digest) -> String {
 }
 
 /// Records a model in the run's files and in the journal.
-fn record(session: &Session, step: &Step, model: &str, fetched: Fetched) -> Result<(), StoreError> {
+fn record(session: &StepSession<'_>, model: &str, fetched: Fetched) -> Result<(), StoreError> {
     let mut host: Value = session.run.read_json("host.json")?;
     host["models"][model] = json!({
         "repository": fetched.repository,
@@ -131,7 +127,7 @@ fn record(session: &Session, step: &Step, model: &str, fetched: Fetched) -> Resu
     let mut all = self::fetched(&session.run)?;
     all.insert(model.to_owned(), fetched);
     session.run.write_json(RECORD, &all)?;
-    session.record(Some(step), what)
+    session.record(what)
 }
 
 /// The state as the journal records it.
@@ -147,8 +143,7 @@ fn recorded(state: TransferState) -> journal::TransferState {
 
 /// Reports the progress of a fetch.
 struct Reporter<'a> {
-    session: &'a Session,
-    step: &'a Step,
+    session: StepSession<'a>,
     warnings: usize,
     waited_for: BTreeSet<String>,
 }
@@ -169,7 +164,7 @@ impl Reporter<'_> {
                     current: Some(current),
                     total: Some(total),
                 };
-                return self.session.emit(self.step, What::Transfer(transfer));
+                return self.session.emit(What::Transfer(transfer));
             }
             Progress::Retry {
                 subject,
@@ -192,9 +187,9 @@ impl Reporter<'_> {
         self.warnings += 1;
         if self.warnings <= MAX_WARNINGS {
             // A journal that cannot be written fails the step at its end.
-            let _ = self.session.warn(self.step, text);
+            let _ = self.session.warn(text);
         } else {
-            self.session.emit(self.step, What::Warning { text });
+            self.session.emit(What::Warning { text });
         }
     }
 }

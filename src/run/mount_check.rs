@@ -83,14 +83,9 @@ async fn sees(session: &Session, id: &str, nonce: &str) -> Option<bool> {
 }
 
 async fn log(session: &Session, id: &str) -> String {
-    let log = session
-        .engine
-        .container_log(id, 10)
-        .await
-        .unwrap_or_default();
-    let log: Vec<String> = log
-        .lines()
-        .map(|line| format!("\n  | {}", retrial_readings::sanitize(line)))
-        .collect();
-    log.concat()
+    let log = session.engine.container_log(id, 10).await;
+    let log = log.unwrap_or_default();
+    let lines = log.lines();
+    let lines = lines.map(|line| format!("\n  | {}", retrial_readings::sanitize(line)));
+    lines.collect()
 }

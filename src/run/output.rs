@@ -4,18 +4,18 @@
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::control::StepControl;
 use super::error::Halt;
 use super::interrupt::on_thread;
 use super::mirror::{self, Mirror};
-use super::session::Session;
+use super::step_session::StepSession;
 use super::tail::Tail;
-use crate::plan::step::{ExecStep, Step};
+use super::target::StepCommand;
+use crate::plan::step::ExecStep;
 use crate::store::journal::What;
-use crate::store::{RunDirectory, StoreError, open};
+use crate::store::{StoreError, open};
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::nearest::shortened_to;
 use retrial_readings::sanitize;
@@ -29,41 +29,28 @@ const LINE_SHOWN: usize = 500;
 /// Between two shows of the latest lines.
 const SHOWN: Duration = Duration::from_millis(100);
 
-/// The path of a step's output in the run's directory.
-pub fn path_of(run: &RunDirectory, step: &Step) -> PathBuf {
-    run.steps().join(step.directory()).join("output.log")
-}
-
 /// Opens a step's output, following no link.
-pub fn open_output(run: &RunDirectory, step: &Step) -> Result<File, StoreError> {
-    let relative = Path::new(&step.directory()).join("output.log");
-    open::open_beneath(&run.steps(), &relative)
+pub fn open_output(session: &StepSession<'_>) -> Result<File, StoreError> {
+    let relative = Path::new(&session.step.directory()).join("output.log");
+    open::open_beneath(&session.local.steps(), &relative)
 }
 
 /// Creates the output of a step, and its control directory. Output of an earlier attempt is moved
 /// aside.
-pub fn begin(
-    session: &Session,
-    step: &Step,
-    control: &StepControl,
-    command: &ExecStep,
-) -> Result<(), StoreError> {
-    let path = path_of(&session.local, step);
-    let directory = session.run.steps().join(step.directory());
+pub fn begin(command: &StepCommand<'_>) -> Result<(), StoreError> {
+    let session = &command.session;
+    let path = session.output_in(&session.local);
+    let directory = session.directory_in(&session.run);
     if directory.exists() {
-        let names = (1..10_000).map(|attempt| {
-            session
-                .run
-                .steps()
-                .join(format!("{}.{attempt}", step.directory()))
-        });
-        if let Some(aside) = names.into_iter().find(|aside| !aside.exists()) {
+        let name = |attempt| format!("{}.{attempt}", session.step.directory());
+        let mut free = (1..10_000).map(|attempt| session.run.steps().join(name(attempt)));
+        if let Some(aside) = free.find(|aside| !aside.exists()) {
             fs::rename(&directory, &aside).map_err(StoreError::io("rename", &directory))?;
         }
     }
     fs::create_dir_all(&directory).map_err(StoreError::io("create", &directory))?;
     if session.has_scratch() {
-        let local = session.local.steps().join(step.directory());
+        let local = session.directory_in(&session.local);
         // The run's directory has what an earlier attempt left in it.
         let _ = fs::remove_dir_all(&local);
         fs::create_dir_all(&local).map_err(StoreError::io("create", &local))?;
@@ -71,38 +58,36 @@ pub fn begin(
     let file = File::create_new(&path).map_err(StoreError::io("create", &path))?;
     file.set_permissions(fs::Permissions::from_mode(0o666))
         .map_err(StoreError::io("change the rights of", &path))?;
-    control.prepare(&command.run, &command.results, &path)
+    command
+        .files
+        .prepare(&command.exec.run, &command.exec.results, &path)
 }
 
 /// Takes the output of a step away from the container, cuts it at its limit, and removes secrets that
 /// the step's own filter may have missed.
-pub async fn keep(
-    session: &Session,
-    step: &Step,
-    control: &StepControl,
-    command: &ExecStep,
-) -> Result<(), Halt> {
+pub async fn keep(command: &StepCommand<'_>) -> Result<(), Halt> {
+    let session = &command.session;
     // Only its own root can have taken the name away.
-    let _ = control.let_go();
-    let path = path_of(&session.local, step);
-    let file = open_output(&session.local, step)?;
+    let _ = command.files.let_go();
+    let path = session.output_in(&session.local);
+    let file = open_output(session)?;
     file.set_permissions(fs::Permissions::from_mode(0o644))
         .map_err(StoreError::io("change the rights of", &path))?;
-    let limit = max_log(command);
+    let limit = max_log(command.exec);
     if file.metadata().is_ok_and(|status| status.len() > limit) {
         let cut = File::options().write(true).open(&path);
         cut.and_then(|file| file.set_len(limit))
             .map_err(StoreError::io("cut", &path))?;
     }
     let Some(redactor) = session.redactor.clone() else {
-        return mirror::complete(session, step).await;
+        return mirror::complete(session).await;
     };
     let output = path.clone();
     let redact = move || redactor.file(&output);
     match on_thread(&session.stop, redact).await {
         Ok(redacted) => {
             redacted?;
-            mirror::complete(session, step).await
+            mirror::complete(session).await
         }
         Err(stopped) => {
             // It may hold a secret still.
@@ -120,8 +105,7 @@ pub fn max_log(command: &ExecStep) -> u64 {
 /// The growing output: shown line by line, or as its latest lines. For the latter only its end
 /// is read: however fast it grows, following it costs next to nothing.
 pub struct Output<'a> {
-    session: &'a Session,
-    step: &'a Step,
+    session: StepSession<'a>,
     file: Option<File>,
     mirror: Option<Mirror>,
     /// How much of it was seen.
@@ -136,12 +120,11 @@ pub struct Output<'a> {
 
 impl<'a> Output<'a> {
     /// From the first byte.
-    pub fn open(session: &'a Session, step: &'a Step) -> Self {
+    pub fn open(session: &StepSession<'a>) -> Self {
         Self {
-            session,
-            step,
-            file: open_output(&session.local, step).ok(),
-            mirror: Mirror::of(session, step),
+            session: *session,
+            file: open_output(session).ok(),
+            mirror: Mirror::of(session),
             length: 0,
             shown_to: 0,
             shown: Instant::now(),
@@ -180,11 +163,8 @@ impl<'a> Output<'a> {
             return;
         }
         while self.length < length && self.read_block() {}
-        let (session, step) = (self.session, self.step);
-        self.splitter.finish(|line| {
-            let line = sanitize(&line.text).into_owned();
-            session.emit(step, What::Output { line });
-        });
+        let session = self.session;
+        self.splitter.finish(|line| show(&session, &line.text));
     }
 
     /// Its length now, bytes.
@@ -200,11 +180,9 @@ impl<'a> Output<'a> {
         self.block.resize(BLOCK, 0);
         let count = file.read(&mut self.block).unwrap_or(0);
         self.length += count as u64;
-        let (session, step) = (self.session, self.step);
-        self.splitter.push(&self.block[..count], |line| {
-            let line = sanitize(&line.text).into_owned();
-            session.emit(step, What::Output { line });
-        });
+        let session = self.session;
+        let block = &self.block[..count];
+        self.splitter.push(block, |line| show(&session, &line.text));
         count > 0
     }
 
@@ -219,7 +197,7 @@ impl<'a> Output<'a> {
             self.shown = Instant::now();
         }
         for line in lines {
-            self.session.emit(self.step, What::Output { line });
+            self.session.emit(What::Output { line });
         }
     }
 
@@ -242,12 +220,16 @@ impl<'a> Output<'a> {
     }
 }
 
+fn show(session: &StepSession<'_>, line: &str) {
+    let line = sanitize(line).into_owned();
+    session.emit(What::Output { line });
+}
+
 /// The last lines of a step's output, sanitized and shortened.
-#[must_use]
-pub fn last_lines(run: &RunDirectory, step: &Step, count: usize) -> Vec<String> {
+pub fn last_lines(session: &StepSession<'_>, count: usize) -> Vec<String> {
     let read = || -> Result<Vec<u8>, StoreError> {
-        let path = path_of(run, step);
-        let mut file = open_output(run, step)?;
+        let path = session.output_in(&session.local);
+        let mut file = open_output(session)?;
         let io = || StoreError::io("read", &path);
         let length = file.metadata().map_err(io())?.len();
         file.seek(SeekFrom::Start(length.saturating_sub(32 << 10)))

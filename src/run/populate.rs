@@ -5,15 +5,16 @@
 use std::path::Path;
 use std::process::Stdio;
 
-use super::cached::{check, entry, image, interruptible, lock, mounts, remove_stale};
-use super::container::owner;
+use super::cached::{check, entry, image, interruptible, lock, mounts, origin, remove_stale};
 use super::error::Halt;
-use super::follow::disk_full;
+use super::seed::{self, owner};
 use super::session::Session;
-use super::{container, exec, seed};
+use super::step_session::StepSession;
+use super::{container, exec};
+use crate::host::disk_full;
 use crate::plan::cached::{CachedDirectory, PopulateStep};
 use crate::plan::options::Keep;
-use crate::plan::step::{Action, Condition, Step};
+use crate::plan::step::{Action, Condition};
 use crate::store::cache::{CacheState, Manifest, Origin, Stage};
 use crate::store::journal::{StepEnd, StepFault, What};
 use retrial_container::Mount;
@@ -22,35 +23,33 @@ use retrial_recipe::model::Place;
 
 /// Executes the step; `reattach` if its command may be running since before a kill of the tool.
 pub async fn populate(
-    session: &Session,
-    step: &Step,
+    session: &StepSession<'_>,
     populate: &PopulateStep,
     reattach: bool,
 ) -> Result<(), Halt> {
-    let image = image(session).await?;
+    let image = image(session, &session.plan.image).await?;
     let directory = &populate.directory;
     let entry = entry(session, directory, &image);
     let label = entry.label();
-    let _lock = lock(session, step, &entry).await?;
+    let _lock = lock(session, &entry).await?;
     let stage = entry.stage(session.run.id());
     match check(session, &entry, directory).await? {
         CacheState::Valid(manifest) => {
-            discard(session, step, &stage).await?;
+            discard(session, &stage).await?;
             let Origin { run, at, .. } = &manifest.origin;
             let size = size(&manifest);
             let decision = format!("cache hit: {label}: {size}, populated by run {run}, {at}");
-            return Ok(session.decide(step, decision)?);
+            return Ok(session.decide(decision)?);
         }
         CacheState::Invalid(because) => {
             let text = format!("{label} is invalid: {because}; populating it again");
-            session.warn(step, text)?;
+            session.warn(text)?;
             entry.set_aside()?;
         }
         CacheState::Missing => {}
     }
     let population = Population {
-        session,
-        step,
+        session: *session,
         populate,
         image: &image,
         stage: &stage,
@@ -59,24 +58,18 @@ pub async fn populate(
         let is_failed = matches!(halt, Halt::Ended(StepEnd::Failed { .. }));
         let stays = is_failed && keeps_failed(session);
         if matches!(halt, Halt::Ended(_)) && !stays {
-            discard(session, step, &stage).await?;
+            discard(session, &stage).await?;
         }
         return Err(halt);
     }
-    let origin = Origin {
-        recipe: session.plan.recipe.clone(),
-        run: session.run.id().to_owned(),
-        image,
-        models: session.state().models,
-        at: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
-    };
+    let origin = origin(session, image);
     let line = "hashing its files".to_owned();
-    session.emit(step, What::Output { line });
+    session.emit(What::Output { line });
     let content = stage.content();
     let make = move |stop: &_| Manifest::make(&content, origin, stop);
     let manifest = interruptible(session, make).await?;
     if let Some(because) = manifest.mismatch(&directory.files) {
-        discard(session, step, &stage).await?;
+        discard(session, &stage).await?;
         return Err(Halt::failed(
             StepFault::Command,
             format!("its files are not those that the recipe lists: {because}"),
@@ -86,12 +79,11 @@ pub async fn populate(
     entry.publish(&stage, &manifest)?;
     remove_stale(session, &entry).await?;
     let decision = format!("populated {label}: {}", size(&manifest));
-    Ok(session.decide(step, decision)?)
+    Ok(session.decide(decision)?)
 }
 
 struct Population<'a> {
-    session: &'a Session,
-    step: &'a Step,
+    session: StepSession<'a>,
     populate: &'a PopulateStep,
     image: &'a str,
     stage: &'a Stage,
@@ -115,14 +107,14 @@ impl Population<'_> {
             }
             self.stage.mark_populated()?;
         }
-        Ok(container::remove(self.session).await?)
+        Ok(container::remove(&self.session).await?)
     }
 
     async fn command(&self, reattach: bool) -> Result<i64, Halt> {
-        let Self { session, step, .. } = self;
+        let session = &self.session;
         let command = &self.populate.command;
         if self.populate.place == Place::Container {
-            let end = exec::run(session, step, command, reattach).await;
+            let end = exec::run(session, command, reattach).await;
             if !matches!(end, Err(Halt::Run(_))) {
                 self.take_ownership().await;
             }
@@ -132,7 +124,7 @@ impl Population<'_> {
         let mut command = command.clone();
         let variable = "RETRIAL_CACHE_PATH".to_owned();
         command.env.push((variable, content.display().to_string()));
-        let end = exec::run_on_host(session, step, &command, reattach).await;
+        let end = exec::run_on_host(session, &command, reattach).await;
         let mut chmod = tokio::process::Command::new("chmod");
         chmod.args(["-R", rights(&self.populate.directory)]);
         let _ = chmod.arg(content).stderr(Stdio::null()).status().await;
@@ -141,7 +133,7 @@ impl Population<'_> {
 
     /// Makes a new stage with the image's content, and the container to populate it in.
     async fn begin(&self) -> Result<(), Halt> {
-        let Self { session, step, .. } = self;
+        let session = &self.session;
         self.stage.begin().map_err(|error| {
             let advice = "cache directories elsewhere: --cache DIR";
             Halt::failed(StepFault::Host, error.to_string(), advice)
@@ -152,54 +144,42 @@ impl Population<'_> {
             Place::Container => String::new(),
             Place::Host => owner(),
         };
-        seed::seed(session, step, self.image, path, &content, &owner).await?;
+        seed::seed(session, self.image, path, &content, &owner).await?;
         if self.populate.place == Place::Host {
             return Ok(());
         }
-        let mut cached = mounts(session, step).await?;
+        let mut cached = mounts(session).await?;
         cached.mounts.push(Mount {
             source: content.display().to_string(),
             target: path.clone(),
             read_only: false,
         });
-        container::create_with(session, step, "-fill", cached).await
+        container::create_with(session, "-fill", cached).await
     }
 
     /// Makes us the owner of what the container's users wrote, readable for everybody. Follows no
     /// link: they lead to places of the container. If the image has no `chown`, reading the files
     /// reports those that cannot be read.
     async fn take_ownership(&self) {
-        let session = self.session;
+        let session = &self.session;
         let Some(container) = session.state().container else {
             return;
         };
         let directory = &self.populate.directory;
         let script = "chown -hR \"$1\" \"$3\"; chmod -R \"$2\" \"$3\"";
         let (owner, rights) = (owner(), rights(directory));
-        let words = [
-            "/bin/sh",
-            "-c",
-            script,
-            "sh",
-            &owner,
-            rights,
-            &directory.path,
-        ];
+        let arguments = ["sh", &owner, rights, &directory.path];
+        let words = ["/bin/sh", "-c", script].into_iter().chain(arguments);
         let spec = ExecSpec::as_root(words);
         let _ = session.engine.exec(&container, &spec).await;
     }
 }
 
 fn full(content: &Path, last_lines: Vec<String>) -> Halt {
-    Halt::Ended(StepEnd::Failed {
-        fault: StepFault::Host,
-        because: format!("the disk of {} is full", content.display()),
-        exit_code: None,
-        last_lines,
-        advice:
-            "free some space (list cached directories: retrial clean --cached), or cache elsewhere: --cache DIR"
-                .to_owned(),
-    })
+    let because = format!("the disk of {} is full", content.display());
+    let advice = "free some space (list cached directories: retrial clean --cached), or cache elsewhere: --cache DIR";
+    let end = StepEnd::failed(StepFault::Host, because, advice);
+    end.with_last_lines(|| last_lines).into()
 }
 
 /// The rights of cached files, for `chmod`: everybody may read them.
@@ -212,8 +192,8 @@ fn rights(directory: &CachedDirectory) -> &'static str {
 }
 
 /// Removes the populating container and the stage.
-async fn discard(session: &Session, step: &Step, stage: &Stage) -> Result<(), Halt> {
-    if session.state().made_by == Some(step.number) {
+async fn discard(session: &StepSession<'_>, stage: &Stage) -> Result<(), Halt> {
+    if session.state().made_by == Some(session.step.number) {
         container::remove(session).await?;
     }
     // Files that are not ours to remove disturb nobody: `clean --cached` lists their size.
@@ -223,10 +203,10 @@ async fn discard(session: &Session, step: &Step, stage: &Stage) -> Result<(), Ha
 
 fn size(manifest: &Manifest) -> String {
     let bytes = crate::format::size(manifest.bytes());
-    match manifest.files.len() {
-        1 => format!("1 file, {bytes}"),
-        count => format!("{count} files, {bytes}"),
-    }
+    format!(
+        "{}, {bytes}",
+        crate::format::count(manifest.files.len(), "file")
+    )
 }
 
 /// Whether `--keep` asks to keep the container of a failed step.

@@ -19,7 +19,6 @@ pub struct Prepared {
 
 impl Prepared {
     /// The recipe's part of the run's id: `offline-quickstart`.
-    #[must_use]
     pub fn stem(&self) -> String {
         shell::container_name(&self.plan.recipe)
             .to_lowercase()

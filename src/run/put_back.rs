@@ -5,18 +5,21 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use super::control::StepControl;
 use super::error::Halt;
 use super::interrupt::on_thread;
-use super::session::Session;
-use crate::plan::step::Step;
+use super::target::StepCommand;
 use crate::store::StoreError;
 use crate::store::pack::pack_directories;
 
 /// Puts back the collected results that a check looks at, unless they were measured in this container.
-pub async fn put_back(session: &Session, step: &Step, control: &StepControl) -> Result<(), Halt> {
+pub async fn put_back(command: &StepCommand<'_>) -> Result<(), Halt> {
+    let session = &command.session;
     let state = session.state();
-    let Some(of) = step.of().filter(|of| !state.is_of_this_container(*of)) else {
+    let Some(of) = session
+        .step
+        .of()
+        .filter(|of| !state.is_of_this_container(*of))
+    else {
         return Ok(());
     };
     let collecting = session
@@ -30,11 +33,7 @@ pub async fn put_back(session: &Session, step: &Step, control: &StepControl) -> 
         Some((session.run.join(&directory), PathBuf::from(top)))
     });
     let directories: Vec<(PathBuf, PathBuf)> = directories.collect();
-    let archive = session
-        .local
-        .steps()
-        .join(step.directory())
-        .join("results.tar");
+    let archive = session.directory_in(&session.local).join("results.tar");
     let packing = archive.clone();
     let pack = move || {
         let packed = pack_directories(&directories, &packing)?;
@@ -44,9 +43,9 @@ pub async fn put_back(session: &Session, step: &Step, control: &StepControl) -> 
         Ok::<_, StoreError>(packed)
     };
     let packed = on_thread(&session.stop, pack).await??;
-    control.put_results(&archive)?;
+    command.files.put_results(&archive)?;
     fs::remove_file(&archive).map_err(StoreError::io("remove", &archive))?;
     let files = packed.files;
     let decision = format!("the results of step {of:02} were put back: {files} files");
-    Ok(session.decide(step, decision)?)
+    Ok(session.decide(decision)?)
 }

@@ -10,14 +10,13 @@ use std::time::Duration;
 use regex::Regex;
 use tokio::time::{sleep, timeout};
 
-use super::control::{StepExit, mark};
+use super::control::mark;
 use super::follow::Meanwhile;
 use super::output;
-use super::session::Session;
-use super::target::{Target, spec};
+use super::step_session::StepSession;
+use super::target::StepCommand;
 use crate::plan::service::{ASK_HTTP, ASK_PORT, ServiceStep};
 use crate::plan::shell::inline;
-use crate::plan::step::Step;
 use crate::store::journal::{StepEnd, StepFault};
 use retrial_engine::api::ExecSpec;
 use retrial_readings::lines::LineSplitter;
@@ -40,22 +39,17 @@ pub struct Readiness<'a> {
 
 impl<'a> Readiness<'a> {
     /// Of a service that was started.
-    pub fn new(
-        session: &'a Session,
-        step: &'a Step,
-        service: &'a ServiceStep,
-        target: &'a Target,
-    ) -> Result<Self, StepEnd> {
+    pub fn new(service: &'a ServiceStep, command: &'a StepCommand<'a>) -> Result<Self, StepEnd> {
         let ready = &service.ready;
         if let ReadyWhen::Log(pattern) = ready {
             let pattern = Regex::new(pattern).map_err(|error| {
                 StepEnd::failed(StepFault::Request, error.to_string(), "correct `ready.log`")
             })?;
-            let ready = Box::pin(until_printed(session, step, pattern));
+            let ready = Box::pin(until_printed(&command.session, pattern));
             return Ok(Self { service, ready });
         }
         let ready = Box::pin(async move {
-            while !answers(session, step, service, target).await? {
+            while !answers(service, command).await? {
                 sleep(PAUSE).await;
             }
             Ok(())
@@ -71,55 +65,37 @@ impl Meanwhile for Readiness<'_> {
         self.ready.as_mut().await
     }
 
-    fn look(&mut self) -> Result<(), StepEnd> {
-        Ok(())
-    }
-
-    async fn probe(&mut self) -> Result<(), StepEnd> {
-        Ok(())
-    }
-
-    fn late(&self, mut end: StepEnd) -> StepEnd {
-        let ServiceStep {
-            service, command, ..
-        } = self.service;
-        if let StepEnd::Failed {
-            fault: StepFault::Timeout,
-            because,
-            advice,
+    fn late(&self, end: StepEnd) -> StepEnd {
+        let StepEnd::Failed {
+            fault: fault @ StepFault::Timeout,
             ..
-        } = &mut end
-        {
-            let limit = crate::format::limit(command.timeout_s);
-            let condition = self.service.readiness();
-            *because = format!(
-                "the service {service} was not ready within {limit}: waited until {condition}"
-            );
-            "read its output; allow more time with `ready.timeout:` in the recipe"
-                .clone_into(advice);
-        }
-        end
+        } = end
+        else {
+            return end;
+        };
+        let service = self.service;
+        let because = format!(
+            "the service {} was not ready within {}: waited until {}",
+            service.service,
+            crate::format::limit(service.command.timeout_s),
+            service.readiness()
+        );
+        let advice = "read its output; allow more time with `ready.timeout:` in the recipe";
+        StepEnd::failed(fault, because, advice)
     }
 
-    fn failed(&self, mut end: StepEnd) -> StepEnd {
-        if let StepEnd::Failed { because, .. } = &mut end {
-            *because = format!("the service {} failed: {because}", self.service.service);
-        }
-        end
-    }
-
-    async fn at_the_end(&mut self, _: &StepExit) -> Result<(), StepEnd> {
-        Ok(())
+    fn failed(&self, end: StepEnd) -> StepEnd {
+        end.reworded(|because| format!("the service {} failed: {because}", self.service.service))
     }
 }
 
 /// Waits for a line of the step's output.
-async fn until_printed(session: &Session, step: &Step, pattern: Regex) -> Result<(), StepEnd> {
+async fn until_printed(session: &StepSession<'_>, pattern: Regex) -> Result<(), StepEnd> {
     let mut file: Option<File> = None;
     let mut splitter = LineSplitter::new();
     let mut block = Vec::new();
     loop {
-        file = file.or_else(|| output::open_output(&session.local, step).ok());
+        file = file.or_else(|| output::open_output(session).ok());
         block.clear();
         let read = file
             .as_mut()
@@ -142,25 +118,21 @@ async fn until_printed(session: &Session, step: &Step, pattern: Regex) -> Result
 ///
 /// # Errors
 /// If nothing in the image can ask.
-pub async fn answers(
-    session: &Session,
-    step: &Step,
-    service: &ServiceStep,
-    target: &Target,
-) -> Result<bool, StepEnd> {
+pub async fn answers(service: &ServiceStep, command: &StepCommand<'_>) -> Result<bool, StepEnd> {
     let (script, asked) = match &service.ready {
         ReadyWhen::Log(_) => return Ok(false),
         ReadyWhen::Port(port) => (ASK_PORT, port.to_string()),
         ReadyWhen::Http(url) => (ASK_HTTP, url.0.clone()),
-        ReadyWhen::Command(command) => {
-            let mut asks = spec(session, step, &service.command);
-            asks.command = inline(service.command.shell.as_deref(), &command.0);
-            return Ok(code_of(session, target, &asks).await == Some(0));
+        ReadyWhen::Command(ready) => {
+            let mut asks = command.spec();
+            asks.command = inline(command.exec.shell.as_deref(), &ready.0);
+            return Ok(code_of(command, &asks).await == Some(0));
         }
     };
     let mut asks = ExecSpec::as_root(["/bin/sh", "-c", script, &asked]);
-    asks.env.push(mark(&session.run, step));
-    let code = timeout(ANSWER, code_of(session, target, &asks)).await;
+    let session = &command.session;
+    asks.env.push(mark(&session.run, session.step));
+    let code = timeout(ANSWER, code_of(command, &asks)).await;
     if code == Ok(Some(127)) {
         let because = format!("the image has no curl, wget or bash that could ask {asked}");
         let advice = "write `ready: {port: …}`, `{log: …}` or `{command: …}` in the recipe";
@@ -169,10 +141,8 @@ pub async fn answers(
     Ok(code == Ok(Some(0)))
 }
 
-async fn code_of(session: &Session, target: &Target, asks: &ExecSpec) -> Option<i64> {
-    let Target::Container(container, _) = target else {
-        return None;
-    };
-    let output = session.engine.exec(container, asks).await.ok()?;
+async fn code_of(command: &StepCommand<'_>, asks: &ExecSpec) -> Option<i64> {
+    let container = command.container.as_ref()?;
+    let output = command.session.engine.exec(container, asks).await.ok()?;
     Some(output.code)
 }

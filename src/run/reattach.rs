@@ -32,7 +32,7 @@ impl Run<'_> {
         let filling = maker.is_some_and(|step| {
             matches!(step.action, Action::Populate(_))
                 && state.open.contains(&step.number)
-                && session.control.step(&step.directory()).started()
+                && session.control.step(step).started()
         });
         match (ours, state.container) {
             (Some(container), _) if container.running && (created || filling) => return Ok(true),
@@ -93,7 +93,7 @@ impl Run<'_> {
                     && self
                         .session
                         .control
-                        .step(&step.directory())
+                        .step(step)
                         .exit()
                         .is_some_and(|exit| !exit.terminated_by_us)
             }

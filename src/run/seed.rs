@@ -5,13 +5,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::container::{create_again, start_error};
-use super::engine_back::with_engine;
+use super::create::{create_again, start_error};
 use super::error::Halt;
 use super::labels::own_labels;
 use super::session::Session;
+use super::step_session::StepSession;
 use crate::plan::cached::{SEED, STAGE};
-use crate::plan::step::Step;
 use retrial_container::{ContainerSpec, Mount};
 use retrial_engine::error::EngineError;
 
@@ -20,13 +19,19 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// How long the owner of all files may take to change.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// Makes `owner` the owner of all in a directory, writable for everybody, as root of the run's image. Follows
+/// Our user and group, for `chown`.
+pub fn owner() -> String {
+    let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
+    format!("{}:{}", user.as_raw(), group.as_raw())
+}
+
+/// Makes us the owner of all in a directory, writable for everybody, as root of the run's image. Follows
 /// no link: they lead to places of the container.
-pub async fn own(session: &Session, directory: &Path, owner: &str) -> Result<(), EngineError> {
+pub async fn own(session: &Session, directory: &Path) -> Result<(), EngineError> {
     let script = format!("chown -hR \"$1\" {STAGE} && chmod -R a+rwX {STAGE}");
     let image = session.state().image.unwrap_or_default();
     let spec = ContainerSpec {
-        command: ["-c", &script, "sh", owner].map(str::to_owned).to_vec(),
+        command: ["-c", &script, "sh", &owner()].map(str::to_owned).to_vec(),
         ..as_root(session, &image, directory)
     };
     let id = create_again(session, &spec).await?;
@@ -56,8 +61,7 @@ fn as_root(session: &Session, image: &str, stage: &Path) -> ContainerSpec {
 
 /// Copies the image's content at `path` into the directory `stage`, with its owners unless one is named.
 pub async fn seed(
-    session: &Session,
-    step: &Step,
+    session: &StepSession<'_>,
     image: &str,
     path: &str,
     stage: &Path,
@@ -68,18 +72,18 @@ pub async fn seed(
         command: words.map(str::to_owned).to_vec(),
         ..as_root(session, image, stage)
     };
-    let id = with_engine(session, step, || create_again(session, &spec)).await?;
-    let copied = match with_engine(session, step, || session.engine.start(&id)).await {
-        Ok(()) => wait(session, step, &id, path).await,
+    let id = session.with_engine(|| create_again(session, &spec)).await?;
+    let copied = match session.with_engine(|| session.engine.start(&id)).await {
+        Ok(()) => wait(session, &id, path).await,
         Err(error) => Err(start_error(&error)),
     };
     session.engine.remove(&id).await?;
     copied
 }
 
-async fn wait(session: &Session, step: &Step, id: &str, path: &str) -> Result<(), Halt> {
+async fn wait(session: &StepSession<'_>, id: &str, path: &str) -> Result<(), Halt> {
     loop {
-        let state = with_engine(session, step, || session.engine.container(id)).await?;
+        let state = session.with_engine(|| session.engine.container(id)).await?;
         match state {
             Some(state) if state.running => session.pause(PAUSE).await?,
             Some(state) if state.exit_code == Some(0) => return Ok(()),

@@ -12,11 +12,11 @@ use tokio_util::sync::CancellationToken;
 use super::control::{Control, GRACE_S};
 use super::error::{Halt, RunError};
 use super::failure::Seen;
-use super::follow::disk_full;
 use super::measurement_lock::{Exclusive, MeasurementLock, Shared};
 use super::nodes::{Failures, Machine, Others};
 use super::redact::Redactor;
-use crate::plan::service::own_containers;
+use crate::host::disk_full;
+use crate::plan::own_containers;
 use crate::plan::step::{Plan, Step};
 use crate::store::journal::{Event, Journal, State, StepEnd, What};
 use crate::store::lock::FileLock;
@@ -86,7 +86,7 @@ pub struct Session {
     pub options: Options,
     journal: Mutex<Journal>,
     state: Mutex<State>,
-    events: UnboundedSender<Event>,
+    pub(super) events: UnboundedSender<Event>,
     /// The other machines, if this process directs them.
     pub(super) others: Option<Others>,
     /// What failed on other machines.
@@ -166,6 +166,11 @@ impl Session {
         }
     }
 
+    /// This process, for those who wait for a lock that it holds.
+    pub(super) fn holder(&self) -> String {
+        format!("run {} (process {})", self.run.id(), std::process::id())
+    }
+
     /// Whether control directories and growing output are on this machine's own disk.
     pub(super) fn has_scratch(&self) -> bool {
         self.options.scratch.is_some()
@@ -197,10 +202,7 @@ impl Session {
     /// The state of the run now.
     #[must_use]
     pub fn state(&self) -> State {
-        self.state
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.locked_state().clone()
     }
 
     /// The child processes that were seen of each step, by its number.
@@ -208,46 +210,22 @@ impl Session {
         self.children.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records an event in the journal, then emits it.
+    /// Records an event of the run in the journal, then emits it.
     ///
     /// # Errors
     /// If the journal cannot be written: then nothing more may be started.
-    pub fn record(&self, step: Option<&Step>, what: What) -> Result<(), StoreError> {
-        let event = self.event(step, what);
+    pub fn record(&self, what: What) -> Result<(), StoreError> {
+        self.record_event(Event::new(&self.node(), None, what))
+    }
+
+    pub(super) fn record_event(&self, event: Event) -> Result<(), StoreError> {
         if event.what.is_kept() {
-            self.journal
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .write(&event)?;
-            self.state
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .apply(&event);
+            self.journal().write(&event)?;
+            self.locked_state().apply(&event);
         }
         // The run continues without a listener.
         let _ = self.events.send(event);
         Ok(())
-    }
-
-    /// Records a warning about a step.
-    ///
-    /// # Errors
-    /// As [`Session::record`].
-    pub fn warn(&self, step: &Step, text: String) -> Result<(), StoreError> {
-        self.record(Some(step), What::Warning { text })
-    }
-
-    /// Records how a condition of a step was decided.
-    ///
-    /// # Errors
-    /// As [`Session::record`].
-    pub fn decide(&self, step: &Step, decision: String) -> Result<(), StoreError> {
-        self.record(Some(step), What::Decided { decision })
-    }
-
-    /// Emits an event that the journal does not keep, or has already.
-    pub fn emit(&self, step: &Step, what: What) {
-        let _ = self.events.send(self.event(Some(step), what));
     }
 
     /// Records an event of another machine.
@@ -255,30 +233,23 @@ impl Session {
     /// # Errors
     /// As [`Session::record`].
     pub(super) fn forward(&self, event: Event) -> Result<(), StoreError> {
-        self.journal
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .write(&event)?;
+        self.journal().write(&event)?;
         let _ = self.events.send(event);
         Ok(())
     }
 
-    fn event(&self, step: Option<&Step>, what: What) -> Event {
-        Event::new(&self.node(), step, what)
+    fn journal(&self) -> MutexGuard<'_, Journal> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn locked_state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// This machine's name in events.
     pub(super) fn node(&self) -> String {
         let machine = self.options.machine.as_ref();
         machine.map_or_else(|| "local".to_owned(), |machine| machine.scope.name.clone())
-    }
-
-    /// [`Session::emit`] for another thread, as long as a step runs.
-    pub(super) fn emitter(&self, step: &Step) -> impl Fn(What) + Send + 'static {
-        let (events, step, node) = (self.events.clone(), step.clone(), self.node());
-        move |what| {
-            let _ = events.send(Event::new(&node, Some(&step), what));
-        }
     }
 
     /// A text of a step without secrets.

@@ -4,6 +4,7 @@ use super::course::Course;
 use super::error::RunError;
 use super::execute::Run;
 use super::judge;
+use super::step_session::StepSession;
 use super::{collect, container};
 use crate::plan::options::Keep;
 use crate::plan::step::{Action, Condition, Purpose, Step};
@@ -20,67 +21,60 @@ impl Run<'_> {
             let option = option.clone();
             return Ok(Some(SkipReason::Option { option }));
         }
-        match &step.action {
+        let is_unneeded = match &step.action {
             Action::Remove => return self.keep_container(step).await,
             // A run that was stopped is not judged: `resume` continues it.
             Action::Judge => {
                 return Ok(self.aborted().filter(|_| self.session.stop.is_cancelled()));
             }
             // Results are collected, whatever happened afterwards.
-            Action::Collect { .. } => {}
+            Action::Collect { .. } => false,
             // Nothing that runs is left behind.
             Action::StopService(ending)
                 if self.session.state().services.contains_key(&ending.of) =>
             {
                 return Ok(None);
             }
-            Action::Create if !self.is_container_needed().await => {
-                return Ok(Some(SkipReason::NotNeeded));
-            }
+            Action::Create if !self.is_container_needed().await => true,
             _ if self.course.abort_reason().is_some() => return Ok(self.aborted()),
-            Action::Exec(exec)
-                if exec.purpose == Purpose::Prepare && !self.is_container_needed().await =>
-            {
-                return Ok(Some(SkipReason::NotNeeded));
+            Action::Exec(exec) if exec.purpose == Purpose::Prepare => {
+                !self.is_container_needed().await
             }
-            Action::StartService(_)
-                if self.decided(step).await?.is_none() && !self.is_service_needed(step).await =>
-            {
-                return Ok(Some(SkipReason::NotNeeded));
+            Action::Populate(_) => !self.is_container_needed().await,
+            Action::StartService(_) => {
+                self.decided(step).await?.is_none() && !self.is_service_needed(step).await
             }
-            Action::Populate(_) if !self.is_container_needed().await => {
-                return Ok(Some(SkipReason::NotNeeded));
-            }
-            _ => {}
+            _ => false,
+        };
+        if is_unneeded {
+            return Ok(Some(SkipReason::NotNeeded));
         }
         if let Some(decision) = self.decided(step).await? {
             return Ok(Some(SkipReason::Decided { decision }));
         }
         let state = self.session.state();
-        let of = match &step.action {
-            Action::Collect { of, .. } => Some(*of),
-            Action::StopService(ending) => {
-                return Ok(Some(SkipReason::InputMissing { step: ending.of }));
-            }
-            Action::Exec(exec) => match exec.purpose {
-                Purpose::Check { of, .. } => Some(of),
-                _ if state.open.contains(&step.number) => None,
-                _ => {
-                    let mut needs = exec.needs.iter().copied();
-                    let missing = needs.find(|start| self.is_service_missing(&state, *start));
-                    return Ok(missing.map(|step| SkipReason::InputMissing { step }));
-                }
-            },
-            _ => None,
-        };
-        let undone = of.filter(|of| !state.done(*of));
-        if let (Some(of), Action::Collect { path, .. }) = (undone, &step.action)
+        let missing = self.missing_input(step, &state);
+        if let (Some(of), Action::Collect { path, .. }) = (missing, &step.action)
             && let Some((StepEnd::Failed { fault, .. }, _)) = state.ended.get(&of)
             && matches!(fault, StepFault::Command | StepFault::Timeout)
         {
-            collect::collect_evidence(self.session, step, of, path).await;
+            let session = StepSession::new(self.session, step);
+            collect::collect_evidence(&session, of, path).await;
         }
-        Ok(undone.map(|step| SkipReason::InputMissing { step }))
+        Ok(missing.map(|step| SkipReason::InputMissing { step }))
+    }
+
+    /// The step without whose success this one has nothing to work on.
+    fn missing_input(&self, step: &Step, state: &State) -> Option<u32> {
+        match &step.action {
+            Action::StopService(ending) => Some(ending.of),
+            Action::Exec(exec) if !step.checks() => {
+                let mut needs = exec.needs.iter().copied();
+                let is_open = state.open.contains(&step.number);
+                needs.find(|start| !is_open && self.is_service_missing(state, *start))
+            }
+            _ => step.of().filter(|of| !state.done(*of)),
+        }
     }
 
     fn aborted(&self) -> Option<SkipReason> {
@@ -117,7 +111,8 @@ impl Run<'_> {
             let is_skipped = match &step.when {
                 Condition::Skipped { .. } => true,
                 Condition::UntilDecided { stages } => {
-                    let decision = judge::decided(self.session, step, stages).await;
+                    let decision =
+                        judge::decided(&StepSession::new(self.session, step), stages).await;
                     decision.is_some()
                 }
                 _ => false,
@@ -134,11 +129,12 @@ impl Run<'_> {
         let Condition::UntilDecided { stages } = &step.when else {
             return Ok(None);
         };
-        let decision = judge::decided(self.session, step, stages).await;
-        if let (Some(decision), Action::Exec(exec)) = (&decision, &step.action)
-            && matches!(exec.purpose, Purpose::Measure { .. })
+        let session = StepSession::new(self.session, step);
+        let decision = judge::decided(&session, stages).await;
+        if let Some(decision) = &decision
+            && step.measures()
         {
-            self.session.decide(step, decision.clone())?;
+            session.decide(decision.clone())?;
         }
         Ok(decision)
     }

@@ -1,18 +1,19 @@
-//! Where a step's command runs: in the run's container, started by the engine, or on this machine.
-//! Either way it runs under the same script, in a session of its own, and survives a kill of the tool.
+//! A command of a step, where it runs: in a container, started by the engine, or on this machine. Either way
+//! it runs under the same script, in a session of its own, and survives a kill of the tool.
 
 use std::process::Stdio;
 use std::time::Duration;
 
 use tokio::process::{Child, Command};
 
-use super::control::{Control, GRACE_S, mark, step_command};
-use super::engine_back::with_engine;
+use super::control::{Control, GRACE_S, StepControl, mark, step_command};
 use super::error::Halt;
 use super::host;
 use super::redact;
 use super::session::Session;
-use crate::plan::step::{ExecStep, Step};
+use super::step_session::StepSession;
+use crate::plan::service::ServiceStep;
+use crate::plan::step::ExecStep;
 use crate::store::journal::StepFault;
 use retrial_container::first_process::CONTROL;
 use retrial_engine::api::{ExecSpec, ExecStatus};
@@ -21,13 +22,18 @@ use retrial_engine::error::{EngineError, Refusal};
 /// How long a script may take that ends processes or looks for them, on a host with very many.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Where a command runs.
-#[derive(Debug, Clone)]
-pub enum Target {
-    /// In this container, under this control directory.
-    Container(String, Control),
-    /// On this machine.
-    Host,
+/// A command of a step, where it runs.
+pub struct StepCommand<'a> {
+    /// The step.
+    pub session: StepSession<'a>,
+    /// The command.
+    pub exec: &'a ExecStep,
+    /// The container; none: it runs on this machine.
+    pub container: Option<String>,
+    /// The control directory of the steps there.
+    pub control: Control,
+    /// The step's own files in it.
+    pub files: StepControl,
 }
 
 /// A command that this process has started.
@@ -51,105 +57,122 @@ impl Started {
     }
 }
 
-impl Target {
-    /// The run's container.
-    ///
-    /// # Errors
-    /// If there is none.
-    pub fn main(session: &Session) -> Result<Self, Halt> {
-        Ok(Self::Container(
-            session.container()?,
-            session.control.clone(),
-        ))
-    }
-
-    /// The control directory of the steps there.
-    pub fn control<'a>(&'a self, session: &'a Session) -> &'a Control {
-        match self {
-            Self::Container(_, control) => control,
-            Self::Host => &session.host_control,
+impl<'a> StepCommand<'a> {
+    fn new(
+        session: &StepSession<'a>,
+        exec: &'a ExecStep,
+        container: Option<String>,
+        control: &Control,
+    ) -> Self {
+        Self {
+            session: *session,
+            exec,
+            container,
+            control: control.clone(),
+            files: control.step(session.step),
         }
     }
 
-    /// Starts a step's command.
-    pub async fn start(
-        &self,
-        session: &Session,
-        step: &Step,
-        command: &ExecStep,
-    ) -> Result<Started, Halt> {
-        let Self::Container(container, _) = self else {
-            let child = host::start(session, step, command)?;
-            return Ok(Started::Process(Box::new(child)));
+    /// In the run's container.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn in_container(session: &StepSession<'a>, exec: &'a ExecStep) -> Result<Self, Halt> {
+        let container = Some(session.container()?);
+        Ok(Self::new(session, exec, container, &session.control))
+    }
+
+    /// On this machine.
+    pub fn on_host(session: &StepSession<'a>, exec: &'a ExecStep) -> Self {
+        Self::new(session, exec, None, &session.host_control)
+    }
+
+    /// Of a service, where that runs.
+    ///
+    /// # Errors
+    /// If there is no such container.
+    pub fn of_service(session: &StepSession<'a>, service: &'a ServiceStep) -> Result<Self, Halt> {
+        if service.own_container.is_none() {
+            return Self::in_container(session, &service.command);
+        }
+        let mut containers = session.state().service_containers;
+        let id = containers.remove(&session.step.number);
+        let id = id.ok_or_else(|| Halt::host("the service's container is gone"))?;
+        let control = &session.service_controls[&service.service];
+        Ok(Self::new(session, &service.command, Some(id), control))
+    }
+
+    /// Starts it.
+    pub async fn start(&self) -> Result<Started, Halt> {
+        let session = &self.session;
+        let Some(container) = &self.container else {
+            return Ok(Started::Process(Box::new(host::start(session, self.exec)?)));
         };
-        let after = command.timeout_s.saturating_add(GRACE_S);
+        let after = self.exec.timeout_s.saturating_add(GRACE_S);
         session.set_deadline(Some(after))?;
-        let spec = spec(session, step, command);
+        let spec = self.spec();
         let exec = || session.engine.exec_detached(container, &spec);
-        match with_engine(session, step, exec).await {
+        match session.with_engine(exec).await {
             Ok(id) => Ok(Started::Exec(id)),
             Err(error) => Err(refused(session, container, &error).await),
         }
     }
 
-    /// Runs one of the control directory's scripts for a step. Returns its output if it succeeded in
-    /// time: a container may have put a pipe in place of a file that it reads.
-    pub async fn script(
-        &self,
-        session: &Session,
-        step: &Step,
-        name: &str,
-        arguments: &[&str],
-    ) -> Option<String> {
-        let script = self.run_script(session, step, name, arguments);
-        tokio::time::timeout(PATIENCE, script).await.ok().flatten()
-    }
-
-    async fn run_script(
-        &self,
-        session: &Session,
-        step: &Step,
-        name: &str,
-        arguments: &[&str],
-    ) -> Option<String> {
-        let directory = self.control_path(session);
-        let words = ["/bin/sh".to_owned(), format!("{directory}/{name}")];
-        let arguments = arguments.iter().map(|argument| (*argument).to_owned());
-        let command = words.into_iter().chain([step.directory()]).chain(arguments);
-        match self {
-            Self::Container(container, _) => {
-                let mut spec = ExecSpec::as_root(command);
-                spec.env.push(mark(&session.run, step));
-                let output = session.engine.exec(container, &spec).await.ok()?;
-                (output.code == 0).then_some(output.stdout)
-            }
-            Self::Host => {
-                let mut process = Command::new("/bin/sh");
-                process
-                    .args(command.skip(1))
-                    .envs([mark(&session.run, step)]);
-                process.stdin(Stdio::null()).stderr(Stdio::null());
-                process.kill_on_drop(true);
-                let output = process.output().await.ok()?;
-                let text = String::from_utf8_lossy(&output.stdout).into_owned();
-                output.status.success().then_some(text)
-            }
+    /// The exec that starts the container's side of it.
+    pub fn spec(&self) -> ExecSpec {
+        let (session, exec) = (&self.session, self.exec);
+        let mut env = exec.env.clone();
+        env.push(mark(&session.run, session.step));
+        env.extend(redact::environment(&exec.secrets, &session.secrets));
+        ExecSpec {
+            command: step_command(CONTROL, session.step, exec),
+            env,
+            workdir: exec.workdir.clone(),
+            user: exec.user.clone(),
+            privileged: false,
         }
     }
 
-    /// Signals a step's processes. Returns `pid name` of each, none if nobody answers.
-    pub async fn signal(&self, session: &Session, step: &Step, signal: &str) -> Option<String> {
-        self.script(session, step, "terminate", &[signal]).await
+    /// Runs one of the control directory's scripts for the step. Returns its output if it succeeded in
+    /// time: a container may have put a pipe in place of a file that it reads.
+    pub async fn script(&self, name: &str, arguments: &[&str]) -> Option<String> {
+        let script = self.run_script(name, arguments);
+        tokio::time::timeout(PATIENCE, script).await.ok().flatten()
+    }
+
+    async fn run_script(&self, name: &str, arguments: &[&str]) -> Option<String> {
+        let session = &self.session;
+        let words = [
+            "/bin/sh".to_owned(),
+            format!("{}/{name}", self.control_path()),
+        ];
+        let arguments = arguments.iter().map(|argument| (*argument).to_owned());
+        let command = words.into_iter().chain([session.step.directory()]);
+        let command = command.chain(arguments);
+        let mark = mark(&session.run, session.step);
+        let Some(container) = &self.container else {
+            let mut process = Command::new("/bin/sh");
+            process.args(command.skip(1)).envs([mark]);
+            process.stdin(Stdio::null()).stderr(Stdio::null());
+            process.kill_on_drop(true);
+            let output = process.output().await.ok()?;
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            return output.status.success().then_some(text);
+        };
+        let mut spec = ExecSpec::as_root(command);
+        spec.env.push(mark);
+        let output = session.engine.exec(container, &spec).await.ok()?;
+        (output.code == 0).then_some(output.stdout)
     }
 
     /// What to do about a forged exit code or a changed script.
     pub fn forgery_advice(&self) -> &'static str {
-        match self {
-            Self::Container(..) => {
+        match self.container {
+            Some(_) => {
                 "something in the container wrote to /.retrial: read the recipe's commands and the \
                  image's programs"
             }
-            Self::Host => {
+            None => {
                 "something on this host wrote to the run's directory: read the recipe's commands with \
                  `on: host`, and the programs that they start"
             }
@@ -157,25 +180,11 @@ impl Target {
     }
 
     /// The control directory as the command sees it.
-    pub fn control_path(&self, session: &Session) -> String {
-        match self {
-            Self::Container(..) => CONTROL.to_owned(),
-            Self::Host => session.host_control.path().display().to_string(),
+    pub fn control_path(&self) -> String {
+        match self.container {
+            Some(_) => CONTROL.to_owned(),
+            None => self.control.path().display().to_string(),
         }
-    }
-}
-
-/// The exec that starts the container's side of a step.
-pub fn spec(session: &Session, step: &Step, command: &ExecStep) -> ExecSpec {
-    let mut env = command.env.clone();
-    env.push(mark(&session.run, step));
-    env.extend(redact::environment(&command.secrets, &session.secrets));
-    ExecSpec {
-        command: step_command(CONTROL, step, command),
-        env,
-        workdir: command.workdir.clone(),
-        user: command.user.clone(),
-        privileged: false,
     }
 }
 
@@ -186,11 +195,8 @@ async fn refused(session: &Session, container: &str, error: &EngineError) -> Hal
         error.refusal(),
         Some(Refusal::UnknownUser | Refusal::WorkingDirectory)
     ) {
-        return Halt::failed(
-            StepFault::Request,
-            text,
-            "does the image have the `user:` and the `workdir:` of the step?",
-        );
+        let advice = "does the image have the `user:` and the `workdir:` of the step?";
+        return Halt::failed(StepFault::Request, text, advice);
     }
     let state = session.engine.container(container).await.ok().flatten();
     let because = match state {

@@ -11,6 +11,7 @@ use std::future::Future;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use itertools::Itertools as _;
 use jiff::Timestamp;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -18,6 +19,7 @@ use tokio::time::timeout;
 use self::record::{Recorder, Task};
 use super::error::Halt;
 use super::session::Session;
+use super::step_session::StepSession;
 use crate::host::sensors::ContainerSensor;
 use crate::plan::step::{Action, Plan, Purpose, Step};
 use crate::results::evidence::telemetry::Telemetry;
@@ -56,14 +58,11 @@ impl TelemetryRecorder {
     /// Runs a step's work, and samples meanwhile if it measures.
     pub async fn during<T>(
         &mut self,
-        session: &Session,
-        step: &Step,
+        session: &StepSession<'_>,
         work: impl Future<Output = Result<T, Halt>>,
     ) -> Result<T, Halt> {
-        let began = session.state().began.get(&step.number).copied();
-        let began = began.unwrap_or_else(Timestamp::now);
-        let emit = session.emitter(step);
-        let starting = self.start(session, step, emit);
+        let began = session.began().unwrap_or_else(Timestamp::now);
+        let starting = self.start(session, session.emitter());
         if session.plan.assigned_gpus.is_none() {
             let (_, end) = tokio::join!(starting, work);
             self.end(session).await;
@@ -76,7 +75,7 @@ impl TelemetryRecorder {
         let end = work.await;
         self.end(session).await;
         if end.is_ok() {
-            warn_of_idle_gpus(session, step, began)?;
+            warn_of_idle_gpus(session, began)?;
         }
         end
     }
@@ -84,12 +83,11 @@ impl TelemetryRecorder {
     /// Begins to sample if the step measures. Whoever waits for what it returns waits for the first sample.
     pub async fn start(
         &mut self,
-        session: &Session,
-        step: &Step,
+        session: &StepSession<'_>,
         emit: impl Fn(What) + Send + 'static,
     ) -> Option<oneshot::Receiver<()>> {
         let pause = session.plan.telemetry.pause()?;
-        let measured = measured(&session.plan, step)?;
+        let measured = measured(&session.plan, session.step)?;
         self.end(session).await;
         let recorder = match std::mem::replace(self, Self::Off) {
             Self::Off | Self::Sampling(_) => return None,
@@ -111,7 +109,7 @@ impl TelemetryRecorder {
         });
         spawned.ok()?;
         *self = Self::Sampling(Sampling {
-            step: Box::new(step.clone()),
+            step: Box::new(session.step.clone()),
             keep_on,
             recorder: recorder_back,
         });
@@ -137,33 +135,29 @@ impl TelemetryRecorder {
             _ => vec!["the sensors stopped answering: no further telemetry is recorded".to_owned()],
         };
         for text in warnings {
-            session.emit(&sampling.step, What::Warning { text });
+            StepSession::new(session, &sampling.step).emit(What::Warning { text });
         }
     }
 }
 
 /// Has the other machines record telemetry meanwhile, if the step measures and is not theirs.
-pub async fn watched_elsewhere<T>(
-    session: &Session,
-    step: &Step,
-    work: impl Future<Output = T>,
-) -> T {
+pub async fn watched_elsewhere<T>(session: &StepSession<'_>, work: impl Future<Output = T>) -> T {
     let plan = &session.plan;
-    let is_watched = plan.telemetry.pause().is_some() && measured(plan, step).is_some();
+    let is_watched = plan.telemetry.pause().is_some() && measured(plan, session.step).is_some();
     let others = session.others.as_ref();
-    match others.filter(|_| is_watched && !step.has_others()) {
-        Some(others) => others.watch(step, work).await,
+    match others.filter(|_| is_watched && !session.step.has_others()) {
+        Some(others) => others.watch(session.step.number, work).await,
         None => work.await,
     }
 }
 
 /// Warns at once, hours before the verdict does.
-fn warn_of_idle_gpus(session: &Session, step: &Step, began: Timestamp) -> Result<(), StoreError> {
+fn warn_of_idle_gpus(session: &StepSession<'_>, began: Timestamp) -> Result<(), StoreError> {
     let telemetry = Telemetry::of_run(&session.run);
     let span = (began, Timestamp::now());
-    let summary = telemetry.of_step(&session.plan, step, span, None);
+    let summary = telemetry.of_step(&session.plan, session.step, span, None);
     if let Some(idle) = summary.and_then(|summary| summary.idle) {
-        session.warn(step, idle.because())?;
+        session.warn(idle.because())?;
     }
     Ok(())
 }
@@ -180,20 +174,12 @@ fn measured(plan: &Plan, step: &Step) -> Option<Measured> {
     else {
         return None;
     };
-    let served = || {
-        measurements
-            .iter()
-            .filter_map(|index| plan.measurements.get(*index))
-    };
-    let joined = |names: Vec<String>| {
-        let mut names = names;
-        names.dedup();
-        names.join("+")
-    };
+    let served = measurements.iter();
+    let served = served.filter_map(|index| plan.measurements.get(*index));
     Some(Measured {
         step: step.number,
-        scenario: joined(served().map(|one| one.scenario.clone()).collect()),
-        mode: joined(served().map(|one| one.mode.to_string()).collect()),
+        scenario: served.clone().map(|one| &one.scenario).dedup().join("+"),
+        mode: served.map(|one| one.mode).dedup().join("+"),
         trial: *trial,
     })
 }

@@ -3,11 +3,9 @@
 
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
-use super::session::Session;
-use super::target::Target;
-use crate::plan::step::Step;
+use super::target::StepCommand;
 use retrial_recipe::model::StopSignal;
 
 /// How long what a step left running may take to end by itself, before it is named and ended.
@@ -33,69 +31,9 @@ impl Default for Ending {
 
 impl Ending {
     /// The signals, and how long each is waited for.
-    fn signals(self) -> [(String, Duration); 2] {
-        let kill = Self::default().grace;
-        [
-            (self.signal.to_string(), self.grace),
-            (StopSignal::Kill.to_string(), kill),
-        ]
-    }
-}
-
-/// Ends a running step, and what it leaves. Returns false if it did not end by the first signal.
-pub async fn terminate_step(
-    session: &Session,
-    step: &Step,
-    target: &Target,
-    ending: Ending,
-) -> bool {
-    let control = target.control(session).step(&step.directory());
-    for (index, (signal, grace)) in ending.signals().into_iter().enumerate() {
-        if target.signal(session, step, &signal).await.is_none() {
-            // The engine or the container is gone: there is nothing to wait for.
-            return true;
-        }
-        let until = Instant::now() + grace;
-        while Instant::now() < until {
-            if control.exit().is_some() {
-                terminate_leftovers(session, step, target, Ending::default()).await;
-                return index == 0;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    }
-    false
-}
-
-/// The processes that a step left running, `pid name` of each, without those that end by themselves within a
-/// moment, as helpers do that Python starts for its child processes. None if nobody answers.
-pub async fn leftovers(session: &Session, step: &Step, target: &Target) -> Option<Vec<String>> {
-    let until = Instant::now() + MOMENT;
-    loop {
-        let left = target.signal(session, step, "0").await?;
-        if left.is_empty() || Instant::now() > until {
-            return Some(left.lines().map(str::to_owned).collect());
-        }
-        tokio::time::sleep(MOMENT / 20).await;
-    }
-}
-
-/// Ends the processes that a step left running.
-pub async fn terminate_leftovers(session: &Session, step: &Step, target: &Target, ending: Ending) {
-    let until = Instant::now() + ending.grace;
-    let mut pause = Duration::from_millis(20);
-    for (signal, _) in ending.signals() {
-        loop {
-            match target.signal(session, step, &signal).await.as_deref() {
-                None | Some("") => return,
-                Some(_) => {}
-            }
-            if Instant::now() > until {
-                break;
-            }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_millis(500));
-        }
+    fn signals(self) -> [(StopSignal, Duration); 2] {
+        let kill = (StopSignal::Kill, Self::default().grace);
+        [(self.signal, self.grace), kill]
     }
 }
 
@@ -107,12 +45,70 @@ pub struct Probe {
     pub oom_kills: Option<u64>,
 }
 
-/// Looks whether a step's own shell runs. None if nobody answers.
-pub async fn probe(session: &Session, step: &Step, target: &Target) -> Option<Probe> {
-    let output = target.script(session, step, "probe", &[]).await?;
-    let count = |line: &str| line.strip_prefix("oom ")?.trim().parse().ok();
-    Some(Probe {
-        alive: output.lines().any(|line| line == "alive"),
-        oom_kills: output.lines().find_map(count),
-    })
+impl StepCommand<'_> {
+    /// Ends the running command, and what it leaves. Returns false if it did not end by the first signal.
+    pub async fn terminate(&self, ending: Ending) -> bool {
+        for (index, (signal, grace)) in ending.signals().into_iter().enumerate() {
+            if self.signal(&signal.to_string()).await.is_none() {
+                // The engine or the container is gone: there is nothing to wait for.
+                return true;
+            }
+            let until = Instant::now() + grace;
+            while Instant::now() < until {
+                if self.files.exit().is_some() {
+                    self.terminate_leftovers(Ending::default()).await;
+                    return index == 0;
+                }
+                sleep(Duration::from_millis(50)).await;
+            }
+        }
+        false
+    }
+
+    /// The processes that it left running, `pid name` of each, without those that end by themselves within a
+    /// moment, as helpers do that Python starts for its child processes. None if nobody answers.
+    pub async fn leftovers(&self) -> Option<Vec<String>> {
+        let until = Instant::now() + MOMENT;
+        loop {
+            let left = self.signal("0").await?;
+            if left.is_empty() || Instant::now() > until {
+                return Some(left.lines().map(str::to_owned).collect());
+            }
+            sleep(MOMENT / 20).await;
+        }
+    }
+
+    /// Ends the processes that it left running.
+    pub async fn terminate_leftovers(&self, ending: Ending) {
+        let until = Instant::now() + ending.grace;
+        let mut pause = Duration::from_millis(20);
+        for (signal, _) in ending.signals() {
+            loop {
+                match self.signal(&signal.to_string()).await.as_deref() {
+                    None | Some("") => return,
+                    Some(_) => {}
+                }
+                if Instant::now() > until {
+                    break;
+                }
+                sleep(pause).await;
+                pause = (pause * 2).min(Duration::from_millis(500));
+            }
+        }
+    }
+
+    /// Signals its processes. Returns `pid name` of each, none if nobody answers.
+    async fn signal(&self, signal: &str) -> Option<String> {
+        self.script("terminate", &[signal]).await
+    }
+
+    /// Looks whether its own shell runs. None if nobody answers.
+    pub async fn probe(&self) -> Option<Probe> {
+        let output = self.script("probe", &[]).await?;
+        let count = |line: &str| line.strip_prefix("oom ")?.trim().parse().ok();
+        Some(Probe {
+            alive: output.lines().any(|line| line == "alive"),
+            oom_kills: output.lines().find_map(count),
+        })
+    }
 }

@@ -4,18 +4,17 @@
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
-use super::control::{StepControl, StepExit};
+use super::control::StepExit;
 use super::error::Halt;
-use super::exec::{verify, with_last_lines};
+use super::exit::{verify, with_last_lines};
 use super::failure::FailureWatch;
 use super::follow::{LivenessProbe, Meanwhile, check_length};
 use super::nodes::Machine;
 use super::output::Output;
-use super::service::target_of;
 use super::session::Session;
-use super::target::{Started, Target};
+use super::step_session::StepSession;
+use super::target::{Started, StepCommand};
 use crate::plan::service::ServiceStep;
-use crate::plan::step::{ExecStep, Step};
 use crate::store::journal::{StepEnd, StepFault};
 
 /// How long a service may take to write its exit code after a measurement failed: it may be why.
@@ -23,21 +22,18 @@ const LATE: Duration = Duration::from_secs(1);
 
 /// One service that a measurement needs.
 pub struct Watched<'a> {
-    session: &'a Session,
-    step: &'a Step,
     service: &'a ServiceStep,
-    target: Target,
-    control: StepControl,
+    command: StepCommand<'a>,
     output: Output<'a>,
-    liveness: LivenessProbe<'a>,
-    failure: FailureWatch<'a>,
+    liveness: LivenessProbe,
+    failure: FailureWatch,
     /// When it was seen to have ended by itself with exit code 0.
     left: Option<Instant>,
 }
 
 /// What a step needs until it has ended.
 pub struct Needed<'a> {
-    session: &'a Session,
+    session: StepSession<'a>,
     /// Services on this machine.
     services: Vec<Watched<'a>>,
     /// The step, and the starts of the services that it needs on any machine.
@@ -45,13 +41,14 @@ pub struct Needed<'a> {
 }
 
 impl<'a> Needed<'a> {
-    /// What a step needs, as it runs.
-    pub fn of(session: &'a Session, step: &Step, command: &ExecStep) -> Result<Self, Halt> {
-        let mut steps = command.needs.clone();
-        steps.push(step.number);
+    /// What a step's command needs, as it runs.
+    pub fn of(command: &StepCommand<'a>) -> Result<Self, Halt> {
+        let (session, needs) = (command.session, &command.exec.needs);
+        let mut steps = needs.clone();
+        steps.push(session.step.number);
         Ok(Self {
             session,
-            services: watched(session, &command.needs)?,
+            services: watched(session.run_session(), needs)?,
             steps,
         })
     }
@@ -67,17 +64,15 @@ pub fn watched<'a>(session: &'a Session, starts: &[u32]) -> Result<Vec<Watched<'
     needs
         .filter(|((step, _), _)| session.does(step))
         .map(|((step, service), exec)| {
-            let target = target_of(session, step, service)?;
+            let session = StepSession::new(session, step);
+            let command = StepCommand::of_service(&session, service)?;
             let started = exec.clone().map(Started::Exec);
             Ok(Watched {
-                session,
-                step,
                 service,
-                control: target.control(session).step(&step.directory()),
-                output: Output::open(session, step),
-                liveness: LivenessProbe::new(session, step, &target, started),
-                failure: FailureWatch::new(session, step, &service.command, &target)?,
-                target,
+                output: Output::open(&session),
+                liveness: LivenessProbe::new(started),
+                failure: FailureWatch::new(&command)?,
+                command,
                 left: None,
             })
         })
@@ -87,15 +82,15 @@ pub fn watched<'a>(session: &'a Session, starts: &[u32]) -> Result<Vec<Watched<'
 impl Watched<'_> {
     /// The step that started it.
     pub fn start(&self) -> u32 {
-        self.step.number
+        self.command.session.step.number
     }
 
     /// Fails if it has ended: at once by an error; by itself, if the measurement goes on for longer
     /// than the service may take to stop.
     pub fn look(&mut self) -> Result<(), StepEnd> {
         self.output.mirror();
-        check_length(&self.service.command, &self.output).map_err(|end| self.fault(end))?;
-        let found = self.failure.look();
+        check_length(self.command.exec, &self.output).map_err(|end| self.fault(end))?;
+        let found = self.failure.look(&self.command);
         found.map_err(|end| self.fault(end))?;
         let Some(exit) = self.exit() else {
             return Ok(());
@@ -113,13 +108,18 @@ impl Watched<'_> {
         if self.exit().is_some() {
             return Ok(());
         }
-        let Some(mut end) = self.liveness.dead().await.filter(|_| self.exit().is_none()) else {
-            let found = self.failure.probe().await;
+        let Some(mut end) = self
+            .liveness
+            .dead(&self.command)
+            .await
+            .filter(|_| self.exit().is_none())
+        else {
+            let found = self.failure.probe(&self.command).await;
             return found.map_err(|end| self.fault(end));
         };
         // The host and the run's container are well: other measurements go on.
         if let StepEnd::Failed { fault, .. } = &mut end
-            && self.session.full_disk().is_none()
+            && self.command.session.full_disk().is_none()
         {
             *fault = StepFault::Command;
         }
@@ -129,44 +129,41 @@ impl Watched<'_> {
     /// Fails if it shows a failure, to its last line: what was measured by its help is worth nothing.
     async fn finish(&mut self) -> Result<(), StepEnd> {
         let code = self.exit().map(|exit| exit.code);
-        let found = self.failure.finish(code).await;
+        let found = self.failure.finish(&self.command, code).await;
         found.map_err(|end| self.fault(end))
     }
 
     /// How it ended, unless its container was stopped.
     fn exit(&self) -> Option<StepExit> {
-        self.control.exit().filter(|exit| !exit.terminated_by_us)
+        self.command
+            .files
+            .exit()
+            .filter(|exit| !exit.terminated_by_us)
     }
 
     fn check(&self, exit: &StepExit) -> Result<(), StepEnd> {
-        let verified = verify(self.session, &self.target, &self.service.command, exit);
+        let verified = verify(&self.command, exit);
         verified.map(drop).map_err(|end| self.fault(end))
     }
 
     fn ended_by_itself(&self) -> StepEnd {
-        let because = "it ended with exit code 0".to_owned();
+        let because = "it ended with exit code 0";
         let advice = "the command of a service stays in the foreground until it is stopped";
-        self.fault(StepEnd::Failed {
-            fault: StepFault::Command,
-            because,
-            exit_code: Some(0),
-            last_lines: Vec::new(),
-            advice: advice.to_owned(),
-        })
+        let end = StepEnd::failed(StepFault::Command, because, advice);
+        self.fault(end.with_exit_code(Some(0)))
     }
 
     /// Its fault as that of the measurement.
     fn fault(&self, end: StepEnd) -> StepEnd {
-        let mut end = with_last_lines(self.session, self.step, end);
-        if let StepEnd::Failed { because, .. } = &mut end {
-            let (name, step) = (&self.service.service, self.step.directory());
-            let node = self.session.options.machine.as_ref();
-            let below = node.map_or_else(String::new, Machine::directory);
-            *because = format!(
+        let session = &self.command.session;
+        let (name, step) = (&self.service.service, session.step.directory());
+        let node = session.options.machine.as_ref();
+        let below = node.map_or_else(String::new, Machine::directory);
+        with_last_lines(session, end).reworded(|because| {
+            format!(
                 "its service {name} failed: {because}; its output: {below}steps/{step}/output.log"
-            );
-        }
-        end
+            )
+        })
     }
 }
 
@@ -188,14 +185,6 @@ impl Meanwhile for Needed<'_> {
             service.probe().await?;
         }
         Ok(())
-    }
-
-    fn late(&self, end: StepEnd) -> StepEnd {
-        end
-    }
-
-    fn failed(&self, end: StepEnd) -> StepEnd {
-        end
     }
 
     /// If the step failed, a service that has ended is why.

@@ -18,7 +18,7 @@ use crate::host::model::HostView;
 use crate::plan::Plan;
 use crate::plan::build::on_host;
 use crate::results::verdict::ExitCode;
-use crate::run::nodes::{Agent, Begin, Machine, Order, Orders, Reply};
+use crate::run::nodes::{Agent, Begin, Machine, Order, Reply, read_orders};
 use crate::run::{Options, Session};
 use crate::store::RunDirectory;
 use crate::store::journal::Event;
@@ -78,9 +78,9 @@ async fn obey(
     };
     let found = facts(&host, shared.as_ref(), nonce);
     let _ = replies.send(Reply::Facts(Box::new(found)));
-    let mut orders = Orders::read(tokio::io::stdin());
+    let mut orders = read_orders(tokio::io::stdin());
     let begin = loop {
-        match orders.next().await {
+        match orders.recv().await {
             Some(Order::Begin(begin)) => break *begin,
             Some(Order::Clock) => {
                 let time = Timestamp::now();
@@ -142,7 +142,7 @@ async fn execute(
     part: RunDirectory,
     begin: Begin,
     replies: &UnboundedSender<Reply>,
-    orders: Orders,
+    orders: UnboundedReceiver<Order>,
 ) -> Result<(), Failure> {
     let (events, incoming) = unbounded_channel();
     let options = Options {

@@ -1,11 +1,13 @@
 //! One command of the recipe, whatever kind it is.
 
+use itertools::Itertools as _;
+
 use super::error::PlanError;
 use super::{Builder, expression, render_map};
 use crate::plan::failure::FailureSigns;
 use crate::plan::step::{ExecStep, Purpose};
 use retrial_recipe::expression::Scope;
-use retrial_recipe::model::CommandOptions;
+use retrial_recipe::model::{CommandOptions, Template};
 
 /// The longest time of a step that names none: a day.
 const DEFAULT_TIMEOUT_S: u64 = 24 * 3600;
@@ -14,10 +16,12 @@ impl Builder<'_> {
     pub(super) fn exec(
         &self,
         purpose: Purpose,
-        run: String,
+        place: &str,
+        run: &Template,
         options: &CommandOptions,
         scope: &Scope,
     ) -> Result<ExecStep, PlanError> {
+        let run = expression(place, run, scope)?;
         // Checks and setup steps end by their exit code.
         let failure = match purpose {
             Purpose::Measure { .. } => FailureSigns::of(self.recipe, options),
@@ -25,25 +29,20 @@ impl Builder<'_> {
         };
         let mut secrets = self.secrets();
         secrets.retain(|name| names(&run, name));
+        let shell = options.shell.as_ref();
+        let shell = shell.or(self.recipe.container.shell.as_ref());
+        let workdir = options.workdir.as_ref();
+        let workdir = workdir.map(|workdir| expression("workdir", workdir, scope));
+        let timeout = options.timeout.map(|timeout| timeout.as_secs().max(1));
         Ok(ExecStep {
             purpose,
             run,
-            shell: options
-                .shell
-                .as_ref()
-                .or(self.recipe.container.shell.as_ref())
-                .cloned(),
+            shell: shell.cloned(),
             env: render_map("env", &options.env, scope)?,
             secrets,
-            workdir: options
-                .workdir
-                .as_ref()
-                .map(|workdir| expression("workdir", workdir, scope))
-                .transpose()?,
+            workdir: workdir.transpose()?,
             user: options.user.clone(),
-            timeout_s: options
-                .timeout
-                .map_or(DEFAULT_TIMEOUT_S, |timeout| timeout.as_secs().max(1)),
+            timeout_s: timeout.unwrap_or(DEFAULT_TIMEOUT_S),
             silence_s: options.silence.map(|silence| silence.as_secs()),
             max_log: options.max_log,
             failure,
@@ -51,20 +50,11 @@ impl Builder<'_> {
             needs: Vec::new(),
         })
     }
-}
 
-impl Builder<'_> {
     /// Secrets that commands may name: the recipe's, and those that `--secret` gives.
     pub(super) fn secrets(&self) -> Vec<String> {
-        let mut secrets = self.recipe.secrets.clone();
-        secrets.extend(
-            self.options
-                .secrets
-                .iter()
-                .filter(|name| !self.recipe.secrets.contains(name))
-                .cloned(),
-        );
-        secrets
+        let secrets = self.recipe.secrets.iter().chain(&self.options.secrets);
+        secrets.unique().cloned().collect()
     }
 }
 

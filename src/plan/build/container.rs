@@ -1,7 +1,5 @@
 //! The container, and the image that it is made from.
 
-use std::collections::BTreeMap;
-
 use super::error::PlanError;
 use super::{Builder, expression, join, render_map};
 use crate::host::assign::{AssignRequest, AssignedGpus, GpuFlags, assign};
@@ -9,6 +7,7 @@ use crate::plan::options::PullPolicy;
 use crate::plan::step::{Action, BuildStep, Condition};
 use retrial_container::first_process;
 use retrial_container::{ContainerSpec, Mount};
+use retrial_recipe::expression::Scope;
 use retrial_recipe::model::{Container, Entrypoint, Image, ModelSource, Recipe};
 
 /// The name of a built image: one for each resolved recipe.
@@ -92,42 +91,15 @@ impl Builder<'_> {
         let (flags, assigned) = self.gpus(asked)?;
         env.extend(flags.env);
         env.extend(self.hub_variables(&env)?);
-        let directory = self.origin.directory.as_deref().unwrap_or(".");
-        let mut mounts = Vec::new();
-        for request in &asked.mounts {
-            let source = expression("container.mounts", &request.source, &scope)?;
-            let target = expression("container.mounts", &request.target, &scope)?;
-            mounts.push(Mount {
-                source: absolute(directory, source),
-                target,
-                read_only: request.read_only,
-            });
-        }
-        for companion in &self.recipe.files {
-            mounts.push(Mount {
-                source: join(directory, &companion.source),
-                target: companion.target.clone(),
-                read_only: true,
-            });
-        }
-        for (name, model) in &self.recipe.models {
-            if let (ModelSource::Path(path), Some(mount)) = (&model.source, &model.mount) {
-                let place = format!("models.{name}");
-                let source = expression(&place, path, &scope)?;
-                mounts.push(Mount {
-                    source: absolute(directory, source),
-                    target: expression(&place, mount, &scope)?,
-                    read_only: model.writable.is_empty(),
-                });
-            }
-        }
+        let mut mounts = self.mounts(asked, &scope)?;
         mounts.extend(flags.mounts);
         let mut extra = asked.extra.clone();
         extra.runtime = flags.runtime.or(extra.runtime);
         let mut group_add = asked.group_add.clone();
         group_add.extend(flags.groups);
+        let workdir = asked.workdir.as_ref();
+        let workdir = workdir.map(|workdir| expression("container.workdir", workdir, &scope));
         let spec = ContainerSpec {
-            name: String::new(),
             image: image.to_owned(),
             entrypoint,
             command,
@@ -146,18 +118,47 @@ impl Builder<'_> {
             env,
             mounts,
             cache_mounts: render_map("container.cache_mounts", &asked.cache_mounts, &scope)?,
-            workdir: asked
-                .workdir
-                .as_ref()
-                .map(|workdir| expression("container.workdir", workdir, &scope))
-                .transpose()?,
+            workdir: workdir.transpose()?,
             user: asked.user.clone(),
             init: asked.init,
             extra,
-            labels: BTreeMap::new(),
-            control: None,
+            ..ContainerSpec::default()
         };
         Ok((spec, assigned))
+    }
+
+    /// What the recipe mounts: what its container names, its files, and models of this machine.
+    fn mounts(&self, asked: &Container, scope: &Scope) -> Result<Vec<Mount>, PlanError> {
+        let directory = self.origin.directory.as_deref().unwrap_or(".");
+        let mut mounts = Vec::new();
+        for request in &asked.mounts {
+            let source = expression("container.mounts", &request.source, scope)?;
+            let target = expression("container.mounts", &request.target, scope)?;
+            mounts.push(Mount {
+                source: absolute(directory, source),
+                target,
+                read_only: request.read_only,
+            });
+        }
+        for companion in &self.recipe.files {
+            mounts.push(Mount {
+                source: join(directory, &companion.source),
+                target: companion.target.clone(),
+                read_only: true,
+            });
+        }
+        for (name, model) in &self.recipe.models {
+            if let (ModelSource::Path(path), Some(mount)) = (&model.source, &model.mount) {
+                let place = format!("models.{name}");
+                let source = expression(&place, path, scope)?;
+                mounts.push(Mount {
+                    source: absolute(directory, source),
+                    target: expression(&place, mount, scope)?,
+                    read_only: model.writable.is_empty(),
+                });
+            }
+        }
+        Ok(mounts)
     }
 
     /// The GPUs' part of the container.

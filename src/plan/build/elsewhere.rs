@@ -3,8 +3,8 @@
 use super::error::PlanError;
 use super::{Origin, build};
 use crate::host::model::HostView;
+use crate::plan::lookup::own_containers;
 use crate::plan::options::PlanOptions;
-use crate::plan::service;
 use crate::plan::step::{Action, Plan};
 use retrial_recipe::model::Recipe;
 
@@ -47,7 +47,7 @@ pub fn on_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Plan, Pl
         let Action::StartService(started) = &mut step.action else {
             continue;
         };
-        let mut containers = service::own_containers(&here.steps);
+        let mut containers = own_containers(&here.steps);
         if let Some(own) = &mut started.own_container
             && let Some((_, container)) = containers.find(|(one, _)| one.service == started.service)
         {

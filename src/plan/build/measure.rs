@@ -2,38 +2,33 @@
 
 use std::collections::BTreeMap;
 
+use itertools::join;
+
 use super::error::PlanError;
 use super::{Builder, expression};
 use crate::plan::measurement::{MeasurementPlan, is_scenario};
 use crate::plan::step::{Action, Condition, Purpose};
 use retrial_recipe::expression::Scope;
-use retrial_recipe::model::{Measurement, MeasurementCommand, Mode, Placement, Template, Trials};
+use retrial_recipe::model::{
+    Measurement, MeasurementCommand, Mode, Placement, Recipe, Template, Trials,
+};
 
 impl Builder<'_> {
     pub(super) fn measure(&mut self) -> Result<(), PlanError> {
-        let recipe = self.recipe;
-        let every = recipe.scenarios.iter().flat_map(|(key, scenario)| {
-            scenario
-                .modes
-                .iter()
-                .map(move |(mode, measurement)| (key, scenario, *mode, measurement))
-        });
         self.known_scenarios()?;
-        let wanted: Vec<_> = every
-            .filter(|(key, scenario, mode, _)| self.wanted(key, scenario.loadgen.as_deref(), *mode))
-            .collect();
+        let wanted = written(self.recipe).filter(|one| self.wants(one));
+        let wanted: Vec<_> = wanted.collect();
         let mut shared = Shared::new();
-        for (index, (key, scenario, mode, from)) in wanted.iter().copied().enumerate() {
-            let loadgen = scenario.loadgen.as_deref();
-            let plan = self.measurement(key, loadgen, mode, from)?;
+        for (index, one) in wanted.iter().enumerate() {
+            let plan = self.measurement(one)?;
             let last = *plan.judged_trials().end();
             self.measurements.push(plan);
             for trial in 1..=last {
-                let one = OneTrial::of(self, from, trial);
-                self.trial(&one, &mut shared)?;
+                let trial = OneTrial::of(self, one.measurement, trial);
+                self.trial(&trial, &mut shared)?;
             }
             let later = wanted[index + 1..].iter();
-            self.stop_unneeded(later.map(|(_, _, _, from)| *from));
+            self.stop_unneeded(later.map(|one| one.measurement));
         }
         if self.measurements.is_empty() {
             return Err(self.nothing_to_measure());
@@ -43,28 +38,20 @@ impl Builder<'_> {
 
     /// One trial: the command, its check, and the fetching of its results.
     fn trial(&mut self, one: &OneTrial<'_>, shared: &mut Shared) -> Result<(), PlanError> {
-        let OneTrial {
-            from,
-            index,
-            trial,
-            stem,
-            place,
-            scope,
-            ..
-        } = one;
-        let (index, trial) = (*index, *trial);
+        let (from, index, trial) = (one.from, one.index, one.trial);
+        let (stem, place, scope) = (&one.stem, &one.place, &one.scope);
         let results = from.results.as_ref();
         let results = results
             .map(|path| expression(&format!("{place}.results"), path, scope))
             .transpose()?;
         let of = match &from.command {
             MeasurementCommand::Run(run) => {
-                let run = expression(&format!("{place}.run"), run, scope)?;
                 let purpose = Purpose::Measure {
                     measurements: vec![index],
                     trial,
                 };
-                let mut exec = self.exec(purpose, run, &from.options, scope)?;
+                let place = format!("{place}.run");
+                let mut exec = self.exec(purpose, &place, run, &from.options, scope)?;
                 exec.results.extend(results.clone());
                 self.measuring_step(one, &one.name(stem), exec, &from.needs, from.on)?
             }
@@ -72,20 +59,17 @@ impl Builder<'_> {
         };
         let mut fetching = of;
         if let Some(check) = &from.check {
-            let run = expression(&format!("{place}.check"), check, scope)?;
             let purpose = Purpose::Check {
                 measurement: index,
                 trial,
                 of,
             };
-            let mut exec = self.exec(purpose, run, &from.options, scope)?;
+            let place = format!("{place}.check");
+            let mut exec = self.exec(purpose, &place, check, &from.options, scope)?;
             if let Some(timeout) = from.check_timeout {
                 exec.timeout_s = timeout.as_secs().max(1);
             }
-            let name = one.name(&format!("{stem}-check"));
-            let number = self.step_when(&name, Some("main"), one.when.clone(), Action::Exec(exec));
-            self.place(number, Placement::Head);
-            fetching = number;
+            fetching = self.step_of_the_head(one, "check", Action::Exec(exec));
         }
         let name = self.measurements[index].stem();
         self.fetches(fetching, name, from.download.as_ref());
@@ -97,11 +81,16 @@ impl Builder<'_> {
                 path,
                 max_bytes: from.max_results,
             };
-            let name = one.name(&format!("{stem}-collect"));
-            let number = self.step_when(&name, Some("main"), one.when.clone(), action);
-            self.place(number, Placement::Head);
+            self.step_of_the_head(one, "collect", action);
         }
         Ok(())
+    }
+
+    /// Adds what the first machine does with the results of a trial.
+    fn step_of_the_head(&mut self, one: &OneTrial<'_>, what: &str, action: Action) -> u32 {
+        let name = one.name(&format!("{}-{what}", one.stem));
+        let when = one.when.clone();
+        self.step_on(Placement::Head, &name, Some("main"), when, action)
     }
 
     /// The step of a shared command: made by the first measurement that names it, once a trial.
@@ -135,23 +124,23 @@ impl Builder<'_> {
         };
         let mut scope = self.scope();
         scope.trial = Some(one.trial);
-        let run = expression(&format!("commands.{name}.run"), &command.run, &scope)?;
         let purpose = Purpose::Measure {
             measurements: Vec::new(),
             trial: one.trial,
         };
-        let exec = self.exec(purpose, run, &command.options, &scope)?;
+        let place = format!("commands.{name}.run");
+        let exec = self.exec(purpose, &place, &command.run, &command.options, &scope)?;
         let name = one.name(&format!("command-{name}"));
         self.measuring_step(one, &name, exec, &command.needs, command.on)
     }
 
-    fn measurement(
-        &self,
-        key: &str,
-        loadgen: Option<&str>,
-        mode: Mode,
-        from: &Measurement,
-    ) -> Result<MeasurementPlan, PlanError> {
+    fn measurement(&self, written: &Written<'_>) -> Result<MeasurementPlan, PlanError> {
+        let Written {
+            key,
+            loadgen,
+            mode,
+            measurement: from,
+        } = *written;
         let scope = self.scope();
         let mut figures = from.figures.clone();
         for (name, figure) in &mut figures {
@@ -192,30 +181,20 @@ impl Builder<'_> {
 
     /// The modes in which something is measured.
     pub(super) fn modes(&self) -> Vec<Mode> {
-        let scenarios = self.recipe.scenarios.iter();
-        let every = scenarios.flat_map(|(key, scenario)| {
-            let modes = scenario.modes.iter();
-            modes.map(move |(mode, _)| (key, scenario.loadgen.as_deref(), *mode))
-        });
-        let wanted = every.filter(|(key, loadgen, mode)| self.wanted(key, *loadgen, *mode));
-        wanted.map(|(_, _, mode)| mode).collect()
+        let wanted = written(self.recipe).filter(|one| self.wants(one));
+        wanted.map(|one| one.mode).collect()
     }
 
-    fn wanted(&self, key: &str, loadgen: Option<&str>, mode: Mode) -> bool {
-        let scenario = self.options.scenarios.is_empty()
-            || self
-                .options
-                .scenarios
-                .iter()
-                .any(|wanted| is_scenario(wanted, key, loadgen));
-        scenario && (self.options.modes.is_empty() || self.options.modes.contains(&mode))
+    fn wants(&self, one: &Written<'_>) -> bool {
+        let (scenarios, modes) = (&self.options.scenarios, &self.options.modes);
+        let mut named = scenarios.iter();
+        (scenarios.is_empty() || named.any(|name| is_scenario(name, one.key, one.loadgen)))
+            && (modes.is_empty() || modes.contains(&one.mode))
     }
 
     /// Whether the options leave out some of the recipe's measurements.
     pub(super) fn is_partial(&self) -> bool {
-        let scenarios = self.recipe.scenarios.iter();
-        let all: usize = scenarios.map(|(_, scenario)| scenario.modes.len()).sum();
-        self.measurements.len() < all
+        self.measurements.len() < written(self.recipe).count()
     }
 
     /// A scenario that is asked for and misspelt would be left out in silence.
@@ -229,44 +208,46 @@ impl Builder<'_> {
         unknown.map_or(Ok(()), |name| {
             Err(PlanError::NoSuchScenario {
                 name: name.clone(),
-                has: scenarios
-                    .iter()
-                    .map(|(key, _)| key.as_str())
-                    .collect::<Vec<_>>()
-                    .join(", "),
+                has: join(scenarios.iter().map(|(key, _)| key), ", "),
             })
         })
     }
 
     fn nothing_to_measure(&self) -> PlanError {
-        let mut asked: Vec<String> = self
-            .options
-            .scenarios
-            .iter()
-            .map(|name| format!("--scenario {name}"))
-            .collect();
-        asked.extend(
-            self.options
-                .modes
-                .iter()
-                .map(|mode| format!("--mode {mode}")),
-        );
-        let has: Vec<String> = self
-            .recipe
-            .scenarios
-            .iter()
-            .flat_map(|(key, scenario)| {
-                scenario
-                    .modes
-                    .iter()
-                    .map(move |(mode, _)| format!("{key} {mode}"))
-            })
-            .collect();
+        let scenarios = self.options.scenarios.iter();
+        let scenarios = scenarios.map(|name| format!("--scenario {name}"));
+        let modes = self.options.modes.iter();
+        let modes = modes.map(|mode| format!("--mode {mode}"));
+        let has = written(self.recipe).map(|one| format!("{} {}", one.key, one.mode));
         PlanError::NothingToMeasure {
-            asked: asked.join(" "),
-            has: has.join(", "),
+            asked: join(scenarios.chain(modes), " "),
+            has: join(has, ", "),
         }
     }
+}
+
+/// A measurement as the recipe has it.
+#[derive(Clone, Copy)]
+struct Written<'a> {
+    /// The scenario's key.
+    key: &'a str,
+    /// `LoadGen`'s name of the scenario, if it has one.
+    loadgen: Option<&'a str>,
+    mode: Mode,
+    measurement: &'a Measurement,
+}
+
+/// All measurements of a recipe.
+fn written(recipe: &Recipe) -> impl Iterator<Item = Written<'_>> {
+    recipe.scenarios.iter().flat_map(|(key, scenario)| {
+        let modes = scenario.modes.iter();
+        modes.map(move |(mode, measurement)| Written {
+            key,
+            loadgen: scenario.loadgen.as_deref(),
+            mode: *mode,
+            measurement,
+        })
+    })
 }
 
 /// A file's path in the container, as one below the results that are fetched.

@@ -12,13 +12,15 @@ mod skip;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use itertools::Itertools as _;
+
 use super::commit::commit_later;
 use super::deviation;
-use super::download::{self, PlannedDownload};
+use super::download::PlannedDownload;
+use super::lookup::own_containers;
 use super::measurement::MeasurementPlan;
 use super::options::PlanOptions;
 use super::privilege;
-use super::service;
 use super::sku;
 use super::step::{Action, Condition, Plan, Step};
 use crate::host::assign::AssignedGpus;
@@ -60,6 +62,8 @@ pub fn build(
         removed_privileges = privilege::remove_all(&mut recipe);
     }
     let recipe = &recipe;
+    let by_hand = recipe.host_notes.iter();
+    let by_hand = by_hand.map(|note| format!("to do by hand: {}", note.trim_end()));
     let mut builder = Builder {
         recipe,
         origin,
@@ -71,11 +75,7 @@ pub fn build(
         assigned_gpus: None,
         main_image: String::new(),
         running: BTreeMap::new(),
-        notes: recipe
-            .host_notes
-            .iter()
-            .map(|note| format!("to do by hand: {}", note.trim_end()))
-            .collect(),
+        notes: by_hand.collect(),
     };
     check_secrets(recipe, options)?;
     builder.images_built_on_the_host()?;
@@ -84,8 +84,7 @@ pub fn build(
     pinned &= builder.images_of_services(&image);
     let container = builder.container(&image)?;
     builder.add_steps(&container)?;
-    let services = service::own_containers(&builder.steps);
-    let services = services.map(|(_, container)| container);
+    let services = own_containers(&builder.steps).map(|(_, container)| container);
     let sources = mounted(std::iter::once(&container).chain(services), host);
     let assigned = builder.assigned_gpus.as_ref();
     let unmet = unmet(&recipe.requires, host, assigned, !options.gpus.is_empty());
@@ -120,7 +119,7 @@ pub fn build(
         judge: recipe.judge.clone(),
         secrets: builder.secrets(),
         measurements: builder.measurements,
-        downloads: download::complete(builder.downloads, &builder.steps),
+        downloads: complete(builder.downloads, &builder.steps),
         steps: builder.steps,
         notes: builder.notes,
         same_sku,
@@ -138,14 +137,10 @@ fn mounted<'a>(
     containers: impl Iterator<Item = &'a ContainerSpec>,
     host: &HostView,
 ) -> Vec<String> {
-    let mut sources: Vec<String> = containers
-        .flat_map(|container| &container.mounts)
-        .filter(|mount| !mount.read_only || !host.gpu_support.has_file(&mount.source))
-        .map(|mount| mount.source.clone())
-        .collect();
-    let mut seen = BTreeSet::new();
-    sources.retain(|source| seen.insert(source.clone()));
-    sources
+    let mounts = containers.flat_map(|container| &container.mounts);
+    let asked =
+        mounts.filter(|mount| !mount.read_only || !host.gpu_support.has_file(&mount.source));
+    asked.map(|mount| mount.source.clone()).unique().collect()
 }
 
 /// Refuses secrets that the command line does not allow.
@@ -155,6 +150,19 @@ fn check_secrets(recipe: &Recipe, options: &PlanOptions) -> Result<(), PlanError
     refused.map_or(Ok(()), |name| {
         Err(PlanError::SecretNotAllowed { name: name.clone() })
     })
+}
+
+/// Leaves out those of steps that are skipped, and finds those that come after a measurement.
+fn complete(mut downloads: Vec<PlannedDownload>, steps: &[Step]) -> Vec<PlannedDownload> {
+    let mut measuring = steps.iter().filter(|step| step.measures());
+    let measured = measuring.find(|step| !step.is_skipped());
+    let skipped = steps.iter().filter(|step| step.is_skipped());
+    let skipped: BTreeSet<u32> = skipped.map(|step| step.number).collect();
+    downloads.retain(|one| !skipped.contains(&one.step));
+    for one in &mut downloads {
+        one.late = measured.is_some_and(|measured| one.step > measured.number);
+    }
+    downloads
 }
 
 struct Builder<'a> {
@@ -183,8 +191,8 @@ impl Builder<'_> {
         self.models_in_the_container()?;
         self.in_the_container()?;
         self.measure()?;
-        let judge = self.step("judge", None, Action::Judge);
-        self.place(judge, Placement::Head);
+        let (head, always) = (Placement::Head, Condition::Always);
+        self.step_on(head, "judge", None, always, Action::Judge);
         let keep = Condition::Unless {
             keep: self.options.keep,
         };
@@ -204,11 +212,23 @@ impl Builder<'_> {
         when: Condition,
         action: Action,
     ) -> u32 {
+        self.step_on(Placement::All, name, container, when, action)
+    }
+
+    /// Adds a step. Of several machines, those do it.
+    fn step_on(
+        &mut self,
+        on: Placement,
+        name: &str,
+        container: Option<&str>,
+        when: Condition,
+        action: Action,
+    ) -> u32 {
         let number = u32::try_from(self.steps.len()).unwrap_or(u32::MAX - 1) + 1;
         self.steps.push(Step {
             number,
             name: name.to_owned(),
-            on: self.recipe.nodes.map(|_| Placement::All),
+            on: self.recipe.nodes.map(|_| on),
             container: container.map(str::to_owned),
             when,
             action,
@@ -227,14 +247,6 @@ impl Builder<'_> {
                 late: false,
                 download,
             }));
-    }
-
-    /// Says which machines do a step, where there are several.
-    fn place(&mut self, number: u32, on: Placement) {
-        let steps = self.steps.iter_mut();
-        for step in steps.filter(|step| step.number == number) {
-            step.on = step.on.map(|_| on);
-        }
     }
 
     fn scope(&self) -> Scope {

@@ -106,13 +106,9 @@ impl Builder<'_> {
     pub(super) fn models_in_the_container(&mut self) -> Result<(), PlanError> {
         for (name, model) in &self.recipe.models {
             if let ModelSource::Run(run) = &model.source {
-                let run = expression(&format!("models.{name}.source.run"), run, &self.scope())?;
-                let exec = self.exec(
-                    Purpose::Prepare,
-                    run,
-                    &CommandOptions::default(),
-                    &self.scope(),
-                )?;
+                let (place, scope) = (format!("models.{name}.source.run"), self.scope());
+                let options = CommandOptions::default();
+                let exec = self.exec(Purpose::Prepare, &place, run, &options, &scope)?;
                 let step = format!("model-{name}");
                 let number = self.step(&step, Some("main"), Action::Exec(exec));
                 self.fetches(number, step, model.download.as_ref());

@@ -67,8 +67,8 @@ impl<'a> Builder<'a> {
             exec.needs.push(start);
         }
         let starts = exec.needs.clone();
-        let number = self.step_when(name, Some("main"), one.when.clone(), Action::Exec(exec));
-        self.place(number, on);
+        let action = Action::Exec(exec);
+        let number = self.step_on(on, name, Some("main"), one.when.clone(), action);
         for ((service, written), start) in needed.iter().zip(starts).rev() {
             if written.scope == ServiceScope::Trial {
                 let name = one.name(&format!("{}-stop-{service}", one.stem));
@@ -116,8 +116,8 @@ impl<'a> Builder<'a> {
     ) -> Result<u32, PlanError> {
         let scope = self.scope();
         let place = |key: &str| format!("services.{name}.{key}");
-        let run = expression(&place("run"), &service.run, &scope)?;
-        let mut command = self.exec(Purpose::Prepare, run, &service.options, &scope)?;
+        let (run, options) = (&service.run, &service.options);
+        let mut command = self.exec(Purpose::Prepare, &place("run"), run, options, &scope)?;
         command.timeout_s = service.ready.timeout.as_secs().max(1);
         command.failure = FailureSigns::of(self.recipe, &service.options);
         let mut ready = service.ready.when.clone();
@@ -130,34 +130,25 @@ impl<'a> Builder<'a> {
             let shell = service.options.shell.as_ref().or(own.flags.shell.as_ref());
             command.shell = shell.cloned();
         }
-        let start = ServiceStep {
+        let container = container_name(name, service);
+        let action = Action::StartService(Box::new(ServiceStep {
             service: name.to_owned(),
             command,
             ready,
             stop: stop_policy(service),
             own_container,
-        };
-        let container = if start.own_container.is_some() {
-            name
-        } else {
-            "main"
-        };
-        let action = Action::StartService(Box::new(start));
-        let number = self.step_when(step, Some(container), when.clone(), action);
-        self.place(number, service.on);
-        Ok(number)
+        }));
+        Ok(self.step_on(service.on, step, Some(container), when.clone(), action))
     }
 
     fn stop(&mut self, step: &str, when: &Condition, of: u32, name: &str, service: &Service) {
-        let own = service.own_container.as_ref();
-        let container = own.map_or("main", |_| name);
+        let container = container_name(name, service);
         let action = Action::StopService(StopStep {
             service: name.to_owned(),
             of,
             stop: stop_policy(service),
         });
-        let number = self.step_when(step, Some(container), when.clone(), action);
-        self.place(number, service.on);
+        self.step_on(service.on, step, Some(container), when.clone(), action);
     }
 
     /// The service's own container. Its network is added by whoever creates it, but for the host's.
@@ -172,6 +163,12 @@ impl<'a> Builder<'a> {
         spec.network = network.filter(|network| network == "host");
         Ok(Some(spec))
     }
+}
+
+/// The name of the container in which a service runs.
+fn container_name<'a>(name: &'a str, service: &Service) -> &'a str {
+    let own = service.own_container.as_ref();
+    own.map_or("main", |_| name)
 }
 
 fn stop_policy(service: &Service) -> StopPolicy {

@@ -103,8 +103,8 @@ impl<'a> Builder<'a> {
 
     fn setup(&self, name: &str, setup: &Setup) -> Result<ExecStep, PlanError> {
         let scope = self.scope();
-        let run = expression(name, &setup.run, &scope)?;
-        let mut command = self.exec(Purpose::Prepare, run, &setup.options, &scope)?;
+        let (run, options) = (&setup.run, &setup.options);
+        let mut command = self.exec(Purpose::Prepare, name, run, options, &scope)?;
         if setup.on == Place::Host {
             // The container's shell is the image's.
             command.shell.clone_from(&setup.options.shell);

@@ -4,15 +4,13 @@ use std::fmt::Write as _;
 
 use super::{docker_exec, docker_run, quote, word};
 use crate::plan::cached::{CachedDirectory, PopulateStep, SEED, STAGE};
-use crate::plan::service::own_containers;
 use crate::plan::step::{ExecStep, Plan, Step};
 use retrial_container::ContainerSpec;
 use retrial_recipe::model::Place;
 
 /// Where directories are kept; nothing for a plan without.
 pub(super) fn header(plan: &Plan) -> String {
-    let services = own_containers(&plan.steps).map(|(_, own)| own);
-    let mut containers = std::iter::once(&plan.container).chain(services);
+    let mut containers = plan.containers();
     let mounts = containers.any(|container| !container.cache_mounts.is_empty());
     if !mounts && plan.cached_directories().next().is_none() {
         return String::new();

@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use itertools::join;
+
 use super::quote;
 use crate::plan::step::{Action, Plan, RECIPE_DIRECTORY};
 
@@ -28,7 +30,7 @@ pub(super) fn word(text: &str) -> String {
         "" => String::new(),
         part => quote(part),
     });
-    parts.collect::<Vec<_>>().join("\"$recipe\"")
+    join(parts, "\"$recipe\"")
 }
 
 /// Has the plan take the recipe's files from the directory that the script makes. Returns those that it

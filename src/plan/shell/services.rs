@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use itertools::join;
+
 use super::{docker_run, exec_options, mounts, quote, shell_words};
 use crate::plan::service::{ASK_HTTP, ASK_PORT, ServiceStep, StopPolicy, StopStep};
 use crate::plan::step::{Action, Plan, Step};
@@ -73,11 +75,10 @@ pub(super) fn header(plan: &Plan, name: &str) -> String {
             Some(_) => format!("docker rm -f {name}-{} >/dev/null 2>&1", service.service),
             None => end_line(name, &service.service, service.stop),
         });
-    let ends: Vec<String> = ends.collect();
     let _ = writeln!(
         out,
         "trap {} EXIT\ntrap 'exit 130' INT\ntrap 'exit 143' TERM",
-        quote(&ends.join("; "))
+        quote(&join(ends, "; "))
     );
     out
 }

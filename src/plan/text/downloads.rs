@@ -12,7 +12,7 @@ pub fn lines(plan: &Plan, hub: &HubHere) -> Vec<String> {
     // Scenarios often fetch the same: it is told once.
     let mut told: Vec<(Vec<&str>, Vec<String>)> = Vec::new();
     for one in &plan.downloads {
-        let step = plan.steps.iter().find(|step| step.number == one.step);
+        let step = plan.step(one.step);
         let about = step.map(|step| about(plan, one, step, hub));
         let about = about.unwrap_or_default();
         match told.last_mut() {

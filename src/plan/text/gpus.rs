@@ -1,5 +1,7 @@
 //! The GPUs that a container gets, as a person reads them.
 
+use itertools::{Itertools as _, join};
+
 use crate::host::assign::{AssignedGpu, AssignedGpus, cards};
 
 /// More than these are told by their number.
@@ -40,22 +42,16 @@ fn alone(given: &AssignedGpu) -> String {
 
 /// `64 partitions of 8 x MI300X (CPX): 0-63`
 fn together(gpus: &[AssignedGpu]) -> String {
-    let mut models: Vec<&str> = gpus.iter().map(|one| one.gpu.model.as_str()).collect();
-    models.dedup();
-    let mut partitions: Vec<&str> = gpus
-        .iter()
-        .filter_map(|one| Some(one.gpu.partition.as_ref()?.compute.as_str()))
-        .collect();
-    partitions.dedup();
-    let count = cards(gpus.iter().map(|one| &one.gpu));
-    let what = format!("{count} x {}", models.join(", "));
+    let gpus_only = gpus.iter().map(|one| &one.gpu);
+    let models = gpus_only.clone().map(|gpu| &gpu.model).dedup();
+    let count = cards(gpus_only.clone());
+    let what = format!("{count} x {}", join(models, ", "));
     let indices = ranges(gpus);
     if count < gpus.len() {
-        return format!(
-            "{} partitions of {what} ({}): {indices}",
-            gpus.len(),
-            partitions.join(", ")
-        );
+        let partitions = gpus_only.filter_map(|gpu| Some(&gpu.partition.as_ref()?.compute));
+        let partitions = partitions.dedup().join(", ");
+        let parts = gpus.len();
+        return format!("{parts} partitions of {what} ({partitions}): {indices}");
     }
     format!("{what}: {indices}")
 }
@@ -68,15 +64,9 @@ fn ranges(gpus: &[AssignedGpu]) -> String {
             _ => ranges.push((index, index)),
         }
     }
-    let texts: Vec<String> = ranges
-        .iter()
-        .map(|(first, last)| {
-            if first == last {
-                first.to_string()
-            } else {
-                format!("{first}-{last}")
-            }
-        })
-        .collect();
-    texts.join(", ")
+    let texts = ranges.iter().map(|(first, last)| match last - first {
+        0 => first.to_string(),
+        _ => format!("{first}-{last}"),
+    });
+    join(texts, ", ")
 }

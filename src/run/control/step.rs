@@ -60,26 +60,22 @@ impl StepControl {
     }
 
     /// The directory on this machine.
-    #[must_use]
     pub fn path(&self) -> PathBuf {
         self.control.join("steps").join(&self.name)
     }
 
     /// Whether the step was prepared before.
-    #[must_use]
     pub fn exists(&self) -> bool {
         self.directory().is_ok()
     }
 
     /// Whether the container's side has begun.
-    #[must_use]
     pub fn started(&self) -> bool {
         self.directory()
             .is_ok_and(|directory| directory.has("started"))
     }
 
     /// The directory's name, also as the container sees it.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -140,7 +136,6 @@ impl StepControl {
     }
 
     /// How the step ended, once it has.
-    #[must_use]
     pub fn exit(&self) -> Option<StepExit> {
         let text = self.read("exit")?;
         let mut words = text.split_whitespace();
@@ -180,7 +175,6 @@ impl StepControl {
     }
 
     /// Processes that were killed for memory before and after the step, as far as is known.
-    #[must_use]
     pub fn oom(&self) -> (Option<u64>, Option<u64>) {
         let text = self.read("oom").unwrap_or_default();
         let mut counts = text.split_whitespace().map(|word| word.parse::<u64>().ok());
@@ -188,7 +182,6 @@ impl StepControl {
     }
 
     /// Result directories that the step made.
-    #[must_use]
     pub fn found(&self) -> Vec<Found> {
         let (text, lengths) = (self.read("found"), self.read("lengths"));
         let (text, lengths) = (text.unwrap_or_default(), lengths.unwrap_or_default());

@@ -6,9 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::finding::Finding;
 use crate::plan::failure::FailureSigns;
-use crate::plan::step::Step;
-use crate::run::session::Session;
-use crate::run::target::Target;
+use crate::run::target::StepCommand;
 
 /// Between two looks.
 const INTERVAL: Duration = Duration::from_secs(5);
@@ -34,22 +32,18 @@ impl Children {
 
     /// Asks where the command runs, now and then. A child that is dead or missing for longer than the limit
     /// is a failure. What is seen of a service before it is ready counts while something is measured.
-    pub async fn probe(
-        &mut self,
-        session: &Session,
-        step: &Step,
-        target: &Target,
-    ) -> Option<Finding> {
+    pub async fn probe(&mut self, command: &StepCommand<'_>) -> Option<Finding> {
         let limits = [self.dead, self.missing].into_iter().flatten();
         let interval = limits.fold(INTERVAL, Duration::min);
         if self.asked.is_some_and(|asked| asked.elapsed() < interval) {
             return None;
         }
-        let output = target.script(session, step, "children", &[]).await?;
+        let output = command.script("children", &[]).await?;
         let now = Instant::now();
         self.asked = Some(now);
+        let session = &command.session;
         let mut children = session.children();
-        let seen = children.entry(step.number).or_default();
+        let seen = children.entry(session.step.number).or_default();
         let look = seen.look(&session.redacted(&output), now);
         let dead = self.dead.and_then(|limit| seen.dead_for(&look, limit, now));
         dead.or_else(|| seen.missing_for(&look, self.missing?, now))

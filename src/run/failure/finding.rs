@@ -120,7 +120,6 @@ impl fmt::Display for DeadChild {
 
 impl Finding {
     /// The end of the command that it is a sign of; `exit_code` if it has ended by itself.
-    #[must_use]
     pub fn end(&self, exit_code: Option<i64>) -> StepEnd {
         let (fault, advice) = match self {
             Self::Line { number, .. } => (
@@ -139,13 +138,7 @@ impl Finding {
                 "read its output, and the kernel's log (`dmesg`) for what ended the process".to_owned(),
             ),
         };
-        StepEnd::Failed {
-            fault,
-            because: self.to_string(),
-            exit_code,
-            last_lines: Vec::new(),
-            advice,
-        }
+        StepEnd::failed(fault, self.to_string(), advice).with_exit_code(exit_code)
     }
 }
 

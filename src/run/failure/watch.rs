@@ -9,10 +9,8 @@ use jiff::Timestamp;
 use super::children::Children;
 use super::finding::Finding;
 use super::lines::LineSearch;
-use crate::plan::step::{ExecStep, Step};
 use crate::run::output::open_output;
-use crate::run::session::Session;
-use crate::run::target::Target;
+use crate::run::target::StepCommand;
 use crate::store::journal::{StepEnd, StepFault};
 
 /// Bytes read at once.
@@ -23,10 +21,7 @@ const BLOCKS: usize = 16;
 const SETTLE: Duration = Duration::from_secs(2);
 
 /// The watch of one command.
-pub struct FailureWatch<'a> {
-    session: &'a Session,
-    step: &'a Step,
-    target: Target,
+pub struct FailureWatch {
     output: Option<Reader>,
     children: Option<Children>,
     /// The first sign, and when it was found.
@@ -43,24 +38,19 @@ struct Reader {
     old: u64,
 }
 
-impl<'a> FailureWatch<'a> {
+impl FailureWatch {
     /// Of a command that was started. What it has printed before counts.
     ///
     /// # Errors
     /// If a pattern is no regular expression.
-    pub fn new(
-        session: &'a Session,
-        step: &'a Step,
-        command: &ExecStep,
-        target: &Target,
-    ) -> Result<Self, StepEnd> {
-        let signs = &command.failure;
+    pub fn new(command: &StepCommand<'_>) -> Result<Self, StepEnd> {
+        let signs = &command.exec.failure;
         let search = LineSearch::new(signs, Instant::now()).map_err(|error| {
             StepEnd::failed(StepFault::Request, error.to_string(), "correct `fail_on`")
         })?;
         let has_patterns = !signs.output.is_empty() || signs.progress.is_some();
         let output = has_patterns.then(|| {
-            let file = open_output(&session.local, step).ok();
+            let file = open_output(&command.session).ok();
             let status = file.as_ref().and_then(|file| file.metadata().ok());
             Reader {
                 file,
@@ -71,9 +61,6 @@ impl<'a> FailureWatch<'a> {
             }
         });
         Ok(Self {
-            session,
-            step,
-            target: target.clone(),
             output,
             children: Children::of(signs),
             found: None,
@@ -81,14 +68,14 @@ impl<'a> FailureWatch<'a> {
     }
 
     /// Looks at what was printed since the last time.
-    pub fn look(&mut self) -> Result<(), StepEnd> {
+    pub fn look(&mut self, command: &StepCommand<'_>) -> Result<(), StepEnd> {
         if let Some((finding, since)) = &self.found {
             if since.elapsed() < SETTLE {
                 return Ok(());
             }
             return Err(finding.end(None));
         }
-        let age = self.age();
+        let age = age(command);
         let Some(output) = &mut self.output else {
             return Ok(());
         };
@@ -96,7 +83,7 @@ impl<'a> FailureWatch<'a> {
             let (count, finding) = output.block(age);
             if count == 0 || finding.is_some() {
                 let rest = || output.search.rest(Some(age), Instant::now(), false);
-                self.found = finding.or_else(rest).map(|found| self.noted(found));
+                self.found = finding.or_else(rest).map(|found| noted(command, found));
                 break;
             }
         }
@@ -109,25 +96,29 @@ impl<'a> FailureWatch<'a> {
     }
 
     /// Looks at its child processes, now and then.
-    pub async fn probe(&mut self) -> Result<(), StepEnd> {
+    pub async fn probe(&mut self, command: &StepCommand<'_>) -> Result<(), StepEnd> {
         let Some(children) = &mut self.children else {
             return Ok(());
         };
-        let finding = children.probe(self.session, self.step, &self.target).await;
+        let finding = children.probe(command).await;
         finding.map_or(Ok(()), |finding| Err(finding.end(None)))
     }
 
     /// Looks at all that was printed, to its last line: the command has ended, or what needs it has.
-    pub async fn finish(&mut self, exit_code: Option<i64>) -> Result<(), StepEnd> {
-        let age = self.age();
+    pub async fn finish(
+        &mut self,
+        command: &StepCommand<'_>,
+        exit_code: Option<i64>,
+    ) -> Result<(), StepEnd> {
+        let age = age(command);
         while let Some(output) = self.output.as_mut().filter(|_| self.found.is_none()) {
             let (count, finding) = output.block(age);
             let finding = match (finding, count) {
                 (None, 0) => output.search.rest(Some(age), Instant::now(), true),
                 (finding, _) => finding,
             };
-            self.found = finding.map(|found| self.noted(found));
-            if count == 0 || self.session.stop.is_cancelled() {
+            self.found = finding.map(|found| noted(command, found));
+            if count == 0 || command.session.stop.is_cancelled() {
                 break;
             }
             tokio::task::yield_now().await;
@@ -135,20 +126,20 @@ impl<'a> FailureWatch<'a> {
         let found = self.found.as_ref();
         found.map_or(Ok(()), |(finding, _)| Err(finding.end(exit_code)))
     }
+}
 
-    fn age(&self) -> Duration {
-        let began = self.session.state().began.get(&self.step.number).copied();
-        let age = began.map(|began| Timestamp::now().duration_since(began));
-        age.and_then(|age| Duration::try_from(age).ok())
-            .unwrap_or_default()
-    }
+fn age(command: &StepCommand<'_>) -> Duration {
+    let age = |began| Timestamp::now().duration_since(began);
+    let age = command.session.began().map(age);
+    age.and_then(|age| Duration::try_from(age).ok())
+        .unwrap_or_default()
+}
 
-    fn noted(&self, mut finding: Finding) -> (Finding, Instant) {
-        if let Finding::Line { line, .. } = &mut finding {
-            *line = self.session.redacted(line);
-        }
-        (finding, Instant::now())
+fn noted(command: &StepCommand<'_>, mut finding: Finding) -> (Finding, Instant) {
+    if let Finding::Line { line, .. } = &mut finding {
+        *line = command.session.redacted(line);
     }
+    (finding, Instant::now())
 }
 
 impl Reader {

@@ -12,6 +12,7 @@ use crate::run::control::GRACE_S;
 use crate::run::error::RunError;
 use crate::run::execute::Run;
 use crate::run::session::Session;
+use crate::run::step_session::StepSession;
 use crate::run::watched::watched;
 use crate::run::{container, installed};
 use crate::store::journal::StepEnd;
@@ -23,39 +24,20 @@ const PROBE: Duration = Duration::from_secs(2);
 /// Between two extensions of the containers' deadline.
 const RENEWAL: Duration = Duration::from_secs(GRACE_S / 3);
 
-/// Orders as they arrive. Those that end something are obeyed at once.
-pub struct Orders {
-    incoming: UnboundedReceiver<Order>,
-}
-
-impl Orders {
-    /// Reads orders until the head is gone.
-    pub fn read(input: impl AsyncRead + Unpin + Send + 'static) -> Self {
-        let (outgoing, incoming) = unbounded_channel();
-        tokio::spawn(async move {
-            let mut lines = BufReader::new(input).lines();
-            while let Ok(Some(line)) = lines.next_line().await {
-                if let Ok(order) = serde_json::from_str(&line)
-                    && outgoing.send(order).is_err()
-                {
-                    return;
-                }
+/// Reads orders as they arrive, until the head is gone. Those that end something are obeyed at once.
+pub fn read_orders(input: impl AsyncRead + Unpin + Send + 'static) -> UnboundedReceiver<Order> {
+    let (outgoing, incoming) = unbounded_channel();
+    tokio::spawn(async move {
+        let mut lines = BufReader::new(input).lines();
+        while let Ok(Some(line)) = lines.next_line().await {
+            if let Ok(order) = serde_json::from_str(&line)
+                && outgoing.send(order).is_err()
+            {
+                return;
             }
-        });
-        Self { incoming }
-    }
-
-    /// The next one; none if the head is gone.
-    pub async fn next(&mut self) -> Option<Order> {
-        self.incoming.recv().await
-    }
-}
-
-/// What is done in the order in which it was told.
-enum Task {
-    Execute(u32),
-    Watch(u32),
-    Unwatch(u32),
+        }
+    });
+    incoming
 }
 
 /// The process on a machine that is not the head.
@@ -67,7 +49,6 @@ pub struct Agent<'a> {
 
 impl<'a> Agent<'a> {
     /// One that replies over a channel.
-    #[must_use]
     pub fn new(
         session: &'a Session,
         replies: UnboundedSender<Reply>,
@@ -84,19 +65,16 @@ impl<'a> Agent<'a> {
     ///
     /// # Errors
     /// If the run's own files cannot be written, or the engine does not answer.
-    pub async fn serve(&self, mut orders: Orders) -> Result<(), RunError> {
+    pub async fn serve(&self, mut orders: UnboundedReceiver<Order>) -> Result<(), RunError> {
         let session = self.session;
         let (mut run, containers_live) = Run::open(session).await?;
         self.reply(Reply::Ready { containers_live });
-        let (forward, mut tasks) = unbounded_channel();
+        let (forward, mut in_turn) = unbounded_channel();
         let (session_of_orders, on_disconnect) = (session, self.on_disconnect);
         let sort = async move {
             let mut keep = None;
-            while let Some(order) = orders.next().await {
+            while let Some(order) = orders.recv().await {
                 match order {
-                    Order::Execute { step } => drop(forward.send(Task::Execute(step))),
-                    Order::Watch { step } => drop(forward.send(Task::Watch(step))),
-                    Order::Unwatch { step } => drop(forward.send(Task::Unwatch(step))),
                     Order::Fail { step, end } => {
                         session_of_orders.failures.add(step, end);
                     }
@@ -105,7 +83,8 @@ impl<'a> Agent<'a> {
                         keep = Some(kept);
                         break;
                     }
-                    Order::Clock | Order::Begin(_) => {}
+                    // The others are executed one after the other.
+                    order => drop(forward.send(order)),
                 }
             }
             if keep.is_none() && on_disconnect == OnDisconnect::Teardown {
@@ -115,7 +94,7 @@ impl<'a> Agent<'a> {
         };
         tokio::pin!(sort);
         let work = async {
-            while let Some(step) = self.next_step(&mut run, &mut tasks).await? {
+            while let Some(step) = self.next_step(&mut run, &mut in_turn).await? {
                 self.execute(&mut run, step).await?;
             }
             Ok::<(), RunError>(())
@@ -142,7 +121,7 @@ impl<'a> Agent<'a> {
     async fn next_step(
         &self,
         run: &mut Run<'_>,
-        tasks: &mut UnboundedReceiver<Task>,
+        orders: &mut UnboundedReceiver<Order>,
     ) -> Result<Option<u32>, RunError> {
         let session = self.session;
         let starts: Vec<u32> = session.state().services.keys().copied().collect();
@@ -152,11 +131,12 @@ impl<'a> Agent<'a> {
         loop {
             tokio::select! {
                 biased;
-                task = tasks.recv() => match task {
+                order = orders.recv() => match order {
                     None => return Ok(None),
-                    Some(Task::Execute(step)) => return Ok(Some(step)),
-                    Some(Task::Watch(step)) => self.watch(run, step).await,
-                    Some(Task::Unwatch(step)) => self.unwatch(run, step).await,
+                    Some(Order::Execute { step }) => return Ok(Some(step)),
+                    Some(Order::Watch { step }) => self.watch(run, step).await,
+                    Some(Order::Unwatch { step }) => self.unwatch(run, step).await,
+                    Some(_) => {}
                 },
                 () = sleep(LOOK) => {}
             }
@@ -168,8 +148,8 @@ impl<'a> Agent<'a> {
                     found = service.probe().await;
                 }
                 if let Err(end) = found {
-                    failed.push(service.start());
                     let step = service.start();
+                    failed.push(step);
                     self.reply(Reply::ServiceFailed { step, end });
                 }
             }
@@ -186,10 +166,10 @@ impl<'a> Agent<'a> {
 
     /// Records telemetry of a step that other machines execute.
     async fn watch(&self, run: &mut Run<'_>, number: u32) {
-        if let Some(step) = self.step(number) {
+        if let Some(step) = self.session.plan.step(number) {
             // The head shows its own.
-            let telemetry = run.telemetry.start(self.session, step, drop);
-            telemetry.await;
+            let session = StepSession::new(self.session, step);
+            run.telemetry.start(&session, drop).await;
         }
     }
 
@@ -202,13 +182,8 @@ impl<'a> Agent<'a> {
         });
     }
 
-    fn step(&self, number: u32) -> Option<&Step> {
-        let mut steps = self.session.plan.steps.iter();
-        steps.find(|step| step.number == number)
-    }
-
     async fn execute(&self, run: &mut Run<'_>, number: u32) -> Result<(), RunError> {
-        let Some(step) = self.step(number) else {
+        let Some(step) = self.session.plan.step(number) else {
             return Ok(());
         };
         // An image may have been replaced since; the head wants to know what there is.
@@ -218,7 +193,7 @@ impl<'a> Agent<'a> {
         } else {
             self.execute_step(run, step).await?
         };
-        let image = LocalImage::of(self.session, step).await;
+        let image = LocalImage::of(&StepSession::new(self.session, step)).await;
         self.reply(Reply::Ended {
             step: number,
             end,

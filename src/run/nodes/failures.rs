@@ -20,7 +20,6 @@ struct Known {
 
 impl Failures {
     /// The first failure of these steps and services.
-    #[must_use]
     pub fn of(&self, mut steps: impl Iterator<Item = u32>) -> Option<StepEnd> {
         let known = self.known();
         let lost = known.lost.clone();

@@ -3,26 +3,18 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use itertools::join;
 
-use crate::plan::step::{Action, Step};
+use super::{LocalImage, Others};
+use crate::plan::step::Action;
 use crate::run::error::Halt;
-use crate::run::session::Session;
+use crate::run::step_session::StepSession;
 use crate::store::journal::{ImageDifference, StepFault, What};
-
-/// An image as a machine's engine has it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LocalImage {
-    /// Its id.
-    pub id: String,
-    /// Registries' digests of it: `repository@sha256:…`
-    pub digests: Vec<String>,
-}
 
 impl LocalImage {
     /// The image of a step that pulls one, as this machine's engine has it.
-    pub(super) async fn of(session: &Session, step: &Step) -> Option<Self> {
-        let Action::Pull { reference, .. } = &step.action else {
+    pub(super) async fn of(session: &StepSession<'_>) -> Option<Self> {
+        let Action::Pull { reference, .. } = &session.step.action else {
             return None;
         };
         let image = session.engine.image(reference).await.ok()??;
@@ -51,44 +43,46 @@ impl LocalImage {
     }
 }
 
-/// Compares the image of a step on the other machines, by name, with this one's; with that of the first of
-/// them if this machine has none.
+/// Compares the image of a step on the other machines with this one's; with that of the first of them if this
+/// machine has none.
 ///
 /// # Errors
 /// If they differ, unless that is allowed: then the journal says so, and the verdict.
-pub(super) async fn compare(
-    session: &Session,
-    step: &Step,
-    others: BTreeMap<String, LocalImage>,
-    is_allowed: bool,
+pub(in crate::run) async fn compare_images(
+    session: &StepSession<'_>,
+    others: &Others,
 ) -> Result<(), Halt> {
-    let Action::Pull { reference, .. } = &step.action else {
+    // Those of an earlier step must not be left.
+    let there = others.images();
+    let Action::Pull { reference, .. } = &session.step.action else {
         return Ok(());
     };
-    let here = if step.has_head() {
-        let here = LocalImage::of(session, step).await;
+    let here = if session.step.has_head() {
+        let here = LocalImage::of(session).await;
         here.map(|image| (session.node(), image))
     } else {
         None
     };
-    let differences = differences(reference, here, others);
+    let differences = differences(reference, here, there);
     if differences.is_empty() {
         return Ok(());
     }
-    if is_allowed {
+    if others.force {
         let what = differences.into_iter().map(What::ImageDiffers);
         for what in what {
-            session.record(Some(step), what)?;
+            session.record(what)?;
         }
         return Ok(());
     }
-    let nodes: Vec<&str> = differences.iter().map(|one| one.node.as_str()).collect();
+    let nodes = join(differences.iter().map(|one| &one.node), ", ");
     let advice = format!(
-        "docker pull {reference} on {}, or allow it with --force: the verdict then says 'modified'",
-        nodes.join(", ")
+        "docker pull {reference} on {nodes}, or allow it with --force: the verdict then says 'modified'"
     );
-    let because: Vec<String> = differences.iter().map(ToString::to_string).collect();
-    Err(Halt::failed(StepFault::Host, because.join("; "), advice))
+    Err(Halt::failed(
+        StepFault::Host,
+        join(differences, "; "),
+        advice,
+    ))
 }
 
 fn differences(

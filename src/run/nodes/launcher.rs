@@ -2,6 +2,7 @@
 
 use std::process::Stdio;
 
+use itertools::join;
 use serde::{Deserialize, Serialize};
 use tokio::process::{Child, Command};
 
@@ -67,8 +68,7 @@ impl Launcher {
                 ]);
                 command.arg(node);
                 // The other side's shell splits it again.
-                let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
-                command.arg(words.join(" "));
+                command.arg(join(words.iter().map(|word| quote(word)), " "));
                 command
             }
             Self::Srun => {
@@ -92,7 +92,6 @@ impl Launcher {
 
     /// The command line that runs a program on a machine, connected to this terminal. With `job`, within that
     /// job, on its first machine unless one is named.
-    #[must_use]
     pub fn at_terminal(job: Option<&str>, node: Option<&str>, words: &[String]) -> Vec<String> {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let mut line: Vec<String> = match job {
@@ -109,14 +108,12 @@ impl Launcher {
         if job.is_some() {
             line.extend(words.iter().cloned());
         } else {
-            let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
-            line.push(words.join(" "));
+            line.push(join(words.iter().map(|word| quote(word)), " "));
         }
         line
     }
 
     /// What a machine does if this process is gone: an allocation ends with it.
-    #[must_use]
     pub fn on_disconnect(self) -> OnDisconnect {
         match self {
             Self::Ssh => OnDisconnect::Continue,

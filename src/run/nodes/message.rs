@@ -6,7 +6,6 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::LocalImage;
 use crate::store::journal::{Event, StepEnd};
 use retrial_recipe::expression::NodeScope;
 
@@ -123,6 +122,15 @@ pub enum Reply {
         /// How.
         end: StepEnd,
     },
+}
+
+/// An image as a machine's engine has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LocalImage {
+    /// Its id.
+    pub id: String,
+    /// Registries' digests of it: `repository@sha256:…`
+    pub digests: Vec<String>,
 }
 
 /// What a machine is.

@@ -13,11 +13,11 @@ mod message;
 mod node;
 mod others;
 
-pub use agent::{Agent, Orders};
+pub use agent::{Agent, read_orders};
 pub use failures::Failures;
-pub use images::LocalImage;
+pub(super) use images::compare_images;
 pub use launcher::Launcher;
-pub use message::{Begin, Facts, OnDisconnect, Order, Reply};
+pub use message::{Begin, Facts, LocalImage, OnDisconnect, Order, Reply};
 pub use node::{NodeError, ahead};
 pub use others::Others;
 
@@ -39,7 +39,6 @@ pub struct Machine {
 
 impl Machine {
     /// Its directory within the run's: `nodes/n2/`, or nothing.
-    #[must_use]
     pub fn directory(&self) -> String {
         if self.is_head {
             String::new()
@@ -50,14 +49,12 @@ impl Machine {
 }
 
 /// The directory of the run that a machine's directory is a part of, or the run's own.
-#[must_use]
 pub fn whole_run(path: &Path) -> PathBuf {
     let run = path.parent().filter(|parent| parent.ends_with("nodes"));
     run.and_then(Path::parent).unwrap_or(path).to_owned()
 }
 
 /// Whether a name can be that of a machine: it becomes a part of paths and command lines.
-#[must_use]
 pub fn is_name(name: &str) -> bool {
     let letters = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     name.starts_with(|first: char| first.is_ascii_alphanumeric()) && name.chars().all(letters)

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use itertools::join;
 use jiff::Timestamp;
 use thiserror::Error;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
@@ -29,35 +30,15 @@ const ERRORS: Duration = Duration::from_secs(2);
 /// The last lines of a launcher's errors that are shown.
 const LAST_LINES: usize = 5;
 
-/// Why a run does not begin on a machine.
+/// Why a run does not begin on a machine: our process could not be started there, is gone, or found that the
+/// machine does not meet the requirements.
 #[derive(Debug, Error)]
-pub enum NodeError {
-    /// The launcher cannot be started.
-    #[error("{node}: failed to start {launcher}: {source}")]
-    Start {
-        /// The machine.
-        node: String,
-        /// `ssh`, `srun`
-        launcher: Launcher,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The process there ended, or said nothing.
-    #[error("{node}: {because}")]
-    Lost {
-        /// The machine.
-        node: String,
-        /// What is known.
-        because: String,
-    },
-    /// It does not meet the requirements.
-    #[error("{node}: {}", .lines.join("\n"))]
-    Refused {
-        /// The machine.
-        node: String,
-        /// What is missing, and what to do.
-        lines: Vec<String>,
-    },
+#[error("{node}: {reason}")]
+pub struct NodeError {
+    /// The machine.
+    pub node: String,
+    /// Why, and what to do.
+    pub reason: String,
 }
 
 /// What the other machines said that the run needs, until it takes it.
@@ -152,21 +133,17 @@ impl Node {
         });
         match reply.await {
             Some(end) => named(&self.name, end),
-            None => self.lost().await,
+            None => lost(&self.name, &self.why().await),
         }
     }
 
     /// What it is.
     pub(super) async fn facts(&self) -> Result<Facts, NodeError> {
-        let facts = self.reply(|reply| match reply {
+        let facts = |reply| match reply {
             Reply::Facts(facts) => Some(*facts),
             _ => None,
-        });
-        match timeout(START, facts).await {
-            Ok(Some(facts)) => Ok(facts),
-            Ok(None) => Err(self.lost_before().await),
-            Err(_) => Err(self.late("start retrial there", START)),
-        }
+        };
+        self.answer(facts, "start retrial there", START).await
     }
 
     /// How far its clock is ahead of this one, seconds. The time that question and answer take explains
@@ -174,31 +151,45 @@ impl Node {
     pub(super) async fn ahead(&self) -> Result<f64, NodeError> {
         let asked = Timestamp::now();
         self.send(Order::Clock);
-        let clock = self.reply(|reply| match reply {
-            Reply::Clock { time } => Some((time, Timestamp::now())),
+        let clock = |reply| match reply {
+            Reply::Clock { time } => Some(ahead(time, asked, Timestamp::now())),
             _ => None,
-        });
-        match timeout(START, clock).await {
-            Ok(Some((time, answered))) => Ok(ahead(time, asked, answered)),
-            Ok(None) => Err(self.lost_before().await),
-            Err(_) => Err(self.late("say what time it is", START)),
-        }
+        };
+        self.answer(clock, "say what time it is", START).await
     }
 
     /// Whether the run's containers live there.
     pub(super) async fn ready(&self) -> Result<bool, NodeError> {
-        let ready = self.reply(|reply| match reply {
+        let ready = |reply| match reply {
             Reply::Ready { containers_live } => Some(Ok(containers_live)),
-            Reply::Refused { lines } => Some(Err(lines)),
+            Reply::Refused { lines } => Some(Err(lines.join("\n"))),
             _ => None,
-        });
+        };
+        let ready = self.answer(ready, "check itself", PREFLIGHT).await?;
+        ready.map_err(|reason| self.error(reason))
+    }
+
+    /// The first reply that is looked for, which the machine needs no longer than the limit to give.
+    async fn answer<T>(
+        &self,
+        wanted: impl FnMut(Reply) -> Option<T>,
+        doing: &str,
+        limit: Duration,
+    ) -> Result<T, NodeError> {
+        let reason = match timeout(limit, self.reply(wanted)).await {
+            Ok(Some(answer)) => return Ok(answer),
+            Ok(None) => self.why().await,
+            Err(_) => {
+                let limit = crate::format::limit(limit.as_secs());
+                format!("it did not {doing} within {limit}")
+            }
+        };
+        Err(self.error(reason))
+    }
+
+    fn error(&self, reason: String) -> NodeError {
         let node = self.name.clone();
-        match timeout(PREFLIGHT, ready).await {
-            Ok(Some(Ok(lives))) => Ok(lives),
-            Ok(Some(Err(lines))) => Err(NodeError::Refused { node, lines }),
-            Ok(None) => Err(self.lost_before().await),
-            Err(_) => Err(self.late("check itself", PREFLIGHT)),
-        }
+        NodeError { node, reason }
     }
 
     /// The first reply that is looked for. None if the process there is gone.
@@ -211,28 +202,6 @@ impl Node {
         }
     }
 
-    fn late(&self, doing: &str, limit: Duration) -> NodeError {
-        let limit = crate::format::limit(limit.as_secs());
-        NodeError::Lost {
-            node: self.name.clone(),
-            because: format!("it did not {doing} within {limit}"),
-        }
-    }
-
-    async fn lost_before(&self) -> NodeError {
-        NodeError::Lost {
-            node: self.name.clone(),
-            because: self.why().await,
-        }
-    }
-
-    /// The end of a step on a machine that is gone.
-    async fn lost(&self) -> StepEnd {
-        let because = format!("the machine {} is lost: {}", self.name, self.why().await);
-        let advice = "look at that machine, then resume the run";
-        StepEnd::failed(StepFault::Host, because, advice)
-    }
-
     /// What is known of a process that is gone.
     async fn why(&self) -> String {
         let status = timeout(Duration::from_secs(5), async {
@@ -242,11 +211,9 @@ impl Node {
             Ok(Ok(status)) => format!("{} ended with {status}", self.launcher),
             _ => format!("{} closed its output", self.launcher),
         };
-        let errors: Vec<String> = lock(&self.errors)
-            .iter()
-            .map(|line| format!("\n  | {line}"))
-            .collect();
-        format!("{status}{}", errors.concat())
+        let errors = lock(&self.errors);
+        let errors = errors.iter().map(|line| format!("\n  | {line}"));
+        format!("{status}{}", errors.collect::<String>())
     }
 
     /// Whether its process has closed its output.
@@ -318,16 +285,11 @@ impl Reader {
         }
         // What it printed last may be still on its way.
         let _ = timeout(ERRORS, errors_read).await;
-        let said: Vec<String> = lock(&self.errors).iter().cloned().collect();
-        let mut because = format!("the machine {} is lost: its process ended", self.node);
-        if !said.is_empty() {
-            because = format!("{because}: {}", said.join("; "));
-        }
-        self.failures.lose(StepEnd::failed(
-            StepFault::Host,
-            because,
-            "look at that machine, then resume the run",
-        ));
+        let reason = match join(&*lock(&self.errors), "; ") {
+            none if none.is_empty() => "its process ended".to_owned(),
+            errors => format!("its process ended: {errors}"),
+        };
+        self.failures.lose(lost(&self.node, &reason));
     }
 }
 
@@ -362,18 +324,21 @@ async fn keep_last(
 }
 
 /// How far a clock that showed this time between question and answer is ahead at least, seconds.
-#[must_use]
 pub fn ahead(time: Timestamp, asked: Timestamp, answered: Timestamp) -> f64 {
     let nearest = time.clamp(asked, answered.max(asked));
     time.duration_since(nearest).as_secs_f64()
 }
 
+/// The end of a step on a machine that is gone.
+fn lost(node: &str, reason: &str) -> StepEnd {
+    let because = format!("the machine {node} is lost: {reason}");
+    let advice = "look at that machine, then resume the run";
+    StepEnd::failed(StepFault::Host, because, advice)
+}
+
 /// A failure with the machine's name.
-fn named(node: &str, mut end: StepEnd) -> StepEnd {
-    if let StepEnd::Failed { because, .. } = &mut end {
-        *because = format!("on {node}: {because}");
-    }
-    end
+fn named(node: &str, end: StepEnd) -> StepEnd {
+    end.reworded(|because| format!("on {node}: {because}"))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

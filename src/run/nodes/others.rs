@@ -1,18 +1,16 @@
 //! The head's side: the other machines of a run, each with a process of ours.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use super::launcher::allow_pipes;
 use super::node::{Kept, Node, NodeError};
-use super::{Begin, Facts, Failures, Launcher, Order, images};
-use crate::plan::step::Step;
-use crate::run::error::Halt;
-use crate::run::session::Session;
-use crate::store::StoreError;
-use crate::store::journal::StepEnd;
+use super::{Begin, Facts, Failures, Launcher, LocalImage, Order};
+use crate::store::journal::{Event, StepEnd};
 
 /// The longest that the end of a step waits for the telemetry of the other machines.
 const UNWATCH: Duration = Duration::from_secs(10);
@@ -26,7 +24,7 @@ pub struct Others {
     /// Removes the run's containers on a machine whose process is gone.
     clean: Vec<String>,
     /// Differences are allowed.
-    force: bool,
+    pub(super) force: bool,
 }
 
 impl Others {
@@ -54,10 +52,9 @@ impl Others {
         allow_pipes(names.len());
         for name in names {
             let process = launcher.start(name, &words(name));
-            let process = process.map_err(|source| NodeError::Start {
+            let process = process.map_err(|error| NodeError {
                 node: name.clone(),
-                launcher,
-                source,
+                reason: format!("failed to start {launcher}: {error}"),
             })?;
             let node = Node::new(name, launcher, process, &others.failures, &others.kept);
             others.nodes.push(node);
@@ -88,45 +85,43 @@ impl Others {
     }
 
     /// Whether the run's containers live on all of them.
-    #[must_use]
     pub fn containers_live(&self) -> bool {
         self.containers_live
     }
 
     /// Their failures, which end what needs them here.
-    #[must_use]
     pub fn failures(&self) -> Failures {
         self.failures.clone()
     }
 
     /// Has all machines execute a step, and waits for the last of them.
-    pub(in crate::run) async fn execute(&self, session: &Session, step: &Step) -> Result<(), Halt> {
-        self.send(&Order::Execute { step: step.number });
+    pub(in crate::run) async fn execute(
+        &self,
+        step: u32,
+        token: &CancellationToken,
+    ) -> Result<(), StepEnd> {
+        self.send(&Order::Execute { step });
         let ends = join_all(self.nodes.iter().map(|node| self.end_of(node, step)));
         tokio::pin!(ends);
         let ends = tokio::select! {
             ends = &mut ends => ends,
-            () = session.stop.cancelled() => {
+            () = token.cancelled() => {
                 self.send(&Order::Stop);
                 ends.await
             }
         };
-        self.record_events(session)?;
-        if let Some(failed) = self.failures.of(std::iter::once(step.number)) {
-            return Err(failed.into());
+        if let Some(failed) = self.failures.of(std::iter::once(step)) {
+            return Err(failed);
         }
-        let is_stopped = ends.contains(&StepEnd::Stopped);
-        if is_stopped {
-            Err(StepEnd::Stopped.into())
-        } else {
-            Ok(())
+        if ends.contains(&StepEnd::Stopped) {
+            return Err(StepEnd::Stopped);
         }
+        Ok(())
     }
 
     /// Has all machines record telemetry during a step that they do not execute, and waits for the last
     /// sample of each.
-    pub(in crate::run) async fn watch<T>(&self, step: &Step, work: impl Future<Output = T>) -> T {
-        let step = step.number;
+    pub(in crate::run) async fn watch<T>(&self, step: u32, work: impl Future<Output = T>) -> T {
         self.send(&Order::Watch { step });
         let done = work.await;
         self.send(&Order::Unwatch { step });
@@ -135,19 +130,10 @@ impl Others {
         done
     }
 
-    /// Compares the image that a step got on all machines.
-    pub(in crate::run) async fn compare_images(
-        &self,
-        session: &Session,
-        step: &Step,
-    ) -> Result<(), Halt> {
-        images::compare(session, step, self.kept.images(), self.force).await
-    }
-
-    async fn end_of(&self, node: &Node, step: &Step) -> StepEnd {
-        let end = node.end_of(step.number).await;
+    async fn end_of(&self, node: &Node, step: u32) -> StepEnd {
+        let end = node.end_of(step).await;
         if matches!(end, StepEnd::Failed { .. }) {
-            self.fail(step.number, end.clone());
+            self.fail(step, end.clone());
         }
         end
     }
@@ -170,10 +156,14 @@ impl Others {
         tokio::join!(clean, gone);
     }
 
-    /// Puts events of the other machines into the run's journal.
-    pub(in crate::run) fn record_events(&self, session: &Session) -> Result<(), StoreError> {
-        let mut events = self.kept.events().into_iter();
-        events.try_for_each(|event| session.forward(event))
+    /// Takes their events for the run's journal.
+    pub(in crate::run) fn events(&self) -> Vec<Event> {
+        self.kept.events()
+    }
+
+    /// Takes the images of the last step, by machine.
+    pub(super) fn images(&self) -> BTreeMap<String, LocalImage> {
+        self.kept.images()
     }
 
     fn send(&self, order: &Order) {

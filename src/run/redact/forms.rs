@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use itertools::Itertools as _;
 
 /// Shorter secrets are looked for unencoded only: their encoded forms are found anywhere.
 pub const LONG: usize = 8;
@@ -51,11 +52,9 @@ pub fn all(value: &str) -> Vec<String> {
     each_once(forms)
 }
 
-fn each_once(mut forms: Vec<String>) -> Vec<String> {
-    forms.retain(|form| !form.is_empty());
-    forms.sort();
-    forms.dedup();
-    forms
+fn each_once(forms: Vec<String>) -> Vec<String> {
+    let forms = forms.into_iter().filter(|form| !form.is_empty());
+    forms.sorted().dedup().collect()
 }
 
 fn percent(value: &str, upper: bool) -> String {

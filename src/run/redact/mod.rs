@@ -12,6 +12,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
+use itertools::join;
 use walkdir::WalkDir;
 
 use self::forms::LONG;
@@ -54,12 +55,12 @@ pub fn environment(names: &[String], secrets: &BTreeMap<String, String>) -> Vec<
     let mut environment: Vec<(String, String)> = given
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    let list: Vec<String> = hidden
-        .iter()
-        .enumerate()
-        .map(|(index, (_, name))| format!("{index}:{name}"))
-        .collect();
-    environment.push(("RETRIAL_HIDDEN".to_owned(), list.join(" ")));
+    let list = hidden.iter().enumerate();
+    let list = join(
+        list.map(|(index, (_, name))| format!("{index}:{name}")),
+        " ",
+    );
+    environment.push(("RETRIAL_HIDDEN".to_owned(), list));
     let forms = hidden.into_iter().enumerate();
     environment.extend(forms.map(|(index, (form, _))| (format!("RETRIAL_HIDE_{index}"), form)));
     environment
@@ -96,7 +97,6 @@ impl Redactor {
     }
 
     /// A text without them.
-    #[must_use]
     pub fn text(&self, text: &str) -> String {
         let clean = self.bytes(text.as_bytes());
         clean.map_or_else(

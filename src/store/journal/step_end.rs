@@ -75,4 +75,33 @@ impl StepEnd {
     pub fn host(because: impl Into<String>) -> Self {
         Self::failed(StepFault::Host, because, "")
     }
+
+    /// The failure with the exit code of its command.
+    #[must_use]
+    pub fn with_exit_code(mut self, code: Option<i64>) -> Self {
+        if let Self::Failed { exit_code, .. } = &mut self {
+            *exit_code = code;
+        }
+        self
+    }
+
+    /// The failure with lines of output, unless it has some.
+    #[must_use]
+    pub fn with_last_lines(mut self, lines: impl FnOnce() -> Vec<String>) -> Self {
+        if let Self::Failed { last_lines, .. } = &mut self
+            && last_lines.is_empty()
+        {
+            *last_lines = lines();
+        }
+        self
+    }
+
+    /// The failure in other words.
+    #[must_use]
+    pub fn reworded(mut self, words: impl FnOnce(&str) -> String) -> Self {
+        if let Self::Failed { because, .. } = &mut self {
+            *because = words(because);
+        }
+        self
+    }
 }
