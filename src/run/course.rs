@@ -27,14 +27,14 @@ impl Course {
         match end {
             StepEnd::Done { .. } | StepEnd::Skipped { .. } => {}
             StepEnd::Stopped => self.abort(AbortReason::Stopped),
-            StepEnd::Failed { fault, because, .. } => {
+            StepEnd::Failed { fault, reason, .. } => {
                 match self {
                     Self::Clean => *self = Self::Failed(*fault),
                     Self::Failed(gravest) => *gravest = (*gravest).max(*fault),
                     Self::Aborted { fault: gravest, .. } => *gravest = (*gravest).max(Some(*fault)),
                 }
                 if is_needed(step, *fault) {
-                    let error = because.lines().next().unwrap_or_default().to_owned();
+                    let error = reason.lines().next().unwrap_or_default().to_owned();
                     let name = step.name.clone();
                     self.abort(AbortReason::StepFailed { name, error });
                 }

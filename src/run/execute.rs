@@ -11,7 +11,7 @@ use super::known::with_known;
 use super::measurement_lock::{self, Shared};
 use super::nodes::{Others, compare_images};
 use super::session::Session;
-use super::step_line::doing;
+use super::step_line::summary;
 use super::step_session::StepSession;
 use super::telemetry::{self, TelemetryRecorder};
 use super::{
@@ -115,7 +115,7 @@ impl<'a> Run<'a> {
             run: session.run.id().to_owned(),
             steps: session.plan.steps.len(),
             pid: std::process::id(),
-            done_before: run.completed_steps.clone(),
+            completed_steps: run.completed_steps.clone(),
             tool: env!("CARGO_PKG_VERSION").to_owned(),
             since: before.since,
         };
@@ -213,15 +213,15 @@ impl Run<'_> {
             return Err(StepEnd::Stopped.into());
         }
         let timeout_s = step.command().map(|command| command.timeout_s);
-        let doing = doing(step);
+        let summary = summary(step);
         let what = if reattach {
             What::StepFollowed {
-                doing,
+                summary,
                 began: session.began(),
                 timeout_s,
             }
         } else {
-            What::StepBegan { doing, timeout_s }
+            What::StepBegan { summary, timeout_s }
         };
         session.record(what)?;
         self.work(session, reattach).await

@@ -16,7 +16,7 @@ fn first_command(script: &str) -> String {
 }
 
 /// A step in one line, for progress.
-pub(super) fn doing(step: &Step) -> String {
+pub(super) fn summary(step: &Step) -> String {
     match &step.action {
         Action::Pull { reference, .. } => format!("pull {reference}"),
         Action::Build(build) => format!("build {}", build.tag),

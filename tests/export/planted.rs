@@ -194,14 +194,14 @@ fn journal(plan: &Value) -> String {
         lines.push(event.to_string());
     };
     say(
-        json!({ "event": "run_began", "run": "planted", "steps": 1, "pid": 1, "done_before": [], "tool": "0" }),
+        json!({ "event": "run_began", "run": "planted", "steps": 1, "pid": 1, "completed_steps": [], "tool": "0" }),
     );
     say(
         json!({ "event": "image", "id": "sha256:0f", "digests": ["example.com/llama2@sha256:0f1e"], "size": 1 }),
     );
     for step in plan["steps"].as_array().unwrap() {
         let number = &step["number"];
-        say(json!({ "event": "step_began", "step": number, "doing": "it" }));
+        say(json!({ "event": "step_began", "step": number, "summary": "it" }));
         say(
             json!({ "event": "step_ended", "step": number, "end": "done", "exit_code": 0, "seconds": 0.0 }),
         );

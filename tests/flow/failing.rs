@@ -244,7 +244,7 @@ fn a_changed_script_runs_no_further_step() {
     let lab = lab.recipe(&recipe_with("", &cases));
     lab.run(&[]).expect_exit(4);
     for step in ["first-performance", "second-performance"] {
-        let because = lab.end_of(step)["because"].to_string();
+        let because = lab.end_of(step)["reason"].to_string();
         assert!(
             because.contains("something changed /.retrial/step"),
             "{because}"

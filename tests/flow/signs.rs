@@ -20,7 +20,7 @@ fn a_line_that_matches_ends_the_step() {
         .says("read its output from line 2 on")
         .does_not_say("timeout");
     let end = lab.end_of("bad-performance");
-    assert_eq!(end["because"], because);
+    assert_eq!(end["reason"], because);
     assert_eq!(end["fault"], "command");
     assert!(lab.output("03-bad-performance").contains("out of memory"));
     assert_eq!(lab.end_of("good-performance")["end"], "done");

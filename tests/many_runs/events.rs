@@ -35,7 +35,7 @@ pub fn journal(plan: &Plan, id: &str, began: Timestamp, went: Went) -> Planted {
             run: id.to_owned(),
             steps: plan.steps.len(),
             pid: 4242,
-            done_before: Vec::new(),
+            completed_steps: Vec::new(),
             tool: env!("CARGO_PKG_VERSION").to_owned(),
             since: None,
         },
@@ -54,7 +54,7 @@ pub fn journal(plan: &Plan, id: &str, began: Timestamp, went: Went) -> Planted {
         writer.say(
             Some(step),
             What::StepBegan {
-                doing: step.name.clone(),
+                summary: step.name.clone(),
                 timeout_s: Some(43_200),
             },
         );
@@ -71,7 +71,7 @@ pub fn journal(plan: &Plan, id: &str, began: Timestamp, went: Went) -> Planted {
         let end = if is_measure && failed {
             StepEnd::Failed {
                 fault: StepFault::Command,
-                because: "it ended with exit code 1".to_owned(),
+                reason: "it ended with exit code 1".to_owned(),
                 exit_code: Some(1),
                 last_lines: vec!["HIP out of memory".to_owned()],
                 advice: String::new(),

@@ -118,12 +118,12 @@ impl Watching {
             end:
                 StepEnd::Failed {
                     fault: StepFault::Host,
-                    because,
+                    reason,
                     ..
                 },
             ..
         } = &event.what
-            && !self.told.insert(because.clone())
+            && !self.told.insert(reason.clone())
             && !self.live
             && self.global.output != Output::Json
         {

@@ -158,7 +158,7 @@ mod tests {
         let began = event(
             4,
             What::StepBegan {
-                doing: "x".to_owned(),
+                summary: "x".to_owned(),
                 timeout_s: None,
             },
         );

@@ -78,8 +78,8 @@ impl Bars {
 fn bars(view: &View, step: &ActiveStep, now: Timestamp, columns: usize, rows: usize) -> Vec<Bar> {
     let mut bars = vec![head(view, step, now, columns)];
     let mut lines = Vec::new();
-    if !step.doing.is_empty() {
-        lines.push(style(fit(&step.doing, columns, 2)).dim().to_string());
+    if !step.summary.is_empty() {
+        lines.push(style(fit(&step.summary, columns, 2)).dim().to_string());
     }
     if !step.sample.is_empty() {
         lines.push(fit(&step.sample, columns, 2));

@@ -272,7 +272,7 @@ fn step_status(step: &Step) -> Cell {
         None => "not started".into(),
         Some(StepEnd::Done { .. }) => "done".into(),
         Some(StepEnd::Skipped { reason }) => format!("skipped: {reason}").into(),
-        Some(StepEnd::Failed { because, .. }) => Cell::status(BAD, because),
+        Some(StepEnd::Failed { reason, .. }) => Cell::status(BAD, reason),
         Some(StepEnd::Stopped) => "stopped".into(),
     }
 }

@@ -97,7 +97,7 @@ fn rows() -> Vec<Row> {
 fn failed(because: &str, last_line: &str) -> StepEnd {
     StepEnd::Failed {
         fault: StepFault::Command,
-        because: because.to_owned(),
+        reason: because.to_owned(),
         exit_code: Some(1),
         last_lines: vec![last_line.to_owned()],
         advice: String::new(),

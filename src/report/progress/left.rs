@@ -36,8 +36,13 @@ impl Left {
             return;
         };
         match (&event.what, event.step) {
-            (What::RunBegan { done_before, .. }, _) => {
-                for step in done_before {
+            (
+                What::RunBegan {
+                    completed_steps, ..
+                },
+                _,
+            ) => {
+                for step in completed_steps {
                     remaining.ended(*step, None);
                 }
             }
@@ -108,7 +113,7 @@ mod tests {
             run: "r".to_owned(),
             steps: 7,
             pid: 1,
-            done_before: vec![1, 2],
+            completed_steps: vec![1, 2],
             tool: String::new(),
             since: None,
         };

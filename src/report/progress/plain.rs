@@ -21,7 +21,7 @@ pub struct Plain {
     verbose: bool,
     run: String,
     started: Option<Timestamp>,
-    done_before: Vec<u32>,
+    completed_steps: Vec<u32>,
     step: Step,
     left: Left,
 }
@@ -59,14 +59,14 @@ impl Plain {
             What::RunBegan {
                 run,
                 steps,
-                done_before,
+                completed_steps,
                 since,
                 ..
             } => {
                 self.run = sentence::line(run);
                 self.started = Some(since.unwrap_or(event.time));
-                self.done_before.clone_from(done_before);
-                let before = match done_before.len() {
+                self.completed_steps.clone_from(completed_steps);
+                let before = match completed_steps.len() {
                     0 => String::new(),
                     number => format!(", {number} already complete"),
                 };
@@ -75,11 +75,14 @@ impl Plain {
                 let steps = count(*steps, "step");
                 vec![format!("run {}: {steps}{before}{whole}", self.run)]
             }
-            What::StepBegan { doing, timeout_s } => {
+            What::StepBegan { summary, timeout_s } => {
                 self.start(event.time, *timeout_s);
                 let left = self.left.at_measurement(event);
                 let left = left.map_or_else(String::new, |left| format!("; {left}"));
-                vec![format!("{step}: started: {}{left}", sentence::line(doing))]
+                vec![format!(
+                    "{step}: started: {}{left}",
+                    sentence::line(summary)
+                )]
             }
             What::StepFollowed {
                 began, timeout_s, ..
@@ -173,7 +176,7 @@ impl Plain {
 
     fn ended(&self, step: &str, number: Option<u32>, end: &StepEnd, seconds: f64) -> Vec<String> {
         let before = self.step.started.is_none()
-            && number.is_some_and(|number| self.done_before.contains(&number));
+            && number.is_some_and(|number| self.completed_steps.contains(&number));
         if before && end.is_done() {
             return vec![format!("{step}: already complete, skipped")];
         }

@@ -153,12 +153,12 @@ pub fn end(end: &StepEnd, seconds: f64) -> String {
         StepEnd::Skipped { reason } => {
             format!("skipped: {}", lines(&reason.to_string()).join(" "))
         }
-        StepEnd::Failed { because, .. } => {
-            let because = lines(because);
+        StepEnd::Failed { reason, .. } => {
+            let reason = lines(reason);
             format!(
                 "failed after {}: {}",
                 duration(seconds),
-                because.first().map_or("", String::as_str)
+                reason.first().map_or("", String::as_str)
             )
         }
         StepEnd::Stopped => format!("stopped after {}", duration(seconds)),
@@ -170,7 +170,7 @@ pub fn end(end: &StepEnd, seconds: f64) -> String {
 #[must_use]
 pub fn details(end: &StepEnd) -> Vec<String> {
     let StepEnd::Failed {
-        because,
+        reason,
         last_lines,
         advice,
         ..
@@ -178,8 +178,8 @@ pub fn details(end: &StepEnd) -> Vec<String> {
     else {
         return Vec::new();
     };
-    let because = lines(because).into_iter().skip(1);
-    let because = because.map(|text| format!("    {}", text.trim_start()));
+    let reason = lines(reason).into_iter().skip(1);
+    let reason = reason.map(|text| format!("    {}", text.trim_start()));
     let head = (!last_lines.is_empty()).then(|| "    the last lines of its output:".to_owned());
     let output = last_lines.iter();
     let output = output.map(|text| format!("{QUOTED}{}", line(text)));
@@ -187,5 +187,5 @@ pub fn details(end: &StepEnd) -> Vec<String> {
         let lead = if index == 0 { "help: " } else { "" };
         format!("    {lead}{}", text.trim_start())
     });
-    because.chain(head).chain(output).chain(advice).collect()
+    reason.chain(head).chain(output).chain(advice).collect()
 }

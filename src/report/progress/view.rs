@@ -30,7 +30,7 @@ pub struct View {
     pub started: Option<Timestamp>,
     /// Steps in all.
     pub steps: usize,
-    done_before: Vec<u32>,
+    completed_steps: Vec<u32>,
     /// What is left.
     pub left: Left,
     /// The batch that the run is a part of.
@@ -47,7 +47,7 @@ pub struct ActiveStep {
     /// Number and name.
     pub name: String,
     /// Its command, or what it does.
-    pub doing: String,
+    pub summary: String,
     /// When it was started, perhaps by an earlier process.
     pub started: Timestamp,
     /// The longest time it may take, seconds.
@@ -84,26 +84,26 @@ impl View {
             What::RunBegan {
                 run,
                 steps,
-                done_before,
+                completed_steps,
                 since,
                 ..
             } => {
                 self.started = Some(since.unwrap_or(event.time));
                 self.steps = *steps;
-                self.done_before.clone_from(done_before);
+                self.completed_steps.clone_from(completed_steps);
                 if !self.brief {
                     out.push(format!("run {}", style(sentence::line(run)).bold()));
                 }
             }
-            What::StepBegan { doing, timeout_s } => {
-                self.step = Some(ActiveStep::new(event, doing, None, *timeout_s));
+            What::StepBegan { summary, timeout_s } => {
+                self.step = Some(ActiveStep::new(event, summary, None, *timeout_s));
             }
             What::StepFollowed {
-                doing,
+                summary,
                 began,
                 timeout_s,
             } => {
-                let mut step = ActiveStep::new(event, doing, *began, *timeout_s);
+                let mut step = ActiveStep::new(event, summary, *began, *timeout_s);
                 step.notes.push("reattached".to_owned());
                 self.step = Some(step);
             }
@@ -141,7 +141,7 @@ impl View {
         let name = sentence::step(event);
         let name = pad_str(&name, NAME, Alignment::Left, None);
         let number = event.step.unwrap_or(0);
-        let before = step.is_none() && self.done_before.contains(&number);
+        let before = step.is_none() && self.completed_steps.contains(&number);
         let mark = match end {
             StepEnd::Done { .. } => {
                 let time = if before {
@@ -176,11 +176,11 @@ impl View {
 }
 
 impl ActiveStep {
-    fn new(event: &Event, doing: &str, began: Option<Timestamp>, timeout_s: Option<u64>) -> Self {
+    fn new(event: &Event, summary: &str, began: Option<Timestamp>, timeout_s: Option<u64>) -> Self {
         Self {
             number: event.step.unwrap_or(0),
             name: sentence::step(event),
-            doing: sentence::line(doing),
+            summary: sentence::line(summary),
             started: began.unwrap_or(event.time),
             timeout_s,
             ..Self::default()

@@ -78,10 +78,10 @@ impl Trial<'_> {
             return vec![trial];
         }
         if let Some(StepEnd::Failed {
-            because, exit_code, ..
+            reason, exit_code, ..
         }) = check.and_then(|check| self.end(check))
         {
-            trial.outcome = failed(format!("its check failed: {because}"), *exit_code);
+            trial.outcome = failed(format!("its check failed: {reason}"), *exit_code);
         }
         self.read(measure, check, &folder, trial, evidence)
     }
@@ -144,7 +144,7 @@ impl Trial<'_> {
     fn not_collected(&self, collect: &Step) -> Option<String> {
         match self.end(collect) {
             Some(StepEnd::Done { .. }) => None,
-            Some(StepEnd::Failed { because, .. }) => Some(because.clone()),
+            Some(StepEnd::Failed { reason, .. }) => Some(reason.clone()),
             Some(StepEnd::Skipped { reason }) => Some(reason.to_string()),
             Some(StepEnd::Stopped) | None => Some("its results were not collected".to_owned()),
         }
@@ -262,14 +262,14 @@ fn outcome(ended: Option<&StepEnd>) -> StepOutcome {
         Some(StepEnd::Done { .. }) => StepOutcome::Finished,
         Some(StepEnd::Failed {
             fault: StepFault::Timeout,
-            because,
+            reason,
             ..
         }) => StepOutcome::TimedOut {
-            because: because.clone(),
+            because: reason.clone(),
         },
         Some(StepEnd::Failed {
-            because, exit_code, ..
-        }) => failed(because.clone(), *exit_code),
+            reason, exit_code, ..
+        }) => failed(reason.clone(), *exit_code),
         Some(StepEnd::Skipped { reason }) => StepOutcome::NotRun {
             because: match reason {
                 SkipReason::Aborted { reason } => reason.to_string(),

@@ -24,7 +24,8 @@ pub enum StepEnd {
         /// Whose fault.
         fault: StepFault,
         /// What happened.
-        because: String,
+        #[serde(alias = "because")]
+        reason: String,
         /// The exit code, where there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i64>,
@@ -61,10 +62,10 @@ impl StepEnd {
     }
 
     /// A failure without output.
-    pub fn failed(fault: StepFault, because: impl Into<String>, advice: impl Into<String>) -> Self {
+    pub fn failed(fault: StepFault, reason: impl Into<String>, advice: impl Into<String>) -> Self {
         Self::Failed {
             fault,
-            because: because.into(),
+            reason: reason.into(),
             exit_code: None,
             last_lines: Vec::new(),
             advice: advice.into(),
@@ -72,8 +73,8 @@ impl StepEnd {
     }
 
     /// A failure of the host or its services that says itself what to do.
-    pub fn host(because: impl Into<String>) -> Self {
-        Self::failed(StepFault::Host, because, "")
+    pub fn host(reason: impl Into<String>) -> Self {
+        Self::failed(StepFault::Host, reason, "")
     }
 
     /// The failure with the exit code of its command.
@@ -99,8 +100,8 @@ impl StepEnd {
     /// The failure in other words.
     #[must_use]
     pub fn reworded(mut self, words: impl FnOnce(&str) -> String) -> Self {
-        if let Self::Failed { because, .. } = &mut self {
-            *because = words(because);
+        if let Self::Failed { reason, .. } = &mut self {
+            *reason = words(reason);
         }
         self
     }

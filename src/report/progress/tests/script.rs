@@ -51,9 +51,9 @@ pub fn rest_of_trials(trials: u32) -> (Left, Vec<(u32, String)>) {
 }
 
 /// A step begins.
-pub fn began(doing: &str, timeout_s: Option<u64>) -> What {
+pub fn began(summary: &str, timeout_s: Option<u64>) -> What {
     What::StepBegan {
-        doing: doing.to_owned(),
+        summary: summary.to_owned(),
         timeout_s,
     }
 }
@@ -88,7 +88,7 @@ fn failed() -> What {
     What::StepEnded {
         end: StepEnd::Failed {
             fault: StepFault::Command,
-            because: "it ended with exit code 2\nafter 3 of 4 shards".to_owned(),
+            reason: "it ended with exit code 2\nafter 3 of 4 shards".to_owned(),
             exit_code: Some(2),
             last_lines: ["loading shard 3", "Traceback (most recent call last):", "RuntimeError: HIP out of memory"].map(str::to_owned).to_vec(),
             advice: "read its output; to inspect the container, use --keep on-failure and `retrial shell`".to_owned(),
@@ -223,7 +223,7 @@ pub fn run() -> Vec<Event> {
             run: "20250615-llama2-70b-k3f9".to_owned(),
             steps: 9,
             pid: 4711,
-            done_before: Vec::new(),
+            completed_steps: Vec::new(),
             tool: "0.1.0".to_owned(),
             since: None,
         },
@@ -288,7 +288,7 @@ pub fn resumed() -> Vec<Event> {
             run: "20250615-llama2-70b-k3f9".to_owned(),
             steps: 9,
             pid: 4712,
-            done_before: vec![1, 2, 3],
+            completed_steps: vec![1, 2, 3],
             tool: "0.1.0".to_owned(),
             since: Some(began_at),
         },
@@ -304,7 +304,7 @@ pub fn resumed() -> Vec<Event> {
         100,
         offline,
         What::StepFollowed {
-            doing: "python main.py".to_owned(),
+            summary: "python main.py".to_owned(),
             began: Some(began_at),
             timeout_s: Some(3600),
         },
@@ -328,7 +328,7 @@ pub fn hostile() -> Vec<Event> {
     let step = Some((1, bad.as_str()));
     let failed = StepEnd::Failed {
         fault: StepFault::Host,
-        because: format!("{bad}\n{bad}"),
+        reason: format!("{bad}\n{bad}"),
         exit_code: None,
         last_lines: vec![bad.clone()],
         advice: bad.clone(),
@@ -338,7 +338,7 @@ pub fn hostile() -> Vec<Event> {
             run: bad.clone(),
             steps: 1,
             pid: 1,
-            done_before: Vec::new(),
+            completed_steps: Vec::new(),
             tool: bad.clone(),
             since: None,
         },
