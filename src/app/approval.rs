@@ -1,10 +1,11 @@
 //! Asks a person to approve the root-equivalent privileges of a recipe.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use indexmap::{IndexMap, IndexSet};
 use sha2::{Digest, Sha256};
+use walkdir::WalkDir;
 
 use crate::app::failure::Failure;
 use crate::app::open::Opened;
@@ -59,26 +60,19 @@ fn companions(plan: &Plan, directory: Option<&Path>) -> Option<Vec<PathBuf>> {
 
 /// Adds a file, or the content of a directory in a stable order.
 fn add(digest: &mut Sha256, path: &Path, left: &mut u64) -> Option<()> {
-    digest.update(path.as_os_str().as_encoded_bytes());
-    let kind = std::fs::symlink_metadata(path).ok()?;
-    if kind.is_dir() {
-        let entries = std::fs::read_dir(path).ok()?;
-        let mut names: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-        names.sort();
-        return names.iter().try_for_each(|name| add(digest, name, left));
-    }
-    if kind.is_symlink() {
-        digest.update(
-            std::fs::read_link(path)
-                .ok()?
-                .as_os_str()
-                .as_encoded_bytes(),
-        );
-        return Some(());
-    }
-    *left = left.checked_sub(kind.len())?;
-    if kind.is_file() {
-        digest.update(std::fs::read(path).ok()?);
+    for entry in WalkDir::new(path).sort_by_file_name() {
+        let entry = entry.ok()?;
+        let (path, kind) = (entry.path(), entry.file_type());
+        digest.update(path.as_os_str().as_encoded_bytes());
+        if kind.is_symlink() {
+            let target = std::fs::read_link(path).ok()?;
+            digest.update(target.as_os_str().as_encoded_bytes());
+        } else if !kind.is_dir() {
+            *left = left.checked_sub(entry.metadata().ok()?.len())?;
+        }
+        if kind.is_file() {
+            digest.update(std::fs::read(path).ok()?);
+        }
     }
     Some(())
 }
@@ -113,7 +107,8 @@ pub fn ask(
     let mut missing = Vec::new();
     for (opened, plan) in others {
         let directory = opened.entry.directory();
-        let privileges: Vec<Privilege> = privileges(plan, directory);
+        let mut privileges = plan.privileges.clone();
+        privileges.extend(led_out(plan, directory));
         if !privileges.is_empty() {
             check_owners(opened, plan)?;
         }
@@ -127,17 +122,11 @@ pub fn ask(
         "--allow {}",
         names(missing.iter().flat_map(|one| &one.privileges)).join(",")
     );
-    let recipes: BTreeSet<&str> = missing.iter().map(|one| one.plan.recipe.as_str()).collect();
-    let recipes = recipes
-        .into_iter()
-        .map(|recipe| format!("retrial plan {recipe}"));
-    let look = recipes.collect::<Vec<String>>().join("    ");
+    let recipes = missing.iter().map(|one| one.plan.recipe.as_str());
+    let recipes: Vec<&str> = recipes.collect::<BTreeSet<_>>().into_iter().collect();
+    let look = format!("retrial plan {}", recipes.join("    retrial plan "));
     let question = format!("{text}Approve this, now and while the recipe is unchanged?");
-    let answer = if a_person {
-        terminal::ask(&question)
-    } else {
-        None
-    };
+    let answer = a_person.then(|| terminal::ask(&question)).flatten();
     match answer {
         Some(true) => {}
         Some(false) => {
@@ -157,11 +146,6 @@ pub fn ask(
         }
     }
     Ok(())
-}
-
-fn privileges(plan: &Plan, directory: Option<&Path>) -> Vec<Privilege> {
-    let of_plan = plan.privileges.iter().cloned();
-    of_plan.chain(led_out(plan, directory)).collect()
 }
 
 /// Refuses a recipe on disk that other users can change.
@@ -201,29 +185,19 @@ fn unapproved<'a>(
     })
 }
 
-/// The privileges to approve, each once.
+/// The privileges to approve, each once, by recipe.
 fn text(missing: &[Missing<'_>]) -> String {
-    let mut text = String::new();
-    let mut listed = BTreeSet::new();
-    let mut recipe = None;
+    let mut by_recipe: IndexMap<&str, IndexSet<String>> = IndexMap::new();
     for one in missing {
-        for privilege in &one.privileges {
-            let line = format!("  {:<14} {}", privilege.name, privilege);
-            if !listed.insert((&one.plan.recipe, line.clone())) {
-                continue;
-            }
-            if recipe != Some(&one.plan.recipe) {
-                recipe = Some(&one.plan.recipe);
-                let _ = writeln!(
-                    text,
-                    "{} needs root-equivalent privileges on this machine:",
-                    one.plan.recipe
-                );
-            }
-            let _ = writeln!(text, "{line}");
-        }
+        let lines = by_recipe.entry(&one.plan.recipe).or_default();
+        let privileges = one.privileges.iter();
+        lines.extend(privileges.map(|one| format!("  {:<14} {one}\n", one.name)));
     }
-    text
+    let texts = by_recipe.into_iter().map(|(recipe, lines)| {
+        let lines: String = lines.into_iter().collect();
+        format!("{recipe} needs root-equivalent privileges on this machine:\n{lines}")
+    });
+    texts.collect()
 }
 
 fn names<'a>(privileges: impl IntoIterator<Item = &'a Privilege>) -> Vec<String> {

@@ -29,20 +29,13 @@ pub fn detach(global: &GlobalOptions, kind: Kind, record: &Record) -> Result<Exi
     let path = record.join("detached.log");
     let log = std::fs::File::create(&path).map_err(StoreError::io("create", &path))?;
     let errors = log.try_clone().map_err(StoreError::io("open", &path))?;
-    let mut command = Command::new(program);
-    command.args([
-        "resume",
-        "--in-background",
-        &record.path().display().to_string(),
-    ]);
-    command.arg("--root").arg(&global.root);
-    if let Some(engine) = &global.engine {
-        command.args(["--engine", engine]);
-    }
-    command.arg("--home").arg(global.home.root());
-    command.arg("--cache").arg(&global.cache);
-    command.stdin(Stdio::null()).stdout(log).stderr(errors);
-    let mut child = command
+    let directory = record.path().display().to_string();
+    let words = ["resume", "--in-background", &directory];
+    let mut child = Command::new(&program)
+        .args(runtime::arguments(global, &words))
+        .stdin(Stdio::null())
+        .stdout(log)
+        .stderr(errors)
         .spawn()
         .map_err(|error| Failure::host(format!("cannot start a background process: {error}")))?;
     let id = record.id();

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::judge;
-use crate::app::options::{GlobalOptions, JudgeRequest};
+use crate::app::options::{GlobalOptions, JudgeRequest, TreeRequest};
 use crate::export::read;
 use crate::export::write::{self, SubmissionError};
 use crate::export::{self, Division, Export, ExportRequest, SourceRun, SystemInfo, Violation};
@@ -29,23 +29,21 @@ pub struct Written {
 }
 
 /// Exports runs into a directory, by the layout and the rules of a round.
-pub fn export(
-    global: &GlobalOptions,
-    runs: &[String],
-    round: &str,
-    mut request: ExportRequest,
-    to: &Path,
-    replace: bool,
-) -> Result<Written, Failure> {
+pub fn export(global: &GlobalOptions, asked: &TreeRequest) -> Result<Written, Failure> {
+    let mut request = asked.tree.clone();
+    if let Some(path) = &asked.system_info {
+        request.info = info(path)?;
+    }
     let rounds = catalog::rounds();
-    let Some(round) = rounds.get("mlperf-inference", round) else {
+    let Some(round) = rounds.get("mlperf-inference", &asked.layout) else {
         let known: Vec<&str> = rounds.names().collect();
         return Err(Failure::usage(format!(
-            "no layout {round}; there are: {}",
+            "no layout {}; there are: {}",
+            asked.layout,
             known.join(", ")
         )));
     };
-    let runs = runs.iter().map(|run| global.home.find(run));
+    let runs = asked.runs.iter().map(|run| global.home.find(run));
     let runs = runs.collect::<Result<Vec<RunDirectory>, StoreError>>()?;
     let mut export = attempt(&runs, &request, round)?;
     let fell = export.notes.first().cloned();
@@ -55,9 +53,9 @@ pub fn export(
         export = attempt(&runs, &request, round)?;
         export.notes.insert(0, note);
     }
-    let replaced = write::write(&export.files, &runs, to, replace)?;
+    let replaced = write::write(&export.files, &runs, &asked.to, asked.replace)?;
     if export.is_complete() {
-        export.violations = judged(&export, to)?;
+        export.violations = judged(&export, &asked.to)?;
     }
     Ok(Written { export, replaced })
 }
@@ -134,7 +132,7 @@ fn read(
 }
 
 /// Reads the submitter's own file, and the calibration document that it names, in the same directory.
-pub fn info(path: &Path) -> Result<SystemInfo, Failure> {
+fn info(path: &Path) -> Result<SystemInfo, Failure> {
     let unreadable = |path: &Path, error: &dyn std::fmt::Display| {
         Failure::usage(format!("--system-info: {}: {error}", path.display()))
     };

@@ -47,7 +47,7 @@ impl Failure {
     #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
     pub fn problems(problems: Diagnostics) -> Self {
         terminal::note(&problems.render(terminal::error_color()));
-        Self::told(ExitCode::Usage)
+        Self::reported(ExitCode::Usage)
     }
 
     /// The message, owned.
@@ -56,7 +56,7 @@ impl Failure {
     }
 
     /// A failure whose message was printed already.
-    pub fn told(exit: ExitCode) -> Self {
+    pub fn reported(exit: ExitCode) -> Self {
         Self {
             exit,
             text: String::new(),

@@ -5,6 +5,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use walkdir::WalkDir;
+
 use crate::app::failure::Failure;
 
 /// Write permission of the group and of others.
@@ -59,15 +61,10 @@ impl<'a> Trusted<'a> {
     }
 
     fn check_tree(&self, path: &Path) -> Result<(), Failure> {
-        if path.is_symlink() {
-            return Ok(());
-        }
-        self.check(path, OTHERS_WRITE)?;
-        let entries = fs::read_dir(path).into_iter().flatten().flatten();
-        for entry in entries {
-            self.check_tree(&entry.path())?;
-        }
-        Ok(())
+        let entries = WalkDir::new(path).into_iter().filter_map(Result::ok);
+        entries
+            .filter(|entry| !entry.path_is_symlink())
+            .try_for_each(|entry| self.check(entry.path(), OTHERS_WRITE))
     }
 
     /// Refuses a path with another owner, or with any of the permissions `refused`.

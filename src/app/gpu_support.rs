@@ -6,12 +6,22 @@ use std::time::Duration;
 
 use crate::app::options::GlobalOptions;
 use crate::app::runtime;
+use crate::host::assign::depends_on_engine;
 use crate::host::gpu_support::{CdiDevice, GpuSupport};
+use crate::host::model::HostView;
 use retrial_engine::api::{Abilities, Engine as _};
 use retrial_engine::docker::Docker;
+use retrial_recipe::model::Recipe;
 
 /// An engine elsewhere that does not answer must not hold up a plan.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Adds the engine's answer if the plan of a recipe depends on it.
+pub fn ask_for(global: &GlobalOptions, recipe: &Recipe, host: &mut HostView) {
+    if depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref()) {
+        ask_the_engine(global, &mut host.gpu_support);
+    }
+}
 
 /// Adds the engine's answer. A simulated host (`--root`) is not this engine's, unless it is named.
 pub fn ask_the_engine(global: &GlobalOptions, giving: &mut GpuSupport) {

@@ -24,19 +24,17 @@ use retrial_recipe::lock::{Lock, LockedModel};
 use retrial_recipe::model::{Image, ModelSource};
 
 /// What the recipe names, under all of its variants.
-pub struct Named {
+#[derive(Default)]
+struct Named {
     images: BTreeSet<String>,
     /// Repository and revision.
     models: BTreeSet<(String, String)>,
 }
 
 /// Lists what a recipe names under all of its variants.
-pub fn named(entry: &Opened, recipe: &str) -> Result<Named, Failure> {
+fn named(entry: &Opened, recipe: &str) -> Result<Named, Failure> {
     let variants = retrial_recipe::variants(&entry.source, entry).map_err(Failure::problems)?;
-    let mut named = Named {
-        images: BTreeSet::new(),
-        models: BTreeSet::new(),
-    };
+    let mut named = Named::default();
     for choice in variants.choices() {
         let (opened, _) = open::recipe_to_look_at(&RecipeRequest {
             recipe: recipe.to_owned(),
@@ -65,12 +63,13 @@ pub fn named(entry: &Opened, recipe: &str) -> Result<Named, Failure> {
     Ok(named)
 }
 
-/// Asks the registry and the hub what the names stand for now.
+/// Asks the registry and the hub what the names in a recipe stand for now.
 pub async fn resolved(
     global: &GlobalOptions,
     entry: &Opened,
-    named: &Named,
+    recipe: &str,
 ) -> Result<Lock, Failure> {
+    let named = named(entry, recipe)?;
     let mut lock = Lock {
         recipe: entry.name.clone(),
         fingerprint: fingerprint(&entry.source, entry).unwrap_or_default(),

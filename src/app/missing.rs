@@ -1,12 +1,17 @@
-//! Files of this host that a plan needs and that do not exist, found before anything is fetched.
+//! What a plan needs and does not have: files of this host, found before anything is fetched, and params
+//! that must be set.
 
 use std::path::Path;
 
-use crate::app::open::stand_in;
 use crate::host::checks::Check;
 use crate::plan::{Action, Plan};
 use retrial_recipe::expression::render;
 use retrial_recipe::model::{ModelSource, Recipe};
+
+/// What stands for a param that must be set and is not.
+pub fn stand_in(name: &str) -> String {
+    format!("/to-be-set/{name}")
+}
 
 /// Adds what is missing to what the host does not meet.
 pub fn note(plan: &mut Plan, recipe: &Recipe) {

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::app::catalog;
 use crate::app::failure::Failure;
+use crate::app::missing::{self, stand_in};
 use crate::app::options::{GlobalOptions, PlanRequest, RecipeRequest};
-use crate::app::{gpu_support, lock_file, missing, terminal};
+use crate::app::{gpu_support, lock_file, terminal};
 use crate::host;
-use crate::host::assign::depends_on_engine;
 use crate::host::model::HostView;
 use crate::plan::Plan;
 use crate::plan::build::Origin;
@@ -142,11 +142,6 @@ pub fn look(
     Ok((Opened { entry, resolved }, unset))
 }
 
-/// What stands for a param that must be set and is not.
-pub fn stand_in(name: &str) -> String {
-    format!("/to-be-set/{name}")
-}
-
 /// Names the params that stand-ins in a text stand for.
 pub fn name_stand_ins(text: String, unset: &[String]) -> String {
     unset.iter().fold(text, |text, name| {
@@ -196,9 +191,7 @@ pub fn directory(
 pub fn host_and_engine(global: &GlobalOptions, opened: &Opened) -> HostView {
     let recipe = &opened.resolved.recipe;
     let mut host = host_view(global);
-    if depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref()) {
-        gpu_support::ask_the_engine(global, &mut host.gpu_support);
-    }
+    gpu_support::ask_for(global, recipe, &mut host);
     host
 }
 

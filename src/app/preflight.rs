@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::failure::Failure;
 use crate::app::network;
 use crate::app::options::GlobalOptions;
-use crate::app::probe;
+use crate::app::probe::{self, Probed};
 use crate::app::terminal;
 use crate::host;
 use crate::host::checks::{
@@ -32,7 +32,7 @@ use retrial_hub::{FetchError, Hub, ModelSpec};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The state of a host, and the checks of it.
-pub struct Found {
+pub struct HostExamination {
     /// The host.
     pub host: HostView,
     /// Its GPUs at that moment.
@@ -51,18 +51,17 @@ pub async fn look(
     host: HostView,
     engine: Result<&dyn Engine, &EngineError>,
     plan: Option<&Plan>,
-) -> Found {
+) -> HostExamination {
     let conditions = host::conditions(&global.root, &host.gpus);
     let settings = host::settings(&global.root);
-    let (found, engine) = match engine {
-        Ok(engine) => (None, Some(engine)),
-        Err(error) => (Some(EngineFound::Fails(error.to_string())), None),
+    let (found, abilities) = match engine {
+        Ok(engine) => {
+            let abilities = engine.abilities().await.ok();
+            (answers(engine, abilities.as_ref()), abilities)
+        }
+        Err(error) => (EngineFound::Fails(error.to_string()), None),
     };
-    let abilities = match engine {
-        Some(engine) => engine.abilities().await.ok(),
-        None => None,
-    };
-    let found = found.unwrap_or_else(|| answers(engine, abilities.as_ref()));
+    let engine = engine.ok();
     let (image, hosts) = match plan {
         Some(plan) => content(engine, plan).await,
         None => <_>::default(),
@@ -83,7 +82,7 @@ pub async fn look(
         hosts,
         listening: host::listening(&global.root),
     });
-    Found {
+    HostExamination {
         host,
         conditions,
         settings,
@@ -92,7 +91,7 @@ pub async fn look(
     }
 }
 
-impl Found {
+impl HostExamination {
     /// Refuses a run that cannot work before anything is fetched, unless it is forced. Returns the
     /// warnings of its verdict.
     pub fn allow(&self, recipe: &str, force: bool) -> Result<Vec<String>, Failure> {
@@ -147,10 +146,8 @@ pub fn with_fix(check: &Check) -> String {
     format!("  {check}{fix}")
 }
 
-fn answers(engine: Option<&dyn Engine>, abilities: Option<&Abilities>) -> EngineFound {
-    let Some(info) = engine.map(Engine::info) else {
-        return EngineFound::NotAsked;
-    };
+fn answers(engine: &dyn Engine, abilities: Option<&Abilities>) -> EngineFound {
+    let info = engine.info();
     EngineFound::Answers {
         product: format!("{} {}", info.product, info.version),
         api: info.api.clone(),
@@ -163,28 +160,27 @@ fn answers(engine: Option<&dyn Engine>, abilities: Option<&Abilities>) -> Engine
 /// engine has it; hosts otherwise from this machine.
 async fn content(engine: Option<&dyn Engine>, plan: &Plan) -> (ImageContent, HostsSeen) {
     let hosts = plan.needed_hosts();
-    let (mut env, mut probed) = (Vec::new(), None);
+    let (mut env, mut probed) = (Vec::new(), Probed::default());
     if let Some(engine) = engine
         && let Ok(Some(image)) = engine.image(&plan.image).await
     {
         probed = probe::look(engine, plan, &image.id, &hosts).await;
         env = image.env;
     }
-    let (rocm, packages, asked) = match probed {
-        Some(probed) => (probed.rocm, probed.packages, probed.hosts),
-        None => (None, Vec::new(), None),
-    };
-    let variant = plan.variant.get("rocm").map(String::as_str);
-    let told = || rocm_of_image(&plan.image, &env, variant);
-    let hosts = match asked {
+    let hosts = match probed.hosts {
         Some(hosts) => HostsSeen {
             hosts,
             from_container: true,
         },
         None => network::ask(&hosts).await,
     };
-    let rocm = rocm.or_else(told);
-    (ImageContent { rocm, packages }, hosts)
+    let variant = plan.variant.get("rocm").map(String::as_str);
+    let from_name = || rocm_of_image(&plan.image, &env, variant);
+    let image = ImageContent {
+        rocm: probed.rocm.or_else(from_name),
+        packages: probed.packages,
+    };
+    (image, hosts)
 }
 
 /// Runs of ours that have GPUs, whoever's they are.
@@ -226,12 +222,10 @@ async fn access(hub: &Hub, model: &ModelSpec) -> Access {
         return Access::NotAsked("requests to the hub are disabled (HF_HUB_OFFLINE)".to_owned());
     }
     match hub.check_access(model).await {
-        Ok(()) => Access::Granted(
-            timeout(PATIENCE, model_size(hub, model))
-                .await
-                .ok()
-                .flatten(),
-        ),
+        Ok(()) => {
+            let size = timeout(PATIENCE, model_size(hub, model)).await;
+            Access::Granted(size.ok().flatten())
+        }
         Err(
             error @ (FetchError::Refused { .. }
             | FetchError::Missing { .. }

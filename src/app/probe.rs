@@ -25,7 +25,8 @@ const MOST_LINES: usize = 50_000;
 /// The hosts are told after the packages, which end so.
 const PACKAGES_END: &str = "@end\n";
 
-/// What was found in the image.
+/// What was found in the image; nothing where it was not asked, or did not answer.
+#[derive(Default)]
 pub struct Probed {
     /// Its `ROCm` release.
     pub rocm: Option<String>,
@@ -36,15 +37,10 @@ pub struct Probed {
 }
 
 /// Starts the container, if something is to be found: hosts, or frameworks for AMD's GPUs.
-pub async fn look(
-    engine: &dyn Engine,
-    plan: &Plan,
-    image: &str,
-    hosts: &[String],
-) -> Option<Probed> {
+pub async fn look(engine: &dyn Engine, plan: &Plan, image: &str, hosts: &[String]) -> Probed {
     let gpus = plan.requires.gpus.as_ref();
     if hosts.is_empty() && gpus.is_none_or(|gpus| gpus.vendor != GpuVendor::Amd) {
-        return None;
+        return Probed::default();
     }
     let name = format!("doctor-{}", std::process::id());
     let script = format!("{PACKAGES}{}", include_str!("probe.sh"));
@@ -68,10 +64,15 @@ pub async fn look(
         labels: labels_of(&name),
         ..ContainerSpec::default()
     };
-    let id = engine.create(&spec).await.ok()?;
+    let Ok(id) = engine.create(&spec).await else {
+        return Probed::default();
+    };
     let printed = timeout(PATIENCE, printed(engine, &id)).await;
     let _ = engine.remove(&id).await;
-    Some(read(&printed.ok()?.ok()?, hosts))
+    match printed {
+        Ok(Ok(text)) => read(&text, hosts),
+        _ => Probed::default(),
+    }
 }
 
 async fn printed(engine: &dyn Engine, id: &str) -> Result<String, EngineError> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::recipes::{RecipeFilter, means, refuse_unknown};
+use super::recipes::{FacetValues, RecipeFilter};
 use crate::app::failure::Failure;
 use crate::format;
 use crate::import::{Entry, ImportError, Index};
@@ -54,28 +54,27 @@ pub fn choose<'e>(
     entries: &'e [Entry<'e>],
     request: &ImportRequest,
 ) -> Result<&'e Entry<'e>, Failure> {
-    let is = |asked: &Option<String>, known: &str| {
-        asked
-            .as_ref()
-            .is_none_or(|asked| asked.eq_ignore_ascii_case(known))
+    let is = |asked: &Option<String>, known: &[&str]| {
+        let asked = asked.as_ref();
+        asked.is_none_or(|asked| known.iter().any(|known| asked.eq_ignore_ascii_case(known)))
     };
     let matches = entries.iter().filter(|entry| {
         let benchmark = entry.benchmark;
         let submitter = &benchmark.submitter;
-        (request.result.is_none() || entry.ids.iter().any(|id| is(&request.result, id)))
-            && (is(&request.system, &benchmark.system)
-                || is(
-                    &request.system,
-                    entry.system_name.as_deref().unwrap_or_default(),
-                ))
-            && is(&request.submitter, &submitter.name)
-            && is(&request.division, &submitter.division)
-            && (is(&request.benchmark, &benchmark.name)
-                || is(&request.benchmark, index.official(benchmark)))
+        let ids: Vec<&str> = entry.ids.iter().map(String::as_str).collect();
+        let system_name = entry.system_name.as_deref().unwrap_or_default();
+        is(&request.result, &ids)
+            && is(&request.system, &[&benchmark.system, system_name])
+            && is(&request.submitter, &[&submitter.name])
+            && is(&request.division, &[&submitter.division])
+            && is(
+                &request.benchmark,
+                &[&benchmark.name, index.official(benchmark)],
+            )
     });
     let found: Vec<&Entry<'_>> = matches.collect();
     // A submitter's own name of a benchmark is one result, the suite's may be two: -99 and -99.9.
-    let exact = |entry: &&&Entry<'_>| is(&request.benchmark, &entry.benchmark.name);
+    let exact = |entry: &&&Entry<'_>| is(&request.benchmark, &[&entry.benchmark.name]);
     let own: Vec<&Entry<'_>> = found.iter().filter(exact).copied().collect();
     match (&found[..], &own[..]) {
         ([one], _) | (_, [one]) => Ok(one),
@@ -123,65 +122,33 @@ fn name(entry: &Entry<'_>) -> String {
     format!("{}{}", id.collect::<String>(), path.display())
 }
 
-/// A filter: its name, the values that are accepted, and a result's own values.
-type Facet<'a> = (
-    &'static str,
-    &'a [String],
-    Box<dyn Fn(&Entry<'_>) -> Vec<String> + 'a>,
-);
-
 /// The results that match.
 pub fn filter<'e>(
     index: &Index<'_>,
     entries: &'e [Entry<'e>],
     filter: &RecipeFilter,
 ) -> Result<Vec<&'e Entry<'e>>, Failure> {
-    let suite = "mlperf-inference".to_owned();
-    let round = index.round_name.clone();
-    let facets: [Facet<'_>; 5] = [
-        (
-            "suite",
-            &filter.suite,
-            Box::new(move |_| vec![suite.clone()]),
-        ),
-        (
-            "round",
-            &filter.round,
-            Box::new(move |_| round.clone().into_iter().collect()),
-        ),
-        ("gpu", &filter.gpu, Box::new(gpus)),
-        (
-            "submitter",
-            &filter.submitter,
-            Box::new(|one| vec![one.benchmark.submitter.name.clone()]),
-        ),
-        (
-            "benchmark",
-            &filter.benchmark,
-            Box::new(|one| {
-                let official = index.official(one.benchmark).to_owned();
-                vec![one.benchmark.name.clone(), official]
-            }),
-        ),
-    ];
-    for (facet, accepted, of) in facets
-        .iter()
-        .filter(|(_, accepted, _)| !accepted.is_empty())
-    {
-        let known: Vec<String> = entries.iter().flat_map(of).collect();
-        let known = known.iter().map(String::as_str).collect();
-        refuse_unknown("published result", facet, accepted, known)?;
-    }
+    let all: Vec<FacetValues> = entries.iter().map(|entry| values(index, entry)).collect();
+    filter.refuse_unknown("published result", &all)?;
     let part = filter.part.as_ref().map(|part| part.to_lowercase());
-    let matches = |entry: &&Entry<'_>| {
-        let has_part = |part: &String| name(entry).to_lowercase().contains(part);
-        part.as_ref().is_none_or(has_part)
-            && facets.iter().all(|(_, accepted, of)| {
-                let is_one = |known: String| accepted.iter().any(|one| means(one, &known));
-                accepted.is_empty() || of(entry).into_iter().any(is_one)
-            })
+    let has_part = |entry: &Entry<'_>| {
+        let part = part.as_ref();
+        part.is_none_or(|part| name(entry).to_lowercase().contains(part))
     };
-    Ok(entries.iter().filter(matches).collect())
+    let matching = entries.iter().zip(&all);
+    let matching = matching.filter(|(entry, values)| has_part(entry) && filter.matches(values));
+    Ok(matching.map(|(entry, _)| entry).collect())
+}
+
+fn values(index: &Index<'_>, entry: &Entry<'_>) -> FacetValues {
+    let benchmark = entry.benchmark;
+    [
+        vec!["mlperf-inference".to_owned()],
+        index.round_name.clone().into_iter().collect(),
+        gpus(entry),
+        vec![benchmark.submitter.name.clone()],
+        vec![benchmark.name.clone(), index.official(benchmark).to_owned()],
+    ]
 }
 
 fn gpus(entry: &Entry<'_>) -> Vec<String> {

@@ -32,7 +32,7 @@ pub struct RecipeFilter {
 
 /// A built-in recipe: what it says with its default variants, and with those that are another
 /// submission.
-pub struct Found {
+pub struct ListedRecipe {
     /// Its name.
     pub name: String,
     /// As its default variants have it.
@@ -43,16 +43,72 @@ pub struct Found {
     pub variants: Vec<VariantSummary>,
 }
 
-/// A filter: its name, the values that are accepted, and a recipe's own values.
-type Facet<'a> = (&'static str, &'a [String], fn(&Summary) -> Vec<&str>);
+impl RecipeFilter {
+    /// Each filter's name, and the values that it accepts.
+    fn facets(&self) -> [(&'static str, &[String]); 5] {
+        [
+            ("suite", &self.suite),
+            ("round", &self.round),
+            ("gpu", &self.gpu),
+            ("submitter", &self.submitter),
+            ("benchmark", &self.benchmark),
+        ]
+    }
+
+    /// Whether something with these values, for each facet its own, matches.
+    pub(super) fn matches(&self, values: &FacetValues) -> bool {
+        self.facets()
+            .iter()
+            .zip(values)
+            .all(|((_, accepted), own)| {
+                let is_own = |one: &String| own.iter().any(|value| means(one, value));
+                accepted.is_empty() || accepted.iter().any(is_own)
+            })
+    }
+
+    /// Refuses a value that nothing has, whatever the other filters say.
+    pub(super) fn refuse_unknown(&self, what: &str, all: &[FacetValues]) -> Result<(), Failure> {
+        for (at, (facet, accepted)) in self.facets().into_iter().enumerate() {
+            let mut known: Vec<&str> = all
+                .iter()
+                .flat_map(|values| &values[at])
+                .map(String::as_str)
+                .collect();
+            let is_unknown = |wanted: &&String| !known.iter().any(|known| means(wanted, known));
+            if let Some(wanted) = accepted.iter().find(is_unknown) {
+                known.sort_unstable();
+                known.dedup();
+                let known = known.join(", ");
+                return Err(Failure::usage(format!(
+                    "no {what} has the {facet} `{wanted}`; there are: {known}"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a recipe or a result has for each filter: suite, round, GPUs, submitter, benchmark.
+pub(super) type FacetValues = [Vec<String>; 5];
+
+fn values(summary: &Summary) -> FacetValues {
+    let word = |word: &Option<String>| word.clone().into_iter().collect();
+    [
+        word(&summary.suite),
+        word(&summary.round),
+        summary.gpu_models.clone(),
+        word(&summary.submitter),
+        word(&summary.benchmark),
+    ]
+}
 
 /// The built-in recipes that match.
-pub fn find(filter: &RecipeFilter) -> Result<Vec<Found>, Failure> {
+pub fn find(filter: &RecipeFilter) -> Result<Vec<ListedRecipe>, Failure> {
     let mut recipes = Vec::new();
     for found in catalog::list() {
         let (summary, variants) = summarize_all(&found.source, &found)
             .map_err(|diagnostics| Failure::usage(diagnostics.render(false)))?;
-        recipes.push(Found {
+        recipes.push(ListedRecipe {
             name: found.name,
             summary,
             matches: true,
@@ -63,38 +119,13 @@ pub fn find(filter: &RecipeFilter) -> Result<Vec<Found>, Failure> {
         let has = |text: &str| text.to_lowercase().contains(&part);
         recipes.retain(|recipe| has(&recipe.name) || has(&recipe.summary.title));
     }
-    let facets: [Facet<'_>; 5] = [
-        ("suite", &filter.suite, |one| {
-            one.suite.as_deref().into_iter().collect()
-        }),
-        ("round", &filter.round, |one| {
-            one.round.as_deref().into_iter().collect()
-        }),
-        ("gpu", &filter.gpu, |one| {
-            one.gpu_models.iter().map(String::as_str).collect()
-        }),
-        ("submitter", &filter.submitter, |one| {
-            one.submitter.as_deref().into_iter().collect()
-        }),
-        ("benchmark", &filter.benchmark, |one| {
-            one.benchmark.as_deref().into_iter().collect()
-        }),
-    ];
-    // A value is unknown if no recipe has it, whatever the other filters say.
-    for (facet, accepted, of) in &facets {
-        let every = recipes.iter().flat_map(|recipe| {
-            let variants = recipe.variants.iter().map(|variant| &variant.summary);
-            std::iter::once(&recipe.summary).chain(variants)
-        });
-        let known: Vec<&str> = every.flat_map(of).collect();
-        refuse_unknown("recipe", facet, accepted, known)?;
-    }
-    let matches = |summary: &Summary| {
-        facets.iter().all(|(_, accepted, of)| {
-            let mut known = of(summary).into_iter();
-            accepted.is_empty() || known.any(|known| accepted.iter().any(|one| means(one, known)))
-        })
-    };
+    let every = recipes.iter().flat_map(|recipe| {
+        let variants = recipe.variants.iter().map(|variant| &variant.summary);
+        std::iter::once(&recipe.summary).chain(variants)
+    });
+    let every: Vec<FacetValues> = every.map(values).collect();
+    filter.refuse_unknown("recipe", &every)?;
+    let matches = |summary: &Summary| filter.matches(&values(summary));
     for recipe in &mut recipes {
         recipe.matches = matches(&recipe.summary);
         recipe.variants.retain(|variant| matches(&variant.summary));
@@ -103,27 +134,8 @@ pub fn find(filter: &RecipeFilter) -> Result<Vec<Found>, Failure> {
     Ok(recipes)
 }
 
-/// Refuses a value of a filter that nothing has.
-pub(super) fn refuse_unknown(
-    what: &str,
-    facet: &str,
-    accepted: &[String],
-    mut known: Vec<&str>,
-) -> Result<(), Failure> {
-    let is_unknown = |wanted: &&String| !known.iter().any(|known| means(wanted, known));
-    let Some(wanted) = accepted.iter().find(is_unknown) else {
-        return Ok(());
-    };
-    known.sort_unstable();
-    known.dedup();
-    let known = known.join(", ");
-    Err(Failure::usage(format!(
-        "no {what} has the {facet} `{wanted}`; there are: {known}"
-    )))
-}
-
 /// `6.0` means `v6.0`, `llama2-70b` also `llama2-70b-99.9`, `dell` also `Dell_AMD`.
-pub(super) fn means(asked: &str, known: &str) -> bool {
+fn means(asked: &str, known: &str) -> bool {
     let plain = |text: &str| {
         let text = text.trim().to_lowercase().replace([' ', '_'], "-");
         match text.strip_prefix('v') {

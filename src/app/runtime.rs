@@ -1,8 +1,9 @@
 //! This process: its asynchronous runtime, for commands that talk to an engine, and its program's file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
+use super::options::GlobalOptions;
 
 /// Starts a runtime on this thread.
 ///
@@ -22,4 +23,31 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 pub fn program() -> Result<PathBuf, Failure> {
     std::env::current_exe()
         .map_err(|error| Failure::host(format!("cannot find this program's file: {error}")))
+}
+
+/// A command line of this program, at the same path on this machine or another one, with the same options.
+#[must_use]
+pub fn command(program: &Path, global: &GlobalOptions, words: &[&str]) -> Vec<String> {
+    let program = program.display().to_string();
+    std::iter::once(program)
+        .chain(arguments(global, words))
+        .collect()
+}
+
+/// Arguments of this program, with the options of this process.
+#[must_use]
+pub fn arguments(global: &GlobalOptions, words: &[&str]) -> Vec<String> {
+    let path = |path: &Path| path.display().to_string();
+    let engine = global.engine.as_ref();
+    let options = [
+        ("--home", Some(path(global.home.root()))),
+        ("--cache", Some(path(&global.cache))),
+        ("--root", Some(path(&global.root))),
+        ("--engine", engine.cloned()),
+    ];
+    let options = options
+        .into_iter()
+        .filter_map(|(name, value)| Some([name.to_owned(), value?]));
+    let words = words.iter().map(|word| (*word).to_owned());
+    words.chain(options.flatten()).collect()
 }

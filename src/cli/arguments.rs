@@ -1,29 +1,29 @@
 //! The arguments of the command line. Help texts and completions derive from the doc comments here.
 
 mod doctor;
+mod one_run;
+mod plan;
 mod run;
 mod runs;
+mod written;
 
 use std::path::PathBuf;
 
 use clap::parser::ValueSource;
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use doctor::DoctorArguments;
-pub use run::{BatchArguments, BisectArguments, RunArguments};
+pub use one_run::{CleanArguments, LogsArguments, ResumeArguments, ShellArguments};
+pub use plan::{PlanArguments, PlanFormat};
+pub use run::{BatchArguments, BisectArguments, ExecutionArguments, RunArguments};
 pub use runs::{RemoveOptions, RunsArguments, RunsCommand};
+pub use written::{LockArguments, NewArguments, SchemaOf};
 
-use super::resume::Process;
-use crate::app::clean::containers::Extent;
-use crate::app::nodes::{self, Allocation};
 use crate::app::options::{
-    CompareRequest, GlobalOptions, JudgeRequest, PlanRequest, RecipeRequest, ReportRequest,
+    CompareRequest, GlobalOptions, JudgeRequest, RecipeRequest, ReportRequest, TreeRequest,
     VerifyRequest,
 };
-use crate::app::published::ImportRequest;
 use crate::app::recipes::RecipeFilter;
-use crate::batch::CliOverrides;
-use crate::export::ExportRequest;
 
 const EXIT_CODES: &str = "\
 Exit codes, the first that applies:
@@ -69,7 +69,7 @@ impl Arguments {
     pub fn read() -> Result<Self, clap::Error> {
         let matches = Self::command().try_get_matches()?;
         let mut arguments = Self::from_arg_matches(&matches)?;
-        arguments.global.output_was_said =
+        arguments.global.is_output_given =
             matches.value_source("output") == Some(ValueSource::CommandLine);
         Ok(arguments)
     }
@@ -106,35 +106,9 @@ pub enum Command {
         files: Vec<String>,
     },
     /// Print the steps of a run without executing them, or the cells of a batch
-    Plan {
-        /// The recipe and its settings.
-        #[command(flatten)]
-        plan: PlanRequest,
-        /// Options of a batch.
-        #[command(flatten)]
-        matrix: CliOverrides,
-        /// Set the format of the plan
-        #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
-        format: PlanFormat,
-        /// Plan for a node of this site (`retrial sites` lists them)
-        #[arg(long, value_name = "NAME")]
-        site: Option<String>,
-    },
+    Plan(Box<PlanArguments>),
     /// Run a recipe and judge the results
-    Run {
-        /// The recipe and its settings.
-        #[command(flatten)]
-        plan: PlanRequest,
-        /// Run on these machines, too: ssh:n2,n3. This one is the head; all share the home
-        #[arg(long, value_name = "ssh:NODE,…", value_parser = nodes::parse)]
-        nodes: Option<Allocation>,
-        /// Options of execution.
-        #[command(flatten)]
-        run: RunArguments,
-        /// Submit it as a job of this site (`retrial sites` lists them), and follow it
-        #[arg(long, value_name = "NAME")]
-        site: Option<String>,
-    },
+    Run(Box<RunArguments>),
     /// Run a recipe with several variants or parameters, compare the results, and judge claims
     #[command(mut_arg("recipe", |recipe| recipe
         .value_name("FILE|RECIPE")
@@ -144,36 +118,9 @@ pub enum Command {
     #[command(after_help = BISECT_EXIT_CODES)]
     Bisect(Box<BisectArguments>),
     /// Resume a run or a batch that was interrupted, killed or detached
-    Resume {
-        /// A run's id, a part of it, or `last`; or a batch's id
-        run: String,
-        /// Run this check again, by its step's name or number, on the results that were collected; measure
-        /// nothing again
-        #[arg(long, value_name = "CHECK")]
-        from: Option<String>,
-        /// Judge performance without accuracy as inconclusive (exit code 5)
-        #[arg(long)]
-        require_accuracy: bool,
-        /// Which process this is.
-        #[command(flatten)]
-        process: Process,
-    },
+    Resume(ResumeArguments),
     /// Print the output of a run's steps
-    Logs {
-        /// A run's id, a part of it, or `last`
-        run: String,
-        /// Print the output of this machine of the run, instead of the head's
-        #[arg(long, value_name = "NAME")]
-        node: Option<String>,
-        /// Print only this step, by name or number
-        step: Option<String>,
-        /// Follow the output until the run ends
-        #[arg(short, long)]
-        follow: bool,
-        /// Print the bytes as the step wrote them, with colours and control characters
-        #[arg(long)]
-        raw: bool,
-    },
+    Logs(LogsArguments),
     /// Execute on this machine what the head of a run orders over standard input
     #[command(hide = true)]
     Node {
@@ -188,16 +135,7 @@ pub enum Command {
         run: String,
     },
     /// Open a shell in a run's container
-    Shell {
-        /// A run's id, a part of it, or `last`
-        run: String,
-        /// Open it on this machine of the run, instead of the head
-        #[arg(long, value_name = "NAME")]
-        node: Option<String>,
-        /// Run this command instead of bash or sh
-        #[arg(last = true)]
-        command: Vec<String>,
-    },
+    Shell(ShellArguments),
     /// Judge existing results; needs no engine
     Judge(JudgeRequest),
     /// Verify a run's archive that somebody else packed, and judge its logs again
@@ -209,7 +147,7 @@ pub enum Command {
     Report(ReportRequest),
     /// Export runs as a submission tree in MLCommons' layout
     #[command(after_help = EXPORT_EXIT_CODES)]
-    Export(ExportArguments),
+    Export(TreeRequest),
     /// Check whether this host is ready, in general or for a recipe; changes nothing
     Doctor(DoctorArguments),
     /// Check this machine for the plan in a directory that several machines share
@@ -225,31 +163,11 @@ pub enum Command {
     /// List the sites: clusters on which `run --site` and `batch --site` start runs
     Sites,
     /// Create a recipe, from scratch, from a `docker run` command line or from published results
-    New {
-        /// The file to create, ending in .yaml, or a directory
-        name: PathBuf,
-        /// The published result.
-        #[command(flatten)]
-        results: ImportRequest,
-        /// Convert a vendor's command line: 'docker run …', a file with it, or - for standard input
-        #[arg(long, value_name = "COMMAND|FILE|-", conflicts_with = "from_results")]
-        from: Option<String>,
-    },
+    New(NewArguments),
     /// Write a lock file with the image digests and model commits of a recipe
     Lock(LockArguments),
     /// Remove this user's containers of runs; never touches containers without Retrial's label
-    Clean {
-        /// Remove only this run's container
-        run: Option<String>,
-        /// Which containers.
-        #[command(flatten)]
-        extent: Extent,
-        /// Remove this cached directory instead of containers; without KEY, list cached directories
-        /// and their sizes
-        #[arg(long, value_name = "KEY", num_args = 0..=1, conflicts_with = "run")]
-        #[expect(clippy::option_option, reason = "the option has an optional value")]
-        cached: Option<Option<String>>,
-    },
+    Clean(CleanArguments),
     /// Print the JSON schema of recipes, or of an output of `--output json`
     Schema {
         /// The subject of the schema
@@ -265,83 +183,6 @@ pub enum Command {
     Man,
 }
 
-/// Arguments of `lock`.
-#[derive(Debug, Clone, Args)]
-pub struct LockArguments {
-    /// A built-in name (`retrial list`) or a path (./mine.yaml, ./directory)
-    pub recipe: String,
-    /// Write to this file (default: `mine.lock.yaml` next to ./mine.yaml, or a file in the home for
-    /// a built-in recipe)
-    #[arg(short = 'o', long = "to", value_name = "FILE")]
-    pub file: Option<PathBuf>,
-    /// Compare with the registry and the hub instead of writing; exit with 1 if the lock is out of
-    /// date
-    #[arg(long)]
-    pub check: bool,
-}
-
-/// Arguments of `export`.
-#[derive(Debug, Clone, Args)]
-pub struct ExportArguments {
-    /// Runs, one for each scenario or one for all: ids, parts of them, or `last`
-    #[arg(required = true, value_name = "RUN")]
-    pub runs: Vec<String>,
-    /// Use the layout and the rules of this round: v6.0, v5.1, …
-    #[arg(long, value_name = "ROUND")]
-    pub layout: String,
-    /// Write to this directory, new or empty
-    #[arg(long, value_name = "DIR", default_value = "submission")]
-    pub to: PathBuf,
-    /// Write into a directory with files, replacing files of the same name
-    #[arg(long)]
-    pub replace: bool,
-    /// What the tree says of the submission.
-    #[command(flatten)]
-    pub request: ExportRequest,
-    /// Read information that is in no run (cooling, data types, …) from a YAML or JSON file with
-    /// MLCommons' fields
-    #[arg(long, value_name = "FILE")]
-    pub system_info: Option<PathBuf>,
-}
-
-/// The subjects of `schema`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SchemaOf {
-    /// Recipes and templates
-    Recipe,
-    /// The verdict: verdict.json, and `run` and `judge` with --output json
-    Verdict,
-    /// A comparison: `compare --output json`
-    Comparison,
-    /// A report on runs and folders of results: `report --output json`
-    Report,
-    /// Comparisons over the history: `compare --by AXIS --output json`
-    Comparisons,
-    /// Verdicts on a submission tree: `judge --output json`
-    Tree,
-    /// Batches
-    Batch,
-    /// The verdict on a batch: its verdict.json, and `batch` with --output json
-    BatchVerdict,
-    /// What `verify` finds: `verify --output json`
-    Verification,
-    /// Sites
-    Site,
-}
-
-/// The format of a plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PlanFormat {
-    /// Text for a terminal
-    Text,
-    /// A script of docker commands that does what `run` does
-    Shell,
-    /// JSON for programs
-    Json,
-    /// The script of the job that `run --site` or `batch --site` submits
-    Sbatch,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -355,14 +196,14 @@ mod tests {
     fn paths_that_another_process_reads_are_absolute() {
         let line = "retrial run r --home h --cache c --root t --rules u --lock l";
         let arguments = Arguments::try_parse_from(line.split(' ')).unwrap();
-        let Command::Run { plan, .. } = arguments.command else {
+        let Command::Run(run) = arguments.command else {
             panic!("{:?}", arguments.command)
         };
         let at = |name: &str| std::env::current_dir().unwrap().join(name);
         let global = arguments.global;
         assert_eq!(global.home.root(), at("h"));
         assert_eq!((global.cache, global.root), (at("c"), at("t")));
-        assert_eq!(plan.files.rules, [at("u")]);
-        assert_eq!(plan.files.lock, at("l").to_str().map(str::to_owned));
+        assert_eq!(run.plan.files.rules, [at("u")]);
+        assert_eq!(run.plan.files.lock, at("l").to_str().map(str::to_owned));
     }
 }

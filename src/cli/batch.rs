@@ -1,6 +1,7 @@
-//! `retrial batch`: many runs over what is varied, and a verdict on cells and claims.
+//! `retrial batch`: many runs over what is varied, and a verdict on cells and claims; and `retrial bisect`, the
+//! two neighbours of an ordered axis between which something changed.
 
-use super::arguments::{BatchArguments, PlanFormat, RunArguments};
+use super::arguments::{BatchArguments, BisectArguments, ExecutionArguments, PlanFormat};
 use super::plan_batch;
 use crate::app::batch::array::{self, SiteBatch};
 use crate::app::batch::cells::Cells;
@@ -9,12 +10,12 @@ use crate::app::batch::follow::{Followed, follow};
 use crate::app::batch::planned::PlannedBatch;
 use crate::app::batch::record::{BatchRecord, RunOptions};
 use crate::app::batch::start::Started;
-use crate::app::batch::{self, file, start};
+use crate::app::batch::{self, bisect, file, start};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, PlanRequest};
-use crate::app::site::find;
+use crate::app::site::find::{self, SiteFile};
 use crate::app::site::found_or_saved;
-use crate::app::site::request::in_home;
+use crate::app::site::request::{Target, in_home};
 use crate::app::{background, runtime, terminal};
 use crate::batch::CliOverrides;
 use crate::batch::run::read_journal;
@@ -29,10 +30,8 @@ pub fn batch(global: &GlobalOptions, arguments: &BatchArguments) -> Result<ExitC
     let BatchArguments { plan, run, .. } = arguments;
     let overrides = plan_batch::overrides(&arguments.matrix, plan);
     if run.dry_run {
-        return match &arguments.site {
-            Some(site) => plan_batch::for_site(global, site, plan, &overrides, PlanFormat::Text),
-            None => plan_batch::plan(global, plan, &overrides, PlanFormat::Text),
-        };
+        let site = arguments.site.as_deref();
+        return plan_batch::plan(global, site, plan, &overrides, PlanFormat::Text);
     }
     is_printable(global)?;
     if let Some(site) = &arguments.site {
@@ -42,12 +41,25 @@ pub fn batch(global: &GlobalOptions, arguments: &BatchArguments) -> Result<ExitC
     here(global, opened, plan, run, arguments.new)
 }
 
+/// Starts a search, or resumes the same one if it is unfinished.
+pub fn bisect(global: &GlobalOptions, arguments: &BisectArguments) -> Result<ExitCode, Failure> {
+    let BisectArguments {
+        plan, search, run, ..
+    } = arguments;
+    let opened = bisect::open(global, plan, search)?;
+    if run.dry_run {
+        return plan_batch::opened_batch(global, plan, &opened, PlanFormat::Text);
+    }
+    is_printable(global)?;
+    here(global, opened, plan, run, arguments.new)
+}
+
 /// Executes a batch on this host: a new one, or the same one if it is unfinished.
-pub(super) fn here(
+fn here(
     global: &GlobalOptions,
     opened: OpenedBatch,
     plan: &PlanRequest,
-    run: &RunArguments,
+    run: &ExecutionArguments,
     new: bool,
 ) -> Result<ExitCode, Failure> {
     let options = RunOptions::of(plan, &run.request);
@@ -57,7 +69,7 @@ pub(super) fn here(
         Started::Planned(_, directory) if run.detach => {
             background::detach(global, Kind::Batch, &directory)
         }
-        Started::Planned(taken, directory) => to_its_end(global, taken, &directory),
+        Started::Planned(planned, directory) => to_its_end(global, planned, &directory),
     }
 }
 
@@ -73,27 +85,37 @@ fn on_site(
     let global = &in_home(global, &found);
     let opened = file::open(global, &plan.recipe.recipe, overrides)?;
     let options = RunOptions::of(plan, &run.request);
-    let take = |record: &BatchRecord, cells: Cells| {
-        let target = array::take(global, found, record, &cells)?;
-        Ok((record.clone(), target))
-    };
     let name = Some(site.to_owned());
+    let take = submission(global, found);
     match start::start(global, opened, options, name, arguments.new, take)? {
         Started::Measured(directory) => measured(global, &directory),
-        Started::Planned((record, target), directory) => submit(
-            global,
-            &SiteBatch {
-                directory,
-                record,
-                target,
-            },
-            run.detach,
-        ),
+        Started::Planned(planned, directory) => submit(global, directory, planned, run.detach),
     }
 }
 
-fn submit(global: &GlobalOptions, batch: &SiteBatch, detach: bool) -> Result<ExitCode, Failure> {
-    let ended = runtime::runtime()?.block_on(array::start(global, batch, detach))?;
+/// Returns what plans a batch for a site, and how it is submitted.
+fn submission(
+    global: &GlobalOptions,
+    found: SiteFile,
+) -> impl FnOnce(&BatchRecord, Cells) -> Result<(BatchRecord, Target), Failure> {
+    move |record, cells| {
+        let target = array::take(global, found, record, &cells)?;
+        Ok((record.clone(), target))
+    }
+}
+
+fn submit(
+    global: &GlobalOptions,
+    directory: Record,
+    (record, target): (BatchRecord, Target),
+    detach: bool,
+) -> Result<ExitCode, Failure> {
+    let batch = SiteBatch {
+        directory,
+        record,
+        target,
+    };
+    let ended = runtime::runtime()?.block_on(array::start(global, &batch, detach))?;
     Ok(ended.map_or(ExitCode::Success, |ended| {
         ended_with(global, &ended, &batch.directory)
     }))
@@ -113,35 +135,23 @@ pub fn resume(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fa
     let Some(site) = record.site else {
         let take = |record: &BatchRecord, cells| PlannedBatch::of(global, record, cells);
         return match start::resume(directory, take)? {
-            Some(taken) => to_its_end(global, taken, directory),
+            Some(planned) => to_its_end(global, planned, directory),
             None => judge(global, directory),
         };
     };
     let found = found_or_saved(&directory.part("arrays/1"), &site)?;
-    let take = |record: &BatchRecord, cells: Cells| {
-        let target = array::take(global, found, record, &cells)?;
-        Ok((record.clone(), target))
-    };
-    match start::resume(directory, take)? {
+    match start::resume(directory, submission(global, found))? {
+        Some(planned) => submit(global, directory.clone(), planned, false),
         None => judge(global, directory),
-        Some((record, target)) => submit(
-            global,
-            &SiteBatch {
-                directory: directory.clone(),
-                record,
-                target,
-            },
-            false,
-        ),
     }
 }
 
 fn to_its_end(
     global: &GlobalOptions,
-    taken: PlannedBatch,
+    planned: PlannedBatch,
     directory: &Record,
 ) -> Result<ExitCode, Failure> {
-    let ended = runtime::runtime()?.block_on(follow(global, taken, directory.clone()))?;
+    let ended = runtime::runtime()?.block_on(follow(global, planned, directory.clone()))?;
     Ok(ended_with(global, &ended, directory))
 }
 
@@ -171,7 +181,7 @@ pub fn judge(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fai
 }
 
 /// Refuses formats that only a batch's report has.
-pub(super) fn is_printable(global: &GlobalOptions) -> Result<(), Failure> {
+fn is_printable(global: &GlobalOptions) -> Result<(), Failure> {
     match global.output {
         Output::Text | Output::Json => Ok(()),
         Output::Junit | Output::Markdown | Output::Html | Output::Csv => Err(Failure::usage(

@@ -6,6 +6,7 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
 use crate::batch;
+use crate::format;
 use crate::results::verdict::ExitCode;
 use crate::site;
 use retrial_mlperf::rounds;
@@ -56,17 +57,12 @@ pub fn check(global: &GlobalOptions, files: &[String]) -> ExitCode {
     if global.output == Output::Json {
         terminal::print(&format!("{}\n", serde_json::json!(reports)));
     }
-    if failed {
-        ExitCode::Usage
-    } else {
-        ExitCode::Success
-    }
+    ExitCode::Usage.unless(!failed)
 }
 
 fn warnings(count: usize) -> String {
     match count {
         0 => String::new(),
-        1 => ", 1 warning".to_owned(),
-        count => format!(", {count} warnings"),
+        count => format!(", {}", format::count(count, "warning")),
     }
 }

@@ -39,11 +39,9 @@ fn this_host(
     let plan = match recipe {
         Some(recipe) => {
             let (opened, _) = open::recipe_to_look_at(&recipe)?;
-            let secrets = opened.resolved.recipe.secrets.clone();
-            let mut arguments = PlanRequest::everything(recipe, secrets);
-            arguments.options.gpus = gpus.to_vec();
-            let plan = open::plan(global, &arguments, &opened, false, &host)?;
-            Some(plan)
+            let mut request = PlanRequest::everything(recipe);
+            request.options.gpus = gpus.to_vec();
+            Some(open::plan(global, &request, &opened, false, &host)?)
         }
         None => None,
     };
@@ -54,9 +52,5 @@ fn this_host(
         terminal::show(&content::checks::document(&checks));
     }
     let ready = checks.iter().all(|check| check.state != CheckState::Error);
-    Ok(if ready {
-        ExitCode::Success
-    } else {
-        ExitCode::Host
-    })
+    Ok(ExitCode::Host.unless(ready))
 }

@@ -1,8 +1,7 @@
 //! `retrial export`: writes a submission tree, and prints what it contains.
 
-use super::arguments::ExportArguments;
 use crate::app::failure::Failure;
-use crate::app::options::{GlobalOptions, Output};
+use crate::app::options::{GlobalOptions, Output, TreeRequest};
 use crate::app::{export, terminal};
 use crate::export::Export;
 use crate::format;
@@ -10,21 +9,9 @@ use crate::report::content::export as content;
 use crate::results::verdict::ExitCode;
 
 /// Exports runs; the exit code says whether the tree is complete.
-pub fn export(global: &GlobalOptions, arguments: &ExportArguments) -> Result<ExitCode, Failure> {
-    let mut request = arguments.request.clone();
-    if let Some(path) = &arguments.system_info {
-        request.info = export::info(path)?;
-    }
-    let (layout, to) = (&arguments.layout, &arguments.to);
-    let written = export::export(
-        global,
-        &arguments.runs,
-        layout,
-        request,
-        to,
-        arguments.replace,
-    )?;
-    let shown = to.display().to_string();
+pub fn export(global: &GlobalOptions, request: &TreeRequest) -> Result<ExitCode, Failure> {
+    let written = export::export(global, request)?;
+    let shown = request.to.display().to_string();
     if let (Some(first), false) = (written.replaced.first(), global.quiet) {
         let count = format::count(written.replaced.len(), "file");
         terminal::note(&format!("{shown}: replaced {count}, {first} among them"));

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
-use crate::app::recipes::{self, Found, RecipeFilter};
+use crate::app::recipes::{self, ListedRecipe, RecipeFilter};
 use crate::app::terminal;
 use crate::results::verdict::ExitCode;
 use retrial_recipe::VariantSummary;
@@ -24,7 +24,7 @@ pub fn list(global: &GlobalOptions, filter: &RecipeFilter) -> Result<ExitCode, F
     Ok(ExitCode::Success)
 }
 
-fn as_text(recipes: &[Found]) -> Vec<String> {
+fn as_text(recipes: &[ListedRecipe]) -> Vec<String> {
     let widths = recipes.iter().map(|recipe| recipe.name.len());
     let width = widths.max().unwrap_or(0);
     let mut lines = Vec::new();
@@ -61,7 +61,7 @@ fn axes(variants: &[VariantSummary]) -> Vec<&str> {
 }
 
 /// As its default variants have it.
-fn as_json(recipe: &Found) -> Value {
+fn as_json(recipe: &ListedRecipe) -> Value {
     let summary = &recipe.summary;
     json!({
         "name": recipe.name,

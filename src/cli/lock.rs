@@ -27,8 +27,8 @@ pub fn lock(global: &GlobalOptions, arguments: &LockArguments) -> Result<ExitCod
             path.display()
         )));
     }
-    let named = lock::named(&entry, &arguments.recipe)?;
-    let now = runtime::runtime()?.block_on(lock::resolved(global, &entry, &named))?;
+    let resolved = lock::resolved(global, &entry, &arguments.recipe);
+    let now = runtime::runtime()?.block_on(resolved)?;
     match before {
         Some(before) if arguments.check => Ok(report_differences(global, &path, &before, &now)),
         before => {
@@ -88,9 +88,5 @@ fn report_differences(global: &GlobalOptions, path: &Path, before: &Lock, now: &
     } else {
         terminal::print_lines(differences.iter().cloned());
     }
-    if differences.is_empty() {
-        ExitCode::Success
-    } else {
-        ExitCode::NotReproduced
-    }
+    ExitCode::NotReproduced.unless(differences.is_empty())
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::arguments::LogsArguments;
 use crate::app::failure::Failure;
 use crate::app::nodes::Allocation;
 use crate::app::options::GlobalOptions;
@@ -23,16 +24,10 @@ use retrial_readings::sanitize;
 const OUTPUT: &str = "output.log";
 
 /// Prints the output of one step, or of all.
-pub fn logs(
-    global: &GlobalOptions,
-    run: &str,
-    node: Option<&str>,
-    step: Option<&str>,
-    follow: bool,
-    raw: bool,
-) -> Result<ExitCode, Failure> {
-    let whole = global.home.find(run)?;
-    let directory = Allocation::directory(&whole, node)?;
+pub fn logs(global: &GlobalOptions, arguments: &LogsArguments) -> Result<ExitCode, Failure> {
+    let step = arguments.step.as_deref();
+    let whole = global.home.find(&arguments.run)?;
+    let directory = Allocation::directory(&whole, arguments.node.as_deref())?;
     let plan: Plan = directory.read_json("plan.json")?;
     let is_meant = |known: &&Step| {
         step.is_none_or(|step| {
@@ -45,7 +40,7 @@ pub fn logs(
         .filter(is_meant)
         .map(|known| {
             let path = directory.steps().join(known.directory());
-            Tail::new(&known.name, path, step.is_none(), raw)
+            Tail::new(&known.name, path, step.is_none(), arguments.raw)
         })
         .collect();
     if tails.is_empty() {
@@ -61,7 +56,7 @@ pub fn logs(
     let mut liveness = Liveness::of(&whole);
     loop {
         // Determined before reading: what is written until then is read in this turn.
-        let continues = follow && liveness.is_live();
+        let continues = arguments.follow && liveness.is_live();
         for tail in &mut tails {
             match tail.print_on() {
                 Ok(bytes) => printed += bytes,
@@ -91,18 +86,14 @@ pub fn logs(
 }
 
 /// Why output was not printed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 enum PrintError {
     /// The log cannot be read.
-    Read(StoreError),
+    #[error(transparent)]
+    Read(#[from] StoreError),
     /// Standard output cannot be written.
-    Write(std::io::Error),
-}
-
-impl From<std::io::Error> for PrintError {
-    fn from(error: std::io::Error) -> Self {
-        Self::Write(error)
-    }
+    #[error(transparent)]
+    Write(#[from] std::io::Error),
 }
 
 /// The end of one step's output.
@@ -151,10 +142,9 @@ impl Tail {
         let mut block = vec![0; 64 << 10];
         let mut printed = 0;
         loop {
-            let read = file.read(&mut block);
-            let path = || self.directory.join(OUTPUT);
-            let count =
-                read.map_err(|error| PrintError::Read(StoreError::io("read", &path())(error)))?;
+            let count = file
+                .read(&mut block)
+                .map_err(StoreError::io("read", &self.directory.join(OUTPUT)))?;
             if count == 0 {
                 out.flush()?;
                 return Ok(printed);
@@ -167,13 +157,10 @@ impl Tail {
                 out.write_all(&block[..count])?;
                 continue;
             }
-            let mut result = Ok(());
-            self.splitter.push(&block[..count], |line| {
-                if result.is_ok() {
-                    result = print_line(&mut out, &line);
-                }
-            });
-            result?;
+            let mut text = String::new();
+            self.splitter
+                .push(&block[..count], |line| text += &printable(&line));
+            out.write_all(text.as_bytes())?;
         }
     }
 
@@ -188,21 +175,16 @@ impl Tail {
 
     /// Prints a last line that has no line break.
     fn finish(&mut self) -> std::io::Result<()> {
-        let mut out = std::io::stdout().lock();
-        let mut result = Ok(());
-        self.splitter.finish(|line| {
-            if result.is_ok() {
-                result = print_line(&mut out, &line);
-            }
-        });
-        result
+        let mut text = String::new();
+        self.splitter.finish(|line| text += &printable(&line));
+        std::io::stdout().lock().write_all(text.as_bytes())
     }
 }
 
 /// A line without control characters; a piece of a long one without a line break.
-fn print_line(out: &mut impl Write, line: &Line<'_>) -> std::io::Result<()> {
+fn printable(line: &Line<'_>) -> String {
     let end = if line.goes_on { "" } else { "\n" };
-    write!(out, "{}{end}", sanitize(&line.text))
+    format!("{}{end}", sanitize(&line.text))
 }
 
 #[cfg(test)]

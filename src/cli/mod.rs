@@ -2,7 +2,6 @@
 
 mod arguments;
 mod batch;
-mod bisect;
 mod catalogue;
 mod check;
 mod compare;
@@ -16,7 +15,6 @@ mod lock;
 mod logs;
 mod new;
 mod new_from;
-mod new_from_results;
 mod plan;
 mod plan_batch;
 mod report;
@@ -75,41 +73,21 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Catalogue => catalogue::catalogue(),
         Command::Show { recipe, resolved } => show::show(&global, &recipe, resolved),
         Command::Check { files } => Ok(check::check(&global, &files)),
-        Command::Plan {
-            plan,
-            matrix,
-            format,
-            site,
-        } => match site {
-            Some(site) => plan::for_site(&global, &site, &plan, &matrix, format),
-            None => plan::plan(&global, &plan, &matrix, format),
-        },
-        Command::Run {
-            plan,
-            nodes,
-            run,
-            site,
-        } => run::run(&global, &plan, nodes, &run, site.as_deref()),
+        Command::Plan(arguments) => plan::plan(
+            &global,
+            arguments.site.as_deref(),
+            &arguments.plan,
+            &arguments.matrix,
+            arguments.format,
+        ),
+        Command::Run(arguments) => run::run(&global, &arguments),
         Command::Batch(arguments) => batch::batch(&global, &arguments),
-        Command::Bisect(arguments) => bisect::bisect(&global, &arguments),
-        Command::Resume {
-            run,
-            from,
-            require_accuracy,
-            process,
-        } => resume::resume(&global, &run, from.as_deref(), require_accuracy, process),
-        Command::Logs {
-            run,
-            node,
-            step,
-            follow,
-            raw,
-        } => logs::logs(&global, &run, node.as_deref(), step.as_deref(), follow, raw),
+        Command::Bisect(arguments) => batch::bisect(&global, &arguments),
+        Command::Resume(arguments) => resume::resume(&global, &arguments),
+        Command::Logs(arguments) => logs::logs(&global, &arguments),
         Command::Node { run, name } => nodes::serve(&global, &run, &name),
         Command::Stop { run } => stop::stop(&global, &run),
-        Command::Shell { run, node, command } => {
-            shell::shell(&global, &run, node.as_deref(), command)
-        }
+        Command::Shell(arguments) => shell::shell(&global, &arguments),
         Command::Judge(judge) => judge::judge(&global, &judge),
         Command::Verify(verify) => verify::verify(&global, &verify),
         Command::Compare(compare) => compare::compare(&global, &compare),
@@ -120,18 +98,11 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Lock(lock) => lock::lock(&global, &lock),
         Command::Runs(runs) => runs::runs(&global, *runs),
         Command::Sites => sites::sites(&global),
-        Command::New {
-            name,
-            results,
-            from,
-        } => new::new(&name, from.as_deref(), &results),
-        Command::Clean {
-            run,
-            extent,
-            cached,
-        } => match cached {
-            Some(key) => clean::cached::clean(&global, key.as_deref(), extent.all, extent.dry_run),
-            None => clean::containers::clean(&global, run.as_deref(), extent),
+        Command::New(arguments) => new::new(&arguments),
+        Command::Clean(arguments) => match arguments.cached.as_deref() {
+            Some("") => clean::cached::list(&global),
+            Some(key) => clean::cached::remove(&global, key, arguments.extent),
+            None => clean::containers::clean(&global, arguments.run.as_deref(), arguments.extent),
         },
         Command::Schema { of } => Ok(docs::schema(of)),
         Command::Completions { shell } => Ok(docs::completions(shell)),
@@ -144,10 +115,10 @@ fn check_format(global: &GlobalOptions, command: &Command) -> Result<(), Failure
     let is_report = matches!(command, Command::Report(_));
     let has_verdict = matches!(
         command,
-        Command::Run { .. }
+        Command::Run(_)
             | Command::Batch(_)
             | Command::Bisect(_)
-            | Command::Resume { .. }
+            | Command::Resume(_)
             | Command::Judge(_)
             | Command::Compare(_)
     );

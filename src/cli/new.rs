@@ -2,17 +2,26 @@
 
 use std::path::Path;
 
-use super::{new_from, new_from_results};
+use super::arguments::NewArguments;
+use super::new_from;
+use crate::app::catalog;
 use crate::app::failure::Failure;
-use crate::app::published::ImportRequest;
+use crate::app::published::{self, ImportRequest};
 use crate::app::terminal;
+use crate::format;
+use crate::import::{self, Index};
 use crate::results::verdict::ExitCode;
 use retrial_recipe::scaffold;
 
 /// Writes a commented recipe, one from a vendor's command line, or one from published results; never
 /// over an existing file.
-pub fn new(name: &Path, from: Option<&str>, results: &ImportRequest) -> Result<ExitCode, Failure> {
+pub fn new(arguments: &NewArguments) -> Result<ExitCode, Failure> {
     use std::io::Write as _;
+    let NewArguments {
+        name,
+        results,
+        from,
+    } = arguments;
     let is_file = name
         .extension()
         .is_some_and(|ending| ending == "yaml" || ending == "yml");
@@ -33,7 +42,7 @@ pub fn new(name: &Path, from: Option<&str>, results: &ImportRequest) -> Result<E
         .map(|stem| stem.to_string_lossy().into_owned())
         .unwrap_or_default();
     let (text, told) = match (from, &results.from_results) {
-        (_, Some(tree)) => new_from_results::read(tree, results)?,
+        (_, Some(tree)) => from_results(tree, results)?,
         (Some(from), None) => new_from::read(&stem, from)?,
         (None, None) => (scaffold::new(&stem), Vec::new()),
     };
@@ -61,4 +70,24 @@ pub fn new(name: &Path, from: Option<&str>, results: &ImportRequest) -> Result<E
         "wrote {shown}\n  check it: retrial check {shown}    see its steps: retrial plan {shown}"
     ));
     Ok(ExitCode::Success)
+}
+
+/// The recipe's text, and what it needs.
+fn from_results(tree: &Path, request: &ImportRequest) -> Result<(String, Vec<String>), Failure> {
+    let index = Index::open(tree, catalog::rounds())?;
+    let entries = index.entries();
+    let entry = published::choose(&index, &entries, request)?;
+    let others = if request.with_others {
+        published::others(&index, &entries, entry)
+    } else {
+        Vec::new()
+    };
+    let (text, incomplete) = import::recipe::text(&import::read(&index, entry, &others)?);
+    let added = || format!("figures of {}", format::count(others.len(), "other result"));
+    let added = request.with_others.then(added);
+    let left = format!(
+        "{} of `incomplete` to be completed before it can run",
+        format::count(incomplete, "line")
+    );
+    Ok((text, added.into_iter().chain([left]).collect()))
 }

@@ -16,20 +16,20 @@ use crate::plan::{Plan, shell, text};
 use crate::results::verdict::ExitCode;
 use crate::site::script::Work;
 
-/// Prints the plan.
+/// Prints the plan of a run or a batch, here or on a site's nodes.
 pub fn plan(
     global: &GlobalOptions,
+    site: Option<&str>,
     request: &PlanRequest,
     matrix: &CliOverrides,
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
     if *matrix != CliOverrides::default() || batch::file::is_batch(&request.recipe.recipe) {
-        return plan_batch::plan(
-            global,
-            request,
-            &plan_batch::overrides(matrix, request),
-            format,
-        );
+        let overrides = plan_batch::overrides(matrix, request);
+        return plan_batch::plan(global, site, request, &overrides, format);
+    }
+    if let Some(site) = site {
+        return for_site(global, site, request, format);
     }
     if format == PlanFormat::Sbatch {
         return Err(Failure::usage(
@@ -44,17 +44,12 @@ pub fn plan(
 }
 
 /// Prints the plan of a run on a site's node, or the script of its job.
-pub fn for_site(
+fn for_site(
     global: &GlobalOptions,
     site: &str,
     request: &PlanRequest,
-    matrix: &CliOverrides,
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
-    if *matrix != CliOverrides::default() || batch::file::is_batch(&request.recipe.recipe) {
-        let overrides = plan_batch::overrides(matrix, request);
-        return plan_batch::for_site(global, site, request, &overrides, format);
-    }
     let run = SiteRun::open(global, site, request, None)?;
     if format == PlanFormat::Sbatch {
         let work = Work::Run { id: "RUN" };

@@ -1,7 +1,5 @@
 //! `retrial plan BATCH`: cells, excluded combinations, images, time and claims. Changes nothing.
 
-use std::time::Duration;
-
 use serde_json::json;
 
 use super::arguments::PlanFormat;
@@ -29,7 +27,7 @@ pub fn overrides(matrix: &CliOverrides, request: &PlanRequest) -> CliOverrides {
 }
 
 /// Prints the plan of a batch on a site's nodes, or the script of its first array.
-pub fn for_site(
+fn for_site(
     global: &GlobalOptions,
     site: &str,
     request: &PlanRequest,
@@ -40,9 +38,10 @@ pub fn for_site(
     let global = &in_home(global, &found);
     let opened = file::open(global, &request.recipe.recipe, overrides)?;
     if format != PlanFormat::Sbatch {
-        // A node is not this host.
-        let cells = resolved(&opened)?;
-        let estimate = BatchEstimate::of(&opened.plan, &cells);
+        // A node is not this host, and its times are not this host's.
+        let resolved = opened.resolve().map_err(Failure::problems)?.into_iter();
+        let cells = resolved.map(|Resolved { recipe, .. }| ResolvedCell { recipe, here: None });
+        let estimate = BatchEstimate::of(&opened.plan, &cells.collect::<Vec<_>>());
         return print(global, &opened, &estimate, &[], format);
     }
     let cells = Cells::open(&opened.plan)?;
@@ -57,25 +56,17 @@ pub fn for_site(
     Ok(ExitCode::Success)
 }
 
-/// The recipe of each cell.
-fn resolved(opened: &OpenedBatch) -> Result<Vec<ResolvedCell>, Failure> {
-    let resolved = opened.resolve().map_err(Failure::problems)?;
-    // A node's times are not this host's.
-    Ok(resolved.into_iter().map(|one| cell(one, None)).collect())
-}
-
-fn cell(one: Resolved, here: Option<Duration>) -> ResolvedCell {
-    let recipe = one.recipe;
-    ResolvedCell { recipe, here }
-}
-
-/// Prints the plan of a batch.
+/// Prints the plan of a batch, here or on a site's nodes.
 pub fn plan(
     global: &GlobalOptions,
+    site: Option<&str>,
     request: &PlanRequest,
     overrides: &CliOverrides,
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
+    if let Some(site) = site {
+        return for_site(global, site, request, overrides, format);
+    }
     if matches!(format, PlanFormat::Shell | PlanFormat::Sbatch) {
         return Err(Failure::usage(
             "a batch has no script of its own\n  plan one of its cells: retrial plan RECIPE --set NAME=VALUE --format shell\n  for the script of its arrays on a site: --site NAME --format sbatch",
@@ -94,9 +85,11 @@ pub(super) fn opened_batch(
 ) -> Result<ExitCode, Failure> {
     let resolved = opened.resolve().map_err(Failure::problems)?;
     let here = estimate::here(global, &request.options, &resolved);
-    let cells = resolved.iter().cloned().zip(here);
-    let cells: Vec<ResolvedCell> = cells.map(|(one, here)| cell(one, here)).collect();
-    let mut estimate = BatchEstimate::of(&opened.plan, &cells);
+    let cells = resolved.iter().zip(here).map(|(one, here)| ResolvedCell {
+        recipe: one.recipe.clone(),
+        here,
+    });
+    let mut estimate = BatchEstimate::of(&opened.plan, &cells.collect::<Vec<_>>());
     estimate::ask_the_engine(global, &mut estimate);
     let unmet = estimate::unmet(global, &request.options, &resolved);
     print(global, opened, &estimate, &unmet, format)

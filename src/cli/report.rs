@@ -27,7 +27,7 @@ enum Target {
 
 /// Writes a report. It exits with 0 whatever the report says.
 pub fn report(global: &GlobalOptions, request: &ReportRequest) -> Result<ExitCode, Failure> {
-    let output = if global.output_was_said {
+    let output = if global.is_output_given {
         global.output
     } else {
         Output::Html
@@ -83,7 +83,7 @@ fn target(
     output: Output,
     report: &dyn Report,
 ) -> Target {
-    let is_redirected = global.output_was_said && !std::io::stdout().is_terminal();
+    let is_redirected = global.is_output_given && !std::io::stdout().is_terminal();
     match &request.to {
         Some(file) if file.as_os_str() == "-" => Target::Standard,
         Some(file) => Target::Named(file.clone()),

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use clap::Args;
-
+use super::arguments::ResumeArguments;
 use super::{batch, judge};
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
@@ -13,39 +12,21 @@ use crate::results::verdict::ExitCode;
 use crate::store::journal::{Event, Journal, State};
 use crate::store::{Home, Record};
 
-/// Which process this is of a run or a batch.
-#[derive(Debug, Clone, Copy, Args)]
-pub struct Process {
-    /// Run as the background process that `run --detach` starts.
-    #[arg(long, hide = true)]
-    pub in_background: bool,
-    /// Run in the job that `run --site` submits, on the first of its nodes.
-    #[arg(long, hide = true)]
-    pub in_job: bool,
-    /// The array of the batch that the job is a task of.
-    #[arg(long, hide = true, requires = "in_job")]
-    pub array: Option<usize>,
-}
-
 /// Resumes a run or a batch; the verdict of one that is complete is printed again.
-pub fn resume(
-    global: &GlobalOptions,
-    run: &str,
-    from: Option<&str>,
-    require_accuracy: bool,
-    process: Process,
-) -> Result<ExitCode, Failure> {
-    let Process {
-        in_background,
+pub fn resume(global: &GlobalOptions, arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
+    let ResumeArguments {
+        from,
+        require_accuracy,
         in_job,
-        array,
-    } = process;
-    if in_background {
+        ..
+    } = arguments;
+    let (in_job, require_accuracy) = (*in_job, *require_accuracy);
+    if arguments.in_background {
         // Away from the terminal: its hangup is not ours. Fails only for a group leader.
         let _ = rustix::process::setsid();
     }
     let home = global.home.clone();
-    let directory = match open::run_or_batch(&home, run)? {
+    let directory = match open::run_or_batch(&home, &arguments.run)? {
         RunOrBatch::Run(directory) => directory,
         RunOrBatch::Batch(directory) => {
             is_ours(&directory, &home.batches(), "batch", &home)?;
@@ -54,7 +35,7 @@ pub fn resume(
                     "--from names a check of a run, and this is a batch",
                 ));
             }
-            if let Some(array) = array {
+            if let Some(array) = arguments.array {
                 return app_batch::array::execute(global, &directory, array);
             }
             return batch::resume(global, &directory);

@@ -3,29 +3,22 @@
 use super::arguments::{PlanFormat, RunArguments};
 use crate::app::failure::Failure;
 use crate::app::nodes::Allocation;
-use crate::app::options::{GlobalOptions, PlanRequest};
+use crate::app::options::GlobalOptions;
 use crate::app::{approval, background, follow, open, prepare, runtime, site};
 use crate::batch::CliOverrides;
 use crate::results::verdict::ExitCode;
 use crate::store::lookup::Kind;
 
 /// Runs a recipe.
-pub fn run(
-    global: &GlobalOptions,
-    request: &PlanRequest,
-    nodes: Option<Allocation>,
-    run: &RunArguments,
-    site: Option<&str>,
-) -> Result<ExitCode, Failure> {
-    if let Some(name) = site {
-        if run.dry_run {
-            let overrides = CliOverrides::default();
-            return super::plan::for_site(global, name, request, &overrides, PlanFormat::Text);
-        }
-        return site::run(global, name, request, &run.request, run.detach);
-    }
+pub fn run(global: &GlobalOptions, arguments: &RunArguments) -> Result<ExitCode, Failure> {
+    let (request, run, nodes) = (&arguments.plan, &arguments.run, &arguments.nodes);
+    let site = arguments.site.as_deref();
     if run.dry_run {
-        return super::plan::plan(global, request, &CliOverrides::default(), PlanFormat::Text);
+        let matrix = CliOverrides::default();
+        return super::plan::plan(global, site, request, &matrix, PlanFormat::Text);
+    }
+    if let Some(name) = site {
+        return site::run(global, name, request, &run.request, run.detach);
     }
     let opened = open::recipe(&request.recipe)?;
     let execution = &run.request;
@@ -45,6 +38,7 @@ pub fn run(
         prepared.write_down(&directory)?;
         if let Some(nodes) = nodes {
             let force = execution.force;
+            let nodes = nodes.clone();
             Allocation { force, ..nodes }.write_down(&directory)?;
         }
         if run.detach {

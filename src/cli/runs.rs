@@ -1,20 +1,24 @@
 //! `retrial runs`: lists runs, removes them, and moves them between machines.
 
 mod exchange;
-mod list;
 mod remove;
+
+use jiff::tz::TimeZone;
 
 use super::arguments::{RunsArguments, RunsCommand};
 use crate::app::failure::Failure;
-use crate::app::options::GlobalOptions;
-use crate::app::runs::select;
+use crate::app::options::{GlobalOptions, Output};
+use crate::app::runs::{self, select};
+use crate::app::terminal;
+use crate::history::order;
+use crate::report::{content, markdown};
 use crate::results::verdict::ExitCode;
 
 /// Lists runs, or does something with them.
 pub fn runs(global: &GlobalOptions, arguments: RunsArguments) -> Result<ExitCode, Failure> {
     match arguments.what {
         None => {
-            list::list(global, &arguments);
+            list(global, &arguments);
             Ok(ExitCode::Success)
         }
         Some(RunsCommand::Remove {
@@ -32,5 +36,33 @@ pub fn runs(global: &GlobalOptions, arguments: RunsArguments) -> Result<ExitCode
             exchange::pack(global, &runs, to, sign.as_deref())
         }
         Some(RunsCommand::Import { paths }) => Ok(exchange::import(global, &paths)),
+    }
+}
+
+/// Lists the runs that match the filters.
+fn list(global: &GlobalOptions, arguments: &RunsArguments) {
+    let filter = &arguments.filter;
+    let mut rows = runs::index(global).runs(filter);
+    order(&mut rows, arguments.sort);
+    if let Some(limit) = arguments.limit {
+        rows.drain(..rows.len().saturating_sub(limit));
+    }
+    if global.output == Output::Json {
+        terminal::print_json(&runs::with_states(&rows));
+    } else if rows.is_empty() {
+        let home = global.home.runs();
+        let home = home.display();
+        terminal::note(&if filter.is_all() {
+            format!("no runs in {home} yet")
+        } else {
+            format!("no run in {home} matches; `retrial runs` lists all")
+        });
+    } else {
+        let document = content::runs::document(&rows, &TimeZone::system());
+        if global.output == Output::Markdown {
+            terminal::print(&markdown::render(&document));
+        } else {
+            terminal::show(&document);
+        }
     }
 }

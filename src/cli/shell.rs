@@ -4,6 +4,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
+use super::arguments::ShellArguments;
 use crate::app::failure::Failure;
 use crate::app::nodes::Allocation;
 use crate::app::options::GlobalOptions;
@@ -14,19 +15,23 @@ use crate::store::RunDirectory;
 use crate::store::journal::{Event, Journal, State};
 use retrial_engine::api::{Engine, ExecSpec};
 
+/// The best shell that a container has.
+const SHELL: [&str; 3] = [
+    "/bin/sh",
+    "-c",
+    "if command -v bash >/dev/null 2>&1; then exec bash; fi; exec sh",
+];
+
 /// Opens a shell, or runs a command, in the run's container.
-pub fn shell(
-    global: &GlobalOptions,
-    run: &str,
-    node: Option<&str>,
-    command: Vec<String>,
-) -> Result<ExitCode, Failure> {
+pub fn shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<ExitCode, Failure> {
+    let ShellArguments { run, node, command } = arguments;
+    let (node, command) = (node.as_deref(), command.as_slice());
     let directory = global.home.find(run)?;
     open::began_here(&directory)?;
     // Within the job it is this machine's engine that has the container.
     let is_elsewhere = site::is_submitted(&directory) && std::env::var_os("SLURM_JOB_ID").is_none();
     if is_elsewhere || node.is_some() {
-        return on_node(global, &directory, node, &command);
+        return on_node(global, &directory, node, command);
     }
     let state = State::of(&Journal::read::<Event>(&directory.journal())?);
     let Some(container) = state.container else {
@@ -42,22 +47,14 @@ pub fn shell(
             Some(state) if state.running => {}
             _ => {
                 return Err(Failure::host(format!(
-                    "{}: its container has ended; retrial resume {} creates a new one",
-                    directory.id(),
+                    "{0}: its container has ended; retrial resume {0} creates a new one",
                     directory.id()
                 )));
             }
         }
-        let command = if command.is_empty() {
-            [
-                "/bin/sh",
-                "-c",
-                "if command -v bash >/dev/null 2>&1; then exec bash; fi; exec sh",
-            ]
-            .map(str::to_owned)
-            .to_vec()
-        } else {
-            command
+        let command = match command {
+            [] => SHELL.map(str::to_owned).to_vec(),
+            command => command.to_vec(),
         };
         // The mark prevents that a step's end kills it as a process of the step.
         let spec = ExecSpec {
@@ -69,7 +66,7 @@ pub fn shell(
         if code == 0 {
             Ok(ExitCode::Success)
         } else {
-            Err(Failure::told(ExitCode::StepFailed))
+            Err(Failure::reported(ExitCode::StepFailed))
         }
     });
     // A read of the keyboard is still pending, and only a key ends it.

@@ -10,7 +10,6 @@ use crate::plan::deviation::REIMPLEMENTED;
 use crate::plan::text::downloads;
 use crate::results::verdict::ExitCode;
 use retrial_recipe::model::Recipe;
-use retrial_recipe::{self};
 
 /// Shows a recipe.
 pub fn show(
@@ -32,7 +31,7 @@ pub fn show(
         terminal::print_pretty(recipe)?;
         return Ok(ExitCode::Success);
     }
-    let every = PlanRequest::everything(request.clone(), recipe.secrets.clone());
+    let every = PlanRequest::everything(request.clone());
     let plan = open::plan(global, &every, &opened, false, &open::host_view(global))?;
     let axes = retrial_recipe::variants(&opened.entry.source, &opened.entry).ok();
     let shown = text(recipe, &plan, axes.as_ref(), &unset);
@@ -41,28 +40,13 @@ pub fn show(
 }
 
 fn origins_text(resolved: &retrial_recipe::Resolved) -> String {
-    let width = resolved
-        .origins
-        .iter()
-        .map(|origin| origin.key.len())
-        .max()
-        .unwrap_or(0)
-        .min(60);
+    let widths = resolved.origins.iter().map(|origin| origin.key.len());
+    let width = widths.max().unwrap_or(0).min(60);
     let mut out = format!("{}\n# the source of each value\n", resolved.yaml.trim_end());
     for origin in &resolved.origins {
-        let value: String = origin
-            .value
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .take(60)
-            .collect();
-        let _ = writeln!(
-            out,
-            "# {:<width$}  {}  ({})",
-            origin.key, value, origin.from
-        );
+        let value = origin.value.lines().next().unwrap_or_default();
+        let (key, from) = (&origin.key, &origin.from);
+        let _ = writeln!(out, "# {key:<width$}  {value:.60}  ({from})");
     }
     out
 }
@@ -73,14 +57,49 @@ fn text(
     axes: Option<&retrial_recipe::Variants>,
     unset: &[String],
 ) -> String {
-    let mut out = String::new();
-    let submission = &recipe.submission;
-    let _ = writeln!(out, "{}", recipe.title);
-    if let Some(description) = &recipe.description {
-        let _ = writeln!(out, "{}", description.trim_end());
+    let description = recipe.description.as_deref().map(str::trim_end);
+    let mut out = [Some(recipe.title.as_str()), description]
+        .into_iter()
+        .flatten()
+        .fold(String::new(), |out, line| out + line + "\n");
+    let listed = |lines: &[String]| -> Vec<String> {
+        let lines = lines.iter();
+        lines.map(|line| format!("- {}", line.trim_end())).collect()
+    };
+    let sections = [
+        ("submission", submission(recipe, plan)),
+        ("published", published(plan)),
+        ("requirements", requirements(recipe, plan)),
+        ("downloads", downloads::lines(plan, &hub::here())),
+        ("host notes", listed(&recipe.host_notes)),
+        ("deviates from the guide", listed(&plan.deviations)),
+        (
+            "privileges that need your approval (--allow)",
+            privileges(plan),
+        ),
+        ("options (--set NAME=VALUE)", options(recipe, axes, unset)),
+    ];
+    for (title, lines) in sections {
+        if !lines.is_empty() {
+            let _ = write!(out, "\n{title}\n  {}\n", lines.join("\n  "));
+        }
     }
-    let _ = writeln!(out, "\nsubmission");
-    let rows = [
+    let _ = writeln!(out, "\nits steps: retrial plan {}", recipe.name);
+    out
+}
+
+/// Lines of what is known, each with its name.
+fn named<'a>(rows: impl IntoIterator<Item = (&'a str, Option<String>)>) -> Vec<String> {
+    let rows = rows.into_iter();
+    rows.filter_map(|(name, value)| Some(format!("{name:<10} {}", value?)))
+        .collect()
+}
+
+fn submission(recipe: &Recipe, plan: &Plan) -> Vec<String> {
+    let submission = &recipe.submission;
+    let reimplemented = format!("reimplemented: {REIMPLEMENTED}");
+    let sources = submission.sources.iter();
+    let first = [
         ("suite", Some(submission.suite.clone())),
         ("round", submission.round.clone()),
         ("division", submission.division.clone()),
@@ -88,73 +107,44 @@ fn text(
         ("system", submission.system.clone()),
         ("benchmark", Some(submission.benchmark.clone())),
     ];
-    for (key, value) in rows {
-        if let Some(value) = value {
-            let _ = writeln!(out, "  {key:<10} {value}");
-        }
-    }
-    for source in &submission.sources {
-        let _ = writeln!(out, "  source     {source}");
-    }
-    if let Some(rules) = plan.judged_by() {
-        let _ = writeln!(out, "  rules      {rules}");
-    }
-    if plan.judge.reimplemented {
-        let _ = writeln!(out, "  qualifier  reimplemented: {REIMPLEMENTED}");
-    }
-    let _ = writeln!(out, "\npublished");
-    let mut published = false;
-    for measured in &plan.measurements {
-        for (name, list) in &measured.expect {
-            for one in list {
-                published = true;
-                let kind = one.kind.text();
-                let source = one
-                    .source
-                    .as_deref()
-                    .map(|source| format!(", {source}"))
-                    .unwrap_or_default();
-                let what = format!("{} {}", measured.scenario, measured.mode);
-                let _ = writeln!(out, "  {what:<24} {name} {} ({kind}{source})", one.value);
-            }
-        }
-    }
-    if !published {
-        let _ = writeln!(out, "  no figures: results are measured and not compared");
-    }
-    let _ = writeln!(out, "\nrequirements");
-    for line in requirements(recipe, plan) {
-        let _ = writeln!(out, "  {line}");
-    }
-    let downloads = downloads::lines(plan, &hub::here());
-    if !downloads.is_empty() {
-        let _ = writeln!(out, "\ndownloads");
-    }
-    for line in downloads {
-        let _ = writeln!(out, "  {line}");
-    }
-    list(&mut out, "host notes", &recipe.host_notes);
-    list(&mut out, "deviates from the guide", &plan.deviations);
-    let _ = writeln!(out, "\nprivileges that need your approval (--allow)");
-    if plan.privileges.is_empty() {
-        let _ = writeln!(out, "  none that is root-equivalent");
-    }
-    for privilege in &plan.privileges {
-        let _ = writeln!(out, "  {:<14} {}", privilege.name, privilege);
-    }
-    options(&mut out, recipe, axes, unset);
-    let _ = writeln!(out, "\nits steps: retrial plan {}", recipe.name);
-    out
+    let last = [
+        ("rules", plan.judged_by()),
+        (
+            "qualifier",
+            plan.judge.reimplemented.then_some(reimplemented),
+        ),
+    ];
+    let sources = sources.map(|source| ("source", Some(source.clone())));
+    named(first.into_iter().chain(sources).chain(last))
 }
 
-/// A list of the recipe's own.
-fn list(out: &mut String, title: &str, lines: &[String]) {
-    if !lines.is_empty() {
-        let _ = writeln!(out, "\n{title}");
+fn published(plan: &Plan) -> Vec<String> {
+    let mut lines = Vec::new();
+    for measured in &plan.measurements {
+        let what = format!("{} {}", measured.scenario, measured.mode);
+        for (name, list) in &measured.expect {
+            lines.extend(list.iter().map(|one| {
+                let kind = one.kind.text();
+                let source = one.source.iter().map(|source| format!(", {source}"));
+                let source: String = source.collect();
+                format!("{what:<24} {name} {} ({kind}{source})", one.value)
+            }));
+        }
     }
-    for line in lines {
-        let _ = writeln!(out, "  - {}", line.trim_end());
+    if lines.is_empty() {
+        lines.push("no figures: results are measured and not compared".to_owned());
     }
+    lines
+}
+
+fn privileges(plan: &Plan) -> Vec<String> {
+    if plan.privileges.is_empty() {
+        return vec!["none that is root-equivalent".to_owned()];
+    }
+    let privileges = plan.privileges.iter();
+    privileges
+        .map(|privilege| format!("{:<14} {privilege}", privilege.name))
+        .collect()
 }
 
 fn requirements(recipe: &Recipe, plan: &Plan) -> Vec<String> {
@@ -178,50 +168,35 @@ fn requirements(recipe: &Recipe, plan: &Plan) -> Vec<String> {
         ("memory", requires.memory.map(crate::format::size)),
         ("time", time),
     ];
-    let rows = rows
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value?)));
-    let secrets = recipe.secrets.iter().map(|name| ("secret", name.clone()));
-    let rows = rows.chain(secrets);
-    let rows = rows.map(|(name, value)| format!("{name:<10} {value}"));
-    let unmet = plan
-        .unmet
-        .iter()
-        .map(|unmet| format!("on this host: {unmet}"));
-    rows.chain(unmet).collect()
+    let secrets = recipe.secrets.iter();
+    let secrets = secrets.map(|name| ("secret", Some(name.clone())));
+    let unmet = plan.unmet.iter();
+    let unmet = unmet.map(|unmet| format!("on this host: {unmet}"));
+    let mut lines = named(rows.into_iter().chain(secrets));
+    lines.extend(unmet);
+    lines
 }
 
 fn options(
-    out: &mut String,
     recipe: &Recipe,
     axes: Option<&retrial_recipe::Variants>,
     unset: &[String],
-) {
-    let axes = axes
-        .map(|variants| variants.axes.as_slice())
-        .unwrap_or_default();
-    if recipe.params.is_empty() && axes.is_empty() {
-        return;
-    }
-    let _ = writeln!(out, "\noptions (--set NAME=VALUE)");
-    for axis in axes {
-        let chosen = recipe
-            .variant
-            .get(&axis.name)
-            .map_or("none", String::as_str);
-        let _ = writeln!(
-            out,
-            "  {:<14} {} (one of {})",
-            axis.name,
-            chosen,
-            axis.values.join(", ")
-        );
-    }
-    for (name, value) in &recipe.params {
-        if unset.contains(name) {
-            let _ = writeln!(out, "  {name:<14} must be set");
+) -> Vec<String> {
+    let axes = axes.into_iter().flat_map(|variants| &variants.axes);
+    let axes = axes.map(|axis| {
+        let chosen = recipe.variant.get(&axis.name);
+        let chosen = chosen.map_or("none", String::as_str);
+        let values = axis.values.join(", ");
+        format!("{:<14} {chosen} (one of {values})", axis.name)
+    });
+    let params = recipe.params.iter().map(|(name, value)| {
+        let is_unset = unset.contains(name);
+        let value = if is_unset {
+            "must be set".to_owned()
         } else {
-            let _ = writeln!(out, "  {name:<14} {value}");
-        }
-    }
+            value.to_string()
+        };
+        format!("{name:<14} {value}")
+    });
+    axes.chain(params).collect()
 }

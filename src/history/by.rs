@@ -6,25 +6,34 @@ use super::RunSummary;
 use crate::results::verdict::comparison::{Fact, FactGroup};
 use retrial_readings::natural::natural;
 
+/// A property of a run, with its name.
+type Property = (&'static str, fn(&RunSummary) -> &String);
+
 /// The properties, besides variants and parameters, by which runs can be compared.
-pub const PLACES: [&str; 7] = [
-    "host", "gpus", "driver", "kernel", "image", "digest", "retrial",
+pub const PROPERTIES: [Property; 7] = [
+    ("host", |row| &row.host),
+    ("gpus", |row| &row.gpus),
+    ("driver", |row| &row.driver),
+    ("kernel", |row| &row.kernel),
+    ("image", |row| &row.image),
+    ("digest", |row| &row.digest),
+    ("retrial", |row| &row.tool),
 ];
 
 /// Runs of one recipe that have everything in common but for the axis.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Together<'a> {
+pub struct ComparableRuns<'a> {
     /// What they have in common: the recipe, other axes, the host, its GPUs.
     pub title: String,
     /// The axis' values, in natural order, each with its runs, the newest last.
-    pub sides: Vec<(String, Vec<&'a RunSummary>)>,
+    pub sides: Vec<(&'a str, Vec<&'a RunSummary>)>,
 }
 
 /// A history along an axis.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Grouped<'a> {
+pub struct GroupedRuns<'a> {
     /// Where there are at least two values to compare.
-    pub together: Vec<Together<'a>>,
+    pub groups: Vec<ComparableRuns<'a>>,
     /// Runs that have no such axis.
     pub without: usize,
     /// Runs that have no verdict.
@@ -34,21 +43,15 @@ pub struct Grouped<'a> {
 }
 
 impl RunSummary {
-    /// The value of a variant axis, a parameter, or one of [`PLACES`].
+    /// The value of a variant axis, a parameter, or one of [`PROPERTIES`].
     #[must_use]
     pub fn value_of(&self, axis: &str) -> Option<&str> {
         let chosen = self.variant.get(axis).or_else(|| self.params.get(axis));
-        let place = || match axis {
-            "host" => Some(&self.host),
-            "gpus" => Some(&self.gpus),
-            "driver" => Some(&self.driver),
-            "kernel" => Some(&self.kernel),
-            "image" => Some(&self.image),
-            "digest" => Some(&self.digest),
-            "retrial" => Some(&self.tool),
-            _ => None,
+        let property = || {
+            let (_, of) = PROPERTIES.iter().find(|(name, _)| *name == axis)?;
+            Some(of(self))
         };
-        let value = chosen.or_else(place)?;
+        let value = chosen.or_else(property)?;
         Some(value.as_str()).filter(|value| !value.is_empty())
     }
 
@@ -82,8 +85,8 @@ impl RunSummary {
 
 /// Groups runs that differ in the axis and in nothing else that was chosen.
 #[must_use]
-pub fn by<'a>(rows: &'a [RunSummary], axis: &str) -> Grouped<'a> {
-    let mut grouped = Grouped::default();
+pub fn by<'a>(rows: &'a [RunSummary], axis: &str) -> GroupedRuns<'a> {
+    let mut grouped = GroupedRuns::default();
     let mut found: BTreeMap<Vec<String>, BTreeMap<&str, Vec<&RunSummary>>> = BTreeMap::new();
     for row in rows {
         let Some(value) = row.value_of(axis) else {
@@ -102,12 +105,9 @@ pub fn by<'a>(rows: &'a [RunSummary], axis: &str) -> Grouped<'a> {
             grouped.alone += sides.values().map(Vec::len).sum::<usize>();
             continue;
         }
-        let sides = sides.into_iter();
-        let mut sides: Vec<(String, Vec<&RunSummary>)> = sides
-            .map(|(value, runs)| (value.to_owned(), runs))
-            .collect();
+        let mut sides: Vec<(&str, Vec<&RunSummary>)> = sides.into_iter().collect();
         sides.sort_by_cached_key(|(value, _)| natural(value));
-        grouped.together.push(Together {
+        grouped.groups.push(ComparableRuns {
             title: rest.join(" · "),
             sides,
         });
@@ -151,15 +151,15 @@ mod tests {
         }
     }
 
-    fn shown(grouped: &Grouped<'_>) -> Vec<String> {
-        let all = grouped.together.iter();
-        all.map(|together| {
-            let sides = together.sides.iter().map(|(value, runs)| {
+    fn shown(grouped: &GroupedRuns<'_>) -> Vec<String> {
+        let all = grouped.groups.iter();
+        all.map(|group| {
+            let sides = group.sides.iter().map(|(value, runs)| {
                 let ids: Vec<&str> = runs.iter().map(|row| row.id.as_str()).collect();
                 format!("{value}: {}", ids.join(" "))
             });
             let sides: Vec<String> = sides.collect();
-            format!("{} | {}", together.title, sides.join(" | "))
+            format!("{} | {}", group.title, sides.join(" | "))
         })
         .collect()
     }

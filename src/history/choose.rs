@@ -10,8 +10,9 @@ use super::RunSummary;
 use crate::plan::options::name_and_value;
 
 /// Every word for a run's state.
-pub const STATES: [&str; 9] = [
+pub const STATES: [&str; 10] = [
     "running",
+    "submitted",
     "interrupted",
     "stopped",
     "reproduced",
@@ -94,9 +95,7 @@ impl Filter {
             })
             && any(&self.gpu, |part| has(&row.gpus, part))
             && self.settings.iter().all(setting)
-            && self
-                .since
-                .is_none_or(|since| row.began.is_some_and(|began| began >= since))
+            && self.since.is_none_or(|since| row.began >= Some(since))
             && self
                 .until
                 .is_none_or(|until| row.began.is_some_and(|began| began < until))
@@ -294,6 +293,7 @@ mod tests {
     #[test]
     fn outcomes_are_typed_with_a_hyphen() {
         assert_eq!(state("Not-Reproduced").unwrap(), "not reproduced");
+        assert_eq!(state("submitted").unwrap(), "submitted");
         assert!(state("good").unwrap_err().contains("inconclusive"));
     }
 }

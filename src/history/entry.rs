@@ -1,6 +1,5 @@
 //! The summary of a run, from its files.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -11,7 +10,7 @@ use crate::host::model::HostView;
 use crate::plan::Plan;
 use crate::results::evidence::environment::{digest, gpus};
 use crate::results::evidence::measured;
-use crate::results::verdict::{ResultVerdict, Verdict};
+use crate::results::verdict::Verdict;
 use crate::store::import::Mark;
 use crate::store::journal::{Event, State, What};
 use crate::store::open::read_beneath;
@@ -99,16 +98,16 @@ impl RunSummary {
     }
 
     fn take_plan(&mut self, plan: Plan) {
-        let params = plan.params.into_iter();
         self.recipe = plan.recipe;
         self.recipe_hash = plan.recipe_hash;
         self.title = plan.title;
         self.submission = plan.submission;
         self.batch = plan.batch;
         self.variant = plan.variant;
+        let params = plan.params.into_iter();
         self.params = params
             .map(|(name, value)| (name, value.to_string()))
-            .collect::<BTreeMap<_, _>>();
+            .collect();
         self.modified = plan.modified;
         self.image = plan.image;
     }
@@ -146,26 +145,25 @@ fn of_whole_run(line: &[u8]) -> Option<Event> {
     let text = std::str::from_utf8(line).ok()?;
     let (_, event) = text.split_once("\"event\":\"")?;
     let (event, _) = event.split_once('"')?;
-    TOLD.contains(&event)
-        .then(|| serde_json::from_str(text).ok())
-        .flatten()
+    if !TOLD.contains(&event) {
+        return None;
+    }
+    serde_json::from_str(text).ok()
 }
 
 /// The deciding figure of the result that made the outcome what it is; of speed before others.
 fn deciding(verdict: &Verdict) -> Option<Deciding> {
-    let decided =
-        |result: &&ResultVerdict| result.deciding.is_some() && result.outcome == verdict.outcome;
-    let mut all = verdict.results.iter().filter(decided);
-    let first = all.clone().next();
-    let result = all
-        .find(|result| result.mode == Mode::Performance)
-        .or(first)
-        .or_else(|| {
-            verdict
-                .results
-                .iter()
-                .find(|result| result.deciding.is_some())
-        })?;
+    let result = verdict
+        .results
+        .iter()
+        .filter(|result| result.deciding.is_some())
+        .min_by_key(
+            |result| match (result.outcome == verdict.outcome, result.mode) {
+                (true, Mode::Performance) => 0,
+                (true, _) => 1,
+                (false, _) => 2,
+            },
+        )?;
     let figure = result.deciding.clone()?;
     let known = result.figures.get(&figure);
     Some(Deciding {

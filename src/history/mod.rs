@@ -7,7 +7,7 @@ pub mod entry;
 pub mod index;
 mod run_summary;
 
-pub use by::{Grouped, PLACES, Together, by};
+pub use by::{ComparableRuns, GroupedRuns, PROPERTIES, by};
 pub use choose::{Filter, Order, STATES, order};
 pub use index::Index;
 pub use run_summary::{Deciding, RunState, RunSummary};

@@ -219,7 +219,7 @@ impl Failures {
         });
         let text = texts.collect::<Vec<String>>().join("\n");
         if text.is_empty() {
-            return Err(Failure::told(ExitCode::first(self.exits)));
+            return Err(Failure::reported(ExitCode::first(self.exits)));
         }
         terminal::note("nothing was started:");
         Err(Failure::new(ExitCode::first(self.exits), text))

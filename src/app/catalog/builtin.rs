@@ -1,6 +1,7 @@
 //! Recipes and templates that are embedded in the program.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, DirEntry, File, include_dir};
@@ -12,14 +13,18 @@ use retrial_recipe::{Kind, Source};
 static RECIPES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/recipes");
 static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
 
-pub(super) fn names() -> Vec<String> {
+/// Names of the built-in recipes, sorted.
+#[must_use]
+pub fn names() -> Vec<String> {
     let mut names = Vec::new();
     collect(&RECIPES, &mut names);
     names.sort();
     names
 }
 
-pub(super) fn left_out() -> &'static str {
+/// Published results without a recipe, and the reasons: Markdown.
+#[must_use]
+pub fn left_out() -> &'static str {
     let file = RECIPES.get_file("LEFT-OUT.md");
     file.and_then(File::contents_utf8).unwrap_or_default()
 }
@@ -84,25 +89,28 @@ pub(super) fn exists(path: &Path) -> bool {
 
 /// All files of a directory of the embedded recipes.
 pub(super) fn files(home: &Path) -> Vec<RecipeFile> {
-    fn collect(directory: &Dir<'_>, home: &Path, found: &mut Vec<RecipeFile>) {
-        for entry in directory.entries() {
-            match entry {
-                DirEntry::Dir(below) => collect(below, home, found),
-                DirEntry::File(file) => {
-                    let path = file.path().strip_prefix(home).unwrap_or(file.path());
-                    found.extend(file.contents_utf8().map(|text| RecipeFile {
-                        path: path.display().to_string(),
-                        text: text.to_owned(),
-                    }));
-                }
-            }
-        }
-    }
-    let mut found = Vec::new();
-    if let Some(directory) = directory(home) {
-        collect(directory, home, &mut found);
-    }
-    found
+    let files = directory(home).map(all_files).unwrap_or_default();
+    let texts = files.into_iter().filter_map(|file| {
+        Some(RecipeFile {
+            path: relative(file, home).display().to_string(),
+            text: file.contents_utf8()?.to_owned(),
+        })
+    });
+    texts.collect()
+}
+
+fn all_files(directory: &'static Dir<'static>) -> Vec<&'static File<'static>> {
+    let entries = directory.entries().iter();
+    entries
+        .flat_map(|entry| match entry {
+            DirEntry::Dir(below) => all_files(below),
+            DirEntry::File(file) => vec![file],
+        })
+        .collect()
+}
+
+fn relative<'a>(file: &'a File<'_>, home: &Path) -> &'a Path {
+    file.path().strip_prefix(home).unwrap_or(file.path())
 }
 
 fn directory(home: &Path) -> Option<&'static Dir<'static>> {
@@ -115,37 +123,22 @@ fn directory(home: &Path) -> Option<&'static Dir<'static>> {
 /// Writes a directory of the embedded recipes. Scripts are made executable, for embedding keeps
 /// no rights.
 pub(super) fn extract(home: &Path, target: &Path) -> Result<(), CatalogError> {
-    directory(home).map_or(Ok(()), |directory| write(directory, home, target))
-}
-
-fn write(directory: &Dir<'_>, home: &Path, target: &Path) -> Result<(), CatalogError> {
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        |source| CatalogError::Write { path, source }
-    };
-    fs::create_dir_all(target).map_err(failed(target))?;
-    for entry in directory.entries() {
-        let relative = entry.path().strip_prefix(home).unwrap_or(entry.path());
-        let path = target.join(relative);
-        match entry {
-            DirEntry::Dir(below) => {
-                fs::create_dir_all(&path).map_err(failed(&path))?;
-                write(below, home, target)?;
-            }
-            DirEntry::File(file) => {
-                fs::write(&path, file.contents()).map_err(failed(&path))?;
-                if file.contents().starts_with(b"#!") {
-                    executable(&path).map_err(failed(&path))?;
-                }
-            }
-        }
+    for file in directory(home).map(all_files).unwrap_or_default() {
+        let path = target.join(relative(file, home));
+        write(file, &path).map_err(|source| CatalogError::Write { path, source })?;
     }
     Ok(())
 }
 
-fn executable(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+fn write(file: &File<'_>, path: &Path) -> std::io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::write(path, file.contents())?;
+    if file.contents().starts_with(b"#!") {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -67,15 +67,13 @@ impl CatalogError {
 
     pub(super) fn unknown(name: &str, names: &[String]) -> Self {
         let path = Path::new(name);
+        let containing = containing(name, names);
         let help = if path.is_file() || path.join("recipe.yaml").is_file() {
             format!("for the one in this directory, write `./{name}`")
         } else if let Some(near) = similar(name, names) {
             format!("did you mean `{near}`?")
-        } else if let [_, ..] = &containing(name, names)[..] {
-            format!(
-                "did you mean one of: {}?",
-                containing(name, names).join(", ")
-            )
+        } else if !containing.is_empty() {
+            format!("did you mean one of: {}?", containing.join(", "))
         } else {
             "see `retrial list`; a path begins with `./` or `/`".to_owned()
         };

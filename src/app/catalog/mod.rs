@@ -6,23 +6,17 @@
 mod builtin;
 mod disk;
 mod error;
-mod rounds;
 
 use std::path::{Path, PathBuf};
 
+pub use builtin::{left_out, names};
 pub use disk::open as open_path;
 pub use error::CatalogError;
 pub use retrial_mlperf::rounds::rounds;
-pub use rounds::rounds_with;
 
 use crate::plan::shell::RecipeFile;
+use retrial_mlperf::rounds::{Round, Rounds};
 use retrial_recipe::{Kind, Source, Templates};
-
-/// Published results without a recipe, and the reasons: Markdown.
-#[must_use]
-pub fn left_out() -> &'static str {
-    builtin::left_out()
-}
 
 /// A recipe that was found, before it is read.
 #[derive(Debug, Clone)]
@@ -45,12 +39,6 @@ enum Home {
     Disk(PathBuf),
 }
 
-/// Names of the built-in recipes, sorted.
-#[must_use]
-pub fn names() -> Vec<String> {
-    builtin::names()
-}
-
 /// All built-in recipes, sorted by name.
 #[must_use]
 pub fn list() -> Vec<Opened> {
@@ -68,6 +56,18 @@ pub fn open(recipe: &str) -> Result<Opened, CatalogError> {
     }
     builtin::open(recipe.trim_end_matches('/'))
         .ok_or_else(|| CatalogError::unknown(recipe, &names()))
+}
+
+/// The built-in rounds and those of these files, which replace built-in ones of the same name.
+///
+/// # Errors
+/// A file does not exist, cannot be read, or contains no rules.
+pub fn rounds_with(files: &[impl AsRef<Path>]) -> Result<Rounds, CatalogError> {
+    files.iter().try_fold(rounds().clone(), |rounds, file| {
+        let source = disk::read(file.as_ref())?;
+        let round = Round::parse(&source).map_err(CatalogError::Text)?;
+        Ok(rounds.with(round))
+    })
 }
 
 fn is_path(recipe: &str) -> bool {

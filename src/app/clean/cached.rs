@@ -2,30 +2,32 @@
 
 use serde_json::json;
 
+use super::containers::Extent;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{open, runtime, terminal};
 use crate::format;
 use crate::results::verdict::ExitCode;
 use crate::run::{CACHE_LABEL, RUN_LABEL};
-use crate::store::cache::{CacheEntry, CacheUsage, Origin, list};
+use crate::store::cache::{self, CacheEntry, CacheUsage, Origin};
 use crate::store::lock::LockAttempt;
 use retrial_engine::api::Engine;
 
-/// Without a key: lists the cached directories. With one: removes it, unless a container of ours has
-/// it mounted and `all` is not given.
-pub fn clean(
-    global: &GlobalOptions,
-    key: Option<&str>,
-    all: bool,
-    dry_run: bool,
-) -> Result<ExitCode, Failure> {
+/// Lists the cached directories.
+pub fn list(global: &GlobalOptions) -> Result<ExitCode, Failure> {
+    print(
+        global,
+        "directories",
+        &cache::list(&global.cache),
+        described,
+    );
+    Ok(ExitCode::Success)
+}
+
+/// Removes a cached directory, unless a container of ours has it mounted and `all` is not given.
+pub fn remove(global: &GlobalOptions, key: &str, extent: Extent) -> Result<ExitCode, Failure> {
     let cache = &global.cache;
-    let mut directories = list(cache);
-    let Some(key) = key else {
-        print(global, "directories", &directories, described);
-        return Ok(ExitCode::Success);
-    };
+    let mut directories = cache::list(cache);
     directories.retain(|one| one.key == key || one.label == key);
     if directories.is_empty() {
         let path = cache.join("directories");
@@ -40,7 +42,7 @@ pub fn clean(
         let label = &directory.label;
         let identity = directory.identity();
         let mounted = used.iter().find(|(mounted, _)| mounted.contains(&identity));
-        if let Some((_, run)) = mounted.filter(|_| !all) {
+        if let Some((_, run)) = mounted.filter(|_| !extent.all) {
             terminal::note(&format!(
                 "{label}: skipped: run {run} has it mounted; retrial stop {run}, or --all"
             ));
@@ -55,12 +57,12 @@ pub fn clean(
                 continue;
             }
         };
-        if !dry_run {
+        if !extent.dry_run {
             directory.remove()?;
         }
         removed.push(directory);
     }
-    let (key, word) = if dry_run {
+    let (key, word) = if extent.dry_run {
         ("would_remove", "would remove")
     } else {
         ("removed", "removed")

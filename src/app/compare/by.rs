@@ -1,7 +1,5 @@
 //! Runs of the history along one axis, everything else being equal.
 
-use std::collections::{BTreeMap, HashSet};
-
 use rayon::prelude::*;
 
 use super::options;
@@ -9,17 +7,17 @@ use crate::app::failure::Failure;
 use crate::app::options::{CompareRequest, GlobalOptions};
 use crate::app::runs;
 use crate::format;
-use crate::history::{Grouped, PLACES, RunSummary, Together, by as along};
+use crate::history::{ComparableRuns, GroupedRuns, PROPERTIES, RunSummary, by as along};
 use crate::results::evidence::environment;
 use crate::results::verdict::ExitCode;
-use crate::results::verdict::comparison::{Comparison, Comparisons, Measurement, Subject, compare};
+use crate::results::verdict::comparison::{
+    Comparison, Comparisons, Fact, Measurement, Subject, compare,
+};
 use crate::store::RunDirectory;
 
 /// With at most so many values, the environments are read from the runs' files; with more, from
 /// the index.
 const LOOKED_AT: usize = 24;
-
-type Choices<'a> = &'a BTreeMap<String, String>;
 
 /// Compares the runs of the history that match the filters.
 pub fn by(
@@ -30,7 +28,7 @@ pub fn by(
     let filter = request.filter.clone();
     let rows = runs::index(global).runs(&filter);
     let grouped = along(&rows, axis);
-    if grouped.together.is_empty() {
+    if grouped.groups.is_empty() {
         return Err(Failure::usage(nothing(
             global,
             axis,
@@ -38,11 +36,11 @@ pub fn by(
             &grouped,
         )));
     }
-    let sides: usize = grouped.together.iter().map(|one| one.sides.len()).sum();
+    let sides: usize = grouped.groups.iter().map(|one| one.sides.len()).sum();
     let all_files = sides <= LOOKED_AT;
     let mut comparisons = Vec::new();
-    for together in &grouped.together {
-        comparisons.push(of(axis, together, request, all_files)?);
+    for group in &grouped.groups {
+        comparisons.push(of(axis, group, request, all_files)?);
     }
     let mut notes = omitted(axis, &grouped);
     if !all_files {
@@ -62,17 +60,17 @@ pub fn by(
 
 fn of(
     axis: &str,
-    together: &Together<'_>,
+    group: &ComparableRuns<'_>,
     request: &CompareRequest,
     all_files: bool,
 ) -> Result<Comparison, Failure> {
-    let mut sides: Vec<&(String, Vec<&RunSummary>)> = together.sides.iter().collect();
+    let mut sides = group.sides.clone();
     if let Some(baseline) = &request.baseline {
         let Some(position) = sides.iter().position(|(value, _)| value == baseline) else {
-            let values: Vec<&str> = sides.iter().map(|(value, _)| value.as_str()).collect();
+            let values: Vec<&str> = sides.iter().map(|(value, _)| *value).collect();
             return Err(Failure::usage(format!(
                 "--baseline {baseline}: {} has no such {axis}; it has {}",
-                together.title,
+                group.title,
                 values.join(", ")
             )));
         };
@@ -80,10 +78,10 @@ fn of(
     }
     let subjects: Vec<Subject> = sides
         .into_iter()
-        .map(|(value, runs)| side(&format!("{axis}={value}"), runs, all_files))
+        .map(|(value, runs)| side(&format!("{axis}={value}"), &runs, all_files))
         .collect();
     let mut comparison = compare(&subjects, &options(request));
-    comparison.title = Some(together.title.clone());
+    comparison.title = Some(group.title.clone());
     Ok(comparison)
 }
 
@@ -91,13 +89,14 @@ fn of(
 fn side(name: &str, runs: &[&RunSummary], all_files: bool) -> Subject {
     let measured: Vec<Vec<Measurement>> = runs.par_iter().map(|row| measured(row)).collect();
     // Hundreds of runs in one environment list its facts once.
-    let mut places = HashSet::new();
+    let mut listed: Vec<Vec<Fact>> = Vec::new();
     let subjects = runs.iter().zip(measured).map(|(row, measured)| {
-        let facts = if places.insert(facts_key(row)) {
-            row.facts()
+        let mut facts = row.facts();
+        if listed.contains(&facts) {
+            facts.clear();
         } else {
-            Vec::new()
-        };
+            listed.push(facts.clone());
+        }
         let of = (&row.submission, &row.variant);
         Subject::of_run(&*row.id, of, measured, facts)
     });
@@ -125,22 +124,7 @@ fn measured(row: &RunSummary) -> Vec<Measurement> {
     measured.unwrap_or_default()
 }
 
-/// Everything that a row's facts are made of.
-fn facts_key(row: &RunSummary) -> ([&str; 8], Choices<'_>, Choices<'_>) {
-    let words = [
-        &row.image,
-        &row.digest,
-        &row.gpus,
-        &row.rocm,
-        &row.driver,
-        &row.host,
-        &row.kernel,
-        &row.tool,
-    ];
-    (words.map(String::as_str), &row.variant, &row.params)
-}
-
-fn omitted(axis: &str, grouped: &Grouped<'_>) -> Vec<String> {
+fn omitted(axis: &str, grouped: &GroupedRuns<'_>) -> Vec<String> {
     let counted = [
         (grouped.without, format!("have no {axis}")),
         (grouped.unjudged, "have no verdict".to_owned()),
@@ -161,7 +145,7 @@ fn nothing(
     global: &GlobalOptions,
     axis: &str,
     (rows, all): (&[RunSummary], bool),
-    grouped: &Grouped<'_>,
+    grouped: &GroupedRuns<'_>,
 ) -> String {
     if rows.is_empty() {
         let home = global.home.runs();
@@ -180,7 +164,7 @@ fn nothing(
             .collect();
         known.sort_unstable();
         known.dedup();
-        known.extend(PLACES);
+        known.extend(PROPERTIES.map(|(name, _)| name));
         return format!(
             "no run has an axis or a parameter {axis}; they have: {}",
             known.join(", ")

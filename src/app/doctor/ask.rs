@@ -6,10 +6,10 @@ use std::time::Duration;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::answer::{Examined, file};
 use super::hear;
+use super::machine::file;
 use crate::app::failure::Failure;
-use crate::app::nodes::{Allocation, Differences, Known, command_of, compare, write_nonce};
+use crate::app::nodes::{Allocation, Differences, KnownMachine, compare, write_nonce};
 use crate::app::options::{GlobalOptions, Output, PlanRequest, RecipeRequest};
 use crate::app::site::request::SiteRun;
 use crate::app::{open, runtime, terminal};
@@ -33,14 +33,14 @@ pub fn nodes(
     allocation: &Allocation,
 ) -> Result<ExitCode, Failure> {
     let (opened, _) = open::recipe_to_look_at(&recipe)?;
-    let request = everything(recipe, &opened);
+    let request = PlanRequest::everything(recipe);
     let host = open::host_view(global);
     let plan = open::plan(global, &request, &opened, false, &host)?;
     Allocation::matches(Some(allocation), &plan)?;
     let shared = Shared::new(global, &plan, &opened.resolved.yaml)?;
-    let program = runtime::program()?.display().to_string();
+    let program = runtime::program()?;
     let directory = shared.directory.path().display().to_string();
-    let command = |name: &str| command_of(global, &program, &["examine", &directory, name]);
+    let command = |name: &str| runtime::command(&program, global, &["examine", &directory, name]);
     let known = hear::machines(&host.hostname, allocation, command);
     let known = runtime::runtime()?.block_on(known)?;
     shared.conclude(global, &plan, &known)
@@ -55,16 +55,12 @@ pub fn site(
     recipe: RecipeRequest,
     name: &str,
 ) -> Result<ExitCode, Failure> {
-    let opened = open::recipe(&recipe)?;
-    let site = SiteRun::open(global, name, &everything(recipe, &opened), None)?;
+    let request = PlanRequest::everything(recipe);
+    let site = SiteRun::open(global, name, &request, None)?;
     let shared = Shared::new(&site.global, &site.plan, &site.opened.resolved.yaml)?;
     let [options, command] = site.target.examination(shared.directory.path(), JOB)?;
     let known = runtime::runtime()?.block_on(hear::job(&options, &command))?;
     shared.conclude(&site.global, &site.plan, &known)
-}
-
-fn everything(recipe: RecipeRequest, opened: &open::Opened) -> PlanRequest {
-    PlanRequest::everything(recipe, opened.resolved.recipe.secrets.clone())
 }
 
 /// A directory in the home for the time of the examination, which all machines should see.
@@ -96,7 +92,7 @@ impl Shared {
         &self,
         global: &GlobalOptions,
         plan: &Plan,
-        known: &[Known],
+        known: &[KnownMachine],
     ) -> Result<ExitCode, Failure> {
         let differences = self.differences(plan, known);
         let machines: Vec<Machine> = known.iter().map(|one| self.machine(one)).collect();
@@ -108,14 +104,10 @@ impl Shared {
         let mut checks = machines.iter().flat_map(|machine| &machine.checks);
         let is_ready =
             differences.is_empty() && checks.all(|check| check.state != CheckState::Error);
-        Ok(if is_ready {
-            ExitCode::Success
-        } else {
-            ExitCode::Host
-        })
+        Ok(ExitCode::Host.unless(is_ready))
     }
 
-    fn differences(&self, plan: &Plan, known: &[Known]) -> Vec<String> {
+    fn differences(&self, plan: &Plan, known: &[KnownMachine]) -> Vec<String> {
         let directory = self.directory.path().display().to_string();
         let found = compare(known, &self.nonce, plan.all_gpus(), &directory);
         let Differences { errors, refusals } = found;
@@ -125,8 +117,7 @@ impl Shared {
         silent.into_iter().chain(errors).chain(refusals).collect()
     }
 
-    fn machine(&self, known: &Known) -> Machine {
-        let examined: Option<Examined> = self.directory.read_json(&file(&known.name)).ok();
+    fn machine(&self, known: &KnownMachine) -> Machine {
         let facts = &known.facts;
         Machine {
             name: known.name.clone(),
@@ -134,7 +125,10 @@ impl Shared {
             models: facts.models.clone(),
             driver: facts.driver.clone(),
             rocm: facts.rocm.clone(),
-            checks: examined.map_or_else(Vec::new, |examined| examined.checks),
+            checks: self
+                .directory
+                .read_json(&file(&known.name))
+                .unwrap_or_default(),
         }
     }
 }

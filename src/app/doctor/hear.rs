@@ -10,9 +10,9 @@ use tokio::process::{Child, Command};
 use tokio::signal::ctrl_c;
 use tokio::time::timeout;
 
-use super::answer::Answer;
+use super::machine::Answer;
 use crate::app::failure::Failure;
-use crate::app::nodes::{Allocation, Known};
+use crate::app::nodes::{Allocation, KnownMachine};
 use crate::app::terminal;
 use crate::format;
 use crate::results::verdict::ExitCode;
@@ -36,7 +36,7 @@ pub async fn machines(
     this: &str,
     allocation: &Allocation,
     command: impl Fn(&str) -> Vec<String>,
-) -> Result<Vec<Known>, Failure> {
+) -> Result<Vec<KnownMachine>, Failure> {
     let cannot = |name: &str, error: &std::io::Error| {
         Failure::host(format!("{name}: failed to start a process: {error}"))
     };
@@ -56,7 +56,7 @@ pub async fn machines(
 ///
 /// # Errors
 /// If `srun` cannot be started, or this process is interrupted.
-pub async fn job(options: &[String], command: &[String]) -> Result<Vec<Known>, Failure> {
+pub async fn job(options: &[String], command: &[String]) -> Result<Vec<KnownMachine>, Failure> {
     let child = slurm::start_on_nodes(options, command);
     let child = child.map_err(|error| Failure::host(error.to_string()))?;
     hear(vec![Examination::of("", child)], None).await
@@ -79,7 +79,7 @@ fn start_here(words: &[String]) -> std::io::Result<Child> {
 async fn hear(
     mut started: Vec<Examination>,
     limit: Option<Duration>,
-) -> Result<Vec<Known>, Failure> {
+) -> Result<Vec<KnownMachine>, Failure> {
     let all = join_all(started.iter_mut().map(|one| one.listen(limit)));
     let is_complete = tokio::select! {
         _ = all => true,
@@ -89,7 +89,7 @@ async fn hear(
         join_all(started.iter_mut().map(Examination::end)).await;
         return Err(Failure::new(ExitCode::Interrupted, "interrupted"));
     }
-    let mut known: Vec<Known> = started.into_iter().flat_map(|one| one.known).collect();
+    let mut known: Vec<KnownMachine> = started.into_iter().flat_map(|one| one.known).collect();
     known.sort_by_cached_key(|one| natural(&one.name));
     Ok(known)
 }
@@ -100,7 +100,7 @@ struct Examination {
     name: String,
     child: Child,
     began: Timestamp,
-    known: Vec<Known>,
+    known: Vec<KnownMachine>,
 }
 
 impl Examination {
@@ -124,7 +124,7 @@ impl Examination {
                 each_line(answers, |line| {
                     let received = Timestamp::now();
                     let asked = began.max(received - ON_THE_WAY);
-                    known.extend(Answer::read(line).map(|answer| Known {
+                    known.extend(Answer::read(line).map(|answer| KnownMachine {
                         name: answer.name,
                         ahead: ahead(answer.time, asked, received),
                         facts: answer.facts,

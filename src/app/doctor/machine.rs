@@ -1,24 +1,51 @@
-//! One machine: examines itself for a recipe.
+//! One machine: examines itself for a recipe. It answers by one line, which is short enough to arrive whole among
+//! the lines of others, and by a file in the directory that all machines share.
 
 use std::path::Path;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
-use super::answer::{Answer, Examined, file};
 use crate::app::failure::Failure;
 use crate::app::nodes::{facts, nonce, recipe_of};
 use crate::app::options::GlobalOptions;
 use crate::app::{gpu_support, missing, open, preflight, runtime, terminal};
-use crate::host::assign::depends_on_engine;
 use crate::host::checks::{Check, CheckKind};
 use crate::host::model::HostView;
 use crate::plan::Plan;
 use crate::plan::build::on_host;
 use crate::results::verdict::ExitCode;
+use crate::run::nodes::{Facts, is_name};
 use crate::slurm::node_of_process;
 use crate::store::RunDirectory;
 use retrial_engine::api::Engine;
 use retrial_engine::docker::Docker;
+
+/// What a machine prints.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Answer {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub facts: Facts,
+    /// What its clock shows.
+    pub time: Timestamp,
+}
+
+impl Answer {
+    /// Reads a line; none if it is another program's.
+    #[must_use]
+    pub fn read(line: &str) -> Option<Self> {
+        let answer: Self = serde_json::from_str(line).ok()?;
+        is_name(&answer.name).then_some(answer)
+    }
+}
+
+/// A machine's file in the directory: the checks of the recipe.
+#[must_use]
+pub fn file(name: &str) -> String {
+    format!("{name}.json")
+}
 
 /// Examines a host for a plan, or in general.
 ///
@@ -53,10 +80,10 @@ pub fn examine(
     let shared = RunDirectory::at(directory.to_owned());
     let mut host = open::host_view(global);
     let nonce = nonce(&shared);
-    let plan: Option<Plan> = match nonce {
-        Some(_) => Some(shared.read_json("plan.json")?),
-        None => None,
-    };
+    let plan: Option<Plan> = nonce
+        .is_some()
+        .then(|| shared.read_json("plan.json"))
+        .transpose()?;
     let answer = Answer {
         name: name
             .or_else(node_of_process)
@@ -64,18 +91,44 @@ pub fn examine(
         facts: facts(&host, plan.as_ref(), nonce),
         time: Timestamp::now(),
     };
-    terminal::print(&format!("{}\n", terminal::json(&answer)));
+    terminal::print_json(&answer);
     // Whoever asked says that this machine does not see the directory.
     let Some(plan) = plan else {
         return Ok(ExitCode::Host);
     };
     let recipe = recipe_of(&shared, &plan.recipe)?;
-    if depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref()) {
-        gpu_support::ask_the_engine(global, &mut host.gpu_support);
-    }
+    gpu_support::ask_for(global, &recipe, &mut host);
     let mut plan = on_host(&plan, &recipe, &host)?;
     missing::note(&mut plan, &recipe);
     let checks = look(global, host, Some(&plan))?;
-    shared.write_json(&file(&answer.name), &Examined { checks })?;
+    shared.write_json(&file(&answer.name), &checks)?;
     Ok(ExitCode::Success)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_other_programs_are_passed_over() {
+        let line = |name: &str| {
+            let facts = Facts {
+                tool: "1".to_owned(),
+                nonce: None,
+                gpus: 8,
+                models: vec!["MI355X".to_owned()],
+                driver: None,
+                rocm: None,
+            };
+            let name = name.to_owned();
+            let time = Timestamp::UNIX_EPOCH;
+            serde_json::to_string(&Answer { name, facts, time }).unwrap()
+        };
+        assert_eq!(
+            Answer::read(&line("n1")).map(|answer| answer.name),
+            Some("n1".to_owned())
+        );
+        assert!(Answer::read(&line("../n1")).is_none());
+        assert!(Answer::read("Loading rocm/7.1").is_none());
+    }
 }

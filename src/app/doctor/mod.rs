@@ -1,7 +1,6 @@
 //! `doctor` on several machines: each examines itself, and they are compared as before a run. Nothing of a
 //! run is executed on any of them.
 
-mod answer;
 mod ask;
 mod hear;
 mod machine;

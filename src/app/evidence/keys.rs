@@ -34,10 +34,7 @@ pub fn open(path: &Path) -> Result<Box<dyn Signer>, Failure> {
         if key.is_encrypted() {
             key = decrypt(&key, path)?;
         }
-        return Ok(Box::new(InFile {
-            public: key.public_key().key_data().clone(),
-            key,
-        }));
+        return Ok(Box::new(key));
     }
     if text.starts_with("-----BEGIN") {
         return Err(refuse(
@@ -77,23 +74,16 @@ fn decrypt(key: &PrivateKey, path: &Path) -> Result<PrivateKey, Failure> {
     decrypted.map_err(|_| Failure::usage(format!("--sign {path}: the passphrase is another one")))
 }
 
-/// A key from a file.
-struct InFile {
-    key: PrivateKey,
-    public: KeyData,
-}
-
-impl Signer for InFile {
+impl Signer for PrivateKey {
     fn public_key(&self) -> &KeyData {
-        &self.public
+        PrivateKey::public_key(self).key_data()
     }
 
     fn sign(&mut self, bytes: &[u8], rsa_hash: HashAlg) -> Result<Signature, String> {
-        let signed = match self.key.key_data() {
-            KeypairData::Rsa(pair) => return sign_rsa(pair, bytes, rsa_hash),
-            _ => self.key.try_sign(bytes),
-        };
-        signed.map_err(|error| error.to_string())
+        match self.key_data() {
+            KeypairData::Rsa(pair) => sign_rsa(pair, bytes, rsa_hash),
+            _ => self.try_sign(bytes).map_err(|error| error.to_string()),
+        }
     }
 }
 

@@ -10,6 +10,6 @@ mod unpack;
 mod verify;
 
 pub use crate::app::options::VerifyRequest;
-pub use pack::{Packed, pack};
+pub use pack::pack;
 pub use unpack::{is_bundle, unpack_run};
 pub use verify::{Verified, directory, verify};

@@ -15,41 +15,35 @@ use crate::bundle::{BundleError, Head, Manifest};
 use crate::plan::Plan;
 use crate::results::verdict::Verdict;
 use crate::store::journal::{Event, Journal};
-use crate::store::pack::STAYS;
+use crate::store::pack::{Packed, STAYS};
 use crate::store::walk::{Entry, walk};
 use crate::store::{RunDirectory, StoreError};
 
 /// A bundle that was written.
 #[derive(Debug)]
-pub struct Packed {
-    /// Files of the run.
-    pub files: usize,
-    /// Their bytes.
-    pub bytes: u64,
+pub struct PackedBundle {
+    /// What was packed of the run.
+    pub packed: Packed,
     /// Bytes of the archive.
     pub size: u64,
     /// SHA-256 of the archive, hexadecimal.
     pub sha256: String,
     /// The fingerprint of the key; none: it is unsigned.
     pub key: Option<String>,
-    /// What was left out, and why.
-    pub left_out: Vec<String>,
 }
 
 /// Writes a run's bundle.
 ///
 /// # Errors
 /// If the run has no verdict, the key does not sign, or the disk takes no more.
-pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<Packed, Failure> {
+pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<PackedBundle, Failure> {
     if to.exists() {
         return Err(Failure::host(format!("{} already exists", to.display())));
     }
     let verdict: Verdict = run.read_json("verdict.json").map_err(|_| {
         Failure::usage(format!(
-            "{} has no verdict: a bundle is of a run that has ended\n  end it: retrial resume {}    pack \
-             it as it is: --to {}.tar.gz",
-            run.id(),
-            run.id(),
+            "{0} has no verdict: a bundle is of a run that has ended\n  end it: retrial resume {0}    pack \
+             it as it is: --to {0}.tar.gz",
             run.id()
         ))
     })?;
@@ -85,13 +79,15 @@ pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<Packed,
     part.as_file().sync_all().map_err(failed)?;
     part.persist_noclobber(to)
         .map_err(|error| failed(error.error))?;
-    Ok(Packed {
-        files: manifest.files.len(),
-        bytes: manifest.bytes().unwrap_or_default(),
+    Ok(PackedBundle {
+        packed: Packed {
+            files: manifest.files.len(),
+            bytes: manifest.bytes().unwrap_or_default(),
+            left_out,
+        },
         size,
         sha256,
         key: signer.map(|signer| signature::keyid(signer.public_key())),
-        left_out,
     })
 }
 

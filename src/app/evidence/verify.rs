@@ -63,8 +63,7 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<Verified, Failure> {
     let mut file = File::open(path).map_err(unreadable)?;
     if !file.metadata().map_err(unreadable)?.is_file() {
         return Err(Failure::usage(format!(
-            "{} is not a file: verify checks an archive of runs pack\n  judge a directory: retrial judge {}",
-            path.display(),
+            "{0} is not a file: verify checks an archive of runs pack\n  judge a directory: retrial judge {0}",
             path.display()
         )));
     }
@@ -80,12 +79,8 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<Verified, Failure> {
         judged: None,
         exit_code: ExitCode::NotReproduced,
     };
-    let look = Look {
-        signers,
-        name: request.identity.as_deref(),
-        to,
-    };
-    match look.at(file, &mut verification) {
+    let identity = request.identity.as_deref();
+    match examine(file, signers.as_deref(), identity, to, &mut verification) {
         Ok(run) => {
             if verification.problems.is_empty() {
                 verification.verified = true;
@@ -137,60 +132,59 @@ fn sum(file: &mut File) -> std::io::Result<String> {
     Ok(sum)
 }
 
-/// Who may sign.
-struct Look<'a> {
-    signers: Option<Vec<AllowedSigner>>,
-    name: Option<&'a str>,
-    to: &'a Path,
+/// Examines a bundle. Nothing is unpacked before the signature and the sum of everything are as they must be.
+fn examine(
+    file: File,
+    signers: Option<&[AllowedSigner]>,
+    identity: Option<&str>,
+    to: &Path,
+    into: &mut Verification,
+) -> Result<Option<RunDirectory>, BundleError> {
+    let opened = unpack::open(file)?;
+    let (head, manifest) = (opened.head.clone(), opened.manifest.clone());
+    into.run = Some(manifest.run.clone());
+    let statement = Statement::parse(&head.statement, &head.manifest)?;
+    into.signature = signature(&head, signers, identity)?;
+    match &into.signature {
+        SignatureState::NotAllowed { key, because } => {
+            into.problems.push(format!("signed by {key}: {because}"));
+            return Ok(None);
+        }
+        SignatureState::Unsigned if signers.is_some() => {
+            into.problems.push("it is unsigned".to_owned());
+            return Ok(None);
+        }
+        _ => {}
+    }
+    let run = RunDirectory::at(opened.unpack(to)?);
+    match judge(&run, &manifest, &statement, &head) {
+        Ok(judged) => {
+            into.problems.extend(problems(&judged));
+            into.judged = Some(judged);
+        }
+        Err(because) => into.problems.push(because),
+    }
+    Ok(Some(run))
 }
 
-impl Look<'_> {
-    /// Nothing is unpacked before the signature and the sum of everything are as they must be.
-    fn at(&self, file: File, into: &mut Verification) -> Result<Option<RunDirectory>, BundleError> {
-        let opened = unpack::open(file)?;
-        let (head, manifest) = (opened.head.clone(), opened.manifest.clone());
-        into.run = Some(manifest.run.clone());
-        let statement = Statement::parse(&head.statement, &head.manifest)?;
-        into.signature = self.signature(&head)?;
-        match &into.signature {
-            SignatureState::NotAllowed { key, because } => {
-                into.problems.push(format!("signed by {key}: {because}"));
-                return Ok(None);
-            }
-            SignatureState::Unsigned if self.signers.is_some() => {
-                into.problems.push("it is unsigned".to_owned());
-                return Ok(None);
-            }
-            _ => {}
-        }
-        let run = RunDirectory::at(opened.unpack(self.to)?);
-        match judge(&run, &manifest, &statement, &head) {
-            Ok(judged) => {
-                into.problems.extend(problems(&judged));
-                into.judged = Some(judged);
-            }
-            Err(because) => into.problems.push(because),
-        }
-        Ok(Some(run))
-    }
-
-    fn signature(&self, head: &Head) -> Result<SignatureState, BundleError> {
-        let Some(signatures) = &head.signatures else {
-            return Ok(SignatureState::Unsigned);
-        };
-        let signed_by = signature::verify(&head.statement, signatures)?;
-        let key = signature::keyid(&signed_by);
-        let Some(signers) = &self.signers else {
-            return Ok(SignatureState::NotChecked { key });
-        };
-        let now = Timestamp::now();
-        Ok(
-            match allowed_signers::check(signers, &signed_by, NAMESPACE, self.name, now) {
-                Answer::Allowed(principals) => SignatureState::Allowed { key, principals },
-                Answer::Refused(because) => SignatureState::NotAllowed { key, because },
-            },
-        )
-    }
+fn signature(
+    head: &Head,
+    signers: Option<&[AllowedSigner]>,
+    identity: Option<&str>,
+) -> Result<SignatureState, BundleError> {
+    let Some(signatures) = &head.signatures else {
+        return Ok(SignatureState::Unsigned);
+    };
+    let signed_by = signature::verify(&head.statement, signatures)?;
+    let key = signature::keyid(&signed_by);
+    let Some(signers) = signers else {
+        return Ok(SignatureState::NotChecked { key });
+    };
+    let answer = allowed_signers::check(signers, &signed_by, NAMESPACE, identity, Timestamp::now());
+    Ok(match answer {
+        Answer::Allowed(principals) => SignatureState::Allowed { key, principals },
+        Answer::Refused(because) => SignatureState::NotAllowed { key, because },
+    })
 }
 
 /// Judges an unpacked run again, and compares it with what it says of itself.

@@ -1,15 +1,21 @@
-//! What results are judged by: the rounds that are known, and published figures.
+//! What results are judged by: the rounds that are known, and published figures. Of results in no submission
+//! tree, the logs' seeds tell the round, their folders may tell the benchmark, and the command line the rest.
 
-use super::{reference, training_tree};
 use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::options::JudgeRequest;
 use crate::format;
+use crate::plan::measurement::MeasurementPlan;
+use crate::results::evidence::result_path::ResultPath;
+use crate::results::evidence::training::{self, TrainingContext, TrainingTrees};
+use crate::results::evidence::tree::published::ResultKey;
 use crate::results::evidence::tree::{
     self, Fault, JudgeContext, Published, RoundOfTree, SubmissionTrees,
 };
-use retrial_mlperf::rounds::{Round, Rounds};
-use retrial_recipe::model::JudgeRules;
+use retrial_mlperf::loadgen::{Run, Scenario};
+use retrial_mlperf::rounds::{Round, Rounds, Rules};
+use retrial_mlperf::training::rounds as training_rules;
+use retrial_recipe::model::{JudgeRules, Mode, Submission};
 
 /// What the command line says, with the files that it names.
 pub struct Basis<'a> {
@@ -20,9 +26,9 @@ pub struct Basis<'a> {
 }
 
 impl<'a> Basis<'a> {
-    /// Reads rules and published figures.
+    /// Reads the rules; there are no published figures yet.
     pub fn read(request: &'a JudgeRequest) -> Result<Self, Failure> {
-        let mut basis = Self {
+        let basis = Self {
             request,
             rounds: catalog::rounds_with(&request.rules)?,
             published: None,
@@ -34,10 +40,9 @@ impl<'a> Basis<'a> {
                 "no rules of a round {name:?}; there are {} of MLPerf Inference (--rules FILE adds \
                  others), {} of MLPerf Training",
                 known.join(", "),
-                training_tree::known_rounds()
+                training_rounds()
             )));
         }
-        basis.published = reference::read(&basis)?;
         Ok(basis)
     }
 
@@ -64,6 +69,108 @@ impl<'a> Basis<'a> {
         };
         (context, of_tree.and_then(|of_tree| mixed(&of_tree)))
     }
+
+    /// What training results are judged by: the round that is named, else the one that their paths,
+    /// benchmarks and dates tell.
+    pub fn training_context(&self, found: &TrainingTrees) -> Result<TrainingContext<'_>, Failure> {
+        let request = self.request;
+        let round = match &request.round {
+            Some(name) => {
+                let bare = |name: &str| name.trim_start_matches(['v', 'V']).to_owned();
+                let mut rounds = training_rules().iter();
+                rounds.find(|round| bare(&round.round) == bare(name))
+            }
+            None => training::round_of(found),
+        };
+        let round = round.ok_or_else(|| {
+            let known = training_rounds();
+            Failure::usage(match &request.round {
+                Some(name) => format!("no rules of MLPerf Training {name}; there are {known}"),
+                None => format!(
+                    "neither the path nor benchmarks and dates of the logs tell the round\n  \
+                     choose one: --round ROUND ({known})"
+                ),
+            })
+        })?;
+        Ok(TrainingContext {
+            round,
+            benchmark: request.benchmark.as_deref(),
+            division: request.division.as_deref(),
+            published: self.published.as_ref(),
+            rules: &self.rules,
+        })
+    }
+
+    /// A measurement of which no recipe says anything.
+    pub fn measurement(
+        &self,
+        scenario: &str,
+        mode: Mode,
+        place: &ResultPath,
+        run: &Run,
+    ) -> MeasurementPlan {
+        let benchmark = self.benchmark(place);
+        let rules = self.rules_of(&benchmark, scenario, run);
+        let mut measurement = MeasurementPlan {
+            loadgen: true,
+            ..MeasurementPlan::new(scenario, mode)
+        };
+        if mode == Mode::Performance
+            && let (Some(rules), Some(published)) = (&rules, &self.published)
+        {
+            let key = ResultKey {
+                division: self.request.division.as_deref(),
+                benchmark: &benchmark,
+                official: &rules.benchmark,
+                scenario,
+                ..ResultKey::default()
+            };
+            let expected = published.expectation(&key, &rules.metric.unit);
+            let expected = expected.map(|one| (rules.metric.name(), vec![one]));
+            measurement.expect.extend(expected);
+        }
+        measurement.rules = rules.filter(|_| mode != Mode::Compliance);
+        measurement
+    }
+
+    /// The submission that results belong to, by their path, their rules and the command line.
+    pub fn submission(&self, place: &ResultPath, rules: Option<&Rules>) -> Submission {
+        let mut submission = place.submission();
+        submission.benchmark = self.benchmark(place);
+        if let Some(rules) = rules {
+            "mlperf-inference".clone_into(&mut submission.suite);
+            submission.round = Some(rules.round.clone());
+        }
+        let division = self.request.division.clone();
+        submission.division = division.or(submission.division);
+        submission
+    }
+
+    /// The benchmark, by the command line or the path.
+    pub(super) fn benchmark(&self, place: &ResultPath) -> String {
+        let named = self.request.benchmark.clone();
+        named.unwrap_or_else(|| place.submission().benchmark)
+    }
+
+    /// What the round that is named, or whose seeds a log has, asks of a benchmark in a scenario.
+    pub(super) fn rules_of(&self, benchmark: &str, scenario: &str, run: &Run) -> Option<Rules> {
+        let seeds = || self.rounds.by_seeds(&run.parameters());
+        let round = self.named_round().or_else(seeds)?;
+        let rules = round.rules(benchmark, Scenario::from_word(scenario)?)?;
+        Some(match &self.request.division {
+            Some(division) => rules.submitted_to(division),
+            None => rules,
+        })
+    }
+}
+
+/// `v5.0, v5.1, v6.0`
+fn training_rounds() -> String {
+    let known: Vec<&str> = training_rules()
+        .iter()
+        .map(|round| round.round.as_str())
+        .collect();
+    known.join(", ")
 }
 
 fn mixed(of_tree: &RoundOfTree<'_>) -> Option<Fault> {

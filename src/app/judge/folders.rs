@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::Gathered;
 use super::basis::Basis;
 use super::other_system::Origin;
-use super::own_results;
+use super::own_results::{self, OUTPUT};
 use crate::app::failure::Failure;
 use crate::app::open;
 use crate::app::options::{GlobalOptions, JudgeRequest, PlanRequest, RecipeRequest};
@@ -26,8 +26,6 @@ use retrial_mlperf::loadgen::{self, Scenario};
 use retrial_mlperf::rounds::Rules;
 use retrial_recipe::model::{FigureSource, Mode};
 
-/// Where the output of a step that was not ours is looked for.
-pub const OUTPUT: &str = "output.log";
 /// Where a power measurement keeps the run before the measured one.
 const RANGING: &str = "ranging";
 
@@ -50,8 +48,9 @@ struct Reader<'a> {
 pub fn gather(
     global: &GlobalOptions,
     directory: &Path,
-    request: &JudgeRequest,
+    basis: Basis<'_>,
 ) -> Result<Vec<Gathered>, Failure> {
+    let request = basis.request;
     let mut folders = folder::find_all(directory);
     // A power measurement's first run finds the meter's range, and is no trial of the result.
     folders.retain(|found| found.file_name() != Some(OsStr::new(RANGING)));
@@ -59,14 +58,19 @@ pub fn gather(
     let reader = Reader {
         directory,
         plan: plan(global, request)?,
-        basis: Basis::read(request)?,
+        basis,
     };
     if folders.is_empty() && tests.is_empty() {
         return match &reader.plan {
             Some(plan) => {
                 let (context, rounds) = (context(plan, request), &reader.basis.rounds);
-                let gathered = own_results::gather(directory, plan, request, rounds, context)?;
-                Ok(vec![gathered])
+                let (context, evidence) =
+                    own_results::gather(directory, plan, request, rounds, context)?;
+                Ok(vec![Gathered {
+                    path: directory.to_owned(),
+                    context,
+                    evidence,
+                }])
             }
             None => Err(Failure::usage(format!(
                 "{} contains neither a run (plan.json) nor a result of LoadGen ({})\n  \
@@ -204,16 +208,8 @@ impl Reader<'_> {
         if measured.mode == Mode::Performance {
             one.checks.extend(fallback(&run));
         }
-        let texts = |source: &FigureSource| {
-            // The output of a step is not among the results; this file keeps what a script prints.
-            let file = source.file.as_ref();
-            vec![Text {
-                directory: shown.clone(),
-                file: file
-                    .map_or(accuracy::ACCURACY, |file| file.0.as_str())
-                    .into(),
-            }]
-        };
+        // The output of a step is not among the results; this file keeps what a script prints.
+        let texts = |source: &FigureSource| own_results::text(source, &shown, accuracy::ACCURACY);
         let is_in_a_file = |name: &String| {
             let mut figures = measured.figures.iter();
             figures.any(|(known, source)| known == name && source.file.is_some())
@@ -327,9 +323,9 @@ fn plan(global: &GlobalOptions, request: &JudgeRequest) -> Result<Option<Plan>, 
         recipe: recipe.clone(),
         settings: request.settings.clone(),
     };
-    let plan = PlanRequest::everything(recipe, Vec::new());
     // Paths of the host, which must be set for a run, say nothing of what was published.
-    let (opened, _) = open::recipe_to_look_at(&plan.recipe)?;
+    let (opened, _) = open::recipe_to_look_at(&recipe)?;
+    let plan = PlanRequest::everything(recipe);
     open::plan(global, &plan, &opened, false, &open::host_view(global)).map(Some)
 }
 

@@ -3,27 +3,21 @@
 
 mod basis;
 mod folders;
-mod loose_results;
 mod other_system;
 mod own_results;
 mod reference;
-mod training_tree;
+mod trees;
 
 use std::path::{Path, PathBuf};
 
-use rayon::prelude::*;
+pub use self::trees::Trees;
 
 use self::basis::Basis;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, JudgeRequest};
-use crate::app::terminal;
-use crate::results::evidence::training::{self, TrainingTrees};
-use crate::results::evidence::tree::{self, Fault, SubmissionTrees};
+use crate::results::evidence::training;
+use crate::results::evidence::tree::{self, Fault};
 use crate::results::verdict::{self, Context, Evidence, ExitCode, RuleCheck, Verdict};
-
-/// How many benchmarks all cores read before the first is shown, in their order: enough that no
-/// core waits long for the slowest, and so few that a tree of any size takes little memory.
-const TOGETHER: usize = 64;
 
 /// Results that are judged together.
 pub struct Gathered {
@@ -45,26 +39,21 @@ pub struct Judged {
     pub rules: Vec<RuleCheck>,
 }
 
-/// The submission trees of a directory: all are of one suite.
-pub enum Trees {
-    /// `MLPerf Inference`
-    Inference(SubmissionTrees),
-    /// `MLPerf Training`
-    Training(TrainingTrees),
-}
-
 /// Finds the submission trees in a directory. None where there is none, or where a recipe says how
 /// results are judged.
 pub fn trees(directory: &Path, request: &JudgeRequest) -> Result<Option<Trees>, Failure> {
     if request.recipe.is_some() {
         return Ok(None);
     }
-    let inference = || Ok(tree::find(directory)?.map(Trees::Inference));
-    let training = || Ok(training::find(directory)?.map(Trees::Training));
-    let found = inference().and_then(|found| found.map_or_else(training, |found| Ok(Some(found))));
-    found.map_err(|error: std::io::Error| {
-        Failure::host(format!("failed to read {}: {error}", directory.display()))
-    })
+    Trees::find(directory)
+        .map_err(|error| Failure::host(format!("failed to read {}: {error}", directory.display())))
+}
+
+/// Reads the rules, and the published figures that results are compared with.
+fn basis(request: &JudgeRequest) -> Result<Basis<'_>, Failure> {
+    let mut basis = Basis::read(request)?;
+    basis.published = reference::read(&basis)?;
+    Ok(basis)
 }
 
 /// The evidence of every result in or below a directory.
@@ -74,9 +63,9 @@ pub fn gather(
     request: &JudgeRequest,
 ) -> Result<Vec<Gathered>, Failure> {
     let Some(found) = trees(directory, request)? else {
-        return folders::gather(global, directory, request);
+        return folders::gather(global, directory, basis(request)?);
     };
-    let basis = Basis::read(request)?;
+    let basis = basis(request)?;
     let found = match found {
         Trees::Inference(found) => found,
         Trees::Training(found) => {
@@ -122,7 +111,7 @@ pub fn judged(
         })?;
         return Ok(all);
     }
-    let gathered = folders::gather(global, directory, request)?.into_iter();
+    let gathered = folders::gather(global, directory, basis(request)?)?.into_iter();
     let judged = gathered.map(|one| Judged {
         path: one.path.display().to_string(),
         verdict: verdict::judge(&one.context, &one.evidence),
@@ -141,66 +130,17 @@ pub fn judge_trees(
     request: &JudgeRequest,
     mut each: impl FnMut(tree::Judged),
 ) -> Result<(ExitCode, Vec<Fault>), Failure> {
-    let basis = Basis::read(request)?;
     let mut compared = false;
-    let mut each = |judged: tree::Judged| {
+    let ended = found.judge(&basis(request)?, |judged| {
         compared |= is_compared(&judged.verdict);
         each(judged);
-    };
-    let ended = match found {
-        Trees::Inference(found) => judge_inference(&basis, found, &mut each),
-        Trees::Training(found) => basis.judge_training(found, &mut each)?,
-    };
+    })?;
     reference::refuse_unused(request, compared)?;
     Ok(ended)
-}
-
-fn judge_inference(
-    basis: &Basis<'_>,
-    found: &SubmissionTrees,
-    each: &mut dyn FnMut(tree::Judged),
-) -> (ExitCode, Vec<Fault>) {
-    let (context, mixed) = basis.context(found);
-    if context.round.is_none() {
-        terminal::note(
-            "no log has the seeds of a known round: only LoadGen's own rules are checked\n  \
-             choose a round: --round v5.1    add its rules: --rules FILE",
-        );
-    }
-    let faults: Vec<Fault> = mixed.into_iter().chain(found.faults.clone()).collect();
-    let mut exit = exit_of_faults(&faults);
-    for benchmarks in found.benchmarks.chunks(TOGETHER) {
-        let judged: Vec<tree::Judged> = benchmarks
-            .par_iter()
-            .map(|benchmark| tree::judge(benchmark, &context))
-            .collect();
-        for judged in judged {
-            exit = ExitCode::first([exit, exit_of_judged(&judged)]);
-            each(judged);
-        }
-    }
-    (exit, faults)
-}
-
-fn exit_of_judged(judged: &tree::Judged) -> ExitCode {
-    let own = exit_of(judged.benchmark.rules.iter().all(|rule| rule.passed));
-    ExitCode::first([own, judged.verdict.exit_code])
-}
-
-fn exit_of_faults(faults: &[Fault]) -> ExitCode {
-    exit_of(!faults.iter().any(|fault| fault.is_violation))
 }
 
 /// Whether any result was compared with a published figure.
 fn is_compared(verdict: &Verdict) -> bool {
     let mut results = verdict.results.iter();
     results.any(|result| !result.references.is_empty() || !result.judgements.is_empty())
-}
-
-fn exit_of(passed: bool) -> ExitCode {
-    if passed {
-        ExitCode::Success
-    } else {
-        ExitCode::NotReproduced
-    }
 }

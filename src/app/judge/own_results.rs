@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::Gathered;
-use super::folders::OUTPUT;
 use super::other_system::Origin;
 use crate::app::failure::Failure;
 use crate::app::options::JudgeRequest;
@@ -17,6 +15,8 @@ use retrial_mlperf::mllog::TIME_TO_TRAIN;
 use retrial_mlperf::rounds::Rounds;
 use retrial_recipe::model::{FigureSource, Find};
 
+/// Where the output of a step that was not ours is looked for.
+pub const OUTPUT: &str = "output.log";
 /// Where MLCommons keeps the logs of a submission's runs.
 const TRAINING_LOGS: &str = "result_*.txt";
 
@@ -28,7 +28,7 @@ pub fn gather(
     request: &JudgeRequest,
     rounds: &Rounds,
     mut context: Context,
-) -> Result<Gathered, Failure> {
+) -> Result<(Context, Vec<Evidence>), Failure> {
     let mut found: Vec<Evidence> = plan
         .measurements
         .iter()
@@ -57,11 +57,7 @@ pub fn gather(
             context.warnings.push(format!("{name}: {why}"));
         }
     }
-    Ok(Gathered {
-        path: directory.to_owned(),
-        context,
-        evidence: found,
-    })
+    Ok((context, found))
 }
 
 /// Leaves out the figures that are not of `MLCommons`' events where no training log has them: what a
@@ -112,13 +108,7 @@ fn one_folder(directory: &Path, measured: &MeasurementPlan) -> Evidence {
     let usual = if trained { TRAINING_LOGS } else { OUTPUT };
     let folders = trial_folders(directory, measured);
     let read = folders.iter().flat_map(|folder| {
-        let read = readings(&measured.figures, &|source| {
-            let file = source.file.as_ref().map_or(usual, |file| file.0.as_str());
-            vec![Text {
-                directory: folder.clone(),
-                file: file.into(),
-            }]
-        });
+        let read = readings(&measured.figures, &|source| text(source, folder, usual));
         read.into_iter().map(move |reading| (folder, reading))
     });
     for (number, (folder, reading)) in (1..).zip(read) {
@@ -127,6 +117,15 @@ fn one_folder(directory: &Path, measured: &MeasurementPlan) -> Evidence {
         evidence.trials.push(trial);
     }
     evidence
+}
+
+/// The file of a figure in a folder; the usual one where its source names none.
+pub fn text(source: &FigureSource, folder: &Path, usual: &str) -> Vec<Text> {
+    let file = source.file.as_ref().map_or(usual, |file| file.0.as_str());
+    vec![Text {
+        directory: folder.to_owned(),
+        file: file.into(),
+    }]
 }
 
 /// The folders of a measurement's trials, where a shell plan has them (`SCENARIO/MODE/run_1`); else the

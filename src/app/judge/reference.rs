@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use super::basis::Basis;
+use super::trees::Trees;
 use crate::app::failure::Failure;
 use crate::app::options::JudgeRequest;
-use crate::results::evidence::training::{self, TrainingContext};
+use crate::results::evidence::training;
 use crate::results::evidence::tree::published::{Published, PublishedResult};
-use crate::results::evidence::tree::{self, JudgeContext, find};
+use crate::results::evidence::tree::{self, Judged};
 use crate::results::verdict::Verdict;
 use crate::run::judge_run;
 use crate::store::RunDirectory;
@@ -74,38 +75,38 @@ fn of_directory(path: &Path, basis: &Basis<'_>) -> Result<Vec<PublishedResult>, 
         let at = at.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
         return Ok(rows(&judge_run(&RunDirectory::at(at), false)?, None));
     }
-    let failed = |error: std::io::Error| Failure::usage(format!("{}: {error}", path.display()));
-    let Some(found) = find(path).map_err(failed)? else {
-        if let Some(found) = training::find(path).map_err(failed)? {
-            let by = TrainingContext {
-                benchmark: None,
-                ..basis.training_context(&found)?
-            };
-            let judged = found
-                .results
-                .iter()
-                .map(|result| training::judge(result, &by).judged);
-            return Ok(judged
-                .flat_map(|judged| rows(&judged.verdict, None))
-                .collect());
-        }
-        return Err(Failure::usage(format!(
-            "{} is neither a run nor a submission tree nor a table of results",
-            path.display()
-        )));
-    };
-    let (judge_context, _) = basis.context(&found);
-    let judge_context = JudgeContext {
+    let found = Trees::find(path)
+        .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+    // The results that are compared with these may be of one benchmark, and must have an accuracy.
+    let request = JudgeRequest {
         benchmark: None,
         require_accuracy: false,
-        ..judge_context
+        ..basis.request.clone()
     };
-    let judged = found
-        .benchmarks
-        .iter()
-        .map(|benchmark| tree::judge(benchmark, &judge_context));
+    let basis = Basis::read(&request)?;
+    let judged: Vec<Judged> = match found {
+        Some(Trees::Inference(found)) => {
+            let (context, _) = basis.context(&found);
+            let benchmarks = found.benchmarks.iter();
+            benchmarks.map(|one| tree::judge(one, &context)).collect()
+        }
+        Some(Trees::Training(found)) => {
+            let context = basis.training_context(&found)?;
+            let results = found.results.iter();
+            results
+                .map(|one| training::judge(one, &context).judged)
+                .collect()
+        }
+        None => {
+            return Err(Failure::usage(format!(
+                "{} is neither a run nor a submission tree nor a table of results",
+                path.display()
+            )));
+        }
+    };
     Ok(judged
-        .flat_map(|judged| rows(&judged.verdict, judged.benchmark.official.as_deref()))
+        .iter()
+        .flat_map(|one| rows(&one.verdict, one.benchmark.official.as_deref()))
         .collect())
 }
 

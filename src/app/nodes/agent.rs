@@ -72,10 +72,10 @@ async fn obey(
 ) -> Result<(), Failure> {
     let host = open::host_view(global);
     let nonce = nonce(run);
-    let shared: Option<Plan> = match nonce {
-        Some(_) => Some(run.read_json("plan.json")?),
-        None => None,
-    };
+    let shared: Option<Plan> = nonce
+        .is_some()
+        .then(|| run.read_json("plan.json"))
+        .transpose()?;
     let found = facts(&host, shared.as_ref(), nonce);
     let _ = replies.send(Reply::Facts(Box::new(found)));
     let mut orders = read_orders(tokio::io::stdin());

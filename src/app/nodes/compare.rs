@@ -10,7 +10,7 @@ use retrial_recipe::model::GpuVendor;
 const CLOCKS: f64 = 1.0;
 
 /// One machine, as the head knows it.
-pub struct Known {
+pub struct KnownMachine {
     /// Its name.
     pub name: String,
     /// What it is.
@@ -57,7 +57,7 @@ pub fn facts(host: &HostView, plan: Option<&Plan>, nonce: Option<String>) -> Fac
 /// `nonce` is what those read that see the directory.
 #[must_use]
 pub fn compare(
-    machines: &[Known],
+    machines: &[KnownMachine],
     nonce: &str,
     all_gpus: Option<u32>,
     directory: &str,
@@ -66,14 +66,14 @@ pub fn compare(
     let Some((head, others)) = machines.split_first() else {
         return found;
     };
-    for Known { name, facts, .. } in machines {
+    for KnownMachine { name, facts, .. } in machines {
         if facts.nonce.as_deref() != Some(nonce) {
             found.errors.push(format!(
                 "{name} does not see {directory}: keep runs on a file system that all machines share (--home DIR)"
             ));
         }
     }
-    for Known { name, facts, ahead } in others {
+    for KnownMachine { name, facts, ahead } in others {
         if facts.tool != head.facts.tool {
             found.errors.push(format!(
                 "{name} has retrial {}, {} has {}: install one version",
@@ -93,18 +93,15 @@ pub fn compare(
         // One that does not see the run knows nothing of its GPUs.
         return found;
     }
-    for (what, of) in [
-        ("GPUs", models as fn(&Facts) -> String),
-        ("the driver", driver),
-        ("ROCm", rocm),
-    ] {
-        let first = of(&head.facts);
-        for other in others.iter().filter(|other| of(&other.facts) != first) {
-            let differs = of(&other.facts);
-            found.refusals.push(format!(
-                "{what} of {} and {} differ: {first}, {differs}",
-                head.name, other.name
-            ));
+    for (at, (what, first)) in hardware(&head.facts).into_iter().enumerate() {
+        for other in others {
+            let (_, own) = &hardware(&other.facts)[at];
+            if *own != first {
+                found.refusals.push(format!(
+                    "{what} of {} and {} differ: {first}, {own}",
+                    head.name, other.name
+                ));
+            }
         }
     }
     if let Some(wanted) = all_gpus {
@@ -124,20 +121,17 @@ pub fn compare(
     found
 }
 
-fn models(facts: &Facts) -> String {
-    or_none(&facts.models.join(" and "))
-}
-
-fn driver(facts: &Facts) -> String {
-    or_none(facts.driver.as_deref().unwrap_or(""))
-}
-
-fn rocm(facts: &Facts) -> String {
-    or_none(facts.rocm.as_deref().unwrap_or(""))
-}
-
-fn or_none(text: &str) -> String {
-    if text.is_empty() { "none" } else { text }.to_owned()
+/// The hardware that must be alike on all machines.
+fn hardware(facts: &Facts) -> [(&'static str, String); 3] {
+    let known = |text: Option<String>| {
+        text.filter(|text| !text.is_empty())
+            .unwrap_or_else(|| "none".to_owned())
+    };
+    [
+        ("GPUs", known(Some(facts.models.join(" and ")))),
+        ("the driver", known(facts.driver.clone())),
+        ("ROCm", known(facts.rocm.clone())),
+    ]
 }
 
 #[cfg(test)]
@@ -145,8 +139,8 @@ mod tests {
     use super::*;
 
     /// The head and two others: all alike, but for the GPUs of the last.
-    fn machines(gpus_of_the_last: u32) -> Vec<Known> {
-        let known = |(name, gpus): (&str, u32)| Known {
+    fn machines(gpus_of_the_last: u32) -> Vec<KnownMachine> {
+        let known = |(name, gpus): (&str, u32)| KnownMachine {
             name: name.to_owned(),
             ahead: 0.0,
             facts: Facts {
@@ -162,13 +156,13 @@ mod tests {
         all.map(known).into()
     }
 
-    fn refusals(machines: &[Known]) -> Vec<String> {
+    fn refusals(machines: &[KnownMachine]) -> Vec<String> {
         let found = compare(machines, "here", Some(23), "/runs/a");
         assert_eq!(found.errors, [""; 0]);
         found.refusals
     }
 
-    fn errors(machines: &[Known]) -> Vec<String> {
+    fn errors(machines: &[KnownMachine]) -> Vec<String> {
         let found = compare(machines, "here", Some(23), "/runs/a");
         assert_eq!(found.refusals, [""; 0]);
         found.errors

@@ -1,17 +1,16 @@
 //! The head: starts our process on the other machines, compares them all, and has them get ready.
 
 use std::net::{ToSocketAddrs, UdpSocket};
-use std::path::Path;
 use std::time::Duration;
 
 use super::Allocation;
-use super::compare::{Known, compare, facts};
+use super::compare::{KnownMachine, compare, facts};
 use super::shared::write_nonce;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::{open, prepare, runtime};
 use crate::plan::Plan;
-use crate::run::nodes::{Begin, Facts, Machine, NodeError, Others};
+use crate::run::nodes::{Begin, Machine, NodeError, Others};
 use crate::slurm::node_of_process;
 use crate::store::RunDirectory;
 use retrial_recipe::expression::NodeScope;
@@ -40,9 +39,9 @@ pub async fn begin(
         run.machine(name).lay_out()?;
     }
     let nonce = write_nonce(run)?;
-    let program = runtime::program()?.display().to_string();
+    let program = runtime::program()?;
     let path = run.path().display().to_string();
-    let command = |words: &[&str]| command_of(global, &program, words);
+    let command = |words: &[&str]| runtime::command(&program, global, words);
     let serve = |name: &str| command(&["node", &path, name]);
     let clean = command(&["clean", &path]);
     let started = Others::start(
@@ -52,20 +51,30 @@ pub async fn begin(
         clean,
         allocation.force,
     );
-    let (mut others, found) = started.await.map_err(failure)?;
+    let (mut others, found) = started.await?;
     let host = open::host_view(global);
-    let this = Known {
+    let this = KnownMachine {
         name: node_of_process().unwrap_or_else(|| host.hostname.clone()),
         facts: facts(&host, Some(&plan), Some(nonce.clone())),
         ahead: 0.0,
     };
-    let machines: Vec<Known> = std::iter::once(this)
-        .chain(allocation.others.iter().zip(found).map(known))
+    let machines: Vec<KnownMachine> = std::iter::once(this)
+        .chain(
+            allocation
+                .others
+                .iter()
+                .zip(found)
+                .map(|(name, (facts, ahead))| KnownMachine {
+                    name: name.clone(),
+                    facts,
+                    ahead,
+                }),
+        )
         .collect();
     check(run, &mut plan, &machines, &nonce, allocation.force)?;
     let all_gpus = machines.iter().map(|one| one.facts.gpus).sum();
     let address = address(allocation.others.first(), &host.hostname);
-    let scope = |machine: &Known| NodeScope {
+    let scope = |machine: &KnownMachine| NodeScope {
         name: machine.name.clone(),
         gpus: machine.facts.gpus,
         head: address.clone(),
@@ -81,7 +90,7 @@ pub async fn begin(
         on_disconnect: allocation.launcher.on_disconnect(),
         patience,
     });
-    ready.await.map_err(failure)?;
+    ready.await?;
     Ok(Head {
         machine: Machine {
             scope: scope(&machines[0]),
@@ -91,19 +100,11 @@ pub async fn begin(
     })
 }
 
-fn known((name, (facts, ahead)): (&String, (Facts, f64))) -> Known {
-    Known {
-        name: name.clone(),
-        facts,
-        ahead,
-    }
-}
-
 /// Refuses machines that differ where they must not.
 fn check(
     run: &RunDirectory,
     plan: &mut Plan,
-    machines: &[Known],
+    machines: &[KnownMachine],
     nonce: &str,
     force: bool,
 ) -> Result<(), Failure> {
@@ -138,26 +139,6 @@ fn check(
     Ok(())
 }
 
-/// A command line on another machine: of this program, at the same path, with the same options.
-#[must_use]
-pub fn command_of(global: &GlobalOptions, program: &str, words: &[&str]) -> Vec<String> {
-    let path = |path: &Path| path.display().to_string();
-    let directories = [
-        ("--home", global.home.root()),
-        ("--cache", &global.cache),
-        ("--root", &global.root),
-    ];
-    let options = directories.map(|(name, directory)| [name.to_owned(), path(directory)]);
-    let engine = global.engine.iter();
-    let engine = engine.flat_map(|engine| ["--engine".to_owned(), engine.clone()]);
-    std::iter::once(program)
-        .chain(words.iter().copied())
-        .map(str::to_owned)
-        .chain(options.into_iter().flatten())
-        .chain(engine)
-        .collect()
-}
-
 /// This machine's address, as another one reaches it.
 fn address(other: Option<&String>, hostname: &str) -> String {
     let other = other.and_then(|name| (name.as_str(), 9).to_socket_addrs().ok()?.next());
@@ -175,7 +156,8 @@ fn address(other: Option<&String>, hostname: &str) -> String {
     local.map_or_else(|| hostname.to_owned(), |address| address.to_string())
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-fn failure(error: NodeError) -> Failure {
-    Failure::host(error.to_string())
+impl From<NodeError> for Failure {
+    fn from(error: NodeError) -> Self {
+        Self::host(error.to_string())
+    }
 }

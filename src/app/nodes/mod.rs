@@ -9,6 +9,6 @@ mod shared;
 
 pub use agent::serve;
 pub use allocation::{Allocation, parse};
-pub use compare::{Differences, Known, compare, facts};
-pub use head::{begin, command_of};
+pub use compare::{Differences, KnownMachine, compare, facts};
+pub use head::begin;
 pub use shared::{nonce, recipe_of, write_nonce};

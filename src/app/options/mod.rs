@@ -10,7 +10,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use clap::{ArgAction, Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
-pub use results::{CompareRequest, JudgeRequest, ReportRequest, VerifyRequest};
+pub use results::{CompareRequest, JudgeRequest, ReportRequest, TreeRequest, VerifyRequest};
 
 use crate::plan::PlanOptions;
 use crate::plan::options::name_and_value;
@@ -52,7 +52,7 @@ pub struct GlobalOptions {
     pub output: Output,
     /// Whether `--output` was given. Without it, a report is an HTML page.
     #[arg(skip)]
-    pub output_was_said: bool,
+    pub is_output_given: bool,
     /// Print only the result, warnings and errors
     #[arg(short, long, global = true)]
     pub quiet: bool,
@@ -140,13 +140,10 @@ fn lock(text: &str) -> Result<String, std::io::Error> {
 impl PlanRequest {
     /// Requests a whole recipe, unchanged.
     #[must_use]
-    pub fn everything(recipe: RecipeRequest, secrets: Vec<String>) -> Self {
+    pub fn everything(recipe: RecipeRequest) -> Self {
         Self {
             recipe,
-            options: PlanOptions {
-                secrets,
-                ..PlanOptions::default()
-            },
+            options: PlanOptions::default(),
             files: PlanFiles::default(),
         }
     }

@@ -1,9 +1,10 @@
-//! Requests of the commands that work on existing results: judge, compare, report.
+//! Requests of the commands that work on existing results: judge, verify, compare, report, export.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::export::ExportRequest;
 use crate::history::Filter;
 use crate::plan::options::name_and_value;
 use crate::results::verdict::comparison::FailIf;
@@ -130,6 +131,30 @@ pub struct ReportRequest {
     /// Compare folders with published figures: a table of results, another tree, or a run
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "recipe")]
     pub reference: Option<PathBuf>,
+}
+
+/// Runs, and the submission tree that is made of them.
+#[derive(Debug, Clone, Args)]
+pub struct TreeRequest {
+    /// Runs, one for each scenario or one for all: ids, parts of them, or `last`
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// Use the layout and the rules of this round: v6.0, v5.1, …
+    #[arg(long, value_name = "ROUND")]
+    pub layout: String,
+    /// Write to this directory, new or empty
+    #[arg(long, value_name = "DIR", default_value = "submission")]
+    pub to: PathBuf,
+    /// Write into a directory with files, replacing files of the same name
+    #[arg(long)]
+    pub replace: bool,
+    /// What the tree says of the submission.
+    #[command(flatten)]
+    pub tree: ExportRequest,
+    /// Read information that is in no run (cooling, data types, …) from a YAML or JSON file with
+    /// MLCommons' fields
+    #[arg(long, value_name = "FILE")]
+    pub system_info: Option<PathBuf>,
 }
 
 /// The address of a directory, with `/` at its end.

@@ -8,7 +8,6 @@ use crate::app::failure::Failure;
 use crate::app::nodes::Allocation;
 use crate::app::options::GlobalOptions;
 use crate::app::{clean, gpu_support, missing, open, prepare, runtime};
-use crate::host::assign::depends_on_engine;
 use crate::host::model::HostView;
 use crate::plan::Plan;
 use crate::plan::build::on_host;
@@ -51,12 +50,7 @@ fn try_prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), F
     let request: SiteRequest = directory.read_json(REQUEST)?;
     let before: Plan = directory.read_json("plan.json")?;
     let mut host = open::host_view(global);
-    if depends_on_engine(
-        &request.recipe.container,
-        request.recipe.requires.gpus.as_ref(),
-    ) {
-        gpu_support::ask_the_engine(global, &mut host.gpu_support);
-    }
+    gpu_support::ask_for(global, &request.recipe, &mut host);
     let plan = on_this_node(directory, &request, before, &host)?;
     prepare::host_has_what_it_needs(&plan, request.force)?;
     let recipe = read_text_beneath(directory.path(), "recipe.yaml".as_ref(), RECIPE)?;

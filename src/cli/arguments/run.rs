@@ -3,12 +3,13 @@
 use clap::Args;
 
 use crate::app::batch::bisect::SearchRequest;
+use crate::app::nodes::{self, Allocation};
 use crate::app::options::{PlanRequest, RunRequest};
 use crate::batch::CliOverrides;
 
 /// How `run` and `batch` execute a plan.
 #[derive(Debug, Clone, Args)]
-pub struct RunArguments {
+pub struct ExecutionArguments {
     /// Print the plan and exit, as `retrial plan` does
     #[arg(long)]
     pub dry_run: bool,
@@ -31,7 +32,7 @@ pub struct BatchArguments {
     pub matrix: CliOverrides,
     /// Options of execution.
     #[command(flatten)]
-    pub run: RunArguments,
+    pub run: ExecutionArguments,
     /// Submit it to this site as arrays of jobs (`retrial sites` lists them), and follow it
     #[arg(long, value_name = "NAME")]
     pub site: Option<String>,
@@ -51,8 +52,25 @@ pub struct BisectArguments {
     pub search: SearchRequest,
     /// Options of execution.
     #[command(flatten)]
-    pub run: RunArguments,
+    pub run: ExecutionArguments,
     /// Start a new search, even if the same one is unfinished
     #[arg(long)]
     pub new: bool,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, Clone, Args)]
+pub struct RunArguments {
+    /// The recipe and its settings.
+    #[command(flatten)]
+    pub plan: PlanRequest,
+    /// Run on these machines, too: ssh:n2,n3. This one is the head; all share the home
+    #[arg(long, value_name = "ssh:NODE,…", value_parser = nodes::parse)]
+    pub nodes: Option<Allocation>,
+    /// Options of execution.
+    #[command(flatten)]
+    pub run: ExecutionArguments,
+    /// Submit it as a job of this site (`retrial sites` lists them), and follow it
+    #[arg(long, value_name = "NAME")]
+    pub site: Option<String>,
 }

@@ -14,7 +14,7 @@ use crate::history::{RunState, RunSummary};
 use crate::results::verdict::ExitCode;
 use crate::store::RunDirectory;
 use crate::store::import::Arrivals;
-use crate::store::pack::pack as pack_all;
+use crate::store::pack::{Packed, pack as pack_all};
 use retrial_readings::sanitize;
 
 /// Packs these runs into an archive.
@@ -34,10 +34,8 @@ pub fn pack(
             "an archive is not written to standard output\n  name a file: --to runs.tar.gz",
         ));
     }
-    let mut running = rows
-        .iter()
-        .filter(|row| matches!(row.run_state, RunState::Running { .. }));
-    if let Some(row) = running.next() {
+    let is_running = |row: &&RunSummary| matches!(row.run_state, RunState::Running { .. });
+    if let Some(row) = rows.iter().find(is_running) {
         let id = &row.id;
         return Err(Failure::usage(format!(
             "{id} is running: wait for its end, or retrial stop {id}"
@@ -50,87 +48,72 @@ pub fn pack(
         .iter()
         .map(|row| RunDirectory::at(row.path.clone()))
         .collect();
-    let is_bundle = to.extension().is_some_and(|ending| ending == "zst");
-    if is_bundle {
-        return bundle(global, &runs, to, sign);
-    }
-    if sign.is_some() {
-        return Err(Failure::usage(format!(
-            "{}: a signed archive is of one run and ends in .tar.zst",
-            to.display()
-        )));
-    }
-    let packed = pack_all(&runs, to)?;
+    let (packed, size, seal) = write(&runs, to, sign)?;
     for left_out in &packed.left_out {
         terminal::note(&sanitize(&format!("omitted: {left_out}")));
     }
-    let size = std::fs::metadata(to).map_or(0, |found| found.len());
     if global.output == Output::Json {
-        let ids: Vec<&String> = rows.iter().map(|row| &row.id).collect();
-        let told = json!({
+        let mut object = json!({
             "archive": to,
             "bytes": size,
-            "runs": ids,
+            "runs": rows.iter().map(|row| &row.id).collect::<Vec<_>>(),
             "files": packed.files,
             "unpacked_bytes": packed.bytes,
             "left_out": packed.left_out,
         });
-        terminal::print(&format!("{told}\n"));
-    } else {
-        terminal::print(&format!(
-            "{}: {}, {} in {}\n",
-            to.display(),
-            format::count(rows.len(), "run"),
-            format::size(packed.bytes),
-            format::size(size)
-        ));
+        if let Some((sha256, key)) = seal {
+            object["sha256"] = sha256.into();
+            object["signed_by"] = key.into();
+        }
+        terminal::print_json(&object);
+        return Ok(ExitCode::Success);
     }
+    let seal = seal.map(|(sha256, key)| {
+        let signed = key.map_or("unsigned".to_owned(), |key| format!("signed by {key}"));
+        format!(", {signed}\nsha256:{sha256}")
+    });
+    terminal::print(&format!(
+        "{}: {}, {} in {}{}\n",
+        to.display(),
+        format::count(rows.len(), "run"),
+        format::size(packed.bytes),
+        format::size(size),
+        seal.unwrap_or_default()
+    ));
     Ok(ExitCode::Success)
 }
 
-/// Packs one run so that somebody else can verify it.
-fn bundle(
-    global: &GlobalOptions,
+/// The sum of an archive that others can verify, and the key that signed it.
+type Seal = (String, Option<String>);
+
+/// Writes an archive: one that others can verify where its name ends so. Returns its size, too.
+fn write(
     runs: &[RunDirectory],
     to: &Path,
     sign: Option<&Path>,
-) -> Result<ExitCode, Failure> {
-    let [run] = runs else {
-        return Err(Failure::usage(format!(
+) -> Result<(Packed, u64, Option<Seal>), Failure> {
+    let is_bundle = to.extension().is_some_and(|ending| ending == "zst");
+    match runs {
+        [run] if is_bundle => {
+            let bundle = evidence::pack(run, to, sign)?;
+            let seal = (bundle.sha256, bundle.key);
+            Ok((bundle.packed, bundle.size, Some(seal)))
+        }
+        runs if is_bundle => Err(Failure::usage(format!(
             "an archive that others can verify is of one run; these are {}\n  name one, or move them with --to \
              runs.tar.gz",
             runs.len()
-        )));
-    };
-    let packed = evidence::pack(run, to, sign)?;
-    for left_out in &packed.left_out {
-        terminal::note(&sanitize(&format!("omitted: {left_out}")));
+        ))),
+        _ if sign.is_some() => Err(Failure::usage(format!(
+            "{}: a signed archive is of one run and ends in .tar.zst",
+            to.display()
+        ))),
+        runs => {
+            let packed = pack_all(runs, to)?;
+            let size = std::fs::metadata(to).map_or(0, |found| found.len());
+            Ok((packed, size, None))
+        }
     }
-    if global.output == Output::Json {
-        let told = json!({
-            "archive": to,
-            "bytes": packed.size,
-            "sha256": packed.sha256,
-            "runs": [run.id()],
-            "files": packed.files,
-            "unpacked_bytes": packed.bytes,
-            "left_out": packed.left_out,
-            "signed_by": packed.key,
-        });
-        terminal::print(&format!("{told}\n"));
-    } else {
-        let signed = packed
-            .key
-            .map_or("unsigned".to_owned(), |key| format!("signed by {key}"));
-        terminal::print(&format!(
-            "{}: 1 run, {} in {}, {signed}\nsha256:{}\n",
-            to.display(),
-            format::size(packed.bytes),
-            format::size(packed.size),
-            packed.sha256
-        ));
-    }
-    Ok(ExitCode::Success)
 }
 
 /// Imports the runs of archives and directories.
@@ -160,8 +143,7 @@ pub fn import(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
         }
     }
     if global.output == Output::Json {
-        let text = serde_json::to_string(&all).unwrap_or_default();
-        terminal::print(&format!("{text}\n"));
+        terminal::print_json(&all);
     } else {
         terminal::print_lines(all.runs.iter().map(|arrival| {
             let word = if arrival.already {
@@ -172,9 +154,5 @@ pub fn import(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
             format!("{}  {word} {}", arrival.run, sanitize(&arrival.host))
         }));
     }
-    if all.refused.is_empty() {
-        ExitCode::Success
-    } else {
-        ExitCode::Usage
-    }
+    ExitCode::Usage.unless(all.refused.is_empty())
 }

@@ -33,11 +33,7 @@ pub fn remove(
         terminal::note(&format!("{}: skipped: {}", left.run, left.because));
     }
     print(global, &removal, options.dry_run);
-    Ok(if removal.left.is_empty() {
-        ExitCode::Success
-    } else {
-        ExitCode::Host
-    })
+    Ok(ExitCode::Host.unless(removal.left.is_empty()))
 }
 
 fn print(global: &GlobalOptions, removal: &Removal<'_>, dry_run: bool) {

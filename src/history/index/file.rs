@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::schema::{self, Kind};
+use super::schema::{self, APPLICATION, VERSION};
 
 /// How long a process waits for others that write: as long as building a large index takes.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -53,10 +53,6 @@ impl IndexFile {
         self.home.join("index.sqlite")
     }
 
-    fn part(&self) -> PathBuf {
-        self.home.join("index.sqlite.part")
-    }
-
     /// Opens the index. None where there is no usable one.
     pub fn open(&self) -> Result<Option<Connection>, IndexError> {
         match self.try_open() {
@@ -70,10 +66,14 @@ impl IndexFile {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(self.path(), flags)?;
         connection.busy_timeout(BUSY)?;
-        match schema::kind(&connection)? {
-            Kind::Ours => Ok(connection),
-            Kind::Newer => Err(IndexError::Newer),
-            Kind::Other => Err(rusqlite::Error::InvalidQuery.into()),
+        let number =
+            |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
+        let is_ours = number("application_id")? == APPLICATION;
+        match number("user_version")? {
+            VERSION if is_ours => Ok(connection),
+            version if is_ours && version > VERSION => Err(IndexError::Newer),
+            // An older one, an empty file, somebody's own database.
+            _ => Err(rusqlite::Error::InvalidQuery.into()),
         }
     }
 
@@ -102,7 +102,7 @@ impl IndexFile {
         &self,
         fill: impl FnOnce(&Connection) -> rusqlite::Result<()>,
     ) -> Result<Connection, IndexError> {
-        let part = self.part();
+        let part = self.home.join("index.sqlite.part");
         // Left by a process that was killed.
         remove(&part)?;
         let connection = Connection::open(&part)?;

@@ -16,7 +16,6 @@ mod tests;
 
 use std::fs;
 use std::io::ErrorKind;
-use std::path::PathBuf;
 
 use rusqlite::Connection;
 
@@ -36,8 +35,7 @@ pub type Read = fn(&RunDirectory) -> RunSummary;
 pub struct Index {
     kept: Kept,
     place: IndexFile,
-    runs: PathBuf,
-    read: Read,
+    directories: Directories,
     note: Option<String>,
 }
 
@@ -55,28 +53,26 @@ impl Index {
         let mut index = Self {
             kept: Kept::Memory(Vec::new()),
             place: IndexFile::of(home.root()),
-            runs: home.runs(),
-            read,
+            directories: Directories {
+                runs: home.runs(),
+                read,
+            },
             note: None,
         };
-        if let Err(error) = fs::read_dir(&index.runs)
+        let directories = &index.directories;
+        if let Err(error) = fs::read_dir(&directories.runs)
             && error.kind() != ErrorKind::NotFound
         {
-            let runs = index.runs.display();
+            let runs = directories.runs.display();
             index.note = Some(format!("the runs in {runs} cannot be read: {error}"));
             return index;
         }
-        let listed = listing::list(&index.runs);
+        let listed = directories.list();
         // Opening the index does not create a home.
         if listed.is_empty() && !index.place.path().exists() {
             return index;
         }
-        let directories = Directories {
-            runs: &index.runs,
-            listed: &listed,
-            read,
-        };
-        match sync::update(&index.place, &directories) {
+        match sync::update(&index.place, directories, &listed) {
             Ok(connection) => index.kept = Kept::Disk(connection),
             Err(error) => {
                 let path = index.place.path();
@@ -84,7 +80,7 @@ impl Index {
                     "the index of runs cannot be stored ({}: {error}): the run directories were read instead",
                     path.display()
                 ));
-                index.kept = Kept::Memory(sync::in_memory(&index.place, &directories));
+                index.kept = Kept::Memory(sync::in_memory(&index.place, directories, &listed));
             }
         }
         index
@@ -99,7 +95,7 @@ impl Index {
     /// The runs that match, the newest last.
     pub fn runs(&mut self, filter: &Filter) -> Vec<RunSummary> {
         let rows = match &self.kept {
-            Kept::Disk(connection) => rows::some(connection, &self.runs, filter),
+            Kept::Disk(connection) => rows::some(connection, &self.directories.runs, filter),
             Kept::Memory(rows) => Ok(rows.clone()),
         };
         let rows = rows.unwrap_or_else(|_| self.read_again());
@@ -116,23 +112,17 @@ impl Index {
 
     /// Rebuilds an index that proves to be damaged.
     fn read_again(&mut self) -> Vec<RunSummary> {
-        let listed = listing::list(&self.runs);
-        let directories = Directories {
-            runs: &self.runs,
-            listed: &listed,
-            read: self.read,
-        };
-        let made = sync::rebuild(&self.place, &directories);
-        let rows = made
-            .as_ref()
-            .ok()
-            .and_then(|connection| rows::all(connection, &self.runs).ok());
-        if let (Ok(connection), Some(rows)) = (made, rows) {
-            self.kept = Kept::Disk(connection);
-            return rows;
-        }
-        let rows = directories.all();
-        self.kept = Kept::Memory(rows.clone());
+        let directories = &self.directories;
+        let rebuilt = sync::rebuild(&self.place, directories).ok();
+        let rebuilt = rebuilt.and_then(|connection| {
+            let rows = rows::all(&connection, &directories.runs).ok()?;
+            Some((Kept::Disk(connection), rows))
+        });
+        let (kept, rows) = rebuilt.unwrap_or_else(|| {
+            let rows = directories.all();
+            (Kept::Memory(rows.clone()), rows)
+        });
+        self.kept = kept;
         rows
     }
 }

@@ -2,7 +2,7 @@
 //! forgotten, and nothing else is touched.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::PathBuf;
 
 use rayon::prelude::*;
 use rusqlite::Connection;
@@ -17,10 +17,10 @@ use crate::store::RunDirectory;
 /// How many runs are read before they are written, to limit memory.
 const CHUNK: usize = 4096;
 
-/// The runs as their directories are now.
-pub struct Directories<'a> {
-    pub runs: &'a Path,
-    pub listed: &'a [Listed],
+/// The directories of runs, and how they are read.
+#[derive(Debug)]
+pub struct Directories {
+    pub runs: PathBuf,
     pub read: Read,
 }
 
@@ -32,19 +32,23 @@ struct Changes {
 }
 
 /// Opens the index on disk, and updates it.
-pub fn update(place: &IndexFile, directories: &Directories<'_>) -> Result<Connection, IndexError> {
+pub fn update(
+    place: &IndexFile,
+    directories: &Directories,
+    listed: &[Listed],
+) -> Result<Connection, IndexError> {
     if let Some(connection) = place.open()?
-        && let Ok(changes) = changes(&connection, directories.listed)
+        && let Ok(changes) = changes(&connection, listed)
         && changes.is_empty()
     {
         return Ok(connection);
     }
     let _lock = place.lock()?;
-    let listed = listing::list(directories.runs);
-    let directories = directories.with(&listed);
+    // Listed again: a run that another process has written meanwhile would be taken for gone.
+    let listed = &directories.list();
     // Opened again: while we waited, another process may have put a new one in its place.
     if let Some(connection) = place.open()? {
-        let written = changes(&connection, directories.listed)
+        let written = changes(&connection, listed)
             .and_then(|changes| directories.write(&connection, &changes));
         match written {
             Ok(()) => return Ok(connection),
@@ -52,27 +56,30 @@ pub fn update(place: &IndexFile, directories: &Directories<'_>) -> Result<Connec
             Err(_) => {}
         }
     }
-    directories.replace(place)
+    place.replace(|connection| directories.fill(connection, listed))
 }
 
 /// Rebuilds the index on disk.
-pub fn rebuild(place: &IndexFile, directories: &Directories<'_>) -> Result<Connection, IndexError> {
+pub fn rebuild(place: &IndexFile, directories: &Directories) -> Result<Connection, IndexError> {
     let _lock = place.lock()?;
-    let listed = listing::list(directories.runs);
-    directories.with(&listed).replace(place)
+    place.replace(|connection| directories.fill(connection, &directories.list()))
 }
 
 /// Every run, from the index on disk as far as it can be read; nothing is written.
-pub fn in_memory(place: &IndexFile, directories: &Directories<'_>) -> Vec<RunSummary> {
+pub fn in_memory(
+    place: &IndexFile,
+    directories: &Directories,
+    listed: &[Listed],
+) -> Vec<RunSummary> {
     let known = place.open().ok().flatten().and_then(|connection| {
-        let changes = changes(&connection, directories.listed).ok()?;
+        let changes = changes(&connection, listed).ok()?;
         let stale: HashSet<&str> = changes.read.iter().map(|one| one.id.as_str()).collect();
-        let mut rows = rows::all(&connection, directories.runs).ok()?;
+        let mut rows = rows::all(&connection, &directories.runs).ok()?;
         rows.retain(|row| !stale.contains(row.id.as_str()) && !changes.gone.contains(&row.id));
         rows.extend(directories.rows(&changes.read));
         Some(rows)
     });
-    known.map_or_else(|| directories.all(), sorted)
+    sorted(known.unwrap_or_else(|| directories.rows(listed)))
 }
 
 fn sorted(mut rows: Vec<RunSummary>) -> Vec<RunSummary> {
@@ -106,20 +113,15 @@ fn changes(connection: &Connection, listed: &[Listed]) -> rusqlite::Result<Chang
     })
 }
 
-impl<'a> Directories<'a> {
-    /// The same, as they were listed since: who writes lists again under the lock, else a run that
-    /// another process has written meanwhile would be taken for gone.
-    fn with(&self, listed: &'a [Listed]) -> Self {
-        Self { listed, ..*self }
+impl Directories {
+    /// The runs as their directories are now.
+    pub fn list(&self) -> Vec<Listed> {
+        listing::list(&self.runs)
     }
 
     /// Every run, read from its directory, the newest last.
     pub fn all(&self) -> Vec<RunSummary> {
-        sorted(self.rows(self.listed))
-    }
-
-    fn replace(&self, place: &IndexFile) -> Result<Connection, IndexError> {
-        place.replace(|connection| self.fill(connection, self.listed))
+        sorted(self.rows(&self.list()))
     }
 
     /// Writes what changed, all of it or nothing.

@@ -44,6 +44,12 @@ impl ExitCode {
         self as u8
     }
 
+    /// This code, or success if all is well.
+    #[must_use]
+    pub fn unless(self, is_well: bool) -> Self {
+        if is_well { Self::Success } else { self }
+    }
+
     /// The first that applies; success if there is none.
     #[must_use]
     pub fn first(codes: impl IntoIterator<Item = Self>) -> Self {

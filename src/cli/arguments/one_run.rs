@@ -1,0 +1,73 @@
+//! Arguments of the commands on one run: `resume`, `logs`, `shell` and `clean`.
+
+use clap::Args;
+
+use crate::app::clean::containers::Extent;
+
+/// Arguments of `resume`.
+#[derive(Debug, Clone, Args)]
+pub struct ResumeArguments {
+    /// A run's id, a part of it, or `last`; or a batch's id
+    pub run: String,
+    /// Run this check again, by its step's name or number, on the results that were collected; measure
+    /// nothing again
+    #[arg(long, value_name = "CHECK")]
+    pub from: Option<String>,
+    /// Judge performance without accuracy as inconclusive (exit code 5)
+    #[arg(long)]
+    pub require_accuracy: bool,
+    /// Run as the background process that `run --detach` starts.
+    #[arg(long, hide = true)]
+    pub in_background: bool,
+    /// Run in the job that `run --site` submits, on the first of its nodes.
+    #[arg(long, hide = true)]
+    pub in_job: bool,
+    /// The array of the batch that the job is a task of.
+    #[arg(long, hide = true, requires = "in_job")]
+    pub array: Option<usize>,
+}
+
+/// Arguments of `logs`.
+#[derive(Debug, Clone, Args)]
+pub struct LogsArguments {
+    /// A run's id, a part of it, or `last`
+    pub run: String,
+    /// Print the output of this machine of the run, instead of the head's
+    #[arg(long, value_name = "NAME")]
+    pub node: Option<String>,
+    /// Print only this step, by name or number
+    pub step: Option<String>,
+    /// Follow the output until the run ends
+    #[arg(short, long)]
+    pub follow: bool,
+    /// Print the bytes as the step wrote them, with colours and control characters
+    #[arg(long)]
+    pub raw: bool,
+}
+
+/// Arguments of `shell`.
+#[derive(Debug, Clone, Args)]
+pub struct ShellArguments {
+    /// A run's id, a part of it, or `last`
+    pub run: String,
+    /// Open it on this machine of the run, instead of the head
+    #[arg(long, value_name = "NAME")]
+    pub node: Option<String>,
+    /// Run this command instead of bash or sh
+    #[arg(last = true)]
+    pub command: Vec<String>,
+}
+
+/// Arguments of `clean`.
+#[derive(Debug, Clone, Args)]
+pub struct CleanArguments {
+    /// Remove only this run's container
+    pub run: Option<String>,
+    /// Which containers.
+    #[command(flatten)]
+    pub extent: Extent,
+    /// Remove this cached directory instead of containers; without KEY, list cached directories
+    /// and their sizes
+    #[arg(long, value_name = "KEY", num_args = 0..=1, default_missing_value = "", conflicts_with = "run")]
+    pub cached: Option<String>,
+}

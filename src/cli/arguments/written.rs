@@ -1,0 +1,60 @@
+//! Arguments of the commands that write files and schemas: `new`, `lock` and `schema`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::app::published::ImportRequest;
+
+/// Arguments of `new`.
+#[derive(Debug, Clone, Args)]
+pub struct NewArguments {
+    /// The file to create, ending in .yaml, or a directory
+    pub name: PathBuf,
+    /// The published result.
+    #[command(flatten)]
+    pub results: ImportRequest,
+    /// Convert a vendor's command line: 'docker run …', a file with it, or - for standard input
+    #[arg(long, value_name = "COMMAND|FILE|-", conflicts_with = "from_results")]
+    pub from: Option<String>,
+}
+
+/// Arguments of `lock`.
+#[derive(Debug, Clone, Args)]
+pub struct LockArguments {
+    /// A built-in name (`retrial list`) or a path (./mine.yaml, ./directory)
+    pub recipe: String,
+    /// Write to this file (default: `mine.lock.yaml` next to ./mine.yaml, or a file in the home for
+    /// a built-in recipe)
+    #[arg(short = 'o', long = "to", value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Compare with the registry and the hub instead of writing; exit with 1 if the lock is out of
+    /// date
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// The subjects of `schema`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SchemaOf {
+    /// Recipes and templates
+    Recipe,
+    /// The verdict: verdict.json, and `run` and `judge` with --output json
+    Verdict,
+    /// A comparison: `compare --output json`
+    Comparison,
+    /// A report on runs and folders of results: `report --output json`
+    Report,
+    /// Comparisons over the history: `compare --by AXIS --output json`
+    Comparisons,
+    /// Verdicts on a submission tree: `judge --output json`
+    Tree,
+    /// Batches
+    Batch,
+    /// The verdict on a batch: its verdict.json, and `batch` with --output json
+    BatchVerdict,
+    /// What `verify` finds: `verify --output json`
+    Verification,
+    /// Sites
+    Site,
+}
