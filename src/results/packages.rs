@@ -146,8 +146,8 @@ fn packages<'a>(manager: Manager, lines: &[&'a str]) -> Vec<(Cow<'a, str>, &'a s
     let lines = lines.iter().copied();
     let borrowed = |(name, version): (&'a str, &'a str)| (Cow::Borrowed(name), version);
     match manager {
-        Manager::Dpkg => dpkg(lines).into_iter().map(borrowed).collect(),
-        Manager::Apk => apk(lines).into_iter().map(borrowed).collect(),
+        Manager::Dpkg => stanzas(lines, "Package: ", "Version: "),
+        Manager::Apk => stanzas(lines, "P:", "V:"),
         Manager::Rpm => lines
             .filter_map(|line| line.split_once(' '))
             .map(borrowed)
@@ -160,31 +160,22 @@ fn packages<'a>(manager: Manager, lines: &[&'a str]) -> Vec<(Cow<'a, str>, &'a s
     }
 }
 
-/// `Package:`, `Status:` and `Version:`, in this order.
-fn dpkg<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<(&'a str, &'a str)> {
+/// Several lines for each package: its name, its version after it, and dpkg's status between them.
+fn stanzas<'a>(
+    lines: impl Iterator<Item = &'a str>,
+    name: &str,
+    version: &str,
+) -> Vec<(Cow<'a, str>, &'a str)> {
     let mut package = None;
     let mut found = Vec::new();
     for line in lines {
-        match line.split_once(": ") {
-            Some(("Package", name)) => package = Some(name),
+        if let Some(name) = line.strip_prefix(name) {
+            package = Some(Cow::Borrowed(name));
+        } else if let Some(status) = line.strip_prefix("Status: ") {
             // `deinstall ok config-files`: removed, but for its settings.
-            Some(("Status", status)) if !status.ends_with(" installed") => package = None,
-            Some(("Version", version)) => found.extend(package.take().zip(Some(version))),
-            _ => {}
-        }
-    }
-    found
-}
-
-/// `P:` and `V:`.
-fn apk<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<(&'a str, &'a str)> {
-    let mut package = None;
-    let mut found = Vec::new();
-    for line in lines {
-        match line.split_once(':') {
-            Some(("P", name)) => package = Some(name),
-            Some(("V", version)) => found.extend(package.take().zip(Some(version))),
-            _ => {}
+            package = package.filter(|_| status.ends_with(" installed"));
+        } else if let Some(version) = line.strip_prefix(version) {
+            found.extend(package.take().zip(Some(version)));
         }
     }
     found

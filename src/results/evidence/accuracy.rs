@@ -7,6 +7,7 @@ use crate::results::verdict::{FigureValue, TrialEvidence};
 use crate::store::{blocks, open};
 use retrial_mlperf::accuracy::{Accuracy, Reader};
 use retrial_mlperf::check::RuleCheck;
+use retrial_recipe::model::Limit;
 
 /// The file that `MLPerf Inference`'s accuracy scripts leave beside the log.
 pub const ACCURACY: &str = "accuracy.txt";
@@ -18,14 +19,14 @@ pub const MOST_LOG: u64 = 10 << 10;
 /// The largest that is read: the longest that was published has 140 kB.
 const CAP: u64 = 64 << 20;
 
-/// What an `accuracy.txt` beneath a folder says; `required` are the names of the figures that the
-/// round asks for, where it is known.
+/// What an `accuracy.txt` beneath a folder says; `required` are the figures that the round asks for,
+/// where it is known.
 ///
 /// # Errors
 /// A fragment: where it is missing, no regular file, too long, or cannot be read.
-pub fn read(folder: &Path, file: &Path, required: &[String]) -> Result<Accuracy, String> {
+pub fn read<T>(folder: &Path, file: &Path, required: &[(String, T)]) -> Result<Accuracy, String> {
     let opened = open::open_beneath(folder, file).map_err(|error| error.because())?;
-    let mut reader = Reader::new().asking(required.iter().cloned());
+    let mut reader = Reader::new().asking(required.iter().map(|(name, _)| name.as_str()));
     // A file may grow while it is read, so what was read counts too.
     let mut length = opened.metadata().map_or(0, |known| known.len());
     if length <= CAP {
@@ -41,7 +42,7 @@ pub fn read(folder: &Path, file: &Path, required: &[String]) -> Result<Accuracy,
 
 /// Adds the figures that a text says, and why one is none, to a trial that has not read them
 /// itself: a recipe's own figures stay as the recipe reads them. `required` as for [`read`].
-pub fn add_to(trial: &mut TrialEvidence, folder: &Path, file: &Path, required: &[String]) {
+pub fn add_to(trial: &mut TrialEvidence, folder: &Path, file: &Path, required: &[(String, Limit)]) {
     match read(folder, file, required) {
         Ok(accuracy) => add(trial, &accuracy),
         Err(because) if file == Path::new(ACCURACY) => {
@@ -135,7 +136,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = std::fs::File::create(folder.path().join(ACCURACY)).unwrap();
         file.set_len(5 << 30).unwrap();
-        let error = read(folder.path(), Path::new(ACCURACY), &[]).unwrap_err();
+        let error = read::<f64>(folder.path(), Path::new(ACCURACY), &[]).unwrap_err();
         assert_eq!(error, "it is larger than 64 MiB");
     }
 

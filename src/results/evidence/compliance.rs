@@ -1,5 +1,6 @@
 //! The audit's tests in their folders, `TEST01/` … `TEST09/`, against what a round asks of them.
 
+use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
 use super::{accuracy, folder};
@@ -22,25 +23,6 @@ const CAP: u64 = 16 << 20;
 /// More names than this are no folder of a test.
 const MOST_NAMES: usize = 100;
 
-/// What the rules of a round ask of a test, for one benchmark in one scenario. `always_logs`:
-/// TEST01's accuracy logs are asked for also where it passed, as up to v5.1.
-#[must_use]
-pub fn asked(test: Test, rules: &Rules, always_logs: bool) -> TestRequirements {
-    let mut known = rules.compliance.iter();
-    let known = known
-        .find(|(name, _)| name == test.name())
-        .map(|(_, known)| known);
-    TestRequirements {
-        test,
-        scenario: Some(rules.scenario),
-        within: known.and_then(|known| known.within),
-        above: known.and_then(|known| known.above),
-        limits: known.map(|known| known.limits.clone()).unwrap_or_default(),
-        deltas: rules.accuracy_delta.clone(),
-        always_logs,
-    }
-}
-
 /// Every folder in or below a directory in which the script of a test left what it found.
 #[must_use]
 pub fn find_all(directory: &Path) -> Vec<PathBuf> {
@@ -53,10 +35,7 @@ pub fn find_all(directory: &Path) -> Vec<PathBuf> {
 /// found, and the settings of its run.
 #[must_use]
 pub fn loose(folder: &Path, test: Test, rules: Option<&Rules>, run: &Run) -> Vec<RuleCheck> {
-    let requirements = rules.map_or_else(
-        || TestRequirements::new(test),
-        |rules| asked(test, rules, false),
-    );
+    let requirements = TestRequirements::of(test, rules, false);
     let mut checks = read(folder, &requirements).checks;
     let mut known = rules.iter().flat_map(|rules| &rules.compliance);
     let known = known.find(|(name, _)| name == test.name());
@@ -72,8 +51,8 @@ pub fn read(folder: &Path, asked: &TestRequirements) -> ComplianceResult {
     let text = |name: &str| {
         open::read_text_beneath(folder, Path::new(name), CAP).map_err(|error| error.because())
     };
-    let figures: Vec<String> = asked.deltas.iter().map(|(name, _)| name.clone()).collect();
-    let accuracy = |name: &str| accuracy::read(folder, &Path::new("accuracy").join(name), &figures);
+    let accuracy =
+        |name: &str| accuracy::read(folder, &Path::new("accuracy").join(name), &asked.deltas);
     let mut files = Files::default();
     match asked.test {
         Test::Test01 => {
@@ -99,14 +78,8 @@ pub fn read(folder: &Path, asked: &TestRequirements) -> ComplianceResult {
 /// The files in a folder, sorted; nothing where it is none, or a link.
 fn names(folder: &Path) -> Option<Vec<String>> {
     let is_folder = std::fs::symlink_metadata(folder).is_ok_and(|known| known.is_dir());
-    let entries = is_folder.then(|| std::fs::read_dir(folder).ok())??;
-    let files = entries
-        .flatten()
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-    let mut names: Vec<String> = files
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .take(MOST_NAMES)
-        .collect();
+    let files = is_folder.then(|| folder::names_in(folder, FileType::is_file))?;
+    let mut names: Vec<String> = files.take(MOST_NAMES).collect();
     names.sort();
     Some(names)
 }

@@ -1,6 +1,7 @@
 //! One result folder: `LoadGen`'s summary and detail log.
 
 use std::ffi::OsStr;
+use std::fs::FileType;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -143,6 +144,17 @@ fn stream(file: impl Read) -> std::io::Result<detail::Detail> {
     let mut parser = detail::Parser::new();
     blocks::each(file, |block| parser.push(block))?;
     Ok(parser.finish())
+}
+
+/// The names of a directory's entries of some kind; none where it cannot be read.
+pub(crate) fn names_in(
+    directory: &Path,
+    is_meant: fn(&FileType) -> bool,
+) -> impl Iterator<Item = String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries
+        .filter(move |entry| entry.file_type().is_ok_and(|kind| is_meant(&kind)))
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
 }
 
 /// The folders with files of some name, sorted; links are not followed.

@@ -45,12 +45,12 @@ pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvi
     }
     let audited = (evidence.mode == Mode::Compliance).then(|| without_audit_config(run.clone()));
     let run = audited.as_ref().unwrap_or(run);
-    let validity = run.validity();
-    let reasons = validity.reasons;
-    trial.validity = match validity.verdict {
-        loadgen::Validity::Valid if reasons.is_empty() => Validity::Valid,
-        loadgen::Validity::Unknown if reasons.is_empty() => Validity::NotStated,
-        _ => Validity::Invalid(reasons),
+    // What is not known to be valid is not valid.
+    let reasons = run.validity().reasons;
+    trial.validity = if reasons.is_empty() {
+        Validity::Valid
+    } else {
+        Validity::Invalid(reasons)
     };
     if evidence.mode == Mode::Compliance && !speed_counts(&trial.path) {
         if let Validity::Invalid(reasons) = &trial.validity {

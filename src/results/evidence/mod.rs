@@ -19,5 +19,3 @@ pub mod telemetry;
 pub mod texts;
 pub mod training;
 pub mod tree;
-mod trial;
-mod window;

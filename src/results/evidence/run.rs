@@ -1,7 +1,10 @@
 //! The evidence of one run: its plan, its journal, and what the steps left.
 
+mod trial;
+mod window;
+
+use self::trial::Trial;
 use super::telemetry::Telemetry;
-use super::trial::Trial;
 use crate::plan::step::Plan;
 use crate::results::verdict::{Evidence, StepOutcome, TrialEvidence};
 use crate::store::RunDirectory;

@@ -5,12 +5,15 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
+use super::folder::names_in;
 use crate::store::open;
 use retrial_readings::natural::natural;
 use retrial_readings::nearest::listed;
 
 /// More files than this are no results of one measurement.
 const MOST_FILES: usize = 1000;
+/// More names than this are no folder of results.
+const MOST_NAMES: usize = 100_000;
 /// How deep a glob looks.
 const MOST_DEPTH: usize = 12;
 
@@ -53,7 +56,10 @@ impl Text {
             let part = matcher(part)?;
             let mut next = Vec::new();
             for directory in &found {
-                for name in names_in(&self.directory.join(directory)) {
+                // Links are evidence of nothing and are left.
+                for name in names_in(&self.directory.join(directory), |kind| !kind.is_symlink())
+                    .take(MOST_NAMES)
+                {
                     if part.is_match(&name) {
                         next.push(directory.join(&name));
                     } else if beside.len() < 20 {
@@ -100,16 +106,6 @@ impl Text {
 fn matcher(part: &str) -> Result<Regex, String> {
     let escaped = regex::escape(part).replace("\\*", ".*").replace("\\?", ".");
     Regex::new(&format!("(?s)^{escaped}$")).map_err(|error| error.to_string())
-}
-
-/// Names in a directory; links are evidence of nothing and are left.
-fn names_in(directory: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
-    files
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .take(100_000)
-        .collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use super::compare::{Compared, compare, exp};
 use super::figures::{aggregated, declared, main_figure, measured_sentence};
-use super::qualifier::{IMPLAUSIBLE, exceeding, explained, merge, of_result};
+use super::qualifier::{Qualifier, explained, merge};
+use super::qualify::{IMPLAUSIBLE, exceeding, of_result};
 use super::rules::{Checked, check};
 use super::{
     Bounds, Context, Evidence, Judgement, Noise, Outcome, Reference, ResultVerdict, TrialEvidence,
@@ -19,14 +20,19 @@ pub(crate) struct Draft<'a> {
     evidence: &'a Evidence,
     checked: Checked,
     pub compared: Vec<Compared>,
+    /// The run's, and what the evidence adds.
+    qualifiers: Vec<Qualifier>,
 }
 
 impl<'a> Draft<'a> {
     pub fn of(context: &Context, evidence: &'a Evidence) -> Self {
+        let mut qualifiers = context.qualifiers.clone();
+        merge(&mut qualifiers, of_result(evidence, context));
         Self {
             evidence,
             checked: check(evidence),
             compared: compare(context, evidence),
+            qualifiers,
         }
     }
 
@@ -66,8 +72,7 @@ impl<'a> Draft<'a> {
             (None, None) if self.is_excerpt() => (Outcome::Inconclusive, unshown(None)),
             (None, None) => (Outcome::Measured, measured_sentence(evidence, &figures)),
         };
-        let mut qualifiers = context.qualifiers.clone();
-        merge(&mut qualifiers, of_result(evidence, context));
+        let mut qualifiers = self.qualifiers.clone();
         if self.is_valid() {
             merge(&mut qualifiers, exceeding(&judgements));
         }
@@ -108,8 +113,9 @@ impl<'a> Draft<'a> {
 
     fn judgement(&self, context: &Context, compared: &Compared, worse: bool) -> Judgement {
         let estimate = compared.estimate.as_ref();
+        let noise = noise(compared);
         let bounds = estimate.and_then(|estimate| estimate.bounds(compared.alpha));
-        let is_implausible = self.is_implausible(context, compared);
+        let is_implausible = self.is_implausible(compared);
         let decision = compared.decide(compared.alpha);
         let is_unshown = decision == Decision::Holds && self.is_excerpt();
         let outcome = match decision {
@@ -132,8 +138,8 @@ impl<'a> Draft<'a> {
             claim: compared.expectation().claim,
             margin: compared.margin,
             normalised_by: compared.factor,
-            noise: noise(compared),
-            noise_basis: match (noise(compared), &compared.assumed) {
+            noise,
+            noise_basis: match (noise, &compared.assumed) {
                 (Noise::Assumed(noise), Some(assumed)) if noise > 0.0 => {
                     Some(assumed.basis.clone())
                 }
@@ -174,15 +180,15 @@ impl<'a> Draft<'a> {
     }
 
     /// Far better than published, and nothing says why.
-    fn is_implausible(&self, context: &Context, compared: &Compared) -> bool {
+    fn is_implausible(&self, compared: &Compared) -> bool {
         let ratio = compared
             .estimate
             .as_ref()
             .map(|estimate| exp(estimate.center));
-        let mut qualifiers = context.qualifiers.clone();
-        merge(&mut qualifiers, of_result(self.evidence, context));
         let claims_more = compared.expectation().claim == Claim::Better;
-        ratio.is_some_and(|ratio| ratio > IMPLAUSIBLE) && !claims_more && !explained(&qualifiers)
+        ratio.is_some_and(|ratio| ratio > IMPLAUSIBLE)
+            && !claims_more
+            && !explained(&self.qualifiers)
     }
 
     /// The numbers of trials at these positions.

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::Outcome;
 
 /// What the process exits with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, strum::FromRepr,
+)]
 #[serde(into = "u8", try_from = "u8")]
 #[repr(u8)]
 pub enum ExitCode {
@@ -81,9 +83,7 @@ impl TryFrom<u8> for ExitCode {
     type Error = String;
 
     fn try_from(number: u8) -> Result<Self, Self::Error> {
-        Self::PRECEDENCE
-            .into_iter()
-            .find(|code| code.code() == number)
+        Self::from_repr(number)
             .ok_or_else(|| format!("{number} is not one of the exit codes 0, 1, 2, 3, 4, 5, 130"))
     }
 }

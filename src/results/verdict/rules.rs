@@ -3,10 +3,11 @@
 //!
 //! One bad trial of several makes the result bad: to leave it out would be a best-of-n.
 
+mod round;
+
 use super::evidence::{named, table_of};
 use super::{
     Evidence, FigureValue, RuleCheck, StepOutcome, TrialEvidence, Validity, convergence, number,
-    round,
 };
 use retrial_mlperf::loadgen::ResultWord;
 use retrial_readings::nearest::listed;
@@ -25,30 +26,25 @@ pub(crate) struct Checked {
     pub valid_trials: Vec<bool>,
 }
 
-impl Checked {
-    fn pass(&mut self, trial: Option<u32>, rule: &str, measured: String, required: &str) {
-        let check = RuleCheck::new(rule, measured, required, true);
-        self.rules.push(check.on(trial));
-    }
-
-    fn fail(&mut self, trial: Option<u32>, rule: &str, measured: String, required: &str) {
-        let check = RuleCheck::failed(rule, measured, required);
-        self.rules.push(check.on(trial));
-    }
-}
-
 /// Checks all trials.
 pub(crate) fn check(evidence: &Evidence) -> Checked {
     let mut checked = Checked::default();
     check_outside(&mut checked, evidence);
     if evidence.trials.is_empty() && checked.invalid.is_empty() {
-        checked.fail(None, "step", "no trial".to_owned(), "a trial");
+        let check = RuleCheck::failed("step", "no trial", "a trial");
+        checked.rules.push(check);
         checked.failed.push("it never ran".to_owned());
         return checked;
     }
     for trial in &evidence.trials {
         let before = checked.failed.len() + checked.invalid.len();
-        check_trial(&mut checked, evidence, trial);
+        TrialRules {
+            which: which(evidence, trial.trial),
+            checked: &mut checked,
+            evidence,
+            trial,
+        }
+        .check();
         let passed = checked.failed.len() + checked.invalid.len() == before;
         let is_broken = |check: &RuleCheck| !check.passed && check.trial == Some(trial.trial);
         let found_outside = evidence.checks.iter().any(is_broken);
@@ -58,7 +54,7 @@ pub(crate) fn check(evidence: &Evidence) -> Checked {
     checked
 }
 
-/// What was checked where the files are: it is told as it was found.
+/// Adds what was checked where the files are, as it was found.
 fn check_outside(checked: &mut Checked, evidence: &Evidence) {
     for check in evidence.checks.iter().filter(|check| !check.passed) {
         let which = check.trial.map(|trial| which(evidence, trial));
@@ -82,163 +78,203 @@ fn check_convergence(checked: &mut Checked, evidence: &Evidence) {
     const RULE: &str = "convergence";
     let named = evidence.figures.iter();
     for found in named.filter_map(|(name, _)| convergence::of(evidence, name)) {
-        match found {
+        checked.rules.push(match found {
             Ok(found) => {
                 let required = format!("at least {} samples", number::grouped(found.fewest));
-                let found = format!(
-                    "{} samples, {} in the reference",
-                    number::grouped(found.samples),
-                    number::grouped(found.reference)
-                );
-                checked.pass(None, RULE, found, &required);
+                let samples = number::grouped(found.samples);
+                let reference = number::grouped(found.reference);
+                let found = format!("{samples} samples, {reference} in the reference");
+                RuleCheck::new(RULE, found, required, true)
             }
             Err(error) => {
-                checked.fail(None, RULE, error.to_string(), "as the reference");
                 checked.invalid.push(error.to_string());
+                RuleCheck::failed(RULE, error.to_string(), "as the reference")
+            }
+        });
+    }
+}
+
+/// The rules of one trial.
+struct TrialRules<'a> {
+    checked: &'a mut Checked,
+    evidence: &'a Evidence,
+    trial: &'a TrialEvidence,
+    /// Names the trial in reasons.
+    which: String,
+}
+
+impl TrialRules<'_> {
+    fn pass(&mut self, rule: &str, measured: impl Into<String>, required: &str) {
+        self.add(RuleCheck::new(rule, measured, required, true));
+    }
+
+    /// Adds a violated rule, and why the result is invalid by it.
+    fn violate(&mut self, rule: &str, measured: impl Into<String>, required: &str, why: &str) {
+        self.checked.invalid.push(format!("{}{why}", self.which));
+        self.add(RuleCheck::failed(rule, measured, required));
+    }
+
+    fn add(&mut self, check: RuleCheck) {
+        let check = check.on(Some(self.trial.trial));
+        self.checked.rules.push(check);
+    }
+
+    fn check(&mut self) {
+        let failure = match &self.trial.outcome {
+            StepOutcome::Finished => {
+                self.pass("step", "finished", "finished");
+                self.validity();
+                self.round();
+                return self.figures();
+            }
+            StepOutcome::NoNewResult { because } => {
+                let why = format!("no new result: {because}");
+                return self.violate("result", why.as_str(), "a result of this step", &why);
+            }
+            StepOutcome::Failed { because, .. } => format!("the step failed: {because}"),
+            StepOutcome::TimedOut { because } => format!("the step ran out of time: {because}"),
+            StepOutcome::NotRun { because } => format!("the step did not run: {because}"),
+        };
+        self.checked.failed.push(format!("{}{failure}", self.which));
+        self.add(RuleCheck::failed("step", failure, "finished"));
+    }
+
+    fn validity(&mut self) {
+        let (who, rule) = if self.evidence.loadgen {
+            ("LoadGen says", "LoadGen's result")
+        } else {
+            ("the benchmark says", "the benchmark's result")
+        };
+        match &self.trial.validity {
+            Validity::Valid => self.pass(rule, "VALID", "VALID"),
+            Validity::Invalid(reasons) => {
+                let settings = self.trial.run_settings.as_ref();
+                let says_valid =
+                    settings.is_some_and(|said| said.result == Some(ResultWord::Valid));
+                let reasons = reasons.join("; ");
+                let found = match (reasons.is_empty(), says_valid) {
+                    (true, _) => "INVALID".to_owned(),
+                    // The logs contradict LoadGen's own word, or each other.
+                    (false, true) => reasons,
+                    (false, false) => format!("INVALID ({reasons})"),
+                };
+                let why = if says_valid {
+                    found.clone()
+                } else {
+                    format!("{who} {found}")
+                };
+                self.violate(rule, found, "VALID", &why);
+            }
+            // An accuracy summary has no such line; a performance summary without one was truncated.
+            Validity::NotStated
+                if self.evidence.loadgen && self.evidence.mode == Mode::Performance =>
+            {
+                let found = "neither VALID nor INVALID";
+                let why = format!("LoadGen's summary says {found}");
+                self.violate(rule, found, "VALID", &why);
+            }
+            Validity::NotStated => {}
+        }
+    }
+
+    fn figures(&mut self) {
+        let evidence = self.evidence;
+        for (name, _) in &evidence.expect {
+            self.expected(name);
+        }
+        for (name, limit) in &evidence.limits {
+            self.limit(name, limit);
+        }
+        self.declared();
+        if evidence.expect.is_empty() && evidence.limits.is_empty() {
+            self.any_figure();
+        }
+    }
+
+    /// The run did not converge.
+    fn is_lost(&self) -> bool {
+        let samples = self.trial.parameters.get(convergence::SAMPLES);
+        samples.is_some_and(|samples| convergence::is_infinite(*samples))
+    }
+
+    /// A figure that something was published for. A ratio to it is taken, which zero, less and NaN
+    /// have none of.
+    fn expected(&mut self, name: &str) {
+        let found = self.trial.figure(name);
+        let shown = found.map_or_else(|| "no such figure".to_owned(), show);
+        let required = "a figure above zero";
+        let dropped = convergence::dropped(self.evidence, name)
+            .and_then(|position| self.evidence.trials.get(position))
+            .is_some_and(|dropped| dropped.trial == self.trial.trial);
+        if found.is_some_and(|figure| figure.value.is_finite() && figure.value > 0.0) {
+            self.pass(name, shown, required);
+        } else if dropped {
+            let found = "did not converge: the slowest, which is dropped";
+            self.pass(name, found, "one such run at most");
+        } else {
+            let why = match found {
+                Some(_) if self.is_lost() => "the run did not converge".to_owned(),
+                Some(_) => format!("{name} is {shown}, which cannot be compared"),
+                None => format!("{name} is missing{}", why_missing(self.trial, name)),
+            };
+            self.violate(name, shown, required, &why);
+        }
+    }
+
+    /// Compliance may be nothing but a word on validity, or rules that were checked; accuracy and
+    /// speed are figures. A run that did not converge was counted where all logs of its score were
+    /// checked.
+    fn any_figure(&mut self) {
+        let (evidence, trial) = (self.evidence, self.trial);
+        let word = evidence.mode == Mode::Compliance
+            && (trial.validity == Validity::Valid || !evidence.checks.is_empty());
+        let is_counted = evidence.scaling.is_some() && self.is_lost();
+        let mut figures = trial.figures.values();
+        if word || is_counted || figures.any(|figure| figure.value.is_finite()) {
+            return;
+        }
+        let why = trial.missing.iter().next();
+        let why = why.map_or(String::new(), |(name, because)| {
+            format!(": {name}: {because}")
+        });
+        let why = format!("it has no figure{why}");
+        self.violate("figures", "none", "at least one", &why);
+    }
+
+    /// Every figure that the recipe declares is there, whatever is asked of it.
+    fn declared(&mut self) {
+        let evidence = self.evidence;
+        let is_asked = |declared: &str| {
+            let expected = evidence.expect.iter().map(|(name, _)| name);
+            let limited = evidence.limits.iter().map(|(name, _)| name);
+            let mut asked = expected.chain(limited);
+            asked.any(|name| name == declared || table_of(name) == Some(declared))
+        };
+        for (name, because) in &self.trial.missing {
+            let is_declared = evidence.figures.iter().any(|(known, _)| known == name);
+            if is_declared && !is_asked(name) {
+                let why = format!("{name} is missing: {because}");
+                self.violate(name, "no such figure", "a figure", &why);
             }
         }
     }
-}
 
-fn check_trial(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvidence) {
-    let which = which(evidence, trial.trial);
-    let number = Some(trial.trial);
-    let (found, is_failure) = match &trial.outcome {
-        StepOutcome::Finished => {
-            checked.pass(number, "step", "finished".to_owned(), "finished");
-            check_validity(checked, evidence, trial, &which);
-            round::check(checked, evidence, trial, &which);
-            check_figures(checked, evidence, trial, &which);
-            return;
-        }
-        StepOutcome::Failed { because, .. } => (format!("the step failed: {because}"), true),
-        StepOutcome::TimedOut { because } => (format!("the step ran out of time: {because}"), true),
-        StepOutcome::NotRun { because } => (format!("the step did not run: {because}"), true),
-        StepOutcome::NoNewResult { because } => (format!("no new result: {because}"), false),
-    };
-    if is_failure {
-        checked.fail(number, "step", found.clone(), "finished");
-        checked.failed.push(format!("{which}{found}"));
-    } else {
-        checked.fail(number, "result", found.clone(), "a result of this step");
-        checked.invalid.push(format!("{which}{found}"));
-    }
-}
-
-fn check_validity(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvidence, which: &str) {
-    let number = Some(trial.trial);
-    let (who, rule) = if evidence.loadgen {
-        ("LoadGen says", "LoadGen's result")
-    } else {
-        ("the benchmark says", "the benchmark's result")
-    };
-    match &trial.validity {
-        Validity::Valid => checked.pass(number, rule, "VALID".to_owned(), "VALID"),
-        Validity::Invalid(reasons) => {
-            let settings = trial.run_settings.as_ref();
-            let says_valid = settings.is_some_and(|said| said.result == Some(ResultWord::Valid));
-            let reasons = reasons.join("; ");
-            let found = match (reasons.is_empty(), says_valid) {
-                (true, _) => "INVALID".to_owned(),
-                // The logs contradict LoadGen's own word, or each other.
-                (false, true) => reasons,
-                (false, false) => format!("INVALID ({reasons})"),
-            };
-            let who = if says_valid {
-                String::new()
-            } else {
-                format!("{who} ")
-            };
-            checked.invalid.push(format!("{which}{who}{found}"));
-            checked.fail(number, rule, found, "VALID");
-        }
-        // An accuracy summary has no such line; a performance summary without one was truncated.
-        Validity::NotStated if evidence.loadgen && evidence.mode == Mode::Performance => {
-            let found = "neither VALID nor INVALID";
-            checked
-                .invalid
-                .push(format!("{which}LoadGen's summary says {found}"));
-            checked.fail(number, rule, found.to_owned(), "VALID");
-        }
-        Validity::NotStated => {}
-    }
-}
-
-fn check_figures(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvidence, which: &str) {
-    let number = Some(trial.trial);
-    for (name, _) in &evidence.expect {
-        let found = trial.figure(name);
-        let shown = found.map_or_else(|| "no such figure".to_owned(), show);
-        let required = "a figure above zero";
-        // A ratio to it is taken, which zero, less and NaN have none of.
-        let samples = trial.parameters.get(convergence::SAMPLES);
-        let lost = samples.is_some_and(|samples| convergence::is_infinite(*samples));
-        let dropped = convergence::dropped(evidence, name)
-            .and_then(|position| evidence.trials.get(position))
-            .is_some_and(|dropped| dropped.trial == trial.trial);
-        if found.is_some_and(|figure| figure.value.is_finite() && figure.value > 0.0) {
-            checked.pass(number, name, shown, required);
-        } else if dropped {
-            let found = "did not converge: the slowest, which is dropped".to_owned();
-            checked.pass(number, name, found, "one such run at most");
+    fn limit(&mut self, name: &str, limit: &Limit) {
+        let found = self.trial.figure(name);
+        let unit = found.map_or("", |figure| figure.unit.as_str());
+        let required = described(limit, unit);
+        let Some(figure) = found else {
+            let missing = why_missing(self.trial, name);
+            let why = format!("{name} is missing{missing}; required {required}");
+            return self.violate(name, "no such figure", &required, &why);
+        };
+        let shown = show(figure);
+        if limit.allows(figure.value) {
+            self.pass(name, shown, &required);
         } else {
-            checked.invalid.push(match found {
-                Some(_) if lost => format!("{which}the run did not converge"),
-                Some(_) => format!("{which}{name} is {shown}, which cannot be compared"),
-                None => format!("{which}{name} is missing{}", why_missing(trial, name)),
-            });
-            checked.fail(number, name, shown, required);
+            let why = format!("{name} is {shown}; required {required}");
+            self.violate(name, shown, &required, &why);
         }
-    }
-    for (name, limit) in &evidence.limits {
-        check_limit(checked, trial, which, name, limit);
-    }
-    check_declared(checked, evidence, trial, which);
-    if evidence.expect.is_empty() && evidence.limits.is_empty() {
-        // Compliance may be nothing but a word on validity, or rules that were checked; accuracy and
-        // speed are figures.
-        let word = evidence.mode == Mode::Compliance
-            && (trial.validity == Validity::Valid || !evidence.checks.is_empty());
-        // A run that did not converge was counted where all logs of the score were checked.
-        let samples = trial.parameters.get(convergence::SAMPLES);
-        let lost = evidence.scaling.is_some()
-            && samples.is_some_and(|samples| convergence::is_infinite(*samples));
-        if !word
-            && !lost
-            && !trial
-                .figures
-                .values()
-                .any(|figure| figure.value.is_finite())
-        {
-            let why = trial.missing.iter().next();
-            let why = why.map_or(String::new(), |(name, because)| {
-                format!(": {name}: {because}")
-            });
-            checked
-                .invalid
-                .push(format!("{which}it has no figure{why}"));
-            checked.fail(number, "figures", "none".to_owned(), "at least one");
-        }
-    }
-}
-
-/// Every figure that the recipe declares is there, whatever is asked of it.
-fn check_declared(checked: &mut Checked, evidence: &Evidence, trial: &TrialEvidence, which: &str) {
-    let is_asked = |declared: &str| {
-        let expected = evidence.expect.iter().map(|(name, _)| name);
-        let limited = evidence.limits.iter().map(|(name, _)| name);
-        let mut asked = expected.chain(limited);
-        asked.any(|name| name == declared || table_of(name) == Some(declared))
-    };
-    for (name, because) in &trial.missing {
-        let is_declared = evidence.figures.iter().any(|(known, _)| known == name);
-        if !is_declared || is_asked(name) {
-            continue;
-        }
-        let why = format!("{which}{name} is missing: {because}");
-        checked.invalid.push(why);
-        let measured = "no such figure".to_owned();
-        checked.fail(Some(trial.trial), name, measured, "a figure");
     }
 }
 
@@ -255,40 +291,6 @@ fn why_missing(trial: &TrialEvidence, name: &str) -> String {
     let there = trial.figures.keys().map(String::as_str);
     let there = there.filter(|known| table_of(known) == Some(table));
     format!(": the table has {}", listed(there))
-}
-
-fn check_limit(
-    checked: &mut Checked,
-    trial: &TrialEvidence,
-    which: &str,
-    name: &str,
-    limit: &Limit,
-) {
-    let found = trial.figure(name);
-    let unit = found.map_or("", |figure| figure.unit.as_str());
-    let required = described(limit, unit);
-    let Some(figure) = found else {
-        checked.invalid.push(format!(
-            "{which}{name} is missing{}; required {required}",
-            why_missing(trial, name)
-        ));
-        checked.fail(
-            Some(trial.trial),
-            name,
-            "no such figure".to_owned(),
-            &required,
-        );
-        return;
-    };
-    let shown = show(figure);
-    if limit.allows(figure.value) {
-        checked.pass(Some(trial.trial), name, shown, &required);
-    } else {
-        checked
-            .invalid
-            .push(format!("{which}{name} is {shown}; required {required}"));
-        checked.fail(Some(trial.trial), name, shown, &required);
-    }
 }
 
 fn show(figure: &FigureValue) -> String {

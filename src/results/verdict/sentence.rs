@@ -4,7 +4,7 @@ mod decision;
 mod trials;
 
 use super::compare::Compared;
-use super::qualifier::IMPLAUSIBLE;
+use super::qualify::IMPLAUSIBLE;
 use super::{Judgement, Noise, Outcome, ResultVerdict, number};
 use crate::format;
 use retrial_recipe::model::{Aggregate, ExpectationKind};

@@ -137,7 +137,7 @@ pub(super) fn entropy(checker: &mut Checker<'_>) {
     checker.zero(rule, text, "num_unmatched");
     checker.zero("TEST08 answers that differ", text, "num_ne_mismatch");
     // The script takes a tolerance of the submitter's, and prints it in percent.
-    if let (Some(used), Some(most)) = (number(text, "tolerance"), requirements.within) {
+    if let (Some(used), Some(most)) = (number(text, "tolerance"), requirements.rules.within) {
         let required = format!("at most {}", percent(most));
         let passed = used <= most * 100.0 + 1e-9;
         checker.add("TEST08 tolerance", format!("{used} %"), required, passed);

@@ -62,7 +62,7 @@ impl<'a> Checker<'a> {
     pub fn limits(&mut self, rule: &str, text: &str, name: &str) {
         let requirements = self.requirements;
         if let Some(value) = number(text, name) {
-            for (_, limit) in &requirements.limits {
+            for (_, limit) in &requirements.rules.limits {
                 let required = limit.describe(|bound| bound.to_string());
                 self.add(rule, value.to_string(), required, limit.allows(value));
             }

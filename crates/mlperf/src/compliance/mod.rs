@@ -15,8 +15,8 @@ mod words;
 use super::accuracy::Accuracy;
 use super::check::RuleCheck;
 use super::loadgen::Scenario;
+use super::rounds::{ComplianceTest, Rules};
 use checker::Checker;
-use retrial_readings::Limit;
 pub use test::{Test, UnknownTest};
 
 /// What a round asks of a test.
@@ -26,12 +26,8 @@ pub struct TestRequirements {
     pub test: Test,
     /// The scenario of the result that was tested.
     pub scenario: Option<Scenario>,
-    /// Its performance may differ from the result's by this share.
-    pub within: Option<f64>,
-    /// Its performance may be better than the result's by this share.
-    pub above: Option<f64>,
-    /// Limits of what it measures itself: TEST07's accuracy, TEST09's output tokens.
-    pub limits: Vec<(String, Limit)>,
+    /// What the round asks of it by itself.
+    pub rules: ComplianceTest,
     /// TEST01: by how much the two accuracies may differ, a share, for each figure of the
     /// benchmark.
     pub deltas: Vec<(String, f64)>,
@@ -40,17 +36,20 @@ pub struct TestRequirements {
 }
 
 impl TestRequirements {
-    /// A test of which nothing further is known.
+    /// Returns what a round asks of a test for one benchmark in one scenario; nothing further where
+    /// the round is not known.
     #[must_use]
-    pub fn new(test: Test) -> Self {
+    pub fn of(test: Test, rules: Option<&Rules>, always_logs: bool) -> Self {
+        let mut tests = rules.iter().flat_map(|rules| &rules.compliance);
+        let known = tests.find(|(name, _)| name == test.name());
         Self {
             test,
-            scenario: None,
-            within: None,
-            above: None,
-            limits: Vec::new(),
-            deltas: Vec::new(),
-            always_logs: false,
+            scenario: rules.map(|rules| rules.scenario),
+            rules: known.map(|(_, known)| known.clone()).unwrap_or_default(),
+            deltas: rules
+                .map(|rules| rules.accuracy_delta.clone())
+                .unwrap_or_default(),
+            always_logs: always_logs && rules.is_some(),
         }
     }
 }

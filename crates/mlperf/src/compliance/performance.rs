@@ -31,7 +31,7 @@ fn scores(checker: &mut Checker<'_>, text: &str) {
     };
     let requirements = checker.requirements;
     let widen = |share: f64| widened(requirements.scenario, reference, share);
-    let (required, passed) = match (requirements.within, requirements.above) {
+    let (required, passed) = match (requirements.rules.within, requirements.rules.above) {
         (Some(share), _) => {
             let share = widen(share);
             let range = reference * (1.0 - share)..=reference * (1.0 + share);

@@ -6,6 +6,7 @@ use strum::VariantArray as _;
 
 use super::*;
 use crate::accuracy::parse_bytes;
+use retrial_readings::Limit;
 
 const ANSWERS: &str = "Verifying accuracy. This might take a while...\nReading accuracy mode results...\n\
     num_acc_log_entries = 50000\nnum_perf_log_entries = 4176\nnum_perf_log_data_mismatch = 0\nTEST PASS\n\n";
@@ -19,10 +20,24 @@ fn names(names: &[&str]) -> Vec<String> {
 
 fn within(test: Test) -> TestRequirements {
     TestRequirements {
-        within: Some(0.1),
         scenario: Some(Scenario::Offline),
         deltas: vec![("acc".to_owned(), 0.01)],
-        ..TestRequirements::new(test)
+        ..requirements(test, share(Some(0.1), None))
+    }
+}
+
+fn requirements(test: Test, rules: ComplianceTest) -> TestRequirements {
+    TestRequirements {
+        rules,
+        ..TestRequirements::of(test, None, false)
+    }
+}
+
+fn share(within: Option<f64>, above: Option<f64>) -> ComplianceTest {
+    ComplianceTest {
+        within,
+        above,
+        ..ComplianceTest::default()
     }
 }
 
@@ -126,8 +141,7 @@ fn a_failed_test_needs_both_accuracies() {
 #[test]
 fn a_cache_is_faster_and_slower_is_no_harm() {
     let asked = TestRequirements {
-        within: None,
-        above: Some(0.1),
+        rules: share(None, Some(0.1)),
         ..within(Test::Test04)
     };
     let tested = |score: &str| {
@@ -161,7 +175,7 @@ fn a_cache_is_faster_and_slower_is_no_harm() {
 fn tokens_of_test06(#[case] scenario: Scenario, #[case] text: String, #[case] wrong: usize) {
     let asked = TestRequirements {
         scenario: Some(scenario),
-        ..TestRequirements::new(Test::Test06)
+        ..TestRequirements::of(Test::Test06, None, false)
     };
     let files = Files {
         verify_accuracy: Ok(text),
@@ -187,10 +201,12 @@ fn thresholds_of_the_round_and_not_of_the_file() {
         )]
     };
     let score = |text: &str| {
-        let asked = TestRequirements {
-            limits: limit(Some(60.698), None),
-            ..TestRequirements::new(Test::Test07)
+        let limits = limit(Some(60.698), None);
+        let rules = ComplianceTest {
+            limits,
+            ..ComplianceTest::default()
         };
+        let asked = requirements(Test::Test07, rules);
         broken(
             &asked,
             &Files {
@@ -209,10 +225,12 @@ fn thresholds_of_the_round_and_not_of_the_file() {
         ["TEST07 accuracy: TEST FAIL"]
     );
     let length = |text: &str| {
-        let asked = TestRequirements {
-            limits: limit(Some(1150.38), Some(1406.02)),
-            ..TestRequirements::new(Test::Test09)
+        let limits = limit(Some(1150.38), Some(1406.02));
+        let rules = ComplianceTest {
+            limits,
+            ..ComplianceTest::default()
         };
+        let asked = requirements(Test::Test09, rules);
         broken(
             &asked,
             &Files {
@@ -229,10 +247,7 @@ fn thresholds_of_the_round_and_not_of_the_file() {
         ["TEST09 mean output tokens: 1100"]
     );
     let entropy = |text: &str| {
-        let asked = TestRequirements {
-            within: Some(0.001),
-            ..TestRequirements::new(Test::Test08)
-        };
+        let asked = requirements(Test::Test08, share(Some(0.001), None));
         broken(
             &asked,
             &Files {
@@ -275,7 +290,7 @@ proptest! {
                 ..whole()
             };
             let files = Files { verify_accuracy: Ok(text.clone()), ..files };
-            let result = check(&TestRequirements { above: Some(0.1), ..within(test) }, &files);
+            let result = check(&TestRequirements { rules: share(Some(0.1), Some(0.1)), ..within(test) }, &files);
             prop_assert!(!result.checks.is_empty());
             if !text.contains("TEST PASS") && !text.contains("check pass: True") && test != Test::Test01 {
                 prop_assert!(!result.passed());

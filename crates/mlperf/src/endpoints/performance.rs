@@ -33,8 +33,8 @@ pub struct Performance {
     pub has_early_stopping: bool,
 }
 
-/// Latencies: their member, their name among the figures.
-const LATENCIES: [(&str, &str); 3] = [("latency", "latency"), ("ttft", "ttft"), ("tpot", "tpot")];
+/// Latencies, by their members and among the figures.
+const LATENCIES: [&str; 3] = ["latency", "ttft", "tpot"];
 /// Percentiles as they are written, and in names.
 const PERCENTILES: [(&str, &str); 7] = [
     ("50.0", "p50"),
@@ -61,8 +61,8 @@ impl Performance {
         };
         run.read_settings(config, summary);
         run.read_rates(summary);
-        for (member, name) in LATENCIES {
-            run.read_latency(summary, member, name);
+        for name in LATENCIES {
+            run.read_latency(summary, name);
         }
         run
     }
@@ -70,30 +70,22 @@ impl Performance {
     fn read_settings(&mut self, config: &Map<String, Value>, summary: &Map<String, Value>) {
         let runtime = |name| at(config, &["settings", "runtime", name]);
         let pattern = |name| at(config, &["settings", "load_pattern", name]);
-        let target_qps = number(pattern("target_qps"));
-        let sample_index = whole(runtime("dataloader_random_seed"));
-        let schedule = whole(runtime("scheduler_random_seed"));
         let ran = |name| at(summary, &["run_config", name]);
-        let of_run = [
-            (
-                "sample_index_rng_seed",
-                sample_index,
-                whole(ran("dataloader_random_seed")),
-            ),
-            (
-                "schedule_rng_seed",
-                schedule,
-                whole(ran("scheduler_random_seed")),
-            ),
-        ];
-        for (name, asked, told) in of_run {
-            if let (Some(asked), Some(told)) = (asked, told)
+        let seed = |name| (whole(runtime(name)), whole(ran(name)));
+        let sample_index = seed("dataloader_random_seed");
+        let schedule = seed("scheduler_random_seed");
+        for (name, pair) in [
+            ("sample_index_rng_seed", sample_index),
+            ("schedule_rng_seed", schedule),
+        ] {
+            if let (Some(asked), Some(told)) = pair
                 && asked != told
             {
                 self.differing
                     .push((name, asked.to_string(), told.to_string()));
             }
         }
+        let target_qps = number(pattern("target_qps"));
         let told = number(at(summary, &["run_config", "load_pattern", "target_qps"]));
         if let (Some(asked), Some(told)) = (target_qps, told)
             && (asked - told).abs() > asked.abs() * 1e-9
@@ -106,8 +98,8 @@ impl Performance {
             min_duration_ms: whole(runtime("min_duration_ms")),
             max_duration_ms: whole(runtime("max_duration_ms")),
             min_sample_count: whole(runtime("n_samples_to_issue")),
-            sample_index_rng_seed: of_run[0].1.or(of_run[0].2),
-            schedule_rng_seed: of_run[1].1.or(of_run[1].2),
+            sample_index_rng_seed: sample_index.0.or(sample_index.1),
+            schedule_rng_seed: schedule.0.or(schedule.1),
             use_token_latencies: Some(self.streaming),
             ..Parameters::default()
         };
@@ -145,13 +137,13 @@ impl Performance {
         self.insert("duration_ns".to_owned(), duration, NANOSECONDS);
     }
 
-    fn read_latency(&mut self, summary: &Map<String, Value>, member: &str, name: &str) {
+    fn read_latency(&mut self, summary: &Map<String, Value>, name: &str) {
         for (written, short) in [("min", "min"), ("max", "max"), ("avg", "mean")] {
-            let value = number(at(summary, &[member, written]));
+            let value = number(at(summary, &[name, written]));
             self.insert(format!("{name}_{short}_ns"), value, NANOSECONDS);
         }
         let of = |kind| {
-            at(summary, &[member, kind])
+            at(summary, &[name, kind])
                 .filter(|found| found.as_object().is_some_and(|all| !all.is_empty()))
         };
         let estimates = of("early_stopping_percentiles");

@@ -31,13 +31,9 @@ pub fn check_system(
     submitter: &str,
 ) -> Vec<RuleCheck> {
     let is_network = word(system, "is_network").eq_ignore_ascii_case("true");
-    let network = fields::NETWORK.iter().map(|name| (*name, Must::Stand));
-    let asked = fields::SYSTEM.into_iter();
-    let fields: Vec<(&str, Must)> = if is_network {
-        asked.chain(network).collect()
-    } else {
-        asked.collect()
-    };
+    let network = fields::NETWORK.iter().filter(|_| is_network);
+    let network = network.map(|name| (*name, Must::Stand));
+    let fields: Vec<(&str, Must)> = fields::SYSTEM.into_iter().chain(network).collect();
     let same = |rule: &str, name: &str, asked: &str| {
         let found = word(system, name);
         let kept = found.eq_ignore_ascii_case(asked);
@@ -60,25 +56,15 @@ pub fn check_system(
         same("system's division", "division", division),
         same("system's submitter", "submitter", submitter),
     ];
-    let over_network = if is_network {
-        "over a network"
-    } else {
-        "not over a network"
+    let wrong = match division.to_lowercase().as_str() {
+        "closed" if is_network => Some("over a network"),
+        "network" if !is_network => Some("not over a network"),
+        _ => None,
     };
-    let kept = match division.to_lowercase().as_str() {
-        "closed" => !is_network,
-        "network" => is_network,
-        _ => true,
-    };
-    if !kept {
+    checks.extend(wrong.map(|wrong| {
         let asked = format!("as the division {division} has it");
-        checks.push(RuleCheck::new(
-            "system's network mode",
-            over_network,
-            asked,
-            false,
-        ));
-    }
+        RuleCheck::failed("system's network mode", wrong, asked)
+    }));
     checks
 }
 

@@ -1,9 +1,13 @@
 //! Walks a tree of training results: which benchmarks there are, on which systems.
 
+use std::fs::FileType;
 use std::path::{Component, Path, PathBuf};
 
+use crate::results::evidence::folder::names_in;
 use crate::results::evidence::tree::Fault;
-use crate::results::evidence::tree::find::{folders, one_or_all, systems_without_results};
+use crate::results::evidence::tree::find::{
+    find_below, folders, one_or_all, systems_without_results,
+};
 use retrial_readings::natural::natural;
 
 /// How many folders above a submitter's are looked through for it.
@@ -63,7 +67,12 @@ pub fn find(directory: &Path) -> std::io::Result<Option<TrainingTrees>> {
     std::fs::read_dir(&directory)?;
     let mut positions: Vec<Position> = inside(&directory).into_iter().collect();
     if positions.is_empty() {
-        find_submitters(&directory, DEPTH, &mut positions);
+        let mut submitters = Vec::new();
+        find_below(&directory, DEPTH, &is_submitter, &mut submitters);
+        positions.extend(submitters.into_iter().map(|submitter| Position {
+            submitter,
+            ..Position::default()
+        }));
     }
     let mut found = TrainingTrees::default();
     for position in &positions {
@@ -90,19 +99,6 @@ fn inside(directory: &Path) -> Option<Position> {
     })
 }
 
-fn find_submitters(directory: &Path, depth: usize, found: &mut Vec<Position>) {
-    if is_submitter(directory) {
-        found.push(Position {
-            submitter: directory.to_owned(),
-            ..Position::default()
-        });
-    } else if depth > 0 {
-        for name in folders(directory) {
-            find_submitters(&directory.join(name), depth - 1, found);
-        }
-    }
-}
-
 /// Whether a log of some run lies in `results/SYSTEM/BENCHMARK`.
 fn is_submitter(directory: &Path) -> bool {
     let results = directory.join(RESULTS);
@@ -125,12 +121,8 @@ fn walk(position: &Position, found: &mut TrainingTrees) {
         let benchmarks = one_or_all(position.benchmark.as_ref(), &results.join(system));
         if benchmarks.is_empty() {
             let path = Path::new(&submitter).join(RESULTS).join(system);
-            found.faults.push(Fault {
-                path: path.display().to_string(),
-                actual: "no result".to_owned(),
-                required: "results of a benchmark".to_owned(),
-                is_violation: true,
-            });
+            let fault = Fault::new(&path, "no result", "results of a benchmark");
+            found.faults.push(fault);
         }
         found
             .results
@@ -150,9 +142,7 @@ fn walk(position: &Position, found: &mut TrainingTrees) {
 
 /// `result_0.txt`, `result_1.txt`, …
 fn logs(directory: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-    let names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let names = names_in(directory, FileType::is_file);
     let is_log = |name: &String| {
         name.starts_with("result_") && Path::new(name).extension() == Some("txt".as_ref())
     };

@@ -284,10 +284,8 @@ fn trial(number: u32, result: &TrainingResult, one: &NamedLog) -> TrialEvidence 
 /// What no rule forbids: a run that failed, and logs of another organization.
 fn remarks(result: &TrainingResult, logs: &[NamedLog]) -> Vec<Fault> {
     let remark = |path: PathBuf, actual: String, required: &str| Fault {
-        path: path.display().to_string(),
-        actual,
-        required: required.to_owned(),
         is_violation: false,
+        ..Fault::new(&path, actual, required)
     };
     let lost = logs.iter().filter_map(|one| {
         let actual = match one.log.ending {

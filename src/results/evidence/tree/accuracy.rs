@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use super::files::Missing;
-use super::gather::empty;
-use super::performance::missing;
+use super::files::{Missing, check_logs};
 use super::submission::ScenarioFolder;
 use crate::results::evidence::accuracy::{self, ACCURACY, LOG};
 use crate::results::evidence::folder;
@@ -26,10 +24,10 @@ pub(crate) fn gather(
     files: &mut Vec<Missing>,
 ) -> Evidence {
     let path = place.results().join(RUN);
-    let mut evidence = empty(place, Mode::Accuracy, &path);
+    let mut evidence = place.evidence(Mode::Accuracy, &path);
     let root = &place.submitter.root;
     let logs = folder::logs(root, &path);
-    evidence.checks.extend(missing(&logs, &path, files));
+    evidence.checks.extend(check_logs(&logs, &path, files));
     // An edge system's result may be inferred from another scenario, with that one's accuracy.
     let ran = performance.and_then(|one| one.trials.first()?.run_settings.as_ref()?.scenario);
     let scenario = ran.or_else(|| place.scenario());
@@ -42,11 +40,8 @@ pub(crate) fn gather(
     // The log's own figures are no accuracy: where it is one of a performance run, its speed is not
     // this result's.
     trial.figures.clear();
-    let required: Vec<String> = rules
-        .into_iter()
-        .flat_map(|rules| rules.accuracy.iter().map(|(name, _)| name.clone()))
-        .collect();
-    match accuracy::read(root, &path.join(ACCURACY), &required) {
+    let required = rules.map_or(&[][..], |rules| &rules.accuracy);
+    match accuracy::read(root, &path.join(ACCURACY), required) {
         Ok(found) => {
             let log = open::open_beneath(root, &path.join(LOG)).and_then(|file| {
                 file.metadata()

@@ -3,7 +3,6 @@
 
 use std::path::Path;
 
-use super::gather::empty;
 use super::submission::ScenarioFolder;
 use crate::results::evidence::endpoints;
 use crate::results::evidence::folder::{DETAIL, SUMMARY};
@@ -106,7 +105,7 @@ pub(crate) fn accuracy(place: &ScenarioFolder, rules: Option<&Rules>, allowed: b
 }
 
 fn begun(place: &ScenarioFolder, mode: Mode, path: &Path, allowed: bool) -> Evidence {
-    let mut evidence = empty(place, mode, path);
+    let mut evidence = place.evidence(mode, path);
     evidence.loadgen = false;
     if !allowed {
         evidence.checks.push(RuleCheck::failed(

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use super::submission::ScenarioFolder;
-use crate::results::evidence::folder::is_missing;
+use crate::results::evidence::folder::{DETAIL, Logs, SUMMARY, is_missing, names_in};
 use crate::results::verdict::RuleCheck;
 use crate::store::open;
 use retrial_mlperf::submission;
@@ -24,12 +24,7 @@ pub struct Missing(pub PathBuf);
 pub(crate) fn of_place(place: &ScenarioFolder) -> (Vec<Missing>, Vec<RuleCheck>) {
     let folder = place.measurements();
     let at = place.submitter.root.join(&folder);
-    let names: Vec<String> = std::fs::read_dir(&at)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
+    let names: Vec<String> = names_in(&at, |_| true).collect();
     let mut missing = Vec::new();
     for name in ["user.conf", "README.md"] {
         if !names.iter().any(|there| there == name) {
@@ -83,4 +78,44 @@ pub(crate) fn check(missing: &[Missing], benchmark: &Path) -> Option<RuleCheck> 
         let measured = format!("missing: {}", crate::format::first(&names, NAMED));
         RuleCheck::failed("files", measured, "every file of a submission")
     })
+}
+
+/// Logs that cannot be read, or that are both missing: there is no result then. Where one of two
+/// is missing, the other is one.
+pub(crate) fn check_logs(logs: &Logs, path: &Path, files: &mut Vec<Missing>) -> Vec<RuleCheck> {
+    let run = &logs.run;
+    let none = run.summary.is_none() && run.detail.is_none() && logs.faults.is_empty();
+    let mut checks = Vec::new();
+    for (name, there) in [
+        (SUMMARY, run.summary.is_some()),
+        (DETAIL, run.detail.is_some()),
+    ] {
+        let fault = logs.faults.iter().find(|(file, _)| *file == name);
+        let because = fault.map(|(_, because)| because.as_str());
+        match because.or(none.then_some("missing")) {
+            _ if there => {}
+            Some(because) => {
+                let required = "LoadGen's log of this run";
+                checks.push(RuleCheck::failed(name, because, required));
+            }
+            None => files.push(Missing(path.join(name))),
+        }
+    }
+    checks.extend(cut(logs));
+    checks
+}
+
+/// A detail log without its test's end, or with lines that are none: it was truncated or changed, and
+/// what it says of errors and figures is not all.
+fn cut(logs: &Logs) -> Option<RuleCheck> {
+    let detail = logs.run.detail.as_ref()?;
+    let found = match (detail.is_complete(), detail.malformed) {
+        (true, 0) => return None,
+        (true, lines) => format!("{lines} of its lines cannot be read"),
+        (false, 0) => "it ends before the test ends".to_owned(),
+        (false, lines) => {
+            format!("it ends before the test ends, and {lines} of its lines cannot be read")
+        }
+    };
+    Some(RuleCheck::failed(DETAIL, found, "the whole log"))
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs::FileType;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -48,7 +49,8 @@ pub struct Fault {
 }
 
 impl Fault {
-    fn new(path: &Path, actual: impl Into<String>, required: impl Into<String>) -> Self {
+    /// A violation.
+    pub(crate) fn new(path: &Path, actual: impl Into<String>, required: impl Into<String>) -> Self {
         Self {
             path: path.display().to_string(),
             actual: actual.into(),
@@ -82,7 +84,7 @@ pub fn find(directory: &Path) -> std::io::Result<Option<SubmissionTrees>> {
         return Ok(Some(walk(&position)));
     }
     let mut roots = Vec::new();
-    find_roots(&directory, DEPTH, &mut roots);
+    find_below(&directory, DEPTH, &layout::is_root, &mut roots);
     let mut found = SubmissionTrees::default();
     for root in roots {
         let one = walk(&Position {
@@ -96,12 +98,18 @@ pub fn find(directory: &Path) -> std::io::Result<Option<SubmissionTrees>> {
     Ok((!found.roots.is_empty()).then_some(found))
 }
 
-fn find_roots(directory: &Path, depth: usize, roots: &mut Vec<PathBuf>) {
-    if layout::is_root(directory) {
-        roots.push(directory.to_owned());
+/// The folders for which something holds, and none below them.
+pub(crate) fn find_below(
+    directory: &Path,
+    depth: usize,
+    is_meant: &dyn Fn(&Path) -> bool,
+    found: &mut Vec<PathBuf>,
+) {
+    if is_meant(directory) {
+        found.push(directory.to_owned());
     } else if depth > 0 {
         for name in folders(directory) {
-            find_roots(&directory.join(name), depth - 1, roots);
+            find_below(&directory.join(name), depth - 1, is_meant, found);
         }
     }
 }
@@ -240,15 +248,8 @@ pub(crate) fn one_or_all(one: Option<&String>, directory: &Path) -> Vec<String> 
 
 /// The folders in a directory, sorted; links are not followed, and hidden ones are no results.
 pub(crate) fn folders(directory: &Path) -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir(directory) else {
-        return Vec::new();
-    };
-    let mut names: Vec<String> = entries
-        .flatten()
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .filter(|name| !name.starts_with('.'))
-        .collect();
+    let folders = folder::names_in(directory, FileType::is_dir);
+    let mut names: Vec<String> = folders.filter(|name| !name.starts_with('.')).collect();
     names.sort();
     names
 }

@@ -5,7 +5,6 @@ use super::submission::{Part, ScenarioFolder};
 use super::{JudgeContext, accuracy, compliance, endpoint, files, one_result, performance};
 use crate::results::verdict::{Evidence, RuleCheck};
 use retrial_mlperf::rounds::Rules;
-use retrial_recipe::model::Mode;
 
 /// What the files of a place say.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +50,8 @@ pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathe
     });
     let mut tests = compliance::gather(place, rules.as_ref(), performance.as_ref(), &mut missing);
     if let Some(mut performance) = performance {
-        one_result::copies(&performance, &mut tests);
+        let evidence_of_tests = tests.iter_mut().map(|test| &mut test.evidence);
+        one_result::copies(&performance, evidence_of_tests);
         let tested = tests.iter().map(|test| &test.evidence);
         let all: Vec<&Evidence> = [&performance]
             .into_iter()
@@ -85,12 +85,4 @@ pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathe
 fn rules(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Option<Rules> {
     let named = judge_context.official(&place.submitter, &place.benchmark);
     judge_context.round?.rules(named, place.scenario()?)
-}
-
-/// Evidence of a place without trials.
-pub(crate) fn empty(place: &ScenarioFolder, mode: Mode, path: &std::path::Path) -> Evidence {
-    let mut evidence = Evidence::new(place.scenario_name(), mode);
-    evidence.path = path.display().to_string();
-    evidence.loadgen = true;
-    evidence
 }

@@ -6,7 +6,7 @@ use retrial_mlperf::rounds::Rules;
 use retrial_readings::figure::Figure;
 
 /// Samples in one of MultiStream's queries.
-const MULTI_STREAM_SAMPLES: f64 = 8.0;
+pub(crate) const MULTI_STREAM_SAMPLES: f64 = 8.0;
 
 /// By what the run is published in the scenario of these rules.
 pub(crate) fn figure(run: &Run, rules: &Rules) -> Option<Figure> {

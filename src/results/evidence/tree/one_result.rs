@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::compliance::Tested;
 use crate::results::verdict::{Evidence, RuleCheck, number};
 use retrial_mlperf::loadgen::RunSettings;
 use retrial_mlperf::rounds::Rules;
@@ -97,15 +96,15 @@ fn far_apart(logs: &[&RunSettings]) -> Option<RuleCheck> {
 }
 
 /// A test whose log is that of another run of the result measured nothing of its own.
-pub(crate) fn copies(performance: &Evidence, tests: &mut [Tested]) {
+pub(crate) fn copies<'a>(performance: &Evidence, tests: impl Iterator<Item = &'a mut Evidence>) {
     let Some(submitted) = settings(performance) else {
         return;
     };
     for test in tests {
-        if settings(&test.evidence).is_some_and(|log| is_same(log, submitted)) {
+        if settings(test).is_some_and(|log| is_same(log, submitted)) {
             let measured = format!("the log of {}", performance.path);
             let check = RuleCheck::failed("run of the test", measured, "a run of its own");
-            test.evidence.checks.push(check);
+            test.checks.push(check);
         }
     }
 }

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use super::files::Missing;
+use super::files::{Missing, check_logs};
 use super::find::folders;
-use super::gather::empty;
 use super::submission::ScenarioFolder;
 use super::{JudgeContext, inferred, names, power};
-use crate::results::evidence::folder::{self, DETAIL, Logs, SUMMARY};
+use crate::results::evidence::folder::{self, Logs};
 use crate::results::evidence::loadgen::{fallback, loadgen_evidence};
 use crate::results::evidence::markers;
 use crate::results::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence};
@@ -26,9 +25,9 @@ pub(crate) fn gather(
     files: &mut Vec<Missing>,
 ) -> Evidence {
     let path = place.results().join(RUN);
-    let mut evidence = empty(place, Mode::Performance, &path);
+    let mut evidence = place.evidence(Mode::Performance, &path);
     let logs = folder::logs(&place.submitter.root, &path);
-    evidence.checks.extend(missing(&logs, &path, files));
+    evidence.checks.extend(check_logs(&logs, &path, files));
     if logs.run.summary.is_none() && logs.run.detail.is_none() {
         return evidence;
     }
@@ -104,52 +103,6 @@ pub(crate) fn expect(
         let found = found.map(|expected| (metric.clone(), vec![expected]));
         evidence.expect.extend(found);
     }
-}
-
-/// Logs that cannot be read, or that are both missing: there is no result then. Where one of two
-/// is missing, the other is one.
-pub(crate) fn missing(logs: &Logs, path: &Path, files: &mut Vec<Missing>) -> Vec<RuleCheck> {
-    let run = &logs.run;
-    let there = [
-        (SUMMARY, run.summary.is_some()),
-        (DETAIL, run.detail.is_some()),
-    ];
-    let none = run.summary.is_none() && run.detail.is_none() && logs.faults.is_empty();
-    let mut checks = Vec::new();
-    for (name, _) in there.into_iter().filter(|(_, there)| !there) {
-        match logs.faults.iter().find(|(file, _)| *file == name) {
-            Some((_, because)) => {
-                checks.push(RuleCheck::failed(
-                    name,
-                    because.as_str(),
-                    "LoadGen's log of this run",
-                ));
-            }
-            None if none => checks.push(RuleCheck::failed(
-                name,
-                "missing",
-                "LoadGen's log of this run",
-            )),
-            None => files.push(Missing(path.join(name))),
-        }
-    }
-    checks.extend(cut(logs));
-    checks
-}
-
-/// A detail log without its test's end, or with lines that are none: it was truncated or changed, and
-/// what it says of errors and figures is not all.
-fn cut(logs: &Logs) -> Option<RuleCheck> {
-    let detail = logs.run.detail.as_ref()?;
-    let found = match (detail.is_complete(), detail.malformed) {
-        (true, 0) => return None,
-        (true, lines) => format!("{lines} of its lines cannot be read"),
-        (false, 0) => "it ends before the test ends".to_owned(),
-        (false, lines) => {
-            format!("it ends before the test ends, and {lines} of its lines cannot be read")
-        }
-    };
-    Some(RuleCheck::failed(DETAIL, found, "the whole log"))
 }
 
 /// The log of an accuracy run says nothing of speed.

@@ -8,6 +8,7 @@ use serde_json::Value;
 use sha1::{Digest, Sha1};
 
 use super::files::{Missing, object};
+use super::inferred::MULTI_STREAM_SAMPLES;
 use super::submission::ScenarioFolder;
 use crate::results::verdict::{FigureValue, RuleCheck};
 use crate::store::{blocks, open};
@@ -29,8 +30,6 @@ const FILES: [&str; 8] = [
     "performance/power/server.json",
     "performance/power/server.log",
 ];
-/// Samples in one of MultiStream's queries.
-const MULTI_STREAM_SAMPLES: f64 = 8.0;
 
 /// The figure of a place that has power; what is wrong with it where there is none.
 pub(crate) fn figure(

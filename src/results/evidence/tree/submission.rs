@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::results::verdict::Evidence;
 use retrial_mlperf::loadgen::Scenario;
+use retrial_recipe::model::Mode;
 
 /// One submitter's part of a tree: `closed/AMD`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -144,6 +146,14 @@ impl ScenarioFolder {
             (None, _) | (Some(Part::Compliance), Part::Test(_)) => true,
             (Some(only), part) => only == part,
         }
+    }
+
+    /// Evidence of it that has no trials yet.
+    pub(crate) fn evidence(&self, mode: Mode, path: &Path) -> Evidence {
+        let mut evidence = Evidence::new(self.scenario_name(), mode);
+        evidence.path = path.display().to_string();
+        evidence.loadgen = true;
+        evidence
     }
 
     fn of(&self, kind: &str) -> PathBuf {

@@ -5,8 +5,8 @@ use super::fact::Fact;
 use super::measurement::{MeasuredFigure, Measurement};
 use super::model::{Change, Comparison, SubjectSummary};
 use super::pair::{Measured, Pair};
-use super::{FailIf, Subject, sentence};
-use crate::results::verdict::qualifier::PRINTED_RATE;
+use super::{Options, Subject, sentence};
+use crate::results::verdict::qualify::PRINTED_RATE;
 use crate::results::verdict::{ExitCode, number};
 use retrial_recipe::model::Mode;
 use retrial_stats::{Decision, step_down};
@@ -15,27 +15,6 @@ use retrial_stats::{Decision, step_down};
 const SCHEMA: u32 = 1;
 /// Answers of other runs of one model differ in length by some tenths of a per cent.
 const LENGTH: f64 = 0.01;
-
-/// How to compare.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Options {
-    /// Confidence of each two-sided interval.
-    pub confidence: f64,
-    /// Trials were taken in turns.
-    pub paired: bool,
-    /// What a candidate may not lose.
-    pub fail_if: Option<FailIf>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            confidence: 0.95,
-            paired: false,
-            fail_if: None,
-        }
-    }
-}
 
 /// Compares every subject with the first.
 #[must_use]

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
 use super::fact::{Fact, FactGroup};
 use super::stacks;
@@ -52,7 +53,7 @@ pub struct AlikeFact {
 /// Lays the facts of several subjects side by side; a group of which nothing is known is absent.
 #[must_use]
 pub fn environments(letters: &[String], facts: &[&[Fact]]) -> Vec<EnvironmentGroup> {
-    let groups = FactGroup::ALL.into_iter();
+    let groups = FactGroup::VARIANTS.iter().copied();
     groups
         .filter_map(|group| side_by_side(group, letters, facts))
         .collect()

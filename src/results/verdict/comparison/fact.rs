@@ -2,12 +2,26 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 
 /// What a fact is about; in the order in which differences are told.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    IntoStaticStr,
+    VariantArray,
 )]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum FactGroup {
     /// The image: reference, digest, `ROCm` in it, labels.
     Image,
@@ -18,6 +32,7 @@ pub enum FactGroup {
     /// Environment variables of the container.
     Variables,
     /// GPUs, their drivers, power limits and modes.
+    #[strum(serialize = "GPUs")]
     Gpus,
     /// The machine and its engine.
     Host,
@@ -28,31 +43,10 @@ pub enum FactGroup {
 }
 
 impl FactGroup {
-    /// All, in the order in which they are told.
-    pub const ALL: [Self; 8] = [
-        Self::Image,
-        Self::Packages,
-        Self::Parameters,
-        Self::Variables,
-        Self::Gpus,
-        Self::Host,
-        Self::Settings,
-        Self::Telemetry,
-    ];
-
     /// Its heading.
     #[must_use]
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Image => "image",
-            Self::Packages => "packages",
-            Self::Parameters => "parameters",
-            Self::Variables => "variables",
-            Self::Gpus => "GPUs",
-            Self::Host => "host",
-            Self::Settings => "settings",
-            Self::Telemetry => "telemetry",
-        }
+        self.into()
     }
 }
 

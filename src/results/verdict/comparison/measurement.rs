@@ -107,7 +107,7 @@ impl Measurement {
             target_qps: evidence
                 .trials
                 .iter()
-                .find_map(|trial| trial.parameters.get("target_qps").copied()),
+                .find_map(|trial| trial.run_settings.as_ref()?.settings.target_qps),
             figures: figures
                 .into_iter()
                 .map(|name| figure(context, evidence, name))

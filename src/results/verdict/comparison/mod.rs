@@ -9,20 +9,20 @@
 mod build;
 mod environment;
 mod fact;
-mod limit;
 mod measurement;
 mod model;
+mod options;
 mod pair;
 mod sentence;
 mod stacks;
 mod subject;
 
-pub use build::{Options, compare};
+pub use build::compare;
 pub use environment::{AlikeFact, EnvironmentFact, EnvironmentGroup, environments};
 pub use fact::{Fact, FactGroup};
-pub use limit::{FailIf, FailIfError};
 pub use measurement::{MeasuredFigure, Measurement, Seen};
 pub use model::{Change, ComparedFigure, Comparison, Comparisons, MeasuredSide, SubjectSummary};
+pub use options::{FailIf, FailIfError, Options};
 pub use stacks::is_known_stack;
 pub use subject::Subject;
 

@@ -1,10 +1,9 @@
 //! One sentence on each compared figure.
 
-use super::FailIf;
-use super::build::Options;
 use super::measurement::MeasuredFigure;
 use super::model::ComparedFigure;
 use super::pair::{Measured, Pair};
+use super::{FailIf, Options};
 use crate::results::verdict::number;
 use retrial_stats::Decision;
 

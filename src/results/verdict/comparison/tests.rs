@@ -5,6 +5,7 @@ use rstest::rstest;
 use super::*;
 use crate::results::verdict::tests::build::*;
 use crate::results::verdict::{Evidence, ExitCode};
+use retrial_mlperf::loadgen::{Parameters, RunSettings};
 
 fn subject(name: &str, evidence: Vec<Evidence>) -> Subject {
     let environment = vec![
@@ -216,9 +217,13 @@ fn other_target_rates_are_noted() {
             "tokens/s",
             &[rate * 290.0],
         );
-        one.trials[0]
-            .parameters
-            .insert("target_qps".to_owned(), rate);
+        one.trials[0].run_settings = Some(RunSettings {
+            settings: Parameters {
+                target_qps: Some(rate),
+                ..Parameters::default()
+            },
+            ..RunSettings::default()
+        });
         vec![one]
     };
     let subjects = [subject("before", at(10.0)), subject("after", at(12.0))];

@@ -1,10 +1,31 @@
-//! `--fail-if slower:2%`: what a build may not lose.
+//! How to compare, and what a build may not lose: `--fail-if slower:2%`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// How to compare.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// Confidence of each two-sided interval.
+    pub confidence: f64,
+    /// Trials were taken in turns.
+    pub paired: bool,
+    /// What a candidate may not lose.
+    pub fail_if: Option<FailIf>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            confidence: 0.95,
+            paired: false,
+            fail_if: None,
+        }
+    }
+}
 
 /// How much slower than the baseline is too slow, as a fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -4,16 +4,16 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::figures::Text;
-use super::folder::{self, FolderError};
-use super::loadgen::{loadgen_evidence, of_its_kind};
-use super::readings::{Reading, readings};
-use super::run::RunFiles;
+use super::RunFiles;
 use super::window::measured_window;
-use super::{accuracy, markers};
 use crate::plan::Condition;
 use crate::plan::measurement::MeasurementPlan;
 use crate::plan::step::{Action, Purpose, Step};
+use crate::results::evidence::figures::Text;
+use crate::results::evidence::folder::{self, FolderError};
+use crate::results::evidence::loadgen::{loadgen_evidence, of_its_kind};
+use crate::results::evidence::readings::{Reading, readings};
+use crate::results::evidence::{accuracy, markers};
 use crate::results::verdict::{Evidence, StepOutcome, TrialEvidence};
 use crate::store::journal::{AbortReason, SkipReason, StepEnd, StepFault};
 use crate::telemetry::Summary;
@@ -213,13 +213,10 @@ impl Trial<'_> {
     /// What the suite's accuracy script printed: into its file, or in the step that ran it.
     fn read_accuracy(&self, trial: &mut TrialEvidence, said: &Step, folder: &Path) {
         let output = Text::output_of(self.files.directory.path(), &said.directory());
-        let rules = self.measured.rules.iter();
-        let required: Vec<String> = rules
-            .flat_map(|rules| &rules.accuracy)
-            .map(|(name, _)| name.clone())
-            .collect();
-        accuracy::add_to(trial, &output.directory, &output.file, &required);
-        accuracy::add_to(trial, folder, Path::new(accuracy::ACCURACY), &required);
+        let rules = self.measured.rules.as_ref();
+        let required = rules.map_or(&[][..], |rules| &rules.accuracy);
+        accuracy::add_to(trial, &output.directory, &output.file, required);
+        accuracy::add_to(trial, folder, Path::new(accuracy::ACCURACY), required);
     }
 
     /// What each run of the step gave by the recipe's own figures.

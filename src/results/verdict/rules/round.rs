@@ -1,0 +1,55 @@
+//! The rules of the result's round, trial by trial.
+
+use super::TrialRules;
+use crate::results::verdict::Validity;
+use retrial_mlperf::check::{CheckKind, RuleCheck};
+use retrial_mlperf::rounds::check_submitted;
+use retrial_recipe::model::Mode;
+
+impl TrialRules<'_> {
+    pub(super) fn round(&mut self) {
+        let (evidence, trial) = (self.evidence, self.trial);
+        let Some(rules) = &evidence.rules else {
+            return;
+        };
+        let lookup = |name: &str| {
+            let found = trial.figure(name)?;
+            Some((found.value, found.unit.clone()))
+        };
+        let checks = match (evidence.mode, &trial.run_settings) {
+            (Mode::Performance, Some(run_settings)) => {
+                let mut checks = rules.check_performance(run_settings, &lookup);
+                checks.extend(check_submitted(&run_settings.settings));
+                checks
+            }
+            (Mode::Accuracy, run_settings) => rules.check_accuracy(run_settings.as_ref(), &lookup),
+            _ => Vec::new(),
+        };
+        let is_left_out = |check: &RuleCheck| {
+            trial.excerpt && !check.passed && check.kind == CheckKind::NotStated
+        };
+        let (left_out, checks): (Vec<_>, Vec<_>) = checks.into_iter().partition(is_left_out);
+        if !left_out.is_empty() {
+            let count = crate::format::count(left_out.len(), "value");
+            let measured = format!("an excerpt, without {count} that the rules ask for");
+            self.add(RuleCheck {
+                kind: CheckKind::Excerpt,
+                ..RuleCheck::failed("LoadGen's summary", measured, "the whole log")
+            });
+        }
+        // What LoadGen says itself is a reason already.
+        let says_invalid = matches!(trial.validity, Validity::Invalid(_));
+        for check in checks {
+            if !check.passed && !(says_invalid && check.kind == CheckKind::ByLoadgen) {
+                let because = trial.why_missing(&check.rule);
+                let because = because.map_or(String::new(), |because| format!(" ({because})"));
+                let (which, rule, measured) = (&self.which, &check.rule, &check.measured);
+                let required = &check.required;
+                self.checked.invalid.push(format!(
+                    "{which}{rule}: {measured}{because}; required {required}"
+                ));
+            }
+            self.add(check);
+        }
+    }
+}
