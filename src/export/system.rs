@@ -28,7 +28,7 @@ impl Builder<'_> {
         let mut object = Map::new();
         for (field, must) in SYSTEM {
             let value = values.get(field).cloned().unwrap_or_default();
-            if value.is_empty() && must == Must::Say {
+            if value.is_empty() && must == Must::BeFilled {
                 self.missing(&path, field, "no run records it; state it in --system-info");
             }
             object.insert(field.to_owned(), Value::from(value));

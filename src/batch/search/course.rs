@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Criterion, Measured, Observed, SearchPlan};
 use crate::batch::BatchPlan;
 use retrial_recipe::model::Better;
-use retrial_stats::search::{Change, Found, Observation, Search, Step, printed};
+use retrial_stats::search::{Change, ChangePoint, Observation, Search, Step, printed};
 
 /// The assumed share of wrong answers, where a trial says yes or no.
 const WRONG: f64 = 0.05;
@@ -46,7 +46,7 @@ pub enum Next {
         /// The first cell behind it.
         after: usize,
         /// How the two differ.
-        found: Found,
+        found: ChangePoint,
     },
     /// The first and the last cell do not differ as the criterion says.
     NoDifference,

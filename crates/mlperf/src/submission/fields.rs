@@ -1,51 +1,51 @@
 //! The fields of a submission's JSON files, as the official checker asks for them since v4.1.
 
-/// What a field must say.
+/// What a field must do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Must {
-    /// Something.
-    Say,
-    /// Stand there; it may be empty.
-    Stand,
+    /// It must not be empty.
+    BeFilled,
+    /// It may be empty.
+    Exist,
 }
 
 /// Fields of `systems/SYSTEM.json`.
 pub const SYSTEM: [(&str, Must); 35] = [
-    ("division", Must::Say),
-    ("submitter", Must::Say),
-    ("status", Must::Say),
-    ("system_name", Must::Say),
-    ("system_type", Must::Say),
-    ("system_type_detail", Must::Stand),
-    ("number_of_nodes", Must::Say),
-    ("host_processor_model_name", Must::Say),
-    ("host_processors_per_node", Must::Say),
-    ("host_processor_core_count", Must::Say),
-    ("host_processor_frequency", Must::Stand),
-    ("host_processor_caches", Must::Stand),
-    ("host_processor_interconnect", Must::Stand),
-    ("host_memory_capacity", Must::Say),
-    ("host_memory_configuration", Must::Say),
-    ("host_storage_capacity", Must::Say),
-    ("host_storage_type", Must::Say),
-    ("host_networking", Must::Say),
-    ("host_network_card_count", Must::Say),
-    ("host_networking_topology", Must::Say),
-    ("accelerators_per_node", Must::Say),
-    ("accelerator_model_name", Must::Say),
-    ("accelerator_memory_capacity", Must::Say),
-    ("accelerator_memory_configuration", Must::Say),
-    ("accelerator_host_interconnect", Must::Say),
-    ("accelerator_interconnect", Must::Say),
-    ("accelerator_interconnect_topology", Must::Stand),
-    ("accelerator_frequency", Must::Stand),
-    ("accelerator_on-chip_memories", Must::Stand),
-    ("cooling", Must::Say),
-    ("framework", Must::Say),
-    ("operating_system", Must::Say),
-    ("other_software_stack", Must::Say),
-    ("hw_notes", Must::Stand),
-    ("sw_notes", Must::Stand),
+    ("division", Must::BeFilled),
+    ("submitter", Must::BeFilled),
+    ("status", Must::BeFilled),
+    ("system_name", Must::BeFilled),
+    ("system_type", Must::BeFilled),
+    ("system_type_detail", Must::Exist),
+    ("number_of_nodes", Must::BeFilled),
+    ("host_processor_model_name", Must::BeFilled),
+    ("host_processors_per_node", Must::BeFilled),
+    ("host_processor_core_count", Must::BeFilled),
+    ("host_processor_frequency", Must::Exist),
+    ("host_processor_caches", Must::Exist),
+    ("host_processor_interconnect", Must::Exist),
+    ("host_memory_capacity", Must::BeFilled),
+    ("host_memory_configuration", Must::BeFilled),
+    ("host_storage_capacity", Must::BeFilled),
+    ("host_storage_type", Must::BeFilled),
+    ("host_networking", Must::BeFilled),
+    ("host_network_card_count", Must::BeFilled),
+    ("host_networking_topology", Must::BeFilled),
+    ("accelerators_per_node", Must::BeFilled),
+    ("accelerator_model_name", Must::BeFilled),
+    ("accelerator_memory_capacity", Must::BeFilled),
+    ("accelerator_memory_configuration", Must::BeFilled),
+    ("accelerator_host_interconnect", Must::BeFilled),
+    ("accelerator_interconnect", Must::BeFilled),
+    ("accelerator_interconnect_topology", Must::Exist),
+    ("accelerator_frequency", Must::Exist),
+    ("accelerator_on-chip_memories", Must::Exist),
+    ("cooling", Must::BeFilled),
+    ("framework", Must::BeFilled),
+    ("operating_system", Must::BeFilled),
+    ("other_software_stack", Must::BeFilled),
+    ("hw_notes", Must::Exist),
+    ("sw_notes", Must::Exist),
 ];
 
 /// Fields of [`SYSTEM`] that `MLPerf` Training does not ask for.

@@ -32,7 +32,7 @@ pub fn check_system(
 ) -> Vec<RuleCheck> {
     let is_network = word(system, "is_network").eq_ignore_ascii_case("true");
     let network = fields::NETWORK.iter().filter(|_| is_network);
-    let network = network.map(|name| (*name, Must::Stand));
+    let network = network.map(|name| (*name, Must::Exist));
     let fields: Vec<(&str, Must)> = fields::SYSTEM.into_iter().chain(network).collect();
     let same = |rule: &str, name: &str, asked: &str| {
         let found = word(system, name);
@@ -73,7 +73,7 @@ pub fn check_system(
 pub fn check_training_system(system: &Map<String, Value>, submitter: &str) -> Vec<RuleCheck> {
     let status = word(system, "status");
     let named = word(system, "submitter");
-    let fields: Vec<(&str, Must)> = fields::training().map(|name| (name, Must::Stand)).collect();
+    let fields: Vec<(&str, Must)> = fields::training().map(|name| (name, Must::Exist)).collect();
     vec![
         all_there("system's fields", system, &fields),
         RuleCheck::new(
@@ -110,7 +110,7 @@ pub fn same_organization(one: &str, other: &str) -> bool {
 /// What is asked of a benchmark's measurements.
 #[must_use]
 pub fn check_measurements(measurements: &Map<String, Value>) -> Vec<RuleCheck> {
-    let fields = fields::MEASUREMENTS.map(|name| (name, Must::Say));
+    let fields = fields::MEASUREMENTS.map(|name| (name, Must::BeFilled));
     vec![all_there("measurements' fields", measurements, &fields)]
 }
 
@@ -128,7 +128,7 @@ fn all_there(rule: &str, object: &Map<String, Value>, fields: &[(&str, Must)]) -
         .iter()
         .filter_map(|(name, must)| match object.get(*name) {
             None => Some(format!("no {name}")),
-            Some(value) if *must == Must::Say && is_empty(value) => {
+            Some(value) if *must == Must::BeFilled && is_empty(value) => {
                 Some(format!("{name} is empty"))
             }
             Some(_) => None,

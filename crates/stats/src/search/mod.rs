@@ -76,7 +76,7 @@ pub enum Step {
     /// A trial at this position.
     Measure(usize),
     /// The change is between two neighbours.
-    Found(Found),
+    Found(ChangePoint),
     /// The first and the last position do not differ by the margin, and this is shown.
     NoDifference,
     /// The trials were used up before the ends differed.
@@ -92,7 +92,7 @@ pub enum Step {
 
 /// A pair of neighbours that differ.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Found {
+pub struct ChangePoint {
     /// The position before the change; the next one is behind it.
     pub before: usize,
     /// The probability that the change is here, given that there is one.
@@ -192,11 +192,16 @@ impl Search {
         }
     }
 
-    fn found(&self, places: &[Tally], at: usize, (before, probability): (usize, f64)) -> Found {
+    fn found(
+        &self,
+        places: &[Tally],
+        at: usize,
+        (before, probability): (usize, f64),
+    ) -> ChangePoint {
         if let Change::Answer { error } = self.change {
             let sweep = self.positions * place::answers_of_sweep(error, self.alpha);
             let ratio = None;
-            return Found {
+            return ChangePoint {
                 before,
                 probability,
                 ratio,
@@ -212,7 +217,7 @@ impl Search {
         let per_position =
             (2.0 * quantile(self.alpha / 2.0, f64::INFINITY) * deviation / drop).powi(2);
         let per_position = (1..1000_u32).find(|count| f64::from(*count) >= per_position);
-        Found {
+        ChangePoint {
             before,
             probability,
             ratio: Some(Ratio {

@@ -30,7 +30,7 @@ fn noise(trial: usize) -> f64 {
     [0.3, -0.5, 0.1, 0.5, -0.2, -0.4, 0.2][trial % 7] / 100.0
 }
 
-fn found(step: Step) -> Found {
+fn found(step: Step) -> ChangePoint {
     match step {
         Step::Found(found) => found,
         other => panic!("{other:?}"),

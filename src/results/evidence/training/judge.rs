@@ -59,7 +59,7 @@ pub struct JudgedTraining {
 }
 
 /// The evidence of one result, with what was read beside it.
-struct Read {
+struct ResultEvidence {
     system: System,
     logs: Vec<NamedLog>,
     evidence: Evidence,
@@ -124,7 +124,7 @@ fn benchmark<'a>(result: &'a TrainingResult, by: &TrainingContext<'a>) -> &'a st
     by.benchmark.unwrap_or(&result.benchmark)
 }
 
-fn read(result: &TrainingResult, by: &TrainingContext<'_>) -> Read {
+fn read(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvidence {
     let system = system::read(result, by.division);
     let mut evidence = Evidence::new(SCENARIO, Mode::Performance);
     evidence.path = result.relative().display().to_string();
@@ -144,7 +144,7 @@ fn read(result: &TrainingResult, by: &TrainingContext<'_>) -> Read {
         evidence
             .checks
             .push(RuleCheck::failed("benchmark", named, required));
-        return Read {
+        return ResultEvidence {
             system,
             logs: Vec::new(),
             evidence,
@@ -177,7 +177,7 @@ fn read(result: &TrainingResult, by: &TrainingContext<'_>) -> Read {
         let found = found.map(|expected| (TIME_TO_TRAIN.to_owned(), vec![expected]));
         evidence.expect.extend(found);
     }
-    Read {
+    ResultEvidence {
         system,
         logs,
         evidence,

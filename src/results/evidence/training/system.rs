@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::find::TrainingResult;
 use crate::results::evidence::folder::is_missing;
-use crate::results::evidence::tree::files::object;
+use crate::results::evidence::tree::files::system_description;
 use crate::results::verdict::RuleCheck;
 use crate::store::open;
 use retrial_mlperf::submission;
@@ -29,13 +29,12 @@ pub(super) fn read(result: &TrainingResult, division: Option<&str>) -> System {
     let file = file.join(format!("{}.json", result.system));
     let rule = file.display().to_string();
     let asked = division.and_then(|name| name.parse().ok());
-    let object = match object(&result.root, &file) {
+    let object = match system_description(&result.root, &file) {
         Ok(object) => object,
-        Err(because) => {
-            let required = "a description of the system";
+        Err(check) => {
             return System {
                 division: asked,
-                checks: vec![RuleCheck::failed(rule, because, required)],
+                checks: vec![check],
             };
         }
     };

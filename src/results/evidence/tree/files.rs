@@ -67,6 +67,19 @@ pub(crate) fn object(root: &Path, file: &Path) -> Result<Map<String, Value>, Str
     submission::object(&text)
 }
 
+/// A system's description.
+///
+/// # Errors
+/// The rule that it violates: where it is missing, or cannot be read as one.
+pub(crate) fn system_description(
+    root: &Path,
+    file: &Path,
+) -> Result<Map<String, Value>, RuleCheck> {
+    let required = "a description of the system";
+    let failed = |because| RuleCheck::failed(file.display().to_string(), because, required);
+    object(root, file).map_err(failed)
+}
+
 /// All that are missing of a benchmark, as one rule.
 pub(crate) fn check(missing: &[Missing], benchmark: &Path) -> Option<RuleCheck> {
     let names = missing.iter().map(|Missing(path)| {

@@ -18,7 +18,6 @@ mod inferred;
 pub mod judge;
 pub mod judge_context;
 mod layout;
-mod names;
 mod one_result;
 mod performance;
 mod power;
@@ -30,9 +29,8 @@ mod system;
 
 pub use find::{Fault, SubmissionTrees, find};
 pub use judge::{Judged, judge};
-pub use judge_context::JudgeContext;
+pub use judge_context::{JudgeContext, official};
 pub use layout::{DIVISIONS, is_test};
-pub use names::official;
 pub use performance::published_figure;
 pub use published::{Published, PublishedResult};
 pub use round::{RoundOfTree, of_tree as round_of};

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::files::{Missing, check_logs};
 use super::find::folders;
 use super::submission::ScenarioFolder;
-use super::{JudgeContext, inferred, names, power};
+use super::{JudgeContext, inferred, official, power};
 use crate::results::evidence::folder::{self, Logs};
 use crate::results::evidence::loadgen::{fallback, loadgen_evidence};
 use crate::results::evidence::markers;
@@ -76,8 +76,8 @@ pub fn published_figure(place: &ScenarioFolder, round: Option<&Round>) -> Option
     };
     let run = loadgen::Run { summary, detail };
     let scenario = place.scenario()?;
-    let official = names::official(&place.submitter, &place.benchmark, round);
-    match round.and_then(|round| round.rules(official, scenario)) {
+    let named = official(&place.submitter, &place.benchmark, round);
+    match round.and_then(|round| round.rules(named, scenario)) {
         Some(rules) => inferred::figure(&run, &rules),
         None => [true, false].into_iter().find_map(|tokens| {
             let metric = loadgen::published_metric(scenario, tokens);

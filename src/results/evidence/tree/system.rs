@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::files::object;
+use super::files::{object, system_description};
 use super::submission::Benchmark;
 use crate::results::verdict::RuleCheck;
 use retrial_mlperf::rounds::SystemType;
@@ -33,12 +33,11 @@ pub(crate) fn read(benchmark: &Benchmark) -> System {
     let submitter = &benchmark.submitter;
     let file = submitter.system_file(&benchmark.system);
     let rule = file.display().to_string();
-    let required = "a description of the system";
-    let object = match object(&submitter.root, &file) {
+    let object = match system_description(&submitter.root, &file) {
         Ok(object) => object,
-        Err(because) => {
+        Err(check) => {
             return System {
-                checks: vec![RuleCheck::failed(&rule, because, required)],
+                checks: vec![check],
                 ..System::default()
             };
         }

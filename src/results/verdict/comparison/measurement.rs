@@ -36,7 +36,7 @@ pub struct Measurement {
     pub figures: Vec<MeasuredFigure>,
     /// What was seen of GPUs and container meanwhile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub seen: Vec<Seen>,
+    pub seen: Vec<TelemetryFigure>,
 }
 
 /// A figure with its trials.
@@ -61,9 +61,9 @@ pub struct MeasuredFigure {
     pub trials: Option<Vec<f64>>,
 }
 
-/// One thing that was seen, once a run.
+/// A figure of telemetry, once a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Seen {
+pub struct TelemetryFigure {
     /// What: `mean power`.
     pub what: String,
     /// Its unit; empty if it has none.
@@ -233,7 +233,7 @@ fn values(evidence: &Evidence, figure: &str) -> Option<Vec<f64>> {
     values.filter(|values| !values.is_empty())
 }
 
-fn seen(summary: &Summary) -> Vec<Seen> {
+fn seen(summary: &Summary) -> Vec<TelemetryFigure> {
     if summary.samples < FEWEST_LOOKS {
         return Vec::new();
     }
@@ -277,7 +277,7 @@ fn seen(summary: &Summary) -> Vec<Seen> {
     let known = all.into_iter();
     known
         .filter_map(|(what, unit, value)| {
-            Some(Seen {
+            Some(TelemetryFigure {
                 what: what.to_owned(),
                 unit: unit.to_owned(),
                 values: vec![value.filter(|value| value.is_finite())?],

@@ -20,7 +20,7 @@ mod subject;
 pub use build::compare;
 pub use environment::{AlikeFact, EnvironmentFact, EnvironmentGroup, environments};
 pub use fact::{Fact, FactGroup};
-pub use measurement::{MeasuredFigure, Measurement, Seen};
+pub use measurement::{MeasuredFigure, Measurement, TelemetryFigure};
 pub use model::{Change, ComparedFigure, Comparison, Comparisons, MeasuredSide, SubjectSummary};
 pub use options::{FailIf, FailIfError, Options};
 pub use stacks::is_known_stack;
