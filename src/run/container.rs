@@ -19,8 +19,9 @@ use crate::plan::step::Action;
 use crate::store::journal::{SkipReason, StepEnd, StepFault, What};
 use retrial_container::ContainerSpec;
 use retrial_container::first_process;
+use retrial_engine::EngineError;
 use retrial_engine::api::ExecSpec;
-use retrial_engine::error::{EngineError, Refusal};
+use retrial_engine::docker::Refusal;
 
 /// Creates and starts the container that measures.
 pub async fn create(session: &StepSession<'_>) -> Result<(), Halt> {

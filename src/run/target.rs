@@ -16,8 +16,9 @@ use crate::plan::service::ServiceStep;
 use crate::plan::step::ExecStep;
 use crate::store::journal::StepFault;
 use retrial_container::first_process::CONTROL;
+use retrial_engine::EngineError;
 use retrial_engine::api::{ExecSpec, ExecStatus};
-use retrial_engine::error::{EngineError, Refusal};
+use retrial_engine::docker::Refusal;
 
 /// How long a script may take that ends processes or looks for them, on a host with very many.
 const PATIENCE: Duration = Duration::from_secs(5);

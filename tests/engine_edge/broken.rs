@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use retrial_container::ContainerSpec;
 use retrial_engine::api::{ExecSpec, ImageProgress};
-use retrial_engine::{Docker, Engine, EngineError};
+use retrial_engine::{Engine, EngineError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc::unbounded_channel;
 use wiremock::matchers::{method, path, path_regex};
 use wiremock::{Mock, ResponseTemplate};
 
-use crate::{IMAGE, endpoint, engine, pull, refusal, requests, serve, version};
+use crate::{IMAGE, connect, engine, pull, refusal, requests, serve, version};
 
 /// Answers the version, and to every other request sends `pieces` with a pause before each;
 /// the connection then ends as it is.
@@ -47,7 +47,7 @@ async fn raw(pieces: Vec<(&'static str, u64)>) -> String {
 #[tokio::test]
 async fn an_engine_that_breaks_off_has_gone() {
     let url = raw(vec![("", 0)]).await;
-    let engine = Docker::connect_to(&endpoint(url)).await.unwrap();
+    let engine = connect(url).await.unwrap();
     let spec = ContainerSpec::default();
     let cases = [
         engine.create(&spec).await.map(|_| ()),
@@ -79,7 +79,7 @@ async fn a_broken_stream_is_gone_and_a_slow_one_is_not() {
     const HEAD: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     // A chunk that promises more than comes.
     let url = raw(vec![(HEAD, 0), ("fff\r\n{\"status\":\"Download", 0)]).await;
-    let engine = Docker::connect_to(&endpoint(url)).await.unwrap();
+    let engine = connect(url).await.unwrap();
     let (result, retries) = pull(&engine.with_backoff(Duration::from_millis(1))).await;
     let error = result.unwrap_err();
     assert!(matches!(error, EngineError::Gone { .. }), "{error:?}");
@@ -93,7 +93,7 @@ async fn a_broken_stream_is_gone_and_a_slow_one_is_not() {
         ("2\r\n\r\n\r\n0\r\n\r\n", 400),
     ])
     .await;
-    let engine = Docker::connect_to(&endpoint(url)).await.unwrap();
+    let engine = connect(url).await.unwrap();
     let (to, mut from) = unbounded_channel();
     // The same answer to the inspect that follows says nothing of an image: only the stream
     // matters here.

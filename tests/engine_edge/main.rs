@@ -7,7 +7,7 @@ mod pulls;
 use std::time::Duration;
 
 use retrial_engine::api::{ImageInfo, ImageProgress};
-use retrial_engine::endpoint::Endpoint;
+use retrial_engine::endpoint::EngineEnvironment;
 use retrial_engine::{Docker, Engine, EngineError};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
@@ -16,12 +16,12 @@ use wiremock::{Mock, MockServer, ResponseTemplate};
 
 const IMAGE: &str = "registry.example/team/image:1";
 
-fn endpoint(url: String) -> Endpoint {
-    Endpoint {
-        url,
-        chosen_by: "test".into(),
-        tls: None,
-    }
+async fn connect(url: String) -> Result<Docker, EngineError> {
+    let environment = EngineEnvironment {
+        configuration: "/nowhere".into(),
+        ..EngineEnvironment::default()
+    };
+    Docker::connect_in(Some(&url), &environment).await
 }
 
 fn version(api: &str) -> Value {
@@ -46,7 +46,7 @@ async fn engine() -> (MockServer, Docker) {
     let server = MockServer::start().await;
     let answer = ResponseTemplate::new(200).set_body_json(version("1.41"));
     serve(&server, "GET", "/version", answer).await;
-    let engine = Docker::connect_to(&endpoint(server.uri())).await.unwrap();
+    let engine = connect(server.uri()).await.unwrap();
     (server, engine.with_backoff(Duration::from_millis(1)))
 }
 
@@ -121,9 +121,7 @@ async fn an_old_engine_is_refused_with_advice() {
     let server = MockServer::start().await;
     let answer = ResponseTemplate::new(200).set_body_json(version("1.39"));
     serve(&server, "GET", "/version", answer).await;
-    let error = Docker::connect_to(&endpoint(server.uri()))
-        .await
-        .unwrap_err();
+    let error = connect(server.uri()).await.unwrap_err();
     assert!(matches!(error, EngineError::TooOld { .. }), "{error:?}");
     assert!(error.to_string().contains("has API 1.39"), "{error}");
     assert!(error.to_string().contains("update the engine"), "{error}");
@@ -132,15 +130,11 @@ async fn an_old_engine_is_refused_with_advice() {
 #[tokio::test]
 async fn a_web_server_is_no_engine() {
     let server = MockServer::start().await;
-    let error = Docker::connect_to(&endpoint(server.uri()))
-        .await
-        .unwrap_err();
+    let error = connect(server.uri()).await.unwrap_err();
     assert!(error.to_string().contains("no container engine"), "{error}");
     let answer = ResponseTemplate::new(200).set_body_string("<html>");
     serve(&server, "GET", "/version", answer).await;
-    let error = Docker::connect_to(&endpoint(server.uri()))
-        .await
-        .unwrap_err();
+    let error = connect(server.uri()).await.unwrap_err();
     assert!(
         matches!(error, EngineError::Unreachable { .. }),
         "{error:?}"

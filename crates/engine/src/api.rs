@@ -28,6 +28,14 @@ pub struct EngineInfo {
     pub platform: String,
 }
 
+impl EngineInfo {
+    /// Whether it is Podman, which differs from Docker in some answers.
+    #[must_use]
+    pub fn is_podman(&self) -> bool {
+        self.product.starts_with("Podman")
+    }
+}
+
 /// What the engine says of its own machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Abilities {

@@ -11,17 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::endpoint::Certificates;
 use super::error::EngineError;
-
-/// What a context says of its engine.
-#[derive(Debug)]
-pub struct Context {
-    /// The endpoint's URL.
-    pub host: String,
-    /// Certificates, where it has some.
-    pub tls: Option<Certificates>,
-}
 
 /// Docker's `config.json`, as far as it is read.
 #[derive(Default, Deserialize)]
@@ -48,20 +38,6 @@ impl ConfigFile {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct MetaFile {
-    #[serde(default)]
-    endpoints: BTreeMap<String, MetaEndpoint>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct MetaEndpoint {
-    #[serde(default)]
-    host: String,
-}
-
 /// `DOCKER_CONFIG`, else `~/.docker`.
 #[must_use]
 pub fn configuration_directory() -> PathBuf {
@@ -78,8 +54,8 @@ pub fn identity(name: &str) -> String {
     hex::encode(Sha256::digest(name.as_bytes()))
 }
 
-/// Reads a context by name.
-pub fn context(configuration: &Path, name: &str) -> Result<Context, EngineError> {
+/// Reads a context by name: its engine's URL, and the directory of its certificates if it has some.
+pub fn context(configuration: &Path, name: &str) -> Result<(String, Option<PathBuf>), EngineError> {
     let id = identity(name);
     let path = configuration
         .join("contexts/meta")
@@ -94,18 +70,14 @@ pub fn context(configuration: &Path, name: &str) -> Result<Context, EngineError>
             "there is no Docker context `{name}`\n  `docker context ls` lists them; `docker context use default` goes back to the default socket"
         )));
     };
-    let file: MetaFile = parse(&path, &text)?;
-    let host = file
-        .endpoints
-        .get("docker")
-        .map(|endpoint| endpoint.host.clone())
-        .filter(|host| !host.is_empty())
+    let file: Value = parse(&path, &text)?;
+    let url = file["Endpoints"]["docker"]["Host"].as_str();
+    let url = url
+        .filter(|url| !url.is_empty())
         .ok_or_else(|| failed(format!("the Docker context `{name}` names no engine")))?;
-    let material = configuration.join("contexts/tls").join(&id).join("docker");
-    let tls = material
-        .is_dir()
-        .then(|| Certificates::in_directory(&material));
-    Ok(Context { host, tls })
+    let certificates = configuration.join("contexts/tls").join(&id).join("docker");
+    let certificates = Some(certificates).filter(|directory| directory.is_dir());
+    Ok((url.to_owned(), certificates))
 }
 
 /// A file's text; none if there is no such file.

@@ -1,6 +1,7 @@
 //! From an endpoint to a client that is known to answer, in one round trip.
 
 use std::io;
+use std::iter;
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
@@ -36,11 +37,15 @@ pub async fn connect(endpoint: &Endpoint) -> Result<(Docker, EngineInfo), Engine
         .map_err(|error| unreachable(endpoint, &error))?;
     let info = describe(endpoint, &version);
     if api_version(&info.api) < LEAST_API {
+        let EngineInfo {
+            product,
+            version,
+            endpoint,
+            api,
+            ..
+        } = info;
         return Err(EngineError::TooOld {
-            endpoint: info.endpoint,
-            product: info.product,
-            version: info.version,
-            api: info.api,
+            found: format!("{product} {version} at {endpoint} has API {api}"),
             needed: format!("{}.{}", LEAST_API.0, LEAST_API.1),
         });
     }
@@ -51,15 +56,15 @@ fn client(endpoint: &Endpoint) -> Result<Docker, Error> {
     if endpoint.url.starts_with("unix://") {
         return Docker::connect_with_unix(&endpoint.url, TIMEOUT_S, API_DEFAULT_VERSION);
     }
-    let Some(tls) = &endpoint.tls else {
+    let Some(certificates) = &endpoint.certificates else {
         return Docker::connect_with_http(&endpoint.url, TIMEOUT_S, API_DEFAULT_VERSION);
     };
     provide_tls();
     Docker::connect_with_ssl(
         &endpoint.url,
-        &tls.key,
-        &tls.certificate,
-        &tls.authority,
+        &certificates.join("key.pem"),
+        &certificates.join("cert.pem"),
+        &certificates.join("ca.pem"),
         TIMEOUT_S,
         API_DEFAULT_VERSION,
     )
@@ -140,7 +145,7 @@ fn unreachable(endpoint: &Endpoint, error: &Error) -> EngineError {
                 };
             }
             (Some(io::ErrorKind::ConnectionRefused), _) => "connection refused".to_owned(),
-            (Some(io::ErrorKind::ConnectionReset), None) if endpoint.tls.is_none() => {
+            (Some(io::ErrorKind::ConnectionReset), None) if endpoint.certificates.is_none() => {
                 "the connection was reset; it may require TLS (DOCKER_TLS_VERIFY=1, DOCKER_CERT_PATH)".to_owned()
             }
             _ => root_cause(other),
@@ -155,16 +160,11 @@ fn unreachable(endpoint: &Endpoint, error: &Error) -> EngineError {
 
 /// The kind of the operating system's error at the bottom of the chain.
 fn io_kind(error: &Error) -> Option<io::ErrorKind> {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    let mut kind = None;
-    while let Some(inner) = cause {
-        kind = inner
-            .downcast_ref::<io::Error>()
-            .map(io::Error::kind)
-            .or(kind);
-        cause = inner.source();
-    }
-    kind
+    let causes = iter::successors(Some(error as &dyn std::error::Error), |error| {
+        error.source()
+    });
+    let io_errors = causes.filter_map(|cause| cause.downcast_ref::<io::Error>());
+    io_errors.last().map(io::Error::kind)
 }
 
 /// The name of the group that owns a file, its number where it has no name.
@@ -205,7 +205,7 @@ mod tests {
         let endpoint = Endpoint {
             url: "unix:///x".into(),
             chosen_by: "test".into(),
-            tls: None,
+            certificates: None,
         };
         let text = r#"{"Components":[{"Name":"Podman Engine","Version":"5.4.2","Details":{}}],"Version":"5.4.2","ApiVersion":"1.41","Os":"linux","Arch":"amd64","KernelVersion":"6.1"}"#;
         let version: SystemVersion = serde_json::from_str(text).unwrap();

@@ -2,7 +2,7 @@
 //! Docker context, else the first default socket that is there. The order is Docker's own.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::configuration::{self, ConfigFile};
 use super::error::EngineError;
@@ -14,31 +14,8 @@ pub struct Endpoint {
     pub url: String,
     /// `--engine`, `DOCKER_HOST`, `context NAME`, `default socket`, …
     pub chosen_by: String,
-    /// Certificates, where the connection is encrypted.
-    pub tls: Option<Certificates>,
-}
-
-/// The files of an encrypted connection.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Certificates {
-    /// The authority that signed the engine's certificate.
-    pub authority: PathBuf,
-    /// Our certificate.
-    pub certificate: PathBuf,
-    /// Our key.
-    pub key: PathBuf,
-}
-
-impl Certificates {
-    /// `ca.pem`, `cert.pem` and `key.pem` of a directory, Docker's names.
-    #[must_use]
-    pub fn in_directory(directory: &Path) -> Self {
-        Self {
-            authority: directory.join("ca.pem"),
-            certificate: directory.join("cert.pem"),
-            key: directory.join("key.pem"),
-        }
-    }
+    /// The directory of `ca.pem`, `cert.pem` and `key.pem`, where the connection is encrypted.
+    pub certificates: Option<PathBuf>,
 }
 
 /// What of the environment decides. A value, so that tests can plant one.
@@ -48,9 +25,7 @@ pub struct EngineEnvironment {
     pub docker_host: Option<String>,
     /// `DOCKER_CONTEXT`
     pub docker_context: Option<String>,
-    /// `DOCKER_TLS_VERIFY` or `DOCKER_TLS` is set.
-    pub tls: bool,
-    /// `DOCKER_CERT_PATH`
+    /// Where `DOCKER_TLS_VERIFY` or `DOCKER_TLS` is set: `DOCKER_CERT_PATH`, else the configuration.
     pub certificates: Option<PathBuf>,
     /// `DOCKER_CONFIG`, else `~/.docker`.
     pub configuration: PathBuf,
@@ -65,12 +40,15 @@ impl EngineEnvironment {
     #[must_use]
     pub fn from_environment() -> Self {
         let text = |name| env::var(name).ok().filter(|value| !value.is_empty());
+        let configuration = configuration::configuration_directory();
+        let is_encrypted = text("DOCKER_TLS_VERIFY").is_some() || text("DOCKER_TLS").is_some();
         Self {
             docker_host: text("DOCKER_HOST"),
             docker_context: text("DOCKER_CONTEXT"),
-            tls: text("DOCKER_TLS_VERIFY").is_some() || text("DOCKER_TLS").is_some(),
-            certificates: text("DOCKER_CERT_PATH").map(PathBuf::from),
-            configuration: configuration::configuration_directory(),
+            certificates: is_encrypted.then(|| {
+                text("DOCKER_CERT_PATH").map_or_else(|| configuration.clone(), PathBuf::from)
+            }),
+            configuration,
             runtime_directory: text("XDG_RUNTIME_DIR").map(PathBuf::from),
             root: PathBuf::from("/"),
         }
@@ -86,59 +64,52 @@ pub fn choose(
     environment: &EngineEnvironment,
 ) -> Result<Endpoint, EngineError> {
     if let Some(url) = asked {
-        return endpoint(url, "--engine", environment_tls(environment));
+        return endpoint(url, "--engine", environment.certificates.clone());
     }
     if let Some(url) = &environment.docker_host {
-        return endpoint(url, "DOCKER_HOST", environment_tls(environment));
+        return endpoint(url, "DOCKER_HOST", environment.certificates.clone());
     }
     let (name, how) = match &environment.docker_context {
         Some(name) => (Some(name.clone()), " from DOCKER_CONTEXT"),
         None => (ConfigFile::read(&environment.configuration)?.context(), ""),
     };
     if let Some(name) = name.filter(|name| name != "default") {
-        let found = configuration::context(&environment.configuration, &name)?;
-        return endpoint(&found.host, &format!("context {name}{how}"), found.tls);
+        let (url, certificates) = configuration::context(&environment.configuration, &name)?;
+        return endpoint(&url, &format!("context {name}{how}"), certificates);
     }
     Ok(default_socket(environment))
-}
-
-fn environment_tls(environment: &EngineEnvironment) -> Option<Certificates> {
-    environment.tls.then(|| {
-        let directory = environment.certificates.as_ref();
-        Certificates::in_directory(directory.unwrap_or(&environment.configuration))
-    })
 }
 
 /// Docker's socket, else a rootless one, else Podman's; Docker's if there is none at all, for
 /// the error that then follows should name what people know.
 fn default_socket(environment: &EngineEnvironment) -> Endpoint {
-    let mut sockets = vec![(
-        environment.root.join("var/run/docker.sock"),
-        "default socket".to_owned(),
-    )];
-    if let Some(directory) = &environment.runtime_directory {
-        let rootless = "rootless Docker's socket".to_owned();
-        sockets.push((directory.join("docker.sock"), rootless));
-        let podman = "rootless Podman's socket".to_owned();
-        sockets.push((directory.join("podman/podman.sock"), podman));
-    }
-    sockets.push((
-        environment.root.join("run/podman/podman.sock"),
-        "Podman's socket".to_owned(),
-    ));
+    let (root, runtime) = (
+        Some(&environment.root),
+        environment.runtime_directory.as_ref(),
+    );
+    let sockets = [
+        (root, "var/run/docker.sock", "default socket"),
+        (runtime, "docker.sock", "rootless Docker's socket"),
+        (runtime, "podman/podman.sock", "rootless Podman's socket"),
+        (root, "run/podman/podman.sock", "Podman's socket"),
+    ];
+    let sockets = sockets
+        .into_iter()
+        .filter_map(|(directory, socket, chosen_by)| Some((directory?.join(socket), chosen_by)));
+    let mut sockets: Vec<(PathBuf, &str)> = sockets.collect();
     let there = sockets.iter().position(|(path, _)| path.exists());
     let (path, chosen_by) = sockets.swap_remove(there.unwrap_or(0));
     Endpoint {
         url: format!("unix://{}", path.display()),
-        chosen_by,
-        tls: None,
+        chosen_by: chosen_by.to_owned(),
+        certificates: None,
     }
 }
 
 fn endpoint(
     url: &str,
     chosen_by: &str,
-    tls: Option<Certificates>,
+    certificates: Option<PathBuf>,
 ) -> Result<Endpoint, EngineError> {
     let refuse = |because: &str| {
         Err(EngineError::Endpoint {
@@ -151,19 +122,16 @@ fn endpoint(
         let scheme = if url.starts_with('/') { "unix" } else { "tcp" };
         (scheme, url)
     });
-    let (url, tls) = match scheme {
+    let (url, certificates) = match scheme {
         _ if rest.is_empty() => return refuse("it names no socket and no host"),
         "unix" if !rest.starts_with('/') => return refuse("a socket needs an absolute path"),
         "unix" => (format!("unix://{rest}"), None),
-        "tcp" | "http" => (with_port(rest, tls.is_some()), tls),
-        "https" => {
-            let Some(tls) = tls else {
-                return refuse(
-                    "https needs certificates: set DOCKER_TLS_VERIFY=1 and DOCKER_CERT_PATH",
-                );
-            };
-            (with_port(rest, true), Some(tls))
+        "https" if certificates.is_none() => {
+            return refuse(
+                "https needs certificates: set DOCKER_TLS_VERIFY=1 and DOCKER_CERT_PATH",
+            );
         }
+        "tcp" | "http" | "https" => (with_port(rest, certificates.is_some()), certificates),
         "ssh" => {
             return refuse(
                 "an engine over ssh does not share this machine's files\n  log in there and run retrial on that machine",
@@ -174,7 +142,7 @@ fn endpoint(
     Ok(Endpoint {
         url,
         chosen_by: chosen_by.to_owned(),
-        tls,
+        certificates,
     })
 }
 

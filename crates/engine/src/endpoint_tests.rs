@@ -1,6 +1,7 @@
 //! The order of choice, on planted directories.
 
 use std::fs;
+use std::path::Path;
 
 use super::*;
 
@@ -51,7 +52,9 @@ fn the_command_line_comes_first_then_the_environment_then_contexts() {
     let chosen = choose(None, &environment).unwrap();
     assert_eq!(chosen.url, "tcp://far:2376");
     assert_eq!(chosen.chosen_by, "context far from DOCKER_CONTEXT");
-    assert!(chosen.tls.unwrap().key.ends_with("docker/key.pem"));
+    let certificates = chosen.certificates.unwrap();
+    assert!(certificates.join("key.pem").is_file());
+    assert!(certificates.ends_with("docker"));
 
     environment.docker_context = Some("default".into());
     assert_eq!(
@@ -73,15 +76,11 @@ fn the_command_line_comes_first_then_the_environment_then_contexts() {
 #[test]
 fn encrypted_by_the_environment() {
     let mut environment = environment(Path::new("/nowhere"));
-    environment.tls = true;
     environment.certificates = Some("/certificates".into());
     environment.docker_host = Some("tcp://far".into());
     let chosen = choose(None, &environment).unwrap();
     assert_eq!(chosen.url, "tcp://far:2376");
-    assert_eq!(
-        chosen.tls.unwrap().authority,
-        Path::new("/certificates/ca.pem")
-    );
+    assert_eq!(chosen.certificates.unwrap(), Path::new("/certificates"));
 }
 
 #[test]

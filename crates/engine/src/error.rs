@@ -4,21 +4,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::docker::PullFailure;
+use super::docker::{PullFailure, Refusal};
 use retrial_container::ImageRef;
-
-/// What an engine refused, if its words tell.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
-    /// The image has no such user.
-    UnknownUser,
-    /// A process cannot enter its working directory.
-    WorkingDirectory,
-    /// The image has no `/bin/sh`.
-    NoShell,
-    /// The engine's machine does not have this source of a bind mount.
-    MountSource(String),
-}
 
 /// An engine's fault, naming what the user named. [`EngineError::is_gone`] tells an engine
 /// that went away (wait for it) from one that said no (do not ask again).
@@ -50,17 +37,11 @@ pub enum EngineError {
     },
     /// The engine is older than what we speak.
     #[error(
-        "{product} {version} at {endpoint} has API {api}; at least {needed} is required (Docker 19.03, Podman 3.0)\n  update the engine, or choose another one by --engine URL"
+        "{found}; at least {needed} is required (Docker 19.03, Podman 3.0)\n  update the engine, or choose another one by --engine URL"
     )]
     TooOld {
-        /// Where.
-        endpoint: String,
-        /// Which engine.
-        product: String,
-        /// Its version.
-        version: String,
-        /// Its API version.
-        api: String,
+        /// The engine and its API version.
+        found: String,
         /// The least API version.
         needed: String,
     },
@@ -214,5 +195,5 @@ impl EngineError {
 }
 
 fn hint_line(hint: Option<&str>) -> String {
-    hint.map(|hint| format!("\n  {hint}")).unwrap_or_default()
+    hint.map_or(String::new(), |hint| format!("\n  {hint}"))
 }

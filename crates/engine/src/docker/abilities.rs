@@ -16,17 +16,11 @@ pub fn read(info: SystemInfo, engine: &EngineInfo) -> Abilities {
     let mut runtimes: Vec<String> = info.runtimes.unwrap_or_default().into_keys().collect();
     runtimes.sort();
     let discovered = info.discovered_devices.unwrap_or_default();
-    let cdi = if engine.product.starts_with("Podman") {
-        None
-    } else {
-        let knows = api_version(&engine.api) >= FIRST_WITH_CDI;
-        Some(
-            knows
-                && info
-                    .cdi_spec_dirs
-                    .is_some_and(|folders| !folders.is_empty()),
-        )
-    };
+    let is_known = api_version(&engine.api) >= FIRST_WITH_CDI;
+    let has_folders = info
+        .cdi_spec_dirs
+        .is_some_and(|folders| !folders.is_empty());
+    let cdi = (!engine.is_podman()).then_some(is_known && has_folders);
     Abilities {
         root_directory: info.docker_root_dir.map(PathBuf::from),
         runtimes,

@@ -16,7 +16,8 @@ use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::build_context::BuildContext;
-use super::fault::{fault, is_no_space, is_stray_line_break};
+use super::explain::{explain, is_no_space};
+use super::fault::{fault, is_stray_line_break};
 use super::image;
 use super::pull::{credentials, layer};
 use super::pull_failure::{PullFailure, classify};
@@ -173,7 +174,7 @@ fn failed(spec: &BuildSpec, log: Log, message: &str) -> EngineError {
 }
 
 fn hint(because: &str, step: &str) -> String {
-    if let Some(known) = super::explain::explain(because) {
+    if let Some(known) = explain(because) {
         return known;
     }
     let pulls = step.contains(": FROM ");

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use tokio::sync::mpsc::Sender;
+use walkdir::WalkDir;
 
 use super::ignore::Ignore;
 use crate::error::EngineError;
@@ -44,26 +45,51 @@ impl BuildContext {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(failed(format!("`.dockerignore`: {error}"))),
         };
-        let mut walk = Walk {
-            root,
-            ignore: Ignore::parse(&rules).map_err(failed)?,
-            always: [dockerfile, ".dockerignore"],
-            entries: Vec::new(),
-            size: 0,
-            largest: (0, PathBuf::new()),
-        };
-        walk.directory(Path::new(""))?;
-        if walk.size > SIZE_LIMIT {
+        let ignore = Ignore::parse(&rules).map_err(failed)?;
+        let always = [dockerfile, ".dockerignore"].map(Path::new);
+        let (mut entries, mut size, mut largest) = (Vec::new(), 0, (0, PathBuf::new()));
+        let mut walk = WalkDir::new(root)
+            .min_depth(1)
+            .sort_by_file_name()
+            .into_iter();
+        while let Some(entry) = walk.next() {
+            let (entry, metadata) = match entry.and_then(|entry| Ok((entry.metadata()?, entry))) {
+                Ok((metadata, entry)) => (entry, metadata),
+                Err(error) if is_not_found(&error) => continue,
+                Err(error) => {
+                    let path = error.path().unwrap_or(root).to_owned();
+                    let source = error.into();
+                    return Err(EngineError::File { path, source });
+                }
+            };
+            let path = entry.path().strip_prefix(root).unwrap_or(entry.path());
+            let kind = metadata.file_type();
+            let is_sent = always.contains(&path) || !ignore.excludes(&path.to_string_lossy());
+            let holds_sent = || ignore.takes_back() || always.iter().any(|at| at.starts_with(path));
+            if !is_sent && kind.is_dir() && !holds_sent() {
+                walk.skip_current_dir();
+            }
+            // Sockets, pipes and devices are not part of a build.
+            if !is_sent || !(kind.is_dir() || kind.is_file() || kind.is_symlink()) {
+                continue;
+            }
+            if kind.is_file() {
+                size += metadata.size();
+                largest = largest.max((metadata.size(), path.to_owned()));
+            }
+            entries.push(path.to_owned());
+        }
+        if size > SIZE_LIMIT {
             return Err(failed(format!(
                 "it holds {} GiB, and at most {} GiB are sent; the largest file is {}\n  name what the build does not need in `.dockerignore`",
-                walk.size >> 30,
+                size >> 30,
                 SIZE_LIMIT >> 30,
-                walk.largest.1.display()
+                largest.1.display()
             )));
         }
         Ok(Self {
             root: root.to_owned(),
-            entries: walk.entries,
+            entries,
         })
     }
 
@@ -111,63 +137,10 @@ impl BuildContext {
     }
 }
 
-struct Walk<'a> {
-    root: &'a Path,
-    ignore: Ignore,
-    always: [&'a str; 2],
-    entries: Vec<PathBuf>,
-    size: u64,
-    largest: (u64, PathBuf),
-}
-
-impl Walk<'_> {
-    fn directory(&mut self, below: &Path) -> Result<(), EngineError> {
-        let on_file = |path: PathBuf| move |source| EngineError::File { path, source };
-        let full = self.root.join(below);
-        let listed = fs::read_dir(&full).map_err(on_file(full.clone()))?;
-        let mut names = listed
-            .map(|entry| entry.map(|entry| entry.file_name()))
-            .collect::<io::Result<Vec<_>>>()
-            .map_err(on_file(full))?;
-        names.sort();
-        for name in names {
-            let path = below.join(name);
-            let text = path.to_string_lossy().into_owned();
-            let full = self.root.join(&path);
-            let metadata = match fs::symlink_metadata(&full) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                found => found.map_err(on_file(full))?,
-            };
-            let kind = metadata.file_type();
-            let kept = self.always.contains(&&*text) || !self.ignore.excludes(&text);
-            if kind.is_dir() {
-                let into = kept || self.ignore.takes_back() || self.holds_dockerfile(&path);
-                if kept {
-                    self.entries.push(path.clone());
-                }
-                if into {
-                    self.directory(&path)?;
-                }
-            } else if kept && (kind.is_file() || kind.is_symlink()) {
-                // Sockets, pipes and devices are not part of a build.
-                if kind.is_file() {
-                    self.size += metadata.size();
-                    if metadata.size() > self.largest.0 {
-                        self.largest = (metadata.size(), path.clone());
-                    }
-                }
-                self.entries.push(path);
-            }
-        }
-        Ok(())
-    }
-
-    fn holds_dockerfile(&self, directory: &Path) -> bool {
-        self.always.iter().any(|file| {
-            let file = Path::new(file);
-            file != directory && file.starts_with(directory)
-        })
-    }
+/// Temporary files go while the directory is read.
+fn is_not_found(error: &walkdir::Error) -> bool {
+    let error = error.io_error();
+    error.is_some_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// Gives exactly the size that the header promised, or an error: a file that shrinks while it

@@ -123,10 +123,7 @@ impl Engine for Docker {
     }
 
     async fn exec_status(&self, exec: &str) -> Result<ExecStatus, EngineError> {
-        if self.info.product.starts_with("Podman") {
-            return exec::status_with_podman(&self.client, exec).await;
-        }
-        exec::status(&self.client, exec).await
+        exec::status(&self.client, exec, self.info.is_podman()).await
     }
 
     async fn exec(&self, container: &str, spec: &ExecSpec) -> Result<ExecOutput, EngineError> {

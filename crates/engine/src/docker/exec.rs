@@ -6,7 +6,7 @@ use std::time::Duration;
 use bollard::Docker as Client;
 use bollard::container::LogOutput;
 use bollard::exec::{StartExecOptions, StartExecResults};
-use bollard::models::ExecConfig;
+use bollard::models::{ExecConfig, ExecInspectResponse};
 use futures_util::StreamExt;
 use tokio::time::sleep;
 
@@ -36,45 +36,43 @@ pub async fn detached(
     Ok(id)
 }
 
-/// How a process stands. A restarted engine has forgotten the processes of before (404), though
+/// The status of a process. A restarted engine has forgotten the processes of before (404), though
 /// they may still run: their own exit-code file then tells.
-pub async fn status(client: &Client, exec: &str) -> Result<ExecStatus, EngineError> {
+pub async fn status(
+    client: &Client,
+    exec: &str,
+    is_podman: bool,
+) -> Result<ExecStatus, EngineError> {
     let found = match client.inspect_exec(exec).await {
         Ok(found) => found,
         Err(error) if is_missing(&error) => return Ok(ExecStatus::Unknown),
         Err(error) => return Err(fault("inspect a process", error)),
     };
-    Ok(match (found.running, found.exit_code) {
-        (Some(true), _) => ExecStatus::Running,
-        (_, Some(code)) => ExecStatus::Exited(code),
-        _ => ExecStatus::Unknown,
+    if found.running != Some(true) {
+        return Ok(found
+            .exit_code
+            .map_or(ExecStatus::Unknown, ExecStatus::Exited));
+    }
+    let has_ended = is_podman && has_ended(client, found).await;
+    Ok(if has_ended {
+        ExecStatus::Unknown
+    } else {
+        ExecStatus::Running
     })
 }
 
 /// Podman (4.3) says for five minutes that a detached process runs which has ended. Its engine
 /// is on this machine, or it would not share our files, so the process can be looked for, if the
 /// container's first one can be seen from here at all.
-pub async fn status_with_podman(client: &Client, exec: &str) -> Result<ExecStatus, EngineError> {
-    let said = status(client, exec).await?;
-    if said != ExecStatus::Running {
-        return Ok(said);
-    }
-    let Ok(found) = client.inspect_exec(exec).await else {
-        return Ok(said);
-    };
-    let container = found.container_id.unwrap_or_default();
-    let first = match client.inspect_container(&container, None).await {
-        Ok(found) => found.state.and_then(|state| state.pid),
-        Err(_) => None,
-    };
+async fn has_ended(client: &Client, exec: ExecInspectResponse) -> bool {
+    let container = exec.container_id.unwrap_or_default();
+    let first = client.inspect_container(&container, None).await;
+    let first = first.ok().and_then(|found| found.state?.pid);
     let seen = |pid: Option<i64>| {
         let pid = pid.filter(|pid| *pid > 0)?;
         Some(Path::new(&format!("/proc/{pid}")).exists())
     };
-    Ok(match (seen(first), seen(found.pid)) {
-        (Some(true), Some(false)) => ExecStatus::Unknown,
-        _ => said,
-    })
+    (seen(first), seen(exec.pid)) == (Some(true), Some(false))
 }
 
 /// Runs a short process to its end.
@@ -115,7 +113,7 @@ pub(super) async fn exit_code(
 ) -> Result<i64, EngineError> {
     let mut pause = Duration::from_millis(2);
     loop {
-        match status(client, exec).await? {
+        match status(client, exec, false).await? {
             ExecStatus::Exited(code) => return Ok(code),
             ExecStatus::Running => sleep(pause).await,
             ExecStatus::Unknown => {

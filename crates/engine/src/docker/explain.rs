@@ -2,7 +2,18 @@
 
 use regex::Regex;
 
-use crate::error::Refusal;
+/// What an engine refused, if its words tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// The image has no such user.
+    UnknownUser,
+    /// A process cannot enter its working directory.
+    WorkingDirectory,
+    /// The image has no `/bin/sh`.
+    NoShell,
+    /// The engine's machine does not have this source of a bind mount.
+    MountSource(String),
+}
 
 /// A sentence for the refusals that people meet; none where the engine's words must do.
 #[must_use]
@@ -34,6 +45,11 @@ pub fn classify(message: &str) -> Option<Refusal> {
     } else {
         None
     }
+}
+
+/// Whether the lower-case message tells of a full disk or exhausted quota.
+pub fn is_no_space(lower: &str) -> bool {
+    lower.contains("no space left on device") || lower.contains("disk quota exceeded")
 }
 
 /// Each: all of these words (lower case), then this advice. The first that fits counts.
@@ -117,7 +133,6 @@ fn missing_device(message: &str) -> Option<String> {
     let patterns = [
         r#"error gathering device information while adding custom device "([^"]+)": (?:no such file|not a device)"#,
         r"stat (/dev/[^:\s]+): no such file or directory",
-        r"lstat (/dev/[^:\s]+): no such file or directory",
     ];
     patterns.iter().find_map(|pattern| {
         let found = Regex::new(pattern).ok()?.captures(message)?;

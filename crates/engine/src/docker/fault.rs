@@ -1,8 +1,10 @@
 //! bollard's errors as ours: did the engine go away, or did it say no?
 
+use std::iter;
+
 use bollard::errors::Error;
 
-use super::explain::{classify, explain};
+use super::explain::{classify, explain, is_no_space};
 use crate::error::EngineError;
 
 /// The error of an operation (`create retrial-7`) as a user should read it.
@@ -78,11 +80,6 @@ pub fn is_missing(error: &Error) -> bool {
     )
 }
 
-/// Whether the lower-case message tells of a full disk or exhausted quota.
-pub fn is_no_space(lower: &str) -> bool {
-    lower.contains("no space left on device") || lower.contains("disk quota exceeded")
-}
-
 /// Whether a stream of messages did end, and only its last line break is left over. bollard's
 /// decoder takes a message whose line break has not come yet, and complains of the line break.
 /// A connection that really breaks off gives another error (of the chunked encoding).
@@ -107,11 +104,8 @@ pub fn is_connection(error: &Error) -> bool {
 /// The last cause of an error: hyper keeps the telling part there, and what it says before
 /// (`Error in the hyper legacy client: client error (Connect)`) tells a user nothing.
 pub fn root_cause(error: &dyn std::error::Error) -> String {
-    let mut last = error;
-    while let Some(inner) = last.source() {
-        last = inner;
-    }
-    last.to_string()
+    let causes = iter::successors(Some(error), |error| error.source());
+    causes.last().unwrap_or(error).to_string()
 }
 
 #[cfg(test)]

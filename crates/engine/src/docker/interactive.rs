@@ -8,7 +8,7 @@ use bollard::exec::{ResizeExecOptions, StartExecOptions, StartExecResults};
 use bollard::models::ExecConfig;
 use futures_util::StreamExt;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::exec::{exit_code, prepare};
@@ -51,16 +51,7 @@ pub async fn interactive(
     let raw = terminal.then(RawTerminal::enter).flatten();
     resize(client, &id, terminal).await;
     let typing = tokio::spawn(async move {
-        let mut stdin = tokio::io::stdin();
-        let mut block = [0; 4096];
-        while let Ok(count) = stdin.read(&mut block).await {
-            if count == 0
-                || input.write_all(&block[..count]).await.is_err()
-                || input.flush().await.is_err()
-            {
-                break;
-            }
-        }
+        let _ = tokio::io::copy(&mut tokio::io::stdin(), &mut input).await;
         let _ = input.shutdown().await;
     });
     let mut resized = signal(SignalKind::window_change()).ok();

@@ -21,10 +21,11 @@ use std::time::Duration;
 
 use super::api::{EngineInfo, ExecSpec};
 use super::connect::connect;
-use super::endpoint::{self, Endpoint, EngineEnvironment};
+use super::endpoint::{self, EngineEnvironment};
 use super::error::EngineError;
 use super::proxies;
 
+pub use explain::Refusal;
 pub use pull_failure::PullFailure;
 
 /// The first pause before a passing fault is tried again; each next one is twice as long.
@@ -67,24 +68,12 @@ impl Docker {
     ) -> Result<Self, EngineError> {
         let endpoint = endpoint::choose(engine, environment)?;
         let proxies = proxies::read(&environment.configuration, &endpoint.url)?;
-        let connected = Self::connect_to(&endpoint).await?;
-        Ok(Self {
-            proxies,
-            ..connected
-        })
-    }
-
-    /// Connects to an endpoint, without Docker's proxies.
-    ///
-    /// # Errors
-    /// As [`Docker::connect`].
-    pub async fn connect_to(endpoint: &Endpoint) -> Result<Self, EngineError> {
-        let (client, info) = connect(endpoint).await?;
+        let (client, info) = connect(&endpoint).await?;
         Ok(Self {
             client,
             info,
             backoff: BACKOFF,
-            proxies: Vec::new(),
+            proxies,
         })
     }
 

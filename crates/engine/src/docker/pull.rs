@@ -36,7 +36,14 @@ pub async fn registry_digest(
     let found = client.inspect_registry_image(&name, credentials).await;
     let found = found.map_err(|error| pull_error(error, &parsed, 1))?;
     let digest = found.descriptor.digest;
-    digest.ok_or_else(|| PullFailure::Other.error(&parsed, "the registry names no digest", 1))
+    digest.ok_or_else(|| {
+        failed(
+            PullFailure::Other,
+            &parsed,
+            "the registry names no digest",
+            1,
+        )
+    })
 }
 
 /// Pulls an image and says what the engine then has.
@@ -68,9 +75,9 @@ pub async fn pull(
         sleep(pause).await;
         pause *= 2;
     }
-    image::inspect(client, reference).await?.ok_or_else(|| {
-        PullFailure::Other.error(&parsed, "the engine pulled it but does not list it", 1)
-    })
+    let because = "the engine pulled it but does not list it";
+    let found = image::inspect(client, reference).await?;
+    found.ok_or_else(|| failed(PullFailure::Other, &parsed, because, 1))
 }
 
 async fn once(
@@ -136,8 +143,25 @@ fn weigh(error: &Error) -> (bool, String) {
 
 fn pull_error(error: Error, reference: &ImageRef, tries: u32) -> EngineError {
     match words(&error) {
-        Some(message) => classify(message).error(reference, message, tries),
+        Some(message) => failed(classify(message), reference, message, tries),
         None => fault(&format!("pull {reference}"), error),
+    }
+}
+
+/// The error of a pull, from the engine's words.
+fn failed(failure: PullFailure, reference: &ImageRef, message: &str, tries: u32) -> EngineError {
+    let because = message.trim().to_owned();
+    if failure == PullFailure::NoSpace {
+        return EngineError::NoSpace {
+            operation: format!("pull {reference}"),
+            because,
+        };
+    }
+    EngineError::Pull {
+        reference: Box::new(reference.clone()),
+        failure,
+        tries,
+        because,
     }
 }
 

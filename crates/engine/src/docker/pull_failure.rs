@@ -1,10 +1,9 @@
 //! Why a pull failed, from the engine's words: 20.10 answers most failures with status 500, so the
 //! words are all there is. Pure.
 
-use crate::error::EngineError;
 use retrial_container::ImageRef;
 
-use super::fault::is_no_space;
+use super::explain::is_no_space;
 
 /// Why a pull failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,23 +133,6 @@ impl PullFailure {
     #[must_use]
     pub fn is_transient(self) -> bool {
         matches!(self, Self::Transient | Self::RateLimited)
-    }
-
-    /// The error of a pull, from the engine's words.
-    pub(super) fn error(self, reference: &ImageRef, message: &str, tries: u32) -> EngineError {
-        let because = message.trim().to_owned();
-        if self == Self::NoSpace {
-            return EngineError::NoSpace {
-                operation: format!("pull {reference}"),
-                because,
-            };
-        }
-        EngineError::Pull {
-            reference: Box::new(reference.clone()),
-            failure: self,
-            tries,
-            because,
-        }
     }
 
     /// What the user reads: what failed, the engine's words, and what to do.
