@@ -8,13 +8,13 @@ use std::time::Duration;
 use futures_util::StreamExt;
 
 use crate::cache::RepositoryCache;
-use crate::classify::Request;
 use crate::download::Download;
 use crate::error::{FetchError, pause};
-use crate::listing::{RemoteFile, Snapshot};
+use crate::listing::Snapshot;
 use crate::lock::{BlobLock, holder};
 use crate::progress::{Reporter, TransferState};
 use crate::transport::Connection;
+use crate::tree::RemoteFile;
 use crate::xet::XetStore;
 use crate::{records, sink};
 
@@ -117,11 +117,7 @@ impl Blobs<'_> {
             connection: self.connection,
             xet: &self.xet,
             cache,
-            request: Request {
-                repository: &self.snapshot.repository,
-                revision: &self.snapshot.commit,
-                path: Some(&file.path),
-            },
+            request: self.snapshot.request(Some(&file.path)),
             file,
         };
         let bytes_fetched = download.run(lock, &mut reporter).await?;
@@ -161,12 +157,11 @@ impl Blobs<'_> {
             let mut hashing = reporter.clone();
             let report = move |done| hashing.report(TransferState::Verifying, done);
             let path = cache.blob(digest);
-            match sink::hash(&path, digest, file.size, self.connection.stop, report).await {
-                Err(_) if self.connection.stop.is_cancelled() => return Err(FetchError::Stopped),
-                Err(error) => return Err(error),
-                Ok(actual) if actual != *digest => return Ok(false),
-                Ok(_) => records::write(cache, digest, &blob),
+            let hash = sink::hash(&path, digest, file.size, self.connection.stop, report);
+            if hash.await? != *digest {
+                return Ok(false);
             }
+            records::write(cache, digest, &blob);
         }
         reporter.report(TransferState::Cached, file.size);
         Ok(true)

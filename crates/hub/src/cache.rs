@@ -16,6 +16,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use walkdir::WalkDir;
+
 use crate::digest::{Digest, is_hex};
 use crate::error::FetchError;
 
@@ -133,20 +135,17 @@ impl RepositoryCache {
     pub fn linked(&self, commit: &str) -> io::Result<Vec<(String, Option<Digest>)>> {
         let root = self.snapshot(commit);
         let mut found = Vec::new();
-        let mut directories = vec![root.clone()];
-        while let Some(directory) = directories.pop() {
-            for entry in fs::read_dir(&directory)? {
-                let path = entry?.path();
-                if path.is_dir() {
-                    directories.push(path);
-                    continue;
-                }
-                let target = fs::read_link(&path).ok();
-                let blob = target.as_deref().and_then(Path::file_name);
-                let digest = blob.and_then(|name| Digest::of_blob_name(&name.to_string_lossy()));
-                let name = path.strip_prefix(&root).unwrap_or(&path);
-                found.push((name.display().to_string(), digest));
+        for entry in WalkDir::new(&root) {
+            let entry = entry?;
+            if entry.file_type().is_dir() {
+                continue;
             }
+            let path = entry.path();
+            let target = fs::read_link(path).ok();
+            let blob = target.as_deref().and_then(Path::file_name);
+            let digest = blob.and_then(|name| Digest::of_blob_name(&name.to_string_lossy()));
+            let name = path.strip_prefix(&root).unwrap_or(path);
+            found.push((name.display().to_string(), digest));
         }
         found.sort();
         Ok(found)

@@ -8,12 +8,12 @@ use crate::body::{Body, Interruption};
 use crate::cache::RepositoryCache;
 use crate::classify::{Failure, Request};
 use crate::error::{FetchError, until_stopped};
-use crate::listing::RemoteFile;
 use crate::lock::BlobLock;
 use crate::progress::{Reporter, TransferState};
 use crate::records;
 use crate::sink::Sink;
 use crate::transport::{Backoff, Connection};
+use crate::tree::RemoteFile;
 use crate::xet::XetStore;
 
 /// A file to download, from where and to where.
@@ -129,21 +129,8 @@ impl Download<'_> {
     async fn sink(&self, lock: &Arc<BlobLock>, truncate: bool) -> Result<Sink, FetchError> {
         let partial = self.cache.partial(&self.file.digest);
         let (digest, size) = (&self.file.digest, self.file.size);
-        let opened = Sink::open(
-            &partial,
-            digest,
-            size,
-            truncate,
-            Arc::clone(lock),
-            self.connection.stop,
-        );
-        opened.await.map_err(|error| {
-            if self.connection.stop.is_cancelled() {
-                FetchError::Stopped
-            } else {
-                error
-            }
-        })
+        let (lock, stop) = (Arc::clone(lock), self.connection.stop);
+        Sink::open(&partial, digest, size, truncate, lock, stop).await
     }
 
     /// Opens the file's bytes from `from` on, in the Xet store if it has them.

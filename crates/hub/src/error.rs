@@ -264,13 +264,11 @@ pub async fn pause(stop: &CancellationToken, pause: Duration) -> Result<(), Fetc
 /// An error and its causes, in one line.
 pub fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let more = error.to_string();
+    for cause in std::iter::successors(error.source(), |error| error.source()) {
+        let more = cause.to_string();
         if !text.contains(&more) {
             text = format!("{text}: {more}");
         }
-        cause = error.source();
     }
     text
 }

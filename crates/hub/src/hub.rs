@@ -13,13 +13,13 @@ use crate::cache::RepositoryCache;
 use crate::classify::{Request, page};
 use crate::digest::Digest;
 use crate::error::FetchError;
-use crate::listing::{self, RemoteFile, Snapshot};
+use crate::listing::{self, Snapshot};
 use crate::pattern;
 use crate::progress::{Progress, Reporter, TransferState};
 use crate::settings::Settings;
 use crate::space;
 use crate::transport::{Connection, Transport};
-use crate::tree::Tree;
+use crate::tree::{RemoteFile, Tree};
 use crate::xet::XetStore;
 
 /// A model: a repository, a revision, and which of its files.
@@ -115,7 +115,8 @@ impl Hub {
         progress: &UnboundedSender<Progress>,
         stop: &CancellationToken,
     ) -> Result<Snapshot, FetchError> {
-        let cache = self.cache_of(model)?;
+        listing::check_names(&model.repository, &model.revision)?;
+        let cache = self.cache_of(&model.repository);
         if self.settings().offline {
             return self.cached_snapshot(&cache, model, progress);
         }
@@ -146,7 +147,8 @@ impl Hub {
     /// # Errors
     /// If the hub refuses them or does not answer.
     pub async fn check_access(&self, model: &ModelSpec) -> Result<(), FetchError> {
-        let cache = self.cache_of(model)?;
+        listing::check_names(&model.repository, &model.revision)?;
+        let cache = self.cache_of(&model.repository);
         let commit = cache.read_ref(&model.revision);
         if commit.is_some_and(|commit| Tree::read(&cache, &commit).is_some()) {
             return Ok(());
@@ -157,7 +159,7 @@ impl Hub {
     /// Bytes of a snapshot that a download would still fetch.
     #[must_use]
     pub fn missing(&self, snapshot: &Snapshot) -> u64 {
-        let cache = RepositoryCache::new(&self.settings().cache, &snapshot.repository);
+        let cache = self.cache_of(&snapshot.repository);
         missing(&cache, &distinct(snapshot))
     }
 
@@ -174,7 +176,7 @@ impl Hub {
         if self.settings().offline {
             return self.verify_cached(snapshot, progress, stop).await;
         }
-        let cache = RepositoryCache::new(&self.settings().cache, &snapshot.repository);
+        let cache = self.cache_of(&snapshot.repository);
         let files = distinct(snapshot);
         let missing = missing(&cache, &files);
         space::check(&self.settings().cache, &snapshot.repository, missing)?;
@@ -202,12 +204,8 @@ impl Hub {
         }
     }
 
-    fn cache_of(&self, model: &ModelSpec) -> Result<RepositoryCache, FetchError> {
-        listing::check_names(&model.repository, &model.revision)?;
-        Ok(RepositoryCache::new(
-            &self.settings().cache,
-            &model.repository,
-        ))
+    fn cache_of(&self, repository: &str) -> RepositoryCache {
+        RepositoryCache::new(&self.settings().cache, repository)
     }
 
     fn blobs<'a>(
@@ -217,11 +215,7 @@ impl Hub {
         connection: Connection<'a>,
     ) -> Result<Blobs<'a>, FetchError> {
         let transport = &self.transport;
-        let request = Request {
-            repository: &snapshot.repository,
-            revision: &snapshot.commit,
-            path: None,
-        };
+        let request = snapshot.request(None);
         let token_url = listing::api_url(transport, &request, "xet-read-token");
         let token = transport.authorization(&request)?;
         Ok(Blobs {
@@ -313,7 +307,7 @@ impl Hub {
         progress: &UnboundedSender<Progress>,
         stop: &CancellationToken,
     ) -> Result<Fetched, FetchError> {
-        let cache = RepositoryCache::new(&self.settings().cache, &snapshot.repository);
+        let cache = self.cache_of(&snapshot.repository);
         let connection = self.connection(progress, stop);
         let blobs = self.blobs(&cache, snapshot, connection)?;
         let missing = blobs.missing().await?;

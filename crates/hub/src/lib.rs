@@ -57,6 +57,7 @@ mod xet;
 pub use digest::Digest;
 pub use error::FetchError;
 pub use hub::{Fetched, FetchedFile, Hub, ModelSpec};
-pub use listing::{RemoteFile, Snapshot};
+pub use listing::Snapshot;
 pub use progress::{Progress, TransferState};
 pub use settings::{RetryPolicy, Settings, Token};
+pub use tree::RemoteFile;

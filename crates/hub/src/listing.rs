@@ -8,10 +8,10 @@ use serde::Deserialize;
 
 use crate::cache::RepositoryCache;
 use crate::classify::{Failure, Request};
-use crate::digest::{Digest, is_hex};
+use crate::digest::is_hex;
 use crate::error::FetchError;
 use crate::transport::{Connection, Transport};
-use crate::tree::{Entry, Tree};
+use crate::tree::{Entry, RemoteFile, Tree, is_safe};
 
 /// More pages than any repository has.
 const MAX_PAGES: usize = 10_000;
@@ -32,17 +32,15 @@ pub struct Snapshot {
     pub files: Vec<RemoteFile>,
 }
 
-/// One file of a commit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RemoteFile {
-    /// Its path in the repository.
-    pub path: String,
-    /// Bytes.
-    pub size: u64,
-    /// The hash of its bytes.
-    pub digest: Digest,
-    /// Its hash in the hub's Xet store, if it is kept there.
-    pub xet_hash: Option<String>,
+impl Snapshot {
+    /// A request about the commit, or about a file of it.
+    pub(crate) fn request<'a>(&'a self, path: Option<&'a str>) -> Request<'a> {
+        Request {
+            repository: &self.repository,
+            revision: &self.commit,
+            path,
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -68,11 +66,6 @@ struct Listed {
 struct Lfs {
     oid: String,
     size: u64,
-}
-
-/// Whether a path stays within the snapshot's directory.
-pub fn is_safe(path: &str) -> bool {
-    !path.contains('\0') && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
 /// Checks the names of a repository and a revision, before they become part of paths and addresses.

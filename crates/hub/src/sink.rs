@@ -40,8 +40,8 @@ impl Sink {
         stop: &CancellationToken,
     ) -> Result<Self, FetchError> {
         let mut hasher = Hasher::of(expected, size);
-        let (owned, stop) = (path.to_owned(), stop.clone());
-        let opened = blocking(move || {
+        let owned = path.to_owned();
+        let opened = blocking("write", path, stop, move |stop| {
             let mut options = OpenOptions::new();
             let mut file = options
                 .create(true)
@@ -54,11 +54,11 @@ impl Sink {
                 file.set_len(0)?;
                 position = 0;
             }
-            read_through(&mut file, position, &stop, |bytes, _| hasher.update(bytes))?;
+            read_through(&mut file, position, stop, |bytes, _| hasher.update(bytes))?;
             file.seek(SeekFrom::Start(position))?;
             Ok((file, hasher, position))
         });
-        let (file, hasher, position) = opened.await.map_err(FetchError::io("write", path))?;
+        let (file, hasher, position) = opened.await?;
         let (to, from) = channel(QUEUED);
         let writer = tokio::task::spawn_blocking(move || {
             let written = write(file, hasher, from);
@@ -112,16 +112,16 @@ pub async fn hash(
     mut report: impl FnMut(u64) + Send + 'static,
 ) -> Result<Digest, FetchError> {
     let mut hasher = Hasher::of(expected, size);
-    let (owned, stop) = (path.to_owned(), stop.clone());
-    let work = blocking(move || {
+    let owned = path.to_owned();
+    let work = blocking("read", path, stop, move |stop| {
         let mut file = File::open(owned)?;
-        read_through(&mut file, size, &stop, |bytes, position| {
+        read_through(&mut file, size, stop, |bytes, position| {
             hasher.update(bytes);
             report(position);
         })?;
         Ok(hasher.finish())
     });
-    work.await.map_err(FetchError::io("read", path))
+    work.await
 }
 
 /// Reads so many bytes, chunk by chunk; a stop is an error.
@@ -151,10 +151,21 @@ fn read_through(
     Ok(())
 }
 
+/// Does some work on a thread of its own; whatever fails after a stop is the stop.
 async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> io::Result<T> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|error| Err(io::Error::other(error)))
+    operation: &'static str,
+    path: &Path,
+    stop: &CancellationToken,
+    work: impl FnOnce(&CancellationToken) -> io::Result<T> + Send + 'static,
+) -> Result<T, FetchError> {
+    let stopped = stop.clone();
+    let done = tokio::task::spawn_blocking(move || work(&stopped)).await;
+    let done = done.unwrap_or_else(|error| Err(io::Error::other(error)));
+    done.map_err(|error| {
+        if stop.is_cancelled() {
+            FetchError::Stopped
+        } else {
+            FetchError::io(operation, path)(error)
+        }
+    })
 }

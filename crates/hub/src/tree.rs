@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::cache::{RepositoryCache, replace};
 use crate::digest::Digest;
-use crate::listing::{RemoteFile, is_safe};
 
 const FORMAT: u32 = 1;
 
@@ -34,6 +33,19 @@ pub struct Entry {
     pub lfs_size: Option<u64>,
     /// The content's hash in the Xet store, where it is kept there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xet_hash: Option<String>,
+}
+
+/// One file of a commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteFile {
+    /// Its path in the repository.
+    pub path: String,
+    /// Bytes.
+    pub size: u64,
+    /// The hash of its bytes.
+    pub digest: Digest,
+    /// Its hash in the hub's Xet store, if it is kept there.
     pub xet_hash: Option<String>,
 }
 
@@ -83,4 +95,9 @@ impl Tree {
         };
         self.files.iter().map(file).collect()
     }
+}
+
+/// Whether a path stays within the snapshot's directory.
+pub fn is_safe(path: &str) -> bool {
+    !path.contains('\0') && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }

@@ -14,8 +14,8 @@ use xet::xet_session::{
 };
 
 use crate::classify::Failure;
-use crate::listing::RemoteFile;
 use crate::settings::Settings;
+use crate::tree::RemoteFile;
 
 /// The Xet store of one snapshot.
 pub struct XetStore {
