@@ -9,15 +9,19 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{runtime, terminal};
 use crate::results::verdict::ExitCode;
+use crate::store::error::RecordKind;
 use crate::store::lock::FileLock;
-use crate::store::lookup::Kind;
 use crate::store::{Record, StoreError};
 
 /// How long the background process may take to start.
 const START_LIMIT: Duration = Duration::from_secs(10);
 
 /// Starts a background process that executes a run or a batch, and waits until it follows it.
-pub fn detach(global: &GlobalOptions, kind: Kind, record: &Record) -> Result<ExitCode, Failure> {
+pub fn detach(
+    global: &GlobalOptions,
+    kind: RecordKind,
+    record: &Record,
+) -> Result<ExitCode, Failure> {
     let journal = record.journal();
     let journal = std::fs::OpenOptions::new()
         .create(true)
@@ -68,8 +72,8 @@ pub fn detach(global: &GlobalOptions, kind: Kind, record: &Record) -> Result<Exi
     if !global.quiet {
         let program = global.home.program();
         let follow = match kind {
-            Kind::Run => format!("follow it: {program} logs -f {id}    "),
-            Kind::Batch => String::new(),
+            RecordKind::Run => format!("follow it: {program} logs -f {id}    "),
+            RecordKind::Batch => String::new(),
         };
         terminal::note(&format!(
             "running in the background\n  {follow}judge it: {program} judge {id}    stop it: {program} stop {id}"

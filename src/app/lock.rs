@@ -13,7 +13,7 @@ use super::{open, terminal};
 use crate::app::catalog::Opened;
 use crate::run::models::hash;
 use crate::store::StoreError;
-use crate::store::run_directory::write_atomically;
+use crate::store::files::write_atomically;
 use retrial_container::ImageRef;
 use retrial_engine::EngineError;
 use retrial_engine::api::Engine;

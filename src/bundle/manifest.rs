@@ -1,11 +1,12 @@
 //! The manifest: every file of a run with its size and SHA-256, and those of the compressed body.
 
-use std::path::{Component, Path};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::error::BundleError;
 use super::hashing::is_sha256;
+use crate::store::Record;
 
 /// The manifest's name in the archive.
 pub const NAME: &str = "manifest.json";
@@ -103,7 +104,7 @@ impl Manifest {
     /// # Errors
     /// Says what no bundle may have.
     pub fn check(&self) -> Result<(), String> {
-        if !is_run(&self.run) {
+        if !Record::is_id(&self.run) {
             return Err(format!("{:?} is not the name of a run", self.run));
         }
         if self.files.is_empty() {
@@ -139,25 +140,10 @@ impl Manifest {
     }
 }
 
-/// A run's name as the tool gives them: nothing that means something to a shell or a terminal.
-fn is_run(name: &str) -> bool {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
-    name.len() <= 128
-        && name.starts_with(|first: char| first.is_ascii_alphanumeric())
-        && name.chars().all(plain)
-}
-
 /// Whether a path is relative, stays below its directory and is written in one way.
 fn is_safe(path: &str) -> bool {
-    let normal = |part: Component<'_>| match part {
-        Component::Normal(part) => part.to_str().map(str::to_owned),
-        _ => None,
-    };
-    let parts: Option<Vec<String>> = Path::new(path).components().map(normal).collect();
-    !path.is_empty()
-        && path.len() <= LONGEST_PATH
-        && !path.contains('\0')
-        && parts.is_some_and(|parts| parts.join("/") == path)
+    let is_name = |part: &str| !matches!(part, "" | "." | "..");
+    path.len() <= LONGEST_PATH && !path.contains('\0') && path.split('/').all(is_name)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use crate::batch::verdict::BatchVerdict;
 use crate::report::content;
 use crate::results::verdict::ExitCode;
 use crate::store::Record;
-use crate::store::lookup::Kind;
+use crate::store::error::RecordKind;
 
 /// Starts a batch, or resumes the same one if it is unfinished.
 pub fn batch(global: &GlobalOptions, arguments: &BatchArguments) -> Result<ExitCode, Failure> {
@@ -67,7 +67,7 @@ fn here(
     match start::start(global, opened, options, None, new, take)? {
         Started::Measured(directory) => measured(global, &directory),
         Started::Planned(_, directory) if run.detach => {
-            background::detach(global, Kind::Batch, &directory)
+            background::detach(global, RecordKind::Batch, &directory)
         }
         Started::Planned(planned, directory) => to_its_end(global, planned, &directory),
     }

@@ -13,8 +13,8 @@ use crate::report::charts::Chart;
 use crate::report::html::GENERATOR;
 use crate::report::svg;
 use crate::results::verdict::ExitCode;
+use crate::store::files::write_atomically;
 use crate::store::open::read_beneath;
-use crate::store::run_directory::write_atomically;
 
 /// Where a report is written.
 enum Target {

@@ -7,7 +7,7 @@ use crate::app::options::GlobalOptions;
 use crate::app::{approval, background, follow, open, prepare, runtime, site};
 use crate::batch::CliOverrides;
 use crate::results::verdict::ExitCode;
-use crate::store::lookup::Kind;
+use crate::store::error::RecordKind;
 
 /// Runs a recipe.
 pub fn run(global: &GlobalOptions, arguments: &RunArguments) -> Result<ExitCode, Failure> {
@@ -42,7 +42,7 @@ pub fn run(global: &GlobalOptions, arguments: &RunArguments) -> Result<ExitCode,
             Allocation { force, ..nodes }.write_down(&directory)?;
         }
         if run.detach {
-            return background::detach(global, Kind::Run, &directory);
+            return background::detach(global, RecordKind::Run, &directory);
         }
         follow::follow(global, engine, directory, false).await
     })

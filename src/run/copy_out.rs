@@ -12,8 +12,8 @@ use super::host;
 use super::labels::own_labels;
 use super::step_session::StepSession;
 use crate::store::StoreError;
+use crate::store::files::rename_synced;
 use crate::store::journal::{StepEnd, StepFault};
-use crate::store::run_directory::rename_synced;
 use crate::store::unpack::Limits;
 use retrial_container::ContainerSpec;
 

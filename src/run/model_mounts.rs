@@ -9,7 +9,7 @@ use super::session::Session;
 use super::step_session::StepSession;
 use crate::plan::model::{Form, ModelFetch};
 use crate::store::StoreError;
-use crate::store::run_directory::write_atomically;
+use crate::store::files::write_atomically;
 use retrial_container::Mount;
 use retrial_hub::Fetched;
 

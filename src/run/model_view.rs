@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest as _, Sha256};
 
 use crate::store::StoreError;
-use crate::store::run_directory::set_mode;
+use crate::store::files::set_mode;
 use retrial_hub::{Fetched, FetchedFile};
 
 /// The directory of views in a model's directory of the cache. The Python client passes it by.

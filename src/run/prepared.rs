@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::plan::{Plan, shell};
-use crate::store::run_directory::write_atomically;
+use crate::store::files::write_atomically;
 use crate::store::{RunDirectory, StoreError};
 
 /// A run that is ready to start.

@@ -17,8 +17,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use super::error::StoreError;
+use super::files::{remove_directory, rename_synced, set_mode, write_atomically};
+use super::home::user_directory;
 use super::lock::{FileLock, LockAttempt};
-use super::run_directory::{rename_synced, set_mode, write_atomically};
 use retrial_recipe::model::CachedFile;
 
 mod list;
@@ -238,16 +239,10 @@ impl Stage {
     /// # Errors
     /// Where something in it is not ours to remove.
     pub fn discard(&self) -> Result<(), StoreError> {
-        match fs::remove_dir_all(&self.path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(StoreError::io("remove", &self.path)(error))
-            }
-            _ => {
-                // Nothing is left where nothing was cached before.
-                let _ = self.path.parent().map(fs::remove_dir);
-                Ok(())
-            }
-        }
+        remove_directory(&self.path)?;
+        // Nothing is left where nothing was cached before.
+        let _ = self.path.parent().map(fs::remove_dir);
+        Ok(())
     }
 }
 
@@ -271,10 +266,5 @@ fn root(cache: &Path) -> PathBuf {
 /// The cache where none is named: `$XDG_CACHE_HOME/retrial`, else `~/.cache/retrial`.
 #[must_use]
 pub fn standard_cache() -> PathBuf {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let cache = cache.filter(|path| path.is_absolute()).unwrap_or_else(|| {
-        let home = std::env::var_os("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
-        home.join(".cache")
-    });
-    cache.join("retrial")
+    user_directory("XDG_CACHE_HOME", ".cache").join("retrial")
 }

@@ -36,7 +36,7 @@ impl Directory {
     /// Where it is missing or no directory.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let descriptor = open(path, flags, Mode::empty()).map_err(fault("open", path))?;
+        let descriptor = open(path, flags, Mode::empty()).map_err(StoreError::io("open", path))?;
         Ok(Self {
             descriptor,
             path: path.to_owned(),
@@ -49,10 +49,14 @@ impl Directory {
     /// Where it is missing, a link, or no directory.
     pub fn directory(&self, name: &str) -> Result<Self, StoreError> {
         let path = self.path.join(name);
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let descriptor =
-            openat(&self.descriptor, name, flags, Mode::empty()).map_err(refused("open", &path))?;
+        let descriptor = self.open_in(name, OFlags::RDONLY | OFlags::DIRECTORY)?;
         Ok(Self { descriptor, path })
+    }
+
+    /// Opens what has this name in it, through no link.
+    fn open_in(&self, name: &str, flags: OFlags) -> Result<OwnedFd, StoreError> {
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        openat(&self.descriptor, name, flags, Mode::empty()).map_err(refused(&self.path.join(name)))
     }
 
     /// Makes a directory in it and opens it.
@@ -61,7 +65,7 @@ impl Directory {
     /// Where it already exists, or the disk takes no more.
     pub fn make(&self, name: &str, mode: u32) -> Result<Self, StoreError> {
         mkdirat(&self.descriptor, name, Mode::from_raw_mode(0o700))
-            .map_err(fault("create", &self.path.join(name)))?;
+            .map_err(StoreError::io("create", &self.path.join(name)))?;
         let directory = self.directory(name)?;
         directory.set_mode(mode)?;
         Ok(directory)
@@ -73,7 +77,7 @@ impl Directory {
     /// Where it is not ours.
     pub fn set_mode(&self, mode: u32) -> Result<(), StoreError> {
         fchmod(&self.descriptor, Mode::from_raw_mode(mode))
-            .map_err(fault("change the rights of", &self.path))
+            .map_err(StoreError::io("change the rights of", &self.path))
     }
 
     /// Writes a file in it, whole or not at all, in place of what is there.
@@ -87,9 +91,9 @@ impl Directory {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let descriptor = openat(&self.descriptor, &part, flags, Mode::from_raw_mode(0o600))
-            .map_err(fault("create", &path))?;
+            .map_err(StoreError::io("create", &path))?;
         fchmod(&descriptor, Mode::from_raw_mode(mode))
-            .map_err(fault("change the rights of", &path))?;
+            .map_err(StoreError::io("change the rights of", &path))?;
         let mut file = File::from(descriptor);
         file.write_all(bytes)
             .map_err(StoreError::io("write", &path))?;
@@ -104,7 +108,7 @@ impl Directory {
         let path = self.path.join(name);
         self.remove(name)?;
         let mode = Mode::from_raw_mode(mode);
-        mkfifoat(&self.descriptor, name, mode).map_err(fault("create", &path))
+        mkfifoat(&self.descriptor, name, mode).map_err(StoreError::io("create", &path))
     }
 
     /// Writes to a named pipe in it that somebody reads, without waiting.
@@ -113,17 +117,8 @@ impl Directory {
     /// Where nobody reads it, or it is no pipe.
     pub fn write_to_pipe(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.path.join(name);
-        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let pipe =
-            openat(&self.descriptor, name, flags, Mode::empty()).map_err(refused("open", &path))?;
-        let status = fstat(&pipe).map_err(fault("open", &path))?;
-        if FileType::from_raw_mode(status.st_mode) != FileType::Fifo {
-            return Err(StoreError::Unusable {
-                path,
-                because: "it is no pipe".to_owned(),
-            });
-        }
-        let mut pipe = File::from(pipe);
+        let pipe = self.open_in(name, OFlags::WRONLY | OFlags::NONBLOCK)?;
+        let mut pipe = expect_type(pipe, FileType::Fifo, &path, "it is no pipe")?;
         pipe.write_all(bytes)
             .map_err(StoreError::io("write", &path))
     }
@@ -134,7 +129,7 @@ impl Directory {
     /// Where the file system says no.
     pub fn rename(&self, from: &str, to: &str) -> Result<(), StoreError> {
         renameat(&self.descriptor, from, &self.descriptor, to)
-            .map_err(fault("rename", &self.path.join(from)))
+            .map_err(StoreError::io("rename", &self.path.join(from)))
     }
 
     /// Removes a file; one that is not there is no error.
@@ -144,7 +139,7 @@ impl Directory {
     pub fn remove(&self, name: &str) -> Result<(), StoreError> {
         match unlinkat(&self.descriptor, name, AtFlags::empty()) {
             Err(Errno::NOENT) | Ok(()) => Ok(()),
-            Err(error) => Err(fault("remove", &self.path.join(name))(error)),
+            Err(error) => Err(StoreError::io("remove", &self.path.join(name))(error)),
         }
     }
 
@@ -153,10 +148,11 @@ impl Directory {
     /// # Errors
     /// Where it cannot be read.
     pub fn names(&self) -> Result<Vec<String>, StoreError> {
-        let entries = Dir::read_from(&self.descriptor).map_err(fault("read", &self.path))?;
+        let entries =
+            Dir::read_from(&self.descriptor).map_err(StoreError::io("read", &self.path))?;
         let mut names = Vec::new();
         for entry in entries {
-            let entry = entry.map_err(fault("read", &self.path))?;
+            let entry = entry.map_err(StoreError::io("read", &self.path))?;
             match entry.file_name().to_str() {
                 Ok("." | "..") | Err(_) => {}
                 Ok(name) => names.push(name.to_owned()),
@@ -184,7 +180,8 @@ impl Directory {
     /// # Errors
     /// Where the name is taken, or the file system has no links.
     pub fn link(&self, from: &Path, name: &str) -> Result<(), StoreError> {
-        linkat(CWD, from, &self.descriptor, name, AtFlags::empty()).map_err(fault("link", from))
+        linkat(CWD, from, &self.descriptor, name, AtFlags::empty())
+            .map_err(StoreError::io("link", from))
     }
 
     /// Opens a file beneath it for reading: a regular one, through no link.
@@ -201,24 +198,15 @@ impl Directory {
             })
             .collect();
         let Some((name, directories)) = parts.as_deref().and_then(<[&str]>::split_last) else {
-            return Err(StoreError::Unusable {
-                path,
-                because: "it is outside its directory".to_owned(),
-            });
+            return Err(StoreError::unusable(&path, "it is outside its directory"));
         };
         let opened = match self.opened_at_once(relative) {
             // Older kernels and strict sandboxes do not have it.
             Err(Errno::NOSYS | Errno::PERM) => self.opened_by_names(directories, name)?,
-            opened => opened.map_err(refused("open", &path))?,
+            opened => opened.map_err(refused(&path))?,
         };
-        let status = fstat(&opened).map_err(fault("open", &path))?;
-        if FileType::from_raw_mode(status.st_mode) != FileType::RegularFile {
-            return Err(StoreError::Unusable {
-                path,
-                because: "it is not a regular file".to_owned(),
-            });
-        }
-        Ok(File::from(opened))
+        let because = "it is not a regular file";
+        expect_type(opened, FileType::RegularFile, &path, because)
     }
 
     /// The kernel walks the path itself, and refuses links.
@@ -232,34 +220,31 @@ impl Directory {
         for part in directories {
             inner = Some(inner.as_ref().unwrap_or(self).directory(part)?);
         }
-        let parent = inner.as_ref().unwrap_or(self);
-        let path = parent.path.join(name);
-        openat(&parent.descriptor, name, FILE, Mode::empty()).map_err(refused("open", &path))
+        inner.as_ref().unwrap_or(self).open_in(name, FILE)
     }
 }
 
-fn fault(doing: &'static str, path: &Path) -> impl FnOnce(Errno) -> StoreError {
-    let path = path.to_owned();
-    move |error| StoreError::Io {
-        doing,
-        path,
-        source: error.into(),
+/// An opened file, if it is of this type.
+fn expect_type(
+    opened: OwnedFd,
+    file_type: FileType,
+    path: &Path,
+    because: &str,
+) -> Result<File, StoreError> {
+    let status = fstat(&opened).map_err(StoreError::io("open", path))?;
+    if FileType::from_raw_mode(status.st_mode) != file_type {
+        return Err(StoreError::unusable(path, because));
     }
+    Ok(File::from(opened))
 }
 
-/// As [`fault`], where a link is in the way.
-fn refused(doing: &'static str, path: &Path) -> impl FnOnce(Errno) -> StoreError {
-    let path = path.to_owned();
+/// The error of opening what may be a link.
+fn refused(path: &Path) -> impl FnOnce(Errno) -> StoreError {
     move |error| match error {
-        Errno::LOOP | Errno::NOTDIR => StoreError::Unusable {
-            path,
-            because: "it is a link, or reached through one".to_owned(),
-        },
-        other => StoreError::Io {
-            doing,
-            path,
-            source: other.into(),
-        },
+        Errno::LOOP | Errno::NOTDIR => {
+            StoreError::unusable(path, "it is a link, or reached through one")
+        }
+        other => StoreError::io("open", path)(other),
     }
 }
 
@@ -324,7 +309,7 @@ mod tests {
                 eprintln!("skipped: this kernel has no openat2");
                 return;
             }
-            let at_once = at_once.map_err(refused("open", &root.path().join(&path)));
+            let at_once = at_once.map_err(refused(&root.path().join(&path)));
             let by_names = directory.opened_by_names(folders, name);
             assert_eq!(
                 at_once.map(drop).map_err(told),

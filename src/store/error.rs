@@ -5,7 +5,26 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::lookup::Kind;
+words! {
+    /// What is looked for.
+    pub enum RecordKind {
+        /// A run.
+        Run = "run",
+        /// A batch.
+        Batch = "batch",
+    }
+}
+
+impl RecordKind {
+    /// Several of them.
+    #[must_use]
+    pub fn several(self) -> &'static str {
+        match self {
+            Self::Run => "runs",
+            Self::Batch => "batches",
+        }
+    }
+}
 
 /// A fault with a run's files.
 #[derive(Debug, Error)]
@@ -43,7 +62,7 @@ pub enum StoreError {
     #[error("there is no {kind} {requested:?} in {among}{hint}", among = among.display())]
     NoSuch {
         /// What was looked for.
-        kind: Kind,
+        kind: RecordKind,
         /// What was typed.
         requested: String,
         /// Where they lie.
@@ -66,14 +85,27 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// For `map_err`.
-    pub fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    /// Wraps an I/O error, for `map_err`.
+    pub fn io<E: Into<io::Error>>(doing: &'static str, path: &Path) -> impl FnOnce(E) -> Self {
         let path = path.to_owned();
-        move |source| Self::Io {
+        move |error| Self::Io {
             doing,
             path,
-            source,
+            source: error.into(),
         }
+    }
+
+    /// A file that is not what it should be.
+    pub fn unusable(path: &Path, because: impl Into<String>) -> Self {
+        Self::Unusable {
+            path: path.to_owned(),
+            because: because.into(),
+        }
+    }
+
+    /// Wraps an error of reading or writing JSON, for `map_err`.
+    pub fn json(path: &Path) -> impl FnOnce(serde_json::Error) -> Self {
+        move |error| Self::unusable(path, error.to_string())
     }
 
     /// The same as a fragment without the path, for a reader who knows which file: `it is missing`.

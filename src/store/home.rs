@@ -3,14 +3,29 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::error::StoreError;
-use super::lookup::{self, Kind};
+use super::error::{RecordKind, StoreError};
+use super::files::create_private;
+use super::lookup;
 use super::record::Record;
-use super::run_directory::{RunDirectory, create_private};
+use super::run_directory::RunDirectory;
 use retrial_recipe::quote::quote;
 
 /// The privileges that were approved, by recipe.
 const APPROVALS: &str = "approvals.json";
+
+/// The user's home directory.
+#[must_use]
+pub fn home_directory() -> PathBuf {
+    std::env::var_os("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from)
+}
+
+/// A directory of the XDG specification: that of its variable, else `standard` in the user's home directory.
+#[must_use]
+pub fn user_directory(variable: &str, standard: &str) -> PathBuf {
+    let set = std::env::var_os(variable).map(PathBuf::from);
+    set.filter(|path| path.is_absolute())
+        .unwrap_or_else(|| home_directory().join(standard))
+}
 
 /// `--home`, else `RETRIAL_HOME`, else the XDG data directory.
 #[derive(Debug, Clone)]
@@ -28,14 +43,7 @@ impl Home {
     /// The home where none is named: `$XDG_DATA_HOME/retrial`, else `~/.local/share/retrial`.
     #[must_use]
     pub fn standard() -> Self {
-        let data = std::env::var_os("XDG_DATA_HOME")
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute());
-        let data = data.unwrap_or_else(|| {
-            let home = std::env::var_os("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
-            home.join(".local/share")
-        });
-        Self::at(data.join("retrial"))
+        Self::at(user_directory("XDG_DATA_HOME", ".local/share").join("retrial"))
     }
 
     /// How a command line for what is in it begins: with `--home`, unless commands look here anyway.
@@ -81,7 +89,7 @@ impl Home {
     /// # Errors
     /// Where it cannot be written.
     pub fn new_run(&self, stem: &str) -> Result<RunDirectory, StoreError> {
-        RunDirectory::create(lookup::new_directory(Kind::Run, &self.runs(), stem)?)
+        RunDirectory::create(lookup::new_directory(RecordKind::Run, &self.runs(), stem)?)
     }
 
     /// Makes the directory of a new batch.
@@ -89,7 +97,7 @@ impl Home {
     /// # Errors
     /// Where it cannot be written.
     pub fn new_batch(&self, stem: &str) -> Result<Record, StoreError> {
-        let path = lookup::new_directory(Kind::Batch, &self.batches(), stem)?;
+        let path = lookup::new_directory(RecordKind::Batch, &self.batches(), stem)?;
         Ok(Record::at(path))
     }
 
@@ -104,7 +112,7 @@ impl Home {
     /// # Errors
     /// Where there is none, or more than one.
     pub fn find(&self, wanted: &str) -> Result<RunDirectory, StoreError> {
-        lookup::find(Kind::Run, &self.runs(), wanted).map(RunDirectory::at)
+        lookup::find(RecordKind::Run, &self.runs(), wanted).map(RunDirectory::at)
     }
 
     /// Finds a batch as [`Self::find`] does a run.
@@ -112,7 +120,7 @@ impl Home {
     /// # Errors
     /// Where there is none, or more than one.
     pub fn find_batch(&self, wanted: &str) -> Result<Record, StoreError> {
-        lookup::find(Kind::Batch, &self.batches(), wanted).map(Record::at)
+        lookup::find(RecordKind::Batch, &self.batches(), wanted).map(Record::at)
     }
 
     /// Privileges that were approved before for a recipe with this hash.

@@ -12,14 +12,14 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
+use super::files::{PRIVATE, set_mode};
 use super::journal::Journal;
 use super::lock::FileLock;
 use super::pack::STAYS;
-use super::run_directory::{PRIVATE, set_mode};
 use super::stage::{Stage, clear_left};
 use super::unpack::{Limits, unpack};
 use super::walk::{Entry, walk};
-use super::{Home, RunDirectory};
+use super::{Home, Record, RunDirectory};
 use crate::plan::Plan;
 use crate::store::journal::{Event, What};
 
@@ -116,13 +116,9 @@ pub fn import(
         left_out,
         ..Arrivals::default()
     };
-    let unusable = |because: String| StoreError::Unusable {
-        path: source.to_owned(),
-        because,
-    };
     // Once for all of them: what gets a run's name is whole, after a crash of the host too.
     File::open(stage.path())
-        .and_then(|held| rustix::fs::syncfs(held).map_err(io::Error::from))
+        .and_then(|held| Ok(rustix::fs::syncfs(held)?))
         .map_err(StoreError::io("sync", stage.path()))?;
     let entries = fs::read_dir(stage.path()).map_err(StoreError::io("read", stage.path()))?;
     let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
@@ -139,8 +135,8 @@ pub fn import(
         }
     }
     match (arrivals.runs.is_empty(), arrivals.refused.first()) {
-        (true, Some(because)) => Err(unusable(because.clone())),
-        (true, None) => Err(unusable("it contains no runs".to_owned())),
+        (true, Some(because)) => Err(StoreError::unusable(source, because)),
+        (true, None) => Err(StoreError::unusable(source, "it contains no runs")),
         (false, _) => Ok(arrivals),
     }
 }
@@ -173,10 +169,8 @@ fn no_archive(error: StoreError, source: &Path) -> StoreError {
     if !bytes_are_wrong {
         return error;
     }
-    StoreError::Unusable {
-        path: source.to_owned(),
-        because: "it is not an archive of runs (.tar, .tar.gz), or it is truncated".to_owned(),
-    }
+    let because = "it is not an archive of runs (.tar, .tar.gz), or it is truncated";
+    StoreError::unusable(source, because)
 }
 
 /// Copies a run's directory; a run that is going on is not copied.
@@ -184,10 +178,8 @@ fn copy_run(from: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
     let from = from.canonicalize().map_err(StoreError::io("find", from))?;
     let run = RunDirectory::at(from);
     if !run.journal().is_file() || !run.join("plan.json").is_file() {
-        return Err(StoreError::Unusable {
-            path: run.path().to_owned(),
-            because: "it is not a run: it has no journal.jsonl and plan.json".to_owned(),
-        });
+        let because = "it is not a run: it has no journal.jsonl and plan.json";
+        return Err(StoreError::unusable(run.path(), because));
     }
     if let Some(pid) = FileLock::holder(&run.lock()) {
         return Err(StoreError::Busy {
@@ -238,7 +230,7 @@ fn take_in(
     judge: Judge<'_>,
 ) -> Result<Arrival, String> {
     let id = staged.id();
-    if !is_id(id) {
+    if !Record::is_id(id) {
         return Err("that is not the name of a run".to_owned());
     }
     let plan: Result<Plan, StoreError> = staged.read_json("plan.json");
@@ -296,14 +288,6 @@ fn take_in(
         rejudged,
         ..arrival
     })
-}
-
-/// A run's name as the tool gives them: nothing that means something to a shell or a terminal.
-fn is_id(name: &str) -> bool {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
-    name.len() <= 128
-        && name.starts_with(|first: char| first.is_ascii_alphanumeric())
-        && name.chars().all(plain)
 }
 
 fn same_file(one: &Path, other: &Path) -> bool {

@@ -9,35 +9,18 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::error::StoreError;
-use super::run_directory::{PRIVATE, create_private};
+use super::error::{RecordKind, StoreError};
+use super::files::{PRIVATE, create_private};
 
 /// What makes a directory a run's or a batch's.
 const JOURNAL: &str = "journal.jsonl";
 
-words! {
-    /// What is looked for.
-    pub enum Kind {
-        /// A run.
-        Run = "run",
-        /// A batch.
-        Batch = "batch",
-    }
-}
-
-impl Kind {
-    /// Several of them.
-    #[must_use]
-    pub fn several(self) -> &'static str {
-        match self {
-            Self::Run => "runs",
-            Self::Batch => "batches",
-        }
-    }
-}
-
 /// Makes a directory with a new id: when, what, and four digits.
-pub(super) fn new_directory(kind: Kind, parent: &Path, stem: &str) -> Result<PathBuf, StoreError> {
+pub(super) fn new_directory(
+    kind: RecordKind,
+    parent: &Path,
+    stem: &str,
+) -> Result<PathBuf, StoreError> {
     create_private(parent)?;
     let parent = parent
         .canonicalize()
@@ -54,10 +37,8 @@ pub(super) fn new_directory(kind: Kind, parent: &Path, stem: &str) -> Result<Pat
             Err(error) => return Err(StoreError::io("create", &path)(error)),
         }
     }
-    Err(StoreError::Unusable {
-        path: parent,
-        because: format!("no free name for a new {kind}"),
-    })
+    let because = format!("no free name for a new {kind}");
+    Err(StoreError::unusable(&parent, because))
 }
 
 /// Ids of the directories that have a journal, oldest first.
@@ -84,16 +65,12 @@ fn names(parent: &Path) -> Vec<String> {
 /// The one that began last. Of ten thousand only those journals are opened whose names do not say
 /// that they began before.
 fn last(parent: &Path) -> Option<String> {
-    let names = names(parent);
-    let mut dated: Vec<(Timestamp, String)> = Vec::new();
-    let mut latest: Option<(Timestamp, String)> = None;
-    for name in names {
-        match at_the_latest(&name) {
-            Some(time) => dated.push((time, name)),
-            None => latest = latest.max(began(parent, &name).map(|began| (began, name))),
-        }
-    }
+    let names = names(parent).into_iter();
+    let mut dated: Vec<(Timestamp, String)> = names
+        .map(|name| (at_the_latest(&name).unwrap_or(Timestamp::MAX), name))
+        .collect();
     dated.sort_unstable();
+    let mut latest: Option<(Timestamp, String)> = None;
     for (at_the_latest, name) in dated.into_iter().rev() {
         if latest
             .as_ref()
@@ -116,7 +93,7 @@ fn at_the_latest(name: &str) -> Option<Timestamp> {
 }
 
 /// Finds a directory by id, by a part of its id that only one has, by path, or `last`.
-pub(super) fn find(kind: Kind, parent: &Path, wanted: &str) -> Result<PathBuf, StoreError> {
+pub(super) fn find(kind: RecordKind, parent: &Path, wanted: &str) -> Result<PathBuf, StoreError> {
     let as_path = Path::new(wanted);
     if wanted.contains('/') && as_path.join(JOURNAL).exists() {
         return as_path
@@ -125,16 +102,15 @@ pub(super) fn find(kind: Kind, parent: &Path, wanted: &str) -> Result<PathBuf, S
     }
     let is_one = |id: &&String| parent.join(id).join(JOURNAL).exists();
     let ids = names(parent);
-    let latest = if wanted == "last" { last(parent) } else { None };
-    let matches: Vec<&String> = if wanted == "last" {
-        latest.iter().collect()
+    let is_part = |id: &&String| !wanted.is_empty() && id.contains(wanted);
+    let matches: Vec<String> = if wanted == "last" {
+        last(parent).into_iter().collect()
     } else if let Some(id) = ids.iter().find(|id| *id == wanted).filter(is_one) {
-        vec![id]
+        vec![id.clone()]
     } else {
-        let part = |id: &&String| !wanted.is_empty() && id.contains(wanted);
-        ids.iter().filter(part).filter(is_one).collect()
+        ids.iter().filter(is_part).filter(is_one).cloned().collect()
     };
-    if let [id] = matches[..] {
+    if let [id] = &matches[..] {
         return Ok(parent.join(id));
     }
     if let Err(error) = fs::read_dir(parent)
@@ -142,20 +118,12 @@ pub(super) fn find(kind: Kind, parent: &Path, wanted: &str) -> Result<PathBuf, S
     {
         return Err(StoreError::io("open", parent)(error));
     }
-    let shown: Vec<&str> = if matches.is_empty() {
-        ids.iter()
-            .rev()
-            .filter(is_one)
-            .take(5)
-            .map(String::as_str)
-            .collect()
-    } else {
-        matches.iter().map(|id| id.as_str()).collect()
-    };
-    let hint = match (matches.is_empty(), shown.is_empty()) {
-        (_, true) => format!(": there are no {} yet", kind.several()),
-        (true, _) => format!("; the latest are:\n  {}", shown.join("\n  ")),
-        (false, _) => format!("; that could be:\n  {}", shown.join("\n  ")),
+    let latest = ids.iter().rev().filter(is_one).take(5).cloned();
+    let latest: Vec<String> = latest.collect();
+    let hint = match (&matches[..], &latest[..]) {
+        ([], []) => format!(": there are no {} yet", kind.several()),
+        ([], latest) => format!("; the latest are:\n  {}", latest.join("\n  ")),
+        (matches, _) => format!("; that could be:\n  {}", matches.join("\n  ")),
     };
     Err(StoreError::NoSuch {
         kind,
@@ -197,7 +165,7 @@ mod tests {
     }
 
     fn found(parent: &Path, wanted: &str) -> String {
-        let found = find(Kind::Run, parent, wanted).map_err(|error| error.to_string());
+        let found = find(RecordKind::Run, parent, wanted).map_err(|error| error.to_string());
         let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
         found.map_or_else(|error| error, name)
     }

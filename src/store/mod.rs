@@ -5,6 +5,7 @@ pub mod blocks;
 pub mod cache;
 pub mod dir_handle;
 pub mod error;
+pub mod files;
 pub mod home;
 pub mod import;
 pub mod journal;

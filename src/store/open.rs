@@ -31,7 +31,7 @@ pub fn read_beneath(directory: &Path, relative: &Path, cap: u64) -> Result<Vec<u
         .map_err(StoreError::io("read", &path))?;
     if bytes.len() as u64 > cap {
         let because = format!("it is larger than {}", crate::format::size(cap));
-        return Err(StoreError::Unusable { path, because });
+        return Err(StoreError::unusable(&path, because));
     }
     Ok(bytes)
 }

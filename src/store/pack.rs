@@ -35,15 +35,14 @@ pub struct Packed {
 /// Where the archive is there already, the disk takes no more, or a run cannot be read.
 pub fn pack(runs: &[RunDirectory], to: &Path) -> Result<Packed, StoreError> {
     if to.exists() {
-        return Err(StoreError::Unusable {
-            path: to.to_owned(),
-            because: "it already exists".to_owned(),
-        });
+        return Err(StoreError::unusable(to, "it already exists"));
     }
     let mut name = to.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = to.with_file_name(name);
-    let packed = write(runs, &part, is_compressed(to)).and_then(|packed| {
+    let ending = to.extension().and_then(|ending| ending.to_str());
+    let is_compressed = matches!(ending, Some("gz" | "tgz"));
+    let packed = write(runs, &part, is_compressed).and_then(|packed| {
         fs::rename(&part, to).map_err(StoreError::io("rename", to))?;
         Ok(packed)
     });
@@ -62,80 +61,60 @@ pub fn pack_directories(
     to: &Path,
 ) -> Result<Packed, StoreError> {
     let file = File::create(to).map_err(StoreError::io("create", to))?;
-    let mut builder = Builder::new(BufWriter::new(file));
-    let mut packed = Packed::default();
-    for (directory, top) in directories {
-        append_tree(&mut builder, directory, top, &[], to, &mut packed)?;
-    }
-    let failed = || StoreError::io("write", to);
-    let mut out = builder.into_inner().map_err(failed())?;
-    out.flush().map_err(failed())?;
+    let (mut out, packed) = append_all(BufWriter::new(file), directories, &[], to)?;
+    out.flush().map_err(StoreError::io("write", to))?;
     Ok(packed)
 }
 
-fn is_compressed(path: &Path) -> bool {
-    let ending = path.extension().and_then(|ending| ending.to_str());
-    matches!(ending, Some("gz" | "tgz"))
-}
-
 fn write(runs: &[RunDirectory], part: &Path, compressed: bool) -> Result<Packed, StoreError> {
-    let failed = || StoreError::io("write", part);
+    let failed = || StoreError::io::<std::io::Error>("write", part);
+    let runs = runs
+        .iter()
+        .map(|run| (run.path().to_owned(), PathBuf::from(run.id())));
+    let runs: Vec<(PathBuf, PathBuf)> = runs.collect();
     let file = File::create(part).map_err(StoreError::io("create", part))?;
     let out = BufWriter::new(file);
-    let mut packed = Packed::default();
-    let mut out = if compressed {
-        let mut builder = Builder::new(GzEncoder::new(out, Compression::fast()));
-        append_all(&mut builder, runs, part, &mut packed)?;
-        let encoder = builder.into_inner().map_err(failed())?;
-        encoder.finish().map_err(failed())?
+    let (mut out, packed) = if compressed {
+        let encoder = GzEncoder::new(out, Compression::fast());
+        let (encoder, packed) = append_all(encoder, &runs, &STAYS, part)?;
+        (encoder.finish().map_err(failed())?, packed)
     } else {
-        let mut builder = Builder::new(out);
-        append_all(&mut builder, runs, part, &mut packed)?;
-        builder.into_inner().map_err(failed())?
+        append_all(out, &runs, &STAYS, part)?
     };
     out.flush().map_err(failed())?;
     out.get_ref().sync_all().map_err(failed())?;
     Ok(packed)
 }
 
-fn append_all(
-    builder: &mut Builder<impl Write>,
-    runs: &[RunDirectory],
-    part: &Path,
-    packed: &mut Packed,
-) -> Result<(), StoreError> {
-    for run in runs {
-        let top = PathBuf::from(run.id());
-        append_tree(builder, run.path(), &top, &STAYS, part, packed)?;
-    }
-    Ok(())
-}
-
-fn append_tree(
-    builder: &mut Builder<impl Write>,
-    directory: &Path,
-    top: &Path,
+/// Appends directories, each below a path of its own, without what `stays` names at their tops.
+fn append_all<W: Write>(
+    out: W,
+    directories: &[(PathBuf, PathBuf)],
     stays: &[&str],
     part: &Path,
-    packed: &mut Packed,
-) -> Result<(), StoreError> {
-    walk(directory, stays, &mut |relative, entry| {
-        let path = top.join(relative);
-        match entry {
-            Entry::Directory => append(builder, &path, None, part),
-            Entry::File(file) => {
-                packed.files += 1;
-                packed.bytes += file.metadata().map_or(0, |found| found.len());
-                append(builder, &path, Some(file), part)
+) -> Result<(W, Packed), StoreError> {
+    let mut builder = Builder::new(out);
+    let mut packed = Packed::default();
+    for (directory, top) in directories {
+        walk(directory, stays, &mut |relative, entry| {
+            let path = top.join(relative);
+            match entry {
+                Entry::Directory => append(&mut builder, &path, None, part)?,
+                Entry::File(file) => {
+                    packed.files += 1;
+                    packed.bytes += file.metadata().map_or(0, |found| found.len());
+                    append(&mut builder, &path, Some(file), part)?;
+                }
+                Entry::Other(because) => {
+                    let left_out = format!("{}: {because}", path.display());
+                    packed.left_out.push(left_out);
+                }
             }
-            Entry::Other(because) => {
-                packed
-                    .left_out
-                    .push(format!("{}: {because}", path.display()));
-                Ok(())
-            }
-        }
-    })
+            Ok::<_, StoreError>(())
+        })?;
+    }
+    let out = builder.into_inner();
+    Ok((out.map_err(StoreError::io("write", part))?, packed))
 }
 
 fn append(

@@ -11,8 +11,9 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::error::StoreError;
+use super::files::write_atomically;
 use super::home::Home;
-use super::run_directory::{RunDirectory, write_atomically};
+use super::run_directory::RunDirectory;
 
 /// Its name in a run's directory.
 pub const FILE: &str = "packages.json";
@@ -25,10 +26,7 @@ const SHARED: &str = "packages";
 /// Where the disk takes no more.
 pub fn keep<T: Serialize>(run: &RunDirectory, installed: &T) -> Result<(), StoreError> {
     let path = run.join(FILE);
-    let mut text = serde_json::to_string(installed).map_err(|error| StoreError::Unusable {
-        path: path.clone(),
-        because: error.to_string(),
-    })?;
+    let mut text = serde_json::to_string(installed).map_err(StoreError::json(&path))?;
     text.push('\n');
     if let Some(shared) = shared(run, &text)
         && link(&shared, &path, &text).is_ok()

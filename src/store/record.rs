@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::error::StoreError;
-use super::run_directory::write_atomically;
+use super::files::write_atomically;
 
 /// A directory with a record of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +25,15 @@ impl Record {
             .map(|name| name.to_string_lossy().into_owned())
             .unwrap_or_default();
         Self { path, id }
+    }
+
+    /// Whether a name is one that ids have: nothing that means something to a shell or a terminal.
+    #[must_use]
+    pub fn is_id(name: &str) -> bool {
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+        name.len() <= 128
+            && name.starts_with(|first: char| first.is_ascii_alphanumeric())
+            && name.chars().all(plain)
     }
 
     /// A directory of it that has its id, and a journal and files of its own.
@@ -72,11 +81,7 @@ impl Record {
     /// Where the disk takes no more.
     pub fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), StoreError> {
         let path = self.join(name);
-        let mut text =
-            serde_json::to_string_pretty(value).map_err(|error| StoreError::Unusable {
-                path: path.clone(),
-                because: error.to_string(),
-            })?;
+        let mut text = serde_json::to_string_pretty(value).map_err(StoreError::json(&path))?;
         text.push('\n');
         write_atomically(&path, text.as_bytes())
     }
@@ -88,9 +93,6 @@ impl Record {
     pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T, StoreError> {
         let path = self.join(name);
         let text = super::open::read_text_beneath(&self.path, Path::new(name), 64 << 20)?;
-        serde_json::from_str(&text).map_err(|error| StoreError::Unusable {
-            path,
-            because: error.to_string(),
-        })
+        serde_json::from_str(&text).map_err(StoreError::json(&path))
     }
 }

@@ -31,20 +31,17 @@ pub fn remove(run: &RunDirectory) -> Result<(), StoreError> {
 
 /// A run's directory is removed, never what a link leads to, nor something that only lies there.
 fn is_own(run: &RunDirectory) -> Result<(), StoreError> {
-    let unusable = |because: &str| StoreError::Unusable {
-        path: run.path().to_owned(),
-        because: because.to_owned(),
-    };
     let found = fs::symlink_metadata(run.path()).map_err(StoreError::io("find", run.path()))?;
     if found.is_symlink() {
-        return Err(unusable(
-            "it is a symbolic link: remove the link and its target by hand",
-        ));
+        let because = "it is a symbolic link: remove the link and its target by hand";
+        return Err(StoreError::unusable(run.path(), because));
     }
     let is_run = found.is_dir() && run.journal().is_file() && run.join("plan.json").is_file();
-    is_run.then_some(()).ok_or_else(|| {
-        unusable("it has no journal and no plan, so it may not be a run: remove it by hand")
-    })
+    if !is_run {
+        let because = "it has no journal and no plan, so it may not be a run: remove it by hand";
+        return Err(StoreError::unusable(run.path(), because));
+    }
+    Ok(())
 }
 
 /// What removing a directory gives back to the disk, bytes: a file that has another name elsewhere

@@ -1,10 +1,8 @@
-//! One run's directory: its paths, and writing that a crash cannot leave half done.
+//! One run's directory: its paths.
 
-use std::fs::{self, DirBuilder, File};
-use std::io::Write;
+use std::fs;
 use std::ops::Deref;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::error::StoreError;
 use super::record::Record;
@@ -105,63 +103,4 @@ impl RunDirectory {
     pub fn control(&self) -> PathBuf {
         self.join("control")
     }
-}
-
-/// Writes a file beside its place, syncs it and renames it.
-///
-/// # Errors
-/// Where the disk takes no more.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    let mut file = File::create(&part).map_err(StoreError::io("create", &part))?;
-    file.write_all(bytes)
-        .and_then(|()| file.sync_all())
-        .map_err(StoreError::io("write", &part))?;
-    fs::rename(&part, path).map_err(StoreError::io("rename", path))
-}
-
-/// Gives a directory its name once everything in it is on the disk: after a crash of the host,
-/// too, what has the name is whole.
-///
-/// # Errors
-/// Where the disk takes no more.
-pub fn rename_synced(part: &Path, target: &Path) -> Result<(), StoreError> {
-    let sync = |path: &Path, all: bool| {
-        let directory = File::open(path).map_err(StoreError::io("open", path))?;
-        let synced = if all {
-            rustix::fs::syncfs(&directory).map_err(std::io::Error::from)
-        } else {
-            directory.sync_all()
-        };
-        synced.map_err(StoreError::io("sync", path))
-    };
-    sync(part, true)?;
-    fs::rename(part, target).map_err(StoreError::io("rename", part))?;
-    target.parent().map_or(Ok(()), |parent| sync(parent, false))
-}
-
-/// The mode of directories that only their owner can enter.
-pub const PRIVATE: u32 = 0o700;
-
-/// Creates a directory that only its owner can enter, and such parents, where they do not exist.
-///
-/// # Errors
-/// If it cannot be created.
-pub fn create_private(path: &Path) -> Result<(), StoreError> {
-    DirBuilder::new()
-        .recursive(true)
-        .mode(PRIVATE)
-        .create(path)
-        .map_err(StoreError::io("create", path))
-}
-
-/// Gives a file or directory rights, whatever the process's umask is.
-///
-/// # Errors
-/// Where it is not ours.
-pub fn set_mode(path: &Path, mode: u32) -> Result<(), StoreError> {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))
-        .map_err(StoreError::io("change the rights of", path))
 }

@@ -6,7 +6,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::error::StoreError;
-use super::run_directory::{PRIVATE, RunDirectory, create_private, set_mode};
+use super::files::{PRIVATE, create_private, set_mode};
+use super::run_directory::RunDirectory;
 
 /// Where such directories lie unless somebody says otherwise: `/tmp/retrial-UID`.
 #[must_use]
@@ -25,11 +26,8 @@ pub fn directory_of(scratch: &Path, run: &RunDirectory) -> Result<RunDirectory, 
     create_private(scratch)?;
     let status = fs::symlink_metadata(scratch).map_err(StoreError::io("open", scratch))?;
     if !status.is_dir() || status.uid() != rustix::process::getuid().as_raw() {
-        return Err(StoreError::Unusable {
-            path: scratch.to_owned(),
-            because: "it belongs to another user; choose another directory: `scratch:` of the site, or RETRIAL_SCRATCH"
-                .to_owned(),
-        });
+        let because = "it belongs to another user; choose another directory: `scratch:` of the site, or RETRIAL_SCRATCH";
+        return Err(StoreError::unusable(scratch, because));
     }
     set_mode(scratch, PRIVATE)?;
     let local = RunDirectory::at(scratch.join(run.id()));

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::error::StoreError;
-use super::run_directory::create_private;
+use super::files::{create_private, remove_directory};
 
 /// Held while it is worked on; what is in it then goes.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Stage {
     pub fn new(runs: &Path) -> Result<Self, StoreError> {
         create_private(runs)?;
         let path = runs.join(format!(".arriving-{}", std::process::id()));
-        clear(&path)?;
+        remove_directory(&path)?;
         fs::create_dir(&path).map_err(StoreError::io("create", &path))?;
         Ok(Self::of(path))
     }
@@ -34,7 +34,7 @@ impl Stage {
     pub fn going(run: &Path) -> Result<Self, StoreError> {
         let name = run.file_name().unwrap_or_default().to_string_lossy();
         let path = run.with_file_name(format!(".going-{name}"));
-        clear(&path)?;
+        remove_directory(&path)?;
         fs::rename(run, &path).map_err(StoreError::io("rename", run))?;
         Ok(Self::of(path))
     }
@@ -56,22 +56,13 @@ impl Stage {
     /// # Errors
     /// Where something in it belongs to somebody else.
     pub fn clear(self) -> Result<(), StoreError> {
-        clear(&self.path)
+        remove_directory(&self.path)
     }
 }
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        let _ = clear(&self.path);
-    }
-}
-
-fn clear(path: &Path) -> Result<(), StoreError> {
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(StoreError::io("remove", path)(error))
-        }
-        _ => Ok(()),
+        let _ = remove_directory(&self.path);
     }
 }
 
@@ -88,7 +79,7 @@ pub fn clear_left(runs: &Path) {
             continue;
         };
         if held.try_lock().is_ok() {
-            let _ = clear(&entry.path());
+            let _ = remove_directory(&entry.path());
         }
     }
 }

@@ -2,7 +2,7 @@
 //! through no link.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::dir_handle::Directory;
 use super::error::StoreError;
@@ -25,43 +25,41 @@ pub enum Entry {
 ///
 /// # Errors
 /// Where the directory itself cannot be read, and what `visit` says.
-pub fn walk(
+pub fn walk<E: From<StoreError>>(
     root: &Path,
     skip: &[&str],
-    visit: &mut dyn FnMut(&Path, Entry) -> Result<(), StoreError>,
-) -> Result<(), StoreError> {
+    visit: &mut dyn FnMut(&Path, Entry) -> Result<(), E>,
+) -> Result<(), E> {
     let directory = Directory::open(root)?;
-    for name in directory.names()? {
-        if !skip.contains(&name.as_str()) {
-            step(&directory, &name, &PathBuf::from(&name), 1, visit)?;
-        }
-    }
-    Ok(())
+    visit_all(&directory, Path::new(""), 1, skip, visit)
 }
 
-fn step(
-    parent: &Directory,
-    name: &str,
+fn visit_all<E: From<StoreError>>(
+    directory: &Directory,
     relative: &Path,
     depth: usize,
-    visit: &mut dyn FnMut(&Path, Entry) -> Result<(), StoreError>,
-) -> Result<(), StoreError> {
-    if !parent.is_directory(name) {
-        return match parent.file(Path::new(name)) {
-            Ok(file) => visit(relative, Entry::File(file)),
-            Err(error) => visit(relative, Entry::Other(error.because())),
-        };
-    }
-    if depth > DEEPEST {
-        return visit(relative, Entry::Other("it is nested too deeply".to_owned()));
-    }
-    let directory = match parent.directory(name) {
-        Ok(directory) => directory,
-        Err(error) => return visit(relative, Entry::Other(error.because())),
-    };
-    visit(relative, Entry::Directory)?;
-    for name in directory.names()? {
-        step(&directory, &name, &relative.join(&name), depth + 1, visit)?;
+    skip: &[&str],
+    visit: &mut dyn FnMut(&Path, Entry) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut names = directory.names()?;
+    names.retain(|name| !skip.contains(&name.as_str()));
+    for name in names {
+        let path = relative.join(&name);
+        if !directory.is_directory(&name) {
+            let opened = directory.file(Path::new(&name));
+            let other = |error: StoreError| Entry::Other(error.because());
+            visit(&path, opened.map_or_else(other, Entry::File))?;
+        } else if depth > DEEPEST {
+            visit(&path, Entry::Other("it is nested too deeply".to_owned()))?;
+        } else {
+            match directory.directory(&name) {
+                Ok(inner) => {
+                    visit(&path, Entry::Directory)?;
+                    visit_all(&inner, &path, depth + 1, &[], visit)?;
+                }
+                Err(error) => visit(&path, Entry::Other(error.because()))?,
+            }
+        }
     }
     Ok(())
 }

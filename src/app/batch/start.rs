@@ -9,8 +9,8 @@ use crate::app::terminal;
 use crate::batch;
 use crate::batch::journal::BatchState;
 use crate::batch::run::read_state;
+use crate::store::files::write_atomically;
 use crate::store::lock::FileLock;
-use crate::store::run_directory::write_atomically;
 use crate::store::{Home, Record};
 
 /// A batch that was asked for.

@@ -18,7 +18,7 @@ use crate::plan::Plan;
 use crate::report::content::machines::{self, Machine};
 use crate::results::verdict::ExitCode;
 use crate::store::RunDirectory;
-use crate::store::run_directory::write_atomically;
+use crate::store::files::write_atomically;
 
 /// The time limit of a site's job, once it has its nodes.
 const JOB: Duration = Duration::from_mins(10);

@@ -98,29 +98,18 @@ fn write_body(run: &RunDirectory, folder: &Path) -> Result<(File, Manifest, Vec<
     let file = tempfile::tempfile_in(folder).map_err(failed)?;
     let mut body = BodyWriter::new(BufWriter::new(file), run.id()).map_err(failed)?;
     let mut left_out = Vec::new();
-    let mut fault = None;
-    let walked = walk(run.path(), &STAYS, &mut |relative, entry| {
+    walk(run.path(), &STAYS, &mut |relative, entry| {
         let path = relative.display().to_string();
         match entry {
             Entry::Directory => {}
             Entry::File(file) => {
                 let bytes = file.metadata().map_err(StoreError::io("read", relative))?;
-                if let Err(error) = body.add(&path, bytes.len(), file) {
-                    fault = Some(error);
-                    return Err(StoreError::Unusable {
-                        path: relative.to_owned(),
-                        because: "it cannot be packed".to_owned(),
-                    });
-                }
+                body.add(&path, bytes.len(), file)?;
             }
             Entry::Other(because) => left_out.push(format!("{path}: {because}")),
         }
-        Ok(())
-    });
-    if let Some(fault) = fault {
-        return Err(fault.into());
-    }
-    walked?;
+        Ok::<_, Failure>(())
+    })?;
     let (out, manifest) = body.finish()?;
     let file = out
         .into_inner()

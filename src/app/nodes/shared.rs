@@ -5,8 +5,8 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::app::failure::Failure;
+use crate::store::files::write_atomically;
 use crate::store::open::read_text_beneath;
-use crate::store::run_directory::write_atomically;
 use crate::store::{RunDirectory, StoreError};
 use retrial_recipe::model::Recipe;
 use retrial_recipe::{NoTemplates, Source, resolve};

@@ -7,6 +7,7 @@ use crate::app::failure::Failure;
 use crate::app::file_owners;
 use crate::site::{self, Site};
 use crate::store::StoreError;
+use crate::store::home::{home_directory, user_directory};
 use retrial_document::{Source, did_you_mean};
 
 /// A site as it was found.
@@ -25,15 +26,7 @@ pub struct SiteFile {
 /// `$XDG_CONFIG_HOME/retrial/sites`, else `~/.config/retrial/sites`.
 #[must_use]
 pub fn directory() -> PathBuf {
-    let configuration = std::env::var_os("XDG_CONFIG_HOME")
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute());
-    let configuration = configuration.unwrap_or_else(|| home_directory().join(".config"));
-    configuration.join("retrial/sites")
-}
-
-fn home_directory() -> PathBuf {
-    std::env::var_os("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from)
+    user_directory("XDG_CONFIG_HOME", ".config").join("retrial/sites")
 }
 
 /// A path of a site file: `~/` is the user's home directory.

@@ -10,9 +10,9 @@ use crate::app::failure::Failure;
 use crate::app::terminal;
 use crate::site::script::Work;
 use crate::slurm::{Job, JobPhase, Slurm, SlurmError};
+use crate::store::files::write_atomically;
 use crate::store::journal::What;
 use crate::store::lock::FileLock;
-use crate::store::run_directory::write_atomically;
 use crate::store::{Record, RunDirectory};
 
 /// How long a controller that does not answer is waited for.

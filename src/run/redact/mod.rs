@@ -112,8 +112,7 @@ impl Redactor {
     pub fn directory(&self, directory: &Path) -> Result<(), StoreError> {
         let walk = WalkDir::new(directory).min_depth(1).contents_first(true);
         let entries: Result<Vec<_>, _> = walk.into_iter().collect();
-        let failed = |error: walkdir::Error| StoreError::io("list", directory)(error.into());
-        for entry in entries.map_err(failed)? {
+        for entry in entries.map_err(StoreError::io("list", directory))? {
             let path = entry.path();
             if entry.file_type().is_file() {
                 self.file(path)?;
@@ -141,7 +140,7 @@ impl Redactor {
     /// If it cannot be read or written.
     pub fn file(&self, path: &Path) -> Result<(), StoreError> {
         let clean = path.with_file_name(".retrial-clean");
-        let redact = || {
+        let redact = || -> io::Result<()> {
             if self.copy(File::open(path)?, io::sink())? {
                 let to = BufWriter::new(File::create(&clean)?);
                 self.copy(File::open(path)?, to)?;

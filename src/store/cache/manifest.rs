@@ -14,7 +14,7 @@ use walkdir::WalkDir;
 
 use crate::store::dir_handle::Directory;
 use crate::store::error::StoreError;
-use crate::store::run_directory::write_atomically;
+use crate::store::files::write_atomically;
 use retrial_recipe::model::CachedFile;
 
 use super::CacheState;
@@ -170,10 +170,7 @@ impl Manifest {
     }
 
     pub(super) fn write(&self, path: &Path) -> Result<(), StoreError> {
-        let text = serde_json::to_vec(self).map_err(|error| StoreError::Unusable {
-            path: path.to_owned(),
-            because: error.to_string(),
-        })?;
+        let text = serde_json::to_vec(self).map_err(StoreError::json(path))?;
         write_atomically(path, &text)
     }
 }
@@ -184,15 +181,12 @@ fn list(content: &Path) -> Result<Manifest, StoreError> {
     for entry in WalkDir::new(content).min_depth(1) {
         let entry = entry.map_err(|error| {
             let path = error.path().unwrap_or(content).to_owned();
-            StoreError::io("read", &path)(error.into())
+            StoreError::io("read", &path)(error)
         })?;
         let path = entry.path();
         let relative = path.strip_prefix(content).unwrap_or(path);
         let Some(name) = relative.to_str().map(str::to_owned) else {
-            return Err(StoreError::Unusable {
-                path: path.to_owned(),
-                because: "its name is not UTF-8".to_owned(),
-            });
+            return Err(StoreError::unusable(path, "its name is not UTF-8"));
         };
         if entry.path_is_symlink() {
             let to = fs::read_link(path).map_err(StoreError::io("read", path))?;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::manifest::{Manifest, Origin};
 use super::{CacheEntry, Stage};
 use crate::store::error::StoreError;
-use crate::store::run_directory::rename_synced;
+use crate::store::files::rename_synced;
 
 impl CacheEntry {
     /// Takes what an earlier run left, for `run`; none if there is nothing, or a run that failed wrote it.

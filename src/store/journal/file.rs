@@ -45,10 +45,7 @@ impl Journal {
     /// # Errors
     /// Where the disk takes no more.
     pub fn write<T: Serialize>(&mut self, entry: &T) -> Result<(), StoreError> {
-        let mut line = serde_json::to_vec(entry).map_err(|error| StoreError::Unusable {
-            path: self.path.clone(),
-            because: error.to_string(),
-        })?;
+        let mut line = serde_json::to_vec(entry).map_err(StoreError::json(&self.path))?;
         line.push(b'\n');
         let length = self
             .file

@@ -10,8 +10,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::app::failure::Failure;
+use crate::store::files::write_atomically;
 use crate::store::open::read_beneath;
-use crate::store::run_directory::write_atomically;
 
 /// The list of a website's files.
 const LIST: &str = "retrial-website.json";
