@@ -87,18 +87,6 @@ impl<W: Write> BodyWriter<W> {
     }
 }
 
-/// Where the files of a body go to.
-pub trait Target {
-    /// What a file's content is written to.
-    type File: Write;
-
-    /// A file of the manifest, which is about to come.
-    ///
-    /// # Errors
-    /// If it cannot be created.
-    fn create(&mut self, path: &str) -> std::io::Result<Self::File>;
-}
-
 /// Reads what must be the compressed body of a manifest: nothing else, and nothing after it.
 ///
 /// # Errors
@@ -121,14 +109,15 @@ pub fn check_seal(body: impl Read, manifest: &Manifest) -> Result<(), BundleErro
     Ok(())
 }
 
-/// Unpacks a body, each file checked against the manifest while it is written.
+/// Unpacks a body, each file checked against the manifest while it is written to what `create` returns
+/// for its path.
 ///
 /// # Errors
 /// At the first thing that the manifest does not name, at its place and with its size and sum.
-pub fn unpack(
+pub fn unpack<W: Write>(
     body: impl BufRead,
     manifest: &Manifest,
-    target: &mut impl Target,
+    create: impl Fn(&str) -> std::io::Result<W>,
 ) -> Result<(), BundleError> {
     let unreadable = |error: std::io::Error| {
         BundleError::malformed(format!("its files cannot be unpacked: {error}"))
@@ -153,7 +142,7 @@ pub fn unpack(
             path: file.path.clone(),
             source,
         };
-        let out = target.create(&file.path).map_err(failed)?;
+        let out = create(&file.path).map_err(failed)?;
         let mut out = Hashing::new(out);
         let mut content = Reading {
             inner: &mut decoder,

@@ -44,7 +44,7 @@ pub fn differences(archive: impl Read) -> Option<Differences> {
     decoder.window_log_max(23).ok()?;
     let mut archive = Archive::new(decoder.take(MOST_BYTES));
     let mut manifest = None;
-    let mut found: Vec<(String, u64, String)> = Vec::new();
+    let mut found = Vec::new();
     for entry in archive.entries().ok()?.take(MOST_ENTRIES) {
         let Ok(mut entry) = entry else { break };
         let path = entry.path().ok()?.display().to_string();
@@ -66,23 +66,27 @@ pub fn differences(archive: impl Read) -> Option<Differences> {
         // What is cut off is another content.
         let _ = io::copy(&mut content, &mut io::sink());
         let (_, bytes, sum) = content.finish();
-        let sum = if kind.is_file() { sum } else { String::new() };
-        found.push((path, bytes, sum));
+        let sha256 = if kind.is_file() { sum } else { String::new() };
+        found.push(FileEntry {
+            path,
+            bytes,
+            sha256,
+        });
     }
     Some(compare(&manifest?, found))
 }
 
-fn compare(manifest: &Manifest, found: Vec<(String, u64, String)>) -> Differences {
+fn compare(manifest: &Manifest, found: Vec<FileEntry>) -> Differences {
     let named = manifest.files.iter();
     let mut named: BTreeMap<String, &FileEntry> = named
         .map(|file| (format!("{}/{}", manifest.run, file.path), file))
         .collect();
     let mut differences = Differences::default();
-    for (path, bytes, sum) in found {
-        match named.remove(&path) {
-            Some(file) if file.bytes == bytes && file.sha256 == sum => {}
-            Some(_) => note(&mut differences.changed, path),
-            None => note(&mut differences.extra, path),
+    for found in found {
+        match named.remove(&found.path) {
+            Some(file) if file.bytes == found.bytes && file.sha256 == found.sha256 => {}
+            Some(_) => note(&mut differences.changed, found.path),
+            None => note(&mut differences.extra, found.path),
         }
     }
     for path in named.into_keys() {

@@ -50,6 +50,26 @@ pub struct Resource {
     pub digest: BTreeMap<String, String>,
 }
 
+impl Resource {
+    /// With one hash, unless it is empty.
+    fn new(name: impl Into<String>, algorithm: &str, sum: &str) -> Self {
+        let sum = Some(sum).filter(|sum| !sum.is_empty());
+        Self {
+            name: Some(name.into()),
+            uri: None,
+            digest: sum
+                .map(|sum| (algorithm.to_owned(), sum.to_owned()))
+                .into_iter()
+                .collect(),
+        }
+    }
+}
+
+/// The manifest, as a statement is about it.
+fn subject(manifest: &[u8]) -> Resource {
+    Resource::new(manifest::NAME, "sha256", &sha256(manifest))
+}
+
 /// The predicate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -165,11 +185,7 @@ impl Statement {
         });
         Self {
             of_type: TYPE.to_owned(),
-            subject: vec![Resource {
-                name: Some(manifest::NAME.to_owned()),
-                uri: None,
-                digest: digest("sha256", sha256(manifest)),
-            }],
+            subject: vec![subject(manifest)],
             predicate_type: PREDICATE.to_owned(),
             predicate: TestResult {
                 result: facts.verdict.outcome.into(),
@@ -211,12 +227,7 @@ impl Statement {
         if statement.of_type != TYPE || statement.predicate_type != PREDICATE {
             return Err(wrong("it is of another type"));
         }
-        let subject = Resource {
-            name: Some(manifest::NAME.to_owned()),
-            uri: None,
-            digest: digest("sha256", sha256(manifest)),
-        };
-        if statement.subject != [subject] {
+        if statement.subject != [subject(manifest)] {
             return Err(wrong("it is about another manifest"));
         }
         Ok(statement)
@@ -263,76 +274,42 @@ fn figures(verdict: &Verdict) -> Vec<Figure> {
 /// Recipe, rules, images and models, each with its hash.
 fn configuration(facts: Facts<'_>) -> Vec<Resource> {
     let plan = facts.plan;
-    let mut all = vec![Resource {
-        name: Some(format!("recipe {}", plan.recipe)),
-        uri: None,
-        digest: digest("sha256", plan.recipe_hash.clone()),
-    }];
+    let recipe = format!("recipe {}", plan.recipe);
+    let mut all = vec![Resource::new(recipe, "sha256", &plan.recipe_hash)];
+    let mut add = |resource: Resource| {
+        if !all.contains(&resource) {
+            all.push(resource);
+        }
+    };
     for rules in plan.rules() {
         let text = serde_json::to_vec(rules).unwrap_or_default();
-        push(
-            &mut all,
-            Resource {
-                name: Some(format!(
-                    "rules {} {} {}",
-                    rules.round, rules.benchmark, rules.scenario
-                )),
-                uri: None,
-                digest: digest("sha256", sha256(&text)),
-            },
+        let name = format!(
+            "rules {} {} {}",
+            rules.round, rules.benchmark, rules.scenario
         );
+        add(Resource::new(name, "sha256", &sha256(&text)));
     }
     for event in facts.events {
         match &event.what {
-            What::Image { id, digests, .. } => {
+            // Built here, or loaded: no registry has it.
+            What::Image { id, digests, .. } if digests.is_empty() => {
+                let sum = id.strip_prefix("sha256:").unwrap_or(id);
+                add(Resource::new("image id", "sha256", sum));
+            }
+            What::Image { digests, .. } => {
                 for image in digests {
-                    let (name, sum) = image.split_once("@sha256:").unwrap_or((image.as_str(), ""));
-                    push(
-                        &mut all,
-                        Resource {
-                            name: Some(format!("image {name}")),
-                            uri: None,
-                            digest: digest("sha256", sum.to_owned()),
-                        },
-                    );
-                }
-                // Built here, or loaded: no registry has it.
-                if digests.is_empty() {
-                    let sum = id.strip_prefix("sha256:").unwrap_or(id);
-                    push(
-                        &mut all,
-                        Resource {
-                            name: Some("image id".to_owned()),
-                            uri: None,
-                            digest: digest("sha256", sum.to_owned()),
-                        },
-                    );
+                    let (name, sum) = image.split_once("@sha256:").unwrap_or((image, ""));
+                    add(Resource::new(format!("image {name}"), "sha256", sum));
                 }
             }
             What::ModelResolved {
                 repository, commit, ..
-            } => push(
-                &mut all,
-                Resource {
-                    name: Some(format!("model {repository}")),
-                    uri: Some(format!("https://huggingface.co/{repository}")),
-                    digest: digest("gitCommit", commit.clone()),
-                },
-            ),
+            } => add(Resource {
+                uri: Some(format!("https://huggingface.co/{repository}")),
+                ..Resource::new(format!("model {repository}"), "gitCommit", commit)
+            }),
             _ => {}
         }
     }
     all
-}
-
-fn push(all: &mut Vec<Resource>, one: Resource) {
-    if !all.contains(&one) {
-        all.push(one);
-    }
-}
-
-fn digest(algorithm: &str, sum: String) -> BTreeMap<String, String> {
-    let sum = Some(sum).filter(|sum| !sum.is_empty());
-    let pair = sum.map(|sum| (algorithm.to_owned(), sum));
-    pair.into_iter().collect()
 }

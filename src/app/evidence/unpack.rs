@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
-use crate::bundle::body::{self, Target};
+use crate::bundle::body;
 use crate::bundle::{BundleError, Head, Manifest, stored};
 use crate::format;
 use crate::store::StoreError;
@@ -69,24 +69,13 @@ impl Opened {
                 ),
             });
         }
-        let mut target = Directory(path.clone());
-        body::unpack(self.body, &self.manifest, &mut target)?;
+        // Nobody else writes to the directory, and paths of a manifest lead nowhere else.
+        body::unpack(self.body, &self.manifest, |file| {
+            let file = path.join(file);
+            fs::create_dir_all(file.parent().unwrap_or(&path))?;
+            File::create_new(file)
+        })?;
         Ok(path)
-    }
-}
-
-/// A directory that nobody else writes to. Paths of a manifest lead nowhere else.
-struct Directory(PathBuf);
-
-impl Target for Directory {
-    type File = File;
-
-    fn create(&mut self, path: &str) -> io::Result<File> {
-        let path = self.0.join(path);
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent)?;
-        }
-        File::create_new(path)
     }
 }
 
@@ -95,13 +84,9 @@ impl Target for Directory {
 /// # Errors
 /// If it is not whole, or the disk has no room.
 pub fn unpack_run(bundle: &Path, to: &Path) -> Result<(), StoreError> {
-    let unusable = |error: BundleError| StoreError::Unusable {
-        path: bundle.to_owned(),
-        because: error.to_string(),
-    };
     let file = File::open(bundle).map_err(StoreError::io("open", bundle))?;
     open(file)
         .and_then(|opened| opened.unpack(to))
         .map(drop)
-        .map_err(unusable)
+        .map_err(|error| StoreError::unusable(bundle, error.to_string()))
 }
