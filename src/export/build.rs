@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::builder::{Builder, json, origin};
 use super::choose::Chosen;
 use super::collect::{BenchmarkResults, ScenarioResults, collect};
-use super::files::{json, origin};
 use super::layout::Tree;
 use super::model::{
-    Content, Division, Export, ExportError, ExportRequest, ExportedResult, File, Missing, Origin,
-    SourceRun, Violation,
+    Content, Division, Export, ExportError, ExportRequest, ExportedResult, Origin, SourceRun,
+    Violation,
 };
 use super::{names, readme, system, user_conf};
 use crate::results::verdict::{Outcome, notice};
@@ -30,15 +30,14 @@ pub fn build(
 ) -> Result<Export, ExportError> {
     let mut benchmarks = collect(runs, request, round)?;
     let mut notes = Vec::new();
-    let found = violations(&benchmarks, round);
-    let division = division(runs, request, &found, &mut notes)?;
+    let violations = violations(&benchmarks, round);
+    let division = division(runs, request, &benchmarks, &violations, &mut notes)?;
     if division == Division::Closed {
         // Only the open division may have names of its own.
         for one in benchmarks.iter_mut().filter(|one| one.is_mapped(round)) {
             one.folder = one.official.clone().unwrap_or_default();
         }
     }
-    let violations = violations(&benchmarks, round);
     let fell_open = request.division.is_none() && !notes.is_empty();
     let folders: Vec<&str> = benchmarks.iter().map(|one| one.folder.as_str()).collect();
     let submission = Submission {
@@ -53,7 +52,7 @@ pub fn build(
         .into_iter()
         .filter(|one| division == Division::Closed || !one.closed_only)
         .map(|one| Violation {
-            path: tree.results(&one.folder, one.scenario.as_str()),
+            path: tree.results(&benchmarks[one.benchmark].folder, one.scenario.as_str()),
             rule: one.rule,
         });
     let export = Export {
@@ -94,32 +93,7 @@ pub fn build(
     Ok(export)
 }
 
-/// An export that is being built.
-pub(super) struct Builder<'a> {
-    pub runs: &'a [SourceRun],
-    pub request: &'a ExportRequest,
-    pub round: &'a Round,
-    pub tree: Tree,
-    pub export: Export,
-}
-
 impl Builder<'_> {
-    pub fn file(&mut self, path: String, content: Content) {
-        self.export.files.push(File { path, content });
-    }
-
-    pub fn text(&mut self, path: String, text: String) {
-        self.file(path, Content::Text(text));
-    }
-
-    pub fn missing(&mut self, path: &str, item: impl Into<String>, fix: impl Into<String>) {
-        self.export.missing.push(Missing {
-            path: path.to_owned(),
-            item: item.into(),
-            fix: fix.into(),
-        });
-    }
-
     /// Files of a benchmark in one scenario.
     fn scenario(
         &mut self,
@@ -285,7 +259,8 @@ fn tree(runs: &[SourceRun], request: &ExportRequest, round: &Round, division: Di
 
 /// A violated rule, before the result's path is known.
 struct RuleViolation {
-    folder: String,
+    /// The benchmark's position.
+    benchmark: usize,
     scenario: Scenario,
     rule: String,
     /// The open division does not have this rule.
@@ -294,10 +269,10 @@ struct RuleViolation {
 
 fn violations(benchmarks: &[BenchmarkResults<'_>], round: &Round) -> Vec<RuleViolation> {
     let mut violations = Vec::new();
-    for benchmark in benchmarks {
+    for (index, benchmark) in benchmarks.iter().enumerate() {
         let mut add = |scenario: Scenario, closed_only: bool, rule: String| {
             violations.push(RuleViolation {
-                folder: benchmark.folder.clone(),
+                benchmark: index,
                 scenario,
                 rule,
                 closed_only,
@@ -346,14 +321,16 @@ fn violations(benchmarks: &[BenchmarkResults<'_>], round: &Round) -> Vec<RuleVio
 fn division(
     runs: &[SourceRun],
     request: &ExportRequest,
+    benchmarks: &[BenchmarkResults<'_>],
     violations: &[RuleViolation],
     notes: &mut Vec<String>,
 ) -> Result<Division, ExportError> {
     let rules = || -> Vec<String> {
-        let lines = violations.iter();
-        lines
-            .map(|one| format!("  {} {}: {}", one.folder, one.scenario, one.rule))
-            .collect()
+        let line = |one: &RuleViolation| {
+            let folder = &benchmarks[one.benchmark].folder;
+            format!("  {folder} {}: {}", one.scenario, one.rule)
+        };
+        violations.iter().map(line).collect()
     };
     let closed = Some("closed");
     let is_closed = |run: &SourceRun| run.plan.submission.division.as_deref() == closed;

@@ -1,10 +1,8 @@
 //! The files of one result: `LoadGen`'s logs as they are, accuracy with its hash, an audit's test.
 
-use serde_json::{Map, Value};
-
-use super::build::Builder;
+use super::builder::{Builder, origin};
 use super::choose::Chosen;
-use super::model::{Content, Origin};
+use super::model::Content;
 use crate::results::evidence::folder::SUMMARY;
 
 /// The log from which `MLCommons` publishes.
@@ -137,16 +135,3 @@ const TEST_FILES: [&str; 8] = [
     "performance/run_1/mlperf_log_summary.txt",
     "performance/run_1/mlperf_log_detail.txt",
 ];
-
-/// A file of the chosen trial.
-pub(super) fn origin(chosen: &Chosen<'_>, name: &str) -> Origin {
-    Origin {
-        run: chosen.index,
-        path: format!("{}/{name}", chosen.files.folder),
-    }
-}
-
-/// Indented JSON.
-pub(super) fn json(object: Map<String, Value>) -> String {
-    format!("{:#}\n", Value::Object(object))
-}

@@ -1,6 +1,6 @@
 //! What acceptance requires of a tree: scenarios, modes, tests of the audit, and a submitter.
 
-use super::build::Builder;
+use super::builder::Builder;
 use super::collect::{BenchmarkResults, ScenarioResults};
 use super::model::Division;
 use retrial_mlperf::loadgen::Scenario;

@@ -9,6 +9,7 @@
 //! submitter's own file, or is reported as missing. The median trial represents a result, not the best.
 
 mod build;
+mod builder;
 mod choose;
 mod collect;
 mod files;

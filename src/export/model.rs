@@ -1,7 +1,6 @@
 //! The input of an export, and its outcome.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -93,22 +92,14 @@ impl ExportRequest {
     }
 }
 
-/// `MLCommons`' divisions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Division {
-    /// The reference's model, and all rules passed
-    Closed,
-    /// Any model, declared
-    Open,
-}
-
-impl fmt::Display for Division {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::Closed => "closed",
-            Self::Open => "open",
-        })
+words! {
+    /// `MLCommons`' divisions.
+    #[derive(ValueEnum)]
+    pub enum Division {
+        /// The reference's model, and all rules passed
+        Closed = "closed",
+        /// Any model, declared
+        Open = "open",
     }
 }
 

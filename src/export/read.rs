@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use walkdir::WalkDir;
+
 use crate::export::{CheckOutput, SourceRun, TrialFiles};
 use crate::host::model::HostView;
 use crate::plan::step::{Action, Purpose};
@@ -84,8 +86,7 @@ fn one(
     let folder = Path::new(collected).join(inner).display().to_string();
     let folder = folder.trim_end_matches('/').to_owned();
     let place = files.directory.join(&folder);
-    let mut listed = BTreeMap::new();
-    list(&place, Path::new(""), DEPTH, &mut listed);
+    let listed = list(&place);
     let text = |name: &str| {
         listed.contains_key(name).then(|| {
             open::read_text_beneath(&place, Path::new(name), TEXT_CAP)
@@ -111,22 +112,14 @@ fn one(
 }
 
 /// The regular files below a folder, with their sizes; links are no files.
-fn list(root: &Path, relative: &Path, depth: usize, listed: &mut BTreeMap<String, u64>) {
-    let entries = std::fs::read_dir(root.join(relative));
-    for entry in entries.into_iter().flatten().flatten() {
-        let path = relative.join(entry.file_name());
-        let Ok(known) = entry.metadata() else {
-            continue;
-        };
-        if known.is_dir() && depth > 0 {
-            list(root, &path, depth - 1, listed);
-        } else if known.is_file()
-            && listed.len() < MOST_FILES
-            && let Some(path) = path.to_str()
-        {
-            listed.insert(path.to_owned(), known.len());
-        }
-    }
+fn list(root: &Path) -> BTreeMap<String, u64> {
+    let entries = WalkDir::new(root).min_depth(1).max_depth(DEPTH + 1);
+    let files = entries.into_iter().filter_map(|entry| {
+        let entry = entry.ok().filter(|entry| entry.file_type().is_file())?;
+        let path = entry.path().strip_prefix(root).ok()?.to_str()?.to_owned();
+        Some((path, entry.metadata().ok()?.len()))
+    });
+    files.take(MOST_FILES).collect()
 }
 
 /// The path of the results in the container: folders' names identify the audit's tests.

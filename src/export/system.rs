@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::build::Builder;
-use super::files::json;
+use super::builder::{Builder, json};
 use super::model::SourceRun;
 use crate::host::model::{Gpu, HostView};
 use retrial_mlperf::submission::fields::{Must, NETWORK, POWER, SYSTEM};

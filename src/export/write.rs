@@ -121,10 +121,8 @@ fn fill(
 
 fn open_origin(origin: &Origin, runs: &[RunDirectory]) -> Result<File, StoreError> {
     let Some(run) = runs.get(origin.run) else {
-        return Err(StoreError::Unusable {
-            path: origin.path.clone().into(),
-            because: "its run is not one of the export".to_owned(),
-        });
+        let because = "its run is not one of the export";
+        return Err(StoreError::unusable(Path::new(&origin.path), because));
     };
     open_beneath(run.path(), Path::new(&origin.path))
 }
