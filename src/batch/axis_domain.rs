@@ -1,6 +1,7 @@
 //! What the recipes of a batch know of its axes and values.
 
 use indexmap::IndexSet;
+use itertools::join;
 
 use super::model::Spanned;
 use retrial_recipe::{
@@ -151,7 +152,7 @@ pub(super) fn unknown_value(
         problem.help(match (nearest(text, values.iter().copied()), asked) {
             (Some(near), _) => format!("did you mean `{near}`?"),
             (None, Some(asked)) => format!("expected {asked}"),
-            (None, None) => format!("values are: {}", Vec::from_iter(values).join(", ")),
+            (None, None) => format!("values are: {}", join(values, ", ")),
         }),
     )
 }

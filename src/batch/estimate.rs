@@ -6,6 +6,7 @@ use std::hash::Hash;
 use std::time::Duration;
 
 use indexmap::IndexMap;
+use itertools::join;
 use serde::Serialize;
 
 use super::{BatchPlan, Order, TrialRun};
@@ -148,14 +149,12 @@ impl ImageSource {
 
 fn built(context: &str, dockerfile: &str, args: &BTreeMap<String, String>) -> String {
     let context = context.trim_end_matches('/');
-    let args: Vec<String> = args
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
+    let args = args.iter().map(|(name, value)| format!("{name}={value}"));
+    let args = join(args, ", ");
     if args.is_empty() {
         format!("{context}/{dockerfile}")
     } else {
-        format!("{context}/{dockerfile} ({})", args.join(", "))
+        format!("{context}/{dockerfile} ({args})")
     }
 }
 

@@ -2,12 +2,13 @@
 //! unsupported, plus what is included.
 
 use indexmap::{IndexMap, IndexSet};
+use itertools::{Itertools as _, join};
 
 use super::axis_domain::AxisDomain;
 use super::cell::{Cell, LeftOut, Omission};
 use super::check_names::check_names;
 use super::claim::{self, Claim, Subjects};
-use super::model::{Batch, Combination, ExternalResult};
+use super::model::{Axis, Batch, Combination, ExternalResult};
 use super::names::{RECIPE, same_scenario};
 use super::plan::BatchPlan;
 use super::{Schedule, Values};
@@ -76,27 +77,22 @@ impl Matrix<'_> {
         let (batch, recipes) = (self.batch, self.recipes);
         for known in recipes {
             let axes = batch.vary.iter();
-            let axes: Vec<_> = axes.filter(|axis| known.has(&axis.name.value)).collect();
-            let mut combinations = vec![Values::default()];
-            for axis in &axes {
-                if self.cells.len() + combinations.len() * axis.values.len() > MOST_CELLS {
-                    let message = format!("more than {MOST_CELLS} cells");
-                    let help = "remove values, or make several batches";
-                    let at = &axes[0].name.span;
-                    return self.problems.error("too-large", message, at, help);
-                }
-                let with = |values: &Values, value: &str| {
-                    let mut values = values.clone();
-                    values.set(&axis.name.value, value);
-                    values
-                };
-                combinations = combinations
-                    .iter()
-                    .flat_map(|values| axis.values.iter().map(move |one| with(values, &one.value)))
-                    .collect();
+            let axes: Vec<&Axis> = axes.filter(|axis| known.has(&axis.name.value)).collect();
+            let sizes = axes.iter().map(|axis| axis.values.len());
+            let count = sizes.fold(1, usize::saturating_mul);
+            let is_too_large = self.cells.len().saturating_add(count) > MOST_CELLS;
+            if let Some(axis) = axes.first().filter(|_| is_too_large) {
+                let message = format!("more than {MOST_CELLS} cells");
+                let help = "remove values, or make several batches";
+                let at = &axis.name.span;
+                return self.problems.error("too-large", message, at, help);
             }
-            for values in combinations {
-                self.one(known, values);
+            let choices = axes.into_iter().map(|axis| {
+                let values = axis.values.iter();
+                values.map(move |value| (axis.name.value.clone(), value.value.clone()))
+            });
+            for values in choices.multi_cartesian_product() {
+                self.one(known, values.into_iter().collect());
             }
         }
         for include in &batch.include {
@@ -225,16 +221,12 @@ impl Matrix<'_> {
         if !self.cells.is_empty() {
             return;
         }
-        let reasons: Vec<String> = self
-            .left_out
-            .iter()
-            .take(5)
-            .map(|left| format!("{}: {}", left.name, left.reason))
-            .collect();
+        let reasons = self.left_out.iter().take(5);
+        let reasons = reasons.map(|left| format!("{}: {}", left.name, left.reason));
         let at = self.batch.vary.first().map(|axis| &axis.name.span);
         let at = at.or(self.batch.recipes.first().map(|one| &one.recipe.span));
         if let Some(at) = at {
-            let help = reasons.join("; ");
+            let help = join(reasons, "; ");
             self.problems
                 .error("nothing-left", "no cell is left", at, help);
         }
@@ -268,8 +260,8 @@ impl Matrix<'_> {
         let found: Vec<Option<String>> = self.cells.iter().map(of).collect();
         if let (Some(wanted), true) = (wanted, found.iter().all(Option::is_none)) {
             let message = format!("there is no cell with {values} to compare with");
-            let cells: Vec<&str> = self.cells.iter().take(8).map(|cell| &*cell.name).collect();
-            let help = format!("the cells are {}", cells.join("; "));
+            let cells = join(self.cells.iter().take(8).map(|cell| &cell.name), "; ");
+            let help = format!("the cells are {cells}");
             self.problems
                 .error("no-baseline", message, &wanted.span, help);
         }

@@ -46,4 +46,4 @@ pub use values::Values;
 pub use yaml::text as yaml;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,6 +1,6 @@
 //! What recipes and cells of a batch are called.
 
-use std::collections::BTreeSet;
+use itertools::Itertools as _;
 
 use super::model::{BatchRecipe, Combination, Spanned};
 use retrial_recipe::Diagnostics;
@@ -71,10 +71,9 @@ pub(super) fn short_names(
         let end = |parts: &Vec<&str>| parts[parts.len().saturating_sub(count)..].join("-");
         all.iter().map(end).collect()
     };
-    let differ = |names: &Vec<String>| names.iter().collect::<BTreeSet<_>>().len() == names.len();
     let names = (1..most)
         .map(ends)
-        .find(differ)
+        .find(|names| names.iter().all_unique())
         .unwrap_or_else(|| ends(most));
     let pairs = names.into_iter().zip(recipes.iter());
     pairs

@@ -79,21 +79,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::batch::Values;
-
-    fn cell(name: &str, trials: u32) -> Cell {
-        Cell {
-            name: name.to_owned(),
-            recipe: "r".to_owned(),
-            path: "./r.yaml".to_owned(),
-            axes: Values::default(),
-            set: Values::default(),
-            scenarios: Vec::new(),
-            modes: Vec::new(),
-            trials,
-            baseline: None,
-        }
-    }
+    use crate::batch::tests::cell;
 
     #[rstest]
     #[case(Order::Interleaved, &[3, 3], "A1 B1 B2 A2 A3 B3")]

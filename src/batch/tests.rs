@@ -26,6 +26,38 @@ scenarios:
     accuracy: { run: "true", results: /out }
 "#;
 
+/// A cell of a recipe without axes.
+pub(crate) fn cell(name: &str, trials: u32) -> Cell {
+    Cell {
+        name: name.to_owned(),
+        recipe: "r".to_owned(),
+        path: "./r.yaml".to_owned(),
+        axes: Values::default(),
+        set: Values::default(),
+        scenarios: Vec::new(),
+        modes: Vec::new(),
+        trials,
+        baseline: None,
+    }
+}
+
+/// The plan of these cells.
+pub(crate) fn plan_of(cells: Vec<Cell>, order: Order) -> BatchPlan {
+    BatchPlan {
+        schema: 1,
+        title: String::new(),
+        execution: ExecutionOptions::default(),
+        axes: Vec::new(),
+        schedule: Schedule::of(&cells, order),
+        cells,
+        left_out: Vec::new(),
+        external_results: Vec::new(),
+        claims: Vec::new(),
+        restated: false,
+        search: None,
+    }
+}
+
 pub(super) fn known(name: &str, text: &str) -> AxisDomain {
     let source = Source::new("recipe.yaml", text);
     let loaded = Loaded::of(name, &source, &NoTemplates).unwrap();

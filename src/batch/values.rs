@@ -3,6 +3,7 @@
 use std::fmt;
 
 use indexmap::IndexMap;
+use itertools::join;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -61,11 +62,8 @@ impl FromIterator<(String, String)> for Values {
 /// `rocm=7.1.1,backend=migraphx`
 impl fmt::Display for Values {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (position, (name, value)) in self.iter().enumerate() {
-            let comma = if position == 0 { "" } else { "," };
-            write!(formatter, "{comma}{name}={value}")?;
-        }
-        Ok(())
+        let values = self.iter().map(|(name, value)| format!("{name}={value}"));
+        formatter.write_str(&join(values, ","))
     }
 }
 

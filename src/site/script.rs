@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use itertools::join;
 use thiserror::Error;
 
 use super::Site;
@@ -240,8 +241,7 @@ impl JobOptions {
 
 /// Words as a shell reads them.
 fn command_line(words: &[String]) -> String {
-    let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
-    words.join(" ")
+    join(words.iter().map(|word| quote(word)), " ")
 }
 
 /// Quotes a value for a line of `#SBATCH`: as for a shell, but that a backslash is special between

@@ -8,6 +8,7 @@ use crate::app::options::{GlobalOptions, PlanRequest};
 use crate::batch::search::{Criterion, FEWEST, MOST, SearchPlan};
 use crate::batch::{AxisDomain, CliOverrides, Order, PullAhead};
 use crate::plan::PlanOptions;
+use retrial_document::measures::fraction;
 use retrial_recipe::Source;
 use retrial_recipe::model::Mode;
 
@@ -149,10 +150,8 @@ fn modes(options: &PlanOptions, criterion: Criterion) -> Vec<Mode> {
 }
 
 fn confidence(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('%').map(str::trim);
-    let number = number.and_then(|number| number.parse::<f64>().ok());
-    number
-        .map(|percent| percent / 100.0)
-        .filter(|share| (0.5..1.0).contains(share) && *share > 0.5)
+    let share = fraction(text).filter(|share| *share > 0.5 && *share < 1.0);
+    share
+        .filter(|_| text.ends_with('%'))
         .ok_or_else(|| "expected a percentage between 50 and 100: 95%".to_owned())
 }

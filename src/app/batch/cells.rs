@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use itertools::join;
+
 use super::record::{RunOptions, recipe_of};
 use crate::app::failure::Failure;
 use crate::app::open::{self, Opened};
@@ -209,7 +211,7 @@ impl Failures {
         }
         let texts = self.cells.into_iter().filter(|(text, _)| !text.is_empty());
         let texts = texts.map(|(text, cells)| {
-            let shown = cells.iter().take(NAMED).cloned().collect::<Vec<_>>();
+            let shown = &cells[..cells.len().min(NAMED)];
             let lead = match (shown.is_empty(), cells.len().saturating_sub(NAMED)) {
                 (true, _) => String::new(),
                 (false, 0) => format!("{}: ", shown.join(" and ")),
@@ -217,7 +219,7 @@ impl Failures {
             };
             format!("{lead}{}", text.trim_end())
         });
-        let text = texts.collect::<Vec<String>>().join("\n");
+        let text = join(texts, "\n");
         if text.is_empty() {
             return Err(Failure::reported(ExitCode::first(self.exits)));
         }

@@ -1,5 +1,7 @@
 //! Starts a batch, or resumes one that has not ended.
 
+use itertools::join;
+
 use super::cells::Cells;
 use super::file::OpenedBatch;
 use super::record::{BatchRecord, RunOptions};
@@ -151,7 +153,7 @@ fn write(directory: &Record, yaml: &str, record: &BatchRecord) -> Result<(), Fai
 fn stem(title: &str) -> String {
     let words = title.split(|letter: char| !letter.is_ascii_alphanumeric());
     let words = words.filter(|word| !word.is_empty());
-    let stem = words.map(str::to_lowercase).collect::<Vec<_>>().join("-");
+    let stem = join(words.map(str::to_lowercase), "-");
     if stem.is_empty() {
         "batch".to_owned()
     } else {

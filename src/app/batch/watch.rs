@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};
 use std::thread::JoinHandle;
 
+use itertools::join;
 use jiff::Timestamp;
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -152,8 +153,7 @@ impl Watching {
             Some(width) => wrap(&line, width, 4),
             None => vec![line],
         });
-        let mut text = lines.collect::<Vec<_>>().join("\n");
-        text.push('\n');
+        let text = join(lines, "\n") + "\n";
         let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use itertools::join;
 use serde_json::Value;
 
 use super::follow::End;
@@ -35,7 +36,7 @@ pub fn commands(home: &Home, of: &Record, words: &[(&str, &str)]) -> String {
     let (program, id) = (home.program(), of.id());
     let words = words.iter();
     let commands = words.map(|(what, command)| format!("{what} it: {program} {command} {id}"));
-    commands.collect::<Vec<_>>().join("    ")
+    join(commands, "    ")
 }
 
 /// Says that a run or a batch continues, and how to follow and stop it.

@@ -4,6 +4,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use itertools::join;
+
 use super::find::{self, SiteFile};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest, RunRequest};
@@ -141,10 +143,7 @@ impl Target {
         let limit = ("time_limit", as_slurm(self.job.time_limit));
         let options = (!site.options.is_empty()).then(|| ("options", site.options.join(" ")));
         let all = given.chain([limit]).chain(options);
-        let all: Vec<String> = all
-            .map(|(name, value)| format!("{name}: {value}"))
-            .collect();
-        all.join(", ")
+        join(all.map(|(name, value)| format!("{name}: {value}")), ", ")
     }
 }
 

@@ -3,6 +3,8 @@
 mod tail;
 mod with;
 
+use itertools::join;
+
 use self::tail::tail;
 use self::with::{gain, gap};
 use super::model::Assertion;
@@ -178,7 +180,7 @@ fn no_claim(words: &[Word], span: &Span) -> Problem {
             || {
                 format!(
                     "valid claims: {}, the gap to … is smaller with … than with …, the gain from … to … is larger with … than with …",
-                    verbs.collect::<Vec<_>>().join(", ")
+                    join(verbs, ", ")
                 )
             },
             |near| format!("did you mean `{near}`?"),

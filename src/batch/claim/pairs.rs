@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use itertools::join;
+
 use super::model::Part;
 use super::sentence::{Problem, Sentence, Side, Subjects, wrong};
 use crate::batch::names::RECIPE;
@@ -186,13 +188,13 @@ fn nobody(sentence: &Sentence, subjects: &Subjects<'_>) -> Problem {
         format!("no two cells are {candidate} and {baseline} and equal in all other axes");
     let reasons = subjects.left_out.iter().take(4);
     let reasons = reasons.map(|left| format!("{} is omitted: {}", left.name, left.reason));
-    let reasons: Vec<String> = reasons.collect();
+    let reasons = join(reasons, "; ");
     let help = if reasons.is_empty() {
-        "name values of cells in this batch".to_owned()
+        "name values of cells in this batch"
     } else {
-        reasons.join("; ")
+        &reasons
     };
-    wrong(&message, &sentence.span, &help)
+    wrong(&message, &sentence.span, help)
 }
 
 /// The cells that have these values, each with its others, sorted by axis. A cell's recipe is one of its

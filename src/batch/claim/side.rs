@@ -1,5 +1,7 @@
 //! A side of a claim: cells by the values of their axes, or another host's runs.
 
+use itertools::join;
+
 use super::sentence::{Problem, Side, Subjects, wrong};
 use super::words::{Word, place, text};
 use crate::batch::Values;
@@ -140,9 +142,8 @@ impl Subjects<'_> {
                 Err(wrong(&message, span, &help))
             }
             ref several => {
-                let forms = several.iter();
-                let forms = forms.map(|(axis, value)| format!("`{axis} {value}`"));
-                let help = format!("write {}", forms.collect::<Vec<_>>().join(" or "));
+                let form = |(axis, value): &(&String, &str)| format!("`{axis} {value}`");
+                let help = format!("write {}", join(several.iter().map(form), " or "));
                 let message = format!("`{value}` is a value of several axes");
                 Err(wrong(&message, span, &help))
             }

@@ -1,5 +1,7 @@
 //! A sentence's words with their places.
 
+use itertools::join;
+
 use crate::batch::Spanned;
 use retrial_recipe::Span;
 
@@ -70,8 +72,7 @@ pub(super) fn place(words: &[Word], otherwise: &Span) -> Span {
 
 /// The words as text.
 pub(super) fn text(words: &[Word]) -> String {
-    let words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-    words.join(" ")
+    join(words.iter().map(|word| &word.text), " ")
 }
 
 /// Where these words of the grammar stand one after the other.

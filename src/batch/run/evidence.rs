@@ -1,10 +1,10 @@
 //! What a batch's verdict is made of, from its directories alone: of each trial run the run that counts.
 
 use super::tasks::read_state;
-use crate::batch::journal::TrialRunState;
+use crate::batch::journal::{TrialRunEnd, TrialRunState};
 use crate::batch::verdict::{LostRun, RunEvidence, SubjectEvidence};
 use crate::batch::{BatchPlan, Cell};
-use crate::results::verdict::ExitCode;
+use crate::results::verdict::{Context, Evidence, ExitCode};
 use crate::run::evidence_of;
 use crate::store::{Home, Record, RunDirectory, StoreError};
 
@@ -32,7 +32,7 @@ pub fn evidence_of_cells(
         let Some(trial_run) = plan.trial_run(number) else {
             continue;
         };
-        let evidence = of_trial_runs(home, state.trial_runs.get(&number), trial_run.trial);
+        let evidence = of_trial_run(home, state.trial_runs.get(&number), trial_run.trial);
         if let Some(cell) = cells.get_mut(trial_run.cell) {
             cell.runs.push(evidence);
         }
@@ -43,42 +43,36 @@ pub fn evidence_of_cells(
     Ok(cells)
 }
 
-fn of_trial_runs(home: &Home, trial_run: Option<&TrialRunState>, trial: u32) -> RunEvidence {
-    let run = trial_run
-        .and_then(|trial_run| trial_run.run.clone())
-        .unwrap_or_default();
-    let lost = |because: &str, exit| {
-        Err(LostRun {
-            because: because.to_owned(),
-            exit,
-        })
-    };
-    let ended = trial_run.and_then(|trial_run| trial_run.end.as_ref());
-    let found = match ended {
-        _ if run.is_empty() && ended.is_none() => {
-            lost("it was not started", ExitCode::Inconclusive)
-        }
+fn of_trial_run(home: &Home, state: Option<&TrialRunState>, trial: u32) -> RunEvidence {
+    let run = state.and_then(|state| state.run.clone());
+    let found = match state.and_then(|state| state.end.as_ref()) {
+        Some((end, _)) => of_end(home, end),
+        None if run.is_none() => lost("it was not started", ExitCode::Inconclusive),
         None => lost("it has not ended", ExitCode::Interrupted),
-        Some((end, _)) => {
-            let exit = ExitCode::try_from(end.exit_code).unwrap_or(ExitCode::Host);
-            match exit {
-                ExitCode::Interrupted | ExitCode::Host | ExitCode::Usage => {
-                    let because = match exit {
-                        ExitCode::Interrupted => "it was stopped",
-                        ExitCode::Host => "the host or its services failed",
-                        _ => "it was refused",
-                    };
-                    lost(end.because.as_deref().unwrap_or(because), exit)
-                }
-                _ => {
-                    let directory = RunDirectory::at(home.runs().join(&run));
-                    evidence_of(&directory, false).map_err(|error| LostRun {
-                        because: error.to_string(),
-                        exit: ExitCode::Host,
-                    })
-                }
-            }
+    };
+    RunEvidence {
+        run: run.unwrap_or_default(),
+        trial,
+        found,
+    }
+}
+
+fn of_end(home: &Home, end: &TrialRunEnd) -> Result<(Context, Vec<Evidence>), LostRun> {
+    let exit = ExitCode::try_from(end.exit_code).unwrap_or(ExitCode::Host);
+    let because = match exit {
+        ExitCode::Interrupted => "it was stopped",
+        ExitCode::Host => "the host or its services failed",
+        ExitCode::Usage => "it was refused",
+        _ => {
+            let run = end.run.as_deref().unwrap_or_default();
+            let evidence = evidence_of(&RunDirectory::at(home.runs().join(run)), false);
+            return evidence.or_else(|error| lost(&error.to_string(), ExitCode::Host));
         }
     };
-    RunEvidence { run, trial, found }
+    lost(end.because.as_deref().unwrap_or(because), exit)
+}
+
+fn lost<T>(because: &str, exit: ExitCode) -> Result<T, LostRun> {
+    let because = because.to_owned();
+    Err(LostRun { because, exit })
 }

@@ -51,28 +51,14 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::batch::{Cell, ExecutionOptions, Order, Schedule, Values};
+    use crate::batch::Order;
+    use crate::batch::tests::{cell, plan_of};
 
     fn plan(cells: usize, trials: u32, parallel: u32) -> BatchPlan {
-        let cell = |number| Cell {
-            name: format!("c{number}"),
-            recipe: "r".to_owned(),
-            path: "./r.yaml".to_owned(),
-            axes: Values::default(),
-            set: Values::default(),
-            scenarios: Vec::new(),
-            modes: Vec::new(),
-            trials,
-            baseline: None,
-        };
-        let cells: Vec<Cell> = (0..cells).map(cell).collect();
-        let schedule = Schedule::of(&cells, Order::Interleaved);
-        let text = serde_json::json!({
-            "schema": 1, "title": "", "execution": ExecutionOptions { parallel, ..ExecutionOptions::default() },
-            "axes": [], "cells": cells, "left_out": [], "schedule": schedule, "external_results": [],
-            "claims": [],
-        });
-        serde_json::from_value(text).unwrap()
+        let cells = (0..cells).map(|number| cell(&format!("c{number}"), trials));
+        let mut plan = plan_of(cells.collect(), Order::Interleaved);
+        plan.execution.parallel = parallel;
+        plan
     }
 
     #[test]

@@ -1,40 +1,26 @@
 use retrial_recipe::model::Better;
 
 use super::*;
-use crate::batch::{BatchPlan, Cell, ExecutionOptions, Order, Schedule, Values};
+use crate::batch::tests::{cell, plan_of};
+use crate::batch::{BatchPlan, Cell, Order};
 
 fn plan(values: &[&str], criterion: Criterion) -> BatchPlan {
-    let cell = |value: &&str| Cell {
-        name: format!("release={value}"),
-        recipe: "r".to_owned(),
-        path: "./r.yaml".to_owned(),
-        axes: [("release".to_owned(), (*value).to_owned())]
-            .into_iter()
-            .collect(),
-        set: Values::default(),
-        scenarios: Vec::new(),
-        modes: Vec::new(),
-        trials: 1,
-        baseline: None,
+    let with_value = |value: &&str| {
+        let axis = ("release".to_owned(), (*value).to_owned());
+        Cell {
+            axes: [axis].into_iter().collect(),
+            ..cell(&format!("release={value}"), 1)
+        }
     };
-    let cells: Vec<Cell> = values.iter().map(cell).collect();
+    let cells: Vec<Cell> = values.iter().map(with_value).collect();
     BatchPlan {
-        schema: 1,
-        title: String::new(),
-        execution: ExecutionOptions::default(),
-        axes: Vec::new(),
-        schedule: Schedule::of(&cells, Order::Grouped),
-        cells,
-        left_out: Vec::new(),
-        external_results: Vec::new(),
-        claims: Vec::new(),
-        restated: false,
         search: Some(SearchPlan {
             axis: "release".to_owned(),
             figure: None,
             criterion,
             most: 64,
         }),
+        ..plan_of(cells, Order::Grouped)
     }
 }
 

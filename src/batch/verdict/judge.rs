@@ -155,25 +155,21 @@ fn of_others(external_results: &[SubjectEvidence], subjects: &[Subject]) -> Vec<
 /// What of the way in which it was measured bears on what it shows.
 fn of_conduct(plan: &BatchPlan) -> Vec<String> {
     let execution = &plan.execution;
-    let mut notes = Vec::new();
-    if execution.parallel > 1 {
-        notes.push(format!(
-            "up to {} runs were made at once, on GPUs of their own: shared memory, disk and power may have reduced speed",
-            execution.parallel
-        ));
-    }
-    if execution.order == Order::Grouped && plan.cells.len() > 1 && plan.search.is_none() {
-        notes.push(
-            "trials ran cell by cell: drift cannot be distinguished from a difference".to_owned(),
-        );
-    }
-    if plan.restated {
-        notes.push(
-            "the claims were changed after a run had ended: they were not fixed before anything was measured"
-                .to_owned(),
-        );
-    }
-    notes
+    let at_once = format!(
+        "up to {} runs were made at once, on GPUs of their own: shared memory, disk and power may have reduced speed",
+        execution.parallel
+    );
+    let grouped = "trials ran cell by cell: drift cannot be distinguished from a difference";
+    let is_grouped =
+        execution.order == Order::Grouped && plan.cells.len() > 1 && plan.search.is_none();
+    let restated = "the claims were changed after a run had ended: they were not fixed before anything was measured";
+    let notes = [
+        (execution.parallel > 1, at_once.as_str()),
+        (is_grouped, grouped),
+        (plan.restated, restated),
+    ];
+    let notes = notes.into_iter().filter(|(applies, _)| *applies);
+    notes.map(|(_, note)| note.to_owned()).collect()
 }
 
 /// A claim asks one thing, with its own share of the error; the table of cells asks everything.

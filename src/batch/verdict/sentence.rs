@@ -2,6 +2,8 @@
 
 use std::fmt::{Display, Write as _};
 
+use itertools::join;
+
 use super::model::{ClaimOutcome, ClaimPart, Gap, Statistic};
 use super::part::{PartTest, Test};
 use crate::format;
@@ -30,13 +32,8 @@ pub(super) fn of_part(tested: &PartTest, alpha: f64) -> String {
                 let ratio = gap.ratio.map(number::ratio).unwrap_or_default();
                 format!("{ratio} from {} to {}", gap.cell, gap.to.subject)
             };
-            let gains: Vec<String> = part.gaps.iter().map(gain).collect();
-            format!(
-                "{}{}{}.",
-                place(part),
-                gains.join(", and "),
-                shown(part, alpha)
-            )
+            let gains = join(part.gaps.iter().map(gain), ", and ");
+            format!("{}{gains}{}.", place(part), shown(part, alpha))
         }
         Test::Ratio(_) if part.statistic == Statistic::Scatter => {
             let scatter = |side: &MeasuredSide| side.value.map(number::ratio).unwrap_or_default();
@@ -53,13 +50,10 @@ pub(super) fn of_part(tested: &PartTest, alpha: f64) -> String {
         }
         Test::Ratio(_) => format!("{}{}.", values(part), shown(part, alpha)),
         Test::Gap(gap) => {
-            let gaps: Vec<String> = part
-                .gaps
-                .iter()
-                .filter_map(|gap| Some(format!("{} of {}", number::ratio(gap.ratio?), gap.cell)))
-                .collect();
+            let words = |gap: &Gap| Some(format!("{} of {}", number::ratio(gap.ratio?), gap.cell));
+            let gaps = join(part.gaps.iter().filter_map(words), " and ");
             let to = part.gaps.first().map_or("", |gap| &gap.to.subject);
-            let head = format!("{}{to} is {}", place(part), gaps.join(" and "));
+            let head = format!("{}{to} is {gaps}", place(part));
             if part.outcome == ClaimOutcome::Contradicted && gap.there_is_none(alpha) {
                 let baseline = part.baseline.as_ref().map_or("", |one| &one.subject);
                 return format!("{head}: it is not ahead of {baseline}, and there is no gap.");
@@ -185,12 +179,8 @@ fn basis(part: &ClaimPart) -> String {
     let ours = part.candidate.trials.len();
     let theirs = part.baseline.as_ref().map_or(0, |one| one.trials.len());
     if part.statistic == Statistic::Gain {
-        let trials: Vec<String> = part
-            .gaps
-            .iter()
-            .map(|gain| gain.to.trials.len().to_string())
-            .collect();
-        return format!("{} trials at the end of each step", trials.join(" and "));
+        let trials = join(part.gaps.iter().map(|gain| gain.to.trials.len()), " and ");
+        return format!("{trials} trials at the end of each step");
     }
     match (ours, theirs) {
         (1, 1) if part.mode == Mode::Performance => {

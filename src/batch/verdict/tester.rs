@@ -1,5 +1,7 @@
 //! The tests of a claim: which figures of which subjects it is about.
 
+use itertools::join;
+
 use super::gap::GapTest;
 use super::model::{ClaimOutcome, ClaimPart, Gap, RequiredRatio, Statistic};
 use super::part::{PartTest, Test, limits};
@@ -30,48 +32,45 @@ pub(super) struct Tester<'a> {
 impl Tester<'_> {
     /// The tests of a part: one for each benchmark, scenario and figure that the claim is about.
     pub fn tests<'a>(&self, find: &impl Fn(&str) -> Option<&'a Subject>) -> Vec<PartTest> {
-        let nothing = |because: String| {
-            let baseline = self.part.baseline.as_deref();
-            let part = self.blank(&self.part.candidate, baseline);
-            let test = Test::Nothing(because);
-            vec![PartTest { part, test }]
+        let because = match self.tests_of_figures(find) {
+            Ok(tests) if !tests.is_empty() => return tests,
+            Ok(_) => self.no_figure(),
+            Err(missing) => missing,
         };
-        let measured = |name: &String| find(name).filter(|one| !one.measured.is_empty());
-        let names = [&self.part.baseline, &self.part.gap_to];
-        let from = self.part.from.iter().flatten();
-        let mut names = names.into_iter().flatten().chain(from);
-        let Some(candidate) = measured(&self.part.candidate) else {
-            return nothing(format!("{} has no result", self.part.candidate));
+        let part = self.blank(&self.part.candidate, self.part.baseline.as_deref());
+        let test = Test::Nothing(because);
+        vec![PartTest { part, test }]
+    }
+
+    /// The tests of the figures that there are, or which subject has no result.
+    fn tests_of_figures<'a>(
+        &self,
+        find: &impl Fn(&str) -> Option<&'a Subject>,
+    ) -> Result<Vec<PartTest>, String> {
+        let measured = |name: &String| {
+            let subject = find(name).filter(|one| !one.measured.is_empty());
+            subject.ok_or_else(|| format!("{name} has no result"))
         };
-        if let Some(missing) = names.find(|name| measured(name).is_none()) {
-            return nothing(format!("{missing} has no result"));
-        }
-        let third = self.part.gap_to.as_ref().and_then(measured);
-        let from = self
-            .part
-            .from
-            .as_ref()
-            .map(|from| from.each_ref().map(measured));
-        let found = match (self.part.baseline.as_ref().and_then(measured), from) {
-            (None, _) => self.alone(candidate),
-            (Some(baseline), Some([Some(one), Some(other)])) => {
-                self.gains([one, candidate], [other, baseline])
+        let candidate = measured(&self.part.candidate)?;
+        let baseline = self.part.baseline.as_ref().map(measured).transpose()?;
+        let third = self.part.gap_to.as_ref().map(measured).transpose()?;
+        let Some(baseline) = baseline else {
+            return Ok(self.alone(candidate));
+        };
+        Ok(match &self.part.from {
+            Some([one, other]) => {
+                self.gains([measured(one)?, candidate], [measured(other)?, baseline])
             }
-            (Some(baseline), _) => self.two([candidate, baseline], third),
-        };
-        if found.is_empty() {
-            nothing(self.no_figure())
-        } else {
-            found
-        }
+            None => self.two([candidate, baseline], third),
+        })
     }
 
     /// Why there is nothing to test.
     fn no_figure(&self) -> String {
         let words = [&self.claim.scenario, &self.claim.figure];
-        let words: Vec<&str> = words.into_iter().flatten().map(String::as_str).collect();
+        let words = join(words.into_iter().flatten(), " ");
         match self.claim.assertion {
-            _ if !words.is_empty() => format!("there is no {} to compare", words.join(" ")),
+            _ if !words.is_empty() => format!("there is no {words} to compare"),
             Assertion::Accurate => "its accuracy was not measured".to_owned(),
             Assertion::Accuracy { .. } => "not both have an accuracy".to_owned(),
             Assertion::Speed { .. }

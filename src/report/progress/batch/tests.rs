@@ -1,35 +1,13 @@
 use jiff::Timestamp;
 
 use super::*;
+use crate::batch::Order;
 use crate::batch::journal::TrialRunFigure;
-use crate::batch::{Cell, ExecutionOptions, Order, Schedule, Values};
+use crate::batch::tests::{cell, plan_of};
 
 fn plan() -> BatchPlan {
-    let cell = |name: &str| Cell {
-        name: name.to_owned(),
-        recipe: "r".to_owned(),
-        path: "./r.yaml".to_owned(),
-        axes: Values::default(),
-        set: Values::default(),
-        scenarios: Vec::new(),
-        modes: Vec::new(),
-        trials: 2,
-        baseline: None,
-    };
-    let cells = vec![cell("rocm=6.4.1"), cell("rocm=7.1.1")];
-    BatchPlan {
-        schema: 1,
-        title: String::new(),
-        execution: ExecutionOptions::default(),
-        axes: Vec::new(),
-        schedule: Schedule::of(&cells, Order::Interleaved),
-        cells,
-        left_out: Vec::new(),
-        external_results: Vec::new(),
-        claims: Vec::new(),
-        restated: false,
-        search: None,
-    }
+    let cells = ["rocm=6.4.1", "rocm=7.1.1"].map(|name| cell(name, 2));
+    plan_of(cells.into(), Order::Interleaved)
 }
 
 fn ended(trial_run: usize, exit_code: u8, outcome: &str, seconds: f64) -> BatchWhat {
