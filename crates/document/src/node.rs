@@ -102,6 +102,15 @@ impl Node {
         }
     }
 
+    /// The items of a list, or the one value that stands in its place.
+    #[must_use]
+    pub fn one_or_items(&self) -> &[Self] {
+        match self.items() {
+            [] => std::slice::from_ref(self),
+            items => items,
+        }
+    }
+
     /// The text of a scalar.
     #[must_use]
     pub fn text(&self) -> Option<&str> {

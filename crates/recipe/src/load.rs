@@ -79,25 +79,22 @@ impl Loader<'_> {
 
     /// Whether this retrial understands the file.
     fn schema(&mut self, node: &Node) -> bool {
-        // Where it is missing, the walk over the keys says so.
-        let Some(schema) = node.get("schema") else {
+        // What is missing or no number is reported where the keys are checked.
+        let Some(Node {
+            value: Value::Scalar(scalar),
+            span,
+        }) = node.get("schema")
+        else {
             return true;
         };
-        let Value::Scalar(scalar) = &schema.value else {
+        let Some(number) = scalar.integer().filter(|number| *number > SCHEMA) else {
             return true;
         };
-        match scalar.integer() {
-            Some(number) if number > SCHEMA => {
-                let message = format!(
-                    "this recipe asks for schema {number}; this retrial understands {SCHEMA}"
-                );
-                let span = &schema.span;
-                self.problems
-                    .error("future-schema", message, span, "update retrial");
-                false
-            }
-            _ => true,
-        }
+        let message =
+            format!("this recipe asks for schema {number}; this retrial understands {SCHEMA}");
+        self.problems
+            .error("future-schema", message, span, "update retrial");
+        false
     }
 
     fn template(&mut self, name: &str, span: &Span) -> Option<Node> {
@@ -135,17 +132,9 @@ impl Loader<'_> {
 }
 
 fn extends(node: &Node) -> Vec<(String, Span)> {
-    let Some(extends) = node.get("extends") else {
-        return Vec::new();
-    };
-    let names = match &extends.value {
-        Value::List(items) => &items[..],
-        _ => std::slice::from_ref(extends),
-    };
-    names
-        .iter()
-        .filter_map(|name| Some((name.text()?.to_owned(), name.span.clone())))
-        .collect()
+    let names = node.get("extends").map_or(&[][..], Node::one_or_items);
+    let name = |name: &Node| Some((name.text()?.to_owned(), name.span.clone()));
+    names.iter().filter_map(name).collect()
 }
 
 /// Kept where the checker shall complain about it.

@@ -109,3 +109,14 @@ fn companions() {
     let problems = check(&Source::new("x.yaml", text), Kind::Template, &Fixtures);
     insta::assert_snapshot!(problems.render(false));
 }
+
+#[test]
+fn settings_of_a_shared_command_have_no_effect_where_it_is_named() {
+    let text = "schema: 1\ncommands: { all: { run: x } }\nscenarios: { offline: { performance: { from: all, max_log: 1G, results: /r } } }\n";
+    let problems = check(&Source::new("x.yaml", text), Kind::Template, &Fixtures);
+    let shown = problems.render(false);
+    assert!(
+        shown.contains("`max_log` has no effect with `from`"),
+        "{shown}"
+    );
+}

@@ -20,14 +20,12 @@ impl Checks<'_> {
             self.file(measurement, figure);
         }
         for name in measurement.entries_at("expect") {
-            self.given(measurement, usual, name, &|node| {
-                node.get("values").is_some()
-            });
+            self.given(measurement, usual, name);
             self.expectation(name);
         }
         self.one_official(measurement);
         for limit in measurement.entries_at("limits") {
-            self.given(measurement, usual, limit, &|_| false);
+            self.given(measurement, usual, limit);
             self.limit(limit);
         }
     }
@@ -111,15 +109,14 @@ impl Checks<'_> {
         for group in by {
             let text = group.text().unwrap_or_default();
             if !named.contains(&text) || matches!(text, "value" | "unit") {
+                let name = match text {
+                    "" | "value" | "unit" => "name",
+                    text => text,
+                };
                 let help = match nearest(text, named.iter().copied()) {
                     Some(near) if near != text => format!("did you mean `{near}`?"),
                     _ => format!(
-                        "write it: `(?<{}>\\S+)`; `value` and `unit` have a meaning of their own",
-                        if text.is_empty() || matches!(text, "value" | "unit") {
-                            "name"
-                        } else {
-                            text
-                        }
+                        "write it: `(?<{name}>\\S+)`; `value` and `unit` have a meaning of their own"
                     ),
                 };
                 let message = format!("the pattern has no group `{text}` to name figures by");
@@ -148,13 +145,7 @@ impl Checks<'_> {
     }
 
     /// Whether something gives the figure that is named.
-    fn given(
-        &mut self,
-        measurement: &Node,
-        usual: &[&str],
-        named: &Entry,
-        has_values: &dyn Fn(&Node) -> bool,
-    ) {
+    fn given(&mut self, measurement: &Node, usual: &[&str], named: &Entry) {
         let own = measurement.entries_at("figures");
         let results = measurement.get("results").is_some();
         let (name, entry) = match named.key.split_once('[') {
@@ -165,7 +156,7 @@ impl Checks<'_> {
             return;
         }
         if let Some(figure) = own.iter().find(|figure| figure.key == *name) {
-            self.as_table(figure, named, entry.is_some(), has_values);
+            self.as_table(figure, named, entry.is_some());
             return;
         }
         let of_script = is_accuracy_figure(name) && usual == ACCURACY_FIGURES;
@@ -190,17 +181,11 @@ impl Checks<'_> {
     }
 
     /// A table is named by its entries, any other figure by its name.
-    fn as_table(
-        &mut self,
-        figure: &Entry,
-        named: &Entry,
-        is_entry: bool,
-        has_values: &dyn Fn(&Node) -> bool,
-    ) {
+    fn as_table(&mut self, figure: &Entry, named: &Entry, is_entry: bool) {
         let name = &figure.key;
         let table = figure.value.get("by").is_some();
-        for node in several(&named.value) {
-            let wrong = match (table, is_entry, has_values(node)) {
+        for node in named.value.one_or_items() {
+            let wrong = match (table, is_entry, node.get("values").is_some()) {
                 (true, false, true) | (true, true, false) | (false, false, false) => continue,
                 (true, true, true) => format!("`{}` is one entry: it has one `value`", named.key),
                 (true, false, false) => format!("`{name}` is a table"),
@@ -219,21 +204,12 @@ impl Checks<'_> {
     }
 
     fn expectation(&mut self, entry: &Entry) {
-        for expectation in several(&entry.value) {
-            let listed = expectation
-                .get("values")
-                .into_iter()
-                .flat_map(Node::entries);
-            for value in expectation
-                .get("value")
-                .into_iter()
-                .chain(listed.map(|entry| &entry.value))
-            {
-                let number: f64 = value
-                    .text()
-                    .and_then(|text| text.parse().ok())
-                    .unwrap_or(1.0);
-                if number <= 0.0 {
+        for expectation in entry.value.one_or_items() {
+            let listed = expectation.entries_at("values").iter();
+            let one = expectation.get("value").into_iter();
+            for value in one.chain(listed.map(|entry| &entry.value)) {
+                let number = value.text().and_then(|text| text.parse::<f64>().ok());
+                if number.is_some_and(|number| number <= 0.0) {
                     self.problems.error(
                         "out-of-range",
                         "a published figure is more than zero",
@@ -249,11 +225,9 @@ impl Checks<'_> {
     fn one_official(&mut self, measurement: &Node) {
         let mut known: Vec<String> = Vec::new();
         for entry in measurement.entries_at("expect") {
-            for expectation in several(&entry.value) {
-                let Some(kind) = expectation
-                    .get("kind")
-                    .filter(|kind| kind.text() == Some("official"))
-                else {
+            for expectation in entry.value.one_or_items() {
+                let kind = expectation.get("kind");
+                let Some(kind) = kind.filter(|kind| kind.text() == Some("official")) else {
                     continue;
                 };
                 for (name, span) in names_of(entry, expectation, &kind.span) {
@@ -274,10 +248,8 @@ impl Checks<'_> {
 
     fn limit(&mut self, entry: &Entry) {
         let bound = |key: &str| -> Option<f64> { entry.value.text_at(key)?.parse().ok() };
-        let most = bound("max")
-            .into_iter()
-            .chain(bound("below"))
-            .reduce(f64::min);
+        let upper = [bound("max"), bound("below")].into_iter().flatten();
+        let most = upper.reduce(f64::min);
         match (bound("min"), most) {
             (None, None) if entry.value.entries().is_empty() && !self.partial => {
                 self.problems.error(
@@ -297,14 +269,6 @@ impl Checks<'_> {
             }
             _ => {}
         }
-    }
-}
-
-/// One, or the items of a list.
-fn several(node: &Node) -> &[Node] {
-    match node.items() {
-        [] => std::slice::from_ref(node),
-        items => items,
     }
 }
 

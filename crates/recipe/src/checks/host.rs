@@ -16,8 +16,7 @@ impl Checks<'_> {
         if let Some(container) = self.recipe.get("container") {
             self.container(container);
         }
-        let secrets: Vec<Node> = self.recipe.items_at("secrets").to_vec();
-        for secret in secrets {
+        for secret in self.recipe.items_at("secrets") {
             if let Some(name) = secret.text().filter(|name| *name != SECRET) {
                 let help =
                     format!("a recipe may name {SECRET} only; pass others with `--secret {name}`");
@@ -43,17 +42,11 @@ impl Checks<'_> {
         }
         for model in gpus.items_at("models") {
             let name = model.text().unwrap_or("");
-            match maker(name) {
-                Some(maker) if !vendor.is_empty() && maker != vendor => {
-                    let message = format!("the {name} is not a GPU of `vendor: {vendor}`");
-                    self.problems.error(
-                        "gpus",
-                        message,
-                        &model.span,
-                        format!("write `vendor: {maker}`, or another model"),
-                    );
-                }
-                _ => {}
+            let known = maker(name).filter(|maker| !vendor.is_empty() && *maker != vendor);
+            if let Some(maker) = known {
+                let message = format!("the {name} is not a GPU of `vendor: {vendor}`");
+                let help = format!("write `vendor: {maker}`, or another model");
+                self.problems.error("gpus", message, &model.span, help);
             }
         }
     }

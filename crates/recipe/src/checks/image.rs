@@ -96,9 +96,7 @@ impl Checks<'_> {
 
     fn parts(&mut self, node: &Node) {
         let text = node.text().unwrap_or("");
-        let Ok(found) = expression::scan(text) else {
-            return;
-        };
+        let found = expression::scan(text).unwrap_or_default();
         let whole = matches!(&found[..], [only] if only.outer == (0..text.len()));
         if !found.is_empty() && !whole {
             self.problems.error(

@@ -1,8 +1,8 @@
 //! Scenarios: modes that measure something, commands that are there, trials.
 
 use super::Checks;
-use crate::model::loadgen_name;
-use retrial_document::{Entry, Node};
+use crate::model::{CommandOptions, loadgen_name};
+use retrial_document::{Entry, Keys as _, Node};
 
 impl Checks<'_> {
     pub(super) fn scenarios(&mut self) {
@@ -10,11 +10,8 @@ impl Checks<'_> {
             return;
         };
         let all = scenarios.entries();
-        if let Some(entry) = self
-            .recipe
-            .entry("scenarios")
-            .filter(|_| all.is_empty() && !self.partial)
-        {
+        let entry = self.recipe.entry("scenarios");
+        if let Some(entry) = entry.filter(|_| all.is_empty() && !self.partial) {
             self.problems.error(
                 "no-scenario",
                 "there is no scenario",
@@ -54,35 +51,17 @@ impl Checks<'_> {
         if let Some(from) = measurement.get("from").filter(|_| !self.partial) {
             self.command(from);
         }
-        for key in [
-            "env",
-            "workdir",
-            "user",
-            "shell",
-            "timeout",
-            "silence",
-            "fail_on",
-            "progress",
-            "dead_child",
-            "missing_child",
-            "needs",
-            "on",
-        ] {
-            let Some(entry) = measurement
-                .entry(key)
-                .filter(|_| measurement.get("from").is_some())
-            else {
-                continue;
-            };
-            let message = format!("`{key}` has no effect with `from`");
-            self.problems.warning(
-                "conflict",
-                message,
-                &entry.key_span,
-                "the shared command runs once for all; write it there, under `commands`",
-            );
-        }
         if measurement.get("from").is_some() {
+            let options = CommandOptions::KEYS.iter().map(|key| key.name);
+            for entry in options
+                .chain(["needs", "on"])
+                .filter_map(|key| measurement.entry(key))
+            {
+                let message = format!("`{}` has no effect with `from`", entry.key);
+                let help = "the shared command runs once for all; write it there, under `commands`";
+                self.problems
+                    .warning("conflict", message, &entry.key_span, help);
+            }
             self.misplaced(
                 measurement,
                 "warmup",

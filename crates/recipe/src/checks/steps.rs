@@ -9,18 +9,16 @@ impl Checks<'_> {
         for model in recipe.entries_at("models") {
             self.model(model);
         }
-        for step in recipe
-            .entries_at("datasets")
-            .iter()
-            .chain(recipe.entries_at("setup"))
-        {
+        let datasets = recipe.entries_at("datasets").iter();
+        let steps: Vec<&Entry> = datasets.chain(recipe.entries_at("setup")).collect();
+        for step in &steps {
             self.setup(step);
         }
         for file in recipe.entries_at("files") {
             self.companion(&file.key, &file.key_span);
         }
         self.unused_commands();
-        self.cached_once();
+        self.cached_once(&steps);
     }
 
     fn model(&mut self, model: &Entry) {
@@ -86,11 +84,8 @@ impl Checks<'_> {
                 "remove `user`",
             );
         }
-        for file in step
-            .value
-            .get("cache")
-            .map_or(&[][..], |cache| cache.entries_at("files"))
-        {
+        let cache = step.value.get("cache");
+        for file in cache.map_or(&[][..], |cache| cache.entries_at("files")) {
             if file.value.entries().is_empty() {
                 self.problems.warning(
                     "unchecked-file",
@@ -103,14 +98,9 @@ impl Checks<'_> {
     }
 
     /// Two steps with one cache key would populate one directory.
-    fn cached_once(&mut self) {
-        let recipe = self.recipe;
+    fn cached_once(&mut self, steps: &[&Entry]) {
         let mut keys: Vec<(&str, &str)> = Vec::new();
-        for step in recipe
-            .entries_at("datasets")
-            .iter()
-            .chain(recipe.entries_at("setup"))
-        {
+        for step in steps {
             let Some(key) = step.value.at(&["cache", "key"]) else {
                 continue;
             };

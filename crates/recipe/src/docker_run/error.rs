@@ -80,7 +80,7 @@ pub enum DockerRunError {
         /// What to do.
         advice: String,
     },
-    /// A value that the recipe's key cannot hold.
+    /// A value that the recipe's key cannot hold, or a file that cannot be read.
     #[error("{flag} {value}: {because}")]
     Value {
         /// The flag.
@@ -88,16 +88,6 @@ pub enum DockerRunError {
         /// Its value.
         value: String,
         /// What is wrong, and what to do.
-        because: String,
-    },
-    /// A file that cannot be read.
-    #[error("{flag} {path}: {because}")]
-    File {
-        /// The flag.
-        flag: String,
-        /// The file.
-        path: String,
-        /// Why.
         because: String,
     },
     /// A value from the shell where a recipe takes none.

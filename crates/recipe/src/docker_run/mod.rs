@@ -57,12 +57,9 @@ pub fn read(
     block: &str,
     surroundings: &dyn Surroundings,
 ) -> Result<Reading, Vec<DockerRunError>> {
-    let commands = commands(block).map_err(|error| vec![error])?;
-    let (run, guide) = guide::guide(&commands)?;
-    let parts = translate::parts(&run, guide, surroundings)?;
-    let recipe = text::recipe(name, &parts);
+    let draft = draft(block, surroundings)?;
     Ok(Reading {
-        recipe,
-        notes: parts.notes,
+        recipe: text::recipe(name, &draft),
+        notes: draft.notes,
     })
 }

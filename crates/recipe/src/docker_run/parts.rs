@@ -46,7 +46,7 @@ pub(super) struct Parts<'a> {
     pub steps: Vec<Step>,
     pub problems: Vec<DockerRunError>,
     set: BTreeMap<String, Word>,
-    surroundings: &'a dyn Surroundings,
+    pub surroundings: &'a dyn Surroundings,
 }
 
 impl<'a> Parts<'a> {
@@ -71,10 +71,6 @@ impl<'a> Parts<'a> {
         if !self.notes.contains(&text) {
             self.notes.push(text);
         }
-    }
-
-    pub(super) fn surroundings(&self) -> &'a dyn Surroundings {
-        self.surroundings
     }
 
     /// A word as a recipe says it: variables are params. `path` where such a param is one.

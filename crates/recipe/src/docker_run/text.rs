@@ -15,6 +15,8 @@ pub struct Draft {
     pub notes: Vec<String>,
     /// The image's reference.
     pub image: String,
+    /// How many NVIDIA GPUs were asked for.
+    pub gpus: Option<u32>,
     /// Keys of a recipe: params, container, secrets, setup.
     pub keys: Vec<(&'static str, Node)>,
     /// The command that is measured, with its further keys, where the block has one.
@@ -25,18 +27,18 @@ pub struct Draft {
 const NOTHING: &str = "echo 'write the command that the guide runs in the container' >&2\nexit 1\n";
 
 /// Writes the recipe.
-pub(super) fn recipe(name: &str, parts: &Parts<'_>) -> String {
+pub(super) fn recipe(name: &str, draft: &Draft) -> String {
     let mut out = String::from("# From a vendor's `docker run`, by `retrial new NAME --from`.\n");
-    if !parts.notes.is_empty() {
+    if !draft.notes.is_empty() {
         out.push_str("# Differences from the command line:\n");
-        for note in &parts.notes {
+        for note in &draft.notes {
             let note: String = note.replace(char::is_control, " ");
             let _ = writeln!(out, "#   {note}");
         }
     }
     out.push_str("# Retrial adds its first process, /.retrial and PYTHONUNBUFFERED=1.\n");
     out.push_str("# Still to write: what was published (submission, expect), and how the figure is read (figures, or results).\n");
-    let sections = sections(name, parts).into_iter();
+    let sections = sections(name, draft).into_iter();
     let sections: Vec<String> = sections
         .map(|section| to_yaml(&map(section), Recipe::OBJECT))
         .collect();
@@ -44,25 +46,24 @@ pub(super) fn recipe(name: &str, parts: &Parts<'_>) -> String {
 }
 
 /// Keys that stand together, with a blank line between sections.
-fn sections(name: &str, parts: &Parts<'_>) -> Vec<Vec<(&'static str, Node)>> {
+fn sections(name: &str, draft: &Draft) -> Vec<Vec<(&'static str, Node)>> {
     let submission = [("suite", text("my-suite")), ("benchmark", text(name))];
     let mut sections = vec![
         vec![("schema", plain("1")), ("title", text(name))],
         vec![("submission", map(submission))],
     ];
-    let image = ("image", text(&parts.image));
-    let gpus = parts.gpus.map(|count| {
+    let image = ("image", text(&draft.image));
+    let gpus = draft.gpus.map(|count| {
         let count = plain(count.to_string());
         let gpus = map([("vendor", text("nvidia")), ("count", count)]);
         ("requires", map([("gpus", gpus)]))
     });
-    let mut keys = keys(parts);
-    let params = keys.iter().position(|(key, _)| *key == "params");
-    sections.extend(params.map(|at| vec![keys.remove(at)]));
-    sections.push(vec![image]);
-    sections.extend(gpus.map(|key| vec![key]));
-    sections.extend(keys.into_iter().map(|key| vec![key]));
-    let measured = measured(parts).unwrap_or_else(|| vec![("run", text(NOTHING))]);
+    let keys = draft.keys.iter().cloned();
+    let (params, rest): (Vec<_>, Vec<_>) = keys.partition(|(key, _)| *key == "params");
+    let ordered = params.into_iter().chain([image]).chain(gpus).chain(rest);
+    sections.extend(ordered.map(|key| vec![key]));
+    let measured = draft.measured.clone();
+    let measured = measured.unwrap_or_else(|| vec![("run", text(NOTHING))]);
     let speed = [
         ("pattern", text("speed: ([0-9.]+)")),
         ("unit", text("items/s")),
@@ -98,18 +99,14 @@ fn keys(parts: &Parts<'_>) -> Vec<(&'static str, Node)> {
     keys
 }
 
-/// The keys of the command that is measured, the block's last.
-fn measured(parts: &Parts<'_>) -> Option<Vec<(&'static str, Node)>> {
-    let last = parts.steps.last()?;
-    Some(step(last, parts.token))
-}
-
 /// What the block says, without the rest of a recipe.
 pub(super) fn draft(parts: Parts<'_>) -> Draft {
     Draft {
-        image: parts.image.clone(),
         keys: keys(&parts),
-        measured: measured(&parts),
+        // The block's last command is the one that is measured.
+        measured: parts.steps.last().map(|last| step(last, parts.token)),
+        gpus: parts.gpus,
+        image: parts.image,
         notes: parts.notes,
     }
 }

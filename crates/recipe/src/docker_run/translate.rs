@@ -219,16 +219,9 @@ fn variable(parts: &mut Parts<'_>, word: &Word) -> Option<(String, Node)> {
 
 /// Docker's format: `NAME=value` or `NAME` a line, no quotes, `#` begins a comment.
 fn env_file(parts: &mut Parts<'_>, path: &str) {
-    let lines = match parts.surroundings().file(path) {
+    let lines = match parts.surroundings.file(path) {
         Ok(lines) => lines,
-        Err(because) => {
-            parts.problems.push(DockerRunError::File {
-                flag: "--env-file".to_owned(),
-                path: path.to_owned(),
-                because,
-            });
-            return;
-        }
+        Err(because) => return parts.refuse("env-file", path, because),
     };
     parts.note(format!(
         "--env-file {path}: its variables are in the recipe"

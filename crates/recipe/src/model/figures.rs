@@ -257,11 +257,7 @@ pub(super) const EXPECT: T = T::Map(
 pub(super) fn expectations(node: &Node) -> Option<Ordered<Vec<Expectation>>> {
     let mut all: Ordered<Vec<Expectation>> = Vec::new();
     for (name, node) in node.named() {
-        let list = match node.items() {
-            [] => std::slice::from_ref(node),
-            items => items,
-        };
-        for one in list {
+        for one in node.one_or_items() {
             for (name, expectation) in WrittenExpectation::from_keys(one)?.named(name) {
                 match all.iter_mut().find(|(known, _)| *known == name) {
                     Some((_, of_name)) => of_name.push(expectation),
