@@ -195,6 +195,15 @@ impl Ratios {
     }
 }
 
+impl Ratio {
+    /// The values that its axis has room for, besides those of its trials.
+    pub(super) fn values(&self) -> impl Iterator<Item = f64> {
+        let (lower, upper) = self.interval.unwrap_or((self.value, self.value));
+        let edges = self.edges.iter().copied();
+        edges.chain([self.value, lower, upper])
+    }
+}
+
 impl Bar {
     /// A bar without an interval or trials.
     pub(super) fn new(label: impl Into<String>, value: f64, origin: Origin) -> Self {

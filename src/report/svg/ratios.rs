@@ -67,11 +67,8 @@ impl Layout {
 
 pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
     let layout = Layout::of(ratios, drawing.width);
-    let values = ratios.rows.iter().flat_map(|row| {
-        let (lower, upper) = row.interval.unwrap_or((row.value, row.value));
-        let others = row.edges.iter().chain(&row.trials).copied();
-        others.chain([row.value, lower, upper])
-    });
+    let values = ratios.rows.iter();
+    let values = values.flat_map(|row| row.values().chain(row.trials.iter().copied()));
     let scale = Scale::of(values.chain([1.0]), false, 5);
     let (left, right) = layout.axis;
     let at = |value: f64| left + scale.position(value) * (right - left);

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use super::Terminal;
 use super::style::Paint;
 use crate::report::charts::{
-    Bars, Chart, Dots, Kind, Lines, Origin, Ratios, Scale, Series, Verdicts, extent,
+    Bars, Chart, Dots, Kind, Lines, Origin, Ratio, Ratios, Scale, Series, Verdicts, extent,
 };
 use crate::report::document::{Mark, clean};
 use crate::results::verdict::number;
@@ -162,11 +162,7 @@ fn of_ratios(canvas: &mut Canvas, ratios: &Ratios) {
         let words = format!("{} {}", number::ratio(row.value), row.word);
         ChartRow::new(&row.label, words)
     });
-    let values = ratios.rows.iter().flat_map(|row| {
-        let (lower, upper) = row.interval.unwrap_or((row.value, row.value));
-        let edges = row.edges.iter().copied();
-        edges.chain([row.value, lower, upper])
-    });
+    let values = ratios.rows.iter().flat_map(Ratio::values);
     let scale = Scale::of(values.chain([1.0]), false, 5);
     let (good, bad, whisker, one, edge) = if canvas.signs.unicode {
         ("●", "◆", "─", "│", "┆")

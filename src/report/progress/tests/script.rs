@@ -44,10 +44,8 @@ pub fn rest_of_trials(trials: u32) -> (Left, Vec<(u32, String)>) {
     let steps = measuring.map(|step| (step.number, step.name.clone()));
     let steps = steps.collect();
     let none = StepTimes::default();
-    (
-        Left::of(Remaining::of(plan, none.clone(), none), None),
-        steps,
-    )
+    let left = Left::of(Remaining::of(plan, none.clone(), none), None);
+    (left, steps)
 }
 
 /// A step begins.
