@@ -62,7 +62,7 @@ pub fn choose<'e>(
         let benchmark = entry.benchmark;
         let submitter = &benchmark.submitter;
         let ids: Vec<&str> = entry.ids.iter().map(String::as_str).collect();
-        let system_name = entry.system_name.as_deref().unwrap_or_default();
+        let system_name = entry.system.name.as_deref().unwrap_or_default();
         is(&request.result, &ids)
             && is(&request.system, &[&benchmark.system, system_name])
             && is(&request.submitter, &[&submitter.name])
@@ -99,7 +99,7 @@ pub fn others<'e>(
     entries: &'e [Entry<'e>],
     of: &Entry<'_>,
 ) -> Vec<&'e Entry<'e>> {
-    let Some(own) = &of.accelerators else {
+    let Some(own) = &of.system.accelerators else {
         return Vec::new();
     };
     let benchmark = of.benchmark;
@@ -109,6 +109,7 @@ pub fn others<'e>(
             && other.submitter.division == benchmark.submitter.division
             && index.official(other) == index.official(benchmark)
             && entry
+                .system
                 .accelerators
                 .as_ref()
                 .is_some_and(|one| one.is_like(own))
@@ -152,11 +153,6 @@ fn values(index: &Index<'_>, entry: &Entry<'_>) -> FacetValues {
 }
 
 fn gpus(entry: &Entry<'_>) -> Vec<String> {
-    let Some(accelerators) = &entry.accelerators else {
-        return Vec::new();
-    };
-    match accelerators.models[..] {
-        [] => vec![accelerators.name.clone()],
-        _ => accelerators.models.clone(),
-    }
+    let accelerators = entry.system.accelerators.as_ref();
+    accelerators.map_or(Vec::new(), |one| one.names().to_vec())
 }

@@ -67,7 +67,7 @@ fn as_text(entries: &[&Entry<'_>]) -> Vec<String> {
     let lines = rows.iter().zip(entries).flat_map(|(row, entry)| {
         let [id, submitter, system, benchmark] = row;
         let figures: Vec<String> = entry.figures.iter().map(figure).collect();
-        let on = entry.accelerators.as_ref().map(Accelerators::shown);
+        let on = entry.system.accelerators.as_ref().map(Accelerators::shown);
         let on = on.map(|on| format!("{}: ", sanitize(&on)));
         [
             format!("  {id:<first$}  {submitter:<second$}  {system:<third$}  {benchmark}"),
@@ -100,7 +100,7 @@ fn as_json(index: &Index<'_>, entry: &Entry<'_>) -> Value {
         "submitter": benchmark.submitter.name,
         "system": benchmark.system,
         "benchmark": benchmark.name,
-        "gpus": entry.accelerators.as_ref().map(Accelerators::shown),
+        "gpus": entry.system.accelerators.as_ref().map(Accelerators::shown),
         "source": benchmark.relative().display().to_string(),
         "scenarios": scenarios.collect::<Vec<_>>(),
     })

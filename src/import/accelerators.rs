@@ -15,8 +15,6 @@ pub struct Accelerators {
     pub models: Vec<String>,
     /// How many a machine has.
     pub per_node: Option<u32>,
-    /// How many machines.
-    pub nodes: u32,
     /// How many in all.
     pub total: Option<u32>,
 }
@@ -31,9 +29,8 @@ impl Accelerators {
         if none.contains(&name.to_lowercase().as_str()) || per_node == Some(0) {
             return None;
         }
-        let nodes = nodes(description);
         let vendor = vendor(name);
-        let total = counted(name).or_else(|| Some(per_node? * nodes));
+        let total = counted(name).or_else(|| Some(per_node? * nodes(description)));
         Some(Self {
             name: name.to_owned(),
             vendor,
@@ -43,7 +40,6 @@ impl Accelerators {
                 None => Vec::new(),
             },
             per_node,
-            nodes,
             total,
         })
     }
@@ -51,25 +47,26 @@ impl Accelerators {
     /// `8 x MI355X`
     #[must_use]
     pub fn shown(&self) -> String {
-        let what = if self.models.is_empty() {
-            self.name.clone()
-        } else {
-            self.models.join(" and ")
-        };
+        let names = self.names().join(" and ");
         match self.total {
-            Some(total) => format!("{total} x {what}"),
-            None => what,
+            Some(total) => format!("{total} x {names}"),
+            None => names,
+        }
+    }
+
+    /// The models; the submitter's name for them where no model is known.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        match self.models[..] {
+            [] => std::slice::from_ref(&self.name),
+            _ => &self.models,
         }
     }
 
     /// Whether others are as many of the same models.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
-        let named = |one: &Self| match one.models[..] {
-            [] => vec![one.name.clone()],
-            _ => one.models.clone(),
-        };
-        named(self) == named(other) && self.total.is_some() && self.total == other.total
+        self.names() == other.names() && self.total.is_some() && self.total == other.total
     }
 }
 

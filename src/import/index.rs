@@ -70,12 +70,8 @@ pub struct Entry<'i> {
     pub benchmark: &'i Benchmark,
     /// Its ids in the round: `6.0-0020`. A system has one for all its benchmarks.
     pub ids: Vec<String>,
-    /// The system's name, where its description has one.
-    pub system_name: Option<String>,
-    /// How many machines the system has.
-    pub nodes: u32,
-    /// Its accelerators.
-    pub accelerators: Option<Accelerators>,
+    /// The system, by its description.
+    pub system: SystemDescription,
     /// What was published, by scenario.
     pub figures: Vec<EntryFigure>,
     /// A page on it.
@@ -127,7 +123,7 @@ impl<'a> Index<'a> {
     /// Every benchmark on every system, in the order of their paths.
     #[must_use]
     pub fn entries(&self) -> Vec<Entry<'_>> {
-        let systems: BTreeMap<PathBuf, System> = self
+        let systems: BTreeMap<PathBuf, SystemDescription> = self
             .found
             .benchmarks
             .iter()
@@ -137,7 +133,7 @@ impl<'a> Index<'a> {
             .map(|(submitter, system)| {
                 let folder = submitter.root.join(submitter.relative());
                 let file = submitter.root.join(submitter.system_file(system));
-                (file, System::read(&folder, system))
+                (file, SystemDescription::read(&folder, system))
             })
             .collect();
         let benchmarks = self.found.benchmarks.par_iter();
@@ -149,20 +145,17 @@ impl<'a> Index<'a> {
     fn entry<'i>(
         &'i self,
         benchmark: &'i Benchmark,
-        systems: &BTreeMap<PathBuf, System>,
+        systems: &BTreeMap<PathBuf, SystemDescription>,
     ) -> Entry<'i> {
         let submitter = &benchmark.submitter;
         let file = submitter
             .root
             .join(submitter.system_file(&benchmark.system));
-        let system = systems.get(&file).cloned().unwrap_or_default();
         let mut entry = Entry {
             benchmark,
             ids: Vec::new(),
             details: None,
-            system_name: system.name,
-            nodes: system.nodes.max(1),
-            accelerators: system.accelerators,
+            system: systems.get(&file).cloned().unwrap_or_default(),
             figures: Vec::new(),
         };
         for place in &benchmark.scenarios {
@@ -196,17 +189,18 @@ impl<'a> Index<'a> {
 
 /// What a system's description says.
 #[derive(Debug, Clone, Default)]
-struct System {
-    name: Option<String>,
-    nodes: u32,
-    accelerators: Option<Accelerators>,
+pub struct SystemDescription {
+    /// Its name, if the description has one.
+    pub name: Option<String>,
+    /// How many machines it has.
+    pub nodes: u32,
+    /// Its accelerators.
+    pub accelerators: Option<Accelerators>,
 }
 
-impl System {
+impl SystemDescription {
     fn read(submitter: &Path, system: &str) -> Self {
-        let Ok(described) = description(submitter, system) else {
-            return Self::default();
-        };
+        let described = description(submitter, system).unwrap_or_default();
         let name = described.get("system_name").and_then(|name| name.as_str());
         Self {
             name: name.map(str::to_owned),

@@ -16,6 +16,6 @@ pub mod recipe;
 mod user_conf;
 
 pub use accelerators::Accelerators;
-pub use index::{Entry, EntryFigure, ImportError, Index};
+pub use index::{Entry, EntryFigure, ImportError, Index, SystemDescription};
 pub use model::{Expected, PublishedScenario, PublishedSubmission};
 pub use read::read;

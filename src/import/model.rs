@@ -1,31 +1,19 @@
 //! A published result as a recipe needs it.
 
-use super::Accelerators;
+use super::Entry;
 use retrial_recipe::docker_run::Draft;
 
 /// A benchmark on a system, as it was published.
 #[derive(Debug, Clone)]
-pub struct PublishedSubmission {
+pub struct PublishedSubmission<'i> {
     /// `v6.0`, where it is known.
-    pub round: Option<String>,
-    /// `closed`
-    pub division: String,
-    /// The submitter's folder.
-    pub submitter: String,
-    /// The system's folder.
-    pub system: String,
-    /// The system's name.
-    pub system_name: Option<String>,
-    /// The benchmark's folder.
-    pub benchmark: String,
+    pub round: Option<&'i str>,
+    /// The benchmark and the system.
+    pub entry: &'i Entry<'i>,
     /// Where its results lie below the tree's root.
     pub path: String,
     /// Where it was published.
     pub sources: Vec<String>,
-    /// How many machines it ran on.
-    pub nodes: u32,
-    /// Its accelerators.
-    pub accelerators: Option<Accelerators>,
     /// Its scenarios.
     pub scenarios: Vec<PublishedScenario>,
     /// The container, by a README's `docker run`.

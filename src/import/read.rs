@@ -34,14 +34,15 @@ const LENGTHS: [&str; 2] = ["TOKENS_PER_SAMPLE", "GEN_LEN"];
 ///
 /// # Errors
 /// No log of it has a figure.
-pub fn read(
-    index: &Index<'_>,
-    entry: &Entry<'_>,
+pub fn read<'i>(
+    index: &'i Index<'_>,
+    entry: &'i Entry<'_>,
     others: &[&Entry<'_>],
-) -> Result<PublishedSubmission, ImportError> {
+) -> Result<PublishedSubmission<'i>, ImportError> {
     let benchmark = entry.benchmark;
     let path = benchmark.relative().display().to_string();
-    let models = entry.accelerators.as_ref().map(|one| &one.models[..]);
+    let accelerators = entry.system.accelerators.as_ref();
+    let models = accelerators.map(|one| &one.models[..]);
     let reader = Reader {
         index,
         entry,
@@ -58,18 +59,11 @@ pub fn read(
     }
     let is_page = |page: &&String| page.starts_with("https://");
     let page = entry.details.iter().find(is_page).cloned();
-    let submitter = &benchmark.submitter;
     Ok(PublishedSubmission {
-        round: index.round_name.clone(),
-        division: submitter.division.clone(),
-        submitter: submitter.name.clone(),
-        system: benchmark.system.clone(),
-        system_name: entry.system_name.clone(),
-        benchmark: benchmark.name.clone(),
+        round: index.round_name.as_deref(),
+        entry,
         sources: page.into_iter().chain([path.clone()]).collect(),
         path,
-        nodes: entry.nodes,
-        accelerators: entry.accelerators.clone(),
         scenarios,
         container: reader.container(models.unwrap_or_default()),
     })
@@ -247,21 +241,19 @@ fn inferred_from(place: &ScenarioFolder, logged: Scenario) -> Option<&'static st
 /// What the run was asked for: the log says it, where it does, and `user.conf` otherwise.
 fn settings(place: &ScenarioFolder, trial: Option<&TrialEvidence>) -> PublishedSettings {
     let logged = trial.and_then(|trial| Some(&trial.run_settings.as_ref()?.settings));
-    let target_qps = logged.and_then(|settings| settings.target_qps);
-    let min_duration_ms = logged.and_then(|settings| settings.min_duration_ms);
-    let root = &place.submitter.root;
-    let text = || {
-        let mut files = [place.measurements(), place.results()].into_iter();
-        files.find_map(|at| open::read_text_beneath(root, &at.join("user.conf"), CAP).ok())
+    let logged = PublishedSettings {
+        target_qps: logged.and_then(|settings| settings.target_qps),
+        min_duration_ms: logged.and_then(|settings| settings.min_duration_ms),
+        source: "the published log",
     };
-    if target_qps.is_some() || min_duration_ms.is_some() {
-        return PublishedSettings {
-            target_qps,
-            min_duration_ms,
-            source: "the published log",
-        };
+    if logged.target_qps.is_some() || logged.min_duration_ms.is_some() {
+        return logged;
     }
-    let text = text().unwrap_or_default();
+    let root = &place.submitter.root;
+    let mut files = [place.measurements(), place.results()].into_iter();
+    let text = files
+        .find_map(|at| open::read_text_beneath(root, &at.join("user.conf"), CAP).ok())
+        .unwrap_or_default();
     // LoadGen has no Interactive scenario: its settings are those of Server.
     let scenario = match place.scenario_name() {
         name if name == "Interactive" => "Server".to_owned(),

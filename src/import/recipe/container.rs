@@ -6,7 +6,7 @@ use retrial_document::{Keys as _, Node, to_yaml};
 use retrial_recipe::docker_run::{map, text_node};
 use retrial_recipe::model::{GpuVendor, Recipe};
 
-use super::write::{comment, in_quotes, mapping};
+use super::write::{in_quotes, line, mapping};
 use super::{Draft, PublishedSubmission};
 use crate::import::Accelerators;
 
@@ -16,14 +16,14 @@ const NO_IMAGE: &str = "to-be-completed";
 const RESULTS: &str = "/results";
 
 /// Adds params, image, requirements and container.
-pub(super) fn sections(draft: &mut Draft, published: &PublishedSubmission) {
+pub(super) fn sections(draft: &mut Draft, published: &PublishedSubmission<'_>) {
     let drafted = published.container.as_ref();
     let keys = drafted.map_or(&[][..], |one| &one.draft.keys);
     params(draft, keys);
     if let Some(one) = drafted {
-        let mut section = format!("# Drafted from {}.\n", comment(&one.readme));
+        let mut section = format!("# Drafted from {}.\n", line(&one.readme));
         for note in &one.draft.notes {
-            let _ = writeln!(section, "#   {}", comment(note));
+            let _ = writeln!(section, "#   {}", line(note));
         }
         section.push_str(&mapping(&[("image", one.draft.image.clone())]));
         draft.sections.push(section);
@@ -37,7 +37,13 @@ pub(super) fn sections(draft: &mut Draft, published: &PublishedSubmission) {
         ));
     } else {
         let is_amd = |one: &Accelerators| one.vendor == Some(GpuVendor::Amd);
-        if published.accelerators.as_ref().is_some_and(is_amd) {
+        if published
+            .entry
+            .system
+            .accelerators
+            .as_ref()
+            .is_some_and(is_amd)
+        {
             draft.sections.push(
                 "extends: amd-instinct    # the flags that AMD's containers share\n".to_owned(),
             );
@@ -82,8 +88,8 @@ fn params(draft: &mut Draft, keys: &[(&'static str, Node)]) {
 }
 
 /// The GPUs that a recipe can ask for, and the machines.
-fn requirements(draft: &mut Draft, published: &PublishedSubmission) {
-    let accelerators = published.accelerators.as_ref();
+fn requirements(draft: &mut Draft, published: &PublishedSubmission<'_>) {
+    let accelerators = published.entry.system.accelerators.as_ref();
     if let Some(one) = accelerators {
         match (one.vendor, one.per_node) {
             (Some(vendor), Some(count)) => {
@@ -97,15 +103,15 @@ fn requirements(draft: &mut Draft, published: &PublishedSubmission) {
             }
             (Some(_), None) => draft.miss("requires.gpus: its description has no number of GPUs"),
             (None, _) => {
-                let name = comment(&one.shown());
+                let name = line(&one.shown());
                 let section =
                     format!("# {name}: a recipe can ask for AMD's and NVIDIA's GPUs only.\n");
                 draft.sections.push(section);
             }
         }
     }
-    if published.nodes > 1 {
-        let count = published.nodes;
+    let count = published.entry.system.nodes;
+    if count > 1 {
         let own = |one: &Accelerators| {
             let is_gpu = one.vendor.is_some() && one.per_node.is_some();
             let others = one
@@ -129,6 +135,6 @@ fn gpus(one: &Accelerators, vendor: GpuVendor, count: u32) -> String {
         [] => String::new(),
         _ => format!("models: [{}], ", models.join(", ")),
     };
-    let name = comment(&one.name);
+    let name = line(&one.name);
     format!("requires:\n  gpus: {{ vendor: {vendor}, {models}count: {count} }}    # {name}\n")
 }

@@ -7,8 +7,9 @@ mod write;
 
 use std::fmt::Write as _;
 
+use super::Entry;
 use super::model::PublishedSubmission;
-use write::{comment, line, mapping};
+use write::{line, mapping};
 
 /// What a recipe's text is collected in.
 #[derive(Debug, Default)]
@@ -21,7 +22,7 @@ struct Draft {
 
 /// Writes the recipe of a published result, and counts what is to be completed in it.
 #[must_use]
-pub fn text(published: &PublishedSubmission) -> (String, usize) {
+pub fn text(published: &PublishedSubmission<'_>) -> (String, usize) {
     let mut draft = Draft::default();
     if published.round.is_none() {
         draft.miss("submission.round: no log has the seeds of a known round");
@@ -41,25 +42,19 @@ impl Draft {
     }
 }
 
-fn head(published: &PublishedSubmission, incomplete: &[String]) -> String {
-    let round = published.round.as_deref().unwrap_or("of an unknown round");
-    let on = published
-        .accelerators
-        .as_ref()
-        .map_or_else(|| published.system.clone(), super::Accelerators::shown);
-    let PublishedSubmission {
-        submitter,
-        benchmark,
-        path,
-        ..
-    } = published;
+fn head(published: &PublishedSubmission<'_>, incomplete: &[String]) -> String {
+    let round = published.round.unwrap_or("of an unknown round");
+    let benchmark = published.entry.benchmark;
+    let accelerators = published.entry.system.accelerators.as_ref();
+    let on = accelerators.map_or_else(|| benchmark.system.clone(), super::Accelerators::shown);
     let mut head = format!(
         "# From published results by `retrial new NAME --from-results`: {}\n\
          # What `incomplete` names is still to be completed: `retrial check` lists it, `retrial run` refuses until then.\n\
          schema: 1\n",
-        comment(path)
+        line(&published.path)
     );
-    let title = format!("{submitter}, MLPerf Inference {round}, {benchmark}, {on}");
+    let (submitter, name) = (&benchmark.submitter.name, &benchmark.name);
+    let title = format!("{submitter}, MLPerf Inference {round}, {name}, {on}");
     head.push_str(&mapping(&[("title", line(&title))]));
     if !incomplete.is_empty() {
         head.push_str("\nincomplete:\n");
@@ -70,21 +65,24 @@ fn head(published: &PublishedSubmission, incomplete: &[String]) -> String {
     head
 }
 
-fn submission(published: &PublishedSubmission) -> String {
+fn submission(published: &PublishedSubmission<'_>) -> String {
     let mut text = String::from("submission:\n");
+    let Entry {
+        benchmark, system, ..
+    } = published.entry;
     let all = [
         ("suite", Some(super::index::SUITE)),
-        ("round", published.round.as_deref()),
-        ("division", Some(&*published.division)),
-        ("submitter", Some(&*published.submitter)),
-        ("system", Some(&*published.system)),
-        ("benchmark", Some(&*published.benchmark)),
+        ("round", published.round),
+        ("division", Some(&*benchmark.submitter.division)),
+        ("submitter", Some(&*benchmark.submitter.name)),
+        ("system", Some(&*benchmark.system)),
+        ("benchmark", Some(&*benchmark.name)),
     ];
     for (key, value) in all {
         let Some(value) = value else { continue };
         let value = write::quoted(&line(value));
-        let name = published.system_name.as_ref().filter(|_| key == "system");
-        let note = name.map(|name| format!("    # {}", comment(name)));
+        let name = system.name.as_ref().filter(|_| key == "system");
+        let note = name.map(|name| format!("    # {}", line(name)));
         let _ = writeln!(text, "  {key}: {value}{}", note.unwrap_or_default());
     }
     text.push_str("  sources:\n");

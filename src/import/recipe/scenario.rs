@@ -6,7 +6,7 @@ use retrial_document::{Keys as _, to_yaml};
 use retrial_recipe::docker_run::map;
 use retrial_recipe::model::{Measurement, loadgen_name};
 
-use super::write::{comment, in_quotes, indented, mapping};
+use super::write::{in_quotes, indented, line, mapping};
 use super::{Draft, PublishedSubmission};
 use crate::format;
 use crate::import::model::{Expected, PublishedScenario, PublishedSettings};
@@ -15,7 +15,7 @@ use crate::import::model::{Expected, PublishedScenario, PublishedSettings};
 const NOTHING: &str = "echo 'write the command that is run in the container' >&2\nexit 1\n";
 
 /// Adds the scenarios.
-pub(super) fn section(draft: &mut Draft, published: &PublishedSubmission) {
+pub(super) fn section(draft: &mut Draft, published: &PublishedSubmission<'_>) {
     let mut section = String::from("scenarios:\n");
     for scenario in &published.scenarios {
         let Some(known) = loadgen_name(&scenario.name) else {
@@ -62,7 +62,7 @@ pub(super) fn section(draft: &mut Draft, published: &PublishedSubmission) {
 
 /// What a mode of a scenario is written from.
 struct Mode<'a> {
-    published: &'a PublishedSubmission,
+    published: &'a PublishedSubmission<'a>,
     scenario: &'a PublishedScenario,
     key: &'a str,
 }
@@ -91,7 +91,7 @@ impl Mode<'_> {
         };
         let note = if let Some(readme) = readme {
             draft.miss(format!("{place}: compare it with {readme}"));
-            format!("      # Drafted from {}.\n", comment(readme))
+            format!("      # Drafted from {}.\n", line(readme))
         } else {
             draft.miss(format!("{place}: no README has a command for it"));
             String::new()

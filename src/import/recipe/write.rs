@@ -13,11 +13,6 @@ pub(super) fn line(text: &str) -> String {
     text.replace("${{", "$ {{").trim().to_owned()
 }
 
-/// A text for a comment.
-pub(super) fn comment(text: &str) -> String {
-    line(text)
-}
-
 /// A text as YAML, in quotes where it needs them.
 pub(super) fn quoted(text: &str) -> String {
     retrial_document::quoted(text, false)
