@@ -2,6 +2,8 @@
 //!
 //! Sizes of memory, disks and files are binary (KiB, MiB, GiB), rates are decimal (kB/s, MB/s).
 
+use jiff::SignedDuration;
+
 /// `0.4 s`, `42.0 s`, `3m 12s`, `2h 05m`.
 #[must_use]
 pub fn duration(seconds: f64) -> String {
@@ -34,21 +36,8 @@ pub fn elapsed(seconds: f64) -> String {
 /// A limit as a recipe states it: `1h`, `1h 30m`, `45s`.
 #[must_use]
 pub fn limit(seconds: u64) -> String {
-    let parts = [
-        (seconds / 3600, "h"),
-        (seconds % 3600 / 60, "m"),
-        (seconds % 60, "s"),
-    ];
-    let text: Vec<String> = parts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, unit)| format!("{count}{unit}"))
-        .collect();
-    if text.is_empty() {
-        "0s".to_owned()
-    } else {
-        text.join(" ")
-    }
+    let duration = SignedDuration::from_secs(i64::try_from(seconds).unwrap_or(i64::MAX));
+    format!("{duration:#}")
 }
 
 /// A size in bytes: `512 B`, `3.28 MiB`, `300 GiB`.

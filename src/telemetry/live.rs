@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::reading::{Cause, GpuReading};
+use super::series::{average, highest};
 
 /// The latest sample of all GPUs and the container.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -29,28 +30,21 @@ impl Live {
     /// Of these GPUs; sums only where each has said something.
     #[must_use]
     pub fn of(gpus: &[&GpuReading]) -> Self {
-        let values = |value: fn(&GpuReading) -> Option<f64>| -> Vec<f64> {
-            gpus.iter().filter_map(|one| value(one)).collect()
-        };
-        let busy = values(|one| one.utilization);
-        let power = values(|one| one.power_w);
-        let vram: Vec<u64> = gpus.iter().filter_map(|one| one.vram).collect();
+        let busy: Vec<f64> = gpus.iter().filter_map(|one| one.utilization).collect();
+        let power: Option<f64> = gpus.iter().map(|one| one.power_w).sum();
+        let vram: Option<u64> = gpus.iter().map(|one| one.vram).sum();
         let mut throttled: Vec<Cause> = gpus
             .iter()
             .flat_map(|one| one.throttled.iter().flatten().copied())
             .collect();
         throttled.sort_unstable();
         throttled.dedup();
-        #[expect(clippy::cast_precision_loss, reason = "GPUs of one machine")]
-        let count = busy.len() as f64;
         Self {
             gpus: gpus.len(),
-            utilization: (count > 0.0).then(|| busy.iter().sum::<f64>() / count),
-            power_w: (!power.is_empty() && power.len() == gpus.len()).then(|| power.iter().sum()),
-            temperature_c: values(|one| one.temperature_c)
-                .into_iter()
-                .max_by(f64::total_cmp),
-            vram: (!vram.is_empty() && vram.len() == gpus.len()).then(|| vram.iter().sum()),
+            utilization: average(&busy),
+            power_w: power.filter(|_| !gpus.is_empty()),
+            temperature_c: highest(gpus.iter().map(|one| one.temperature_c)),
+            vram: vram.filter(|_| !gpus.is_empty()),
             throttled,
             cpus: None,
             memory: None,

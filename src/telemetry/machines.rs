@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::reading::Cause;
+use super::series::highest;
 use super::summary::Summary;
 
 /// What is known of one machine.
@@ -73,9 +74,7 @@ impl Summary {
             per_joule: None,
             mean_utilization: mean(|one| one.mean_utilization),
             mean_core_mhz: mean(|one| one.mean_core_mhz),
-            peak_temperature_c: all()
-                .filter_map(|one| one.peak_temperature_c)
-                .max_by(f64::total_cmp),
+            peak_temperature_c: highest(all().map(|one| one.peak_temperature_c)),
             peak_vram: all().filter_map(|one| one.peak_vram).max(),
             throttled_s: throttled(&with_gpus),
             mean_cpus: all().map(|one| one.mean_cpus).sum(),

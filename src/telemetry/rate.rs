@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 /// Samples at one pause before it doubles: half an hour of seconds.
@@ -48,16 +49,8 @@ impl Interval {
         if text == "off" {
             return Ok(Self::OFF);
         }
-        let digits = text.find(|letter: char| !letter.is_ascii_digit());
-        let (number, unit) = text.split_at(digits.unwrap_or(text.len()));
-        let each = match unit.trim() {
-            "ms" => Some(1),
-            "s" => Some(1000),
-            "m" | "min" => Some(60_000),
-            _ => None,
-        };
-        let ms = number.parse::<u64>().ok().zip(each);
-        let ms = ms.and_then(|(number, each)| number.checked_mul(each));
+        let pause: Option<SignedDuration> = text.parse().ok();
+        let ms = pause.and_then(|pause| u64::try_from(pause.as_millis()).ok());
         ms.filter(|ms| (100..=600_000).contains(ms))
             .map(|ms| Self { ms })
             .ok_or_else(|| "between 100ms and 10m, or off".to_owned())

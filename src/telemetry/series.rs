@@ -49,6 +49,11 @@ pub(super) fn average(values: &[f64]) -> Option<f64> {
     (count > 0.0).then(|| values.iter().sum::<f64>() / count)
 }
 
+/// The highest of what sensors said.
+pub(super) fn highest(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
+    values.flatten().max_by(f64::total_cmp)
+}
+
 impl Series<'_> {
     /// The mean over time of what a sensor said, by trapezoids; gaps left out.
     pub(super) fn mean(&self, reading: fn(&GpuReading) -> Option<f64>) -> Option<f64> {
@@ -87,7 +92,7 @@ pub(super) fn peak_power(series: &[Series], moments: &[(Timestamp, f64)]) -> Opt
     if series.is_empty() {
         return None;
     }
-    let sums = moments.iter().filter_map(|(time, _)| {
+    let sums = moments.iter().map(|(time, _)| {
         let powers = series.iter().map(|one| {
             let at = one
                 .samples
@@ -97,7 +102,7 @@ pub(super) fn peak_power(series: &[Series], moments: &[(Timestamp, f64)]) -> Opt
         });
         powers.sum::<Option<f64>>()
     });
-    sums.max_by(f64::total_cmp)
+    highest(sums)
 }
 
 /// Seconds in which at least one GPU was held down, by cause: what was so at a sample counts for the

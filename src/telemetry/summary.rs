@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::idle::{self, Idle};
 use super::reading::{Cause, GpuReading};
-use super::series::{Series, average, between, gap, peak_power, series, throttled};
+use super::series::{Series, average, between, gap, highest, peak_power, series, throttled};
 use super::table::{Of, Row};
 
 /// What was seen during one measurement. GPUs' power and energy are those of all GPUs together.
@@ -148,9 +148,7 @@ impl Summary {
                 .iter()
                 .flat_map(|one| one.samples.iter().map(|sample| sample.2))
         };
-        self.peak_temperature_c = readings()
-            .filter_map(|reading| reading.temperature_c)
-            .max_by(f64::total_cmp);
+        self.peak_temperature_c = highest(readings().map(|reading| reading.temperature_c));
         self.peak_vram = readings().filter_map(|reading| reading.vram).max();
         if readings().any(|reading| reading.throttled.is_some()) {
             self.throttled_s = Some(throttled(series, moments));
@@ -186,23 +184,16 @@ impl Summary {
         let sum = |value: fn(&Self) -> Option<f64>| -> Option<f64> {
             all.iter().map(|one| value(one)).sum()
         };
-        let most = |value: fn(&Self) -> Option<f64>| {
-            all.iter()
-                .filter_map(|one| value(one))
-                .max_by(f64::total_cmp)
-        };
         let seconds: f64 = all.iter().map(|one| one.seconds).sum();
         let weighted = |value: fn(&Self) -> Option<f64>| -> Option<f64> {
             let parts: Option<f64> = all.iter().map(|one| Some(value(one)? * one.seconds)).sum();
             parts.filter(|_| seconds > 0.0).map(|sum| sum / seconds)
         };
-        let throttled: Vec<&BTreeMap<Cause, f64>> = all
-            .iter()
-            .filter_map(|one| one.throttled_s.as_ref())
-            .collect();
-        let throttled_s = (throttled.len() == all.len()).then(|| {
+        let throttled = all.iter().map(|one| one.throttled_s.as_ref());
+        let throttled: Option<Vec<&BTreeMap<Cause, f64>>> = throttled.collect();
+        let throttled_s = throttled.map(|all| {
             let mut sum = BTreeMap::new();
-            for (cause, seconds) in throttled.into_iter().flatten() {
+            for (cause, seconds) in all.into_iter().flatten() {
                 *sum.entry(*cause).or_insert(0.0) += seconds;
             }
             sum
@@ -216,12 +207,12 @@ impl Summary {
             machines: first.machines,
             unwatched_machines: unwatched(all),
             mean_power_w: weighted(|one| one.mean_power_w),
-            peak_power_w: most(|one| one.peak_power_w),
+            peak_power_w: highest(all.iter().map(|one| one.peak_power_w)),
             energy_j: sum(|one| one.energy_j),
             per_joule: None,
             mean_utilization: weighted(|one| one.mean_utilization),
             mean_core_mhz: weighted(|one| one.mean_core_mhz),
-            peak_temperature_c: most(|one| one.peak_temperature_c),
+            peak_temperature_c: highest(all.iter().map(|one| one.peak_temperature_c)),
             peak_vram: all.iter().filter_map(|one| one.peak_vram).max(),
             throttled_s,
             mean_cpus: weighted(|one| one.mean_cpus),

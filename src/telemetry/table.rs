@@ -1,8 +1,6 @@
 //! The rows of `telemetry.csv`. One row for each GPU and one for the container at every sample; a
 //! cell is empty where nothing is known. A row that a kill cut off is no row.
 
-use std::fmt::Write as _;
-
 use jiff::Timestamp;
 
 use super::reading::{Cause, ContainerReading, GpuReading};
@@ -64,16 +62,6 @@ impl Row {
     #[must_use]
     pub fn line(&self) -> String {
         let Self { measured, .. } = self;
-        let mut line = format!(
-            "{:.3},{:.3},{},{},{},{},{},",
-            self.seconds,
-            self.time,
-            self.pause_s,
-            measured.step,
-            quoted(&measured.scenario),
-            quoted(&measured.mode),
-            measured.trial
-        );
         let container = ContainerReading::default();
         let nothing = GpuReading::default();
         let (device, pci, gpu, container) = match &self.of {
@@ -84,33 +72,34 @@ impl Row {
             } => (index.to_string(), pci.as_str(), reading, &container),
             Of::Container(reading) => (CONTAINER.to_owned(), "", &nothing, reading),
         };
-        let _ = write!(line, "{device},{}", quoted(pci));
-        let numbers = [
-            (gpu.utilization, 1),
-            (gpu.memory_utilization, 1),
-            (gpu.power_w, 1),
-            (gpu.energy_j, 3),
-            (gpu.core_mhz, 0),
-            (gpu.memory_mhz, 0),
-            (gpu.temperature_c, 0),
+        let decimal = |number: Option<f64>, digits| number.map(|number| short(number, digits));
+        let whole = |number: Option<u64>| number.map(|number| number.to_string());
+        let known = [
+            format!("{:.3}", self.seconds),
+            format!("{:.3}", self.time),
+            self.pause_s.to_string(),
+            measured.step.to_string(),
+            quoted(&measured.scenario),
+            quoted(&measured.mode),
+            measured.trial.to_string(),
+            device,
+            quoted(pci),
         ];
-        for (number, digits) in numbers {
-            line.push(',');
-            if let Some(number) = number {
-                let _ = write!(line, "{}", short(number, digits));
-            }
-        }
-        let whole = |number: Option<u64>| number.map(|it| it.to_string()).unwrap_or_default();
-        let cpu = container.cpu_s.map(|it| format!("{it:.3}"));
-        let _ = writeln!(
-            line,
-            ",{},{},{},{}",
+        let seen = [
+            decimal(gpu.utilization, 1),
+            decimal(gpu.memory_utilization, 1),
+            decimal(gpu.power_w, 1),
+            decimal(gpu.energy_j, 3),
+            decimal(gpu.core_mhz, 0),
+            decimal(gpu.memory_mhz, 0),
+            decimal(gpu.temperature_c, 0),
             whole(gpu.vram),
-            causes(gpu.throttled.as_deref()),
-            cpu.unwrap_or_default(),
-            whole(container.memory)
-        );
-        line
+            gpu.throttled.as_deref().map(causes),
+            container.cpu_s.map(|seconds| format!("{seconds:.3}")),
+            whole(container.memory),
+        ];
+        let cells = known.into_iter().chain(seen.map(Option::unwrap_or_default));
+        cells.collect::<Vec<_>>().join(",") + "\n"
     }
 }
 
@@ -124,15 +113,12 @@ fn short(number: f64, digits: usize) -> String {
     }
 }
 
-fn causes(causes: Option<&[Cause]>) -> String {
-    match causes {
-        None => String::new(),
-        Some([]) => "no".to_owned(),
-        Some(causes) => {
-            let words: Vec<&str> = causes.iter().map(|cause| cause.word()).collect();
-            words.join("+")
-        }
+fn causes(causes: &[Cause]) -> String {
+    if causes.is_empty() {
+        return "no".to_owned();
     }
+    let words: Vec<&str> = causes.iter().map(|cause| cause.word()).collect();
+    words.join("+")
 }
 
 /// A scenario's name is the recipe's own.
