@@ -18,14 +18,6 @@ use retrial_recipe::model::{JudgeRules, Mode};
 
 /// The largest README or `user.conf` that is read: the largest real one has 90 kB.
 const CAP: u64 = 1 << 20;
-/// The order of scenarios in recipes.
-const ORDER: [&str; 5] = [
-    "Offline",
-    "Server",
-    "Interactive",
-    "SingleStream",
-    "MultiStream",
-];
 /// Figures of an accuracy script that have a limit and tell nothing of quality.
 const LENGTHS: [&str; 2] = ["TOKENS_PER_SAMPLE", "GEN_LEN"];
 
@@ -51,7 +43,7 @@ pub fn read<'i>(
     let scenarios = benchmark.scenarios.iter();
     let mut scenarios: Vec<PublishedScenario> =
         scenarios.map(|place| reader.scenario(place)).collect();
-    scenarios.sort_by_key(|one| ORDER.iter().position(|name| *name == one.name));
+    scenarios.sort_by_key(|one| Scenario::from_word(&one.name));
     let is_measured =
         |one: &PublishedScenario| one.performance.is_some() && one.inferred_from.is_none();
     if !scenarios.iter().any(is_measured) {

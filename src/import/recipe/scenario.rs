@@ -43,15 +43,16 @@ pub(super) fn section(draft: &mut Draft, published: &PublishedSubmission<'_>) {
             scenario,
             key: &key,
         };
-        let own = &of.drafted(|commands| commands.performance.as_ref());
-        section.push_str(&of.begin(draft, "performance", own.as_deref()));
+        let commands = scenario.commands.as_ref();
+        let own = commands.and_then(|one| one.performance.as_deref());
+        section.push_str(&of.begin(draft, "performance", own));
         section.push_str(&settings(&scenario.settings, known));
         section.push_str(&expect(std::slice::from_ref(performance)));
         if scenario.accuracy.is_empty() {
             continue;
         }
-        let own = of.drafted(|commands| commands.accuracy.as_ref());
-        section.push_str(&of.begin(draft, "accuracy", own.as_deref()));
+        let own = commands.and_then(|one| one.accuracy.as_deref());
+        section.push_str(&of.begin(draft, "accuracy", own));
         section.push_str(&expect(&scenario.accuracy));
         draft.miss(format!(
             "scenarios.{key}.accuracy.check: the command that prints the accuracy"
@@ -68,13 +69,6 @@ struct Mode<'a> {
 }
 
 impl Mode<'_> {
-    fn drafted(
-        &self,
-        of: impl Fn(&crate::import::model::DraftedCommands) -> Option<&String>,
-    ) -> Option<String> {
-        of(self.scenario.commands.as_ref()?).cloned()
-    }
-
     /// The mode's command, and where it writes.
     fn begin(&self, draft: &mut Draft, mode: &str, commands: Option<&str>) -> String {
         let place = format!("scenarios.{}.{mode}.run", self.key);
