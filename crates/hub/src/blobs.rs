@@ -30,14 +30,6 @@ pub struct Blobs<'a> {
     pub snapshot: &'a Snapshot,
 }
 
-/// Whether a blob is in the cache now.
-enum Populated {
-    /// It is, and so many bytes were fetched.
-    Yes(u64),
-    /// Another process downloads it.
-    Busy,
-}
-
 impl Blobs<'_> {
     /// Populates the cache with several files at a time. Returns the bytes fetched, and the files
     /// that another process downloads, unless these are waited for.
@@ -53,8 +45,8 @@ impl Blobs<'_> {
         let mut work = futures_util::stream::iter(work).buffer_unordered(self.parallel());
         while let Some((file, populated)) = work.next().await {
             match populated {
-                Ok(Populated::Yes(bytes)) => bytes_fetched += bytes,
-                Ok(Populated::Busy) => busy.push(file),
+                Ok(Some(bytes)) => bytes_fetched += bytes,
+                Ok(None) => busy.push(file),
                 Err(error) => {
                     fault.get_or_insert(error);
                     // The others write what they have, and end.
@@ -83,12 +75,13 @@ impl Blobs<'_> {
         self.connection.transport.settings.parallel.max(1)
     }
 
-    async fn populate_one(&self, file: &RemoteFile, wait: bool) -> Result<Populated, FetchError> {
+    /// Returns the bytes fetched; none if another process downloads the file.
+    async fn populate_one(&self, file: &RemoteFile, wait: bool) -> Result<Option<u64>, FetchError> {
         let mut reporter = self.reporter(file);
         let (cache, digest) = (self.cache, &file.digest);
         let before = present(cache, file).map(|blob| blob.ino());
         if before.is_some() && self.is_correct(file).await? {
-            return Ok(Populated::Yes(0));
+            return Ok(Some(0));
         }
         if self.connection.stop.is_cancelled() {
             return Err(FetchError::Stopped);
@@ -101,12 +94,12 @@ impl Blobs<'_> {
                 reporter.waiting(holder(&path));
                 self.wait_for_lock(file, &mut reporter).await?
             }
-            None => return Ok(Populated::Busy),
+            None => return Ok(None),
         };
         // The holder of the lock may have downloaded it.
         let now = present(cache, file).map(|blob| blob.ino());
         if now.is_some() && now != before && self.is_correct(file).await? {
-            return Ok(Populated::Yes(0));
+            return Ok(Some(0));
         }
         let blob = cache.blob(digest);
         if fs::symlink_metadata(&blob).is_ok() {
@@ -122,7 +115,7 @@ impl Blobs<'_> {
         };
         let bytes_fetched = download.run(lock, &mut reporter).await?;
         reporter.report(TransferState::Done, file.size);
-        Ok(Populated::Yes(bytes_fetched))
+        Ok(Some(bytes_fetched))
     }
 
     /// Waits for the lock, and reports the progress of its holder.
