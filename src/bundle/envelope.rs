@@ -59,9 +59,7 @@ pub fn text(statement: &[u8], keyid: &str, signature: &[u8]) -> Result<String, B
             sig: STANDARD.encode(signature),
         }],
     };
-    let text = serde_json::to_string(&envelope);
-    let text = text.map_err(|error| BundleError::malformed(error.to_string()))?;
-    Ok(text + "\n")
+    Ok(serde_json::to_string(&envelope)? + "\n")
 }
 
 /// The signature of an envelope, which must be of this statement and name this key.

@@ -25,6 +25,9 @@ pub enum BundleError {
     /// It is not as `runs pack` writes it.
     #[error("{0}")]
     Malformed(String),
+    /// A part of it cannot be written as JSON.
+    #[error("{0}")]
+    Json(#[from] serde_json::Error),
     /// A file of it is not the one of the manifest.
     #[error("{path}: {because}")]
     File {

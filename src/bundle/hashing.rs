@@ -53,6 +53,16 @@ impl<T: Read> Read for Hashing<T> {
     }
 }
 
+/// SHA-256 of what a reader has, in hexadecimal.
+///
+/// # Errors
+/// Those of reading.
+pub fn sha256_of(source: impl Read) -> io::Result<String> {
+    let mut hashing = Hashing::new(source);
+    io::copy(&mut hashing, &mut io::sink())?;
+    Ok(hashing.finish().2)
+}
+
 /// SHA-256 in hexadecimal.
 #[must_use]
 pub fn sha256(bytes: &[u8]) -> String {

@@ -62,16 +62,15 @@ impl Manifest {
     /// # Errors
     /// If it cannot be written as JSON.
     pub fn text(&self) -> Result<String, BundleError> {
-        let failed = |error: serde_json::Error| BundleError::malformed(error.to_string());
         let mut text = format!(
             "{{\"schema\":{},\"run\":{},\"body\":{},\"files\":[",
             self.schema,
-            serde_json::to_string(&self.run).map_err(failed)?,
-            serde_json::to_string(&self.body).map_err(failed)?,
+            serde_json::to_string(&self.run)?,
+            serde_json::to_string(&self.body)?,
         );
         for (index, file) in self.files.iter().enumerate() {
             text.push_str(if index == 0 { "\n" } else { ",\n" });
-            text.push_str(&serde_json::to_string(file).map_err(failed)?);
+            text.push_str(&serde_json::to_string(file)?);
         }
         text.push_str("\n]}\n");
         Ok(text)

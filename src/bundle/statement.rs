@@ -211,9 +211,7 @@ impl Statement {
     /// # Errors
     /// If it cannot be written as JSON.
     pub fn text(&self) -> Result<String, BundleError> {
-        let text = serde_json::to_string_pretty(self);
-        let text = text.map_err(|error| BundleError::malformed(error.to_string()))?;
-        Ok(text + "\n")
+        Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
     /// Reads a statement, which must be about this manifest.

@@ -5,10 +5,8 @@ use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
+use crate::bundle::hashing::sha256_of;
 use crate::export::{self, Content, Origin};
-use crate::store::blocks;
 use crate::store::error::StoreError;
 use crate::store::open::open_beneath;
 use crate::store::run_directory::RunDirectory;
@@ -110,7 +108,7 @@ fn fill(
             let mut hashed = text.clone();
             if !has_hash(text) {
                 let source = open_origin(log, runs)?;
-                let digest = sha256(source).map_err(StoreError::io("read", path))?;
+                let digest = sha256_of(source).map_err(StoreError::io("read", path))?;
                 hashed = format!("{}\n\nhash={digest}\n", text.trim_end());
             }
             let written = out.write_all(hashed.as_bytes());
@@ -145,12 +143,6 @@ fn has_hash(text: &str) -> bool {
         line.strip_prefix("hash=")
             .is_some_and(|hash| !hash.is_empty() && hash.chars().all(char::is_alphanumeric))
     })
-}
-
-fn sha256(source: impl Read) -> std::io::Result<String> {
-    let mut digest = Sha256::new();
-    blocks::each(source, |block| digest.update(block))?;
-    Ok(hex::encode(digest.finalize()))
 }
 
 #[cfg(test)]
@@ -194,7 +186,7 @@ mod tests {
         assert_eq!(&short[..4096], &long[..4096]);
         assert_eq!(&short[4096 + 7..], &long[long.len() - 4096..]);
         let text = fs::read_to_string(to.path().join("a/accuracy.txt")).unwrap();
-        let hash = hex::encode(Sha256::digest(&long));
+        let hash = crate::bundle::hashing::sha256(long.as_bytes());
         assert_eq!(text, format!("{{'rouge1': 44.4}}\n\nhash={hash}\n"));
     }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::keys;
 use crate::app::failure::Failure;
 use crate::bundle::body::BodyWriter;
-use crate::bundle::hashing::Hashing;
+use crate::bundle::hashing::{Hashing, sha256_of};
 use crate::bundle::signature::{self, Signer};
 use crate::bundle::statement::{Facts, Statement, Tool};
 use crate::bundle::{BundleError, Head, Manifest};
@@ -124,7 +124,9 @@ fn head(
 ) -> Result<Head, Failure> {
     let tool = Tool {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        sha256: own_sum()
+        // Whatever has become of the running program's file.
+        sha256: File::open("/proc/self/exe")
+            .and_then(sha256_of)
             .map_err(|error| Failure::host(format!("failed to read this program: {error}")))?,
     };
     let text = manifest.text()?.into_bytes();
@@ -139,14 +141,6 @@ fn head(
         statement,
         signatures,
     })
-}
-
-/// SHA-256 of the running program, whatever has become of its file.
-fn own_sum() -> io::Result<String> {
-    let mut program = Hashing::new(File::open("/proc/self/exe")?);
-    io::copy(&mut program, &mut io::sink())?;
-    let (_, _, sum) = program.finish();
-    Ok(sum)
 }
 
 impl From<BundleError> for Failure {

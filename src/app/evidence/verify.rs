@@ -12,7 +12,7 @@ use super::{compare, recipe, rules, unpack};
 use crate::app::failure::Failure;
 use crate::app::options::VerifyRequest;
 use crate::bundle::allowed_signers::{self, AllowedSigner, Answer};
-use crate::bundle::hashing::{Hashing, sha256};
+use crate::bundle::hashing::{sha256, sha256_of};
 use crate::bundle::signature::{self, NAMESPACE};
 use crate::bundle::statement::{Facts, Statement};
 use crate::bundle::verification::{Image, Judged, SignatureState, Verification};
@@ -125,9 +125,7 @@ fn allowed(path: &Path) -> Result<Vec<AllowedSigner>, Failure> {
 }
 
 fn sum(file: &mut File) -> std::io::Result<String> {
-    let mut hashing = Hashing::new(&mut *file);
-    std::io::copy(&mut hashing, &mut std::io::sink())?;
-    let (_, _, sum) = hashing.finish();
+    let sum = sha256_of(&mut *file)?;
     file.rewind()?;
     Ok(sum)
 }
