@@ -8,7 +8,7 @@ use super::summary::Summary;
 
 /// What is known of one machine.
 #[derive(Debug, Clone, PartialEq)]
-pub struct OfMachine {
+pub struct MachineSummary {
     /// Its name.
     pub name: String,
     /// It has GPUs that the run may use.
@@ -21,7 +21,7 @@ impl Summary {
     /// All machines of a measurement together. Power and energy are sums, and there is none if a machine
     /// with GPUs was not watched; none at all if none was.
     #[must_use]
-    pub fn of_machines(all: Vec<OfMachine>) -> Option<Self> {
+    pub fn of_machines(all: Vec<MachineSummary>) -> Option<Self> {
         let mut unwatched = Vec::new();
         let mut seen = Vec::new();
         for one in all {
@@ -102,8 +102,8 @@ mod tests {
     use super::*;
     use crate::telemetry::Idle;
 
-    fn machine(name: &str, summary: Option<Summary>) -> OfMachine {
-        OfMachine {
+    fn machine(name: &str, summary: Option<Summary>) -> MachineSummary {
+        MachineSummary {
             name: name.to_owned(),
             has_gpus: true,
             summary,
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn power_and_energy_are_sums() {
-        let of_client = OfMachine {
+        let of_client = MachineSummary {
             has_gpus: false,
             ..machine("n1", Some(Summary::default()))
         };

@@ -20,7 +20,7 @@ pub mod table;
 
 pub use idle::Idle;
 pub use live::Live;
-pub use machines::OfMachine;
+pub use machines::MachineSummary;
 pub use rate::Pace;
 pub use reading::{Cause, ContainerReading, GpuReading};
 pub use summary::{PerJoule, Summary};

@@ -9,7 +9,7 @@ use crate::plan::step::{Plan, Step};
 use crate::store::RunDirectory;
 use crate::store::open::read_text_beneath;
 use crate::telemetry::rate::MOST_BYTES;
-use crate::telemetry::{OfMachine, Row, Summary, table};
+use crate::telemetry::{MachineSummary, Row, Summary, table};
 
 /// The file's name in the directory of a run, and of each of its other machines.
 pub const FILE: &str = "telemetry.csv";
@@ -75,12 +75,12 @@ impl Telemetry {
         let head = needed(steps().any(Step::has_head));
         let elsewhere = needed(steps().any(Step::has_others));
         let assigned = plan.assigned_gpus.as_ref();
-        let head = OfMachine {
+        let head = MachineSummary {
             name: "the first machine".to_owned(),
             has_gpus: assigned.is_some_and(|assigned| !assigned.gpus.is_empty()),
             summary: of_machine(&self.head, step, span, window, head),
         };
-        let others = self.others.iter().map(|other| OfMachine {
+        let others = self.others.iter().map(|other| MachineSummary {
             name: other.name.clone(),
             has_gpus: other.has_gpus,
             summary: of_machine(&other.rows, step, span, window, elsewhere),
