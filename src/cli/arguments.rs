@@ -113,7 +113,7 @@ pub enum Command {
     #[command(mut_arg("recipe", |recipe| recipe
         .value_name("FILE|RECIPE")
         .help("A batch's file, or a recipe for --vary: a built-in name or a path")))]
-    Batch(BatchArguments),
+    Batch(Box<BatchArguments>),
     /// Search the release, or another value of an axis, at which a figure changed
     #[command(after_help = BISECT_EXIT_CODES)]
     Bisect(Box<BisectArguments>),
@@ -147,7 +147,7 @@ pub enum Command {
     Report(ReportRequest),
     /// Export runs as a submission tree in MLCommons' layout
     #[command(after_help = EXPORT_EXIT_CODES)]
-    Export(TreeRequest),
+    Export(Box<TreeRequest>),
     /// Check whether this host is ready, in general or for a recipe; changes nothing
     Doctor(DoctorArguments),
     /// Check this machine for the plan in a directory that several machines share

@@ -100,7 +100,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Sites => sites::sites(&global),
         Command::New(arguments) => new::new(&arguments),
         Command::Clean(arguments) => match arguments.cached.as_deref() {
-            Some("") => clean::cached::list(&global),
+            Some("") => Ok(clean::cached::list(&global)),
             Some(key) => clean::cached::remove(&global, key, arguments.extent),
             None => clean::containers::clean(&global, arguments.run.as_deref(), arguments.extent),
         },

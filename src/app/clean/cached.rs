@@ -14,7 +14,7 @@ use crate::store::lock::LockAttempt;
 use retrial_engine::api::Engine;
 
 /// Lists the cached directories.
-pub fn list(global: &GlobalOptions) -> Result<ExitCode, Failure> {
+pub fn list(global: &GlobalOptions) -> ExitCode {
     print(
         global,
         "directories",
