@@ -9,7 +9,6 @@ use super::interrupt::on_thread;
 use super::session::Session;
 use super::step_session::StepSession;
 use crate::plan::step::Action;
-use crate::store::StoreError;
 use crate::store::files::rename_synced;
 use crate::store::journal::{StepEnd, StepFault, What};
 use crate::store::unpack::{Limits, Unpacked};

@@ -4,7 +4,8 @@ use super::error::Halt;
 use super::labels::RUN_LABEL;
 use super::session::Session;
 use retrial_container::ContainerSpec;
-use retrial_engine::error::{EngineError, Refusal};
+use retrial_engine::EngineError;
+use retrial_engine::docker::Refusal;
 
 /// Creates the container. If its name is taken because an engine went away after it had created one and
 /// before it answered, that one, which nobody knows, is removed first.
