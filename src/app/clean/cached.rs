@@ -21,7 +21,7 @@ pub fn list(global: &GlobalOptions) -> ExitCode {
         &cache::list(&global.cache),
         described,
     );
-    Ok(ExitCode::Success)
+    ExitCode::Success
 }
 
 /// Removes a cached directory, unless a container of ours has it mounted and `all` is not given.
