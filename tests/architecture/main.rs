@@ -2,6 +2,8 @@
 //! file, socket or clock. That the pure crates name no engine and no network their manifests hold.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod circles;
+
 use std::path::{Path, PathBuf};
 
 /// Folders and files of `src`, each with those that it may import. No circle can be written here:
@@ -126,8 +128,8 @@ const IMPURE: [&str; 8] = [
     "Timestamp::now",
 ];
 
-fn src() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 fn walk(path: &Path, found: &mut Vec<PathBuf>) {
@@ -140,23 +142,32 @@ fn walk(path: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The code below a folder or of a file, without tests (which may read files) and comments.
-fn sources(part: &str) -> Vec<(PathBuf, String)> {
+/// The files of Rust below a folder, or the one file, without tests (which may read files).
+fn rust_files(path: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let path = src().join(part);
-    for path in [path.clone(), path.with_extension("rs")] {
-        if path.exists() && !found.contains(&path) {
-            walk(&path, &mut found);
-        }
-    }
-    assert!(!found.is_empty(), "src/{part} is not there");
+    walk(path, &mut found);
     let is_test = |path: &Path| {
-        let parts = path.strip_prefix(src()).unwrap().with_extension("");
+        let parts = path.strip_prefix(root()).unwrap().with_extension("");
         parts
             .iter()
             .any(|part| part.to_string_lossy().ends_with("tests"))
     };
     found.retain(|path| !is_test(path));
+    found
+}
+
+/// The code below a folder of `src` or of a file, without tests and comments.
+fn sources(part: &str) -> Vec<(PathBuf, String)> {
+    let path = root().join("src").join(part);
+    let mut found = Vec::new();
+    for path in [path.clone(), path.with_extension("rs")] {
+        if path.exists() {
+            found.extend(rust_files(&path));
+        }
+    }
+    found.sort();
+    found.dedup();
+    assert!(!found.is_empty(), "src/{part} is not there");
     found
         .into_iter()
         .map(|path| {
@@ -201,7 +212,7 @@ fn imports_go_one_way() {
 
 #[test]
 fn every_folder_has_a_place() {
-    let mut names: Vec<String> = std::fs::read_dir(src())
+    let mut names: Vec<String> = std::fs::read_dir(root().join("src"))
         .unwrap()
         .map(|entry| {
             let path = entry.unwrap().path();
@@ -233,7 +244,7 @@ fn pure_crates_name_no_engine_and_no_network() {
         "recipe",
         "stats",
     ] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("crates/{name}/Cargo.toml"));
+        let path = root().join(format!("crates/{name}/Cargo.toml"));
         let manifest = std::fs::read_to_string(&path).unwrap();
         for word in [
             "tokio",

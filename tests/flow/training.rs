@@ -212,7 +212,7 @@ container: { env: { OMP_NUM_THREADS: '1' } }
 scenarios:
   gemm:
     performance:
-      run: python3 /workspace/gemm_benchmark.py --device cpu --size small --warmup 3 --repetitions 20
+      run: python3 /workspace/gemm_benchmark.py --device cpu --size small --warmup 1 --repetitions 5
       figures: { shapes: { pattern: '^(?<shape>[0-9x]+) .* (?<value>[0-9.e+-]+) TFLOPS', by: [shape] } }
   loop:
     performance:
@@ -220,11 +220,11 @@ scenarios:
       figures: { speed: { pattern: '^throughput: ([0-9.e+-]+)' } }
   transformer:
     performance:
-      run: python3 /workspace/transformer_benchmark.py --device cpu --size small
+      run: python3 /workspace/transformer_benchmark.py --device cpu --size small --warmup 1 --steps 4
       figures: { speed: { pattern: '^tokens per second: ([0-9.e+-]+)' } }
   full:
     performance:
-      run: python3 /workspace/transformer_benchmark.py --full --device cpu --size small
+      run: python3 /workspace/transformer_benchmark.py --full --device cpu --size small --warmup 1 --steps 4
       figures: { speed: { pattern: '^tokens per second: ([0-9.e+-]+)' } }
   ddp:
     performance:
