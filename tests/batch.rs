@@ -59,7 +59,7 @@ fn the_committed_schema_is_up_to_date() {
 }
 
 #[test]
-fn batches_of_the_examples_fit_the_schema() {
+fn example_batches_match_the_schema() {
     let schema: Value = serde_json::from_str(&schema::json()).unwrap();
     for file in [
         "examples/radeon-rocm-releases.yaml",
@@ -107,7 +107,7 @@ fn the_public_claims_are_a_batch() {
 }
 
 #[test]
-fn a_ratio_of_a_document_is_a_claim() {
+fn a_ratio_from_a_document_is_a_claim() {
     let planned = retrial(&[
         "plan",
         "-q",
@@ -125,7 +125,7 @@ fn a_ratio_of_a_document_is_a_claim() {
 }
 
 #[test]
-fn the_same_from_the_command_line() {
+fn the_command_line_gives_the_same_plan() {
     let recipe = "mlperf-inference-reference/onnxruntime/bert-large-radeon";
     let words = [
         "plan",
@@ -165,7 +165,7 @@ fn the_same_from_the_command_line() {
 }
 
 #[test]
-fn every_problem_of_file_recipe_and_cells_at_once() {
+fn problems_of_file_recipe_and_cells_are_reported_at_once() {
     let directory = tempfile::tempdir().unwrap();
     write(
         directory.path(),

@@ -64,7 +64,7 @@ fn a_directory_with_templates_and_companions() {
 }
 
 #[test]
-fn a_template_is_known_by_its_place() {
+fn a_template_is_identified_by_its_directory() {
     let project = project();
     let opened = open(&project.path().join("templates/mine.yaml"));
     assert_eq!(opened.kind, Kind::Template);
@@ -73,7 +73,7 @@ fn a_template_is_known_by_its_place() {
 }
 
 #[test]
-fn templates_do_not_lead_out_of_their_directory() {
+fn template_names_cannot_escape_their_directory() {
     let project = project();
     let opened = open(project.path());
     assert!(opened.template("mine").is_some());
@@ -90,7 +90,7 @@ fn templates_do_not_lead_out_of_their_directory() {
 }
 
 #[test]
-fn what_is_not_there() {
+fn missing_recipes_are_reported() {
     let project = project();
     let empty = tempfile::tempdir().unwrap();
     assert!(matches!(
@@ -113,7 +113,7 @@ fn what_is_not_there() {
 
 /// Tests run in the crate's directory, where Cargo.toml lies.
 #[test]
-fn a_bare_name_is_never_a_file_here() {
+fn a_bare_name_is_never_a_local_file() {
     let error = catalog::open("Cargo.toml").unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -126,7 +126,7 @@ fn a_bare_name_is_never_a_file_here() {
 }
 
 #[test]
-fn a_summary_needs_no_choice() {
+fn a_summary_needs_no_options() {
     let project = project();
     let opened = open(project.path());
     let summary = summarize(&opened.source, &opened).unwrap();
@@ -156,7 +156,7 @@ fn every_built_in_recipe_and_template_checks() {
 
 /// No recipe is its guide word for word: each says what differs.
 #[test]
-fn every_built_in_recipe_names_its_deviations() {
+fn every_built_in_recipe_lists_its_deviations() {
     for opened in catalog::list() {
         let recipe = shown(&opened.name, None);
         let deviations = recipe["deviations"].as_array().unwrap();
@@ -166,7 +166,7 @@ fn every_built_in_recipe_names_its_deviations() {
 
 /// Rows of others are data of a template; the recipe appends its own, which come first and decide.
 #[test]
-fn rows_of_others_are_not_between_the_commands() {
+fn third_party_rows_come_after_the_official_ones() {
     for opened in catalog::list() {
         let text = &opened.source.text;
         let is_document = text.contains("suite: training-benchmarks");
@@ -190,7 +190,7 @@ fn rows_of_others_are_not_between_the_commands() {
 
 /// Each says what it fetches, in every variant: models, data sets, and steps whose commands are downloaders.
 #[test]
-fn every_built_in_recipe_names_its_downloads() {
+fn every_built_in_recipe_declares_its_downloads() {
     for opened in catalog::list() {
         let axes = retrial_recipe::variants(&opened.source, &opened)
             .unwrap()

@@ -23,14 +23,14 @@ fn refused(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_misspelt_scenario_is_not_left_out_in_silence() {
+fn a_misspelled_scenario_is_refused() {
     let told = refused(&["plan", RECIPE, "-q", "--scenario", "offline,bogus"]);
     assert!(told.contains("--scenario bogus"), "{told}");
     assert!(told.contains("offline, server, interactive"), "{told}");
 }
 
 #[test]
-fn gpus_are_indices_each_once() {
+fn gpus_are_unique_valid_indices() {
     let told = refused(&["plan", RECIPE, "-q", "--gpus", "0,0"]);
     assert!(told.contains("0 is a duplicate"), "{told}");
     let told = refused(&["plan", RECIPE, "-q", "--gpus", "GPU0"]);
@@ -41,7 +41,7 @@ fn gpus_are_indices_each_once() {
 
 /// A privileged container has every device of the host: fewer `--device` narrow nothing there.
 #[test]
-fn chosen_gpus_hold_in_a_privileged_container() {
+fn selected_gpus_apply_in_a_privileged_container() {
     let output = retrial(&["plan", RECIPE, "-q", "--gpus", "2,3", "--format", "json"]);
     let plan: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(plan["container"]["privileged"], true);
@@ -51,7 +51,7 @@ fn chosen_gpus_hold_in_a_privileged_container() {
 }
 
 #[test]
-fn part_of_a_name_finds_recipes() {
+fn part_of_a_name_suggests_recipes() {
     let told = refused(&["show", "llama2"]);
     assert!(
         told.contains("did you mean one of: mlperf-inference/v4.1"),
@@ -60,7 +60,7 @@ fn part_of_a_name_finds_recipes() {
 }
 
 #[test]
-fn a_setup_step_of_a_mode_is_planned_where_that_mode_is_measured() {
+fn setup_steps_of_a_mode_are_planned_only_with_that_mode() {
     let folder = tempfile::tempdir().unwrap();
     let recipe = folder.path().join("recipe.yaml");
     let text = "schema: 1\ntitle: Modes\nsubmission: { suite: example, benchmark: modes }\nimage: debian\nsetup:\n  always: { run: 'true' }\n  environment: { mode: accuracy, run: 'true' }\nscenarios:\n  offline:\n    performance: { run: 'true' }\n    accuracy: { run: 'true' }\n";

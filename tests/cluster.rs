@@ -13,7 +13,7 @@ use serde_json::Value;
 const IMAGE: &str = "10.77.0.1:5000/retrial-lab/busybox:1";
 
 #[test]
-fn slurm_runs_on_every_node_and_accounts_for_it() {
+fn slurm_runs_on_every_node_and_records_accounting() {
     let Some(cluster) = Cluster::shared() else {
         return;
     };
@@ -88,7 +88,7 @@ fn ssh_reaches_nodes_from_the_login_node_and_from_nodes() {
 }
 
 #[test]
-fn a_node_that_is_killed_comes_back_with_its_simulated_host() {
+fn a_killed_node_restarts_with_its_simulated_host() {
     let options = [
         "--nodes",
         "2",

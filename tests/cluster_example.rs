@@ -82,7 +82,7 @@ fn outcomes(output: &Output) -> Vec<String> {
 
 /// One command on the login node.
 #[test]
-fn the_published_figures_hold_in_a_job_of_three_nodes() {
+fn published_figures_are_reproduced_in_a_three_node_job() {
     let Some(place) = Place::new(12345) else {
         return;
     };
@@ -92,7 +92,7 @@ fn the_published_figures_hold_in_a_job_of_three_nodes() {
 }
 
 #[test]
-fn the_published_accuracy_holds_on_three_nodes_by_ssh() {
+fn published_accuracy_is_reproduced_on_three_nodes_by_ssh() {
     let Some(place) = Place::new(12346) else {
         return;
     };

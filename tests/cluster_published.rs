@@ -62,7 +62,7 @@ fn cluster() -> Option<Cluster> {
 
 #[test]
 #[ignore = "takes 85 s on two cores: by hand, `cargo nextest run --test cluster_published --run-ignored all`"]
-fn the_published_figures_of_87_gpus_hold_on_11_nodes() {
+fn published_figures_of_87_gpus_are_reproduced_on_11_nodes() {
     let Some(cluster) = cluster() else { return };
     // All scenarios take 22 s: tests/standins/README.md.
     let output = run(&cluster, &["--scenario", "server", "--quiet"]);

@@ -53,7 +53,7 @@ fn read(directory: &Path) -> Run {
 }
 
 #[test]
-fn all_published_summaries_of_v41_parse_and_agree_with_their_detail_logs() {
+fn published_v41_summaries_agree_with_their_detail_logs() {
     let Some(corpus) = unpacked("mlperf-inference-results-v4.1.tar.xz") else {
         return;
     };
@@ -181,7 +181,7 @@ fn run_log(text: &str) -> BTreeMap<String, (Option<ResultWord>, u64, u64)> {
 }
 
 #[test]
-fn our_own_runs_give_the_verdicts_of_their_run_log() {
+fn our_own_runs_have_the_verdicts_of_their_run_log() {
     let Some(samples) = unpacked("loadgen-samples.tar.xz") else {
         return;
     };

@@ -25,7 +25,7 @@ fn figure(benchmark: &str) -> &'static str {
 }
 
 #[test]
-fn every_accuracy_of_v41_is_the_official_one() {
+fn every_v41_accuracy_equals_the_official_one() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
     let archive = corpus.join("mlperf-inference-results-v4.1.tar.xz");
     let official = corpus.join("official-checker-v4.1.csv");

@@ -92,7 +92,7 @@ fn is_for_want_of_accuracies(rule: &RuleCheck) -> bool {
 }
 
 #[test]
-fn every_row_of_the_official_checker_is_ours() {
+fn every_official_checker_row_is_reproduced() {
     let Some(rows) = shared("official-checker-v4.1.csv") else {
         return;
     };
@@ -221,7 +221,7 @@ fn performance(tree: &Path, round: &str) -> ResultVerdict {
 }
 
 #[test]
-fn what_the_official_checker_lets_pass_does_not() {
+fn errors_missed_by_the_official_checker_are_found() {
     let Some(corpus) = unpacked("mlperf-inference-results-v4.1.tar.xz") else {
         return;
     };

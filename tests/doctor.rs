@@ -32,7 +32,7 @@ fn state<'a>(checks: &'a Value, name: &str) -> (&'a str, &'a str) {
 }
 
 #[test]
-fn the_recipes_gpus_are_found_and_no_engine_is_in_the_way() {
+fn gpus_are_found_and_a_missing_engine_is_an_error() {
     let recipe = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";
     let output = doctor(&[recipe, "--output", "json"]);
     assert_eq!(output.status.code(), Some(3), "{output:?}");
@@ -55,7 +55,7 @@ fn the_recipes_gpus_are_found_and_no_engine_is_in_the_way() {
 }
 
 #[test]
-fn a_recipe_for_other_gpus_is_a_warning_that_names_force() {
+fn other_gpus_are_a_warning_that_suggests_force() {
     let output = doctor(&["mlperf-inference/v4.1/amd/llama2-70b-mi300x"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("! gpus "), "{text}");
@@ -84,7 +84,7 @@ scenarios:
 "#;
 
 #[test]
-fn what_a_run_downloads_is_told_and_checked_before() {
+fn downloads_are_listed_and_checked_in_advance() {
     let directory = tempfile::tempdir().unwrap();
     let recipe = directory.path().join("words.yaml");
     std::fs::write(&recipe, DOWNLOADS).unwrap();

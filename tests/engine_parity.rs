@@ -273,7 +273,7 @@ async fn without_the_images_entrypoint() {
 
 /// Devices that only a machine with GPUs can start: the configuration is there before the start.
 #[tokio::test]
-async fn gpus_by_request_and_by_name() {
+async fn gpus_by_request_and_by_cdi_name() {
     let Some(lab) = Lab::here().await else { return };
     let cases = [
         (GpuDevices::All, "all"),

@@ -76,7 +76,7 @@ async fn a_container_lives_and_dies() {
 }
 
 #[tokio::test]
-async fn kill_comes_after_the_grace() {
+async fn a_container_is_killed_after_the_grace_period() {
     let Some(lab) = Lab::here().await else { return };
     let name = Named::new("deaf");
     let mut spec = lab.waiting(&name);
@@ -137,7 +137,7 @@ async fn processes_with_and_without_their_output() {
 }
 
 #[tokio::test]
-async fn what_cannot_run_is_said() {
+async fn exec_failures_are_reported() {
     let Some(lab) = Lab::here().await else { return };
     let name = Named::new("nobash");
     let id = started(&lab, &name).await;
@@ -164,7 +164,7 @@ async fn what_cannot_run_is_said() {
 }
 
 #[tokio::test]
-async fn files_come_out_as_long_as_somebody_receives() {
+async fn files_are_copied_until_the_receiver_stops() {
     let Some(lab) = Lab::here().await else { return };
     let name = Named::new("copy");
     let id = started(&lab, &name).await;
@@ -258,7 +258,7 @@ async fn a_failed_start_is_explained_and_can_be_removed() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_created_is_said() {
+async fn create_failures_are_reported() {
     let Some(lab) = Lab::here().await else { return };
     let name = Named::new("twice");
     let spec = lab.waiting(&name);
@@ -275,7 +275,7 @@ async fn what_cannot_be_created_is_said() {
 }
 
 #[tokio::test]
-async fn two_may_remove_one_container() {
+async fn a_container_can_be_removed_concurrently() {
     let Some(lab) = Lab::here().await else { return };
     let name = Named::new("both");
     let id = started(&lab, &name).await;
@@ -307,7 +307,7 @@ async fn the_log_of_the_first_process() {
 }
 
 #[tokio::test]
-async fn mounts_hold_what_both_sides_write() {
+async fn mounts_show_writes_of_both_sides() {
     let Some(lab) = Lab::here().await else { return };
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("nonce"), "seen").unwrap();
@@ -328,7 +328,7 @@ async fn mounts_hold_what_both_sides_write() {
 }
 
 #[tokio::test]
-async fn nothing_answers() {
+async fn an_unreachable_engine_is_reported() {
     let unreachable = |endpoint: &'static str| async move {
         Docker::connect(Some(endpoint))
             .await
@@ -351,7 +351,7 @@ async fn nothing_answers() {
 
 /// Root may use every socket, so the test then runs itself once more as somebody else.
 #[tokio::test]
-async fn a_socket_of_others_is_forbidden() {
+async fn a_socket_without_permission_is_reported() {
     const SOCKET: &str = "RETRIAL_TEST_FORBIDDEN_SOCKET";
     if let Ok(socket) = std::env::var(SOCKET) {
         let error = Docker::connect(Some(&socket)).await.unwrap_err();
@@ -378,7 +378,7 @@ async fn a_socket_of_others_is_forbidden() {
         std::process::Command::new(std::env::current_exe().unwrap())
     };
     let output = again
-        .args(["--exact", "a_socket_of_others_is_forbidden"])
+        .args(["--exact", "a_socket_without_permission_is_reported"])
         .env(SOCKET, &socket)
         .current_dir("/")
         .output()

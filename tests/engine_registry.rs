@@ -126,7 +126,7 @@ async fn by_tag_and_by_digest_with_progress() {
 }
 
 #[tokio::test]
-async fn a_wrong_tag_or_name_is_not_tried_again() {
+async fn a_wrong_tag_or_name_is_not_retried() {
     let Some(lab) = Lab::here().await else { return };
     let no = format!("sha256:{}", "0".repeat(64));
     let cases = [
@@ -160,7 +160,7 @@ async fn a_wrong_tag_or_name_is_not_tried_again() {
 }
 
 #[tokio::test]
-async fn a_registry_that_is_down_is_tried_five_times() {
+async fn an_unreachable_registry_is_tried_five_times() {
     let Some(lab) = Lab::here().await else { return };
     let port = free_port();
     let reference = format!("127.0.0.1:{port}/a:1");
@@ -191,7 +191,7 @@ async fn a_registry_that_is_down_is_tried_five_times() {
 }
 
 #[tokio::test]
-async fn a_private_registry_wants_the_right_password() {
+async fn a_private_registry_requires_the_right_password() {
     let Some(lab) = Lab::here().await else { return };
     let reference = format!("{}/retrial-lab/busybox:1", lab.private);
     for auth in [None, Some(login(&lab.user, "wrong"))] {
@@ -274,7 +274,7 @@ fn free_port() -> u16 {
 
 /// The way a user goes: `docker login` writes config.json, and we read what it wrote.
 #[tokio::test]
-async fn a_password_that_standard_base64_would_lose() {
+async fn a_password_that_needs_url_safe_base64() {
     let Some(lab) = Lab::here().await else { return };
     let registry = Registry::with_odd_password();
     let directory = tempfile::tempdir().unwrap();
@@ -369,7 +369,7 @@ async fn a_build_with_its_log() {
 }
 
 #[tokio::test]
-async fn a_failing_build_shows_where() {
+async fn a_failing_build_reports_the_step() {
     let Some(lab) = Lab::here().await else { return };
     let busybox = lab.busybox();
     let cases = [

@@ -34,7 +34,7 @@ impl Drop for Own {
 }
 
 #[tokio::test]
-async fn a_killed_engine_is_gone_and_what_ran_goes_on() {
+async fn a_killed_engine_is_gone_and_containers_keep_running() {
     let Some(lab) = Lab::here().await else { return };
     if std::env::var("DOCKER_HOST").is_err() {
         println!("skipped: the lab uses an engine that is not its own");

@@ -26,7 +26,7 @@ fn patterns(recipe: &str) -> RegexSet {
 }
 
 #[rstest]
-fn what_is_a_failure_and_what_is_none(
+fn failure_patterns_match_failures_only(
     #[values(
         "mlperf-inference/v6.0/amd/llama2-70b-mi355x",
         "mlperf-inference/v6.1/amd/deepseek-r1-mi355x",

@@ -101,7 +101,7 @@ const CASES: [Case; 6] = [
 ];
 
 #[test]
-fn the_page_of_flags_is_what_plan_prints() {
+fn the_flags_page_matches_the_plans() {
     let anywhere = Host::of(&["1xMI300X"]);
     let listed = anywhere.json(&["list"]);
     let recipes: Vec<(&str, &str)> = listed

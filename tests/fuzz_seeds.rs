@@ -27,7 +27,7 @@ fn every_seed_passes() {
 }
 
 #[test]
-fn every_target_is_a_program_and_every_folder_of_seeds_is_a_targets() {
+fn every_target_has_a_program_and_all_seeds_have_a_target() {
     let manifest = fs::read_to_string(fuzz().join("Cargo.toml")).unwrap();
     let programs: BTreeSet<&str> = manifest
         .split("[[bin]]\nname = \"")

@@ -48,7 +48,7 @@ fn strings(value: &Value) -> Vec<&str> {
 #[case(&["1xR9700"], "1 x R9700", "gfx1201", 32)]
 #[case(&["1xRX9070XT"], "1 x RX 9070 XT", "gfx1201", 16)]
 #[case(&["1xW7900", "1xRX9070XT", "2xH200"], "1 x W7900, 1 x RX 9070 XT, 2 x H200", "gfx1100", 48)]
-fn every_model_is_known_with_its_target_and_memory(
+fn every_gpu_model_has_a_target_and_memory(
     #[case] gpus: &[&str],
     #[case] summary: &str,
     #[case] gfx: &str,
@@ -67,7 +67,7 @@ fn every_model_is_known_with_its_target_and_memory(
 }
 
 #[test]
-fn a_host_without_gpus_says_so() {
+fn a_host_without_gpus_is_reported() {
     let host = Host::of(&[]);
     assert_eq!(
         host.check("gpus"),
@@ -83,7 +83,7 @@ fn a_host_without_gpus_says_so() {
 }
 
 #[test]
-fn broken_hosts_are_told_of_and_crash_nothing() {
+fn broken_hosts_are_reported_without_a_crash() {
     let host = Host::of(&["4xMI355X", "1xH200"]);
     let node = |number: u32| format!("sys/class/kfd/kfd/topology/nodes/{number}/properties");
     host.write(&node(2), "simd_count 1024\nlocation_id 12");
@@ -108,7 +108,7 @@ fn broken_hosts_are_told_of_and_crash_nothing() {
 }
 
 #[test]
-fn a_gpu_without_a_node_is_not_given() {
+fn a_gpu_without_a_device_node_is_not_assigned() {
     let host = Host::of(&["2xW7900"]);
     fs::remove_file(host.path("dev/dri/renderD128")).unwrap();
     assert_eq!(host.check("gpu devices").1, "GPU 0: no /dev/dri/renderD128");
@@ -122,7 +122,7 @@ fn a_gpu_without_a_node_is_not_given() {
 }
 
 #[test]
-fn numeric_groups_are_those_of_the_nodes() {
+fn group_ids_are_those_of_the_device_nodes() {
     let host = Host::of(&["1xW7900"]);
     let node = host.path("dev/dri/renderD128");
     if std::os::unix::fs::chown(&node, None, Some(109)).is_err() {
@@ -148,7 +148,7 @@ fn able(host: &Host) {
 #[case("devices", "device nodes")]
 #[case("cdi", "Container Device Interface")]
 #[case("toolkit", "container toolkit")]
-fn a_recipe_can_force_a_way(#[case] access: &str, #[case] name: &str) {
+fn a_recipe_can_force_an_injection_method(#[case] access: &str, #[case] name: &str) {
     let host = Host::of(&["2xMI355X"]);
     able(&host);
     let recipe = recipe(&host, &format!("gpu_access: {access}"));
@@ -172,7 +172,7 @@ fn a_recipe_can_force_a_way(#[case] access: &str, #[case] name: &str) {
 }
 
 #[test]
-fn nvidia_without_its_toolkit_gets_nodes_and_the_drivers_libraries() {
+fn nvidia_without_toolkit_gets_nodes_and_driver_libraries() {
     let host = Host::of(&["2xH200"]);
     let plan = host.json(&["plan", &recipe(&host, ""), "--gpus", "1"]);
     let wanted = [
@@ -278,7 +278,7 @@ fn each_recipe_on_three_of_eight_gpus() {
 }
 
 #[test]
-fn partitions_are_wanted_or_not() {
+fn partitions_are_required_or_refused() {
     let host = Host::of(&["8xMI355X:CPX"]);
     let recipe = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";
     let plan = host.json(&["plan", recipe, "-q"]);

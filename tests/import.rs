@@ -133,7 +133,7 @@ fn the_example_is_imported_with_its_id() {
 
 /// Five folders `accuracy` of v5.1 have the log of a performance run, which the official checker takes.
 #[test]
-fn a_log_in_the_folder_accuracy_is_no_speed() {
+fn a_performance_log_in_the_accuracy_folder_is_not_performance() {
     let retrial = Retrial::new();
     let recipe = retrial.home.path().join("mine.yaml");
     let recipe = recipe.to_str().unwrap();
@@ -168,7 +168,7 @@ fn a_log_in_the_folder_accuracy_is_no_speed() {
 }
 
 #[test]
-fn every_result_of_a_round_is_its_own_recipe() {
+fn every_result_of_a_round_is_imported_as_a_recipe() {
     let Some(corpus) = unpacked("mlperf-inference-results-v4.1.tar.xz") else {
         return;
     };

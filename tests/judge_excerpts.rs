@@ -31,7 +31,7 @@ fn printed(name: &str) -> String {
 }
 
 #[test]
-fn figures_that_are_not_judged_are_shown_as_such() {
+fn unjudged_figures_are_labeled() {
     let (_, text) = judge(&printed(SERVER), "markdown");
     let head = "| scenario | not judged | min | mean | p50 | p90 | p95 | p97 | p99 | p99.9 | max |";
     assert!(text.contains(head), "{text}");
@@ -52,7 +52,7 @@ fn figures_that_are_not_judged_are_shown_as_such() {
 }
 
 #[test]
-fn an_excerpt_is_judged_again_with_the_whole_logs_not_with_more_runs() {
+fn an_excerpt_suggests_the_full_logs_not_more_runs() {
     let excerpt = printed("v6.0-guide-llama2-offline.txt");
     let (code, text) = judge(&excerpt, "text");
     assert_eq!(code, 5, "{text}");

@@ -203,7 +203,7 @@ fn the_results_of_the_example_are_valid() {
 #[case(directory, "")]
 #[case(five_gigabytes, "")]
 #[case(one_line_of_200_megabytes, "")]
-fn a_damaged_file_is_told_and_the_others_are_judged(
+fn a_damaged_file_is_reported_and_the_others_are_judged(
     #[case] damage: Damage,
     #[case] said: &str,
     #[values(
@@ -233,7 +233,7 @@ fn a_damaged_file_is_told_and_the_others_are_judged(
 
 /// What stands in the files beside the logs is judged elsewhere.
 #[rstest]
-fn no_file_of_a_submission_stops_it(
+fn damaged_submission_files_do_not_stop_judging(
     #[values(gone, empty, binary, link_outside, pipe, directory, five_gigabytes)] damage: Damage,
 ) {
     let tree = Tree::new();
@@ -256,7 +256,7 @@ fn no_file_of_a_submission_stops_it(
 }
 
 #[rstest]
-fn one_result_folder_is_judged_alike(
+fn a_single_result_directory_is_judged_likewise(
     #[values(empty, cut, binary, link_outside, pipe, directory)] damage: Damage,
     #[values(SUMMARY, DETAIL)] file: &str,
 ) {
@@ -275,7 +275,7 @@ fn one_result_folder_is_judged_alike(
 }
 
 #[test]
-fn a_deep_directory_is_walked_to_a_depth() {
+fn a_deep_directory_is_walked_to_a_maximum_depth() {
     let tree = Tree::new();
     let sound = judge(tree.root());
     let mut deep = tree.run();
@@ -298,7 +298,7 @@ fn ten_thousand_folders_are_walked() {
 }
 
 #[test]
-fn a_tree_that_links_to_itself_ends() {
+fn a_tree_with_symlink_loops_terminates() {
     let tree = Tree::new();
     let sound = judge(tree.root());
     symlink(tree.root(), tree.offline().join("accuracy/up")).unwrap();

@@ -79,7 +79,7 @@ fn time(json: &Value) -> f64 {
 }
 
 #[test]
-fn the_logs_of_a_benchmark_are_one_score() {
+fn logs_of_a_benchmark_are_combined_into_one_score() {
     let tree = tree();
     for folder in [
         "",
@@ -101,7 +101,7 @@ fn the_logs_of_a_benchmark_are_one_score() {
 }
 
 #[test]
-fn the_example_is_judged_whole() {
+fn the_whole_example_is_judged() {
     let (code, json) = judge(&example(), &[]);
     assert_eq!(code, 1);
     let violated = violated(&json);
@@ -159,7 +159,7 @@ fn edit(tree: &TempDir, file: &str, change: impl Fn(&str) -> String) {
     "\"status\": \"aborted\"",
     ""
 )]
-fn a_file_of_a_result(
+fn a_changed_file_of_a_result_is_reported(
     #[case] file: &str,
     #[case] from: &str,
     #[case] to: &str,
@@ -209,7 +209,7 @@ fn a_system_is_described() {
 }
 
 #[test]
-fn rounds_are_told_or_named() {
+fn rounds_are_detected_or_specified() {
     let tree = tree();
     let (code, json) = judge(tree.path(), &["--round", "6.0"]);
     assert_eq!(
@@ -246,7 +246,7 @@ fn rounds_are_told_or_named() {
 }
 
 #[test]
-fn two_systems_with_the_same_runs_are_told() {
+fn two_systems_with_the_same_runs_are_reported() {
     let tree = tree();
     let other = tree.path().join("Example/results/64xEXAMPLE/llama31_405b");
     fs::create_dir_all(&other).unwrap();
@@ -264,7 +264,7 @@ fn two_systems_with_the_same_runs_are_told() {
 }
 
 #[test]
-fn hostile_files_are_told() {
+fn hostile_files_are_reported() {
     let tree = tree();
     let log = tree.path().join(RESULT).join("result_1.txt");
     fs::remove_file(&log).unwrap();
@@ -300,7 +300,7 @@ fn hostile_files_are_told() {
 
 /// Throughput is no event of MLCommons': AMD's program prints it, others do not.
 #[test]
-fn a_recipe_asks_no_other_submitter_for_its_own_figures() {
+fn own_figures_are_not_required_of_other_submitters() {
     let logs = tempfile::tempdir().unwrap();
     let write = |number: u32, tracked: &str| {
         let event = |time: u32, key: &str, value: &str, metadata: &str| {

@@ -33,13 +33,13 @@ fn succeeds(output: &Output) -> String {
 }
 
 #[test]
-fn it_checks() {
+fn the_files_pass_check() {
     let files = ["recipe.yaml", "batch.yaml", "cpu.yaml"].map(|file| format!("{EXAMPLE}/{file}"));
     succeeds(&retrial(&["check", &files[0], &files[1], &files[2]]));
 }
 
 #[test]
-fn the_batch_takes_its_releases_in_turns() {
+fn the_batch_interleaves_its_releases() {
     let batch = format!("{EXAMPLE}/batch.yaml");
     let plan = &json(&retrial(&["plan", &batch, "--format", "json"]))["plan"];
     let cells = plan["cells"].as_array().unwrap().iter();
@@ -58,7 +58,7 @@ fn the_batch_takes_its_releases_in_turns() {
 
 /// Or all three measured the same.
 #[test]
-fn each_release_has_an_image_of_its_own() {
+fn each_release_has_its_own_image() {
     let mut tags = Vec::new();
     for release in RELEASES {
         let chosen = format!("onnxruntime={release}");

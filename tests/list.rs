@@ -55,7 +55,7 @@ fn a_variant_is_found(#[case] arguments: &[&str], #[case] with: &str) {
 #[case("--gpu", "MI999X", "MI300X, MI325X")]
 #[case("--submitter", "nobody", "AMD")]
 #[case("--benchmark", "resnet51", "mixtral-8x7b")]
-fn what_is_unknown_is_told_with_what_there_is(
+fn unknown_values_are_reported_with_the_known_ones(
     #[case] facet: &str,
     #[case] value: &str,
     #[case] there_is: &str,
@@ -68,7 +68,7 @@ fn what_is_unknown_is_told_with_what_there_is(
 
 /// One object a recipe, whichever of its variants was asked for.
 #[test]
-fn json_is_of_recipes() {
+fn json_lists_one_object_per_recipe() {
     let objects: serde_json::Value =
         serde_json::from_str(&text(&["--gpu", "mi350p", "--output", "json"])).unwrap();
     let objects = objects.as_array().unwrap();

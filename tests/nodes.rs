@@ -140,7 +140,7 @@ fn of(output: &Output) -> (Option<i32>, String) {
 }
 
 #[test]
-fn a_worker_that_dies_ends_the_measurement_by_its_machines_name() {
+fn a_dead_worker_ends_the_measurement_and_names_its_node() {
     let Some(head) = Head::new("worker") else {
         return;
     };
@@ -159,7 +159,7 @@ fn a_worker_that_dies_ends_the_measurement_by_its_machines_name() {
 }
 
 #[test]
-fn a_worker_that_prints_its_failure_ends_the_measurement_by_its_machines_name() {
+fn a_printed_worker_failure_ends_the_measurement() {
     let Some(head) = Head::new("prints") else {
         return;
     };
@@ -175,7 +175,7 @@ fn a_worker_that_prints_its_failure_ends_the_measurement_by_its_machines_name() 
 }
 
 #[test]
-fn a_killed_head_is_resumed_while_workers_and_measurement_go_on() {
+fn a_killed_head_is_resumed_while_workers_keep_running() {
     let Some(head) = Head::new("killed") else {
         return;
     };
@@ -201,7 +201,7 @@ fn a_killed_head_is_resumed_while_workers_and_measurement_go_on() {
 }
 
 #[test]
-fn a_machine_that_is_lost_ends_the_run_and_leaves_nothing() {
+fn a_lost_node_ends_the_run_without_leftovers() {
     let Some(head) = Head::new("lost") else {
         return;
     };
@@ -220,7 +220,7 @@ fn a_machine_that_is_lost_ends_the_run_and_leaves_nothing() {
 }
 
 #[test]
-fn a_machine_that_cannot_write_its_records_says_so_and_ends() {
+fn a_node_that_cannot_write_its_records_ends_the_run() {
     let Some(head) = Head::new("records") else {
         return;
     };
@@ -238,7 +238,7 @@ fn a_machine_that_cannot_write_its_records_says_so_and_ends() {
 }
 
 #[test]
-fn machines_that_do_not_share_the_runs_are_refused_before_anything_starts() {
+fn nodes_without_the_shared_runs_are_refused_before_start() {
     let Some(head) = Head::new("shared") else {
         return;
     };
@@ -294,7 +294,7 @@ fn doctor_examines_and_compares_all_machines() {
 }
 
 #[test]
-fn a_machine_with_another_image_of_the_same_name_is_refused_or_allowed_and_told() {
+fn a_node_with_another_image_is_refused_or_allowed() {
     let Some(head) = Head::new("image") else {
         return;
     };

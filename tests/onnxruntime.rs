@@ -56,7 +56,7 @@ fn data(benchmark: &str) -> Vec<&'static str> {
 }
 
 #[rstest]
-fn each_cell_has_its_stack(
+fn each_cell_has_its_software_stack(
     #[values("resnet50", "retinanet", "bert-large", "3d-unet")] benchmark: &str,
     #[values(
         ("6.4.1", "rocm", "rocm-rel-6.4.1", "onnxruntime-rocm==1.21.0"),
@@ -120,7 +120,7 @@ fn the_recipes_check_the_accuracy(
 }
 
 #[rstest]
-fn the_cell_that_does_not_exist_says_why(
+fn an_unsupported_cell_is_refused_with_the_reason(
     #[values("resnet50", "retinanet", "bert-large", "3d-unet")] benchmark: &str,
 ) {
     let mut settings = vec!["rocm=7.1.1", "backend=rocm"];
@@ -137,7 +137,7 @@ fn the_cell_that_does_not_exist_says_why(
 
 /// The last part of a run would be another shape, compiled in the timed part.
 #[test]
-fn batches_divide_what_they_are_made_of() {
+fn batch_sizes_divide_the_sample_counts() {
     let plan = planned("resnet50-radeon", &data("resnet50"));
     let warmed = variable(&plan, "WARM_BATCHES").unwrap();
     let batch: u32 = warmed.rsplit(',').next().unwrap().parse().unwrap();
@@ -194,7 +194,7 @@ fn on_provider(python: &Path, provider: &str, arguments: &[&str]) -> Ran {
 }
 
 #[test]
-fn a_session_is_on_the_provider_that_is_asked_for() {
+fn a_session_uses_the_requested_provider() {
     let Some(python) = python() else { return };
     let ran = on_provider(&python, "cpu", &[]);
     assert_eq!(ran.code, 0, "{}", ran.text);
@@ -220,7 +220,7 @@ fn a_session_is_on_the_provider_that_is_asked_for() {
     3
 )]
 #[case("gpu", "EXECUTION_PROVIDER=cpu|cuda|tensorrt|rocm|migraphx", 2)]
-fn no_other_provider_takes_its_place(
+fn an_unavailable_provider_is_not_replaced(
     #[case] provider: &str,
     #[case] says: &str,
     #[case] code: i32,
@@ -233,7 +233,7 @@ fn no_other_provider_takes_its_place(
 
 /// A provider that the build has and that does not start: the session comes up on the CPU.
 #[test]
-fn a_session_that_fell_back_ends_the_run() {
+fn a_session_that_falls_back_ends_the_run() {
     let Some(python) = python() else { return };
     let made = on_provider(&python, "cpu", &[]);
     let model = made.directory.path().join("model.onnx");
@@ -257,7 +257,7 @@ fn a_session_that_fell_back_ends_the_run() {
 
 /// The reference would answer `LoadGen` with nothing, and the run would count.
 #[test]
-fn an_inference_that_fails_ends_the_run() {
+fn a_failed_inference_ends_the_run() {
     let Some(python) = python() else { return };
     let ran = on_provider(&python, "cpu", &["9"]);
     assert_eq!(ran.code, 4, "{}", ran.text);

@@ -227,7 +227,7 @@ proptest! {
 
     /// What a run keeps must mean what was run, whatever is in it.
     #[test]
-    fn resolved_text_keeps_any_value(value in awkward(), key in "[A-Za-z_][A-Za-z0-9_]{0,8}") {
+    fn resolved_text_preserves_any_value(value in awkward(), key in "[A-Za-z_][A-Za-z0-9_]{0,8}") {
         let quoted = serde_json::to_string(&value).unwrap();
         let text = format!("schema: 1\ntitle: x\nsubmission: {{suite: s, benchmark: b}}\nimage: a:b\ncontainer: {{env: {{\"{key}\": {quoted}}}}}\nscenarios: {{c: {{performance: {{run: x, results: /r}}}}}}\n");
         let first = match resolve("x", &Source::new("x", text), &NoTemplates, &[]) {

@@ -33,7 +33,7 @@ fn the_committed_schema_is_up_to_date() {
 
 /// `UPDATE_SCHEMA=1 cargo test` writes them.
 #[test]
-fn the_tables_of_keys_in_the_docs_are_up_to_date() {
+fn the_key_tables_in_the_docs_are_up_to_date() {
     let path = root().join("docs/recipe-format.md");
     let text = std::fs::read_to_string(&path).unwrap();
     let (before, rest) = text.split_once("<!-- keys -->\n").unwrap();
@@ -51,7 +51,7 @@ fn the_tables_of_keys_in_the_docs_are_up_to_date() {
 }
 
 #[test]
-fn every_recipe_and_template_fits() {
+fn every_recipe_and_template_matches_the_schema() {
     let mut files = Vec::new();
     for directory in [
         "recipes",
@@ -123,7 +123,7 @@ fn yaml_files(directory: &Path, files: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn what_is_wrong_does_not_fit() {
+fn invalid_recipes_do_not_match_the_schema() {
     for (text, place) in [
         ("title: x\n", ""),
         ("schema: 2\n", "/schema"),

@@ -78,7 +78,7 @@ fn check_knows_a_site_and_reports_every_problem() {
 }
 
 #[test]
-fn one_that_others_can_change_is_refused() {
+fn a_site_writable_by_others_is_refused() {
     let here = configuration(&[("lab", LAB)]);
     let file = here.path().join("retrial/sites/lab.yaml");
     let recipe = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";

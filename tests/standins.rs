@@ -44,7 +44,7 @@ fn run(engine: &Engine, recipe: &str, arguments: &[&str]) -> Ran {
 #[case("mixtral-8x7b-v5.1")]
 #[case("stable-diffusion-xl-v5.0")]
 #[case("dlrm-v3-v6.1")]
-fn every_published_figure_of_a_recipe_holds(#[case] standin: &str) {
+fn every_published_figure_of_a_recipe_is_reproduced(#[case] standin: &str) {
     let Some(engine) = engine() else { return };
     let described = Described::read(standin);
     let ran = run(&engine, &described.recipe, &described.arguments());
@@ -227,7 +227,7 @@ fn behaving(how: &str) -> tempfile::TempDir {
 #[case("invalid", 1, "invalid")]
 #[case("inaccurate", 1, "invalid")]
 #[case("fail", 4, "failed")]
-fn what_goes_wrong_is_told_apart(#[case] how: &str, #[case] code: i32, #[case] outcome: &str) {
+fn failures_are_distinguished(#[case] how: &str, #[case] code: i32, #[case] outcome: &str) {
     let Some(engine) = engine() else { return };
     let recipe = behaving(how);
     let mut arguments = vec!["--skip", "fetch-llama2", "--scenario", "server"];
@@ -244,7 +244,7 @@ fn what_goes_wrong_is_told_apart(#[case] how: &str, #[case] code: i32, #[case] o
 
 /// Root on the host is not given to a recipe that is not ours, unless somebody says so.
 #[test]
-fn a_copy_of_a_recipe_asks_for_trust() {
+fn a_copy_of_a_recipe_needs_approval() {
     let Some(engine) = engine() else { return };
     let recipe = behaving("ok");
     let ran = run(

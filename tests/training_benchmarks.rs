@@ -54,7 +54,7 @@ fn agrees(published: f64, computed: f64, within: f64) {
 #[rstest]
 #[case("fp16", 982.0, 1053.0)]
 #[case("bf16", 1027.0, 1104.0)]
-fn tflops_follow_from_times(#[case] scenario: &str, #[case] average: f64, #[case] peak: f64) {
+fn tflops_are_consistent_with_times(#[case] scenario: &str, #[case] average: f64, #[case] peak: f64) {
     let expected = expected(&plan("gemm", &[]));
     let figures = &expected[scenario];
     assert_eq!(figures.len(), 16);
@@ -83,7 +83,7 @@ fn tflops_follow_from_times(#[case] scenario: &str, #[case] average: f64, #[case
 }
 
 #[test]
-fn the_other_tables_of_matrix_products() {
+fn other_matrix_product_tables() {
     let expected = expected(&plan("gemm", &[]));
     let square = &expected["square"];
     assert_eq!(square.len(), 7);
@@ -140,7 +140,7 @@ const PARAMETERS: [(&str, f64, f64); 8] = [
 
 /// 6 x parameters x tokens/s, and tokens/s from the time of a step.
 #[test]
-fn transformers_agree_with_themselves() {
+fn transformer_figures_are_consistent() {
     let expected = expected(&plan("transformer", &[]));
     assert_eq!(expected.len(), PARAMETERS.len());
     for (model, parameters, tokens) in PARAMETERS {
@@ -153,7 +153,7 @@ fn transformers_agree_with_themselves() {
 }
 
 #[test]
-fn several_gpus_agree_with_themselves() {
+fn multi_gpu_figures_are_consistent() {
     let expected = expected(&plan("ddp", &[]));
     for (model, parameters) in [("7b", 5243.74), ("13b", 10120.0)] {
         let figures = &expected[model];
@@ -179,7 +179,7 @@ fn several_gpus_agree_with_themselves() {
 }
 
 #[test]
-fn the_others_agree_with_themselves() {
+fn other_figures_are_consistent() {
     let loops = &expected(&plan("simple-training", &[]))["loop"];
     agrees(
         loops["samples_per_second"],
@@ -237,7 +237,7 @@ fn the_published_command(#[case] recipe: &str, #[case] ipc: Option<&str>, #[case
 
 /// Whoever looks at a recipe before running it learns whose script it runs, and what else is not the document's.
 #[rstest]
-fn whose_script_it_is(
+fn the_origin_of_the_script_is_shown(
     #[values("gemm", "simple-training", "transformer", "ddp")] recipe: &str,
     #[values("show", "plan")] command: &str,
 ) {

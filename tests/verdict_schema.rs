@@ -104,7 +104,7 @@ const RECIPE: &str = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";
 
 /// One published performance result, judged with a recipe: a whole verdict.
 #[test]
-fn a_printed_verdict_fits() {
+fn a_printed_verdict_matches_the_schema() {
     let schema: Value = serde_json::from_str(&schema::verdict()).unwrap();
     let one = folder(
         "llama2-70b-v6.0",
@@ -135,7 +135,7 @@ fn a_printed_verdict_fits() {
 
 /// Several: each result as in a verdict.
 #[test]
-fn printed_results_fit() {
+fn printed_results_match_the_schema() {
     let schema: Value = serde_json::from_str(&schema::verdict()).unwrap();
     let directory = llama2();
     let judged = printed(directory.path(), &["judge", ".", "--recipe", RECIPE]);
@@ -148,7 +148,7 @@ fn printed_results_fit() {
 }
 
 #[test]
-fn a_printed_tree_fits() {
+fn a_printed_tree_matches_the_schema() {
     let schema: Value = serde_json::from_str(&schema::tree()).unwrap();
     let tree = root().join("examples/submission");
     let judged = printed(&tree, &["judge", "."]);
@@ -157,7 +157,7 @@ fn a_printed_tree_fits() {
 }
 
 #[test]
-fn a_printed_comparison_fits() {
+fn a_printed_comparison_matches_the_schema() {
     let schema: Value = serde_json::from_str(&schema::comparison()).unwrap();
     let (one, other) = (llama2(), llama2());
     let path = |directory: &tempfile::TempDir| directory.path().display().to_string();

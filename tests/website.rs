@@ -93,7 +93,7 @@ fn replace(file: &Path, text: &str, with: &str) {
 }
 
 #[test]
-fn only_what_changes_is_written() {
+fn only_changed_pages_are_written() {
     let scene = Scene::new(600);
     let site = scene.path("site");
     assert!(
@@ -138,7 +138,7 @@ fn only_what_changes_is_written() {
 }
 
 #[test]
-fn the_feeds_have_each_change_of_verdict() {
+fn feeds_contain_each_verdict_change() {
     let scene = Scene::new(300);
     scene.website("site");
     // The changes as `runs` has them.
@@ -193,7 +193,7 @@ for entry in feed.findall(a + 'entry'):
 }
 
 #[test]
-fn runs_that_cannot_be_read_are_named() {
+fn unreadable_runs_are_reported() {
     let scene = Scene::new(6);
     fs::write(scene.run(1).join("plan.json"), "{").unwrap();
     fs::write(scene.run(2).join("verdict.json"), "[1").unwrap();
@@ -216,7 +216,7 @@ fn runs_that_cannot_be_read_are_named() {
 }
 
 #[test]
-fn texts_of_runs_are_text_and_reports_are_linked() {
+fn run_texts_are_escaped_and_reports_are_linked() {
     let scene = Scene::new(3);
     let hostile = "<img src=x onerror=alert(1)>\\\"'&";
     replace(
@@ -240,7 +240,7 @@ fn texts_of_runs_are_text_and_reports_are_linked() {
 }
 
 #[test]
-fn files_of_others_are_left_alone() {
+fn foreign_files_are_not_touched() {
     let scene = Scene::new(3);
     fs::create_dir(scene.path("other")).unwrap();
     fs::write(scene.path("other/notes.txt"), "mine").unwrap();

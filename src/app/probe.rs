@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_follow_the_packages() {
+    fn host_results_follow_the_package_list() {
         let text = "@rocm /opt/rocm/.info/version\n7.1.1-38\n@python /usr/lib/python3/dist-packages\ntorch-2.9.0.dist-info\n@end\nhost a.org ok\nhost b.org no Connection refused\n";
         let hosts = ["a.org".to_owned(), "b.org".to_owned()];
         let probed = read(text, &hosts);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_without_a_program_cannot_tell() {
+    fn an_image_without_a_client_program_has_no_result() {
         let text = "@end\nhost a.org ok\nhost b.org unknown\n";
         let hosts = ["a.org".to_owned(), "b.org".to_owned()];
         assert_eq!(read(text, &hosts).hosts, None);

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_by_its_name() {
+    fn cell_names_are_parsed() {
         let mut problems = Diagnostics::default();
         let text = spanned("bert, rocm=6.4.1,backend = rocm");
         let of = Combination::of_text(&text, &mut problems).unwrap();

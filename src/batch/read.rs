@@ -129,7 +129,7 @@ mod tests {
     #[case("../batch.yaml", "./mine.yaml", "../mine.yaml")]
     #[case("some/batch.yaml", "mlperf-inference/x", "mlperf-inference/x")]
     #[case("some/batch.yaml", "/abs/x.yaml", "/abs/x.yaml")]
-    fn paths_are_from_the_file(#[case] file: &str, #[case] written: &str, #[case] expected: &str) {
+    fn paths_are_relative_to_the_file(#[case] file: &str, #[case] written: &str, #[case] expected: &str) {
         assert_eq!(from(directory_of(file), written), expected);
     }
 }

@@ -90,7 +90,7 @@ fn told(text: &str) -> String {
 }
 
 #[test]
-fn the_product_less_what_cannot_be() {
+fn unsupported_combinations_are_excluded_from_the_product() {
     let plan = planned(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rocm: [6.4.1, 7.1.1]\n  backend: [rocm, migraphx]\n",
     )
@@ -140,7 +140,7 @@ fn exclude_and_include() {
 }
 
 #[test]
-fn each_has_its_own_baseline() {
+fn each_cell_has_its_own_baseline() {
     let plan = planned(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rocm: [6.4.1, 7.0.0]\n  backend: [rocm, migraphx]\n\
          baseline: { rocm: 6.4.1 }\n",
@@ -184,7 +184,7 @@ fn several_recipes() {
 }
 
 #[test]
-fn what_is_typed_is_the_same() {
+fn options_and_file_give_the_same_plan() {
     let overrides = CliOverrides {
         vary: vec![
             "rocm=6.4.1,7.1.1".to_owned(),
@@ -205,7 +205,7 @@ fn what_is_typed_is_the_same() {
 }
 
 #[test]
-fn every_problem_at_once() {
+fn every_problem_is_reported_at_once() {
     insta::assert_snapshot!(told(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rokm: [6.4.1]\n  backend: [rocm, migrapx, rocm]\n  size: [many]\n\
          set: { kind: neither }\nscenarios: [offlin]\ntrails: 3\norder: interleave\n"
@@ -239,7 +239,7 @@ error: invalid value `interleave` for `order`
 }
 
 #[test]
-fn every_name_and_value_that_the_recipe_has_not() {
+fn every_name_and_value_unknown_to_the_recipe() {
     insta::assert_snapshot!(told(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rokm: [6.4.1]\n  backend: [rocm, migrapx]\n  size: [many]\n\
          set: { kind: neither }\nscenarios: [offlin]\nbaseline: rocm=6.4\nexclude: [{ gpu: x }]\n"
@@ -305,7 +305,7 @@ error: r has no variant or param `gpu`
 }
 
 #[test]
-fn nothing_is_left() {
+fn a_batch_without_cells_is_refused() {
     insta::assert_snapshot!(told(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary: { rocm: [7.1.1], backend: [rocm] }\n"
     ), @r#"
@@ -348,7 +348,7 @@ error: there is no cell with rocm=6.4.1
 }
 
 #[test]
-fn batches_are_told_from_recipes() {
+fn batches_are_distinguished_from_recipes() {
     let is = |text: &str| is_batch(&Source::new("x.yaml", text));
     assert!(is("schema: 1\ntitle: t\nrecipe: x\n"));
     assert!(is("vary: { a: [b] }\n"));

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_in_the_whole() {
+    fn a_subset_of_values_is_contained() {
         let whole = values(&[("rocm", "7.1.1"), ("backend", "migraphx")]);
         assert!(values(&[("backend", "migraphx")]).are_in(&whole));
         assert!(!values(&[("backend", "rocm")]).are_in(&whole));

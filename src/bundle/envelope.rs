@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_signed_bytes_are_those_of_the_specification() {
+    fn signed_bytes_match_the_dsse_specification() {
         let of_the_specification = "DSSEv1 29 http://example.com/HelloWorld 11 hello world";
         let ours = String::from_utf8(signed_bytes(b"hello world")).unwrap();
         assert_eq!(

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_read_as_it_is_written_and_in_no_other_way() {
+    fn only_the_canonical_form_is_parsed() {
         let one = manifest(&["a/b", "a-b", "c"]);
         let text = one.text().unwrap();
         assert_eq!(Manifest::parse(text.as_bytes()).unwrap(), one);
@@ -200,7 +200,7 @@ mod tests {
     #[case(&["b", "a"])]
     #[case(&["a", "a/b"])]
     #[case(&[])]
-    fn paths_that_no_bundle_may_have(#[case] paths: &[&str]) {
+    fn invalid_paths_are_refused(#[case] paths: &[&str]) {
         assert!(manifest(paths).check().is_err());
     }
 

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zstd_reads_it() {
+    fn frames_are_read_by_zstd() {
         for size in [1, 511, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK] {
             let content: Vec<u8> = (0..251).cycle().take(size).collect();
             let mut frame = Vec::new();
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn no_bit_of_its_form_may_be_another() {
+    fn any_flipped_bit_of_the_framing_is_refused() {
         let mut frame = Vec::new();
         write(&mut frame, b"hello").unwrap();
         for bit in 0..(frame.len() - 5) * 8 {

@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_that_cannot_be_read_is_no_failure_of_standard_output() {
+    fn an_unreadable_log_is_not_a_standard_output_error() {
         let directory = tempfile::tempdir().unwrap();
         let mut tail = Tail::new("main", directory.path().to_owned(), false, false);
         // Reading a directory fails, as a disk does.

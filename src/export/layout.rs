@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn up_to_v5_1_each_kind_has_its_own_tree() {
+    fn up_to_v5_1_each_kind_has_a_separate_tree() {
         let tree = tree(Layout::Beside);
         assert_eq!(
             tree.measurements_file("bert-99", "Offline"),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn since_v6_0_all_files_of_a_result_are_together() {
+    fn since_v6_0_files_of_a_result_share_a_directory() {
         let tree = tree(Layout::Together);
         let results = "closed/ACME/results/1xH200/bert-99/Offline";
         assert_eq!(tree.results("bert-99", "Offline"), results);

@@ -32,7 +32,7 @@ mod tests {
     #[case(".hidden", "hidden")]
     #[case(" … ", "_")]
     #[case("", "unnamed")]
-    fn a_name_is_one_folder(#[case] name: &str, #[case] expected: &str) {
+    fn a_name_becomes_one_directory(#[case] name: &str, #[case] expected: &str) {
         assert_eq!(folder(name), expected);
     }
 }

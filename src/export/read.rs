@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_is_known_by_its_folder() {
+    fn a_test_is_identified_by_its_directory() {
         let one = |name: &str, folder: &str| (name.to_owned(), folder.to_owned());
         assert_eq!(
             found(

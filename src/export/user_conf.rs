@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_says_that_it_was_reconstructed() {
+    fn a_reconstructed_file_states_that_it_is_reconstructed() {
         let parameters = Parameters {
             target_qps: Some(360.0),
             target_latency_ns: Some(1_500_000),

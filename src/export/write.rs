@@ -170,7 +170,7 @@ mod tests {
 
     /// The lengths, the words in between and the hash are those of `truncate_accuracy_log.py`.
     #[test]
-    fn a_large_accuracy_log_keeps_its_ends_and_its_hash() {
+    fn a_large_accuracy_log_is_truncated_and_hashed() {
         let long = "0123456789abcdef".repeat(1000);
         let (_kept, runs) = run(&long);
         let to = tempfile::tempdir().unwrap();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_log_stays_and_a_hash_is_not_added_twice() {
+    fn a_small_log_is_unchanged_and_its_hash_is_not_repeated() {
         let (_kept, runs) = run("[]");
         let to = tempfile::tempdir().unwrap();
         let text = "accuracy=76.1%\nhash=0f1e\n".to_owned();
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn existing_files_stay_unless_replacing_is_requested() {
+    fn existing_files_are_not_replaced_unless_requested() {
         let (_kept, runs) = run("[]");
         let to = tempfile::tempdir().unwrap();
         let outside = tempfile::tempdir().unwrap();

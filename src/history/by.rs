@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_that_was_set_is_an_axis_and_another_one_parts() {
+    fn a_set_param_is_an_axis_and_other_params_split_groups() {
         let with = |id: &str, batch: &str, set: &[&str]| {
             let mut row = row(id, "one", &[]);
             row.params.insert("batch".to_owned(), batch.to_owned());

@@ -237,7 +237,7 @@ mod tests {
     #[case::until(|filter: &mut Filter| filter.until = "2026-11-21T10:00:00Z".parse().ok(), false)]
     #[case::state(|filter: &mut Filter| filter.outcome.push("interrupted".into()), true)]
     #[case::no_batch(|filter: &mut Filter| filter.batch.push("2026".into()), false)]
-    fn what_is_asked_must_fit(#[case] ask: fn(&mut Filter), #[case] fits: bool) {
+    fn filters_select_matching_runs(#[case] ask: fn(&mut Filter), #[case] fits: bool) {
         let mut filter = Filter::default();
         assert!(filter.is_all());
         ask(&mut filter);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_comes_first_and_the_newest_last() {
+    fn unknown_values_sort_first_and_the_newest_last() {
         let mut rows = vec![
             row("c", "2026-11-21T12:00:00Z"),
             row("b", "2026-11-21T10:00:00Z"),
@@ -273,7 +273,7 @@ mod tests {
     #[case("12h")]
     #[case("7d")]
     #[case("2 weeks ago")]
-    fn moments_are_typed_in_many_ways(#[case] text: &str) {
+    fn times_are_accepted_in_many_formats(#[case] text: &str) {
         assert!(time(text).is_ok(), "{text}: {:?}", time(text));
     }
 
@@ -281,7 +281,7 @@ mod tests {
     #[case("yesterday")]
     #[case("2026-13-01")]
     #[case("")]
-    fn what_is_no_moment_is_reported(#[case] text: &str) {
+    fn an_invalid_time_is_reported(#[case] text: &str) {
         assert!(time(text).unwrap_err().contains("how long ago"));
     }
 

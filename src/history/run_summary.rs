@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_state_is_one_word_for_what_is_known() {
+    fn the_state_is_the_most_specific_word() {
         let mut row = RunSummary::default();
         assert_eq!(row.state(), "interrupted");
         row.run_state = RunState::Ended;
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_chosen_names_axes_and_what_was_set() {
+    fn options_name_axes_and_modified_params() {
         let pairs = |pairs: &[(&str, &str)]| {
             let pairs = pairs.iter();
             pairs

@@ -66,7 +66,7 @@ mod tests {
     #[case(0x7550, Some(0xc3), Some("RX 9070"))]
     #[case(0x7550, None, None)]
     #[case(0x1638, Some(0xc9), None)]
-    fn an_id_that_models_share_needs_its_revision(
+    fn a_shared_device_id_needs_the_revision(
         #[case] device: u32,
         #[case] revision: Option<u32>,
         #[case] model: Option<&str>,
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_known_of_the_models_that_are_published() {
+    fn memory_of_published_models_is_known() {
         assert_eq!(memory("MI355X"), Some(288 << 30));
         let unknown = MODELS
             .iter()

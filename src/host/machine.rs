@@ -180,7 +180,7 @@ mod tests {
     use super::{disk_free, how_many, listening};
 
     #[test]
-    fn who_listens_is_seen() {
+    fn listening_ports_are_found() {
         let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = socket.local_addr().unwrap().port();
         assert!(listening(Path::new("/")).contains(&port));
@@ -198,12 +198,12 @@ mod tests {
     #[case("3-0", None)]
     #[case("", None)]
     #[case("0-4294967295", None)]
-    fn a_list_of_processors_is_counted(#[case] list: &str, #[case] processors: Option<u32>) {
+    fn a_processor_list_is_counted(#[case] list: &str, #[case] processors: Option<u32>) {
         assert_eq!(how_many(list), processors);
     }
 
     #[test]
-    fn free_disk_is_that_of_the_nearest_folder_there_is() {
+    fn free_disk_space_is_read_from_the_nearest_existing_parent() {
         let folder = tempfile::tempdir().unwrap();
         let deep = folder.path().join("runs/not/yet");
         assert!(disk_free(&deep).unwrap() > 0);

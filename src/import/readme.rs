@@ -118,7 +118,7 @@ mod tests {
         docker run --ipc host vendor/a:1 bash\n```\n ```sh\n docker run --ipc host vendor/mi355x:1 bash\n ```\n";
 
     #[test]
-    fn commands_of_modes() {
+    fn commands_are_extracted_per_mode() {
         let blocks = blocks(README);
         assert_eq!(blocks.len(), 3);
         assert_eq!(
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_container_of_the_model() {
+    fn the_container_for_the_gpu_model_is_found() {
         let blocks = blocks(README);
         let (draft, count) = container(&blocks, &["MI355X".to_owned()]).unwrap();
         assert_eq!(

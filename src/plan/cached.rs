@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_listed_whole_is_shared_over_images() {
+    fn only_fully_listed_directories_are_shared_between_images() {
         let file = |sha256: Option<&str>| {
             let sha256 = sha256.map(str::to_owned);
             vec![(

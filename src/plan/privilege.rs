@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn those_of_a_services_container_are_named_and_removed_too() {
+    fn service_container_privileges_are_listed_and_removed() {
         let text = "schema: 1\ntitle: t\nsubmission: { suite: own, benchmark: b, sources: [x] }\nimage: debian\nservices: { server: { run: serve, ready: { port: 80 }, container: { privileged: true } } }\nscenarios: { s: { performance: { needs: [server], run: \"true\", figures: { speed: { pattern: \"([0-9]+)\" } } } } }\n";
         let source = retrial_recipe::Source::new("r.yaml", text);
         let resolved =

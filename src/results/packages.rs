@@ -302,19 +302,19 @@ mod tests {
     #[case("@unknown /x\nPackage: a\nVersion: 1\n")]
     #[case("Package: a\nVersion: 1\n")]
     #[case("")]
-    fn what_is_no_package(#[case] text: &str) {
+    fn lines_that_are_not_packages_are_ignored(#[case] text: &str) {
         assert_eq!(packages(text), []);
     }
 
     #[test]
-    fn the_release_of_rocm() {
+    fn the_rocm_release_is_read() {
         let found = read("@rocm /opt/rocm/.info/version\n7.1.0-42\n@end\n");
         assert_eq!(found.rocm.as_deref(), Some("7.1.0-42"));
         assert!(found.remarks.is_empty());
     }
 
     #[test]
-    fn a_list_that_breaks_off_says_so() {
+    fn a_truncated_list_is_reported() {
         let found = read("@rpm rpm\nbash 5\n");
         assert_eq!(
             found.remarks,
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_list_is_bounded_and_harmless() {
+    fn a_hostile_list_is_bounded_and_sanitized() {
         let mut lines = vec!["@rpm \u{1b}[31mrpm".to_owned()];
         lines.extend((0..MOST + 10).map(|number| format!("package{number} 1")));
         lines.push(format!("long {}", "9".repeat(10_000)));

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_may_lock_the_file_that_one_has_made() {
+    fn the_lock_file_can_be_locked_by_other_users() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(LOCK);
         let first = open(&path).unwrap();

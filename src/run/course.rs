@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_measurement_aborts_nothing_and_the_gravest_fault_decides() {
+    fn a_failed_measurement_does_not_abort_and_the_worst_fault_wins() {
         let missing = StepEnd::failed(StepFault::NoResult, "no results", "");
         let course = after(&[(collect(), missing.clone())]);
         assert_eq!(course, Course::Failed(StepFault::NoResult));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_reason_to_abort_stays() {
+    fn the_first_abort_reason_is_kept() {
         let failed = StepEnd::failed(StepFault::Request, "no such user\nmore", "");
         let course = after(&[
             (Action::Create, failed),

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_kept_by_name_only() {
+    fn secrets_are_recorded_by_name_only() {
         let env = [
             "PATH=/usr/bin",
             "HF_TOKEN=hf_abc",

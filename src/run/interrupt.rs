@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn work_is_given_up_a_while_after_the_signal() {
+    async fn work_is_abandoned_after_a_grace_period() {
         let stop = CancellationToken::new();
         assert_eq!(on_thread(&stop, || 7).await, Ok(7));
         stop.cancel();

@@ -97,7 +97,7 @@ mod tests {
     #[case::of_an_older_version("user=ann", "7", "ann", None)]
     #[case::of_another("user=bob", "0", "root", Some("bob"))]
     #[case::of_nobody("", "0", "root", Some("an unknown user"))]
-    fn whose_a_container_is(
+    fn containers_are_matched_by_owner_labels(
         #[case] labels: &str,
         #[case] uid: &str,
         #[case] user: &str,

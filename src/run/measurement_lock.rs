@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_pull_waits_for_those_who_measure_and_they_for_it() {
+    async fn pulls_and_measurements_wait_for_each_other() {
         let lock = MeasurementLock::default();
         let (one, other) = (lock.shared().await, lock.shared().await);
         let pull = tokio::spawn({

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn other_disks_have_no_links() {
+    fn a_view_on_another_disk_is_impossible() {
         let cache = tempfile::tempdir().unwrap();
         let Ok(other) = tempfile::tempdir_in("/dev/shm") else {
             println!("skipped: there is no /dev/shm");

@@ -49,7 +49,7 @@ mod tests {
     #[case("make run \\\n  --all", "make run …")]
     #[case("make run\n\n", "make run")]
     #[case("", "")]
-    fn a_script_is_shown_by_its_first_line(#[case] script: &str, #[case] shown: &str) {
+    fn a_script_is_shown_by_its_first_command(#[case] script: &str, #[case] shown: &str) {
         assert_eq!(first_command(script), shown);
     }
 }

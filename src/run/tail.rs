@@ -66,7 +66,7 @@ mod tests {
     use super::Tail;
 
     #[test]
-    fn lines_are_whole_however_they_come() {
+    fn lines_are_complete_with_any_chunking() {
         let mut tail = Tail::default();
         tail.push(b"one\ntw");
         assert_eq!(tail.lines(false), ["one"]);
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_latest_are_held_and_none_is_cut() {
+    fn only_the_latest_lines_are_stored_and_none_is_cut() {
         let mut tail = Tail::default();
         for number in 0..5000 {
             tail.push(format!("line {number}\n").as_bytes());

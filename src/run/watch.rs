@@ -87,7 +87,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(20);
 
     #[tokio::test]
-    async fn a_rename_is_reported_at_once_and_once() {
+    async fn a_rename_is_reported_immediately_and_once() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().to_owned();
         let mut watch = Watch::renames(&path);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_the_kernels_events_it_returns_after_a_time() {
+    async fn without_inotify_it_returns_after_a_timeout() {
         let mut watch = Watch::writes(Path::new("/nowhere/at/all"));
         assert!(watch.events.is_none());
         let begun = Instant::now();

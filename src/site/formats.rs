@@ -223,7 +223,7 @@ mod tests {
     #[case(OPTION, "--mem=0", true)]
     #[case(COMMANDS, "module load x\nulimit -n 100", true)]
     #[case(COMMANDS, "a\u{1b}b", false)]
-    fn what_can_stand_in_a_script(
+    fn values_allowed_in_a_script(
         #[case] format: StringFormat,
         #[case] text: &str,
         #[case] good: bool,

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn every_problem_has_its_place() {
+    fn every_problem_has_a_position() {
         insta::assert_snapshot!(problems(
             "schema: 1\nscheduler: pbs\npartion: gpu\naccount: a b\ngres: 8\ngpus_per_node: 8\n\
              time_limit: 04:00:00\noptions: [--job-name=x, --time=10]\nhome: runs\n\
@@ -65,13 +65,13 @@ mod tests {
     }
 
     #[test]
-    fn gpus_are_asked_for_once() {
+    fn gpus_are_requested_once() {
         let both = problems("schema: 1\nscheduler: slurm\ngres: gpu:8\ngpus_per_node: 8\n");
         assert!(both.contains("the same GPUs twice"), "{both}");
     }
 
     #[test]
-    fn a_site_is_no_recipe() {
+    fn sites_are_distinguished_from_recipes() {
         let is = |text: &str| is_site(&Source::new("x.yaml", text));
         assert!(is("schema: 1\nscheduler: slurm\n"));
         assert!(is("scheduler: pbs\n"));

@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_values_stay_values() {
+    fn hostile_values_are_quoted() {
         let site = site(
             "account: \"a'\\\\$(id)`id`#\"\nconstraint: 'x; #SBATCH --uid=0'\n\
              env: { A: \"'; touch /tmp/x; '$(id)\" }\n",

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_the_queue() {
+    fn queue_rows_are_parsed() {
         let jobs = queued(
             "12|N/A|PENDING|gpu|N/A||Priority\n\
              13|N/A|RUNNING|gpu,debug|2026-11-23T05:44:48|n[1-2]|None\n\
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_the_accounting() {
+    fn accounting_rows_are_parsed() {
         let jobs = accounted("12|CANCELLED by 1000|31|240|n1\n13|COMPLETED|5|Partition_Limit|n2\n");
         assert_eq!(jobs[0].state, "CANCELLED");
         assert_eq!(
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_an_arrays_tasks() {
+    fn array_task_rows_are_parsed() {
         let tasks = queued(
             "7|0|RUNNING|gpu|N/A|n1|None\n7|1|PENDING|gpu|N/A||Priority\n\
              7|N/A|CANCELLED|gpu|N/A||None\n7|2-9%2|PENDING|gpu|N/A||None\n",
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_of_arrays() {
+    fn the_maximum_array_size_is_parsed() {
         let printed =
             "Configuration data\nMailProg                = x\nMaxArraySize            = 1001\n";
         assert_eq!(max_array_size(printed), Some(1001));
@@ -225,7 +225,7 @@ mod tests {
     #[case("FAILED|50|240", false)]
     #[case("TIMEOUT|50|240", true)]
     #[case("FAILED||", false)]
-    fn a_job_reaches_its_limit_when_it_is_warned(#[case] row: &str, #[case] expected: bool) {
+    fn a_job_at_its_time_limit_is_detected(#[case] row: &str, #[case] expected: bool) {
         let row = format!("12|{row}|n1\n");
         assert_eq!(accounted(&row)[0].reached_its_limit(90), expected);
     }
@@ -235,12 +235,12 @@ mod tests {
     #[case("12;east\n", Some("12"))]
     #[case("Submitted batch job 12\n", None)]
     #[case("", None)]
-    fn what_sbatch_prints(#[case] printed: &str, #[case] id: Option<&str>) {
+    fn sbatch_output_is_parsed(#[case] printed: &str, #[case] id: Option<&str>) {
         assert_eq!(submitted_id(printed).as_deref(), id);
     }
 
     #[test]
-    fn an_unknown_state_is_no_end() {
+    fn an_unknown_state_is_active() {
         assert_eq!(JobPhase::of("SOMETHING_NEW"), JobPhase::Active);
     }
 }

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_of_it_in_order_and_one_within_another() {
+    fn all_blocks_are_read_in_order_and_reads_can_nest() {
         let long: Vec<u8> = (0..=u8::MAX).cycle().take(3 * BLOCK + 7).collect();
         let mut read = Vec::new();
         let mut inner = 0;

@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_in_the_way_is_not_followed() {
+    fn a_symlink_in_the_path_is_not_followed() {
         let outside = tempfile::tempdir().unwrap();
         std::fs::write(outside.path().join("precious"), "kept").unwrap();
         let inside = tempfile::tempdir().unwrap();
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_and_the_walk_by_names_agree() {
+    fn openat2_and_the_fallback_walk_agree() {
         let root = tempfile::tempdir().unwrap();
         let inner = root.path().join("a/b");
         std::fs::create_dir_all(&inner).unwrap();

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looking_who_has_it_does_not_keep_anybody_from_taking_it() {
+    fn reading_the_holder_does_not_block_locking() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("lock");
         drop(FileLock::take(&path, "run").unwrap());

@@ -182,7 +182,7 @@ mod tests {
     /// The second was begun later, on a machine whose clock is ten hours behind; the last was
     /// renamed by hand.
     #[test]
-    fn the_last_is_the_one_that_began_last_whatever_it_is_called() {
+    fn last_is_the_run_that_started_last() {
         let directory = tempfile::tempdir().unwrap();
         let runs = directory.path();
         plant(runs, "20261121-120000-east-0001", "2026-11-21T12:00:00Z");
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_an_id_is_enough_where_only_one_has_it() {
+    fn a_unique_part_of_an_id_is_sufficient() {
         let directory = tempfile::tempdir().unwrap();
         let runs = directory.path();
         assert!(found(runs, "last").contains("no runs yet"));

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_and_pipes_and_ways_out_are_refused() {
+    fn links_pipes_and_escaping_paths_are_refused() {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path();
         std::fs::write(root.join("plain"), "figures").unwrap();

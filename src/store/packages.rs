@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_share_what_they_have_in_common() {
+    fn runs_share_equal_package_lists() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path().to_owned());
         let (one, other, third) = (run(&home), run(&home), run(&home));
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_content_that_was_damaged_is_written_anew() {
+    fn damaged_content_is_rewritten() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path().to_owned());
         let (one, other) = (run(&home), run(&home));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_outside_of_a_home_has_its_own() {
+    fn a_run_outside_a_home_has_its_own_list() {
         let folder = tempfile::tempdir().unwrap();
         let run = RunDirectory::at(folder.path().to_owned());
         keep(&run, &"a").unwrap();

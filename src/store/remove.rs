@@ -78,14 +78,14 @@ mod tests {
     }
 
     #[test]
-    fn a_run_goes_whole() {
+    fn a_run_is_removed_completely() {
         let (directory, run) = planted();
         remove(&run).unwrap();
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
     }
 
     #[test]
-    fn one_that_is_followed_stays() {
+    fn a_locked_run_is_not_removed() {
         let (_directory, run) = planted();
         let held = FileLock::take(&run.lock(), "run").unwrap();
         assert!(matches!(remove(&run), Err(StoreError::Busy { .. })));
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_run_stays_and_links_are_not_followed() {
+    fn only_runs_are_removed_and_links_are_not_followed() {
         let (directory, run) = planted();
         let link = directory.path().join("link");
         std::os::unix::fs::symlink(run.path(), &link).unwrap();
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_another_name_elsewhere_frees_nothing() {
+    fn a_file_with_an_outside_hard_link_frees_no_space() {
         let (directory, run) = planted();
         let before = frees(run.path());
         fs::write(directory.path().join("shared"), vec![1; 100_000]).unwrap();

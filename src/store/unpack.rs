@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hostile_archive_stays_beneath_its_target() {
+    fn a_hostile_archive_cannot_escape_its_target() {
         let directory = tempfile::tempdir().unwrap();
         let mut builder = tar::Builder::new(Vec::new());
         let mut add = |name: &str, kind: EntryType, link: &str| {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sparse_file_counts_in_full_before_it_is_written() {
+    fn a_sparse_file_is_checked_at_full_size_before_writing() {
         let mut header = tar::Header::new_gnu();
         header.set_path("results/sparse").unwrap();
         header.set_size(100 << 30);

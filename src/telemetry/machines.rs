@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn without_samples_of_a_machine_there_is_no_sum() {
+    fn a_node_without_samples_prevents_the_sum() {
         let all = vec![machine("n1", Some(eight(300.0))), machine("n2", None)];
         let some = Summary::of_machines(all).unwrap();
         assert_eq!(some.unwatched_machines, ["n2"]);

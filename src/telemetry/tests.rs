@@ -67,7 +67,7 @@ fn close(found: Option<f64>, wanted: f64) {
 }
 
 #[test]
-fn power_is_a_mean_over_time_and_of_all_gpus_together() {
+fn power_is_a_time_weighted_mean_over_all_gpus() {
     let mut rows = Vec::new();
     // Looks are not evenly apart: 100 W for one second, 300 W for three.
     for (seconds, watts) in [(0.0, 100.0), (1.0, 100.0), (1.001, 300.0), (4.001, 300.0)] {
@@ -100,7 +100,7 @@ fn power_is_a_mean_over_time_and_of_all_gpus_together() {
 }
 
 #[test]
-fn energy_is_the_counters_where_every_gpu_has_one() {
+fn energy_uses_counters_if_every_gpu_has_one() {
     let counted = |seconds: f64, index: u32, joules: Option<f64>| {
         let energy_j = joules;
         gpu(
@@ -134,7 +134,7 @@ fn energy_is_the_counters_where_every_gpu_has_one() {
 }
 
 #[test]
-fn a_gap_is_told_and_counts_for_nothing() {
+fn a_gap_is_reported_and_excluded() {
     let rows = [
         gpu(0.0, 0, busy(90.0, 100.0)),
         gpu(1.0, 0, busy(90.0, 100.0)),
@@ -148,7 +148,7 @@ fn a_gap_is_told_and_counts_for_nothing() {
 }
 
 #[test]
-fn what_holds_a_gpu_down_is_counted_in_seconds() {
+fn throttling_causes_are_counted_in_seconds() {
     let held = |seconds: f64, index: u32, causes: &[Cause]| {
         let throttled = Some(causes.to_vec());
         gpu(
@@ -177,7 +177,7 @@ fn what_holds_a_gpu_down_is_counted_in_seconds() {
 }
 
 #[test]
-fn the_containers_share_is_its_counters() {
+fn container_usage_comes_from_its_counters() {
     let container = |seconds: f64, cpu: f64, memory: u64| {
         row(
             seconds,
@@ -216,7 +216,7 @@ fn looks(readings: impl IntoIterator<Item = (Option<f64>, Option<u64>)>) -> Vec<
 }
 
 #[test]
-fn a_gpu_is_idle_only_where_its_sensors_say_so() {
+fn a_gpu_is_idle_only_if_its_sensors_report_it() {
     const MIB: u64 = 1 << 20;
     let idle = |rows: &[Row]| summary(rows, 1).idle.is_some();
     // A provider that fell back to the CPU.
@@ -254,7 +254,7 @@ fn a_gpu_is_idle_only_where_its_sensors_say_so() {
 }
 
 #[test]
-fn fewer_gpus_at_work_than_asked_for_are_told() {
+fn fewer_busy_gpus_than_requested_are_reported() {
     let mut rows = Vec::new();
     for second in 0..8 {
         for index in 0..8 {
@@ -298,7 +298,7 @@ fn trials_together_are_weighted_by_their_time() {
 }
 
 #[test]
-fn a_row_is_read_back_and_what_is_cut_is_none() {
+fn rows_round_trip_and_truncated_rows_are_skipped() {
     let reading = GpuReading {
         utilization: Some(97.5),
         memory_utilization: Some(40.0),
@@ -342,12 +342,12 @@ fn a_row_is_read_back_and_what_is_cut_is_none() {
 
 proptest! {
     #[test]
-    fn no_text_makes_reading_fail(text in "(\\PC|[,\"\n0-9.]){0,300}") {
+    fn any_text_is_read(text in "(\\PC|[,\"\n0-9.]){0,300}") {
         let _ = table::read(&text);
     }
 
     #[test]
-    fn numbers_survive_within_what_is_written(power in 0.0..2000.0_f64, joules in 0.0..1e12_f64) {
+    fn numbers_round_trip_within_written_precision(power in 0.0..2000.0_f64, joules in 0.0..1e12_f64) {
         let reading = GpuReading { power_w: Some(power), energy_j: Some(joules), ..GpuReading::default() };
         let rows = table::read(&gpu(1.0, 0, reading).line());
         let Of::Gpu { reading, .. } = &rows[0].of else { unreachable!() };

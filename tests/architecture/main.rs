@@ -181,7 +181,7 @@ fn sources(part: &str) -> Vec<(PathBuf, String)> {
 }
 
 #[test]
-fn pure_modules_touch_nothing_outside() {
+fn pure_modules_have_no_side_effects() {
     let mut wrong = Vec::new();
     for part in PURE {
         for (path, code) in sources(part) {
@@ -193,7 +193,7 @@ fn pure_modules_touch_nothing_outside() {
 }
 
 #[test]
-fn imports_go_one_way() {
+fn imports_follow_the_layers() {
     let mut wrong = Vec::new();
     for (layer, may) in LAYERS {
         for (path, code) in sources(layer) {
@@ -211,7 +211,7 @@ fn imports_go_one_way() {
 }
 
 #[test]
-fn every_folder_has_a_place() {
+fn every_directory_has_a_layer() {
     let mut names: Vec<String> = std::fs::read_dir(root().join("src"))
         .unwrap()
         .map(|entry| {
@@ -235,7 +235,7 @@ fn every_folder_has_a_place() {
 }
 
 #[test]
-fn pure_crates_name_no_engine_and_no_network() {
+fn pure_crates_do_not_depend_on_engine_or_network() {
     for name in [
         "container",
         "document",

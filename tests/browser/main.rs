@@ -180,7 +180,7 @@ fn pages_can_be_read() {
 
 /// A chart's file is drawn without a page around it.
 #[test]
-fn charts_stand_alone() {
+fn chart_files_are_self_contained() {
     let Some(chromium) = Chromium::find() else {
         return;
     };

@@ -8,7 +8,7 @@ use retrial_recipe::docker_run::{DockerRunError, FLAGS, Nothing, Treatment, read
 use crate::{Shell, made, script};
 
 #[test]
-fn every_flag_has_a_key_or_is_told_or_refused() {
+fn every_flag_has_a_key_or_a_note_or_is_refused() {
     for flag in FLAGS {
         let value = if flag.takes_value { "=1" } else { "" };
         let reading = read(
@@ -113,7 +113,7 @@ fn a_whole_block() {
 
 /// Secrets are handed on by name; their values are in no file, though the shell knows them.
 #[test]
-fn secrets_stay_where_they_are() {
+fn secrets_are_passed_by_name_only() {
     let shell = Shell::new(&[("HF_TOKEN", "hf_value"), ("WANDB_API_KEY", "wandb_value")]);
     let block = "export HF_TOKEN=hf_given\ndocker login -u me -p geheim\ndocker run -e HF_TOKEN -e WANDB_API_KEY=third -e HUGGING_FACE_HUB_TOKEN=$HF_TOKEN a:1 get --token ${HF_TOKEN} --key=$WANDB_API_KEY";
     let reading = read("x", block, &shell).unwrap();
@@ -137,7 +137,7 @@ fn secrets_stay_where_they_are() {
 }
 
 #[test]
-fn what_cannot_be_taken_over_is_refused_by_name() {
+fn unsupported_arguments_are_refused_by_name() {
     let refused = |text: &str| -> String {
         let problems: Vec<DockerRunError> = read("x", text, &Nothing).unwrap_err();
         let told: Vec<String> = problems.iter().map(ToString::to_string).collect();

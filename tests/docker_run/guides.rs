@@ -37,7 +37,7 @@ fn guides() -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn the_plans_of_guides_have_their_flags() {
+fn plans_from_guides_have_the_guides_flags() {
     let values = [
         ("LAB_MODEL", "/m"),
         ("LAB_DATASET", "/d"),
@@ -91,7 +91,7 @@ fn the_plans_of_guides_have_their_flags() {
 
 /// What a guide leaves to its reader has no value: the plan asks for it, and takes it from the shell where it is set.
 #[test]
-fn placeholders_are_no_values() {
+fn placeholders_are_not_values() {
     let guide = "export LAB_MODEL=\"<path to model weight>\"
 export LAB_DATASET=\"<path to dataset>/open_orca/\"
 export LAB_HIST=/hist

@@ -79,7 +79,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn flags_to_recipe_to_plan_to_flags(
+    fn flags_round_trip_through_recipe_and_plan(
         flags in proptest::collection::vec(flag(), 0..8),
         mounts in proptest::collection::btree_map("/t[a-z]{1,6}", "/s[a-z ]{0,6}[a-z]", 0..3),
         command in proptest::collection::vec("[a-zA-Z0-9 $'\"#:=,.*~&|<>;\\\\-]{1,12}", 0..4),
@@ -103,7 +103,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_makes_it_panic(text in "(docker run )?[ -~\n]{0,80}") {
+    fn any_text_is_read_without_panic(text in "(docker run )?[ -~\n]{0,80}") {
         let _ = read("x", &text, &Nothing);
     }
 }

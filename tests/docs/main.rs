@@ -304,7 +304,7 @@ fn telemetry() {
 
 /// The page of all recipes is up to date.
 #[test]
-fn the_catalogue_is_of_these_recipes() {
+fn the_catalog_page_is_up_to_date() {
     let page = std::process::Command::new(env!("CARGO_BIN_EXE_retrial"))
         .arg("catalogue")
         .output()

@@ -148,7 +148,7 @@ fn likeness(a: &str, b: &str) -> f64 {
 }
 
 #[test]
-fn an_excerpt_stays_one() {
+fn an_excerpt_remains_an_excerpt() {
     let lines = |text: &str| -> Vec<String> { text.lines().map(str::to_owned).collect() };
     let shown = lines("…\nsteps\n  01 pull: began\n…\nrun X ended after 3 s\n…");
     let printed = lines("plan\nsteps\n  01 pull: started\n  02 create\nrun Y ended after 4 s\nbye");

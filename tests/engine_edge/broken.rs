@@ -45,7 +45,7 @@ async fn raw(pieces: Vec<(&'static str, u64)>) -> String {
 }
 
 #[tokio::test]
-async fn an_engine_that_breaks_off_has_gone() {
+async fn an_engine_that_closes_the_connection_is_gone() {
     let url = raw(vec![("", 0)]).await;
     let engine = connect(url).await.unwrap();
     let spec = ContainerSpec::default();
@@ -106,7 +106,7 @@ async fn a_broken_stream_is_gone_and_a_slow_one_is_not() {
 }
 
 #[tokio::test]
-async fn an_engine_that_is_shutting_down_has_gone() {
+async fn an_engine_that_is_shutting_down_is_gone() {
     let (server, engine) = engine().await;
     Mock::given(method("POST"))
         .and(path_regex("^/containers/x/(start|stop)"))
@@ -152,7 +152,7 @@ async fn a_removal_in_progress_is_waited_for() {
 }
 
 #[tokio::test]
-async fn stopping_waits_as_long_as_the_grace() {
+async fn stopping_waits_for_the_grace_period() {
     let (server, engine) = engine().await;
     let slow = ResponseTemplate::new(204).set_delay(Duration::from_millis(1500));
     serve(&server, "POST", "/containers/x/stop", slow).await;

@@ -128,7 +128,7 @@ async fn an_old_engine_is_refused_with_advice() {
 }
 
 #[tokio::test]
-async fn a_web_server_is_no_engine() {
+async fn a_web_server_is_not_an_engine() {
     let server = MockServer::start().await;
     let error = connect(server.uri()).await.unwrap_err();
     assert!(error.to_string().contains("no container engine"), "{error}");

@@ -10,7 +10,7 @@ use wiremock::ResponseTemplate;
 use crate::{IMAGE, engine, failure, pull, pulls, refusal, requests, serve, stream};
 
 #[tokio::test]
-async fn passing_faults_are_tried_again() {
+async fn transient_errors_are_retried() {
     let (server, engine) = engine().await;
     let good = [
         json!({"status": "Pulling from team/image", "id": "1"}),
@@ -38,7 +38,7 @@ async fn passing_faults_are_tried_again() {
 }
 
 #[tokio::test]
-async fn what_stays_broken_is_given_up() {
+async fn persistent_errors_stop_after_the_last_retry() {
     let (server, engine) = engine().await;
     pulls(
         &server,
@@ -68,7 +68,7 @@ async fn what_stays_broken_is_given_up() {
 }
 
 #[tokio::test]
-async fn definite_faults_are_not_tried_again() {
+async fn permanent_errors_are_not_retried() {
     type Is = fn(&EngineError) -> bool;
     let cases: [(ResponseTemplate, Is); 6] = [
         (refusal(500, "manifest unknown: manifest unknown"), |e| {
@@ -150,7 +150,7 @@ async fn definite_faults_are_not_tried_again() {
 }
 
 #[tokio::test]
-async fn a_pull_without_an_image_at_the_end_is_no_success() {
+async fn a_pull_that_yields_no_image_fails() {
     let (server, engine) = engine().await;
     let answer = stream(&[json!({"status": "Pulling from team/image", "id": "1"})]);
     serve(&server, "POST", "/images/create", answer).await;
@@ -160,7 +160,7 @@ async fn a_pull_without_an_image_at_the_end_is_no_success() {
 }
 
 #[tokio::test]
-async fn credentials_travel_in_the_url_safe_alphabet() {
+async fn credentials_use_url_safe_base64() {
     let (server, engine) = engine().await;
     pulls(&server, vec![stream(&[])]).await;
     let auth = RegistryAuth {

@@ -67,7 +67,7 @@ fn told(export: &Value, list: &str, field: &str) -> Vec<String> {
 #[rstest]
 #[case("v5.1")]
 #[case("v6.0")]
-fn a_whole_run_is_a_whole_submission(#[case] round: &'static str) {
+fn a_complete_run_is_a_complete_submission(#[case] round: &'static str) {
     let home = Home::new(round);
     home.plant(&Planted::WHOLE);
     with_info(&home);
@@ -155,7 +155,7 @@ fn a_whole_run_is_a_whole_submission(#[case] round: &'static str) {
 #[rstest]
 #[case("v5.1")]
 #[case("v6.0")]
-fn the_tree_has_the_figures_of_the_run(#[case] round: &'static str) {
+fn the_exported_tree_is_judged_like_the_run(#[case] round: &'static str) {
     let home = Home::new(round);
     home.plant(&Planted::WHOLE);
     with_info(&home);
@@ -189,7 +189,7 @@ fn the_tree_has_the_figures_of_the_run(#[case] round: &'static str) {
 
 /// Each scenario from a run of its own.
 #[test]
-fn several_runs_are_one_tree() {
+fn several_runs_are_exported_into_one_tree() {
     let home = Home::new("v6.0");
     let offline = Planted {
         id: "one",
@@ -222,7 +222,7 @@ fn several_runs_are_one_tree() {
 }
 
 #[test]
-fn two_runs_of_one_result_are_told_apart() {
+fn two_runs_of_one_result_are_a_conflict() {
     let home = Home::new("v6.0");
     home.plant(&Planted {
         id: "one",
@@ -244,7 +244,7 @@ fn two_runs_of_one_result_are_told_apart() {
 }
 
 #[test]
-fn two_systems_are_two_trees() {
+fn two_systems_are_exported_as_two_trees() {
     let home = Home::new("v6.0");
     home.plant(&Planted {
         id: "one",
@@ -271,7 +271,7 @@ fn two_systems_are_two_trees() {
 #[rstest]
 #[case(&[1000.0, 1100.0, 900.0], 1, "the median of 3 trials")]
 #[case(&[1000.0, 1100.0, 900.0, 1050.0], 1, "the worse of the middle two of 4 trials")]
-fn the_median_trial_stands_for_a_result(
+fn the_median_trial_is_exported(
     #[case] trials: &[f64],
     #[case] expected: u64,
     #[case] reason: &str,
@@ -300,7 +300,7 @@ fn the_median_trial_stands_for_a_result(
 #[rstest]
 #[case("v5.1", ("calibration.md", "--system-info"))]
 #[case("v6.0", ("Server or Interactive", "measure it by a recipe that has it"))]
-fn what_is_missing_is_named_with_what_to_do(
+fn missing_items_are_reported_with_a_fix(
     #[case] round: &'static str,
     #[case] of_round: (&str, &str),
 ) {
@@ -340,7 +340,7 @@ fn what_is_missing_is_named_with_what_to_do(
 
 /// A result that breaks a rule is never in closed: not by default, and not when it is asked for.
 #[test]
-fn closed_takes_no_broken_rule() {
+fn closed_refuses_rule_violations() {
     let home = Home::new("v6.0");
     home.plant(&Planted {
         valid: false,
@@ -365,7 +365,7 @@ fn closed_takes_no_broken_rule() {
 
 /// The layout's round rules, whatever the run's own was: another round's seeds are not its.
 #[test]
-fn a_run_is_judged_by_the_round_of_the_layout() {
+fn runs_are_judged_by_the_round_of_the_layout() {
     let home = Home::new("v5.1");
     home.plant(&Planted::WHOLE);
     let (tree, code) = home.export(&export("v6.0", &["whole"], &[]));
@@ -378,7 +378,7 @@ fn a_run_is_judged_by_the_round_of_the_layout() {
 }
 
 #[test]
-fn nothing_is_overwritten_unasked() {
+fn files_are_not_overwritten_without_replace() {
     let home = Home::new("v6.0");
     home.plant(&Planted::WHOLE);
     fs::create_dir(home.path("tree")).unwrap();
@@ -403,7 +403,7 @@ fn nothing_is_overwritten_unasked() {
 
 /// Another name of the benchmark: an official one, and one that is none.
 #[test]
-fn a_benchmark_is_filed_under_another_name() {
+fn a_benchmark_can_be_exported_under_another_name() {
     let home = Home::new("v6.0");
     home.plant(&Planted::WHOLE);
     let (tree, _) = home.export(&export(

@@ -29,7 +29,7 @@ async fn told(scene: &Scene, revision: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_user_reads() {
+async fn error_messages() {
     let only_me = || vec!["me".to_owned()];
     let mut texts = Vec::new();
     texts.push(told(&scene(Access::Private(only_me())), "main").await);
@@ -66,7 +66,7 @@ async fn gated() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_stays_with_the_hub() {
+async fn the_token_is_sent_only_to_the_hub() {
     let scene = scene(Access::Private(vec!["me".to_owned()])).token("hf_mine");
     scene.main().await.fetched();
     let requests = scene.hub.requests();

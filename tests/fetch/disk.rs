@@ -40,7 +40,7 @@ fn scene() -> Scene {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_fit_is_not_begun() {
+async fn a_download_without_enough_space_is_not_started() {
     let scene = scene();
     let Some(_small) = Small::mount(scene.cache(), "12m") else {
         return;
@@ -52,7 +52,7 @@ async fn what_cannot_fit_is_not_begun() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cache_that_may_only_be_read_will_do() {
+async fn a_read_only_cache_is_sufficient() {
     let mut scene = scene();
     let Some(small) = Small::mount(scene.cache(), "40m") else {
         return;
@@ -67,7 +67,7 @@ async fn a_cache_that_may_only_be_read_will_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_disk_that_fills_up_is_told_and_the_rest_comes_later() {
+async fn a_full_disk_is_reported_and_the_download_resumes_later() {
     let scene = scene();
     let Some(small) = Small::mount(scene.cache(), "40m") else {
         return;

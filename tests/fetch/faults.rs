@@ -45,7 +45,7 @@ fn is_right(fetched: &retrial_hub::Fetched) {
 #[case(Fault::NoRange)]
 #[case(Fault::WholeFile)]
 #[tokio::test(flavor = "multi_thread")]
-async fn one_fault_and_all_is_well(#[case] fault: Fault, #[values(0, 1_500_000)] before: u64) {
+async fn one_fault_is_retried(#[case] fault: Fault, #[values(0, 1_500_000)] before: u64) {
     let scene = scene();
     if before > 0 {
         // The first connection leaves a part, so that the fault meets one that goes on.
@@ -63,7 +63,7 @@ async fn one_fault_and_all_is_well(#[case] fault: Fault, #[values(0, 1_500_000)]
 #[case(Fault::Status(500))]
 #[case(Fault::Busy(0))]
 #[tokio::test(flavor = "multi_thread")]
-async fn the_questions_before_are_asked_again_too(#[case] fault: Fault) {
+async fn metadata_requests_are_retried(#[case] fault: Fault) {
     let scene = scene();
     for place in [Place::Info, Place::Tree, Place::Resolve] {
         scene.hub.fault(fault.clone(), &At::any(place, NAME), 1);
@@ -74,7 +74,7 @@ async fn the_questions_before_are_asked_again_too(#[case] fault: Fault) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn cuts_cost_no_byte_twice() {
+async fn interrupted_downloads_transfer_each_byte_once() {
     let scene = scene();
     scene.hub.fault(Fault::Cut(500_000), &bytes(), 5);
     let went = scene.main().await;
@@ -86,7 +86,7 @@ async fn cuts_cost_no_byte_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_is_too_large_for_one_answer_comes_by_ranges() {
+async fn a_large_file_is_fetched_by_ranges() {
     let mut scene = scene();
     scene.settings.max_range = 1_500_000;
     scene.hub.fault(Fault::Cut(1_000_000), &bytes(), 1);
@@ -113,7 +113,7 @@ async fn a_file_that_is_too_large_for_one_answer_comes_by_ranges() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_hubs_wait_is_kept() {
+async fn retry_after_is_respected() {
     let scene = scene();
     scene.hub.fault(Fault::Busy(1), &bytes(), 1);
     let went = scene.main().await;
@@ -135,7 +135,7 @@ async fn the_hubs_wait_is_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wait_that_nobody_would_wait_for_is_told() {
+async fn a_very_long_retry_after_is_an_error() {
     let scene = scene();
     scene.hub.fault(Fault::Busy(100_000), &bytes(), 1);
     let error = scene.main().await.error();
@@ -144,7 +144,7 @@ async fn a_wait_that_nobody_would_wait_for_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_always_wrong_is_never_kept() {
+async fn repeatedly_corrupt_data_is_discarded() {
     let scene = scene();
     scene.hub.fault(Fault::Corrupt(3_000_000), &bytes(), 10);
     let went = scene.main().await;
@@ -163,7 +163,7 @@ async fn what_is_always_wrong_is_never_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_in_place_of_the_file_is_never_kept() {
+async fn an_error_page_instead_of_the_file_is_discarded() {
     let scene = scene();
     scene.hub.fault(Fault::Page, &bytes(), 10);
     let error = scene.main().await.error();
@@ -172,7 +172,7 @@ async fn a_page_in_place_of_the_file_is_never_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_that_stays_down_is_told_and_what_came_is_kept() {
+async fn an_unavailable_hub_is_reported_and_partial_files_remain() {
     let scene = scene();
     scene.hub.fault(Fault::Cut(1_000_000), &bytes(), 1);
     scene.hub.fault(Fault::Status(503), &bytes(), 10);
@@ -189,7 +189,7 @@ async fn a_hub_that_stays_down_is_told_and_what_came_is_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_answers() {
+async fn an_unreachable_hub_is_reported() {
     let mut scene = scene();
     scene.settings.endpoint = "http://127.0.0.1:9".parse().unwrap();
     let error = scene.main().await.error();
@@ -211,7 +211,7 @@ async fn a_part_that_was_damaged_on_the_disk_is_discarded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_silent_connection_is_cut() {
+async fn a_stalled_connection_is_closed() {
     let mut scene = scene();
     scene.settings.retries.read_timeout = Duration::from_secs(2);
     scene.hub.fault(Fault::Stall(1_000_000), &bytes(), 1);
@@ -223,7 +223,7 @@ async fn a_silent_connection_is_cut() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stop_keeps_what_came() {
+async fn a_stopped_download_leaves_a_partial_file() {
     let scene = scene();
     scene.hub.fault(Fault::Stall(1_000_000), &bytes(), 1);
     let stop = CancellationToken::new();

@@ -22,7 +22,7 @@ async fn filled_and_offline() -> Scene {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_fetched_is_used() {
+async fn cached_files_are_used() {
     let scene = filled_and_offline().await;
     let fetched = scene.main().await.fetched();
     assert_eq!((fetched.files.len(), fetched.bytes_fetched), (2, 0));
@@ -30,7 +30,7 @@ async fn what_was_fetched_is_used() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_there_is_told() {
+async fn an_uncached_model_is_reported() {
     let mut scene = scene();
     scene.settings.offline = true;
     let error = scene.main().await.error();
@@ -40,7 +40,7 @@ async fn what_is_not_there_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_lacks_or_is_wrong_is_named() {
+async fn missing_and_corrupt_files_are_reported() {
     let scene = filled_and_offline().await;
     let blob = scene
         .at("blobs")

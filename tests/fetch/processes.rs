@@ -74,7 +74,7 @@ async fn until_sent(scene: &Scene, bytes: u64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_and_gone_on_with() {
+async fn a_killed_download_is_resumed() {
     let scene = scene();
     scene
         .hub
@@ -90,7 +90,7 @@ async fn killed_and_gone_on_with() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_share_the_work_and_each_says_for_whom_it_waits() {
+async fn two_processes_share_the_work_and_report_waiting() {
     let scene = scene();
     scene
         .hub

@@ -46,7 +46,7 @@ fn said(child: Child) -> String {
 const SNAPSHOT: &str = "print(snapshot_download('owner/model'))";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn python_takes_what_ours_fetched() {
+async fn python_uses_files_we_fetched() {
     let Some((scene, python)) = scene() else {
         return;
     };
@@ -72,7 +72,7 @@ async fn python_takes_what_ours_fetched() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ours_takes_what_python_fetched() {
+async fn we_use_files_python_fetched() {
     let Some((mut scene, python)) = scene() else {
         return;
     };
@@ -91,7 +91,7 @@ async fn ours_takes_what_python_fetched() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ours_waits_for_python() {
+async fn we_wait_for_python() {
     let Some((scene, python)) = scene() else {
         return;
     };
@@ -118,7 +118,7 @@ async fn ours_waits_for_python() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn python_waits_for_ours() {
+async fn python_waits_for_us() {
     let Some((scene, python)) = scene() else {
         return;
     };

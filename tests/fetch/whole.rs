@@ -17,7 +17,7 @@ fn model() -> Repository {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn everything_lies_where_the_python_client_looks_for_it() {
+async fn files_are_stored_where_the_python_client_expects_them() {
     let scene = Scene::new(model());
     let commit = model().commit();
     let fetched = scene.main().await.fetched();
@@ -51,7 +51,7 @@ async fn everything_lies_where_the_python_client_looks_for_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_time_nothing_comes_and_nothing_is_hashed() {
+async fn a_second_fetch_transfers_and_hashes_nothing() {
     let scene = Scene::new(model());
     let first = scene.main().await.fetched();
     scene.hub.forget();
@@ -77,7 +77,7 @@ async fn a_second_time_nothing_comes_and_nothing_is_hashed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_branch_that_moved_brings_what_is_new() {
+async fn a_moved_branch_fetches_only_new_files() {
     let scene = Scene::new(model());
     let old = scene.main().await.fetched();
     scene.hub.add(model().file("config.json", "{\"new\": 1}\n"));
@@ -112,7 +112,7 @@ async fn a_listing_of_many_pages() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_what_is_wanted() {
+async fn only_selected_files_are_fetched() {
     let scene = Scene::new(model());
     let some = ModelSpec {
         allow: vec!["*.json".to_owned(), "*.safetensors".to_owned()],
@@ -145,7 +145,7 @@ async fn only_what_is_wanted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_another_program_fetched_is_taken_once_it_is_right() {
+async fn files_of_other_programs_are_used_after_verification() {
     let scene = Scene::new(model());
     let content = Content::generated(1, 3 << 20);
     let blob = scene.at("blobs").join(content.sha256());

@@ -46,7 +46,7 @@ fn is_right(went: Went) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_comes_from_the_xet_store_and_lies_where_all_others_do() {
+async fn xet_files_are_stored_like_all_others() {
     let scene = scene().token("hf_mine");
     scene.hub.account("me", "hf_mine");
     let went = scene.main().await;
@@ -88,7 +88,7 @@ async fn a_partial_file_is_resumed_from_the_xet_store() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_that_is_down_is_replaced_by_plain_http() {
+async fn an_unavailable_store_falls_back_to_plain_http() {
     for fault in [
         Fault::Status(503),
         Fault::Status(404),
@@ -108,7 +108,7 @@ async fn a_store_that_is_down_is_replaced_by_plain_http() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn wrong_bytes_of_the_store_are_discarded() {
+async fn corrupt_data_from_the_store_is_discarded() {
     let scene = scene();
     scene.hub.fault(Fault::Corrupt(1_234_567), &store(), 1000);
     let went = scene.main().await;
@@ -118,7 +118,7 @@ async fn wrong_bytes_of_the_store_are_discarded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_that_cuts_its_answers_costs_no_byte_twice() {
+async fn interrupted_store_downloads_transfer_each_byte_once() {
     let scene = scene();
     scene.hub.fault(Fault::Cut(700_000), &store(), 1000);
     let went = scene.main().await;
@@ -128,7 +128,7 @@ async fn a_store_that_cuts_its_answers_costs_no_byte_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_xet_everything_is_plain() {
+async fn without_xet_plain_http_is_used() {
     let mut scene = scene();
     scene.settings.xet = false;
     is_right(scene.main().await);

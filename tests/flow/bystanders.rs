@@ -32,7 +32,7 @@ fn the_container_is_removed_during_a_step() {
 }
 
 #[test]
-fn two_runs_at_once() {
+fn two_concurrent_runs() {
     let (Some(one), Some(other)) = (Lab::new(), Lab::new()) else {
         return;
     };

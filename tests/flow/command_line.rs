@@ -72,7 +72,7 @@ fn a_failed_write_of_the_result_is_an_error() {
 }
 
 #[test]
-fn what_was_typed_is_understood() {
+fn common_command_line_input_is_understood() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("true");
     lab.retrial(&["help", "run"])
@@ -91,7 +91,7 @@ fn what_was_typed_is_understood() {
 }
 
 #[test]
-fn more_trials_are_a_whole_command_line() {
+fn more_trials_are_suggested_as_a_full_command_line() {
     let Some(lab) = Lab::new() else { return };
     // Too near to the margin for one trial.
     let cases = case("main", "echo ${{ params.size }}", "").replace("value: 42,", "value: 44.5,");

@@ -73,7 +73,7 @@ fn differences(comparison: &Value, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_package_that_changed_is_named() {
+fn a_changed_package_is_reported() {
     let Some(lab) = lab() else { return };
     for release in ["1.9.0", "1.10.0"] {
         lab.run(&["--set", &format!("release={release}")])
@@ -159,7 +159,7 @@ fn the_package_that_changed_is_named() {
 }
 
 #[test]
-fn runs_of_one_image_share_the_list() {
+fn runs_of_one_image_share_the_package_list() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("true");
     for _ in 0..2 {
@@ -178,7 +178,7 @@ fn runs_of_one_image_share_the_list() {
 
 /// The container's first process lists them; as another user than root it could not, and an exec does.
 #[test]
-fn whoever_lists_the_packages_finds_the_same() {
+fn the_package_list_does_not_depend_on_the_user() {
     let listed = |user: &str, execs: usize| {
         let lab = Lab::new()?;
         let keys = format!("container: {{ user: '{user}' }}");
@@ -203,7 +203,7 @@ fn whoever_lists_the_packages_finds_the_same() {
 }
 
 #[test]
-fn an_image_without_any_package_says_nothing_and_fails_nothing() {
+fn an_image_without_packages_is_not_an_error() {
     let Some(lab) = Lab::new() else { return };
     let keys = format!("image: {}", image("busybox"));
     let lab = lab.recipe(&recipe_with(&keys, &case("main", "true", "")));
@@ -214,7 +214,7 @@ fn an_image_without_any_package_says_nothing_and_fails_nothing() {
 }
 
 #[test]
-fn a_container_that_lies_about_its_packages_harms_nobody() {
+fn a_forged_package_list_is_bounded_and_sanitized() {
     let Some(lab) = Lab::new() else { return };
     // The last command of the benchmark replaces the program that reads the lists of packages.
     let lab = lab.measures(

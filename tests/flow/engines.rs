@@ -137,7 +137,7 @@ fn killed_with_the_tool_and_back() {
 }
 
 #[test]
-fn one_that_does_not_share_our_files() {
+fn an_engine_on_another_file_system() {
     let place = tempfile::Builder::new()
         .prefix("retrial-apart-")
         .tempdir()

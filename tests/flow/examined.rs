@@ -19,7 +19,7 @@ fn network(lab: &Lab) -> (String, String) {
 }
 
 #[test]
-fn hosts_are_asked_from_a_container_in_its_own_network() {
+fn hosts_are_checked_from_a_container_in_its_own_network() {
     let listener = TcpListener::bind((LOCAL, 443));
     let Ok(_listener) = listener else {
         eprintln!("skipped: port 443 is root's");
@@ -58,7 +58,7 @@ fn hosts_are_asked_from_a_container_in_its_own_network() {
 }
 
 #[test]
-fn a_name_that_only_the_recipe_knows_is_looked_up_as_its_container_does() {
+fn add_host_names_are_resolved_like_in_the_container() {
     let Some(lab) = Lab::new() else { return };
     let name = "data.example.invalid";
     let container = format!("container: {{ add_host: [\"{name}:127.0.0.1\"] }}");

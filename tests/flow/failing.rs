@@ -57,7 +57,7 @@ fn a_command_that_is_not_there() {
 }
 
 #[test]
-fn a_place_or_a_user_that_is_not_there() {
+fn a_missing_workdir_or_user() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&recipe(&case("main", "true", "user: nobody-of-that-name")));
     lab.run(&[])
@@ -73,7 +73,7 @@ fn a_place_or_a_user_that_is_not_there() {
 }
 
 #[test]
-fn out_of_time_and_the_whole_group_is_ended() {
+fn a_timeout_terminates_the_whole_process_group() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&recipe(&case(
         "main",
@@ -105,7 +105,7 @@ fn silent_for_too_long() {
 }
 
 #[test]
-fn what_it_leaves_running_is_ended_and_named() {
+fn leftover_processes_are_terminated_and_reported() {
     let Some(lab) = Lab::new() else { return };
     let stragglers =
         "sleep 71 &\nsetsid sleep 72 &\nenv -i setsid sleep 73 >/dev/null 2>&1 &\nsleep 0.2";
@@ -130,7 +130,7 @@ fn what_it_leaves_running_is_ended_and_named() {
 }
 
 #[test]
-fn what_ends_by_itself_within_a_moment_is_not_named() {
+fn processes_that_end_shortly_after_are_not_reported() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("sleep 0.3 &\nsetsid sleep 0.3 &");
     lab.run(&[]).expect_exit(0);
@@ -138,7 +138,7 @@ fn what_ends_by_itself_within_a_moment_is_not_named() {
 }
 
 #[test]
-fn killed_for_want_of_memory() {
+fn killed_out_of_memory() {
     let Some(lab) = Lab::new() else { return };
     let eat = "until test -e /go-on; do sleep 0.05; done\n(tail /dev/zero) || echo survived";
     let lab = lab.recipe(&recipe(&case("main", &format!("echo waiting; {eat}"), "")));
@@ -158,7 +158,7 @@ fn killed_for_want_of_memory() {
 }
 
 #[test]
-fn what_it_leaves_among_the_processes_of_the_host() {
+fn leftover_processes_in_the_host_pid_namespace() {
     let Some(lab) = Lab::new() else { return };
     let commands = "sleep 74 &\nsetsid sleep 75 &\nsleep 0.2; trap 'exit 0' TERM; echo going; for i in $(seq 1 100); do test -e /go-on || sleep 0.1; done";
     let lab = lab.recipe(&recipe_with(
@@ -187,7 +187,7 @@ fn what_it_leaves_among_the_processes_of_the_host() {
 }
 
 #[test]
-fn what_it_leaves_with_an_init_of_the_engine() {
+fn leftover_processes_with_an_engine_init() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&recipe_with(
         "container: { init: true }",
@@ -208,7 +208,7 @@ fn what_it_leaves_with_an_init_of_the_engine() {
 
 /// The image's root can write everything below /.retrial.
 #[test]
-fn a_forged_exit_code_is_found_out() {
+fn a_forged_exit_code_is_detected() {
     let directory = "cd /.retrial/steps/03-main-performance";
     let cases = [
         (
@@ -237,7 +237,7 @@ fn a_forged_exit_code_is_found_out() {
 }
 
 #[test]
-fn a_changed_script_runs_no_further_step() {
+fn a_modified_step_script_stops_further_steps() {
     let Some(lab) = Lab::new() else { return };
     let forge = "printf 'mkdir \"${0%%/*}/steps/$1/started\"; echo 0 >\"${0%%/*}/steps/$1/exit\"' >/.retrial/step";
     let cases = case("first", forge, "") + &case("second", "exit 7", "");
@@ -254,7 +254,7 @@ fn a_changed_script_runs_no_further_step() {
 
 /// What ends a step's processes reads files of the control directory.
 #[test]
-fn a_pipe_in_place_of_a_script_holds_nothing_up() {
+fn a_pipe_in_the_control_directory_does_not_block() {
     let Some(lab) = Lab::new() else { return };
     let commands = "cd /.retrial; rm -r steps/*; rm processes; mkfifo processes; exit 7";
     let lab = lab.recipe(&recipe_with("", &case("main", commands, "timeout: 3s")));

@@ -174,7 +174,7 @@ async fn start_is_refused() {
 }
 
 #[tokio::test]
-async fn the_engine_goes_away_when_a_step_is_started() {
+async fn the_engine_is_lost_when_a_step_is_started() {
     let starts = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&starts);
     let engine = engine()
@@ -245,7 +245,7 @@ async fn the_container_cannot_be_removed() {
 }
 
 #[tokio::test]
-async fn the_container_can_be_removed_at_the_second_try_only() {
+async fn the_container_is_removed_at_the_second_attempt() {
     let (play, engine) = (Play::new(), Arc::new(engine().fail("remove", refused())));
     let ended = play.execute(&engine).await.unwrap();
     assert_eq!(ended.exit.code(), 0, "{}", play.journal());
@@ -254,7 +254,7 @@ async fn the_container_can_be_removed_at_the_second_try_only() {
 }
 
 #[tokio::test]
-async fn the_same_path_is_another_directory_there() {
+async fn the_mounted_path_is_another_directory() {
     let elsewhere = |_: &ExecSpec, _: &Path| ExecOutput {
         code: 0,
         stdout: "nonce of-another-run\n".into(),
@@ -274,7 +274,7 @@ async fn the_same_path_is_another_directory_there() {
 }
 
 #[tokio::test]
-async fn a_cache_mount_that_no_container_got_is_not_reused() {
+async fn a_cache_mount_never_used_by_a_container_is_not_reused() {
     let play = Play::of("container: { cache_mounts: { kernels: /root/.cache } }");
     // The first container copies the image's content, the second is the run's.
     let engine = Arc::new(engine().fail_nth("create", 2, refused()));

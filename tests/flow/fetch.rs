@@ -39,7 +39,7 @@ fn until_arrived(lab: &Lab, bytes: u64) {
 }
 
 #[test]
-fn it_says_what_came_and_writes_the_commit_down() {
+fn fetched_files_are_reported_and_the_commit_recorded() {
     let hub = Hub::start();
     let commit = hub.add(model());
     let Some(lab) = lab(&hub) else { return };
@@ -61,7 +61,7 @@ fn it_says_what_came_and_writes_the_commit_down() {
 }
 
 #[test]
-fn interrupted_or_killed_it_goes_on_where_it_was_with_the_same_commit() {
+fn an_interrupted_fetch_resumes_with_the_same_commit() {
     for killed in [false, true] {
         let hub = Hub::start();
         let commit = hub.add(model());
@@ -89,7 +89,7 @@ fn interrupted_or_killed_it_goes_on_where_it_was_with_the_same_commit() {
 }
 
 #[test]
-fn a_gated_model_says_which_page_to_visit() {
+fn a_gated_model_error_names_the_page_to_visit() {
     let hub = Hub::start();
     hub.add(model().access(Access::Gated(vec!["me".to_owned()])));
     hub.account("me", "hf_mine");

@@ -71,7 +71,7 @@ expect:
 }
 
 #[test]
-fn colours_are_not_a_part_of_figures() {
+fn color_escapes_are_not_part_of_figures() {
     let commands = r#"mkdir -p /out
 printf 'speed: \033[1;32m42.5\033[0m\n'
 printf '\033[1mbf16 8192\033[0m took \033[33m2.00\033[0m ms\n'
@@ -107,7 +107,7 @@ expect:
 }
 
 #[test]
-fn every_declared_figure_is_shown_and_none_is_missing() {
+fn declared_figures_are_shown_and_missing_ones_invalid() {
     let keys = "figures:
   speed: { pattern: 'speed: ([0-9.]+)', unit: items/s }
   latency: { pattern: 'latency: ([0-9.]+)', unit: ms, better: lower }";
@@ -133,7 +133,7 @@ fn every_declared_figure_is_shown_and_none_is_missing() {
 }
 
 #[test]
-fn one_that_is_missing_says_what_is_nearest() {
+fn a_missing_figure_names_the_nearest_match() {
     let keys = "results: /out
 figures:
   rouge1: { json: $.scores.rouge1, file: scores.json }
@@ -151,7 +151,7 @@ expect:
 }
 
 #[test]
-fn an_entry_that_a_table_lacks_is_invalid() {
+fn an_entry_missing_in_a_table_is_invalid() {
     let keys = "figures:
   gemm: { pattern: '^(?<shape>\\w+): (?<value>[0-9.]+)', by: [shape], noise: 1% }
 expect:
@@ -287,7 +287,7 @@ fn judged_without_an_engine() {
 
 /// Its trials are run and shown first, and not judged; the numbers count on.
 #[test]
-fn of_a_warm_up_are_shown_but_not_judged() {
+fn warm_up_figures_are_shown_but_not_judged() {
     let commands = "mkdir /out_${{ trial }}; date >/out_${{ trial }}/when
 echo \"speed: $(( ${{ trial }} <= 2 ? 10 : 100 )) MB/s\"";
     let keys = "results: /out_*
@@ -340,7 +340,7 @@ expect: { speed: { value: 100, kind: official, source: here } }";
 
 /// The command line replaces what the recipe states.
 #[test]
-fn of_a_warm_up_of_the_command_line() {
+fn a_warm_up_from_the_command_line() {
     let keys = "figures: { speed: { pattern: 'speed: ([0-9.]+)', unit: MB/s } }";
     let Some(lab) = lab("echo 'speed: 1 MB/s'", keys) else {
         return;
@@ -359,7 +359,7 @@ fn of_a_warm_up_of_the_command_line() {
 
 /// A shared command is run once for each trial of all its measurements.
 #[test]
-fn of_a_warm_up_need_a_command_of_their_own() {
+fn a_warm_up_needs_its_own_command() {
     let Some(lab) = lab("true", "") else { return };
     let from = "  first:\n    performance: { from: all, figures: { speed: { pattern: '([0-9]+) MB' } } }\n";
     let lab = lab.recipe(&recipe_with("commands:\n  all: { run: echo 1 MB }", from));
@@ -370,7 +370,7 @@ fn of_a_warm_up_need_a_command_of_their_own() {
 
 /// One that fails is no measurement, and a failure all the same.
 #[test]
-fn of_a_warm_up_that_fails_there_are_none() {
+fn a_failed_warm_up_fails_the_run() {
     let keys = "warmup: 1
 figures: { speed: { pattern: 'speed: ([0-9.]+)', unit: MB/s } }";
     let commands = "test ${{ trial }} = 2 || exit 3\necho 'speed: 1 MB/s'";

@@ -3,7 +3,7 @@
 use crate::lab::{Lab, case, recipe, recipe_with};
 
 #[test]
-fn a_run_ends_in_its_verdict_and_leaves_its_directory() {
+fn a_run_ends_with_a_verdict_and_its_run_directory() {
     let Some(lab) = Lab::new() else { return };
     let cases = case(
         "main",
@@ -53,7 +53,7 @@ fn a_run_ends_in_its_verdict_and_leaves_its_directory() {
 }
 
 #[test]
-fn an_accuracy_that_is_asked_for_is_asked_for_ever_after() {
+fn require_accuracy_also_applies_to_later_judging() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("true");
     lab.run(&["--require-accuracy"]).expect_exit(5);

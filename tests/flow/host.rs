@@ -17,7 +17,7 @@ fn on_host(commands: &str, more: &str) -> String {
 const ALLOW: [&str; 2] = ["--allow", "host"];
 
 #[test]
-fn a_step_runs_here_with_an_environment_of_its_own() {
+fn a_step_runs_on_the_host_with_its_own_environment() {
     let Some(lab) = Lab::new() else { return };
     let commands = "pwd; cat /proc/self/sessionid >/dev/null; echo \"$SECRET_OF_MINE|$EXTRA|$RETRIAL_RUN_DIR\"\nps -o sid= -p $$ | tr -d ' '\necho $PPID; cat \"$RETRIAL_RECIPE_DIR/beside.txt\"; test -n \"$PATH$HOME$DOCKER_HOST\"";
     let lab = lab
@@ -40,7 +40,7 @@ fn a_step_runs_here_with_an_environment_of_its_own() {
 }
 
 #[test]
-fn what_an_answer_vouches_for_is_all_that_lies_beside_the_recipe() {
+fn an_approval_covers_all_files_next_to_the_recipe() {
     let Some(lab) = Lab::new() else { return };
     // Not beside the recipe, where a run would change it.
     let home = tempfile::tempdir().unwrap();
@@ -70,7 +70,7 @@ fn what_an_answer_vouches_for_is_all_that_lies_beside_the_recipe() {
 }
 
 #[test]
-fn it_fails_times_out_and_is_silent_like_any_other() {
+fn failures_timeouts_and_silence_are_handled() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&on_host("echo said; exit 7", ""));
     lab.run(&ALLOW)
@@ -98,7 +98,7 @@ fn alive(pid: &str) -> bool {
 }
 
 #[test]
-fn it_is_stopped_with_all_that_it_started() {
+fn a_stopped_step_ends_all_its_processes() {
     let Some(lab) = Lab::new() else { return };
     // What left its session is known by the step's mark.
     let commands = "setsid sleep 601 & echo $!; sleep 602 & echo $!; echo going; wait";
@@ -113,7 +113,7 @@ fn it_is_stopped_with_all_that_it_started() {
 }
 
 #[test]
-fn it_outlives_the_tool() {
+fn a_step_outlives_the_tool() {
     let Some(lab) = Lab::new() else { return };
     let commands = "cat /proc/sys/kernel/random/uuid; echo going\nfor i in $(seq 1 600); do test ! -e go-on || break; sleep 0.05; done\necho done";
     let lab = lab.recipe(&on_host(commands, ""));
@@ -132,7 +132,7 @@ fn it_outlives_the_tool() {
 }
 
 #[test]
-fn it_is_stopped_without_a_tool_that_follows_it() {
+fn a_detached_step_is_stopped() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&on_host("echo $$; echo going; sleep 603", ""));
     let going = lab.start(&ALLOW);
@@ -146,7 +146,7 @@ fn it_is_stopped_without_a_tool_that_follows_it() {
 }
 
 #[test]
-fn one_that_was_killed_meanwhile_is_done_again() {
+fn a_step_killed_meanwhile_is_repeated() {
     let Some(lab) = Lab::new() else { return };
     let commands = "test -e again || { touch again; echo going; sleep 600; }";
     let lab = lab.recipe(&on_host(commands, ""));
@@ -177,7 +177,7 @@ fn a_secret_is_redacted_on_the_host_too() {
 }
 
 #[test]
-fn files_come_out_of_the_image_first() {
+fn files_are_copied_from_the_image_first() {
     let Some(lab) = Lab::new() else { return };
     let keys = "copy_from_image:\n  - { path: /etc/apt, to: from/apt }\n  - { path: /etc/debian_version, to: version }\n  - { path: /usr/bin/ldd, to: bin/ldd }\n";
     let text = keys.to_owned()
@@ -198,7 +198,7 @@ fn files_come_out_of_the_image_first() {
 }
 
 #[test]
-fn a_directory_can_be_filled_on_the_host() {
+fn a_directory_can_be_populated_on_the_host() {
     let Some(lab) = Lab::new() else { return };
     let text = on_host(
         "echo here >\"$RETRIAL_CACHE_PATH/file\"",
@@ -217,7 +217,7 @@ fn a_directory_can_be_filled_on_the_host() {
 }
 
 #[test]
-fn an_engine_that_goes_away_is_not_its_end() {
+fn a_step_survives_a_lost_engine() {
     let Some(engine) = PrivateEngine::start("host") else {
         return;
     };

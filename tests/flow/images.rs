@@ -55,7 +55,7 @@ fn of_another_user() {
 }
 
 #[test]
-fn a_step_of_another_user_and_place() {
+fn a_step_with_another_user_and_workdir() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&recipe_with(
         "",
@@ -154,7 +154,7 @@ fn layers_that_docker_built_are_not_built_again() {
 }
 
 #[test]
-fn services_of_an_entrypoint_are_left_alone() {
+fn processes_of_an_entrypoint_are_not_terminated() {
     let Some(lab) = Lab::new() else { return };
     let keys = "image: { build: { context: image, dockerfile: Dockerfile } }\ncontainer: { entrypoint: image }";
     let dockerfile = "FROM debian:bookworm-slim\nENTRYPOINT [\"/bin/sh\", \"-c\", \"setsid sleep 77 & exec \\\"$@\\\"\", \"entrypoint\"]\n";

@@ -39,7 +39,7 @@ fn plain(verdict: &Value) -> Value {
 }
 
 #[test]
-fn in_the_middle_of_a_measurement() {
+fn during_a_measurement() {
     let Some(lab) = Lab::new().map(lines) else {
         return;
     };
@@ -136,7 +136,7 @@ fn at_any_moment() {
 
 /// A tool that was killed just when it started a step may start it a second time.
 #[test]
-fn a_step_is_never_begun_twice() {
+fn a_step_is_never_started_twice() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("echo going; sleep 1");
     let mut going = lab.start(&[]);
@@ -157,7 +157,7 @@ fn a_step_is_never_begun_twice() {
 }
 
 #[test]
-fn and_the_container_ended_meanwhile_with_its_results() {
+fn the_container_exited_meanwhile_with_its_results() {
     let Some(lab) = Lab::new() else { return };
     let cases = case(
         "main",
@@ -192,7 +192,7 @@ fn and_the_container_ended_meanwhile_with_its_results() {
 }
 
 #[test]
-fn and_the_container_was_removed_meanwhile() {
+fn the_container_was_removed_meanwhile() {
     let Some(lab) = Lab::new().map(lines) else {
         return;
     };
@@ -227,7 +227,7 @@ fn and_the_container_was_removed_meanwhile() {
 }
 
 #[test]
-fn and_the_step_was_killed_meanwhile() {
+fn the_step_was_killed_meanwhile() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("echo going; sleep 30");
     let going = lab.start(&[]);
@@ -243,7 +243,7 @@ fn and_the_step_was_killed_meanwhile() {
 }
 
 #[test]
-fn and_nobody_came_back_before_the_deadline() {
+fn not_resumed_before_the_deadline() {
     let Some(lab) = Lab::new() else { return };
     let commands = "trap 'echo told to end; exit 0' TERM\necho going; for i in $(seq 1 100); do test -e /.retrial/go-on || sleep 0.2; done";
     let lab = lab.measures(commands);
@@ -266,7 +266,7 @@ fn and_nobody_came_back_before_the_deadline() {
 }
 
 #[test]
-fn in_the_middle_of_a_build() {
+fn during_a_build() {
     let Some(lab) = Lab::new() else { return };
     let nonce = std::process::id();
     let keys = "image: { build: { context: image, dockerfile: Dockerfile } }";

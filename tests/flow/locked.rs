@@ -8,7 +8,7 @@ use crate::lab::{Lab, case, image, recipe_with};
 const LOOK: &str = "cat /model/config.json; echo; id -u; echo commit ${{ models.tiny.commit }}";
 
 #[test]
-fn the_locked_image_and_commit_run_and_what_moved_is_told() {
+fn locked_image_and_commit_are_used_and_changes_reported() {
     let Some(lab) = Lab::new() else { return };
     let hub = Hub::start();
     let model = |text: &'static str| Repository::new("lab/tiny").file("config.json", text);
@@ -89,7 +89,7 @@ fn the_locked_image_and_commit_run_and_what_moved_is_told() {
 }
 
 #[test]
-fn a_lock_that_was_written_by_hand_is_held_to_its_form() {
+fn a_handwritten_lock_is_validated() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("true").beside(
         "recipe.lock.yaml",

@@ -37,7 +37,7 @@ echo x 2>/dev/null >>config.json || echo 'no changes'
 echo commit ${{ models.tiny.commit }}";
 
 #[test]
-fn real_files_that_cannot_be_written_and_are_fetched_once() {
+fn models_are_read_only_regular_files_fetched_once() {
     let Some((hub, lab, commit)) = with_model("mount: /model", LOOK) else {
         return;
     };
@@ -74,7 +74,7 @@ fn real_files_that_cannot_be_written_and_are_fetched_once() {
 }
 
 #[test]
-fn a_commit_that_nobody_fetches_is_refused() {
+fn a_commit_that_no_step_fetches_is_refused() {
     let Some((hub, lab, commit)) = with_model("mount: /model", LOOK) else {
         return;
     };
@@ -91,7 +91,7 @@ fn a_commit_that_nobody_fetches_is_refused() {
 }
 
 #[test]
-fn a_view_that_somebody_changed_is_not_mounted() {
+fn a_modified_view_is_not_mounted() {
     let Some((_hub, lab, _)) = with_model("mount: /model", LOOK) else {
         return;
     };
@@ -113,7 +113,7 @@ fn a_view_that_somebody_changed_is_not_mounted() {
 }
 
 #[test]
-fn beside_a_model_something_is_written_and_the_cache_stays_as_it_is() {
+fn writes_next_to_a_model_leave_the_cache_unchanged() {
     let commands = "mkdir -p /model/quantized
 cp /model/model.safetensors /model/quantized/
 echo x 2>/dev/null >/model/config.json || echo 'no changes'
@@ -135,7 +135,7 @@ ls /model";
 }
 
 #[test]
-fn as_the_hubs_cache_of_the_runs_own_commit() {
+fn mounted_as_the_hub_cache_at_the_commit_of_the_run() {
     let commands = "env | grep ^HF_ | sort
 cd $HF_HUB_CACHE/models--lab--tiny
 cat refs/main; echo
@@ -163,7 +163,7 @@ cat snapshots/$(cat refs/main)/config.json";
     "container: { mounts: ['NOWHERE:/model'] }",
     "mount /model: no such file or directory; required: NOWHERE"
 )]
-fn a_path_of_the_host_that_is_not_there_is_said_before_anything_is_fetched(
+fn a_missing_host_path_is_reported_before_fetching(
     #[case] keys: &str,
     #[case] said: &str,
 ) {

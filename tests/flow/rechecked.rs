@@ -32,7 +32,7 @@ fn measured(lab: &Lab) -> usize {
 }
 
 #[test]
-fn after_what_it_lacked_is_there() {
+fn after_a_requirement_is_met() {
     let setup = "setup:\n  tool:\n    run: echo set-up";
     let Some(lab) = checking(setup) else { return };
     let allow = ["--allow", "mounts"];
@@ -59,7 +59,7 @@ fn after_what_it_lacked_is_there() {
 }
 
 #[test]
-fn of_a_run_that_was_judged() {
+fn of_a_judged_run() {
     let user = format!("image: {}", image("nonroot"));
     let Some(lab) = checking(&user) else { return };
     score(&lab, "12");

@@ -50,7 +50,7 @@ fn from_the_image_or_an_earlier_trial() {
 
 /// It is evidence, and no result: it lies with the step, and the verdict does not read it.
 #[test]
-fn of_a_command_that_failed() {
+fn of_a_failed_command() {
     let Some(lab) = collecting("mkdir -p /out; echo half >/out/log; exit 1", "/out") else {
         return;
     };
@@ -68,7 +68,7 @@ fn of_a_command_that_failed() {
 }
 
 #[test]
-fn in_a_place_that_cannot_be_moved() {
+fn in_a_directory_that_cannot_be_moved() {
     let Some(lab) = Lab::new() else { return };
     std::fs::create_dir(lab.path("out")).unwrap();
     std::fs::write(lab.path("out/old"), "old").unwrap();
@@ -90,7 +90,7 @@ fn none() {
 }
 
 #[test]
-fn two_of_them() {
+fn two_directories_match() {
     let Some(lab) = collecting("mkdir -p /out/a /out/b; touch /out/a/x /out/b/x", "/out/*") else {
         return;
     };
@@ -100,7 +100,7 @@ fn two_of_them() {
 }
 
 #[test]
-fn one_and_a_link_to_it() {
+fn a_directory_and_a_symlink_to_it() {
     let Some(lab) = collecting(
         "mkdir -p '/out/run 2026'; date >'/out/run 2026/when'; ln -s 'run 2026' /out/latest",
         "/out/*",
@@ -128,7 +128,7 @@ fn one_and_a_link_to_it() {
 }
 
 #[test]
-fn with_things_in_them_that_lead_elsewhere() {
+fn with_symlinks_and_special_files() {
     let hostile = "mkdir /results; cd /results; echo good >good; ln -s /etc/shadow shadow; ln -s / root; mkfifo pipe; mkdir deep; ln -s ../../../.. deep/up; touch \"$(printf 'n%0254d' 1)\"; touch \"$(printf 'two\\nlines\\033[31m')\"; mknod null c 1 3 || true";
     let Some(lab) = collecting(hostile, "/results") else {
         return;
@@ -154,7 +154,7 @@ fn with_things_in_them_that_lead_elsewhere() {
 }
 
 #[test]
-fn of_another_time() {
+fn from_an_earlier_date() {
     let Some(lab) = Lab::new() else { return };
     // A summary that is fresh as a file, and whose own log says that it began in another year.
     let commands = "mkdir -p /results; cp /given/* /results/";
@@ -176,7 +176,7 @@ fn of_another_time() {
 
 /// A container's root replaces files and directories of ours by links.
 #[test]
-fn a_hostile_container_leads_no_write_out() {
+fn a_hostile_container_cannot_redirect_writes() {
     let Some(lab) = Lab::new() else { return };
     std::fs::create_dir(lab.path("precious")).unwrap();
     std::fs::write(lab.path("precious/kept"), "kept").unwrap();

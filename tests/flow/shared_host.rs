@@ -15,7 +15,7 @@ fn set_mode(path: &Path, mode: u32) {
 }
 
 #[test]
-fn only_their_owner_enters_the_home_and_runs() {
+fn only_the_owner_can_access_home_and_runs() {
     let Some(lab) = Lab::new() else { return };
     // An image's user may be anybody, and writes its exit code and results all the same.
     let cases = case(
@@ -40,7 +40,7 @@ fn only_their_owner_enters_the_home_and_runs() {
 }
 
 #[test]
-fn a_recipe_that_others_can_change_gets_no_privileges() {
+fn a_recipe_writable_by_others_gets_no_privileges() {
     let Some(lab) = Lab::new() else { return };
     let recipe = recipe_with(
         "container: { cap_add: [SYS_ADMIN], mounts: ['./data:/data:ro'] }",

@@ -7,7 +7,7 @@ const DEAD_GPU: &str =
     "echo loading; printf 'GPU 3: out of '; sleep 0.5; echo memory; echo 'and why' >&2; sleep 1000";
 
 #[test]
-fn a_line_that_matches_ends_the_step() {
+fn a_matching_line_ends_the_step() {
     let Some(lab) = Lab::new() else { return };
     let keys = r"fail_on: ['nothing of that kind', 'GPU (?<gpu>\d+): out of memory']";
     let cases = case("bad", DEAD_GPU, keys) + &case("good", "true", "");
@@ -34,7 +34,7 @@ fn a_line_that_matches_ends_the_step() {
 }
 
 #[test]
-fn the_last_line_counts_whatever_the_exit_code() {
+fn the_last_line_is_searched_with_any_exit_code() {
     let cases = [
         ("echo fine; printf 'rank 0 died'", "line 2 of its output"),
         ("echo 'rank 0 died'; exit 7", "line 1 of its output"),
@@ -55,7 +55,7 @@ fn the_last_line_counts_whatever_the_exit_code() {
 }
 
 #[test]
-fn a_line_is_no_failure_before_its_time() {
+fn a_line_before_the_minimum_age_is_not_a_failure() {
     let Some(lab) = Lab::new() else { return };
     let polling = "until [ -e /never ]; do echo Polling; sleep 0.2; done";
     let keys = "fail_on: [{ pattern: Polling, after: 3s }]";
@@ -68,7 +68,7 @@ fn a_line_is_no_failure_before_its_time() {
 }
 
 #[test]
-fn the_recipes_patterns_are_for_all_but_those_with_their_own() {
+fn recipe_patterns_apply_unless_a_step_has_its_own() {
     let Some(lab) = Lab::new() else { return };
     let cases = case("all", "echo 'it died'; sleep 1000", "")
         + &case("none", "echo 'it died'", "fail_on: []")
@@ -81,7 +81,7 @@ fn the_recipes_patterns_are_for_all_but_those_with_their_own() {
 }
 
 #[test]
-fn one_that_prints_without_progress_is_ended() {
+fn a_step_without_progress_is_terminated() {
     let Some(lab) = Lab::new() else { return };
     let commands =
         "for i in 1 2 3; do echo step $i; sleep 0.5; done; while sleep 0.2; do echo waiting; done";
@@ -105,7 +105,7 @@ const PARENT: &str = r#"perl -e '
   sleep 1000' "#;
 
 #[test]
-fn a_dead_child_is_named_with_its_gpu() {
+fn a_dead_child_is_reported_with_its_gpu() {
     let ends = [
         (
             "'kill -9 $$'",
@@ -133,7 +133,7 @@ const WAITING: &str = r#"perl -e '
   wait(); wait()'"#;
 
 #[test]
-fn a_child_that_its_parent_collected_is_named_with_its_gpu() {
+fn a_child_reaped_by_its_parent_is_reported_with_its_gpu() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&recipe(&case("main", WAITING, "missing_child: 2s")));
     lab.run(&[])
@@ -144,7 +144,7 @@ fn a_child_that_its_parent_collected_is_named_with_its_gpu() {
 }
 
 #[test]
-fn children_that_end_well_or_are_collected_are_no_failure() {
+fn successful_or_reaped_children_are_not_a_failure() {
     let Some(lab) = Lab::new() else { return };
     let commands =
         "perl -e 'exit if !fork(); sleep 7'; for i in $(seq 1 70); do (exit 3) || sleep 0.1; done";
@@ -175,7 +175,7 @@ fn a_service_that_shows_a_failure_ends_the_measurement() {
 }
 
 #[test]
-fn a_measurement_does_not_outrun_the_failure_of_its_service() {
+fn a_service_failure_is_found_after_a_quick_measurement() {
     let Some(lab) = Lab::new() else { return };
     let run =
         "touch /go; until grep -q died /.retrial/steps/*server/output.log; do sleep 0.05; done";
@@ -187,7 +187,7 @@ fn a_measurement_does_not_outrun_the_failure_of_its_service() {
 }
 
 #[test]
-fn a_service_that_fails_before_it_is_ready_is_not_waited_for() {
+fn a_service_that_fails_before_ready_ends_the_wait() {
     let Some(lab) = Lab::new() else { return };
     let service = SERVICE.replace("log: ready", "log: never, timeout: 1h");
     let cases = case("first", "true", "needs: [server]");

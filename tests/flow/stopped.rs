@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::lab::{Lab, case, image, recipe_with};
 
 #[test]
-fn an_interrupt_leaves_nothing_running_and_keeps_the_evidence() {
+fn an_interrupt_stops_everything_and_preserves_the_evidence() {
     for signal in ["INT", "TERM"] {
         let Some(lab) = Lab::new() else { return };
         let cases = case(
@@ -47,7 +47,7 @@ fn an_interrupt_leaves_nothing_running_and_keeps_the_evidence() {
 }
 
 #[test]
-fn one_that_ignores_term_is_killed() {
+fn a_step_that_ignores_term_is_killed() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("trap '' TERM INT\necho going\nsleep 60 & wait; sleep 60");
     let mut going = lab.start(&[]);
@@ -64,7 +64,7 @@ fn one_that_ignores_term_is_killed() {
 }
 
 #[test]
-fn a_second_interrupt_leaves_at_once() {
+fn a_second_interrupt_exits_immediately() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("trap '' TERM INT\necho going\nsleep 60 & wait; sleep 60");
     let mut going = lab.start(&[]);
@@ -97,7 +97,7 @@ fn a_second_interrupt_leaves_at_once() {
 }
 
 #[test]
-fn an_interrupt_is_heard_while_a_step_prints_without_end() {
+fn an_interrupt_during_endless_output_is_handled() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("echo going; timeout 20 yes 'a line of a chatty benchmark'");
     let mut going = lab.start(&[]);
@@ -115,7 +115,7 @@ fn an_interrupt_is_heard_while_a_step_prints_without_end() {
 }
 
 #[test]
-fn an_interrupt_is_heard_while_it_is_judged() {
+fn an_interrupt_during_judging_is_handled() {
     let Some(lab) = Lab::new() else { return };
     let commands = "truncate -s 500G /proc/self/fd/1";
     let lab = lab.recipe(&recipe_with(
@@ -136,7 +136,7 @@ fn an_interrupt_is_heard_while_it_is_judged() {
 }
 
 #[test]
-fn a_hangup_lets_it_go_on() {
+fn a_hangup_detaches_the_run() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("echo going; sleep 1.5");
     let mut going = lab.start(&[]);
@@ -189,7 +189,7 @@ fn stopped_through_its_follower() {
 }
 
 #[test]
-fn stopped_in_the_place_of_its_follower() {
+fn stopped_on_behalf_of_its_follower() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("trap 'echo told to end; exit 0' TERM\necho going; for i in $(seq 1 300); do sleep 0.2; done");
     let going = lab.start(&[]);
@@ -204,7 +204,7 @@ fn stopped_in_the_place_of_its_follower() {
 }
 
 #[test]
-fn a_shell_in_it_is_not_ended_with_a_step() {
+fn a_shell_in_the_container_outlives_the_step() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("echo going; sleep 1");
     let mut going = lab.start(&["--keep", "always"]);
@@ -243,7 +243,7 @@ fn a_shell_in_it_is_not_ended_with_a_step() {
 }
 
 #[test]
-fn kept_only_when_something_failed() {
+fn the_container_remains_only_after_a_failure() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("true");
     lab.run(&["--keep", "on-failure"]).expect_exit(0);
@@ -259,7 +259,7 @@ fn kept_only_when_something_failed() {
 }
 
 #[test]
-fn clean_touches_nothing_else() {
+fn clean_leaves_other_containers() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("exit 9");
     let name = format!("flow-foreign-{}", std::process::id());

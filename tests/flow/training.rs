@@ -142,7 +142,7 @@ fn transformers() {
 
 /// The script's own table: a run counts what it has built, and ends where that is another number.
 #[test]
-fn parameters_are_the_published_ones() {
+fn parameter_counts_match_the_published_ones() {
     let Some(lab) = home_of("transformer") else {
         return;
     };

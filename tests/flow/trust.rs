@@ -13,7 +13,7 @@ fn privileged() -> String {
 }
 
 #[test]
-fn powers_are_named_and_allowed_by_name() {
+fn privileges_are_listed_and_allowed_by_name() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&privileged());
     lab.run(&[])
@@ -33,7 +33,7 @@ fn powers_are_named_and_allowed_by_name() {
 }
 
 #[test]
-fn an_answer_is_remembered_for_the_same_recipe() {
+fn an_approval_is_remembered_for_the_same_recipe() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&privileged());
     let answered = |answer: &str| {
@@ -62,7 +62,7 @@ fn an_answer_is_remembered_for_the_same_recipe() {
 }
 
 #[test]
-fn a_link_beside_the_recipe_leads_nowhere_unasked() {
+fn a_symlink_next_to_the_recipe_needs_approval() {
     let Some(lab) = Lab::new() else { return };
     std::os::unix::fs::symlink("/etc", lab.path("data")).unwrap();
     let lab = lab.recipe(&recipe_with(
@@ -114,7 +114,7 @@ fn secret_recipe(more: &str) -> String {
 }
 
 #[test]
-fn a_secret_is_nowhere() {
+fn a_secret_is_never_stored() {
     let Some(lab) = Lab::new() else { return };
     let more = "\nmkdir /results; echo \"$HF_TOKEN\" >/results/leak; echo going; sleep 1; echo \"$HF_TOKEN\" >&2";
     let lab = lab.recipe(&secret_recipe(more)).env("HF_TOKEN", TOKEN);
@@ -138,7 +138,7 @@ fn a_secret_is_nowhere() {
 }
 
 #[test]
-fn a_secret_is_nowhere_after_a_crash_either() {
+fn a_secret_is_not_stored_after_a_crash() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab
         .recipe(&secret_recipe(
@@ -160,7 +160,7 @@ fn a_secret_is_nowhere_after_a_crash_either() {
 
 /// Encoded, in pieces and compressed: such forms are searched for once the step has ended.
 #[test]
-fn an_encoded_secret_is_nowhere() {
+fn an_encoded_secret_is_never_stored() {
     let Some(lab) = Lab::new() else { return };
     let token = "hf_0123456789abcdef&ghij";
     let commands = r#"mkdir -p "/results/$HF_TOKEN"; cd /results
@@ -207,7 +207,7 @@ touch "run-$HF_TOKEN.log""#;
 }
 
 #[test]
-fn a_secret_step_ends_although_something_holds_its_output() {
+fn a_step_with_secrets_ends_while_its_output_is_held_open() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab
         .recipe(&recipe_with(
@@ -228,7 +228,7 @@ fn a_secret_step_ends_although_something_holds_its_output() {
 }
 
 #[test]
-fn a_secret_step_is_stopped_like_any_other() {
+fn a_step_with_secrets_can_be_stopped() {
     let Some(lab) = Lab::new() else { return };
     let commands = ": $HF_TOKEN\ntrap 'echo tidied; exit 0' TERM\necho going; for i in $(seq 1 200); do sleep 0.2; done";
     let lab = lab
@@ -251,7 +251,7 @@ fn a_secret_step_is_stopped_like_any_other() {
 }
 
 #[test]
-fn other_secrets_are_given_by_whoever_runs_it() {
+fn other_secrets_are_provided_by_the_user() {
     let Some(lab) = Lab::new() else { return };
     let asks = recipe_with("secrets: [WANDB_KEY]", &case("main", "true", ""));
     let lab = lab.recipe(&asks).env("WANDB_KEY", "abcdefgh12");

@@ -198,7 +198,7 @@ fn result(lab: &Lab) -> Value {
 }
 
 #[test]
-fn what_the_gpus_did_is_written_down_and_summed_up() {
+fn gpu_telemetry_is_recorded_and_summarized() {
     let Some(lab) = Lab::new() else { return };
     let Some(host) = Host::plant() else { return };
     let lab = waiting(lab, EIGHT);
@@ -275,7 +275,7 @@ fn what_the_gpus_did_is_written_down_and_summed_up() {
 }
 
 #[test]
-fn idle_gpus_cannot_be_missed() {
+fn idle_gpus_are_reported() {
     let Some(lab) = Lab::new() else { return };
     let Some(host) = Host::plant() else { return };
     let lab = waiting(lab, EIGHT);
@@ -298,7 +298,7 @@ fn idle_gpus_cannot_be_missed() {
 }
 
 #[test]
-fn a_recipe_that_asks_for_no_gpu_has_none_that_is_idle() {
+fn a_recipe_without_gpus_reports_no_idle_gpus() {
     let Some(lab) = Lab::new() else { return };
     let Some(host) = Host::plant() else { return };
     let lab = waiting(lab, "");
@@ -312,7 +312,7 @@ fn a_recipe_that_asks_for_no_gpu_has_none_that_is_idle() {
 }
 
 #[test]
-fn sensors_that_fail_leave_cells_empty_and_the_run_alone() {
+fn failing_sensors_leave_empty_cells_and_do_not_fail_the_run() {
     let Some(lab) = Lab::new() else { return };
     let Some(host) = Host::plant() else { return };
     let lab = waiting(lab, EIGHT);
@@ -348,7 +348,7 @@ fn sensors_that_fail_leave_cells_empty_and_the_run_alone() {
 }
 
 #[test]
-fn a_kill_leaves_a_gap_and_no_line_twice() {
+fn a_kill_leaves_a_gap_and_no_duplicate_lines() {
     let Some(lab) = Lab::new() else { return };
     let Some(host) = Host::plant() else { return };
     let lab = waiting(lab, EIGHT);
@@ -382,7 +382,7 @@ fn a_kill_leaves_a_gap_and_no_line_twice() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_ends_no_run() {
+fn an_unwritable_telemetry_file_does_not_fail_the_run() {
     let Some(lab) = Lab::new() else { return };
     let Some(host) = Host::plant() else { return };
     let lab = waiting(lab, EIGHT);
@@ -396,7 +396,7 @@ fn a_file_that_cannot_be_written_ends_no_run() {
 }
 
 #[test]
-fn watching_can_be_left_out() {
+fn telemetry_can_be_turned_off() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("sleep 0.5");
     lab.run(&["--telemetry", "off"]).expect_exit(0);
@@ -409,7 +409,7 @@ fn watching_can_be_left_out() {
 }
 
 #[test]
-fn a_program_may_follow_the_looks() {
+fn telemetry_samples_are_streamed_as_events() {
     let Some(lab) = Lab::new() else { return };
     let Some(host) = Host::plant() else { return };
     let lab = waiting(lab, EIGHT);

@@ -148,7 +148,7 @@ impl Exec {
 }
 
 #[rstest]
-fn the_guide_flag_for_flag_and_command_for_command(
+fn plans_match_guides_flag_for_flag(
     #[values("v4.1", "v5.0", "v5.1", "v6.0", "v6.1")] round: &str,
 ) {
     for row in GUIDES.iter().filter(|row| row.recipe.starts_with(round)) {
@@ -302,7 +302,7 @@ fn every_recipe_has_its_guide() {
 
 /// The two differences inside of commands, so that nobody adds a third unseen.
 #[test]
-fn what_gpt_oss_does_besides() {
+fn gpt_oss_has_three_known_differences() {
     let commands = recorded(&format!("{V6}/gpt-oss-120b-mi355x"), &[]);
     let guide: Vec<Vec<String>> = guide("gpt-oss-120b-v6.0")
         .into_iter()
@@ -331,7 +331,7 @@ fn what_gpt_oss_does_besides() {
 #[case(&["vbench=skip"], "./run_scenarios.sh Offline --skip-vbench", false, true)]
 #[case(&["compliance=skip"], "./run_scenarios.sh Offline --skip-compliance", true, false)]
 #[case(&["vbench=skip", "compliance=skip"], "./run_scenarios.sh Offline --skip-vbench --skip-compliance", false, false)]
-fn wan_leaves_out_what_is_skipped(
+fn wan_omits_skipped_measurements(
     #[case] settings: &[&str],
     #[case] command: &str,
     #[case] accuracy: bool,

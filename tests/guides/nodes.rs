@@ -58,7 +58,7 @@ fn filled(command: &[String], gpus: &str, rate: &str) -> Vec<String> {
 #[case(NODES[2].0, "gpt-oss-120b-nodes-v6.1", "72", &["rate=guide"], ["689", "672"])]
 #[case(NODES[0].0, "llama2-70b-nodes-results-v6.0", "87", &["configuration=mi355x_mn"], ["", ""])]
 #[case(NODES[1].0, "gpt-oss-120b-nodes-results-v6.0", "94", &["configuration=mi355x_mn"], ["", ""])]
-fn what_was_printed_is_in_the_plan(
+fn printed_commands_are_in_the_plan(
     #[case] recipe: &str,
     #[case] printed: &str,
     #[case] gpus: &str,
@@ -84,7 +84,7 @@ fn what_was_printed_is_in_the_plan(
 
 /// Image, flags, models and data are those of the recipe for one machine, which other tests compare.
 #[rstest]
-fn each_machine_has_the_container_of_the_recipe_for_one(
+fn each_node_has_the_container_of_the_single_node_recipe(
     #[values(NODES[0], NODES[1], NODES[2])] (several, one): (&str, &str),
 ) {
     let parsed = |recipe: &str| -> Value {
@@ -111,7 +111,7 @@ fn each_machine_has_the_container_of_the_recipe_for_one(
 
 /// As the run directory has it: what is written must be read again, and by other machines.
 #[test]
-fn plans_are_read_as_they_are_written() {
+fn plans_round_trip_through_json() {
     for (recipe, _) in NODES {
         let written = plan(recipe, &["--format", "json"]).stdout;
         let read: Plan = serde_json::from_slice(&written).unwrap();
@@ -123,7 +123,7 @@ fn plans_are_read_as_they_are_written() {
 }
 
 #[test]
-fn no_shell_script_runs_on_several_machines() {
+fn shell_plans_for_several_nodes_are_refused() {
     let output = plan(NODES[0].0, &["--format", "shell"]);
     assert_eq!(output.status.code(), Some(2));
     let problem = String::from_utf8(output.stderr).unwrap();

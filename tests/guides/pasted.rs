@@ -94,7 +94,7 @@ fn every_built_in_recipe() {
 const LLAMA_4_1: &str = "mlperf-inference/v4.1/amd/llama2-70b-mi300x";
 
 #[test]
-fn nothing_is_mounted_that_is_missing() {
+fn a_missing_mount_source_is_an_error() {
     let recorder = Recorder::new();
     let mut settings = paths(&recorder, LLAMA_4_1);
     fs::remove_dir(recorder.path().join("of/hist")).unwrap();
@@ -114,7 +114,7 @@ fn nothing_is_mounted_that_is_missing() {
 }
 
 #[test]
-fn an_image_that_is_not_pulled_must_be_there() {
+fn an_image_that_is_not_pulled_must_exist() {
     let mut recorder = Recorder::new();
     let arguments = [
         "mlperf-inference/v6.0/amd/llama2-70b-mi355x",
@@ -168,7 +168,7 @@ fn an_image_that_a_step_builds_is_not_pulled() {
 
 /// `judge` reads training logs from files of MLCommons' names.
 #[test]
-fn a_training_log_is_kept() {
+fn training_logs_are_stored() {
     let recorder = Recorder::new();
     let ran = recorder.run(&["mlperf-training/v5.1/amd/llama2-70b-lora", "--trials=2"]);
     assert!(ran.status.success());

@@ -66,7 +66,7 @@ const TOKENIZER: &str =
 #[case("v5.1", "llama31-8b", &["MI355X", "MI350X"], "llama31_8b_training_5.1", "_1x8x1_8b.sh", "bash ./run_and_time.sh")]
 #[case("v6.0", "llama2-70b-lora", &["MI355X", "MI350X"], "llama2_70b_training_6.0", "_1x8x1.sh", "bash /workspace/code/run_and_time.sh")]
 #[case("v6.0", "llama31-8b", &["MI355X", "MI350X"], "llama31_8b_training_6.0", "_1x8x1.sh", "bash /workspace/code/run_and_time.sh")]
-fn each_trial_is_what_the_host_script_does(
+fn each_trial_matches_the_host_script(
     #[case] round: &str,
     #[case] benchmark: &str,
     #[case] gpus: &[&str],
@@ -180,7 +180,7 @@ fn llama31_downloads_and_checks_compliance(
 
 /// Ten runs are judged by the rules of the benchmark; the guide's host tuning is told.
 #[test]
-fn what_is_judged_and_told() {
+fn trial_count_and_host_notes_match_the_guide() {
     let plan = plan("mlperf-training/v5.1/amd/llama2-70b-lora", "MI300X", &[]);
     let measurement = &plan["measurements"][0];
     assert_eq!(measurement["trials"]["min"], 10);

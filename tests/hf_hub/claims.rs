@@ -68,7 +68,7 @@ async fn the_listing_has_no_sha256() {
 
 /// Fixed after 1.0.0 by hf-hub's pull request 209.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stream_never_comes_from_the_xet_store() {
+async fn a_stream_never_uses_the_xet_store() {
     let (hub, client, _cache) = scene();
     let model = client.model("owner", "model");
     let (_, mut stream) = model

@@ -21,7 +21,7 @@ fn names(comparison: &Value) -> Vec<&str> {
 
 /// Every run of a history is in one comparison at most, and none is mixed with another axis or host.
 #[test]
-fn along_an_axis_everything_else_is_equal() {
+fn comparisons_along_an_axis_differ_in_nothing_else() {
     let scene = Scene::new(0..120);
     let all = compared(&scene, &["--by", "rocm"]);
     let comparisons = all["comparisons"].as_array().unwrap();
@@ -60,7 +60,7 @@ fn along_an_axis_everything_else_is_equal() {
 }
 
 #[test]
-fn a_filter_and_a_baseline_choose() {
+fn a_filter_and_a_baseline_select_runs() {
     let scene = Scene::new(0..120);
     let all = compared(
         &scene,
@@ -106,7 +106,7 @@ fn a_filter_and_a_baseline_choose() {
 }
 
 #[test]
-fn cells_of_a_batch_and_runs_that_are_named() {
+fn batch_cells_and_named_runs_are_compared() {
     let scene = Scene::new(0..30);
     let rows: Vec<Value> =
         serde_json::from_str(&scene.retrial(&["runs", "--output", "json"]).out).unwrap();
@@ -171,7 +171,7 @@ fn cells_of_a_batch_and_runs_that_are_named() {
 
 /// What the index has kept of a verdict gives what the run's own files give.
 #[test]
-fn the_index_and_the_files_say_the_same() {
+fn index_and_files_give_the_same_comparison() {
     let scene = Scene::new(0..30);
     let along = compared(&scene, &["--by", "rocm", "--set", "backend=vllm"]);
     let first = &along["comparisons"][0];

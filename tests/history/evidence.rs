@@ -139,7 +139,7 @@ fn checked_by_openssh(packing: &Packing, archive: &Path, allowed: &str) {
 }
 
 #[test]
-fn the_same_run_gives_the_same_bytes() {
+fn packing_a_run_is_deterministic() {
     if !has_openssh() {
         return;
     }
@@ -157,7 +157,7 @@ fn the_same_run_gives_the_same_bytes() {
 }
 
 #[test]
-fn what_cannot_be_packed_or_signed_is_refused() {
+fn invalid_runs_and_keys_are_refused() {
     if !has_openssh() {
         return;
     }
@@ -207,7 +207,7 @@ fn what_cannot_be_packed_or_signed_is_refused() {
 }
 
 #[test]
-fn an_unsigned_run_says_so_and_is_nobodys() {
+fn an_unsigned_bundle_has_no_verified_signer() {
     let packing = Packing::new();
     let archive = packing.pack("a.tar.zst", None);
     let (code, found) = packing.verify(&archive, &[]);
@@ -227,7 +227,7 @@ fn an_unsigned_run_says_so_and_is_nobodys() {
 }
 
 #[test]
-fn a_verified_verdict_has_its_own_exit_code() {
+fn verify_exits_with_the_code_of_the_verdict() {
     for (number, outcome, code) in [
         (0, "not reproduced", 1),
         (2, "reproduced", 0),
@@ -285,7 +285,7 @@ fn a_bundle_is_imported_and_reported() {
 
 /// Somebody else, in another language, without a network, an engine or a home.
 #[test]
-fn it_is_the_same_verdict_for_anybody_anywhere() {
+fn verification_does_not_depend_on_user_or_environment() {
     let packing = Packing::new();
     let archive = packing.pack("a.tar.zst", None);
     let (_, expected) = packing.verify(&archive, &[]);

@@ -30,7 +30,7 @@ fn unmarked(mut verdict: Value) -> Value {
 }
 
 #[test]
-fn a_run_that_came_from_elsewhere_is_judged_as_it_was() {
+fn an_imported_run_has_the_same_verdict() {
     let (there, here) = (Scene::new(0..6), Scene::new(0..0));
     let archive = there.home().join("some.tar.gz");
     let path = archive.display().to_string();
@@ -77,7 +77,7 @@ fn a_run_that_came_from_elsewhere_is_judged_as_it_was() {
 
 /// Nobody here was asked for trust before its plan was made.
 #[test]
-fn a_run_of_another_machine_is_evidence_and_is_not_gone_on_with() {
+fn an_imported_run_cannot_be_resumed() {
     let (there, here) = (Scene::new(0..1), Scene::new(0..0));
     let journal = fs::read_to_string(there.run(0).join("journal.jsonl")).unwrap();
     let open: Vec<&str> = journal
@@ -103,7 +103,7 @@ fn a_run_of_another_machine_is_evidence_and_is_not_gone_on_with() {
 }
 
 #[test]
-fn a_directory_comes_in_as_well_and_another_run_of_its_name_does_not() {
+fn directories_are_imported_and_name_conflicts_refused() {
     let (there, here) = (Scene::new(0..1), Scene::new(0..0));
     let path = there.run(0).display().to_string();
     let told = here.retrial(&["runs", "import", &path]);
@@ -157,7 +157,7 @@ impl Archive {
 }
 
 #[test]
-fn a_hostile_archive_brings_its_run_and_nothing_else() {
+fn a_hostile_archive_imports_only_its_run() {
     let (there, here) = (Scene::new(0..1), Scene::new(0..0));
     let path = there.home().join("hostile.tar");
     let outside = tempfile::tempdir().unwrap();
@@ -219,7 +219,7 @@ fn a_hostile_archive_brings_its_run_and_nothing_else() {
 }
 
 #[test]
-fn a_forged_verdict_does_not_come_in() {
+fn a_forged_verdict_is_not_imported() {
     let (there, here) = (Scene::new(0..1), Scene::new(0..0));
     let run = there.run(0);
     let mut verdict = json(run.join("verdict.json"));
@@ -258,7 +258,7 @@ fn a_forged_verdict_does_not_come_in() {
 }
 
 #[test]
-fn what_is_no_archive_of_runs_leaves_no_trace() {
+fn invalid_archives_are_refused_without_leftovers() {
     let (there, here) = (Scene::new(0..1), Scene::new(0..0));
     let path = there.home().join("archive");
     let given = path.to_str().unwrap();

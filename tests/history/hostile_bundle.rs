@@ -87,7 +87,7 @@ fn tar(add: impl FnOnce(&mut tar::Builder<Vec<u8>>)) -> Vec<u8> {
 }
 
 #[test]
-fn paths_that_lead_out_and_sizes_that_no_run_has() {
+fn escaping_paths_and_impossible_sizes() {
     let maker = Maker::new();
     let body = tar(|_| ());
     for path in ["../out", "/etc/cron.d/out", "a/../../out", "", "a//b", "."] {
@@ -131,7 +131,7 @@ fn paths_that_lead_out_and_sizes_that_no_run_has() {
 }
 
 #[test]
-fn entries_that_are_not_the_files_of_the_manifest() {
+fn entries_that_differ_from_the_manifest() {
     let maker = Maker::new();
     let run = maker.manifest.run.clone();
     let name = format!("{run}/a");
@@ -169,7 +169,7 @@ fn entries_that_are_not_the_files_of_the_manifest() {
 }
 
 #[test]
-fn more_than_the_manifest_names() {
+fn missing_extra_and_trailing_content() {
     let maker = Maker::new();
     let run = &maker.manifest.run;
     let body = |add: &dyn Fn(&mut Vec<u8>)| {

@@ -12,7 +12,7 @@ use rustix::fs::inotify;
 use super::{Scene, Told, ids};
 
 #[test]
-fn runs_that_are_moved_by_hand_are_seen() {
+fn manually_moved_runs_are_detected() {
     let scene = Scene::new(0..4);
     assert_eq!(scene.listed(&[]), ids(0..4));
     let away = tempfile::tempdir().unwrap();
@@ -46,7 +46,7 @@ impl Watch {
 }
 
 #[test]
-fn a_kill_while_it_is_made_leaves_nothing_in_the_way() {
+fn an_index_killed_during_creation_is_rebuilt() {
     let scene = Scene::new(0..200);
     let home = scene.home().to_owned();
     let mut killed = 0;
@@ -71,7 +71,7 @@ fn a_kill_while_it_is_made_leaves_nothing_in_the_way() {
 }
 
 #[test]
-fn a_home_that_cannot_be_written_is_read() {
+fn an_unwritable_home_is_read() {
     let scene = Scene::new(0..3);
     let everybody = |mode| fs::Permissions::from_mode(mode);
     let list = || {

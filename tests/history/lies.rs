@@ -9,7 +9,7 @@ use super::evidence::REPRODUCED;
 use super::tampered::Bundle;
 
 #[test]
-fn signatures_of_others() {
+fn signatures_by_other_keys_are_refused() {
     let Some(bundle) = Bundle::new() else { return };
     let packing = &bundle.packing;
     let other = packing.key("other", &["-t", "ed25519"]);
@@ -87,7 +87,7 @@ fn signatures_of_others() {
 
 /// Its signer may lie: the logs do not.
 #[test]
-fn a_signed_lie_is_found_by_judging_again() {
+fn a_signed_false_verdict_is_detected_by_judging_again() {
     let Some(bundle) = Bundle::new() else { return };
     let packing = &bundle.packing;
     let run = packing.scene.run(REPRODUCED);
@@ -133,7 +133,7 @@ fn a_signed_lie_is_found_by_judging_again() {
 
 /// Logs of other seeds, and rules in the bundle that ask for these: the program has its own.
 #[test]
-fn rules_made_to_fit_are_found() {
+fn manipulated_rules_are_detected() {
     let Some(bundle) = Bundle::new() else { return };
     let packing = &bundle.packing;
     let run = packing.scene.run(REPRODUCED);

@@ -8,7 +8,7 @@ use super::many_runs::{Many, Went};
 use super::{Scene, ids};
 
 #[test]
-fn filters_choose_and_the_newest_is_last() {
+fn filters_select_runs_and_the_newest_is_last() {
     let scene = Scene::new(0..30);
     assert_eq!(scene.listed(&[]), ids(0..30));
     assert_eq!(scene.listed(&["--limit", "2"]), ids(28..30));
@@ -61,7 +61,7 @@ fn a_state_is_a_filter_and_an_order() {
 }
 
 #[test]
-fn what_is_told_is_what_the_files_say() {
+fn rows_match_the_files_of_the_run() {
     let scene = Scene::new(0..1);
     let told = scene.retrial(&["runs", "--output", "json"]);
     let rows: Value = serde_json::from_str(&told.out).unwrap();
@@ -136,7 +136,7 @@ fn tables_carry_the_notice_and_their_own_words() {
 }
 
 #[test]
-fn a_run_without_a_plan_or_with_a_damaged_one_is_listed_all_the_same() {
+fn a_run_with_a_missing_or_damaged_plan_is_listed() {
     let scene = Scene::new(0..3);
     fs::remove_file(scene.run(0).join("plan.json")).unwrap();
     fs::write(scene.run(1).join("plan.json"), "{ not json").unwrap();

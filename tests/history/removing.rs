@@ -5,7 +5,7 @@ use std::fs;
 use super::{Scene, ids};
 
 #[test]
-fn nobody_is_asked_without_a_terminal() {
+fn without_a_terminal_removal_needs_yes() {
     let scene = Scene::new(0..2);
     let told = scene.retrial(&["runs", "remove", "last"]);
     assert_eq!(told.code, 2);
@@ -18,7 +18,7 @@ fn nobody_is_asked_without_a_terminal() {
 }
 
 #[test]
-fn what_is_meant_goes_and_the_rest_stays() {
+fn only_selected_runs_are_removed() {
     let scene = Scene::new(0..6);
     let told = scene.retrial(&["runs", "remove", "--yes", "--set", "rocm=7.1.1"]);
     assert_eq!(told.code, 0, "{}", told.err);
@@ -32,7 +32,7 @@ fn what_is_meant_goes_and_the_rest_stays() {
 }
 
 #[test]
-fn a_run_that_goes_on_stays() {
+fn a_running_run_is_not_removed() {
     let scene = Scene::new(0..2);
     // Its process.
     let lock = fs::File::options()
@@ -56,7 +56,7 @@ fn a_run_that_goes_on_stays() {
 }
 
 #[test]
-fn a_container_that_may_be_at_work_keeps_its_run() {
+fn a_run_with_a_possibly_running_container_is_not_removed() {
     let scene = Scene::new(0..1);
     let journal = fs::read_to_string(scene.run(0).join("journal.jsonl")).unwrap();
     let open: Vec<&str> = journal

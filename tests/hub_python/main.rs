@@ -67,7 +67,7 @@ fn hf_downloads_a_model_once_and_then_works_offline() {
 }
 
 #[test]
-fn a_token_goes_to_the_hub_and_never_to_the_cdn() {
+fn a_token_is_sent_to_the_hub_and_never_to_the_cdn() {
     let hub = Hub::start();
     let Some(client) = Client::of(&hub) else {
         return;
@@ -98,7 +98,7 @@ fn a_token_goes_to_the_hub_and_never_to_the_cdn() {
 }
 
 #[test]
-fn what_is_not_there_or_not_allowed_is_told_as_the_real_hub_tells_it() {
+fn missing_and_forbidden_errors_match_the_real_hub() {
     let hub = Hub::start();
     let Some(client) = Client::of(&hub) else {
         return;
@@ -190,7 +190,7 @@ hf_hub_download('amd/tiny', 'sub/folder/öl und wasser.txt')
 }
 
 #[test]
-fn the_client_lives_through_faults_that_the_real_hub_has() {
+fn the_client_survives_faults_of_the_real_hub() {
     let hub = Hub::start();
     let Some(client) = Client::of(&hub) else {
         return;
@@ -222,7 +222,7 @@ fn the_client_lives_through_faults_that_the_real_hub_has() {
 }
 
 #[test]
-fn faults_do_what_they_say() {
+fn injected_faults_have_their_effect() {
     let hub = Hub::start();
     let Some(client) = Client::of(&hub) else {
         return;

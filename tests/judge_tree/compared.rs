@@ -56,7 +56,7 @@ fn results_are_compared_with_published_ones() {
 }
 
 #[test]
-fn what_cannot_be_used_says_so() {
+fn unusable_references_are_refused() {
     let run = |arguments: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
             .arg("judge")
@@ -95,7 +95,7 @@ fn failed(directory: &Path, arguments: &[&str]) -> (i32, String) {
 }
 
 #[test]
-fn a_row_that_nothing_is_compared_with_is_an_error() {
+fn an_unmatched_reference_row_is_an_error() {
     let published = example().join("summary_results.json");
     let published = published.to_str().unwrap();
     let server = example().join(BENCHMARK).join("Server");

@@ -182,7 +182,7 @@ fn a_parent_of_trees_is_judged() {
 }
 
 #[test]
-fn what_a_benchmark_lacks_is_told() {
+fn missing_parts_of_a_benchmark_are_reported() {
     let tree = tree();
     let at = |path: &str| tree.path().join(path);
     fs::remove_dir_all(at(BENCHMARK).join("Offline")).unwrap();
@@ -209,7 +209,7 @@ fn what_a_benchmark_lacks_is_told() {
 }
 
 #[test]
-fn files_that_are_missing_or_no_files_are_told() {
+fn missing_and_irregular_files_are_reported() {
     let tree = tree();
     let offline = tree.path().join(BENCHMARK).join("Offline");
     let run = offline.join("performance/run_1");
@@ -246,7 +246,7 @@ fn files_that_are_missing_or_no_files_are_told() {
 }
 
 #[test]
-fn what_is_wrong_with_the_tree_itself_is_in_every_form() {
+fn problems_of_the_tree_are_in_every_output_format() {
     let tree = tree();
     let mapping = tree.path().join("closed/Example/model_mapping.json");
     fs::write(mapping, "no JSON").unwrap();
@@ -269,7 +269,7 @@ fn what_is_wrong_with_the_tree_itself_is_in_every_form() {
 }
 
 #[test]
-fn most_results_decide_the_round() {
+fn the_majority_of_results_decides_the_round() {
     let tree = tree();
     let seeds = [
         ("2465351861681999779", "1780908523862526354"),
@@ -297,7 +297,7 @@ fn most_results_decide_the_round() {
 }
 
 #[test]
-fn names_and_scenarios_that_the_round_does_not_have_are_told() {
+fn unknown_names_and_scenarios_are_reported() {
     let warned = |said: &Said| {
         let rules = said.json["benchmarks"][0]["rules"]
             .as_array()

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn power_is_the_meters_mean_while_the_run_was_measured() {
+fn power_is_the_meter_mean_during_the_run() {
     let tree = tree();
     let run = tree.path().join(BENCHMARK).join(OFFLINE);
     let detail = fs::read_to_string(run.join("mlperf_log_detail.txt")).unwrap();
@@ -36,7 +36,7 @@ fn power_is_the_meters_mean_while_the_run_was_measured() {
 }
 
 #[test]
-fn the_log_of_a_performance_run_is_no_second_result() {
+fn a_performance_log_in_accuracy_is_not_a_second_result() {
     let tree = tree();
     let offline = tree.path().join(BENCHMARK).join("Offline");
     for log in ["mlperf_log_summary.txt", "mlperf_log_detail.txt"] {
@@ -62,7 +62,7 @@ fn the_log_of_a_performance_run_is_no_second_result() {
 }
 
 #[test]
-fn the_open_division_may_have_any_accuracy_and_names() {
+fn the_open_division_allows_any_accuracy_and_names() {
     let tree = tree();
     let open = tree.path().join("open/Example");
     fs::create_dir(tree.path().join("open")).unwrap();
@@ -171,7 +171,7 @@ fn a_test_that_failed_is_found_without_a_tree() {
 }
 
 #[test]
-fn a_log_of_the_meter_has_its_sum() {
+fn power_meter_logs_are_checked_by_hash() {
     let tree = tree();
     let performance = tree.path().join(BENCHMARK).join("Offline/performance");
     let detail = fs::read_to_string(performance.join("run_1/mlperf_log_detail.txt")).unwrap();

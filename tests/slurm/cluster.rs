@@ -93,7 +93,7 @@ pub fn end(child: Child) -> Done {
 }
 
 #[test]
-fn a_run_is_a_job_and_its_verdict_is_the_runs_own() {
+fn a_run_is_submitted_as_a_job_and_has_its_verdict() {
     let Some(login) = Login::new("happy", &recipe(1)) else {
         return;
     };
@@ -139,7 +139,7 @@ fn ctrl_c_ends_the_benchmark_and_resume_submits_another_job() {
 }
 
 #[test]
-fn a_killed_follower_costs_nothing_and_stop_needs_none() {
+fn a_killed_follower_is_harmless_and_stop_needs_none() {
     let Some(login) = Login::new("killed", &recipe(6)) else {
         return;
     };
@@ -159,7 +159,7 @@ fn a_killed_follower_costs_nothing_and_stop_needs_none() {
 }
 
 #[test]
-fn stop_and_scancel_keep_the_evidence() {
+fn stop_and_scancel_preserve_the_evidence() {
     let Some(login) = Login::new("stop", &recipe(30)) else {
         return;
     };
@@ -205,7 +205,7 @@ fn stop_and_scancel_keep_the_evidence() {
 }
 
 #[test]
-fn what_was_measured_before_the_time_limit_stays() {
+fn measurements_before_the_time_limit_are_preserved() {
     // The second measurement takes longer than the first job may.
     let since_1970 = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let late = since_1970().unwrap() + Duration::from_secs(45);
@@ -243,7 +243,7 @@ const PLANT: &str = "rm -rf /run/mi355x && cp -r $0 /run/mi355x \
     && if [ $(hostname) = n3 ]; then echo 6.14.14 >/run/mi355x/sys/module/amdgpu/version; fi";
 
 #[test]
-fn doctor_compares_the_nodes_of_a_job_of_its_own() {
+fn doctor_compares_nodes_in_its_own_job() {
     let nodes = "\nrequires: { gpus: { vendor: amd, models: [MI355X], count: 8 } }\n\
                  nodes: { count: 3, gpus: 24 }\nscenarios:";
     let recipe = recipe(1).replace("\nscenarios:", nodes);

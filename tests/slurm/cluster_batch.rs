@@ -38,7 +38,7 @@ fn batch(login: &Login) -> Child {
 }
 
 #[test]
-fn rounds_are_tasks_and_the_verdict_is_a_local_batchs_on_the_same_evidence() {
+fn rounds_are_tasks_and_the_verdict_equals_the_local_one() {
     let Some(login) = Login::new("batch", &sizes(1)) else {
         return;
     };
@@ -91,7 +91,7 @@ fn rounds_are_tasks_and_the_verdict_is_a_local_batchs_on_the_same_evidence() {
 }
 
 #[test]
-fn ctrl_c_ends_all_tasks_and_resume_submits_what_is_left() {
+fn ctrl_c_ends_all_tasks_and_resume_submits_the_remaining() {
     let Some(login) = Login::new("batch-stop", &sizes(4)) else {
         return;
     };

@@ -55,7 +55,7 @@ impl Fake {
 }
 
 #[test]
-fn a_node_without_an_engine_says_so() {
+fn a_node_without_an_engine_is_reported() {
     let fake = Fake::new();
     fake.user
         .run(&[])
@@ -78,7 +78,7 @@ fn a_node_without_an_engine_says_so() {
 }
 
 #[test]
-fn the_job_of_a_lost_reply_is_found_by_its_name() {
+fn a_job_without_a_reply_is_found_by_its_name() {
     let fake = Fake::new();
     fake.set("reply", "lost");
     fake.user
@@ -90,7 +90,7 @@ fn the_job_of_a_lost_reply_is_found_by_its_name() {
 }
 
 #[test]
-fn a_controller_that_is_away_is_waited_for() {
+fn an_unavailable_controller_is_waited_for() {
     let fake = Fake::new();
     // sbatch and the first look-up.
     fake.set("away", "2");
@@ -103,7 +103,7 @@ fn a_controller_that_is_away_is_waited_for() {
 }
 
 #[test]
-fn a_refusal_names_the_keys_and_a_corrected_site_is_used() {
+fn a_rejection_names_the_keys_and_a_corrected_site_is_used() {
     let fake = Fake::new();
     fake.set("reply", "refused");
     let site = "time_limit: 1h\nengine: unix:///nowhere.sock\n";
@@ -127,7 +127,7 @@ fn a_refusal_names_the_keys_and_a_corrected_site_is_used() {
 }
 
 #[test]
-fn resume_follows_the_job_that_there_is() {
+fn resume_follows_the_existing_job() {
     let fake = Fake::new();
     fake.set("hold", "");
     let detached = fake.user.run(&["--detach"]).exits(0);
@@ -160,7 +160,7 @@ fn resume_follows_the_job_that_there_is() {
 }
 
 #[test]
-fn a_waiting_job_is_withdrawn() {
+fn a_pending_job_is_canceled() {
     let fake = Fake::new();
     fake.set("hold", "");
     fake.user.run(&["--detach"]).exits(0);
@@ -175,7 +175,7 @@ fn a_waiting_job_is_withdrawn() {
 }
 
 #[test]
-fn a_job_that_ends_before_the_run_is_no_success() {
+fn a_job_that_ends_before_the_run_is_a_failure() {
     let fake = Fake::new();
     fake.user.site(
         "time_limit: 1h\nengine: unix:///nowhere.sock\nprolog: |\n  echo 'module: no such module' >&2\n  false\n",
@@ -210,7 +210,7 @@ fn without_slurm_nothing_is_submitted() {
 }
 
 #[test]
-fn what_a_site_lacks_is_said_before_anything_is_made() {
+fn incomplete_sites_are_refused_before_anything_is_created() {
     let fake = Fake::new();
     fake.user.site("partition: gpu\n");
     fake.user

@@ -29,7 +29,7 @@ fn ends(fake: &Fake, task: usize) -> Vec<Value> {
 }
 
 #[test]
-fn arrays_are_cut_and_failed_tasks_go_to_another_node_once() {
+fn arrays_are_split_and_failed_tasks_retried_elsewhere_once() {
     let fake = fake();
     fake.set("size", "2");
     fake.user
@@ -63,7 +63,7 @@ fn arrays_are_cut_and_failed_tasks_go_to_another_node_once() {
 }
 
 #[test]
-fn a_node_that_fails_is_named() {
+fn a_failed_node_is_reported() {
     let fake = fake();
     fake.set("down", "n1");
     fake.user
@@ -88,7 +88,7 @@ fn an_array_without_a_reply_is_found_by_its_name() {
 }
 
 #[test]
-fn a_batch_that_waits_is_found_and_withdrawn() {
+fn a_pending_batch_is_found_and_canceled() {
     let fake = fake();
     fake.set("hold", "");
     let detached = fake.user.batch(&["--detach"]).exits(0);
@@ -136,7 +136,7 @@ fn the_plan_prints_the_script_that_is_submitted() {
 }
 
 #[test]
-fn what_a_site_cannot_do_is_refused() {
+fn options_unsupported_by_a_site_are_refused() {
     let fake = fake();
     let parallel = fake.user.batch(&["--parallel", "2"]).exits(2);
     parallel.says("at most N at once: `array_task_throttle: N` in the site file");

@@ -22,7 +22,7 @@ fn figure(verdict: &Value, name: &str) -> f64 {
 #[case(LORA, "mi355x-8", "MI355X", 10.18)]
 #[case(LORA, "mi300x-8", "MI300X", 27.97)]
 #[case(LLAMA31, "mi355x-8", "MI355X", 99.71)]
-fn ten_published_logs_make_the_published_score(
+fn ten_published_logs_give_the_published_score(
     #[case] recipe: &str,
     #[case] host: &str,
     #[case] gpu: &str,
@@ -63,7 +63,7 @@ fn one_trial_is_inconclusive() {
 #[rstest]
 #[case("worse", 1, "not reproduced")]
 #[case("inaccurate", 1, "invalid")]
-fn what_goes_wrong_is_told_apart(#[case] how: &str, #[case] code: i32, #[case] outcome: &str) {
+fn failures_are_distinguished(#[case] how: &str, #[case] code: i32, #[case] outcome: &str) {
     let Some(engine) = engine() else { return };
     let text = std::fs::read_to_string(super::root().join(format!("recipes/{LORA}.yaml"))).unwrap();
     let with = format!("    RETRIAL_STANDIN: {how}\n    IMAGE_NAME:");

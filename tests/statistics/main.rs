@@ -193,7 +193,7 @@ fn draw(page: &mut String, name: &str, table: &str) {
 }
 
 #[test]
-fn the_page_shows_what_the_simulation_gives() {
+fn the_page_matches_the_simulation() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/statistics.md");
     let page = std::fs::read_to_string(&path).unwrap();
     let mut fresh = page.clone();

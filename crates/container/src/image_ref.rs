@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_read_as_docker_reads_them() {
+    fn references_are_parsed_like_docker_does() {
         let digest = format!("sha256:{}", "a".repeat(64));
         let pinned = format!("debian:bookworm@{digest}");
         let cases = [
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_reference_says_which_part() {
+    fn an_invalid_reference_error_names_the_part() {
         let id = "a".repeat(64);
         let cases = [
             ("", "empty"),
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hub_has_a_credentials_key_of_its_own() {
+    fn docker_hub_has_its_own_credentials_key() {
         let key = |text| ImageRef::parse(text).unwrap().credentials_key().to_owned();
         assert_eq!(key("debian"), "https://index.docker.io/v1/");
         assert_eq!(key("127.0.0.1:5000/a"), "127.0.0.1:5000");

@@ -133,7 +133,7 @@ mod tests {
     use crate::{Mount, Ulimit};
 
     #[test]
-    fn options_are_spelled_as_docker_takes_them() {
+    fn options_use_docker_syntax() {
         let text = |text: &str| text.to_owned();
         let spec = ContainerSpec {
             privileged: true,

@@ -53,7 +53,7 @@ mod tests {
     use super::is_accelerator_device;
 
     #[test]
-    fn only_what_is_known_needs_no_trust() {
+    fn only_known_devices_need_no_approval() {
         for device in [
             "/dev/kfd",
             "/dev/dri",

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn wide_letters_and_tabs_keep_the_caret_in_place() {
+    fn the_caret_is_aligned_after_wide_characters_and_tabs() {
         let text = rendered("名:\tx: bad\n", "bad");
         assert!(
             text.contains("1 | 名:    x: bad\n  |           ^^^\n"),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_are_cut_around_the_caret() {
+    fn long_lines_are_truncated_around_the_caret() {
         let line = format!("{} bad {}", "x".repeat(500), "y".repeat(500));
         let text = rendered(&line, "bad");
         assert!(

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_login_is_found_by_registry() {
+    async fn credentials_are_found_by_registry() {
         // me:a:b and hub:pw
         let config = r#"{"auths":{"127.0.0.1:5000":{"auth":"bWU6YTpi"},"https://index.docker.io/v1/":{"auth":"aHViOnB3"}}}"#;
         let found = from(config, "127.0.0.1:5000/a:1").await.unwrap();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_hub_by_its_host_and_tokens() {
+    async fn docker_hub_matches_by_host_and_identity_tokens_are_read() {
         let config = r#"{"auths":{"index.docker.io":{"auth":"aHViOnB3"},"ghcr.io":{"identitytoken":"token"}}}"#;
         assert!(from(config, "debian").await.unwrap().is_some());
         let token = from(config, "ghcr.io/a/b").await.unwrap().unwrap();
@@ -166,13 +166,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_missing_file_is_no_credentials() {
+    async fn a_missing_config_file_has_no_credentials() {
         let found = for_image_in("debian", "/no/such/config.json".into()).await;
         assert!(found.unwrap().is_none());
     }
 
     #[tokio::test]
-    async fn what_is_broken_is_named() {
+    async fn broken_credentials_are_reported() {
         let error = |config: &'static str| async move {
             match from(config, "ghcr.io/a/b").await {
                 Err(error) => error.to_string(),

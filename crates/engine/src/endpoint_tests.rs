@@ -31,7 +31,7 @@ fn plant_context(configuration: &Path, name: &str, host: &str, tls: bool) {
 }
 
 #[test]
-fn the_command_line_comes_first_then_the_environment_then_contexts() {
+fn precedence_is_command_line_environment_context() {
     let root = tempfile::tempdir().unwrap();
     let mut environment = environment(root.path());
     plant_context(&environment.configuration, "lab", "unix:///lab.sock", false);
@@ -74,7 +74,7 @@ fn the_command_line_comes_first_then_the_environment_then_contexts() {
 }
 
 #[test]
-fn encrypted_by_the_environment() {
+fn tls_is_enabled_by_the_environment() {
     let mut environment = environment(Path::new("/nowhere"));
     environment.certificates = Some("/certificates".into());
     environment.docker_host = Some("tcp://far".into());
@@ -84,7 +84,7 @@ fn encrypted_by_the_environment() {
 }
 
 #[test]
-fn other_sockets_only_where_the_default_is_not_there() {
+fn other_sockets_are_used_only_without_the_default() {
     let root = tempfile::tempdir().unwrap();
     let mut environment = environment(root.path());
     let runtime = root.path().join("run/user/1000");
@@ -111,7 +111,7 @@ fn other_sockets_only_where_the_default_is_not_there() {
 }
 
 #[test]
-fn what_cannot_be_used_says_why() {
+fn unusable_endpoints_are_refused_with_the_reason() {
     let environment = environment(Path::new("/nowhere"));
     let cases = [
         ("ssh://user@host", "does not share this machine's files"),
@@ -128,7 +128,7 @@ fn what_cannot_be_used_says_why() {
 }
 
 #[test]
-fn a_context_that_is_not_there_is_named() {
+fn a_missing_context_is_reported() {
     let root = tempfile::tempdir().unwrap();
     let mut environment = environment(root.path());
     environment.docker_context = Some("gone".into());
@@ -138,7 +138,7 @@ fn a_context_that_is_not_there_is_named() {
 }
 
 #[test]
-fn a_broken_configuration_is_not_passed_over() {
+fn a_broken_configuration_is_an_error() {
     let root = tempfile::tempdir().unwrap();
     let environment = environment(root.path());
     fs::create_dir_all(&environment.configuration).unwrap();

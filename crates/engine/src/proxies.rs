@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_engine_may_have_proxies_of_its_own() {
+    fn proxies_can_be_set_per_engine() {
         let directory = tempfile::tempdir().unwrap();
         let read = |url| read(directory.path(), url).unwrap();
         assert!(read("unix:///x").is_empty());
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_stays() {
+    fn variables_already_set_are_not_overwritten() {
         let proxies = [("HTTP_PROXY".to_owned(), "http://proxy:1".to_owned())];
         assert_eq!(missing(&proxies, &["HTTP_PROXY", "http_proxy"]), []);
         let lower = missing(&proxies, &["HTTP_PROXY"]);

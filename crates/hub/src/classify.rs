@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_user_reads() {
+    fn error_messages() {
         let texts = [
             message(false, 401, "RepoNotFound", ""),
             message(false, 401, "GatedRepo", ""),

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn as_sha256sum_and_git_hash_object_say() {
+    fn digests_match_sha256sum_and_git_hash_object() {
         let wanted =
             Digest::sha256("2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824");
         assert_eq!(hash(&wanted.clone().unwrap(), b"hello"), wanted.unwrap());
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn only_digits_are_a_digest() {
+    fn only_hex_digits_are_a_digest() {
         assert_eq!(Digest::of_blob_name("../../etc/passwd"), None);
         assert_eq!(Digest::of_blob_name(&"A".repeat(64)), None);
         assert_eq!(Digest::of_blob_name(&"a".repeat(63)), None);

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listing_stays_in_its_place() {
+    fn listed_paths_cannot_escape_the_repository() {
         for path in ["/etc/passwd", "a/../../b", "a//b", "a/.", "a\0b", ""] {
             assert!(!is_safe(path), "{path}");
         }

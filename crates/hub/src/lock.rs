@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_has_it_and_can_be_named() {
+    fn a_lock_has_one_holder_that_can_be_identified() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("x.lock");
         let held = BlobLock::take(&path).unwrap().unwrap();
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_list() {
+    fn the_holder_is_read_from_proc_locks() {
         let locks = "1: POSIX  ADVISORY  WRITE 10 08:01:131 0 EOF\n\
             2: FLOCK  ADVISORY  WRITE 4711 00:2d:132 0 EOF\n\
             2: -> FLOCK  ADVISORY  WRITE 4712 00:2d:131 0 EOF\n\

@@ -89,7 +89,7 @@ mod tests {
     #[case("a*b*c", "aXbYbZc", true)]
     #[case("a*b*c", "aXbYbZ", false)]
     #[case("a.b", "axb", false)]
-    fn as_python_matches(#[case] pattern: &str, #[case] path: &str, #[case] expected: bool) {
+    fn patterns_match_like_python_fnmatch(#[case] pattern: &str, #[case] path: &str, #[case] expected: bool) {
         assert_eq!(matches(pattern, path), expected);
     }
 

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_is_valid_as_long_as_the_blob_is_the_same() {
+    fn a_record_is_valid_while_the_blob_is_unchanged() {
         let cache = tempfile::tempdir().unwrap();
         let place = RepositoryCache::new(cache.path(), "owner/name");
         let digest = Digest::git(&"a".repeat(40)).unwrap();
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_young_blob_is_verified_until_the_machine_restarts() {
+    fn a_recent_blob_is_verified_until_the_machine_reboots() {
         let directory = tempfile::tempdir().unwrap();
         let blob = directory.path().join("blob");
         fs::write(&blob, "content").unwrap();

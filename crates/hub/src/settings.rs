@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_cache_is() {
+    fn the_cache_directory() {
         let cache = |variables: &[(&str, &str)]| settings(variables).cache.display().to_string();
         let home = ("HOME", "/home/me");
         assert_eq!(cache(&[home]), "/home/me/.cache/huggingface/hub");
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_comes_from_the_environment_then_from_the_file_and_is_never_shown() {
+    fn the_token_is_read_from_environment_then_file_and_redacted() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("token");
         std::fs::write(&file, "hf_file\n").unwrap();

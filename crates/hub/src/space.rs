@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_fit_is_refused() {
+    fn a_download_larger_than_the_free_space_is_refused() {
         let cache = tempfile::tempdir().unwrap();
         let later = cache.path().join("not/there/yet");
         check(&later, "owner/name", 0).unwrap();

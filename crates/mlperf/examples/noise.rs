@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn which_runs_are_a_pair() {
+    fn similar_runs_form_a_pair() {
         let one = figure("one", 100.0, 80.0);
         let with =
             |other: &Figure, scenario: &str| apart(&one, other, scenario, &mut BTreeSet::new());
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_lie_between_two() {
+    fn percentiles_are_interpolated() {
         let eleven: Vec<f64> = (0..=10).map(f64::from).collect();
         assert_eq!(
             [percentile(&eleven, 50), percentile(&eleven, 90)],
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_written_as_the_crate_reads_them() {
+    fn written_groups_can_be_read_back() {
         let pair = |round: &str, apart| Pair {
             round: round.to_owned(),
             benchmark: "rgat".to_owned(),

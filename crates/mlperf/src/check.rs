@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stored_check_reads_as_it_was() {
+    fn a_check_survives_serialization() {
         let missing = RuleCheck::missing("TEST06", "this benchmark requires it");
         let stored = serde_json::to_string(&missing).unwrap();
         let read: RuleCheck = serde_json::from_str(&stored).unwrap();

@@ -141,7 +141,7 @@ mod tests {
     #[case("retinanet", "single-stream", "of v6.0 SingleStream")]
     #[case("llama2-70b-interactive-99", "Interactive", "of v6.0")]
     #[case("anything", "Anything", "of v6.0")]
-    fn which_pairs_count(#[case] benchmark: &str, #[case] scenario: &str, #[case] expected: &str) {
+    fn the_most_specific_pairs_are_used(#[case] benchmark: &str, #[case] scenario: &str, #[case] expected: &str) {
         let found = published_pairs(benchmark, scenario).unwrap();
         assert!(found.to_string().ends_with(expected), "{found}");
         assert!(found.pairs >= FEWEST);
@@ -149,7 +149,7 @@ mod tests {
 
     /// Two runs of noise 0.8 % differ by 1.87 % or more in one of ten cases.
     #[test]
-    fn a_pair_has_the_noise_of_two() {
+    fn the_deviation_is_derived_from_the_90th_percentile() {
         let of = |p90| PairGroup {
             p90,
             ..PairGroup::default()
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_in_order() {
+    fn the_table_is_sorted() {
         let table = &*TABLE;
         assert!(!table.source.is_empty() && !table.groups.is_empty());
         for group in &table.groups {

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_within_the_span_count() {
+    fn only_samples_within_the_interval_are_used() {
         let power = read(
             "Time,07-15-2024 23:40:08.249,Watts,9000.0,Volts,239.19,Ch1,Watts,795.3\n\
              Time,07-15-2024 23:40:09.249,Watts,2358.000000,Volts,239.19,Ch1,Watts,795.3\n\
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sample_is_passed_over() {
+    fn lines_that_are_not_samples_are_skipped() {
         let power = read(
             "nothing\nTime,soon,Watts,1.0\nTime,07-15-2024 23:40:09.249,Watts,nan\n\
              Time,07-15-2024 23:40:09.249\nTime,07-15-2024 23:40:10.0,Watts,23",

@@ -140,7 +140,7 @@ mod tests {
     #[case("-2.5E-3", -0.0025, 0.000_05)]
     #[case("+7", 7.0, 0.5)]
     #[case(".5", 0.5, 0.05)]
-    fn numbers_keep_how_finely_they_were_printed(
+    fn numbers_keep_their_printed_precision(
         #[case] text: &str,
         #[case] value: f64,
         #[case] half: f64,
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[rstest]
-    fn what_is_no_number_is_none(
+    fn text_that_is_not_a_number_is_none(
         #[values(
             "", "nan", "-nan", "inf", "-inf", "1,5", "1,2345", ",100", "1234,567", "1.5,000",
             "12a", "0x10", "1 000", "--1", "1e999", "infinity", "1__000"
@@ -173,7 +173,7 @@ mod tests {
         }
 
         #[test]
-        fn a_printed_value_comes_back_within_half_a_digit(value in -1e12_f64..1e12, decimals in 0_usize..6) {
+        fn a_printed_value_is_parsed_within_half_a_digit(value in -1e12_f64..1e12, decimals in 0_usize..6) {
             let printed = parse_number(&format!("{value:.decimals$}")).unwrap();
             prop_assert!((printed.value - value).abs() <= printed.half_digit * (1.0 + 1e-6) + 4.0 * f64::EPSILON * value.abs());
         }

@@ -315,7 +315,7 @@ mod tests {
     #[case("$.metrics.all[3]", "is `-Infinity`, not a number")]
     #[case("$.metrics", ", not a number")]
     #[case("$.[", "is not a JSONPath")]
-    fn what_is_not_there_is_told(#[case] path: &str, #[case] said: &str) {
+    fn missing_values_are_reported(#[case] path: &str, #[case] said: &str) {
         let error = find(path, Take::Last, SCORES).unwrap_err();
         assert!(error.contains(said), "{error}");
     }
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_none_of_a_documents_text() {
+    fn color_escapes_are_ignored() {
         let colored = "\x1b[1m{\"v\"\x1b[0m: \"\\u001b[32m2.5\\u001b[0m\"}";
         assert_eq!(find("$.v", Take::Last, colored), Ok(2.5));
     }
@@ -388,7 +388,7 @@ mod tests {
         }
 
         #[test]
-        fn texts_come_through(text in "\\PC{0,20}(NaN|Infinity|\\\\|\"){0,3}\\PC{0,9}") {
+        fn strings_are_unchanged(text in "\\PC{0,20}(NaN|Infinity|\\\\|\"){0,3}\\PC{0,9}") {
             let document = serde_json::json!({ "t": text, "v": 1.5 }).to_string();
             let read: Value = serde_json::from_slice(&tolerated(document.as_bytes())).unwrap();
             prop_assert_eq!(read["t"].as_str(), Some(text.as_str()));

@@ -35,7 +35,7 @@ mod tests {
     #[case::other_quote(r#"$["it's"]"#, None)]
     #[case::ends_in_a_string(r#"$["\u"#, Some("a quote \" that is not closed"))]
     #[case::ends_in_an_escape(r"$['\", Some("a quote ' that is not closed"))]
-    fn paths_that_are_none(#[case] text: &str, #[case] reason: Option<&str>) {
+    fn invalid_paths_are_refused(#[case] text: &str, #[case] reason: Option<&str>) {
         assert_eq!(parse(text).err().as_deref(), reason);
     }
 }

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_across_chunks_is_whole() {
+    fn a_character_split_across_chunks_is_joined() {
         assert_eq!(
             split(&[b"gr\xc3", b"\xbcn\n"], 64),
             [("grün".to_owned(), false)]
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_utf8_is_replaced() {
+    fn invalid_utf8_is_replaced() {
         assert_eq!(
             split(&[b"a\xffb\n"], 64),
             [("a\u{fffd}b".to_owned(), false)]
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_comes_in_marked_pieces_of_whole_characters() {
+    fn a_long_line_is_split_at_character_boundaries() {
         let lines = split(&["1234567ü9\nnext\n".as_bytes()], 8);
         let expected = [("1234567", true), ("ü9", false), ("next", false)];
         assert_eq!(
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_line_or_progress_bar_takes_bounded_memory() {
+    fn an_endless_line_or_progress_bar_uses_bounded_memory() {
         let mut splitter = LineSplitter::with_limit(64);
         for _ in 0..10_000 {
             splitter.push(b"\r 12 % of a download of some size", |_| {
@@ -295,7 +295,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_chunking_gives_the_same_lines(bytes in text(), cuts in prop::collection::vec(0_usize..400, 0..12), limit in 8_usize..40) {
+        fn lines_do_not_depend_on_chunking(bytes in text(), cuts in prop::collection::vec(0_usize..400, 0..12), limit in 8_usize..40) {
             let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
             cuts.sort_unstable();
             cuts.push(bytes.len());
@@ -309,14 +309,14 @@ mod tests {
         }
 
         #[test]
-        fn without_returns_and_long_lines_it_is_str_lines(text in "[a-zü \n]{0,200}") {
+        fn plain_text_is_split_like_str_lines(text in "[a-zü \n]{0,200}") {
             let found: Vec<_> = split(&[text.as_bytes()], 4096).into_iter().map(|(text, _)| text).collect();
             let expected: Vec<_> = text.lines().map(str::to_owned).collect();
             prop_assert_eq!(found, expected);
         }
 
         #[test]
-        fn a_second_splitter_goes_on_where_the_first_stood(bytes in text(), at in 0_usize..400) {
+        fn a_second_splitter_continues_at_the_first_ones_offset(bytes in text(), at in 0_usize..400) {
             let at = at.min(bytes.len());
             let mut lines = Vec::new();
             let mut first = LineSplitter::with_limit(4096);

@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_sorted_by_their_value() {
+    fn numbers_are_sorted_by_value() {
         let mut releases = ["7.1.1", "6.10.0", "6.4.1", "nightly", "7.1", ""];
         releases.sort_by_key(|release| natural(release));
         assert_eq!(releases, ["", "6.4.1", "6.10.0", "7.1", "7.1.1", "nightly"]);

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_with_most_of_the_words() {
+    fn the_nearest_line_shares_most_words() {
         let lines = ["starting", "Throughput: 12 samples/sec", "done in 3 s"];
         assert_eq!(
             near(r"throughput = (?<value>[\d.]+) samples/s", &lines),
@@ -190,14 +190,14 @@ mod tests {
     }
 
     #[test]
-    fn long_and_hostile_lines_are_cut() {
+    fn long_and_hostile_lines_are_truncated() {
         let line = format!("speed \u{1b}[31m{}", "x".repeat(1000));
         let said = near("speed", &[&line]);
         assert!(said.chars().count() < 140 && !said.contains('\u{1b}'));
     }
 
     #[test]
-    fn names_in_a_sentence() {
+    fn names_are_joined_and_truncated() {
         assert_eq!(listed([]), "none");
         assert_eq!(listed(["a", "b"]), "a, b");
         assert!(listed(["a"; 20]).ends_with("and 8 more"));

@@ -147,12 +147,12 @@ mod tests {
     #[case(999_999.7, "", "1,000,000")]
     #[case(f64::NAN, "ns", "NaN ns")]
     #[case(f64::INFINITY, "", "infinite")]
-    fn as_people_read_them(#[case] value: f64, #[case] unit: &str, #[case] shown: &str) {
+    fn figures_are_formatted_for_people(#[case] value: f64, #[case] unit: &str, #[case] shown: &str) {
         assert_eq!(figure(value, unit), shown);
     }
 
     #[test]
-    fn two_side_by_side_have_one_unit() {
+    fn compared_figures_share_a_unit() {
         assert_eq!(figure_like(998e6, "ns", 1.002e9), "0.998 s");
     }
 
@@ -168,13 +168,13 @@ mod tests {
     #[case(0.0503, 0.05, "5.03 %")]
     #[case(0.0312, 0.05, "3.1 %")]
     #[case(0.05, 0.05, "5 %")]
-    fn two_percentages_are_told_apart(#[case] one: f64, #[case] other: f64, #[case] shown: &str) {
+    fn close_percentages_are_printed_distinctly(#[case] one: f64, #[case] other: f64, #[case] shown: &str) {
         assert_eq!(percent_unlike(one, other), shown);
     }
 
     proptest! {
         #[test]
-        fn six_digits_survive(value in 1e-3_f64..1e12) {
+        fn six_digits_are_preserved(value in 1e-3_f64..1e12) {
             let shown: f64 = grouped(value).replace(',', "").parse().unwrap();
             prop_assert!((shown - value).abs() <= value * 5.1e-6, "{value} is shown as {shown}");
         }

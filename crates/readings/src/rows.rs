@@ -299,7 +299,7 @@ mod tests {
     #[case(cell("TFLOP/s", &[("dtype", "fp8")], None), "no row has dtype = fp8; dtype of the 3 there are: fp16, bf16")]
     #[case(cell("TFLOP/s", &[("dtype", "bf16")], Some(3)), "no row has dtype = bf16, number 3; 2 fit")]
     #[case(cell("TFLOP/s", &[("shape", "4096")], None), "the column `TFLOP/s` has `nan`, not a number")]
-    fn what_is_not_there_is_told(#[case] cell: CsvCell, #[case] said: &str) {
+    fn missing_cells_are_reported(#[case] cell: CsvCell, #[case] said: &str) {
         assert_eq!(one(TABLE, &cell, Take::Last).unwrap_err(), said);
     }
 

@@ -115,7 +115,7 @@ mod tests {
     #[case("\u{1b}(Bx\u{1b}7y", "xy")]
     #[case("\u{1b}[2", "")]
     #[case("\u{7f}", "␡")]
-    fn harmful_text_is_made_harmless(#[case] text: &str, #[case] clean: &str) {
+    fn harmful_text_is_sanitized(#[case] text: &str, #[case] clean: &str) {
         assert_eq!(sanitize(text), clean);
     }
 
@@ -137,14 +137,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_harmful_is_left(text in any::<String>()) {
+        fn any_text_is_sanitized_completely(text in any::<String>()) {
             let clean = sanitize(&text);
             prop_assert!(!clean.contains(is_harmful));
             prop_assert_eq!(sanitize(&clean), clean.as_ref());
         }
 
         #[test]
-        fn escapes_in_every_place(text in "[\u{1b}\u{7}\\[\\]PX^_0-9;mA(B\\\\é\t ]{0,40}") {
+        fn escapes_are_removed_anywhere(text in "[\u{1b}\u{7}\\[\\]PX^_0-9;mA(B\\\\é\t ]{0,40}") {
             prop_assert!(!sanitize(&text).contains(is_harmful));
         }
     }

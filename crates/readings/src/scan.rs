@@ -130,7 +130,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_figures_are_those_of_every_line(
+        fn scanning_finds_the_figures_of_every_line(
             bytes in output(),
             size in 1_usize..60,
             expression in prop::sample::select(vec![r"speed (\d+)", r"^speed (\d+)$", r"speed (\S+)", r"(\d+)", r"speed\s+(\d+)"]),
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_longer_than_the_splitters_limit_matches_as_it_would() {
+    fn a_line_longer_than_the_splitter_limit_is_matched() {
         let pattern = Pattern::new(r"speed (\d+)", Take::All, "").unwrap();
         let mut bytes = b"speed 1 ".to_vec();
         bytes.extend(vec![b'x'; 70_000]);

@@ -152,13 +152,13 @@ mod tests {
     #[case("tokens/s", "samples/s")]
     #[case("GB", "GB/s")]
     #[case("bogus", "s")]
-    fn other_kinds_have_no_factor(#[case] from: &str, #[case] to: &str) {
+    fn incompatible_units_have_no_factor(#[case] from: &str, #[case] to: &str) {
         assert_eq!(factor(from, to), None);
     }
 
     proptest! {
         #[test]
-        fn there_and_back(from in "\\PC{0,8}", to in "\\PC{0,8}") {
+        fn conversions_are_invertible(from in "\\PC{0,8}", to in "\\PC{0,8}") {
             if let (Some(there), Some(back)) = (factor(&from, &to), factor(&to, &from))
                 && prefix(from.trim()).is_none() && prefix(to.trim()).is_none()
             {

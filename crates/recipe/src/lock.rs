@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_written_lock_can_be_read_back() {
         for lock in [lock(), Lock::default()] {
             let source = Source::new("mine.lock.yaml", lock.to_yaml());
             assert_eq!(Lock::parse(&source).unwrap(), lock);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn problems_are_reported_with_their_position() {
         assert!(problems("images: {}\n").contains("mine.lock.yaml:1:1: a lock needs `lock`"));
         assert!(problems("lock: 2\n").contains("mine.lock.yaml:1:7: this retrial reads locks"));
         assert!(problems("lock: 1\nimage: {}\n").contains("2:1: unknown key `image`"));
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moved_is_told() {
+    fn differences_are_reported() {
         let (before, mut now) = (lock(), lock());
         assert!(before.differences(&now).is_empty());
         let other = format!("sha256:{}", "f".repeat(64));

@@ -17,7 +17,7 @@ mod tests {
     use super::quote;
 
     #[test]
-    fn words_are_quoted_only_where_they_need_it() {
+    fn words_are_quoted_only_if_necessary() {
         assert_eq!(quote("--device=/dev/kfd"), "--device=/dev/kfd");
         assert_eq!(quote("it's"), r"'it'\''s'");
         assert_eq!(quote("a b"), "'a b'");

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn each_definition_has_a_name_of_its_own() {
+    fn each_definition_has_a_unique_name() {
         let mut found = Vec::new();
         objects(&FieldType::Object(recipe()), &mut found);
         let mut names: Vec<_> = found.iter().map(|object| object.definition()).collect();

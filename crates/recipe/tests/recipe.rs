@@ -57,7 +57,7 @@ fn the_resolved_text() {
 }
 
 #[test]
-fn the_resolved_text_means_the_same() {
+fn the_resolved_text_resolves_to_the_same_recipe() {
     for settings in [
         &[][..],
         &[("rocm", "6.4.1"), ("gpus", "4")],
@@ -107,7 +107,7 @@ fn settings_choose() {
 }
 
 #[test]
-fn setting_what_holds_already_modifies_nothing() {
+fn setting_a_default_value_modifies_nothing() {
     assert!(
         resolved(&[("gpus", "8"), ("rocm", "7.1.1")])
             .recipe

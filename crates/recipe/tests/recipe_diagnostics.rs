@@ -74,7 +74,7 @@ fn bad_settings() {
 }
 
 #[test]
-fn what_must_be_set() {
+fn unset_axes_and_params_are_reported() {
     let source = recipe("llama2-like.yaml");
     let text = source
         .text
@@ -84,7 +84,7 @@ fn what_must_be_set() {
 }
 
 #[test]
-fn an_unsupported_choice() {
+fn an_unsupported_option() {
     let source = recipe("llama2-like.yaml");
     let text = source.text.replace(
         "default: { rocm: \"7.1.1\" }\n",

@@ -84,7 +84,7 @@ fn env(recipe: &Recipe) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn later_templates_over_earlier_and_the_recipe_over_all() {
+fn later_templates_win_and_the_recipe_wins_over_all() {
     let templates = [
         (
             "one",
@@ -133,7 +133,7 @@ fn lists_replace_and_null_removes() {
 }
 
 #[test]
-fn what_was_removed_may_be_written_anew() {
+fn removed_keys_can_be_set_again() {
     let templates = [
         ("base", "schema: 1\ncontainer: {devices: [/dev/base]}\n"),
         (
@@ -150,7 +150,7 @@ fn what_was_removed_may_be_written_anew() {
 }
 
 #[test]
-fn a_command_of_its_own_in_place_of_a_shared_one() {
+fn a_command_can_replace_a_shared_one() {
     let templates = [(
         "base",
         "schema: 1\ncommands: {all: {run: ./all}}\nscenarios: {case: {performance: {from: all, figures: {speed: {csv: speed}}}}}\n",
@@ -194,7 +194,7 @@ unsupported: [{ rocm: \"6.4.1\", gpu: mi355x, reason: it came later }]
 ";
 
 #[test]
-fn variants_are_laid_over_in_the_order_of_the_axes() {
+fn variants_are_merged_in_axis_order() {
     let recipe = resolved(VARIANTS, &[], &[("gpu", "mi300x")]);
     assert_eq!(recipe.container.devices, ["/dev/rocm", "/dev/gpu"]);
     assert!(matches!(&recipe.image, Image::Pull { reference, .. } if reference == "own/image:711"));
@@ -224,7 +224,7 @@ fn choices_exclude_unsupported_combinations() {
 }
 
 #[test]
-fn overlays_of_a_template_merge_with_those_of_the_recipe() {
+fn template_overlays_merge_with_recipe_overlays() {
     let templates = [(
         "base",
         "schema: 1\nvariants: {rocm: {a: {container: {devices+: [/dev/base], env: {A: a}}}}}\ndefault: {rocm: a}\n",
@@ -245,7 +245,7 @@ fn overlays_of_a_template_merge_with_those_of_the_recipe() {
 }
 
 #[test]
-fn a_scalar_that_is_one_expression_takes_the_type_of_the_param() {
+fn a_scalar_expression_has_the_type_of_the_param() {
     let text = |kind: &str, default: &str| {
         format!(
             "params: {{n: {{type: {kind}, default: {default}}}}}\nrequires: {{gpus: {{vendor: amd, count: \"${{{{ params.n }}}}\"}}, disk: \"${{{{ params.n }}}} GiB\"}}\n"
@@ -268,7 +268,7 @@ fn a_scalar_that_is_one_expression_takes_the_type_of_the_param() {
 }
 
 #[test]
-fn defaults_may_name_other_params() {
+fn defaults_can_refer_to_other_params() {
     let text = "params:\n  root: {type: path, default: /r}\n  out: {type: path, default: \"${{ params.root }}/out\"}\ncontainer: {workdir: \"${{ params.out }}\"}\n";
     let recipe = resolved(text, &[], &[("root", "/other")]);
     assert_eq!(recipe.params["out"], ParamValue::Text("/other/out".into()));
@@ -314,7 +314,7 @@ fn a_param_without_default_must_be_set() {
 }
 
 #[test]
-fn names_that_come_too_early() {
+fn names_used_before_they_are_known_are_refused() {
     let text = "requires: {gpus: {vendor: amd, count: 8}}\nimage: \"${{ scenario }}\"\ncontainer: {env: {N: \"${{ gpus.count }}\", T: \"${{ trial }}\"}, user: \"${{ gpus.count }}\"}\n";
     let problems = attempt(text, &[], &[]).unwrap_err();
     assert_eq!(

@@ -233,7 +233,7 @@ mod tests {
     /// are exponentials, so that the differences are the published ones; the patients are in another
     /// order, since the published one is a trend.
     #[test]
-    fn students_sleep() {
+    fn matches_students_sleep_data() {
         let exp = |values: [f64; 10]| values.map(f64::exp);
         let first = exp([0.7, -1.6, 2.0, 3.4, 0.8, -0.2, 0.0, -0.1, -1.2, 3.7]);
         let second = exp([1.9, 0.8, 3.4, 4.4, 1.6, 1.1, 4.6, -0.1, 0.1, 5.5]);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_is_to_b_as_b_is_to_a() {
+    fn comparisons_are_symmetric() {
         let (one, other) = ([100.0, 101.0, 99.0], [90.0, 93.0]);
         let there = welch(&one, &other).bounds(0.025).unwrap();
         let back = welch(&other, &one).bounds(0.025).unwrap();
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn latency_is_the_better_the_lower() {
+    fn lower_latency_is_better() {
         let (one, other) = (sample(&[9.0, 9.1, 9.05]), sample(&[10.0, 10.1, 10.05]));
         let found = Difference::of(one, other, Better::Lower, Aggregate::Mean);
         assert!(found.center > 0.0);
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn one_trial_each_is_as_noisy_as_both() {
+    fn single_trials_use_the_assumed_noise_of_both() {
         let noisy = |values: &'static [f64]| Sample {
             values,
             noise: Some(0.008),
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn one_trial_beside_several_scatters_as_they_do() {
+    fn a_single_trial_uses_the_deviation_of_the_other_side() {
         let found = welch(&[110.0], &[100.0, 101.0, 99.0]);
         let (lower, _) = found.bounds(0.05).unwrap();
         // 2.92 (two degrees of freedom) times 1 % times the root of 1 + 1/3.
@@ -298,7 +298,7 @@ mod tests {
     #[case(&[101.0, 101.0], &[100.0, 100.0], Decision::Open)]
     #[case(&[102.0, 102.0], &[100.0, 100.0], Decision::Holds)]
     #[case(&[101.0, 101.0], &[100.0, 100.05], Decision::Holds)]
-    fn without_scatter_they_are_as_exact_as_they_are_printed(
+    fn equal_trials_are_bounded_by_printed_precision(
         #[case] candidate: &[f64],
         #[case] baseline: &[f64],
         #[case] better: Decision,
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_fixed_is_compared_as_it_is() {
+    fn values_without_noise_are_compared_exactly() {
         let fixed = |values: &'static [f64]| Sample {
             values,
             noise: Some(0.0),
@@ -331,7 +331,7 @@ mod tests {
 
     /// A drift of ten per cent that both sides of each pair have in common.
     #[test]
-    fn pairs_cancel_what_drifts() {
+    fn pairs_cancel_drift() {
         let baseline = [100.0, 97.0, 94.0, 92.0, 90.0];
         let candidate = baseline.map(|value| value * 1.02);
         assert_eq!(

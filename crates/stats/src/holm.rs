@@ -28,7 +28,7 @@ mod tests {
     #[case(&[0.04, 0.01, 0.02], &[true, true, true])]
     #[case(&[0.04, 0.03], &[false, false])]
     #[case(&[], &[])]
-    fn as_in_the_textbook(#[case] p: &[f64], #[case] expected: &[bool]) {
+    fn matches_the_textbook_example(#[case] p: &[f64], #[case] expected: &[bool]) {
         assert_eq!(
             step_down(p.len(), |one, share| p[one] <= 0.05 / share),
             expected

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_closer_to_the_margin_the_more() {
+    fn more_trials_are_needed_near_the_margin() {
         assert_eq!(
             asked(&estimate(&[95.8], Some(0.008), 0.0)),
             MoreTrials::About(4)
@@ -117,12 +117,12 @@ mod tests {
     }
 
     #[test]
-    fn without_a_noise_it_takes_three() {
+    fn three_trials_are_needed_without_assumed_noise() {
         assert_eq!(asked(&estimate(&[99.0], None, 0.0)), MoreTrials::AtLeast(2));
     }
 
     #[test]
-    fn a_reference_that_is_too_vague_never_decides() {
+    fn a_reference_that_is_too_noisy_never_decides() {
         assert_eq!(
             asked(&estimate(&[96.0, 96.1, 95.9], None, 0.02)),
             MoreTrials::Never
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_promises_holds() {
+    fn the_predicted_number_of_trials_suffices() {
         // Trials that go on as before: the estimate is where the bound first clears the margin.
         let so_far = [97.5, 99.5, 95.5];
         let MoreTrials::About(more) = asked(&estimate(&so_far, None, 0.0)) else {

@@ -129,14 +129,14 @@ mod tests {
     #[case(&[1.0, 2.0, 3.0, 4.0, 5.0], 2.0 / 120.0)]
     #[case(&[1.0, 2.0, 3.0, 5.0, 4.0], 10.0 / 120.0)]
     #[case(&[2.0, 1.0, 3.0, 4.0, 6.0, 5.0, 7.0, 8.0], 0.001_736)]
-    fn chances_of_a_trend(#[case] trials: &[f64], #[case] expected: f64) {
+    fn trend_probabilities_match_kendalls_table(#[case] trials: &[f64], #[case] expected: f64) {
         let found = mann_kendall(trials);
         assert!((found - expected).abs() < 1e-6, "{found}");
     }
 
     /// All orders of six trials: how many are named is what is said above.
     #[test]
-    fn as_rare_as_said() {
+    fn false_alarm_rates_match_the_documentation() {
         fn orders(rest: &[f64], so_far: &mut Vec<f64>, found: &mut [u32; 2]) {
             if rest.is_empty() {
                 found[0] += u32::from(mann_kendall(so_far) <= 2.0 * ALPHA);

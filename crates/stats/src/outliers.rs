@@ -32,21 +32,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_far_off_is_named() {
+    fn an_outlier_is_found() {
         assert_eq!(outliers(&[100.0, 100.2, 99.9, 100.1, 60.0]), [4]);
     }
 
     /// Ten standard deviations, as hyperfine counts them: with a median absolute deviation of one,
     /// 14.8 away is not far and 14.9 is.
     #[test]
-    fn the_threshold_is_hyperfines() {
+    fn the_threshold_is_that_of_hyperfine() {
         let with = |far: f64| outliers(&[99.0, 100.0, 101.0, 99.0, 100.0, 101.0, 100.0 + far]);
         assert!(with(14.8).is_empty());
         assert_eq!(with(14.9), [6]);
     }
 
     #[test]
-    fn neighbours_and_equal_trials_are_not() {
+    fn neighbours_and_equal_trials_are_not_outliers() {
         assert!(outliers(&[100.0, 100.2, 99.9, 100.1, 101.0]).is_empty());
         assert!(outliers(&[100.0, 100.0, 100.0, 100.0, 100.01]).is_empty());
         assert!(outliers(&[0.0; 6]).is_empty());

@@ -99,7 +99,7 @@ mod tests {
     #[case(Claim::Equivalent, 0.96, 1.06, Decision::Open)]
     #[case(Claim::Equivalent, 0.90, 0.94, Decision::Worse)]
     #[case(Claim::Equivalent, 1.06, 1.08, Decision::Worse)]
-    fn with_a_margin_of_five_percent(
+    fn decisions_with_a_margin_of_five_percent(
         #[case] claim: Claim,
         #[case] lower: f64,
         #[case] upper: f64,
@@ -114,7 +114,7 @@ mod tests {
     #[case(1.0, 1.0, Decision::Worse)]
     #[case(0.99, 1.1, Decision::Open)]
     #[case(0.9, 0.99, Decision::Worse)]
-    fn better_is_more_than_as_good(
+    fn better_requires_more_than_not_worse(
         #[case] lower: f64,
         #[case] upper: f64,
         #[case] expected: Decision,
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_edge_counts() {
+    fn the_distance_is_to_the_nearest_edge() {
         let asked = AcceptanceRegion::of(Claim::Equivalent, 0.05);
         let edge = -0.95_f64.ln();
         assert!((asked.distance(0.04) - (edge - 0.04)).abs() < 1e-12);

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_mean_distance_from_the_median() {
+    fn scatter_is_the_mean_distance_from_the_median() {
         let calm = Scatter::of(&CALM).unwrap();
         let exact = [0.1, 0.1, 0.2, 0.2, 0.0, 0.1, 0.3, 0.3];
         let about = exact.iter().sum::<f64>() / 8.0 / 100.0 * (8.0_f64 / 7.0).sqrt();
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_calmer_one_is_more_consistent() {
+    fn less_scatter_is_more_consistent() {
         let found = between(&CALM, &LOOSE);
         assert!(found.center > 2.5, "{}", found.center);
         assert_eq!(found.decide(Claim::Better, 0.0, 0.05), Decision::Holds);
@@ -147,7 +147,7 @@ mod tests {
     #[case(&[100.0, 100.0, 100.0, 100.0, 100.0], &[100.0, 101.0, 100.0, 101.0, 100.0], Decision::Open)]
     #[case(&[100.0, 100.0, 100.0, 100.0, 100.0], &[94.0, 103.0, 106.0, 95.0, 104.0], Decision::Holds)]
     #[case(&[100.0; 5], &[100.0; 5], Decision::Open)]
-    fn a_scatter_is_known_to_half_of_the_last_digit(
+    fn scatter_is_limited_by_printed_precision(
         #[case] candidate: &[f64],
         #[case] baseline: &[f64],
         #[case] expected: Decision,
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn few_trials_or_a_drift_decide_nothing() {
+    fn few_or_drifting_trials_are_inconclusive() {
         let few = between(&CALM[..4], &LOOSE);
         assert_eq!(few.bounds(0.05), None);
         assert_eq!(

@@ -74,7 +74,7 @@ mod tests {
     #[case::unknown_of_three(&[0.0, -0.1, 0.001], None, &[])]
     #[case::unknown(&[0.0, 0.002, -0.1, 0.001, -0.001], None, &[2])]
     #[case::unknown_fast(&[0.0, 0.002, 0.1, 0.001, -0.001], None, &[])]
-    fn rare_ones(#[case] logs: &[f64], #[case] noise: Option<f64>, #[case] expected: &[usize]) {
+    fn rare_slow_trials_are_found(#[case] logs: &[f64], #[case] noise: Option<f64>, #[case] expected: &[usize]) {
         assert_eq!(slow_trials(logs, noise), expected);
     }
 
@@ -86,7 +86,7 @@ mod tests {
     #[case(&[0.031, 0.0, 0.001, -0.001, 0.0], None, false)]
     #[case(&[-0.004, 0.0, 0.0, 0.0, 0.0], None, false)]
     #[case(&[-0.031, 0.0], Some(0.001), false)]
-    fn first_ones(#[case] logs: &[f64], #[case] noise: Option<f64>, #[case] named: bool) {
+    fn a_slow_start_is_found(#[case] logs: &[f64], #[case] noise: Option<f64>, #[case] named: bool) {
         assert_eq!(slow_start(logs, noise).is_some(), named);
     }
 }

@@ -147,7 +147,7 @@ mod tests {
 
     /// A shell plan has them as here-documents.
     #[test]
-    fn all_files_are_lines_of_text() {
+    fn all_files_are_text_that_ends_with_a_newline() {
         let mut directories = vec![&RECIPES];
         while let Some(directory) = directories.pop() {
             directories.extend(directory.dirs());

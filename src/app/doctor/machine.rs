@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_other_programs_are_passed_over() {
+    fn lines_of_other_programs_are_ignored() {
         let line = |name: &str| {
             let facts = Facts {
                 tool: "1".to_owned(),

@@ -73,7 +73,7 @@ mod tests {
 
     /// A plan has all variants, chosen or not: naming the usual ones changes nothing.
     #[test]
-    fn every_built_in_recipe_is_itself_and_no_other() {
+    fn every_built_in_recipe_matches_only_itself() {
         let mut looked_at = 0;
         for entry in catalog::list() {
             // Some have params that must be set.
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_and_an_unknown_setting_are_no_built_in_recipe() {
+    fn a_path_or_unknown_setting_is_not_a_built_in_recipe() {
         let not = with_settings("./mine.yaml", &[], "");
         assert!(matches!(not, Recipe::NotBuiltIn { .. }), "{not:?}");
         let entry = &catalog::list()[0];

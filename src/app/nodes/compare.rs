@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn gpus_count_together() {
+    fn gpus_are_summed_over_nodes() {
         assert_eq!(refusals(&machines(7)), [""; 0]);
         let sum = "22 GPUs on 3 machines, required 23: n1 8, n2 8, n3 6";
         assert_eq!(refusals(&machines(6)), [sum]);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn drivers_are_alike() {
+    fn drivers_must_match() {
         let mut machines = machines(7);
         machines[1].facts.driver = None;
         let differ = "the driver of n1 and n2 differ: 6.16.6, none";
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_run_or_with_another_clock_nothing_else_is_compared() {
+    fn a_missing_run_or_wrong_clock_skips_other_comparisons() {
         let mut machines = machines(6);
         machines[1].facts.nonce = None;
         machines[2].ahead = -5.04;

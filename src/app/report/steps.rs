@@ -73,7 +73,7 @@ mod tests {
         "steps/01/output.log"
     )]
     #[case("/", "/a", "a")]
-    fn the_way_to_a_log(#[case] from: &str, #[case] to: &str, #[case] way: &str) {
+    fn relative_paths_to_logs(#[case] from: &str, #[case] to: &str, #[case] way: &str) {
         assert_eq!(relative(Path::new(from), Path::new(to)), Path::new(way));
     }
 }

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn events_and_output_come_in_pieces() {
+    fn events_and_output_are_read_incrementally() {
         let directory = tempfile::tempdir().unwrap();
         let run = Home::at(directory.path().to_owned()).new_run("r").unwrap();
         let mut journal = File::create(run.journal()).unwrap();

@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_latest_submission_counts() {
+    fn the_latest_submission_is_used() {
         let event = |what| JobEvent {
             time: Timestamp::UNIX_EPOCH,
             what,

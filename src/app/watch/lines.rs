@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_and_output_are_for_the_verbose() {
+    fn progress_and_output_are_written_only_if_verbose() {
         let kept: Vec<Event> = script::run()
             .into_iter()
             .filter(|event| event.what.is_kept())
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn quiet_reports_failures_and_nothing_else() {
+    fn quiet_reports_only_failures() {
         insta::assert_snapshot!(written(&script::run(), failure), @r"
         07 offline-accuracy: failed after 2m 11s: it ended with exit code 2
             after 3 of 4 shards

@@ -94,7 +94,7 @@ fn pairs(text: &str) -> String {
     "6.4.1 + \"migraphx\" is as accurate as 6.4.1 + backend rocm",
     "6.4.1,migraphx > 6.4.1,rocm"
 )]
-fn about_whom(#[case] text: &str, #[case] expected: &str) {
+fn claims_select_pairs(#[case] text: &str, #[case] expected: &str) {
     let quoted = text.replace('\'', "''");
     assert_eq!(pairs(&format!("'{quoted}'")), expected);
 }
@@ -142,7 +142,7 @@ fn about_whom(#[case] text: &str, #[case] expected: &str) {
     model::Claim::Better,
     0.2
 )]
-fn what_is_asked(#[case] text: &str, #[case] expected: model::Claim, #[case] margin: f64) {
+fn claims_state_an_assertion_and_a_margin(#[case] text: &str, #[case] expected: model::Claim, #[case] margin: f64) {
     let (claim, asked) = claim(text).unwrap().assertion.required().unwrap();
     assert_eq!(claim, expected);
     assert!((asked - margin).abs() < 1e-12, "{asked}");
@@ -174,7 +174,7 @@ fn scenario_and_figure() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "one snapshot of every message")]
-fn what_says_nothing() {
+fn malformed_claims_are_reported() {
     let all = [
         "7.1.1 is quicker than 6.4.1",
         "7.1.1 is faster then 6.4.1",

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_was_killed_or_stopped_goes_on_with_its_own_run() {
+    fn a_killed_or_stopped_trial_run_resumes_its_run() {
         let fresh = state([began()]);
         assert_eq!(fresh.next(1, 1), Next::Start { attempt: 1 });
         let killed = state([began(), trial_run_began(1, "r1", 1)]);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_stands_whatever_it_says() {
+    fn any_result_is_final() {
         for code in [0, 1, 2, 4, 5] {
             let state = state([
                 began(),
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_host_failed_is_tried_again_so_often_and_no_more() {
+    fn host_failures_are_retried_up_to_the_limit() {
         let mut events = vec![
             began(),
             trial_run_began(1, "r1", 1),
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_that_could_not_begin_counts() {
+    fn an_attempt_that_could_not_start_counts() {
         let mut events = vec![began(), trial_run_ended(1, None, 3)];
         assert_eq!(state(events.clone()).next(1, 1), Next::Start { attempt: 2 });
         events.push(trial_run_ended(1, None, 3));
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_was_deleted_is_done_again() {
+    fn a_deleted_run_is_repeated() {
         let lost = BatchWhat::TrialRunLost {
             trial_run: 1,
             run: "r1".to_owned(),

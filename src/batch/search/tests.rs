@@ -60,7 +60,7 @@ const RELEASES: [&str; 6] = ["1.0", "1.1", "1.2", "1.3", "1.4", "1.5"];
 const SLOWER: Criterion = Criterion::Slower { margin: 0.05 };
 
 #[test]
-fn the_pair_its_ratio_and_a_sweep() {
+fn a_search_reports_pair_ratio_and_sweep_cost() {
     let found = search(&plan(&RELEASES, SLOWER), speed);
     let pair = (found.before.as_deref(), found.after.as_deref());
     assert_eq!(
@@ -73,7 +73,7 @@ fn the_pair_its_ratio_and_a_sweep() {
 }
 
 #[test]
-fn a_value_without_a_result_is_left_out() {
+fn a_value_without_a_result_is_skipped() {
     let found = search(&plan(&RELEASES, SLOWER), |cell, trial| match cell {
         2 => Observed::Nothing("it failed".to_owned()),
         _ => speed(cell, trial),
@@ -86,7 +86,7 @@ fn a_value_without_a_result_is_left_out() {
 }
 
 #[test]
-fn an_end_without_a_result_ends_it() {
+fn an_end_without_a_result_ends_the_search() {
     let found = search(&plan(&RELEASES, SLOWER), |cell, trial| match cell {
         5 => Observed::Nothing("it failed.".to_owned()),
         _ => speed(cell, trial),
@@ -96,7 +96,7 @@ fn an_end_without_a_result_ends_it() {
 }
 
 #[test]
-fn ends_that_do_not_differ() {
+fn ends_without_a_difference_are_reported() {
     let found = search(&plan(&RELEASES, SLOWER), |_, trial| speed(0, trial));
     assert_eq!(found.exit_code.code(), 1);
     insta::assert_snapshot!(found.sentence, @"release 1.5 is not slower by more than 5 %, compared with 1.0, at 95 % confidence (4 trials).");
@@ -105,7 +105,7 @@ fn ends_that_do_not_differ() {
 }
 
 #[test]
-fn yes_and_no() {
+fn validity_is_searched_by_yes_or_no() {
     let found = search(&plan(&RELEASES, Criterion::Validity), |cell, _| {
         Observed::Answer(cell < 5)
     });
@@ -114,7 +114,7 @@ fn yes_and_no() {
 }
 
 #[test]
-fn trial_runs_have_the_numbers_of_rounds() {
+fn trial_runs_are_numbered_by_round() {
     let plan = plan(&RELEASES, SLOWER);
     let of = |number| plan.trial_run(number).map(|one| (one.cell, one.trial));
     assert_eq!(of(1), Some((0, 1)));

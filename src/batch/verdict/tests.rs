@@ -87,7 +87,7 @@ fn two(claims: &[&str], slow: &[f64], fast: &[f64]) -> BatchVerdict {
 }
 
 #[test]
-fn runs_are_one_sample() {
+fn runs_are_pooled_into_one_sample() {
     let verdict = two(&[], &SLOW, &FAST);
     let cell = &verdict.cells[1];
     assert_eq!(cell.outcome, Some(Outcome::Measured));
@@ -105,7 +105,7 @@ fn runs_are_one_sample() {
 }
 
 #[test]
-fn claims_and_their_words() {
+fn claim_outcomes_and_sentences() {
     let verdict = two(
         &[
             "7.1.1 is faster than 6.4.1",
@@ -164,7 +164,7 @@ the gap to 6.4.1 is smaller with rtx4090 than with 7.1.1: contradicted
 }
 
 #[test]
-fn a_gap_leaves_the_noise_of_the_third_out() {
+fn a_gap_excludes_the_noise_of_the_reference() {
     let claim = ["the gap to rtx4090 is smaller with 7.1.1 than with 6.4.1"];
     let plan = planned(&["rocm=6.4.1,7.1.1"], &claim, INTERLEAVED);
     let cells = [cell("rocm=6.4.1", &SLOW), cell("rocm=7.1.1", &FAST)];
@@ -224,7 +224,7 @@ fn rounds_are_pairs() {
 }
 
 #[test]
-fn only_rounds_that_both_have_are_pairs() {
+fn only_rounds_in_both_cells_are_paired() {
     let plan = planned(
         &["rocm=6.4.1,7.1.1"],
         &["7.1.1 is faster than 6.4.1"],
@@ -255,7 +255,7 @@ fn only_rounds_that_both_have_are_pairs() {
 }
 
 #[test]
-fn what_is_not_there_or_not_valid_decides_nothing() {
+fn missing_or_invalid_results_decide_nothing() {
     let plan = planned(
         &["rocm=6.4.1,7.0.0,7.1.1"],
         &[
@@ -332,7 +332,7 @@ fn with_accuracy(name: &str, values: &[f64], rouge: f64) -> SubjectEvidence {
 }
 
 #[test]
-fn accuracy_once_is_exact() {
+fn a_single_accuracy_run_is_exact() {
     let plan = planned(
         &["rocm=6.4.1,7.1.1"],
         &[

@@ -85,7 +85,7 @@ impl Scene {
 }
 
 #[test]
-fn what_is_new_changed_or_gone_is_seen_and_nothing_else_is_read() {
+fn only_new_and_changed_runs_are_read() {
     static READ: AtomicUsize = AtomicUsize::new(0);
     fn counted(run: &RunDirectory) -> RunSummary {
         READ.fetch_add(1, Ordering::SeqCst);
@@ -114,7 +114,7 @@ fn what_is_new_changed_or_gone_is_seen_and_nothing_else_is_read() {
 }
 
 #[test]
-fn what_was_written_just_now_is_read_again() {
+fn recently_written_runs_are_read_again() {
     let scene = Scene::new(&["a"]);
     fs::write(scene.run("a").join("plan.json"), "one").unwrap();
     scene.holds(&["a one"]);
@@ -124,7 +124,7 @@ fn what_was_written_just_now_is_read_again() {
 }
 
 #[test]
-fn what_is_no_run_is_not_listed() {
+fn other_files_are_not_listed() {
     let scene = Scene::new(&["a"]);
     fs::create_dir_all(scene.run("empty")).unwrap();
     fs::write(scene.run("file"), "").unwrap();
@@ -133,14 +133,14 @@ fn what_is_no_run_is_not_listed() {
 }
 
 #[test]
-fn a_home_without_runs_does_not_come_into_being() {
+fn an_empty_home_is_not_created() {
     let scene = Scene::new(&[]);
     scene.holds(&[]);
     assert!(!scene.home.root().exists());
 }
 
 #[test]
-fn a_file_that_is_no_index_is_made_anew() {
+fn an_invalid_index_is_rebuilt() {
     let scene = Scene::new(&["a", "b"]);
     scene.holds(&["a planted", "b planted"]);
     let whole = fs::read(scene.file()).unwrap();
@@ -170,7 +170,7 @@ fn a_file_that_is_no_index_is_made_anew() {
 }
 
 #[test]
-fn every_byte_may_be_cut_off() {
+fn a_truncated_index_is_rebuilt() {
     let scene = Scene::new(&["a", "b"]);
     scene.holds(&["a planted", "b planted"]);
     let whole = fs::read(scene.file()).unwrap();
@@ -181,7 +181,7 @@ fn every_byte_may_be_cut_off() {
 }
 
 #[test]
-fn an_older_one_is_made_anew_and_a_newer_one_is_left_alone() {
+fn an_older_index_is_rebuilt_and_a_newer_one_is_untouched() {
     let scene = Scene::new(&["a"]);
     scene.holds(&["a planted"]);
     let version = |set: i32| {
@@ -206,7 +206,7 @@ fn an_older_one_is_made_anew_and_a_newer_one_is_left_alone() {
 }
 
 #[test]
-fn somebody_elses_database_is_replaced_and_a_directory_in_its_place_is_not() {
+fn a_foreign_database_is_replaced_and_a_directory_is_not() {
     let scene = Scene::new(&["a"]);
     let other = Connection::open(scene.file()).unwrap();
     other.execute_batch("CREATE TABLE runs (id TEXT)").unwrap();
@@ -220,7 +220,7 @@ fn somebody_elses_database_is_replaced_and_a_directory_in_its_place_is_not() {
 }
 
 #[test]
-fn a_table_that_lost_a_column_is_made_anew() {
+fn a_table_with_a_missing_column_is_rebuilt() {
     let scene = Scene::new(&["a"]);
     scene.holds(&["a planted"]);
     let connection = Connection::open(scene.file()).unwrap();
@@ -232,7 +232,7 @@ fn a_table_that_lost_a_column_is_made_anew() {
 }
 
 #[test]
-fn one_that_somebody_does_not_let_go_of_is_read_around() {
+fn a_locked_index_is_bypassed() {
     let scene = Scene::new(&["a"]);
     scene.holds(&["a planted"]);
     let other = Connection::open(scene.file()).unwrap();
@@ -245,7 +245,7 @@ fn one_that_somebody_does_not_let_go_of_is_read_around() {
 }
 
 #[test]
-fn what_cannot_be_written_is_read_where_it_is_and_the_rest_from_the_directories() {
+fn an_unwritable_index_is_read_and_completed_from_directories() {
     let scene = Scene::new(&["a"]);
     scene.holds(&["a planted"]);
     scene.plant("b", "new", "over");
@@ -258,7 +258,7 @@ fn what_cannot_be_written_is_read_where_it_is_and_the_rest_from_the_directories(
 }
 
 #[test]
-fn half_an_index_of_a_process_that_was_killed_is_not_in_the_way() {
+fn a_partial_index_of_a_killed_process_is_replaced() {
     let scene = Scene::new(&["a"]);
     fs::write(scene.home.root().join("index.sqlite.part"), "half").unwrap();
     fs::write(
@@ -271,7 +271,7 @@ fn half_an_index_of_a_process_that_was_killed_is_not_in_the_way() {
 }
 
 #[test]
-fn many_at_once_agree() {
+fn concurrent_processes_agree() {
     let ids: Vec<String> = (0..200).map(|number| format!("run-{number:03}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     let scene = Scene::new(&ids);
@@ -298,7 +298,7 @@ fn many_at_once_agree() {
 }
 
 #[test]
-fn who_follows_a_run_is_asked_each_time() {
+fn the_state_of_an_open_run_is_not_cached() {
     let scene = Scene::new(&["over"]);
     scene.plant("open", "going on", "");
     let stands = || -> Vec<RunState> {
@@ -314,7 +314,7 @@ fn who_follows_a_run_is_asked_each_time() {
 }
 
 #[test]
-fn every_column_comes_back_as_it_went_in() {
+fn every_column_round_trips() {
     fn full(run: &RunDirectory) -> RunSummary {
         let text = include_str!("row.json").replace("/runs/ID", &run.path().display().to_string());
         let mut row: RunSummary = serde_json::from_str(&text.replace("ID", run.id())).unwrap();

@@ -79,7 +79,7 @@ fn indices(given: &AssignedGpus) -> Vec<u32> {
 }
 
 #[test]
-fn a_guides_devices_stay_as_they_are() {
+fn devices_from_a_guide_are_unchanged() {
     let (flags, given) = of(&guide(), &request(GpuVendor::Amd, 8), &[], &eight()).unwrap();
     assert_eq!(flags.devices, guide().devices);
     assert_eq!(
@@ -90,7 +90,7 @@ fn a_guides_devices_stay_as_they_are() {
 }
 
 #[test]
-fn chosen_gpus_take_the_place_of_all() {
+fn selected_gpus_replace_all_gpus() {
     let (flags, given) = of(
         &guide(),
         &request(GpuVendor::Amd, 8),
@@ -134,7 +134,7 @@ fn chosen_gpus_take_the_place_of_all() {
 #[case(&["GPU-aa00000000000003"], &[3])]
 #[case(&["gpu-AA00000000000003"], &[3])]
 #[case(&["6-7", "0"], &[6, 7, 0])]
-fn a_gpu_is_named_by_index_address_or_id(#[case] names: &[&str], #[case] wanted: &[u32]) {
+fn gpus_are_selected_by_index_address_or_id(#[case] names: &[&str], #[case] wanted: &[u32]) {
     let (_, given) = of(&guide(), &request(GpuVendor::Amd, 1), names, &eight()).unwrap();
     assert_eq!(indices(&given), wanted);
 }
@@ -150,13 +150,13 @@ fn a_gpu_is_named_by_index_address_or_id(#[case] names: &[&str], #[case] wanted:
 #[case(&["07:00.0"], "no AMD GPU `07:00.0`")]
 #[case(&["1", "0000:05:00.0"], "1 is a duplicate")]
 #[case(&[""], "`` is neither a number")]
-fn what_names_no_gpu_is_refused(#[case] names: &[&str], #[case] because: &str) {
+fn unknown_gpus_are_refused(#[case] names: &[&str], #[case] because: &str) {
     let told = of(&guide(), &request(GpuVendor::Amd, 1), names, &eight()).unwrap_err();
     assert!(told.contains(because), "{told}");
 }
 
 #[test]
-fn a_recipe_without_devices_gets_as_many_as_it_asks_for() {
+fn a_recipe_without_devices_gets_the_requested_number() {
     let bare = Container::default();
     let mut mixed = host([amd("W7900", 0), amd("RX 7900 XTX", 1), amd("W7900", 2)]);
     let wanted = GpuRequest {
@@ -196,7 +196,7 @@ fn cpx() -> HostView {
 }
 
 #[test]
-fn partitions_are_given_one_by_one_or_by_the_card() {
+fn partitions_are_assigned_singly_or_by_card() {
     let bare = Container::default();
     let (flags, given) = of(&bare, &request(GpuVendor::Amd, 1), &[], &cpx()).unwrap();
     assert_eq!(flags.devices.len(), 1 + 8, "a card is all its partitions");
@@ -225,7 +225,7 @@ fn forced(access: GpuAccess) -> Container {
 }
 
 #[test]
-fn amds_toolkit_counts_by_address() {
+fn the_amd_toolkit_numbers_gpus_by_address() {
     let (flags, given) = of(
         &forced(GpuAccess::Toolkit),
         &request(GpuVendor::Amd, 8),
@@ -252,7 +252,7 @@ fn amds_toolkit_counts_by_address() {
 }
 
 #[test]
-fn the_interfaces_names_are_found_by_their_nodes() {
+fn cdi_names_are_found_by_device_node() {
     let mut host = eight();
     let device = |name: &str, node: &str| CdiDevice {
         name: format!("amd.com/gpu={name}"),
@@ -295,7 +295,7 @@ fn the_interfaces_names_are_found_by_their_nodes() {
 }
 
 #[test]
-fn the_way_to_nvidias_gpus_is_what_the_host_has() {
+fn nvidia_injection_depends_on_the_host() {
     let bare = Container::default();
     let one = request(GpuVendor::Nvidia, 1);
     let mut two = host([nvidia(0), nvidia(1)]);
@@ -343,7 +343,7 @@ fn the_way_to_nvidias_gpus_is_what_the_host_has() {
 }
 
 #[test]
-fn numbered_devices_of_a_recipe_are_narrowed() {
+fn numbered_devices_of_a_recipe_are_reduced_to_the_selected() {
     let listed = Container {
         devices: ["/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia1"]
             .map(str::to_owned)

@@ -70,12 +70,12 @@ mod tests {
     #[case("rocm/amd-mlperf:mi355x_llama2_70b_inference_6.0", None)]
     #[case("debian:bookworm-slim", None)]
     #[case("127.0.0.1:5155/rocm7/x", None)]
-    fn an_images_name_may_say_its_release(#[case] name: &str, #[case] wanted: Option<&str>) {
+    fn the_rocm_release_is_read_from_the_image_name(#[case] name: &str, #[case] wanted: Option<&str>) {
         assert_eq!(rocm_of_image(name, &[], None).as_deref(), wanted);
     }
 
     #[test]
-    fn what_the_image_states_stands_over_the_rest() {
+    fn image_settings_win_over_the_recipe_and_the_image_name() {
         let env = ["PATH=/bin".to_owned(), "ROCM_VERSION=7.2.0".to_owned()];
         let told = rocm_of_image("x:rocm6.4", &env, Some("7.1.1"));
         assert_eq!(told.as_deref(), Some("7.2.0"));

@@ -195,7 +195,7 @@ mod tests {
     #[case("6.4.1", "gfx950", false)]
     #[case("7.0.0", "gfx950", true)]
     #[case("7.2.4", "gfx1100", true)]
-    fn a_release_has_code_for_some(#[case] rocm: &str, #[case] target: &str, #[case] has: bool) {
+    fn each_release_supports_certain_targets(#[case] rocm: &str, #[case] target: &str, #[case] has: bool) {
         assert_eq!(release(rocm).unwrap().has_code_for(target), has);
     }
 
@@ -203,7 +203,7 @@ mod tests {
     #[case("7.10.0")]
     #[case("5.7.0")]
     #[case("10.0.0")]
-    fn other_releases_are_not_known(#[case] rocm: &str) {
+    fn unlisted_releases_are_unknown(#[case] rocm: &str) {
         assert!(release(rocm).is_none());
     }
 
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn systems_are_told_together() {
+    fn operating_systems_are_listed_together() {
         let radeon = release("6.4.2").unwrap();
         let told = radeon.systems_in_words(&gpu("RX 9070 XT", "gfx1201"));
         assert_eq!(told, "Ubuntu 24.04, 22.04; RHEL 9.6, 9.4");

@@ -140,7 +140,7 @@ fn a_tuned_host_with_the_right_gpus_is_ready() {
 }
 
 #[test]
-fn too_few_gpus_are_an_error_and_other_ones_a_warning() {
+fn too_few_gpus_are_an_error_and_other_models_a_warning() {
     let (host, settings) = (eight(), tuned());
     let sixteen = asks(&["MI355X"], 16);
     let other = asks(&["MI300X"], 8);
@@ -153,7 +153,7 @@ fn too_few_gpus_are_an_error_and_other_ones_a_warning() {
 }
 
 #[test]
-fn programs_on_a_gpu_are_named_with_the_way_to_end_them() {
+fn programs_on_a_gpu_are_reported_with_a_fix() {
     let (host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
     let mut conditions = vec![
         Condition {
@@ -184,7 +184,7 @@ fn programs_on_a_gpu_are_named_with_the_way_to_end_them() {
 }
 
 #[test]
-fn partitions_that_a_recipe_does_not_name_are_in_the_way() {
+fn unrequested_partitions_are_an_error() {
     let (mut host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
     for gpu in &mut host.gpus {
         gpu.partition = Some(Partition {
@@ -203,7 +203,7 @@ fn partitions_that_a_recipe_does_not_name_are_in_the_way() {
 }
 
 #[test]
-fn settings_and_disks_are_told_with_the_command_that_mends_them() {
+fn settings_and_disks_are_reported_with_a_fix() {
     let (host, requires) = (eight(), asks(&["MI355X"], 8));
     let settings = Settings {
         governor: Some("powersave".to_owned()),
@@ -269,7 +269,7 @@ fn directories_of_one_disk_are_one_check() {
 }
 
 #[test]
-fn a_way_that_the_engine_has_not_is_in_the_way() {
+fn an_unsupported_injection_method_is_an_error() {
     use crate::host::assign::{AssignedGpus, InjectionMethod};
     let (mut host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
     let given = AssignedGpus {
@@ -299,7 +299,7 @@ fn a_way_that_the_engine_has_not_is_in_the_way() {
 }
 
 #[test]
-fn partitions_dies_and_slices_are_told() {
+fn partitions_dies_and_slices_are_reported() {
     let (mut host, settings, requires) = (eight(), tuned(), asks(&[], 4));
     for (number, gpu) in host.gpus.iter_mut().enumerate() {
         gpu.model = "MI250X".to_owned();

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_that_grew_since_are_what_held_it_down() {
+    fn increased_counters_are_throttling_causes() {
         let at = |power: u32, memory: u32| {
             read(&table(
                 1,
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_that_all_chips_share_say_it_at_once() {
+    fn common_status_bits_name_throttling_causes() {
         let bits = |bits: u64| read(&table(1, 3, 120, &[(112, &bits.to_le_bytes())]));
         let causes = |bits_: u64| bits(bits_).unwrap().causes(None);
         assert_eq!(causes(0), Some(Vec::new()));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_to_the_byte_says_nothing() {
+    fn unknown_table_layouts_are_ignored() {
         assert_eq!(read(&table(1, 7, 2200, &[])), None);
         assert_eq!(read(&table(1, 4, 264, &[])), None);
         assert_eq!(read(&table(2, 3, 152, &[])), None);

@@ -56,7 +56,7 @@ fn look(root: &TempDir) -> GpuReading {
 }
 
 #[test]
-fn a_card_says_what_it_does() {
+fn a_card_is_read_from_sysfs() {
     let wanted = GpuReading {
         utilization: Some(97.0),
         memory_utilization: Some(40.0),
@@ -72,7 +72,7 @@ fn a_card_says_what_it_does() {
 }
 
 #[test]
-fn the_average_power_and_the_clocks_themselves_come_first() {
+fn average_power_and_direct_clocks_are_preferred() {
     let root = card();
     let hwmon = "sys/bus/pci/devices/0000:05:00.0/hwmon/hwmon4";
     let files = [
@@ -90,7 +90,7 @@ fn the_average_power_and_the_clocks_themselves_come_first() {
 }
 
 #[test]
-fn what_vanishes_or_is_garbage_is_an_empty_cell() {
+fn missing_or_invalid_files_are_empty_values() {
     let root = card();
     let mut sensors = Sensors::open(root.path(), &[(0, gpu("0000:05:00.0", 128))]);
     let device = root.path().join("sys/bus/pci/devices/0000:05:00.0");
@@ -115,7 +115,7 @@ fn what_vanishes_or_is_garbage_is_an_empty_cell() {
 }
 
 #[test]
-fn a_card_without_any_file_is_watched_in_vain() {
+fn a_card_without_files_has_an_empty_reading() {
     let root = tempfile::tempdir().unwrap();
     assert_eq!(look(&root), GpuReading::default());
 }
@@ -145,7 +145,7 @@ fn energy_and_throttling_are_the_binary_tables() {
 }
 
 #[test]
-fn partitions_of_a_card_are_watched_as_one() {
+fn partitions_of_a_card_are_sampled_as_one() {
     let root = card();
     let gpus = [
         (0, gpu("0000:05:00.0", 128)),
@@ -164,7 +164,7 @@ fn partitions_of_a_card_are_watched_as_one() {
 }
 
 #[test]
-fn an_nvidia_gpu_behind_another_root_is_not_this_machines() {
+fn an_nvidia_gpu_under_another_root_is_ignored() {
     let root = tempfile::tempdir().unwrap();
     let mut nvidia = gpu("0000:01:00.0", 128);
     nvidia.vendor = GpuVendor::Nvidia;
@@ -178,7 +178,7 @@ fn an_nvidia_gpu_behind_another_root_is_not_this_machines() {
 }
 
 #[test]
-fn a_container_is_found_by_its_own_group() {
+fn a_container_is_found_by_its_cgroup() {
     let id = "0f".repeat(32);
     let root = tempfile::tempdir().unwrap();
     plant(

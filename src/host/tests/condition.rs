@@ -22,7 +22,7 @@ fn one_mi300x() -> Host {
 }
 
 #[test]
-fn programs_memory_and_faults_of_a_gpu() {
+fn programs_memory_and_errors_of_a_gpu() {
     let host = one_mi300x()
         .file(&format!("{DEVICE}/mem_info_vram_used"), "298000000\n")
         .file(&format!("{DEVICE}/gpu_busy_percent"), "97\n")
@@ -73,14 +73,14 @@ fn programs_memory_and_faults_of_a_gpu() {
 }
 
 #[test]
-fn a_gpu_of_which_nothing_is_known_has_an_empty_condition() {
+fn a_gpu_without_data_has_an_empty_condition() {
     let host = one_mi300x();
     let found = conditions(host.0.path(), &host.probe().gpus);
     assert_eq!(found, [Condition::default()]);
 }
 
 #[test]
-fn settings_are_read_as_the_kernel_writes_them() {
+fn kernel_settings_are_parsed() {
     let host = Host::new()
         .file(
             "sys/devices/system/cpu/cpufreq/policy0/scaling_governor",

@@ -71,7 +71,7 @@ impl Host {
 const GIB: u64 = 1 << 30;
 
 #[test]
-fn eight_mi355x_in_the_order_of_rocm() {
+fn eight_mi355x_are_in_rocm_order() {
     let mut host = Host::new()
         .processor(0)
         .processor(1)
@@ -241,7 +241,7 @@ fn a_workstation_with_the_kernels_own_driver() {
 }
 
 #[test]
-fn a_gpu_that_is_not_known_goes_by_its_id() {
+fn an_unknown_gpu_is_named_by_its_id() {
     let unknown = [
         ("simd_count", 8),
         ("gfx_target_version", 90_010),
@@ -276,7 +276,7 @@ const INFORMATION: &str = "Model: \t\t NVIDIA H200\nIRQ:   \t\t 41\nGPU UUID: \t
     Bus Location: \t 0000:00:06.0\nDevice Minor: \t 0\nGPU Firmware: \t 580.159.04\nGPU Excluded:\t No\n";
 
 #[test]
-fn nvidia_gpus_in_the_order_of_their_addresses() {
+fn nvidia_gpus_are_in_address_order() {
     let second = INFORMATION
         .replace("0000:00:06.0", "0000:0A:00.0")
         .replace("Minor: \t 0", "Minor: \t 3");

@@ -31,7 +31,7 @@ fn this_host_can_be_read() {
 }
 
 #[test]
-fn what_cannot_be_read_is_absent_and_the_rest_is_there() {
+fn unreadable_values_are_absent_and_others_are_present() {
     let good = [
         ("simd_count", 1216),
         ("gfx_target_version", 90402),

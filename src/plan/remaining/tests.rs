@@ -39,7 +39,7 @@ fn estimated(remaining: &Remaining, running: Option<(u32, f64)>) -> Option<(f64,
 }
 
 #[test]
-fn an_earlier_run_tells_each_step() {
+fn an_earlier_run_estimates_each_step() {
     let plan = plan(PlanOptions::default(), "");
     let earlier = times(
         &plan,
@@ -76,7 +76,7 @@ fn an_earlier_run_tells_each_step() {
 }
 
 #[test]
-fn a_recipe_tells_the_sum_of_its_measurements() {
+fn a_recipe_estimates_the_sum_of_its_measurements() {
     let whole = plan(PlanOptions::default(), "expected_duration: 10m\n");
     let first = number(&whole, "s-performance-1");
     let mut remaining = Remaining::of(whole, StepTimes::default(), StepTimes::default());
@@ -86,7 +86,7 @@ fn a_recipe_tells_the_sum_of_its_measurements() {
 }
 
 #[test]
-fn nothing_is_guessed() {
+fn without_data_there_is_no_estimate() {
     let unknown = plan(PlanOptions::default(), "");
     let first = number(&unknown, "s-performance-1");
     let mut remaining = Remaining::of(unknown, StepTimes::default(), StepTimes::default());

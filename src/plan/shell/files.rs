@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_has_the_directory_as_a_variable() {
+    fn a_directory_in_a_word_becomes_a_variable() {
         let mount = format!("--volume={DIRECTORY}/a b:/b");
         assert_eq!(word(&mount), "--volume=\"$recipe\"'/a b:/b'");
         assert_eq!(word("--init"), "--init");
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_written_as_they_are() {
+    fn files_are_written_verbatim() {
         let text = "#!/bin/sh\ncat <<'END'\n$HOME `x` \\\nEND\n";
         let file = RecipeFile {
             path: "below/a b.sh".to_owned(),

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn verdicts_without_ratios_are_one_chart() {
+    fn verdicts_without_ratios_have_one_chart() {
         let found = vec![CategoryResults {
             verdicts: vec![Outcome::Measured],
             ratios: Vec::new(),

@@ -138,7 +138,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_value_is_on_it(values in prop::collection::vec(-1e12..1e12_f64, 1..9), zero: bool) {
+        fn every_value_is_within_the_scale(values in prop::collection::vec(-1e12..1e12_f64, 1..9), zero: bool) {
             let scale = Scale::of(values.iter().copied(), zero, 5);
             let room = (scale.most - scale.least) * 1e-6;
             for value in &values {

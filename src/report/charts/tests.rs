@@ -57,7 +57,7 @@ fn in_a_terminal() {
 }
 
 #[test]
-fn in_a_terminal_of_ascii() {
+fn in_an_ascii_terminal() {
     for width in [20, 40, 60, 100, 300] {
         for chart in all() {
             let drawn = text(&chart, width, PLAIN);
@@ -70,7 +70,7 @@ fn in_a_terminal_of_ascii() {
 }
 
 #[test]
-fn a_file_stands_alone() {
+fn a_chart_file_is_self_contained() {
     for chart in all() {
         let file = standalone(&chart);
         let mut reader = Reader::from_str(&file);
@@ -89,7 +89,7 @@ fn a_file_stands_alone() {
 
 /// The chart that decides has a row for each judged figure, with bounds, trials and margin as ratios.
 #[test]
-fn the_first_chart_decides() {
+fn the_first_chart_shows_the_deciding_figures() {
     let charts = all();
     let Kind::Ratios(ratios) = &charts[0].kind else {
         panic!("{charts:?}");
@@ -107,7 +107,7 @@ fn the_first_chart_decides() {
 
 /// Right is better: a latency of twice the published one is at a half.
 #[test]
-fn a_latency_is_as_good_as_it_is_low() {
+fn lower_latency_is_better() {
     let latency = loadgen("Server", "latency_p99_ns", "ns", &[2e9, 2.2e9, 2.1e9])
         .expecting("latency_p99_ns", official(1e9));
     let verdict = judge(&context(), &[latency]);
@@ -168,7 +168,7 @@ fn telemetry_of_short_trials_is_drawn() {
 }
 
 #[test]
-fn names_of_files_are_plain() {
+fn file_names_are_sanitized() {
     assert_eq!(file_name("../../etc/passwd"), "etc-passwd");
     assert_eq!(file_name("GEMM[bf16 8192] µs"), "gemm-bf16-8192-s");
     assert_eq!(file_name("\u{202e}"), "chart");

@@ -129,7 +129,7 @@ mod tests {
     use super::is_latency;
 
     #[test]
-    fn estimates_and_rates_are_no_cells() {
+    fn only_measured_latencies_are_latency_cells() {
         let cells = ["latency_p99_9_ns", "ttft_mean_ns", "tpot_p99_ms"];
         assert!(cells.into_iter().all(is_latency));
         let others = ["ttft_early_stopping_p99_ns", "samples_per_second"];

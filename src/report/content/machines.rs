@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_each_and_every_problem_once() {
+    fn each_node_has_a_row_and_each_problem_is_listed_once() {
         let engine = Check {
             kind: CheckKind::Engine,
             name: "engine".to_owned(),

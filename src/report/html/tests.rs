@@ -358,7 +358,7 @@ fn hostile(with: &str) -> String {
 }
 
 #[test]
-fn whatever_a_container_wrote_is_text() {
+fn container_output_is_escaped() {
     let page = hostile(HOSTILE);
     check(&page);
     assert!(page.contains("&lt;script&gt;"));
@@ -366,7 +366,7 @@ fn whatever_a_container_wrote_is_text() {
 }
 
 #[test]
-fn very_long_words_are_kept_whole() {
+fn very_long_words_are_not_truncated() {
     check(&hostile(&"x".repeat(20_000)));
 }
 
@@ -374,7 +374,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn any_text_is_text(text in "\\PC*|(.|\n){0,40}") {
+    fn any_text_is_escaped(text in "\\PC*|(.|\n){0,40}") {
         check(&hostile(&text));
     }
 }

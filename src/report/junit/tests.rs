@@ -16,7 +16,7 @@ fn report(evidence: &[Evidence]) -> String {
 }
 
 #[test]
-fn a_suite_for_each_scenario_and_a_case_for_each_figure() {
+fn scenarios_are_suites_and_figures_are_cases() {
     let mut invalid = offline(&[100.0]).expecting(TOKENS, official(100.0));
     invalid.scenario = "Interactive".to_owned();
     invalid.trials[0].validity = Validity::Invalid(vec!["too <few> samples".to_owned()]);
@@ -27,14 +27,14 @@ fn a_suite_for_each_scenario_and_a_case_for_each_figure() {
 }
 
 #[test]
-fn nothing_is_no_pass() {
+fn an_empty_verdict_does_not_pass() {
     let text = report(&[]);
     assert!(text.contains(r#"failures="1""#), "{text}");
     assert!(text.contains("There is no result to judge."), "{text}");
 }
 
 #[test]
-fn rules_of_the_whole() {
+fn rules_of_the_whole_run() {
     let verdict = judge(&context(), &[offline(&[1.0])]);
     let rule = |passed| {
         crate::results::verdict::RuleCheck::new("scenarios", "Offline", "Offline, Server", passed)
@@ -56,7 +56,7 @@ fn rules_of_the_whole() {
 proptest! {
     /// Control characters and markup of recipes and logs.
     #[test]
-    fn any_name_is_text(scenario in ".*", figure in ".*", source in ".*") {
+    fn any_name_is_escaped(scenario in ".*", figure in ".*", source in ".*") {
         let mut published = official(100.0);
         published.source = Some(source);
         let mut evidence = own(&scenario, &figure, "", &[1.0]).expecting(&figure, published);

@@ -46,7 +46,7 @@ fn a_comparison() {
 }
 
 #[test]
-fn code_spans_hold_backticks() {
+fn code_spans_can_contain_backticks() {
     assert_eq!(code("a`b"), "`` a`b ``");
     assert_eq!(code("plain"), "`plain`");
 }
@@ -54,7 +54,7 @@ fn code_spans_hold_backticks() {
 proptest! {
     /// Every row has as many cells as the head, and no markup gets in.
     #[test]
-    fn any_name_is_text(scenario in ".*", figure in ".*", source in ".*") {
+    fn any_name_is_escaped(scenario in ".*", figure in ".*", source in ".*") {
         let mut published = official(100.0);
         published.source = Some(source);
         let text = page(&[own(&scenario, &figure, "", &[1.0]).expecting(&figure, published)]);

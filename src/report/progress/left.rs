@@ -106,7 +106,7 @@ mod tests {
 
     /// Three trials, the first of which takes two minutes instead of one.
     #[test]
-    fn plain_lines_tell_what_is_left_before_each_measurement() {
+    fn plain_lines_show_the_time_left_before_each_measurement() {
         let (left, steps) = rest_of_trials(3);
         let mut plain = Plain::new(false, left);
         let start = What::RunBegan {

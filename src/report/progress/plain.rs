@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn verbose_tells_every_line_with_its_step() {
+    fn verbose_prints_every_line_with_its_step() {
         let text = lines(&script::run(), true);
         let outputs = script::run()
             .iter()
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn no_escape_gets_through() {
+    fn escapes_are_removed() {
         for event in script::hostile() {
             let text = lines(&[event], true);
             assert!(

@@ -249,14 +249,14 @@ fn color_changes_no_text(#[values(60, 70, 80, 95, 120, 300)] width: u16) {
 }
 
 #[test]
-fn any_width_is_survived() {
+fn any_width_is_rendered() {
     for width in [0, 1, 59, 61, u16::MAX] {
         assert!(table(&mixed(), RUN, width, false).contains("not reproduced"));
     }
 }
 
 #[test]
-fn a_run_without_results_says_so() {
+fn a_run_without_results_is_invalid() {
     let text = table(&judge(&context(), &[]), RUN, 80, false);
     assert!(
         text.contains("! invalid: There is no result to judge."),
@@ -282,7 +282,7 @@ proptest! {
 }
 
 #[test]
-fn a_long_key_moves_only_its_own_text() {
+fn a_long_key_shifts_only_its_own_text() {
     let items = [
         "gpus",
         "disk for runs",

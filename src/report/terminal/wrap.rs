@@ -92,7 +92,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost(text in "[a-z_/ ]{0,60}", longest in 2_usize..20) {
+        fn folding_preserves_all_text(text in "[a-z_/ ]{0,60}", longest in 2_usize..20) {
             prop_assert_eq!(fold(&text, longest).concat(), text.as_str());
             prop_assert!(fold(&text, longest).iter().all(|line| line.trim_end().width() <= longest));
         }

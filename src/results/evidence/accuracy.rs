@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_and_why_there_are_none() {
+    fn figures_and_reasons_for_missing_figures() {
         let folder = tempfile::tempdir().unwrap();
         let mut trial = TrialEvidence::finished(1, "accuracy");
         add_to(&mut trial, folder.path(), Path::new(ACCURACY), &[]);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_end_is_told() {
+    fn an_oversized_file_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let file = std::fs::File::create(folder.path().join(ACCURACY)).unwrap();
         file.set_len(5 << 30).unwrap();
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_log_is_hashed_and_cut_short() {
+    fn the_log_is_hashed_and_truncated() {
         let passed = |text: &str, log| -> Vec<bool> {
             let read = retrial_mlperf::accuracy::parse_bytes(text.as_bytes());
             checks(&read, log)

@@ -173,7 +173,7 @@ mod tests {
     #[case(Scenario::Server, Scenario::Server, &[])]
     #[case(Scenario::Server, Scenario::Interactive, &[])]
     #[case(Scenario::Server, Scenario::Offline, &["scenario"])]
-    fn logs_of_another_kind(
+    fn logs_of_another_mode_or_scenario_are_invalid(
         #[case] found: Scenario,
         #[case] measured: Scenario,
         #[case] wrong: &[&str],
@@ -195,7 +195,7 @@ mod tests {
         false
     )]
     #[case("results/Offline/compliance/run_1", false)]
-    fn a_test_of_answers_may_be_short(#[case] path: &str, #[case] is_warning: bool) {
+    fn a_short_compliance_test_is_only_a_warning(#[case] path: &str, #[case] is_warning: bool) {
         let mut evidence = Evidence::new("Offline", Mode::Compliance);
         let mut trial = TrialEvidence::finished(1, path);
         let run = run(loadgen::Mode::Performance, Scenario::Offline);

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn files_and_lines_that_say_so() {
+    fn marker_files_and_lines_are_found() {
         let folder = tempfile::tempdir().unwrap();
         let signs = vec![
             InvalidSign::File("INVALID".to_owned()),

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_submission_tree_tells_system_and_benchmark() {
+    fn a_submission_path_names_system_and_benchmark() {
         let place = ResultPath::of(Path::new(
             "/t/closed/AMD/results/8xMI300X/llama2-70b-99/Offline/performance/run_1",
         ));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_of_other_names_are_results_of_their_own() {
+    fn other_directories_are_separate_results() {
         let one = ResultPath::of(Path::new("/lg/conf/llama2-70b_server"));
         let other = ResultPath::of(Path::new("/lg/conf/gpt-oss-120b_server"));
         assert_ne!(one.group, other.group);

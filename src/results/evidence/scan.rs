@@ -134,7 +134,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_give_what_the_whole_gives(
+        fn scanning_in_parts_equals_scanning_the_whole(
             lines in prop::collection::vec("(speed [0-9]{1,3}|speed x|[a-z]{0,9})\r?", 0..60),
             size in 1_u64..80,
             take in prop::sample::select(vec![Take::First, Take::Last, Take::All, Take::Max, Take::Mean]),

@@ -108,7 +108,7 @@ mod tests {
     #[case(&[3, 2], 2)]
     #[case(&[0, 1, 2, 3, 4, 5, 130], 130)]
     #[case(&[], 0)]
-    fn the_first_that_applies(#[case] codes: &[u8], #[case] expected: u8) {
+    fn the_first_applicable_code_is_used(#[case] codes: &[u8], #[case] expected: u8) {
         let codes = codes.iter().map(|code| ExitCode::try_from(*code).unwrap());
         assert_eq!(ExitCode::first(codes).code(), expected);
     }
@@ -120,7 +120,7 @@ mod tests {
     #[case(Outcome::NotReproduced, 1)]
     #[case(Outcome::Invalid, 1)]
     #[case(Outcome::Failed, 4)]
-    fn each_outcome_has_its_code(#[case] outcome: Outcome, #[case] code: u8) {
+    fn each_outcome_has_an_exit_code(#[case] outcome: Outcome, #[case] code: u8) {
         assert_eq!(ExitCode::from(outcome).code(), code);
     }
 

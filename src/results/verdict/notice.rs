@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn it_names_round_and_division() {
+    fn the_notice_names_round_and_division() {
         let text = notice(&submission(
             "mlperf-inference",
             Some("v6.0"),
@@ -69,14 +69,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_leaves_no_gap() {
+    fn unknown_round_and_division_are_omitted() {
         let text = notice(&submission("mlperf-hpc", None, None)).unwrap();
         assert!(text.starts_with("Unverified MLPerf HPC llama2-70b-99 results."));
         assert!(!text.contains("  "));
     }
 
     #[test]
-    fn other_suites_have_none() {
+    fn other_suites_have_no_notice() {
         assert_eq!(notice(&submission("quickstart", None, None)), None);
     }
 }

@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_has_the_word() {
+    fn outcomes_are_serialized_as_their_word() {
         for outcome in Outcome::ALL {
             let json = serde_json::to_string(&outcome).unwrap();
             assert_eq!(json, format!("{:?}", outcome.word()));

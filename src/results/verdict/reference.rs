@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn official_decides_wherever_it_stands() {
+    fn the_official_result_decides_at_any_position() {
         let list = [
             expectation(1.0, ExpectationKind::ThirdParty),
             expectation(2.0, ExpectationKind::Guide),
@@ -174,7 +174,7 @@ mod tests {
     #[case("Offline", Mode::Performance, "tokens_per_second", false, false)]
     #[case("gemm", Mode::Performance, "tflops", false, false)]
     #[case("Offline", Mode::Accuracy, "rouge1", true, true)]
-    fn noise_is_assumed_only_where_it_was_seen(
+    fn noise_is_assumed_only_where_published_pairs_exist(
         #[case] scenario: &str,
         #[case] mode: Mode,
         #[case] figure: &str,
@@ -201,7 +201,7 @@ mod tests {
     )]
     #[case("new", None, 0.009_5, "59 published pairs of v6.0 Offline")]
     #[case("rgat", Some(0.01), 0.01, "the recipe")]
-    fn noise_is_of_the_benchmark(
+    fn noise_depends_on_the_benchmark(
         #[case] benchmark: &str,
         #[case] stated: Option<f64>,
         #[case] value: f64,

@@ -28,7 +28,7 @@ for process in "$service" "$own" "$unmarked"; do end_one "$process"; done
 "#;
 
 #[test]
-fn a_process_of_a_service_and_one_that_has_ended_are_not_the_measurements() {
+fn service_and_ended_processes_are_not_part_of_the_measurement() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(
         directory.path().join("processes"),

@@ -153,7 +153,7 @@ mod tests {
     #[case(&["one\nGPU 3: out of ", "memory, really\n"])]
     #[case(&["one\nGPU 3: out of memory, really\ntwo\n"])]
     #[case(&["o", "ne\r\nG", "PU 3: out of memory, really", "\n"])]
-    fn a_line_is_found_however_it_is_written(#[case] writes: &[&str]) {
+    fn a_line_is_found_with_any_chunking(#[case] writes: &[&str]) {
         let now = Instant::now();
         let mut search = search(
             &[("nothing", None), (r"GPU (?<gpu>\d+): out of memory", None)],
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_an_end_is_looked_at_when_nothing_more_comes() {
+    fn an_unterminated_line_is_searched_after_a_pause() {
         let start = Instant::now();
         let mut search = search(&[("died$", None)], start);
         let age = Some(Duration::ZERO);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_before_its_time_is_no_failure() {
+    fn a_line_before_the_minimum_age_is_not_a_failure() {
         let now = Instant::now();
         let mut search = search(&[("Polling server", Some(HOUR))], now);
         let line = b"i=0 | Polling server...\n";
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_show_progress_must_come_back() {
+    fn progress_lines_must_recur() {
         let start = Instant::now();
         let minute = Duration::from_mins(1);
         let mut search = search(&[], start);
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn once_is_enough_where_the_rule_says_so() {
+    fn once_is_enough_if_the_rule_allows_it() {
         let (start, minute) = (Instant::now(), Duration::from_mins(1));
         let mut search = search(&[], start);
         search.progress.as_mut().unwrap().1.once = true;

@@ -183,7 +183,7 @@ mod tests {
     const LIMIT: Duration = Duration::from_secs(30);
 
     #[test]
-    fn a_child_that_stays_dead_is_named_with_its_gpu() {
+    fn an_unreaped_child_is_reported_with_its_gpu() {
         let mut seen = Seen::default();
         let start = Instant::now();
         let mut dead_for = |output, now| {
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_collected_in_time_is_forgotten() {
+    fn a_child_reaped_in_time_is_not_reported() {
         let mut seen = Seen::default();
         let start = Instant::now();
         let mut dead_for = |output, now| {
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_its_parent_does_not_miss_is_named_with_its_gpu() {
+    fn a_child_the_parent_ignores_is_reported_with_its_gpu() {
         // The first one is no GPU's process: multiprocessing's tracker of resources has its environment.
         let all = family(&[(70, 10, "0"), (71, 11, "0"), (72, 12, "1")]);
         let first = family(&[(70, 10, "0"), (72, 12, "1")]);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn none_is_missing_that_was_started_again_or_left_with_all_others() {
+    fn restarted_or_jointly_ended_children_are_not_missing() {
         let all = family(&[(71, 11, "0"), (72, 12, "1")]);
         let again = family(&[(72, 12, "1"), (73, 13, "0")]);
         assert_eq!(missing(&[all.clone(), again.clone(), again]), None);

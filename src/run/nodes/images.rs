@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_decides_and_else_the_id() {
+    fn images_are_compared_by_digest_or_else_by_id() {
         let head = ("n1".to_owned(), image("sha256:1", &["a@sha256:d"]));
         let others = [
             ("n2", image("sha256:1", &[])),

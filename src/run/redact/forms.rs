@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base64_is_found_whatever_surrounds_it() {
+    fn base64_is_found_at_any_offset() {
         let value = "hf_/&?0123456789";
         for around in ["", "u:", "me:", "user:"] {
             let text = STANDARD_NO_PAD.encode(format!("{around}{value}{around}"));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn short_ones_are_not_looked_for_encoded() {
+    fn short_secrets_have_no_encoded_forms() {
         assert_eq!(all("a"), ["a"]);
     }
 }

@@ -10,7 +10,7 @@ fn redactor(value: &str) -> Redactor {
 }
 
 #[test]
-fn forms_of_texts_and_addresses_are_replaced() {
+fn json_and_url_encoded_forms_are_replaced() {
     let text =
         "a hf_x/y\"z b\nurl=hf_x%2Fy%22z %2f: hf_x%2fy%22z\njson=\"hf_x/y\\\"z\"\nlast hf_x/y\"z";
     let clean =
@@ -37,7 +37,7 @@ fn encoded_forms_are_replaced(#[case] text: &str, #[case] value: &str, #[case] c
 }
 
 #[test]
-fn a_secret_between_two_blocks_is_found() {
+fn a_secret_across_two_blocks_is_found() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("output.log");
     for shift in [0, 1, 7, 15, 16] {
@@ -50,7 +50,7 @@ fn a_secret_between_two_blocks_is_found() {
 }
 
 #[test]
-fn a_break_longer_than_memory_is_no_end() {
+fn very_long_line_breaks_are_unchanged() {
     let breaks = "\n".repeat(3 * MOST_PENDING);
     assert_eq!(redactor(TOKEN).text(&breaks), breaks);
 }
@@ -83,7 +83,7 @@ fn names_and_compressed_files_are_searched() {
 }
 
 #[test]
-fn the_filter_gets_every_form_once() {
+fn the_filter_receives_each_form_once() {
     let secrets = BTreeMap::from([("T".to_owned(), "plain".to_owned())]);
     let names = ["T".to_owned(), "ABSENT".to_owned()];
     let environment: BTreeMap<String, String> = environment(&names, &secrets).into_iter().collect();

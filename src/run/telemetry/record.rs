@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_that_a_kill_cut_off_goes() {
+    fn a_line_truncated_by_a_kill_is_removed() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(FILE);
         drop(open(&path).unwrap());

@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_torn_line_is_left_out_and_does_not_spoil_the_next() {
+    fn a_torn_line_is_skipped_and_the_next_is_intact() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("journal.jsonl");
         std::fs::write(&path, "1\n2\n{\"tor").unwrap();

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn looks_that_cost_much_are_had_less_often() {
+fn expensive_samples_are_taken_less_often() {
     let mut pace = Pace::new(Duration::from_secs(1));
     // The first opens the sensors, and does not count.
     pace.sampled(Duration::from_millis(700));
@@ -15,7 +15,7 @@ fn looks_that_cost_much_are_had_less_often() {
 }
 
 #[test]
-fn twelve_hours_are_a_few_thousand_looks() {
+fn twelve_hours_are_a_few_thousand_samples() {
     let mut pace = Pace::new(Duration::from_secs(1));
     let (mut past, mut looks) = (Duration::ZERO, 0);
     while past < Duration::from_hours(12) {

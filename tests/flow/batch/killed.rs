@@ -133,7 +133,7 @@ fn at_any_event_of_its_journal() {
 }
 
 #[test]
-fn an_interrupt_leaves_nothing_running_and_it_goes_on_later() {
+fn an_interrupt_stops_everything_and_the_batch_can_resume() {
     let Some(lab) = Lab::new().map(waiting) else {
         return;
     };
@@ -154,7 +154,7 @@ fn an_interrupt_leaves_nothing_running_and_it_goes_on_later() {
 
 /// As after a kill while it was judged; one of the logs takes minutes to read.
 #[test]
-fn an_interrupt_is_heard_while_it_is_judged() {
+fn an_interrupt_during_judging_is_handled() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&varied("", "true"));
     lab.batch(&[]).expect_exit(0);
@@ -194,7 +194,7 @@ fn in_the_background_and_stopped() {
 }
 
 #[test]
-fn a_recipe_that_changed_is_no_longer_the_same_batch() {
+fn a_batch_with_a_changed_recipe_is_not_resumed() {
     let Some(lab) = Lab::new().map(waiting) else {
         return;
     };
@@ -213,7 +213,7 @@ fn a_recipe_that_changed_is_no_longer_the_same_batch() {
 }
 
 #[test]
-fn a_run_that_was_deleted_meanwhile_is_done_again() {
+fn a_deleted_run_is_repeated() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&varied("", "test ! -e /never || exit 1"));
     let batch = lab.start_batch(&["--trials", "2"]);

@@ -17,7 +17,7 @@ fn cells() -> [&'static str; 4] {
 }
 
 #[test]
-fn two_by_two_cells_are_interleaved_there_and_back() {
+fn two_by_two_cells_are_interleaved_in_both_directions() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&varied("", "cat /proc/sys/kernel/random/uuid"));
     let done = lab.batch(&["--vary", "number=1,2", "--trials", "2"]);
@@ -72,7 +72,7 @@ fn two_by_two_cells_are_interleaved_there_and_back() {
 }
 
 #[test]
-fn grouped_takes_a_cell_after_the_other() {
+fn grouped_runs_one_cell_after_another() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&varied("", ""));
     lab.batch(&["--trials", "2", "--order", "grouped"])
@@ -83,7 +83,7 @@ fn grouped_takes_a_cell_after_the_other() {
 }
 
 #[test]
-fn a_failed_cell_is_a_result_and_the_others_go_on() {
+fn a_failed_cell_is_a_result_and_the_others_continue() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&varied("", "test ${{ params.word }} != one || exit 7"));
     lab.batch(&["--trials", "2"])
@@ -100,7 +100,7 @@ fn a_failed_cell_is_a_result_and_the_others_go_on() {
 }
 
 #[test]
-fn what_the_host_fails_at_is_told_once() {
+fn a_repeated_host_error_is_reported_once() {
     let Some(lab) = Lab::new() else { return };
     let keys = format!("image: {}", image("nothing-here"));
     let lab = lab.recipe(&varied(&keys, ""));
@@ -121,7 +121,7 @@ fn what_the_host_fails_at_is_told_once() {
 }
 
 #[test]
-fn problems_of_a_recipe_are_told_once() {
+fn recipe_problems_are_reported_once() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&varied("", "").replace("pattern:", "patern:"));
     let done = lab.batch(&[]).expect_exit(2);
@@ -134,7 +134,7 @@ fn problems_of_a_recipe_are_told_once() {
 }
 
 #[test]
-fn other_claims_are_judged_on_the_same_runs() {
+fn new_claims_are_judged_on_existing_runs() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&varied("", "test ${{ params.word }} != two || sleep 0.1"));
     let claiming = |claim: &str| lab.batch(&["--trials", "4", "--claim", claim]);
@@ -153,7 +153,7 @@ fn other_claims_are_judged_on_the_same_runs() {
 }
 
 #[test]
-fn or_it_ends_the_batch() {
+fn fail_fast_ends_the_batch() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&varied("", "test ${{ params.word }} != one || exit 7"));
     lab.batch(&["--trials", "2", "--on-failure", "fail-fast"])
@@ -169,7 +169,7 @@ fn or_it_ends_the_batch() {
 }
 
 #[test]
-fn what_the_host_failed_is_tried_again() {
+fn host_failures_are_retried() {
     let Some(lab) = Lab::new() else { return };
     let waits = "echo going; for i in $(seq 1 600); do test ! -e /.retrial/go-on || break; sleep 0.05; done";
     let lab = lab.recipe(&varied("", waits));
@@ -207,7 +207,7 @@ fn what_the_host_failed_is_tried_again() {
 }
 
 #[test]
-fn and_no_more_often_than_asked() {
+fn retries_are_limited() {
     let Some(lab) = Lab::new() else { return };
     let nowhere = image("there-is-no-such-image");
     let lab = lab.recipe(&varied(&format!("image: {nowhere}"), ""));
@@ -219,7 +219,7 @@ fn and_no_more_often_than_asked() {
 }
 
 #[test]
-fn whatever_is_wrong_is_said_before_anything_begins() {
+fn problems_are_reported_before_anything_starts() {
     let Some(lab) = Lab::new() else { return };
     let asks = "requires: { gpus: { vendor: amd, models: [MI355X], count: 8 } }\ncontainer: { privileged: true }\n";
     let lab = lab.recipe(&varied(asks, ""));

@@ -83,7 +83,7 @@ fn a_search_that_is_killed_continues() {
 }
 
 #[test]
-fn a_release_that_fails_is_left_out() {
+fn a_failing_release_is_skipped() {
     let Some(lab) = Lab::new() else { return };
     let fails = "case ${{ params.release }} in 5|6) echo broken >&2; exit 7;; esac";
     let lab = lab.recipe(&releases(fails));
@@ -94,7 +94,7 @@ fn a_release_that_fails_is_left_out() {
 }
 
 #[test]
-fn a_release_that_breaks_it_is_found_by_yes_and_no() {
+fn a_breaking_release_is_found_by_validity() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&releases("test ${{ params.release }} -lt 3 || exit 7"));
     bisect(&lab, &["--criterion", "validity"])
@@ -104,7 +104,7 @@ fn a_release_that_breaks_it_is_found_by_yes_and_no() {
 }
 
 #[test]
-fn what_does_not_differ_or_decide_has_an_exit_code() {
+fn searches_without_a_result_have_exit_codes() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&releases("true"));
     bisect(&lab, &["--criterion", "faster"])
@@ -125,7 +125,7 @@ fn what_does_not_differ_or_decide_has_an_exit_code() {
 }
 
 #[test]
-fn what_cannot_be_searched_is_refused() {
+fn invalid_searches_are_refused() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&releases("true"));
     let refused = |arguments: &[&str], text: &str| {

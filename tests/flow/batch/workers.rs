@@ -9,7 +9,7 @@ use crate::watching::Host;
 const TWO: &str = "requires: { gpus: { vendor: amd, models: [MI355X], count: 2 } }\n";
 
 #[test]
-fn rounds_go_on_at_once_on_disjoint_gpus() {
+fn rounds_run_in_parallel_on_disjoint_gpus() {
     let Some(lab) = Lab::new() else { return };
     let Some(host) = Host::plant() else { return };
     // Each run ends only when two have begun: one after the other, it would wait in vain.
@@ -61,7 +61,7 @@ fn rounds_go_on_at_once_on_disjoint_gpus() {
 }
 
 #[test]
-fn runs_without_gpus_of_their_own_are_not_taken_at_once() {
+fn runs_without_their_own_gpus_are_not_parallel() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&varied("", ""));
     lab.batch(&["--trials", "2", "--parallel", "2"])

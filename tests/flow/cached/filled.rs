@@ -6,7 +6,7 @@ use super::{DOWNLOAD, HASH, KEEP, beside, cached, decision, keeps, listed};
 use crate::lab::{Lab, image};
 
 #[test]
-fn a_directory_is_filled_once_and_mounted_read_only() {
+fn a_directory_is_populated_once_and_mounted_read_only() {
     let Some(lab) = Lab::new() else { return };
     let measured = "cat /data/file\n(echo spoiled >/data/file) 2>/dev/null || echo read-only\nawk '$2 == \"/data\" {print $4}' /proc/mounts | cut -d, -f1";
     let text = keeps("", DOWNLOAD, KEEP, measured);
@@ -36,7 +36,7 @@ fn a_directory_is_filled_once_and_mounted_read_only() {
 }
 
 #[test]
-fn it_begins_with_what_the_image_has_and_belongs_to_that_image() {
+fn a_directory_starts_with_image_content_and_is_per_image() {
     let Some(lab) = Lab::new() else { return };
     let nonce = std::process::id();
     let build = "image: { build: { context: ., dockerfile: Dockerfile } }";
@@ -71,7 +71,7 @@ fn it_begins_with_what_the_image_has_and_belongs_to_that_image() {
 }
 
 #[test]
-fn what_is_listed_whole_is_shared_over_images() {
+fn fully_listed_directories_are_shared_between_images() {
     let Some(lab) = Lab::new() else { return };
     let text = |image: &str| keeps(image, DOWNLOAD, &listed(8, HASH), "cat /data/file");
     let lab = lab.recipe(&text(""));
@@ -114,7 +114,7 @@ fn a_directory_that_differs_from_the_list_is_not_cached() {
 }
 
 #[test]
-fn a_fill_that_was_killed_is_taken_up_or_done_anew() {
+fn a_killed_population_is_reattached_or_repeated() {
     let Some(lab) = Lab::new() else { return };
     let commands = "echo half >/data/file; cat /proc/sys/kernel/random/uuid; echo going; for i in $(seq 1 600); do test ! -e /.retrial/go-on || break; sleep 0.05; done; echo content >/data/file";
     let text = keeps("", commands, KEEP, "cat /data/file");
@@ -172,7 +172,7 @@ fn a_fill_that_was_killed_is_taken_up_or_done_anew() {
 
 /// Killed at every event of the journal, and resumed each time.
 #[test]
-fn a_fill_can_be_killed_at_any_moment() {
+fn populating_can_be_killed_at_any_moment() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&keeps("", DOWNLOAD, KEEP, "cat /data/file"));
     let mut seen = 0;
@@ -201,7 +201,7 @@ fn a_fill_can_be_killed_at_any_moment() {
 }
 
 #[test]
-fn what_is_not_whole_any_more_is_filled_anew() {
+fn a_changed_directory_is_populated_again() {
     let Some(lab) = Lab::new() else { return };
     let text = keeps("", DOWNLOAD, KEEP, "cat /data/file");
     let lab = lab.recipe(&text);

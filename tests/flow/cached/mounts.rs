@@ -34,7 +34,7 @@ fn warnings(lab: &Lab) -> String {
 }
 
 #[test]
-fn a_later_run_reuses_what_a_good_one_compiled_and_its_verdict_says_so() {
+fn a_reused_compile_cache_is_stated_in_the_verdict() {
     let Some(lab) = Lab::new() else { return };
     let text = compiles(COMPILE);
     let lab = lab.recipe(&text);
@@ -71,7 +71,7 @@ fn a_later_run_reuses_what_a_good_one_compiled_and_its_verdict_says_so() {
 }
 
 #[test]
-fn what_a_failed_run_left_is_not_reused() {
+fn a_cache_mount_of_a_failed_run_is_not_reused() {
     let Some(lab) = Lab::new() else { return };
     let text = compiles("cd /usr/share/base-files; ls; echo torn >kernel; test -e /nothing");
     let lab = lab.recipe(&text);
@@ -83,7 +83,7 @@ fn what_a_failed_run_left_is_not_reused() {
 }
 
 #[test]
-fn two_runs_at_once_have_one_each() {
+fn concurrent_runs_have_separate_cache_mounts() {
     let Some(lab) = Lab::new() else { return };
     let text = compiles(
         "echo going; for i in $(seq 1 600); do test ! -e /.retrial/go-on || break; sleep 0.05; done",

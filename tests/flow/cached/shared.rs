@@ -50,7 +50,7 @@ fn a_waiting_run_can_be_stopped() {
 }
 
 #[test]
-fn a_writable_one_stays_so_and_any_user_of_the_image_writes() {
+fn a_writable_directory_is_writable_by_any_image_user() {
     let Some(lab) = Lab::new() else { return };
     let nonroot = format!("image: {}", image("nonroot"));
     let more = format!("{KEEP}\nwritable: true");
@@ -131,7 +131,7 @@ fn cached_directories_are_listed_and_removed() {
 }
 
 #[test]
-fn what_a_container_has_mounted_is_not_removed() {
+fn a_mounted_directory_is_not_removed() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&keeps("", DOWNLOAD, KEEP, "echo going; sleep 60"));
     let mut going = lab.start(&[]);
@@ -183,7 +183,7 @@ fn the_shell_plan_does_the_same() {
 }
 
 #[test]
-fn a_container_that_failed_to_fill_can_be_looked_into() {
+fn a_container_that_failed_to_populate_can_be_inspected() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&keeps("", "echo half >/data/file; exit 3", KEEP, "true"));
     lab.run(&["--keep", "on-failure"])

@@ -4,7 +4,7 @@ use super::*;
 use retrial_engine::Engine;
 
 #[tokio::test]
-async fn a_flow_runs_and_a_fault_comes_once() {
+async fn a_flow_runs_and_a_fault_is_injected_once() {
     let control = tempfile::tempdir().unwrap();
     let gone = EngineError::Gone {
         operation: "exec".into(),

@@ -9,7 +9,7 @@ use super::{ASK, HTTP, SERVER, needing, served, service, services};
 use crate::lab::{Lab, PrivateEngine, case};
 
 #[test]
-fn an_interrupt_stops_it() {
+fn an_interrupt_stops_the_service() {
     for (phase, step) in [
         ("start", "03-main-performance-start-server"),
         ("measurement", "04-main-performance"),
@@ -151,7 +151,7 @@ fn stopped_by_another_process() {
 }
 
 #[test]
-fn killed_and_nobody_came_back_before_the_deadline() {
+fn killed_and_not_resumed_before_the_deadline() {
     let Some(lab) = Lab::new() else { return };
     let lab = served(
         lab,
@@ -188,7 +188,7 @@ fn killed_and_nobody_came_back_before_the_deadline() {
 }
 
 #[test]
-fn the_engine_is_away_when_it_is_stopped() {
+fn the_engine_is_unavailable_when_the_service_is_stopped() {
     let Some(engine) = PrivateEngine::start("flow-services") else {
         return;
     };
@@ -217,7 +217,7 @@ fn the_engine_is_away_when_it_is_stopped() {
 }
 
 #[test]
-fn its_own_container_is_killed_in_the_middle() {
+fn its_own_container_is_killed_during_a_measurement() {
     let Some(lab) = Lab::new() else { return };
     let keys = format!("{HTTP}\ncontainer: {{ ipc: private }}");
     let server = service("server", SERVER, &keys);
@@ -237,7 +237,7 @@ fn its_own_container_is_killed_in_the_middle() {
 
 /// What is measured next must not run beside it.
 #[test]
-fn one_that_is_started_again_is_stopped_again() {
+fn a_restarted_service_is_stopped_again() {
     let Some(lab) = Lab::new() else { return };
     let server = service(
         "server",

@@ -38,7 +38,7 @@ fn served(lab: Lab, server: &str, ready: &str, run: &str) -> Lab {
 }
 
 #[test]
-fn a_fresh_one_for_each_trial() {
+fn a_new_service_for_each_trial() {
     let Some(lab) = Lab::new() else { return };
     let server = service("server", SERVER, HTTP);
     let cases = needing("main", ASK, "trials: 2");
@@ -60,7 +60,7 @@ fn a_fresh_one_for_each_trial() {
 }
 
 #[test]
-fn one_for_the_run_and_its_children_end_with_it() {
+fn a_service_for_the_run_ends_with_its_children() {
     let Some(lab) = Lab::new() else { return };
     let run = format!(
         "cp /bin/sleep /tmp/holder; setsid -f env -i /tmp/holder 500; setsid -f /tmp/holder 500; trap '' TERM\n{SERVER}"
@@ -111,7 +111,7 @@ fn fails(server: &str, ready: &str, said: &[&str]) -> Option<Lab> {
 }
 
 #[test]
-fn one_that_ends_early() {
+fn a_service_that_exits_early() {
     let run = "echo 'no model at /model'; sleep 0.3; exit 3";
     let Some(lab) = fails(
         run,
@@ -127,7 +127,7 @@ fn one_that_ends_early() {
 }
 
 #[test]
-fn one_that_leaves_into_the_background() {
+fn a_service_that_daemonizes() {
     fails(
         "setsid -f sleep 500; echo 'started in the background'",
         HTTP,
@@ -140,7 +140,7 @@ fn one_that_leaves_into_the_background() {
 }
 
 #[test]
-fn one_that_is_never_ready() {
+fn a_service_that_is_never_ready() {
     fails(
         "echo loading; sleep 500",
         "ready: { log: '^ready$', timeout: 2s }",
@@ -152,7 +152,7 @@ fn one_that_is_never_ready() {
 }
 
 #[test]
-fn one_that_hangs_when_it_is_asked() {
+fn a_service_that_hangs_on_readiness_requests() {
     let run = "exec perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(LocalPort => 8000, Listen => 9) or die; sleep 500'";
     fails(
         run,
@@ -167,7 +167,7 @@ fn one_that_hangs_when_it_is_asked() {
 }
 
 #[test]
-fn one_that_prints_too_much() {
+fn a_service_that_prints_too_much() {
     let Some(lab) = Lab::new() else { return };
     let run = "echo ready; sleep 1; exec yes 'a line of a chatty server'";
     let lab = served(
@@ -188,7 +188,7 @@ fn one_that_prints_too_much() {
 }
 
 #[test]
-fn one_that_dies_in_the_middle() {
+fn a_service_that_dies_during_a_measurement() {
     let Some(lab) = Lab::new() else { return };
     let run = "echo ready; sleep 1; echo 'CUDA error: out of memory'; kill -SEGV $$";
     let cases = needing("main", "echo measuring; sleep 60", "") + &case("other", "true", "");
@@ -206,7 +206,7 @@ fn one_that_dies_in_the_middle() {
 
 /// The client notices first; the server is why.
 #[test]
-fn a_client_that_fails_because_its_server_died() {
+fn a_client_failure_caused_by_a_dead_server() {
     let Some(lab) = Lab::new() else { return };
     let run = "echo ready; read -r line <>/tmp/pipe || true; echo 'assertion failed'; exit 7";
     let lab = served(
@@ -223,7 +223,7 @@ fn a_client_that_fails_because_its_server_died() {
 
 /// It has nothing more to do when the measurement ends, as workers of a head have.
 #[test]
-fn one_that_leaves_at_the_end() {
+fn a_service_that_exits_at_the_end() {
     let Some(lab) = Lab::new() else { return };
     let run = "echo ready; until [ -e /over ]; do sleep 0.1; done";
     let lab = served(lab, run, "ready: { log: ready }", "touch /over; sleep 1");
@@ -231,7 +231,7 @@ fn one_that_leaves_at_the_end() {
 }
 
 #[test]
-fn another_program_serves_there() {
+fn another_program_uses_the_port() {
     let Some(lab) = Lab::new() else { return };
     let (first, second) = (
         service("first", SERVER, HTTP),
@@ -246,7 +246,7 @@ fn another_program_serves_there() {
 }
 
 #[test]
-fn in_a_container_of_its_own() {
+fn in_its_own_container() {
     let Some(lab) = Lab::new() else { return };
     let keys = format!(
         "{HTTP}\nenv: {{ WHERE: there }}\ncontainer:\n  image: {}\n  env: {{ ITS: own }}",
@@ -293,7 +293,7 @@ esac
 "#;
 
 #[test]
-fn the_template_of_vllm() {
+fn the_vllm_template() {
     let Some(lab) = Lab::new() else { return };
     let recipe = "schema: 1
 title: vLLM
@@ -331,7 +331,7 @@ scenarios:
 }
 
 #[test]
-fn none_for_trials_that_are_not_needed() {
+fn no_service_for_trials_that_are_not_needed() {
     let Some(lab) = Lab::new() else { return };
     let server = service("server", "echo ready; sleep 500", "ready: { log: ready }");
     let cases = needing("main", "true", "trials: { min: 3, max: 5 }");

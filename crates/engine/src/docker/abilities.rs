@@ -60,7 +60,7 @@ mod tests {
         "SecurityOptions":["name=seccomp,profile=builtin","name=rootless"]}"#;
 
     #[test]
-    fn an_engine_that_names_its_folders_takes_the_interfaces_devices() {
+    fn an_engine_that_lists_cdi_directories_supports_cdi() {
         let info: SystemInfo = serde_json::from_str(INFO).unwrap();
         let found = read(info.clone(), &engine("Docker Engine", "1.51"));
         assert_eq!(found.runtimes, ["amd", "runc"]);

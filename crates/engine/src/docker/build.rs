@@ -240,13 +240,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base_images_are_what_has_to_be_pulled() {
+    fn base_images_exclude_stages_and_scratch() {
         let text = "FROM --platform=linux/amd64 a.example/x:1 AS one\nRUN true\nfrom one\nFROM scratch\nFROM debian\n";
         assert_eq!(base_images(text), ["a.example/x:1", "debian"]);
     }
 
     #[test]
-    fn the_log_is_cut_into_lines() {
+    fn the_log_is_split_into_lines() {
         let (to, mut from) = mpsc::unbounded_channel();
         let mut log = Log::default();
         for text in ["Step 1/2 : FROM x\n", "half", " a line\nnext\n", "open"] {

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ignored_is_not_sent_and_links_stay_links() {
+    fn ignored_files_are_not_sent_and_symlinks_are_preserved() {
         let root = tempfile::tempdir().unwrap();
         let at = |name: &str| root.path().join(name);
         fs::create_dir_all(at("sub/deep")).unwrap();
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_gone_since_the_survey_is_left_out() {
+    fn a_file_deleted_after_the_survey_is_skipped() {
         let root = tempfile::tempdir().unwrap();
         for name in ["Dockerfile", "gone", "kept"] {
             fs::write(root.path().join(name), "x").unwrap();
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_named() {
+    fn missing_dockerfile_and_directory_are_reported() {
         let root = tempfile::tempdir().unwrap();
         let error = BuildContext::survey(root.path(), "Dockerfile")
             .unwrap_err()

@@ -4,7 +4,7 @@ use super::*;
 use retrial_container::Ulimit;
 
 #[test]
-fn devices_read_as_the_command_line_reads_them() {
+fn devices_are_parsed_like_the_docker_cli_does() {
     let parts = |written: &str| {
         let mapping = device(written);
         (
@@ -24,7 +24,7 @@ fn devices_read_as_the_command_line_reads_them() {
 }
 
 #[test]
-fn capabilities_take_their_normal_form() {
+fn capabilities_are_normalized() {
     let written = ["sys_ptrace", "CAP_SYS_ADMIN", "SYS_ADMIN", "all"].map(String::from);
     assert_eq!(
         capabilities(&written),
@@ -33,7 +33,7 @@ fn capabilities_take_their_normal_form() {
 }
 
 #[test]
-fn gpus_and_named_devices_are_requests() {
+fn gpus_and_cdi_devices_become_device_requests() {
     let spec = ContainerSpec {
         gpus: Some(GpuDevices::Ids(vec!["0".into(), "1".into()])),
         devices: vec!["amd.com/gpu=0".into(), "/dev/kfd".into()],
@@ -60,7 +60,7 @@ fn gpus_and_named_devices_are_requests() {
 }
 
 #[test]
-fn an_entrypoint_of_many_words_goes_on_in_the_command() {
+fn extra_entrypoint_words_are_prepended_to_the_command() {
     let spec = |entrypoint: Option<Vec<&str>>| ContainerSpec {
         entrypoint: entrypoint.map(|words| words.into_iter().map(String::from).collect()),
         command: vec!["sleep".into()],
@@ -106,7 +106,7 @@ fn seccomp_profiles_are_sent_as_their_content() {
 }
 
 #[test]
-fn open_system_paths_are_lists_without_entries() {
+fn unmasked_system_paths_are_sent_as_empty_lists() {
     let spec = ContainerSpec {
         security_opt: vec![SYSTEM_PATHS.into()],
         ..ContainerSpec::default()
@@ -118,7 +118,7 @@ fn open_system_paths_are_lists_without_entries() {
 }
 
 #[test]
-fn limits_are_sorted_and_unlimited_stays_minus_one() {
+fn ulimits_are_sorted_and_unlimited_is_minus_one() {
     let limit = |name: &str, soft, hard| Ulimit {
         name: name.into(),
         soft,
@@ -135,7 +135,7 @@ fn limits_are_sorted_and_unlimited_stays_minus_one() {
 }
 
 #[test]
-fn parts_of_a_cpu() {
+fn fractional_cpus_convert_to_nano_cpus() {
     assert_eq!(nano("1.5"), Some(1_500_000_000));
     assert_eq!(nano("16"), Some(16_000_000_000));
     assert_eq!(nano(".1"), Some(100_000_000));

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_device_is_named() {
+    fn a_missing_device_is_explained() {
         let words = r#"error gathering device information while adding custom device "/dev/kfd": no such file or directory"#;
         let hint = explain(words).unwrap();
         assert!(hint.starts_with("this host has no /dev/kfd: the AMD GPU driver"));
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_refusals_have_advice() {
+    fn common_refusals_have_hints() {
         let words = [
             "could not select device driver \"\" with capabilities: [[gpu]]",
             "could not select device driver \"cdi\" with capabilities: []",

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_not_an_absence() {
+    fn a_refusal_is_not_a_missing_engine() {
         let refusal = fault("start x", answer(500, "no such thing"));
         assert!(matches!(refusal, EngineError::Refused { status: 500, .. }));
         assert!(!refusal.is_gone());
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_container_and_a_full_disk_are_told_apart() {
+    fn a_missing_container_and_a_full_disk_are_distinguished() {
         assert!(matches!(
             container_fault("start", "x", answer(404, "No such container: x")),
             EngineError::NoContainer { .. }

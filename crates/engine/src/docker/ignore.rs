@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_fit_as_with_docker() {
+    fn patterns_match_like_dockerignore() {
         let cases: &[(&str, &str, bool)] = &[
             ("*.log", "a.log", true),
             ("*.log", "sub/a.log", false),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_pattern_is_named() {
+    fn an_invalid_pattern_is_reported() {
         let error = Ignore::parse("ok\nbad[").unwrap_err();
         assert!(error.contains("`bad[`"), "{error}");
         assert!(Ignore::parse("a\n!b").unwrap().takes_back());

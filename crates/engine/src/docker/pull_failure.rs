@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_of_real_engines_are_understood() {
+    fn messages_of_real_engines_are_classified() {
         let cases = [
             (
                 "manifest for 127.0.0.1:5000/a:no not found: manifest unknown: manifest unknown",

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pattern_compiles_and_has_its_word() {
+    fn every_pattern_compiles_and_contains_its_keyword() {
         assert!(!PATTERNS.is_empty());
         for pattern in PATTERNS.iter() {
             assert_eq!(pattern.word, pattern.word.to_ascii_lowercase());

@@ -93,7 +93,7 @@ fn shown(accuracy: &Accuracy) -> String {
 #[case("BLEU: 28.1\n", "bleu=28.1")]
 #[case("{'rouge1': 4.45e+01}\n", "ROUGE1=44.5")]
 #[case("100%|##| 1/1\r{'rouge1': 44.5}\rmodel.json: 100%\n", "ROUGE1=44.5")]
-fn what_the_scripts_print(#[case] text: &str, #[case] figures: &str) {
+fn output_of_accuracy_scripts_is_parsed(#[case] text: &str, #[case] figures: &str) {
     let found = parse_bytes(text.as_bytes());
     assert_eq!(shown(&found), figures);
     assert!(found.figures.values().all(|one| one.others.is_empty()));
@@ -110,12 +110,12 @@ fn what_the_scripts_print(#[case] text: &str, #[case] figures: &str) {
 #[case("Total samples evaluated: 4395\n", Some(4395))]
 #[case("W:metric/lifetime_gauc_num_samples/rating: 349823.0\n", Some(349_823))]
 #[case("mAP=37.325%\n", None)]
-fn how_many_were_judged(#[case] text: &str, #[case] samples: Option<u64>) {
+fn the_number_of_samples_is_parsed(#[case] text: &str, #[case] samples: Option<u64>) {
     assert_eq!(parse_bytes(text.as_bytes()).samples, samples);
 }
 
 #[test]
-fn the_hash_of_the_log() {
+fn the_log_hash_is_parsed() {
     let hash = |text: &str| parse_bytes(text.as_bytes()).hash;
     assert_eq!(hash("mAP=1%\nhash=0f12\r\n").as_deref(), Some("0f12"));
     assert_eq!(hash("\nhash=0f12").as_deref(), Some("0f12"));
@@ -123,7 +123,7 @@ fn the_hash_of_the_log() {
 }
 
 #[test]
-fn the_last_counts_and_the_others_are_told() {
+fn the_last_value_is_used_and_the_others_are_recorded() {
     let found = parse_bytes(b"{'rouge1': 44.5}\n{'rouge1': 43.1}\n{'rouge1': 43.9}\nhash=0f\n");
     let rouge = &found.figures["ROUGE1"];
     assert!((rouge.value - 43.9).abs() < 1e-12);
@@ -131,7 +131,7 @@ fn the_last_counts_and_the_others_are_told() {
 }
 
 #[test]
-fn what_is_no_number_is_no_figure() {
+fn non_numeric_values_are_not_figures() {
     let found = parse_bytes(b"{'rouge1': nan, 'rouge2': np.float64(nan), 'rougeL': -inf}\n");
     assert!(found.figures.is_empty());
     let words: Vec<_> = found.not_numbers.values().map(String::as_str).collect();
@@ -139,7 +139,7 @@ fn what_is_no_number_is_no_figure() {
 }
 
 #[test]
-fn a_cut_figure_is_none() {
+fn a_truncated_figure_is_ignored() {
     let found = parse_bytes(b"{'rouge1': 44.5, 'rouge2': 2");
     assert_eq!(
         (shown(&found).as_str(), &found.cut[..]),
@@ -155,7 +155,7 @@ fn a_cut_figure_is_none() {
 }
 
 #[test]
-fn names_are_found_in_any_case() {
+fn names_are_case_insensitive() {
     let found = parse_bytes(b"{'rougeLsum': 42.1}\naccuracy=76.1%\n");
     for name in ["rougeLsum", "ROUGELSUM", "acc", "ACC"] {
         assert!(found.figure(name).is_some(), "{name}");
@@ -164,7 +164,7 @@ fn names_are_found_in_any_case() {
 }
 
 #[test]
-fn the_figures_that_are_asked_for_decide_which_f1() {
+fn requested_figures_select_the_f1_variant() {
     let read = |asked: &str, text: &str| {
         let mut reader = Reader::new().asking([asked]);
         reader.push(text.as_bytes());
@@ -190,7 +190,7 @@ fn hostile() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn any_bytes_in_any_chunks_give_the_same(bytes in hostile(), cuts in prop::collection::vec(0_usize..600, 0..8)) {
+    fn results_do_not_depend_on_chunking(bytes in hostile(), cuts in prop::collection::vec(0_usize..600, 0..8)) {
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
         cuts.push(bytes.len());
         cuts.sort_unstable();
@@ -206,7 +206,7 @@ proptest! {
     }
 
     #[test]
-    fn a_printed_figure_comes_back(value in -1e6_f64..1e6) {
+    fn a_printed_figure_is_parsed_exactly(value in -1e6_f64..1e6) {
         let found = parse_bytes(format!("noise {{'rouge1': {value}, 'x': 1}}\n").as_bytes());
         prop_assert!((found.figures["ROUGE1"].value - value).abs() < 1e-9);
     }

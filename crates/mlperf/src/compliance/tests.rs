@@ -62,7 +62,7 @@ fn broken(asked: &TestRequirements, files: &Files) -> Vec<String> {
 }
 
 #[test]
-fn answers_and_speed_of_test01() {
+fn test01_checks_answers_and_performance() {
     let asked = within(Test::Test01);
     assert!(broken(&asked, &whole()).is_empty());
     assert_eq!(
@@ -99,7 +99,7 @@ fn answers_and_speed_of_test01() {
 #[case("accuracy=75.900%", "accuracy=74.500%", &["TEST01 acc: 75.9 and 74.5: 1.879 %"])]
 #[case("accuracy=75.900%", "accuracy=0.0%", &["TEST01 acc: 75.9 and 0: inf %"])]
 #[case("mAP=1%", "accuracy=75.9%", &["TEST01 acc: no acc in baseline_accuracy.txt"])]
-fn answers_that_differ_are_as_accurate(
+fn different_answers_must_be_as_accurate(
     #[case] baseline: &str,
     #[case] tested: &str,
     #[case] wrong: &[&str],
@@ -123,7 +123,7 @@ fn answers_that_differ_are_as_accurate(
 
 /// Without them nothing shows that the answers, which differ, are as accurate.
 #[test]
-fn a_failed_test_needs_both_accuracies() {
+fn a_failed_test_requires_both_accuracies() {
     let files = Files {
         verify_accuracy: Ok(ANSWERS.replace("PASS", "FAIL")),
         accuracy: Some(names(&["accuracy.txt", "mlperf_log_accuracy.json"])),
@@ -139,7 +139,7 @@ fn a_failed_test_needs_both_accuracies() {
 }
 
 #[test]
-fn a_cache_is_faster_and_slower_is_no_harm() {
+fn a_faster_test_run_fails_and_a_slower_one_passes() {
     let asked = TestRequirements {
         rules: share(None, Some(0.1)),
         ..within(Test::Test04)
@@ -172,7 +172,7 @@ fn a_cache_is_faster_and_slower_is_no_harm() {
 #[case(Scenario::Offline, TOKENS.replace("True", "False"), 2)]
 #[case(Scenario::Offline, "First token check pass: Skipped\nEOS che".to_owned(), 2)]
 #[case(Scenario::Offline, format!("{TOKENS}{}", TOKENS.replace("True", "False")), 2)]
-fn tokens_of_test06(#[case] scenario: Scenario, #[case] text: String, #[case] wrong: usize) {
+fn test06_checks_tokens(#[case] scenario: Scenario, #[case] text: String, #[case] wrong: usize) {
     let asked = TestRequirements {
         scenario: Some(scenario),
         ..TestRequirements::of(Test::Test06, None, false)
@@ -189,7 +189,7 @@ fn tokens_of_test06(#[case] scenario: Scenario, #[case] text: String, #[case] wr
 }
 
 #[test]
-fn thresholds_of_the_round_and_not_of_the_file() {
+fn thresholds_come_from_the_round_not_from_the_file() {
     let limit = |min, max| {
         vec![(
             "figure".to_owned(),
@@ -264,7 +264,7 @@ fn thresholds_of_the_round_and_not_of_the_file() {
 }
 
 #[test]
-fn tests_have_names() {
+fn test_names_are_parsed() {
     for &test in Test::VARIANTS {
         assert_eq!(test.name().to_lowercase().parse(), Ok(test));
     }
@@ -281,7 +281,7 @@ fn hostile() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn any_text_is_judged_and_a_word_is_asked_for(text in hostile()) {
+    fn any_text_is_checked_and_the_pass_line_is_required(text in hostile()) {
         for &test in Test::VARIANTS {
             let files = Files {
                 verify_accuracy: Ok(text.clone()),

@@ -32,7 +32,7 @@ fn value(run: &Performance, name: &str) -> f64 {
 }
 
 #[test]
-fn a_run_has_loadgens_figures() {
+fn a_run_has_loadgen_figures() {
     let run = read(CONFIG, SUMMARY);
     assert_eq!(run.scenario, Some(Scenario::Server));
     assert_eq!(
@@ -62,7 +62,7 @@ fn a_run_has_loadgens_figures() {
 }
 
 #[test]
-fn offline_is_what_was_issued_in_its_time() {
+fn offline_rate_is_issued_samples_per_duration() {
     let run = read(&CONFIG.replace("online", "offline"), SUMMARY);
     assert_eq!(run.scenario, Some(Scenario::Offline));
     assert!((value(&run, "samples_per_second") - 330_000.0 / 2_077.965_287_526).abs() < 1e-9);
@@ -70,7 +70,7 @@ fn offline_is_what_was_issued_in_its_time() {
 }
 
 #[test]
-fn a_configuration_of_another_run_is_told() {
+fn a_configuration_of_another_run_is_detected() {
     let run = read(
         &CONFIG
             .replace("2747215439041700203", "7")
@@ -82,7 +82,7 @@ fn a_configuration_of_another_run_is_told() {
 }
 
 #[test]
-fn scores_in_each_form() {
+fn scores_are_read_in_each_format() {
     let results = |text: &str| AccuracyResults::read(&object(text).unwrap());
     let one = results(
         r#"{"accuracy_scores": [{"dataset_name": "bfcl", "score": 0.8723618090452261, "unit_samples": 995, "total_samples": 995,
@@ -115,7 +115,7 @@ fn scores_in_each_form() {
 }
 
 #[test]
-fn what_is_no_configuration() {
+fn invalid_configurations_are_refused() {
     for text in ["", "- a", "type: [", "a: &a [*a]", "x"] {
         assert!(config(text).is_err(), "{text}");
     }

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_blank_block_is_there_but_says_nothing() {
+    fn blank_blocks_are_omitted() {
         let blocks = EarlyStopping {
             ttft: Some(Stop::parse("\n")),
             tpot: Some(Stop::parse(" * Run unsuccessful.")),

@@ -217,7 +217,7 @@ mod tests {
     #[case("mean time to output token (ns)", "tpot_mean_ns")]
     #[case("min first token latency (ns)", "ttft_min_ns")]
     #[case("tokens per second (inferred)", "tokens_per_second_inferred")]
-    fn what_the_summary_prints(#[case] key: &str, #[case] name: &str) {
+    fn summary_keys_have_names(#[case] key: &str, #[case] name: &str) {
         assert_eq!(printed(key).unwrap().name, name);
     }
 
@@ -236,12 +236,12 @@ mod tests {
         "result_inferred_completed_tokens_per_second",
         "completed_tokens_per_second_inferred"
     )]
-    fn what_the_detail_log_records(#[case] key: &str, #[case] name: &str) {
+    fn detail_log_keys_have_names(#[case] key: &str, #[case] name: &str) {
         assert_eq!(logged(key).unwrap().name, name);
     }
 
     #[rstest]
-    fn what_is_no_figure(
+    fn unknown_keys_are_not_figures(
         #[values(
             "",
             "(ns)",
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn each_scenario_has_its_published_metric() {
+    fn each_scenario_has_a_published_metric() {
         assert_eq!(
             published_metric(Scenario::Offline, true),
             "tokens_per_second"

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_beyond_63_bits_is_whole() {
+    fn a_64_bit_seed_keeps_its_precision() {
         let mut printed = Parameters::default();
         assert_eq!(
             printed.take_printed("schedule_rng_seed", "18209322760996052031"),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_setting_and_what_cannot_be_read() {
+    fn unknown_settings_and_unreadable_values_are_refused() {
         let mut parameters = Parameters::default();
         assert_eq!(parameters.take_printed("colour", "red"), None);
         assert_eq!(parameters.take_printed("target_qps", "fast"), Some(false));

@@ -57,7 +57,7 @@ fn assert_validity(run: &Run, expected: Validity, reason: &str) {
 }
 
 #[test]
-fn a_server_run_has_tokens_per_second_by_another_name() {
+fn server_rates_are_aliases_of_completed_rates() {
     let run = summary_of(SERVER);
     let tokens = run.resolve("tokens_per_second").unwrap();
     assert!((tokens.value - 3425.6).abs() < 1e-9);
@@ -71,7 +71,7 @@ fn a_server_run_has_tokens_per_second_by_another_name() {
 }
 
 #[test]
-fn a_figure_that_is_not_there_is_none() {
+fn a_missing_figure_resolves_to_none() {
     let run = summary_of(SERVER);
     for name in [
         "tokens_per_second_inferred",
@@ -93,7 +93,7 @@ fn a_figure_that_is_not_there_is_none() {
 #[case("ttft_p99_us", 6414.571, "us")]
 #[case("ttft_p99_ms", 6.414_571, "ms")]
 #[case("ttft_p99_s", 0.006_414_571, "s")]
-fn times_in_the_unit_that_was_asked(#[case] name: &str, #[case] value: f64, #[case] unit: &str) {
+fn times_are_converted_to_the_requested_unit(#[case] name: &str, #[case] value: f64, #[case] unit: &str) {
     let found = summary_of(SERVER).resolve(name).unwrap();
     assert_eq!(found.unit, unit);
     assert!((found.value - value).abs() < 1e-9 * value);
@@ -101,7 +101,7 @@ fn times_in_the_unit_that_was_asked(#[case] name: &str, #[case] value: f64, #[ca
 }
 
 #[test]
-fn an_inferred_figure_by_loadgens_own_name() {
+fn inferred_figures_resolve_by_loadgen_name() {
     let text =
         "SUT name : A\nScenario : Server\nCompleted tokens per second (inferred): 20471.43\n";
     let run = summary_of(text);
@@ -113,7 +113,7 @@ fn an_inferred_figure_by_loadgens_own_name() {
 }
 
 #[test]
-fn the_detail_log_comes_first() {
+fn the_detail_log_has_precedence() {
     let run = both(&[("effective_target_qps", "300.001")]);
     assert_eq!(run.parameters().target_qps, Some(300.001));
     assert_eq!(run.parameters().ttft_latency_ns, Some(2_000_000_000));
@@ -122,7 +122,7 @@ fn the_detail_log_comes_first() {
 }
 
 #[test]
-fn rounding_is_no_disagreement() {
+fn rounding_is_not_a_disagreement() {
     let text = SERVER.replace("3425.60", "3425.6");
     let mut run = Run {
         summary: summary_of(&text).summary,
@@ -155,7 +155,7 @@ fn logs_of_two_runs_are_invalid(#[case] entry: (&str, &str), #[case] reason: &st
 }
 
 #[test]
-fn valid_beside_errors_is_invalid() {
+fn a_valid_result_with_errors_is_invalid() {
     let run = summary_of(printed!("own-misc-offline_errors_double_complete"));
     assert_validity(&run, Validity::Invalid, "LoadGen counted 2 errors");
     let run = both(&[(
@@ -171,7 +171,7 @@ fn valid_beside_errors_is_invalid() {
 }
 
 #[test]
-fn valid_beside_a_constraint_that_was_not_met_is_invalid() {
+fn a_valid_result_with_an_unmet_constraint_is_invalid() {
     let text = SERVER.replace(
         "Min duration satisfied : Yes",
         "Min duration satisfied : NO",
@@ -186,7 +186,7 @@ fn valid_beside_a_constraint_that_was_not_met_is_invalid() {
 }
 
 #[test]
-fn invalid_says_why() {
+fn an_invalid_result_has_reasons() {
     let run = summary_of(printed!("own-server_tokens-invalid_both"));
     for reason in [
         "LoadGen's result is INVALID, not satisfied: performance constraints, early stopping",
@@ -204,7 +204,7 @@ fn invalid_says_why() {
 }
 
 #[test]
-fn invalid_by_the_detail_log_alone_says_why() {
+fn an_invalid_detail_log_alone_has_reasons() {
     let reason = r#""TTFT constrain not met: Reduce target QPS to improve latency.  * TPOT constrain not met: Reduce target QPS to improve latency. ""#;
     let detail = detail_of(&[
         ("result_validity", r#""INVALID""#),
@@ -222,7 +222,7 @@ fn invalid_by_the_detail_log_alone_says_why() {
 }
 
 #[test]
-fn a_summary_that_was_made_valid_is_invalid() {
+fn a_summary_edited_to_valid_is_invalid() {
     let run = both(&[("result_validity", r#""INVALID""#)]);
     assert_validity(
         &run,
@@ -232,7 +232,7 @@ fn a_summary_that_was_made_valid_is_invalid() {
 }
 
 #[test]
-fn in_accuracy_mode_only_errors_count() {
+fn only_errors_invalidate_an_accuracy_run() {
     let run = summary_of(printed!("own-offline-accuracy"));
     assert_eq!(run.mode(), Some(Mode::Accuracy));
     assert_validity(&run, Validity::Valid, "");
@@ -243,7 +243,7 @@ fn in_accuracy_mode_only_errors_count() {
 }
 
 #[test]
-fn a_search_for_the_peak_is_no_measurement() {
+fn find_peak_performance_is_not_a_measurement() {
     let run = summary_of(&SERVER.replace("PerformanceOnly", "FindPeakPerformance"));
     assert_validity(&run, Validity::Invalid, "FindPeakPerformance");
 }
@@ -264,7 +264,7 @@ fn a_guides_excerpt_is_valid() {
 }
 
 #[test]
-fn a_summary_that_was_cut_off_is_not_known_to_be_valid() {
+fn a_truncated_summary_has_unknown_validity() {
     let cut = SERVER.find("No warnings").unwrap();
     assert_validity(
         &summary_of(&SERVER[..cut]),
@@ -286,7 +286,7 @@ fn a_summary_that_was_cut_off_is_not_known_to_be_valid() {
 }
 
 #[test]
-fn nothing_is_unknown() {
+fn a_run_without_logs_has_unknown_validity() {
     assert_validity(
         &Run::default(),
         Validity::Unknown,
@@ -320,7 +320,7 @@ fn one_log_alone_is_enough() {
 }
 
 #[test]
-fn estimates_of_early_stopping_are_those_of_both_logs() {
+fn early_stopping_estimates_must_agree_in_both_logs() {
     let text = printed!("own-singlestream-perf_valid");
     let log = include_str!(concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -345,7 +345,7 @@ fn estimates_of_early_stopping_are_those_of_both_logs() {
 }
 
 #[test]
-fn a_figure_that_the_detail_log_lacks_was_removed() {
+fn a_figure_missing_in_the_detail_log_is_invalid() {
     let mut run = both(&[]);
     let detail = run.detail.as_mut().unwrap();
     detail.figures.remove("completed_tokens_per_second");

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_as_programs_print_them() {
+    fn lines_are_parsed_as_programs_print_them() {
         let start = r#":::MLLOG {"namespace": "", "time_ms": 1759734393481, "event_type": "INTERVAL_START", "key": "run_start", "value": null, "metadata": {"file": "a.py", "lineno": 220}}"#;
         assert_eq!(keys(start), ["run_start"]);
         assert_eq!(

@@ -51,7 +51,7 @@ fn limit(rules: &Rules, figure: &str) -> (Option<f64>, Option<f64>) {
     2_747_215_439_041_700_203,
     16_159_082_839_903_944_936
 )]
-fn seeds_tell_the_round(
+fn seeds_identify_the_round(
     #[case] round: &str,
     #[case] qsl: u64,
     #[case] sample_index: u64,
@@ -150,7 +150,7 @@ fn accuracy(
 }
 
 #[test]
-fn a_scenario_may_have_limits_of_its_own() {
+fn a_scenario_can_override_limits() {
     let offline = rules("v6.1", "qwen3-vl-235b-a22b", Scenario::Offline);
     let interactive = rules("v6.1", "qwen3-vl-235b-a22b", Scenario::Interactive);
     assert_eq!(limit(&offline, "F1_HIERARCHICAL"), (Some(0.782_397), None));
@@ -277,7 +277,7 @@ fn compliance(#[case] round: &str, #[case] benchmark: &str, #[case] tests: &[&st
 }
 
 #[test]
-fn benchmarks_by_the_names_that_submitters_have() {
+fn benchmarks_are_found_by_submitter_names() {
     let v51 = rounds().get("mlperf-inference", "5.1").unwrap();
     let (name, _) = v51.benchmark("llama3_1-405b").unwrap();
     assert_eq!(name, "llama3.1-405b");
@@ -287,7 +287,7 @@ fn benchmarks_by_the_names_that_submitters_have() {
 }
 
 #[test]
-fn what_a_result_lacks() {
+fn missing_scenarios_are_found() {
     use Scenario::{Interactive, MultiStream, Offline, Server, SingleStream};
     let v60 = rounds().get("mlperf-inference", "v6.0").unwrap();
     let missing =

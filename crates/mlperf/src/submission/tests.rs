@@ -41,7 +41,7 @@ fn a_description(#[case] name: &str, #[case] value: Value, #[case] wrong: &[&str
 }
 
 #[test]
-fn fields_that_are_not_there() {
+fn missing_fields_are_reported() {
     let mut described = system();
     described.remove("sw_notes");
     described.remove("number_of_nodes");
@@ -57,7 +57,7 @@ fn fields_that_are_not_there() {
 }
 
 #[test]
-fn measurements_say_something() {
+fn measurements_must_not_be_empty() {
     let text = "\u{feff}{\"input_data_types\": \"fp8\", \"retraining\": \"N\", \"starting_weights_filename\": \"x\", \
         \"weight_data_types\": \"\"}";
     let checks = check_measurements(&object(text).unwrap());

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_is_known_by_its_benchmarks_and_dates() {
+    fn a_round_is_identified_by_benchmarks_and_dates() {
         let day = |text: &str| Some(text.parse().unwrap());
         let of = |benchmarks: &[&str], newest: Option<Date>| {
             round_of(benchmarks, newest).map(|round| round.round.as_str())

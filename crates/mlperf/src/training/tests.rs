@@ -180,7 +180,7 @@ fn the_published_result_passes() {
     "\"samples_count\": 325585",
     "result_1.txt: samples_count: 325,585; batches of 1,008"
 )]
-fn one_log_changed(#[case] key: &str, #[case] from: &str, #[case] to: &str, #[case] told: &str) {
+fn one_edited_log_is_reported(#[case] key: &str, #[case] from: &str, #[case] to: &str, #[case] told: &str) {
     let mut changed = logs();
     changed[1] = edited(&changed[1], key, from, to);
     let violated = violated(&closed(), &changed, None);
@@ -198,7 +198,7 @@ fn only(told: &str, violated: &[String]) {
 }
 
 #[test]
-fn times_that_were_moved() {
+fn shifted_times_are_reported() {
     let mut changed = logs();
     changed[2] = shifted(&changed[2], "run_start", 120_000);
     only(
@@ -314,7 +314,7 @@ fn runs_that_are_missing_or_repeated() {
 }
 
 #[test]
-fn a_run_that_failed_is_the_slowest() {
+fn a_failed_run_is_ranked_slowest() {
     let rules = closed();
     let mut all = logs();
     let cut: Vec<&str> = LOGS[1].lines().take(30).collect();

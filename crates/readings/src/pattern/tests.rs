@@ -34,7 +34,7 @@ fn values(reader: Reader<'_>) -> Result<Vec<f64>, PatternError> {
 #[case(Take::Max, &[15000.0])]
 #[case(Take::Sum, &[42164.5])]
 #[case(Take::Mean, &[42164.5 / 3.0])]
-fn each_way_to_take(#[case] way: Take, #[case] expected: &[f64]) {
+fn each_take_mode(#[case] way: Take, #[case] expected: &[f64]) {
     assert_eq!(take(r"([\d.,e+]+) tokens/s", way, LOG).unwrap(), expected);
 }
 
@@ -42,7 +42,7 @@ fn each_way_to_take(#[case] way: Take, #[case] expected: &[f64]) {
 #[case::named_group(r"(step) \d: (?<value>\S+)", 13000.5)]
 #[case::first_group(r"step (\d): (\S+)", 3.0)]
 #[case::whole_match(r"\d+\.\d+$|\d+\.\d+\b", 13000.5)]
-fn which_group_holds_the_number(#[case] pattern: &str, #[case] expected: f64) {
+fn the_number_is_read_from_the_right_group(#[case] pattern: &str, #[case] expected: f64) {
     let lines = &["step 3: 13000.5 tokens/s"];
     assert_eq!(take(pattern, Take::Last, lines).unwrap(), [expected]);
 }
@@ -63,7 +63,7 @@ const SECTIONS: [&str; 9] = [
 #[case(r"tokens/s: (\d+)", "^Server", Take::All, &[30.0, 40.0])]
 #[case(r"tokens/s: (\d+)", "^Offline", Take::Last, &[20.0])]
 #[case(r"(\d+)", r"^tokens/s: 1$", Take::Last, &[20.0])]
-fn only_the_first_match_below_a_heading_counts(
+fn only_the_first_match_below_a_heading_is_used(
     #[case] pattern: &str,
     #[case] heading: &str,
     #[case] take: Take,
@@ -79,7 +79,7 @@ fn only_the_first_match_below_a_heading_counts(
 }
 
 #[test]
-fn a_heading_that_is_not_there_is_told() {
+fn a_missing_heading_is_reported() {
     let pattern = Pattern::new(r"tokens/s: (\d+)", Take::Last, "").unwrap();
     let pattern = pattern.below("^MultiStream").unwrap();
     let mut reader = pattern.reader();
@@ -99,7 +99,7 @@ fn a_heading_that_is_not_there_is_told() {
 #[case(Take::Last, &["v=x", "v=1"], Some(1.0))]
 #[case(Take::Last, &["v=1", "v=x"], None)]
 #[case(Take::Max, &["v=1", "v=x"], None)]
-fn only_what_is_taken_must_be_a_number(
+fn only_matches_that_are_taken_must_be_numbers(
     #[case] way: Take,
     #[case] lines: &[&str],
     #[case] expected: Option<f64>,
@@ -109,7 +109,7 @@ fn only_what_is_taken_must_be_a_number(
 }
 
 #[test]
-fn half_a_digit_is_kept() {
+fn half_a_digit_is_recorded() {
     let pattern = Pattern::new(r"(\S+) TFLOPS", Take::Last, "TFLOPS").unwrap();
     let mut reader = pattern.reader();
     reader.feed("2,123.45 TFLOPS");
@@ -118,7 +118,7 @@ fn half_a_digit_is_kept() {
 }
 
 #[test]
-fn what_goes_wrong_says_what_to_do() {
+fn pattern_errors_are_reported() {
     let syntax = take("(", Take::Last, LOG).unwrap_err();
     assert!(syntax.to_string().contains("unclosed group"), "{syntax}");
     let none = take("(absent)", Take::Last, LOG).unwrap_err();
@@ -130,7 +130,7 @@ fn what_goes_wrong_says_what_to_do() {
 }
 
 #[test]
-fn all_is_bounded() {
+fn the_number_of_matches_is_bounded() {
     let pattern = Pattern::new(r"(\d)", Take::All, "").unwrap();
     let mut reader = pattern.reader();
     for _ in 0..=MOST_VALUES {
@@ -143,7 +143,7 @@ fn all_is_bounded() {
 }
 
 #[test]
-fn a_sum_beyond_all_bounds_is_no_figure() {
+fn a_sum_that_overflows_is_not_a_figure() {
     let pattern = Pattern::new(r"(\S+)", Take::Sum, "").unwrap();
     let error = entries(&pattern, &["1e308", "1e308"]).unwrap_err();
     assert!(error.contains("which is not a figure"), "{error}");
@@ -188,7 +188,7 @@ fn a_table_has_a_figure_for_each_name() {
 }
 
 #[test]
-fn a_table_has_an_end() {
+fn table_entries_are_limited() {
     let pattern = Pattern::new(r"(?<n>\d+)=(\d+)", Take::Last, "").unwrap();
     let pattern = pattern.by(&["n".to_owned()]).unwrap();
     let mut reader = pattern.reader();
@@ -209,7 +209,7 @@ fn a_table_has_an_end() {
 #[case("tokens/s", "latency: 12.3 k", Some(12_300.0))]
 #[case("GFLOP/s", "latency: 1,053 TFLOPS", Some(1_053_000.0))]
 #[case("GB", "latency: 2.06 ms", None)]
-fn a_unit_is_converted_where_the_pattern_reads_it(
+fn a_unit_captured_by_the_pattern_is_converted(
     #[case] unit: &'static str,
     #[case] line: &str,
     #[case] expected: Option<f64>,
@@ -235,7 +235,7 @@ fn a_unit_is_converted_where_the_pattern_reads_it(
 
 proptest! {
     #[test]
-    fn a_table_in_two_parts_is_the_table(
+    fn a_table_read_in_two_parts_equals_the_whole(
         lines in prop::collection::vec("[a-c]=[0-9]{1,3}|[a-c]=x|noise", 0..30),
         cut in 0_usize..30,
         take in prop::sample::select(vec![Take::First, Take::Last, Take::Min, Take::Max, Take::Sum]),

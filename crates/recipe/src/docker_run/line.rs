@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_docker_would_not_take() {
+    fn flags_that_docker_rejects_are_refused() {
         let problems = read("--devices /dev/kfd --rm=maybe -Z a").unwrap_err();
         let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert!(

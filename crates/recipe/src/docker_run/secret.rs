@@ -61,7 +61,7 @@ mod tests {
     use crate::docker_run::commands;
 
     #[test]
-    fn names_and_values() {
+    fn secrets_are_found_by_name_and_value() {
         assert!(is_secret("HF_TOKEN") && is_secret("aws_secret_access_key") && is_secret("TOKEN"));
         assert!(!is_secret("TOKENIZERS_PARALLELISM") && !is_secret("MAX_TOKENS"));
         let token = "hf_abcdefghijklmnopqr";

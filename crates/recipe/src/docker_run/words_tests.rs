@@ -33,7 +33,7 @@ fn a_guides_block() {
 }
 
 #[test]
-fn what_a_shell_puts_in() {
+fn shell_variables_and_placeholders_are_parsed() {
     let words = &commands("a ${B:-/c d}/e ~/f `pwd` $PWD/g <host-dir>:/data '$H'").unwrap()[0];
     let variable = |name: &str, default: Option<&str>| Piece::Variable {
         name: name.into(),
@@ -57,7 +57,7 @@ fn what_a_shell_puts_in() {
 }
 
 #[test]
-fn what_only_a_shell_can_do_is_refused() {
+fn shell_only_syntax_is_refused() {
     for block in [
         "a $(id -u)",
         "a | b",

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_that_is_not_known_yet_stands_alone() {
+    fn an_unresolved_commit_cannot_be_sliced() {
         assert_eq!(rendered("at ${{ models.qwen.commit }}").unwrap(), "at …");
         assert!(rendered("${{ models.qwen.commit[:8] }}").is_err());
     }
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_machines_know_stays_until_they_are_known() {
+    fn node_expressions_are_rendered_once_nodes_are_known() {
         let text = "main.py port=${{ params.gpus }} at=${{ head.address }}:1 n=${{ nodes.count }}";
         let first = rendered(text).unwrap();
         assert_eq!(
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn shell_passes_untouched() {
+    fn shell_syntax_is_unchanged() {
         for text in [
             "$X ${X} ${#list[@]} {{ .Id }} {% if %} {# x #} }} $${x}",
             "awk '{print $1}' <<EOF\n{\"a\": {\"b\": 1}}\nEOF\n",

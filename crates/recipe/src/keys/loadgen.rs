@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_as_the_logs_have_them() {
+    fn loadgen_figure_names_are_recognized() {
         for name in LOADGEN_FIGURES {
             assert!(is_loadgen_figure(name), "{name}");
         }

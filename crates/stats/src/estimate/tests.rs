@@ -148,12 +148,12 @@ fn aggregates(#[case] values: &[f64], #[case] how: Aggregate, #[case] expected: 
 #[case(&[0.0])]
 #[case(&[1.0, -1.0])]
 #[case(&[1.0, f64::NAN])]
-fn what_has_no_logarithm_has_no_aggregate(#[case] values: &[f64]) {
+fn values_without_a_logarithm_have_no_aggregate(#[case] values: &[f64]) {
     assert_eq!(aggregate(values, Aggregate::Mean), None);
 }
 
 #[test]
-fn the_largest_figures_stay_finite() {
+fn extreme_values_have_finite_bounds() {
     for how in [Aggregate::Mean, Aggregate::Median, Aggregate::Olympic] {
         assert!(aggregate(&[f64::MAX; 3], how).unwrap().is_finite());
         let far = [f64::MAX, f64::MIN_POSITIVE, f64::MAX, 1.0];
@@ -196,7 +196,7 @@ fn two_trials(#[case] values: &[f64], #[case] noise: Option<f64>, #[case] half: 
 }
 
 #[test]
-fn what_depends_on_its_order_counts_as_one() {
+fn drifting_trials_count_as_one() {
     let drifting = [99.0, 99.5, 100.0, 100.5, 101.0];
     let mixed = [100.0, 99.0, 101.0, 99.5, 100.5];
     let width = |values: &[f64], aggregate| {
@@ -217,7 +217,7 @@ fn what_depends_on_its_order_counts_as_one() {
 }
 
 #[test]
-fn rare_slow_trials_leave_the_typical_one_where_it_is() {
+fn rare_slow_trials_do_not_move_the_median() {
     let values = [100.0, 90.0, 100.2, 99.9, 100.1];
     let estimate = Estimate::of(&values, &comparison(Aggregate::Mean));
     assert_eq!(
@@ -229,7 +229,7 @@ fn rare_slow_trials_leave_the_typical_one_where_it_is() {
 }
 
 #[test]
-fn no_bound_is_finer_than_what_was_printed() {
+fn bounds_are_not_finer_than_the_printed_precision() {
     let printed = Comparison {
         printed: 0.5 / 95.0,
         ..comparison(Aggregate::Mean)

@@ -38,7 +38,7 @@ fn found(step: Step) -> ChangePoint {
 }
 
 #[test]
-fn the_ends_are_first_then_halves_then_the_pair() {
+fn ends_are_measured_first_then_halves_then_the_pair() {
     let speed = |position, trial| if position < 7 { 100.0 } else { 90.0 } * (1.0 + noise(trial));
     let (end, positions) = search(&SEARCH, speed);
     let found = found(end);
@@ -53,7 +53,7 @@ fn the_ends_are_first_then_halves_then_the_pair() {
 }
 
 #[test]
-fn latency_that_falls_is_faster() {
+fn falling_latency_is_faster() {
     let latency = |position, trial| if position < 2 { 10.0 } else { 9.0 } * (1.0 + noise(trial));
     let change = Change::Faster {
         better: Better::Lower,
@@ -78,7 +78,7 @@ fn ends_that_do_not_differ_are_refused() {
 }
 
 #[test]
-fn a_wrong_trial_is_taken_back() {
+fn a_misleading_trial_is_corrected() {
     // The first inner trial is a slow one before the change.
     let speed = |position, trial| {
         let slow = if trial == 4 { 0.9 } else { 1.0 };
@@ -90,7 +90,7 @@ fn a_wrong_trial_is_taken_back() {
 }
 
 #[test]
-fn of_two_changes_the_larger_is_found() {
+fn the_larger_of_two_changes_is_found() {
     let speed = |position, trial| {
         let level = [100.0, 97.0, 90.0][usize::from(position > 2) + usize::from(position > 6)];
         level * (1.0 + noise(trial))
@@ -114,7 +114,7 @@ fn figures_without_noise_are_found() {
 }
 
 #[test]
-fn neighbours_alone_are_a_search() {
+fn a_search_over_two_values_works() {
     let speed = |position, trial| [100.0, 90.0][position] * (1.0 + noise(trial));
     let two = Search {
         positions: 2,
@@ -124,7 +124,7 @@ fn neighbours_alone_are_a_search() {
 }
 
 #[test]
-fn answers_have_an_assumed_error() {
+fn yes_no_answers_have_an_assumed_error_rate() {
     let change = Change::Answer { error: 0.05 };
     let answers = Search { change, ..SEARCH };
     let valid = |position: usize, _| f64::from(u8::from(position < 4));
@@ -139,7 +139,7 @@ fn answers_have_an_assumed_error() {
 }
 
 #[test]
-fn what_is_left_undecided_has_its_range() {
+fn an_undecided_search_reports_its_range() {
     let speed = |position, trial| if position < 7 { 100.0 } else { 90.0 } * (1.0 + noise(trial));
     let (end, _) = search(&Search { most: 8, ..SEARCH }, speed);
     let Step::Undecided { first, last } = end else {

@@ -114,7 +114,7 @@ fn a_scenario_at_three_widths() {
 }
 
 #[test]
-fn a_run_that_is_over_leaves_its_steps() {
+fn a_finished_run_leaves_its_steps_on_the_screen() {
     let terminal = Emulated::new(80, 40);
     let mut live = Live::start(terminal.clone(), View::new(false, None, Left::default()));
     for event in &script::run() {
@@ -125,7 +125,7 @@ fn a_run_that_is_over_leaves_its_steps() {
 }
 
 #[test]
-fn a_narrow_terminal_keeps_the_lines_above() {
+fn a_narrow_terminal_does_not_erase_lines_above() {
     for columns in [10, 20, 30, 40, 50] {
         let terminal = Emulated::new(columns, 200);
         let mut live = Shared::new(terminal.clone(), View::new(false, None, Left::default()));
@@ -140,7 +140,7 @@ fn a_narrow_terminal_keeps_the_lines_above() {
 }
 
 #[test]
-fn a_resumed_run_says_what_was_done_before() {
+fn a_resumed_run_shows_completed_steps() {
     insta::assert_snapshot!(screen_at(
         &script::resumed(),
         71_000,
@@ -149,7 +149,7 @@ fn a_resumed_run_says_what_was_done_before() {
 }
 
 #[test]
-fn a_low_terminal_shows_the_end() {
+fn a_short_terminal_shows_the_last_lines() {
     insta::assert_snapshot!(screen_at(&script::run(), 560_000, &Emulated::new(80, 5)), @r"
     ⠙ 05 offline-performance  8m 36s, timeout 1h         step 5 of 9, 9m 20s in all
       python /lab-mlperf-inference/code/main.py --config-path /lab-mlperf-inferenc…
@@ -159,7 +159,7 @@ fn a_low_terminal_shows_the_end() {
 }
 
 #[test]
-fn every_line_of_a_frame_fits_and_no_escape_of_others_gets_through() {
+fn frame_lines_fit_and_foreign_escapes_are_removed() {
     let ours = regex::Regex::new("\u{1b}\\[(\\?2026[hl]|\\?7[hl]|[KJ]|[0-9]+A)|\r\n?").unwrap();
     for (events, verbose) in [
         (script::run(), false),
@@ -190,7 +190,7 @@ fn every_line_of_a_frame_fits_and_no_escape_of_others_gets_through() {
 }
 
 #[test]
-fn a_terminal_made_narrower_keeps_one_frame() {
+fn a_narrowed_terminal_has_one_frame() {
     let long = script::at(
         1000,
         Some((5, "offline-performance")),
@@ -245,7 +245,7 @@ fn copies(terminal: &Emulated, target: ProgressDrawTarget, show: impl Fn()) -> u
 }
 
 #[test]
-fn indicatif_alone_leaves_copies_on_a_terminal_made_narrower() {
+fn indicatif_alone_duplicates_frames_on_a_narrowed_terminal() {
     let terminal = Emulated::new(60, 24);
     let obedient = ProgressDrawTarget::term_like(Box::new(Obedient(terminal.clone())));
     assert!(
@@ -259,7 +259,7 @@ fn indicatif_alone_leaves_copies_on_a_terminal_made_narrower() {
 }
 
 #[test]
-fn an_echo_of_the_terminal_damages_nothing() {
+fn terminal_echo_does_not_corrupt_the_screen() {
     let terminal = Emulated::new(80, 24);
     let mut live = Shared::new(terminal.clone(), View::new(false, None, Left::default()));
     let events = script::pull((1, "pull"), 0);
@@ -278,7 +278,7 @@ fn an_echo_of_the_terminal_damages_nothing() {
 }
 
 #[test]
-fn a_drawing_of_many_bars_is_one_write() {
+fn many_bars_are_drawn_in_one_write() {
     let terminal = Emulated::new(80, 24);
     let mut live = Shared::new(terminal.clone(), View::new(false, None, Left::default()));
     let events = script::pull((1, "pull"), 0);
@@ -313,7 +313,7 @@ impl Terminal for Gone {
 }
 
 #[test]
-fn a_terminal_that_is_gone_is_left_alone() {
+fn a_closed_terminal_is_not_written_to() {
     let writes = Arc::new(Mutex::new(0));
     let mut live = Live::start(
         Gone(Arc::clone(&writes)),
@@ -327,7 +327,7 @@ fn a_terminal_that_is_gone_is_left_alone() {
 }
 
 #[test]
-fn colours_only_where_they_are_wanted() {
+fn colors_are_used_only_if_enabled() {
     let colour = regex::Regex::new("\u{1b}\\[[0-9;]*m").unwrap();
     for wanted in [true, false] {
         let terminal = Emulated::new(80, 24);

@@ -55,7 +55,7 @@ const REPETITIONS: u32 = 400;
 const ALLOWED: f64 = 0.05 + 2.0 * 0.0109;
 
 #[test]
-fn one_claim_at_its_margin_is_supported_in_no_more_than_one_of_twenty() {
+fn a_claim_at_its_margin_has_at_most_5_percent_error() {
     for order in [INTERLEAVED, GROUPED] {
         let rate = wrongly_supported(&["7.1.1 is faster than 6.4.1 by 10%"], order, REPETITIONS);
         assert!((0.02..=ALLOWED).contains(&rate), "{order:?}: {rate}");
@@ -63,7 +63,7 @@ fn one_claim_at_its_margin_is_supported_in_no_more_than_one_of_twenty() {
 }
 
 #[test]
-fn nor_is_any_of_several() {
+fn several_claims_at_their_margins_have_at_most_5_percent_error() {
     let claims = [
         "7.1.1 is faster than 6.4.1 by 10%",
         "7.0.0 is faster than 6.4.1 by 10%",
@@ -77,7 +77,7 @@ fn nor_is_any_of_several() {
 }
 
 #[test]
-fn what_it_promises_decides() {
+fn the_predicted_number_of_trials_decides() {
     // Three pairs leave it open; as many more as are named, going on as before, do not.
     let claim = ["7.1.1 is faster than 6.4.1 by 2%"];
     let (slow, fast) = ([100.0, 101.0, 99.0], [103.0, 102.5, 102.0]);

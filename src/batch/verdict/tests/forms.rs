@@ -73,7 +73,7 @@ fn cards(claims: &[&str], values: [&[f64]; 4]) -> BatchVerdict {
 }
 
 #[test]
-fn an_exception_is_one_part_that_does_not_hold() {
+fn an_exception_needs_one_part_that_does_not_hold() {
     let claims = [
         "7.1.1 is not always faster than 6.4.1",
         "7.1.1 is not always faster than 6.4.1 by 30%",
@@ -99,7 +99,7 @@ fn an_exception_is_one_part_that_does_not_hold() {
 }
 
 #[test]
-fn a_gain_is_next_to_another() {
+fn gains_are_compared_with_each_other() {
     let claims = [
         "the gain from 6.4.1 to 7.1.1 is larger with w7900 than with r9700",
         "the gain from 6.4.1 to 7.1.1 is smaller with w7900 than with r9700",
@@ -128,7 +128,7 @@ the gain from 6.4.1 to 7.1.1 is larger with w7900 than with r9700: supported
 }
 
 #[test]
-fn an_accuracy_that_is_not_always_within_limits() {
+fn a_not_always_accurate_claim() {
     let claims = [
         "6.4.1 is not always accurate",
         "7.1.1 is not always accurate",

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_a_run_asks_of_others_is_looked_at() {
+fn ports_models_and_other_requirements_are_checked() {
     let (host, settings) = (eight(), tuned());
     let requires = Requires {
         ports: vec![8000, 8001],
@@ -41,7 +41,7 @@ fn what_a_run_asks_of_others_is_looked_at() {
 }
 
 #[test]
-fn hosts_that_do_not_answer_are_warned_of_and_a_proxy_decides() {
+fn unreachable_hosts_are_a_warning_and_proxies_are_honored() {
     let (host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
     let seen = |name: &str, unknown: Option<&str>, error: Option<&str>| HostSeen {
         name: name.to_owned(),

@@ -4,7 +4,7 @@ use super::*;
 use crate::host::assign::{AssignedGpu, AssignedGpus, InjectionMethod};
 
 #[test]
-fn a_release_without_code_for_the_gpu_cannot_work() {
+fn a_release_without_support_for_the_gpu_is_an_error() {
     let (host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
     let mut old = facts(&host, &[], &settings, &requires);
     old.image.rocm = Some("6.4.1".to_owned());
@@ -25,7 +25,7 @@ fn a_release_without_code_for_the_gpu_cannot_work() {
 }
 
 #[test]
-fn systems_and_frameworks_are_compared_with_what_amd_lists() {
+fn systems_and_frameworks_are_checked_against_amds_list() {
     let (mut host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
     let system = |host: &HostView, packages: &[(&str, &str)]| {
         let mut found = facts(host, &[], &settings, &requires);
@@ -77,7 +77,7 @@ fn systems_and_frameworks_are_compared_with_what_amd_lists() {
 }
 
 #[test]
-fn only_the_gpus_of_the_run_decide_which_systems_are_listed() {
+fn listed_systems_depend_only_on_assigned_gpus() {
     let (mut host, settings) = (eight(), tuned());
     let requires = asks(&["MI300X", "MI355X"], 1);
     host.gpus[0] = gpu("MI300X", "gfx942", 0);

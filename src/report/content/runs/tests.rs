@@ -39,7 +39,7 @@ fn shown(rows: &[RunSummary], width: u16) -> String {
 }
 
 #[test]
-fn as_many_columns_as_there_is_room_for() {
+fn columns_are_dropped_to_fit_the_width() {
     let mut rows = [row(0, "node-a"), row(1, "node-b")];
     rows[1].outcome = None;
     rows[1].deciding = None;
@@ -86,14 +86,14 @@ fn as_many_columns_as_there_is_room_for() {
 }
 
 #[test]
-fn what_is_alike_or_empty_has_no_column() {
+fn equal_or_empty_columns_are_omitted() {
     let text = shown(&[row(0, "node-a"), row(1, "node-a")], 200);
     assert!(!text.contains("host") && !text.contains("node-a"), "{text}");
     assert!(!text.contains("Offline"), "{text}");
 }
 
 #[test]
-fn nothing_of_a_row_reaches_the_terminal_raw() {
+fn rows_are_sanitized() {
     let mut rows = [row(0, "node-a"), row(1, "b")];
     rows[0].title = "\u{1b}[31mred\nnext".to_owned();
     rows[0].host = "\u{7}".to_owned();

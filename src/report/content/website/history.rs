@@ -211,7 +211,7 @@ mod tests {
     #[case(13, 1440, "week from Monday", "11-16")]
     #[case(90, 1440, "month", "2026-11")]
     #[case(500, 1440, "year", "2026")]
-    fn the_period_has_room_for_all(
+    fn the_period_fits_all_runs(
         #[case] runs: i64,
         #[case] minutes: i64,
         #[case] word: &str,

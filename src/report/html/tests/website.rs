@@ -153,18 +153,18 @@ fn titles(atom: &str) -> Vec<String> {
 }
 
 #[test]
-fn whatever_a_container_wrote_is_text() {
+fn container_output_is_escaped() {
     look(HOSTILE, 700);
     assert!(!clean(HOSTILE).contains('\u{1b}'));
 }
 
 #[test]
-fn long_texts_of_markup_are_cut() {
+fn long_markup_is_truncated() {
     look(&"\"<&".repeat(200), 700);
 }
 
 #[test]
-fn nothing_at_all_has_pages() {
+fn a_website_without_runs_has_a_page() {
     let options = Options {
         made: "retrial 0.1.0",
         link: &|_| None,
@@ -179,7 +179,7 @@ fn nothing_at_all_has_pages() {
 }
 
 #[test]
-fn a_run_without_choices_beside_others_is_the_default() {
+fn a_run_without_options_is_labeled_default() {
     let mut runs = rows("a", 12);
     for (number, run) in runs.iter_mut().enumerate() {
         run.title = "one".to_owned();
@@ -201,7 +201,7 @@ fn a_run_without_choices_beside_others_is_the_default() {
 }
 
 #[test]
-fn full_pages_of_runs_stay_as_they_are() {
+fn full_pages_of_runs_do_not_change() {
     let all = rows("a", 1301);
     let options = Options {
         made: "retrial 0.1.0",
@@ -224,7 +224,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
-    fn any_text_is_text(text in "\\PC*|(.|\n){0,40}") {
+    fn any_text_is_escaped(text in "\\PC*|(.|\n){0,40}") {
         look(&text, 60);
     }
 }

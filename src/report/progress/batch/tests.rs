@@ -33,7 +33,7 @@ fn ended(trial_run: usize, exit_code: u8, outcome: &str, seconds: f64) -> BatchW
 }
 
 #[test]
-fn a_line_for_each_run_that_ended() {
+fn each_finished_run_has_a_line() {
     let expected = [(0, Basis::Recipe, 50.0), (1, Basis::Earlier, 110.0)];
     let expected = expected.map(|(cell, basis, seconds)| (cell, Estimate { seconds, basis }));
     let mut lines = Lines::new(plan(), 1, false, expected.into());

@@ -81,7 +81,7 @@ fn a_download_that_stalls_slows_down() {
 }
 
 #[test]
-fn extraction_is_a_phase_of_its_own() {
+fn extraction_is_a_separate_phase() {
     let mut pull = Transfers::default();
     pull.take(
         at(0),
@@ -106,7 +106,7 @@ fn extraction_is_a_phase_of_its_own() {
 }
 
 #[test]
-fn nothing_is_known_of_an_empty_pull() {
+fn an_empty_pull_has_no_rate_or_estimate() {
     let sum = Transfers::default().sum(at(0));
     assert_eq!(
         (sum.done, sum.total, sum.rate, sum.left),

@@ -161,7 +161,7 @@ fn with_every_package() {
 
 proptest! {
     #[test]
-    fn no_line_is_too_long(width in 60_u16..140, value in "[ -~äöü\u{4e00}-\u{4e20}\u{1b}]{0,300}", name in "[a-zA-Z_]{1,40}") {
+    fn lines_fit_the_width(width in 60_u16..140, value in "[ -~äöü\u{4e00}-\u{4e20}\u{1b}]{0,300}", name in "[a-zA-Z_]{1,40}") {
         let with = |value: &str| vec![Fact::new(FactGroup::Variables, name.clone(), value), Fact::new(FactGroup::Host, "kernel", value)];
         let subjects = [subject("a", 1.0, with(&value)), subject("b", 1.0, with("")), subject("c", 1.0, with(&format!("{value}x")))];
         let shown = comparison(&compare(&subjects, &Options::default()), width, false, false);

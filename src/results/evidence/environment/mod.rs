@@ -143,13 +143,13 @@ mod tests {
     use crate::host::model::HostView;
 
     #[test]
-    fn nothing_is_known_of_a_folder_with_nothing() {
+    fn an_empty_directory_has_no_facts() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(of_run(&RunDirectory::at(folder.path().to_owned())), []);
     }
 
     #[test]
-    fn machines_besides_the_head_are_named() {
+    fn nodes_other_than_the_head_are_listed() {
         let run = tempfile::tempdir().unwrap();
         let write = |path: &str, name: &str| {
             let path = run.path().join(path);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_that_may_be_a_secret_is_there_without_its_value() {
+    fn a_possible_secret_is_listed_without_its_value() {
         let host = json!({ "container": {
             "variables": { "HF_TOKEN": null, "PATH": "/bin", "EMPTY": "" },
             "labels": { "version": "6.4", "odd": 7 },
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_any_shape_are_read() {
+    fn malformed_files_have_no_facts() {
         for host in [
             json!(null),
             json!([1]),

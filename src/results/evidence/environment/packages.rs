@@ -58,7 +58,7 @@ mod tests {
     use crate::store::packages::keep;
 
     #[test]
-    fn a_package_of_two_pythons_is_one_fact() {
+    fn a_package_of_two_python_installations_is_one_fact() {
         let folder = tempfile::tempdir().unwrap();
         let run = RunDirectory::at(folder.path().to_owned());
         assert_eq!(of_run(&run), []);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_file_is_no_list() {
+    fn a_hostile_file_is_ignored() {
         let folder = tempfile::tempdir().unwrap();
         let run = RunDirectory::at(folder.path().to_owned());
         for text in [

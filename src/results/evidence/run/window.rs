@@ -40,7 +40,7 @@ mod tests {
     #[case("06-15-2025 15:45:00.900", "2025-06-15T10:00:00.9Z")]
     #[case("06-15-2025 09:59:59.500", "2025-06-15T09:59:59.5Z")]
     #[case("06-14-2025 22:04:00.000", "2025-06-15T10:04:00Z")]
-    fn the_zone_of_the_container_is_seen_in_the_logs_beginning(
+    fn the_time_zone_is_derived_from_the_log_start(
         #[case] power_begin: &str,
         #[case] begin: &str,
     ) {
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_beginning_there_is_no_window() {
+    fn without_a_start_there_is_no_window() {
         assert_eq!(measured_window(&Run::default()), None);
     }
 }

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn any_folder_of_a_tree() {
+    fn results_are_found_from_any_directory_of_a_tree() {
         let tree = tree();
         let benchmarks = |path: &str| {
             let found = find(&tree.path().join(path)).unwrap()?;

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn every_level_is_known() {
+    fn every_level_is_recognized() {
         let tree = tree();
         let root = at(&tree, "").unwrap();
         assert_eq!((root.division, root.root.as_path()), (None, tree.path()));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn other_folders_are_no_tree() {
+    fn other_directories_are_not_a_tree() {
         let tree = tree();
         std::fs::create_dir_all(tree.path().join("open/notes/drafts")).unwrap();
         assert_eq!(at(&tree, "open/notes/drafts"), None);

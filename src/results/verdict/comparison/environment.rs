@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_stack_is_told_before_the_others() {
+    fn known_stack_packages_are_listed_first() {
         let (one, other) = (packages(300, "1.0"), packages(300, "2.0"));
         let groups = environments(&letters(), &[&one, &other]);
         assert_eq!(groups.len(), 1);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn many_are_counted() {
+    fn surplus_differences_are_counted() {
         let (one, other) = (packages(30_000, "1.0"), packages(30_000, "2.0"));
         let groups = environments(&letters(), &[&one, &other]);
         assert_eq!(groups[0].differs.len(), MOST);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn who_says_nothing_differs_in_nothing() {
+    fn a_run_without_facts_has_no_differences() {
         let one = packages(3, "1.0");
         let other = [Fact::new(FactGroup::Host, "kernel", "6.1")];
         let groups = environments(&letters(), &[&one, &other]);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_that_only_one_has_differs() {
+    fn a_package_only_in_one_run_is_a_difference() {
         let one = packages(1, "1.0");
         let other = &one[..one.len() - 1];
         let groups = environments(&letters(), &[&one, other]);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn measured_numbers_that_lie_close_are_alike() {
+    fn close_measured_numbers_are_equal() {
         let of = |watts: f64| {
             let mut fact = Fact::new(FactGroup::Telemetry, "power", format!("{watts} W"));
             fact.number = Some(watts);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn pooled_runs_tell_what_they_do_not_share() {
+    fn differences_within_pooled_runs_are_reported() {
         let of = |kernel: &str| vec![Fact::new(FactGroup::Host, "kernel", kernel)];
         let runs: Vec<Vec<Fact>> = ["1", "2", "1", "3", "4"].map(of).to_vec();
         let runs: Vec<&[Fact]> = runs.iter().map(Vec::as_slice).collect();

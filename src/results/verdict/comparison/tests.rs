@@ -64,7 +64,7 @@ fn a_limit_fails_passes_or_is_not_decided(
 }
 
 #[test]
-fn what_is_invalid_is_not_compared_and_passes_no_limit() {
+fn invalid_results_are_not_compared_and_pass_no_limit() {
     let mut broken = offline(&[120.0, 121.0]);
     broken.trials[1].validity =
         crate::results::verdict::Validity::Invalid(vec!["too short".to_owned()]);
@@ -118,7 +118,7 @@ fn latency() {
 
 /// Alone it would be shown; of twenty figures one in twenty is chance.
 #[test]
-fn many_figures_are_corrected() {
+fn many_figures_are_corrected_for_multiple_comparisons() {
     let of = |shift: f64| -> Vec<Evidence> {
         (0..20)
             .map(|number| {
@@ -171,7 +171,7 @@ fn pairs_are_compared_pair_by_pair() {
 }
 
 #[test]
-fn what_only_one_has_is_noted() {
+fn results_only_in_one_run_are_noted() {
     let mut server = offline(&[10.0]);
     server.scenario = "Server".to_owned();
     let subjects = [
@@ -240,7 +240,7 @@ fn other_target_rates_are_noted() {
         "Offline accuracy: TOKENS_PER_SAMPLE of A is 300.5 and of B 280: the answers differ in length"
     )
 )]
-fn the_length_of_answers_is_no_quality(
+fn tokens_per_sample_is_not_compared_as_quality(
     #[case] ours: f64,
     #[case] theirs: f64,
     #[case] note: Option<&str>,
@@ -253,7 +253,7 @@ fn the_length_of_answers_is_no_quality(
 }
 
 #[test]
-fn one_alone_is_compared_with_nothing() {
+fn a_single_run_has_no_comparison() {
     let comparison = compare(
         &[subject("one", vec![offline(&[1.0])])],
         &Options::default(),
@@ -298,7 +298,7 @@ fn runs_are_pooled_in_their_order() {
 }
 
 #[test]
-fn a_run_that_broke_the_rules_is_left_out_of_a_pool_and_told() {
+fn an_invalid_run_is_excluded_from_a_pool_and_reported() {
     let mut broken = offline(&[50.0]);
     broken.trials[0].validity =
         crate::results::verdict::Validity::Invalid(vec!["too short".to_owned()]);

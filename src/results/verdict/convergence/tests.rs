@@ -179,7 +179,7 @@ fn trained(
 }
 
 #[test]
-fn faster_than_chance_explains_is_invalid() {
+fn convergence_faster_than_chance_is_invalid() {
     let evidence = trained(&[20.0; 10], &[2_688.0; 10], 8, lora()).expecting(TIME, official(20.0));
     let verdict = judge(&context(), &[evidence]);
     assert_eq!(verdict.outcome, Outcome::Invalid);
@@ -237,7 +237,7 @@ fn one_run_of_ten_may_fail_to_converge() {
 }
 
 #[test]
-fn a_log_that_does_not_tell_is_invalid() {
+fn a_log_without_samples_count_is_invalid() {
     let mut evidence =
         trained(&[20.0; 10], &[3_072.0; 10], 8, lora()).expecting(TIME, official(20.8));
     evidence.trials[4].parameters.remove(SAMPLES);

@@ -51,7 +51,7 @@ fn decision(values: &[f64], stage: usize) -> StageDecision {
 }
 
 #[test]
-fn it_stops_where_the_evidence_decides() {
+fn stages_stop_when_the_evidence_decides() {
     assert!(matches!(
         decision(&[100.0, 100.1, 99.9], 0),
         StageDecision::Stop { .. }
@@ -63,7 +63,7 @@ fn it_stops_where_the_evidence_decides() {
 }
 
 #[test]
-fn it_goes_on_where_it_does_not_until_the_last_stage() {
+fn stages_continue_until_decided_or_the_last_stage() {
     let vague = [93.0, 96.0, 99.0, 93.0, 97.0, 96.0, 92.0, 98.0];
     assert!(matches!(
         decision(&vague[..3], 0),
@@ -80,7 +80,7 @@ fn it_goes_on_where_it_does_not_until_the_last_stage() {
 }
 
 #[test]
-fn it_stops_where_more_trials_do_not_mend_it() {
+fn stages_stop_when_more_trials_cannot_help() {
     let mut broken = evidence(&[93.0, 96.0, 99.0]);
     broken.trials[1].outcome = StepOutcome::TimedOut {
         because: "after 2 h".to_owned(),
@@ -99,7 +99,7 @@ fn it_stops_where_more_trials_do_not_mend_it() {
 
 /// What stopped a scenario must be what the verdict says of it, among other figures too.
 #[test]
-fn what_stops_a_scenario_stands_in_the_verdict() {
+fn the_stop_reason_matches_the_verdict() {
     let bad = evidence(&[90.0, 90.5, 89.5]);
     let good = evidence(&[100.0, 100.5, 99.5]);
     let context = Context {
@@ -117,7 +117,7 @@ fn what_stops_a_scenario_stands_in_the_verdict() {
 
 /// Stages 3, 5, 8 with the truth on the margin: seeded, 4,000 runs.
 #[test]
-fn looking_several_times_does_not_pass_more_often() {
+fn interim_analyses_do_not_inflate_the_error_rate() {
     let mut state: u64 = 2026;
     let mut uniform = || {
         state = state

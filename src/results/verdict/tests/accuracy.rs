@@ -84,7 +84,7 @@ fn accuracy_of_another_scenario_does_not_count_in_mlperf() {
 #[rstest]
 #[case("rouge1", "ROUGE1")]
 #[case("ROUGE1", "rouge1")]
-fn names_of_figures_count_in_any_case(#[case] printed: &str, #[case] asked: &str) {
+fn figure_names_are_case_insensitive(#[case] printed: &str, #[case] asked: &str) {
     let kept = |value| {
         let one = accuracy("Offline", printed, value).limited(asked, target(43.987));
         judge(&mlperf(), &[speed(), one]).outcome
@@ -94,7 +94,7 @@ fn names_of_figures_count_in_any_case(#[case] printed: &str, #[case] asked: &str
 }
 
 #[test]
-fn a_suite_of_ones_own_may_have_one_accuracy_for_all() {
+fn a_custom_suite_can_share_one_accuracy_scenario() {
     let mut context = context();
     context.accuracy_scenarios = vec!["digits".to_owned()];
     assert!(performance_only(&judge(&context, &[speed()])));
@@ -110,14 +110,14 @@ fn a_suite_of_ones_own_may_have_one_accuracy_for_all() {
 }
 
 #[test]
-fn accuracy_that_nothing_judged_is_no_accuracy() {
+fn accuracy_without_a_target_does_not_count() {
     let unjudged = accuracy("Offline", "rouge1", 12.0);
     let verdict = judge(&mlperf(), &[speed(), unjudged]);
     assert!(performance_only(&verdict));
 }
 
 #[test]
-fn accuracy_under_its_target_makes_the_speed_invalid() {
+fn accuracy_below_its_target_invalidates_performance() {
     let wrong = accuracy("Offline", "rouge1", 43.0).limited("rouge1", target(43.987));
     let verdict = judge(&mlperf(), &[speed(), wrong]);
     assert_eq!(
@@ -159,7 +159,7 @@ fn accuracy_that_failed_to_run_leaves_performance_only() {
 #[case(44.05, None, Outcome::Invalid)]
 #[case(44.05, Some(0.02), Outcome::Reproduced)]
 #[case(44.49, Some(0.0), Outcome::Invalid)]
-fn accuracy_against_what_was_published(
+fn accuracy_is_compared_with_published_accuracy(
     #[case] value: f64,
     #[case] margin: Option<f64>,
     #[case] expected: Outcome,
@@ -176,7 +176,7 @@ fn accuracy_against_what_was_published(
 }
 
 #[test]
-fn the_notice_stands_on_mlperf_figures_only() {
+fn only_mlperf_results_have_the_notice() {
     let notice = judge(&mlperf(), &[speed()]).notice.unwrap();
     assert!(notice.starts_with("Unverified MLPerf v6.0 Inference Closed llama2-70b-99"));
     assert_eq!(judge(&context(), &[speed()]).notice, None);

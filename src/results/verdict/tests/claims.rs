@@ -61,7 +61,7 @@ fn better_by_a_margin() {
 
 /// A run's own margin says how much worse may pass, nothing of what is better.
 #[test]
-fn the_runs_margin_is_not_for_what_is_to_be_better() {
+fn the_margin_of_the_run_does_not_apply_to_better_claims() {
     assert!(
         judgement(&judged(Claim::Better, None, &[101.0]))
             .margin
@@ -71,7 +71,7 @@ fn the_runs_margin_is_not_for_what_is_to_be_better() {
 }
 
 #[test]
-fn what_was_to_be_better_needs_no_second_look() {
+fn better_claims_do_not_flag_exceeds_published() {
     let above = |claim| {
         let verdict = judged(claim, None, &[120.0, 120.5, 119.5]);
         let mut qualifiers = verdict.qualifiers.iter();
@@ -83,7 +83,7 @@ fn what_was_to_be_better_needs_no_second_look() {
 
 /// The nearest edge is what more trials would have to clear.
 #[test]
-fn more_trials_for_an_equivalence() {
+fn more_trials_are_estimated_for_equivalence() {
     let above = judged(Claim::Equivalent, None, &[104.5, 105.5, 103.5]);
     let below = judged(
         Claim::Equivalent,

@@ -100,7 +100,7 @@ fn deterministic(#[case] value: f64, #[case] margin: f64, #[case] expected: Outc
 #[case(27.384, Outcome::Reproduced)]
 #[case(20.0, Outcome::Reproduced)]
 #[case(40.0, Outcome::NotReproduced)]
-fn latency_is_the_better_the_lower(#[case] seconds: f64, #[case] expected: Outcome) {
+fn lower_latency_is_better(#[case] seconds: f64, #[case] expected: Outcome) {
     let figure = "early_stopping_latency_ns";
     let evidence = loadgen("SingleStream", figure, "ns", &[seconds * 1e9]);
     let verdict = judge(
@@ -122,7 +122,7 @@ fn latency_is_the_better_the_lower(#[case] seconds: f64, #[case] expected: Outco
 }
 
 #[test]
-fn without_a_noise_one_trial_decides_nothing() {
+fn one_trial_without_assumed_noise_is_inconclusive() {
     let evidence =
         own("gemm", "tflops", "TFLOP/s", &[1500.0]).expecting("tflops", official(1500.0));
     let verdict = judge(&context(), &[evidence]);
@@ -141,7 +141,7 @@ fn without_a_noise_one_trial_decides_nothing() {
 #[case(Some(0.01), None, None)]
 #[case(None, Some(0.01), None)]
 #[case(None, None, Some(0.01))]
-fn a_noise_may_come_from_expectation_figure_or_recipe(
+fn noise_is_read_from_expectation_figure_or_recipe(
     #[case] expectation: Option<f64>,
     #[case] figure: Option<f64>,
     #[case] recipe: Option<f64>,
@@ -213,7 +213,7 @@ fn a_declared_deviation_of_the_reference_widens_the_bounds() {
 }
 
 #[test]
-fn official_decides_and_the_others_are_shown() {
+fn the_official_result_decides_and_others_are_shown() {
     let kind = |kind, value| Expectation {
         kind,
         ..official(value)
@@ -321,7 +321,7 @@ fn the_worst_figure_decides_a_result() {
 }
 
 #[test]
-fn nothing_published_is_measured() {
+fn a_result_without_reference_is_measured() {
     let verdict = judge(&context(), &[offline(&[100.0, 102.0])]);
     assert_eq!(
         (verdict.outcome, verdict.exit_code.code()),

@@ -56,7 +56,7 @@ prop_compose! {
 proptest! {
     /// JSON has no NaN: what is written is read again, whatever came in.
     #[test]
-    fn any_evidence_is_judged_and_kept(all in prop::collection::vec(evidence(), 0..4)) {
+    fn any_verdict_round_trips_through_json(all in prop::collection::vec(evidence(), 0..4)) {
         let verdict = judge(&context(), &all);
         let json = serde_json::to_string(&verdict).unwrap();
         let again: Verdict = serde_json::from_str(&json).unwrap();

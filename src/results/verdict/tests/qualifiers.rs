@@ -20,7 +20,7 @@ fn kinds(verdict: &Verdict) -> Vec<QualifierKind> {
 #[rstest]
 #[case(105.0, false)]
 #[case(105.1, true)]
-fn above_the_margin_look_twice(#[case] value: f64, #[case] above: bool) {
+fn results_above_the_margin_exceed_published(#[case] value: f64, #[case] above: bool) {
     let verdict = judge(
         &context(),
         &[offline(&[value]).expecting(TOKENS, official(100.0))],
@@ -72,14 +72,14 @@ fn another_target_rate_is_modified(
 }
 
 #[test]
-fn offline_has_a_target_rate_that_does_not_matter() {
+fn the_target_rate_of_offline_is_ignored() {
     let mut evidence = server(Some(70.0), Some(69.0));
     evidence.scenario = "Offline".to_owned();
     assert!(kinds(&judge(&context(), &[evidence])).is_empty());
 }
 
 #[test]
-fn what_the_runner_found_stands_on_run_and_result_once() {
+fn runner_qualifiers_appear_once_on_run_and_result() {
     let mut context = context();
     context.rules.reimplemented = true;
     context.qualifiers = vec![
@@ -100,7 +100,7 @@ fn what_the_runner_found_stands_on_run_and_result_once() {
 }
 
 #[test]
-fn json_has_the_words() {
+fn qualifiers_are_serialized_as_words() {
     let mut context = context();
     context.qualifiers = vec![Qualifier::new(QualifierKind::OtherHardware, "MI300X")];
     let json = serde_json::to_value(judge(&context, &[offline(&[100.0])])).unwrap();

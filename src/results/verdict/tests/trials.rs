@@ -17,7 +17,7 @@ fn of(values: &[f64]) -> ResultVerdict {
 }
 
 #[test]
-fn trials_that_fall_decide_nothing_near_the_margin() {
+fn falling_trials_near_the_margin_are_inconclusive() {
     let falling = of(&[97.5, 97.0, 96.5, 96.0, 95.5]);
     assert_eq!(
         falling.outcome,
@@ -47,7 +47,7 @@ fn trials_that_fall_decide_nothing_near_the_margin() {
 }
 
 #[test]
-fn a_slow_first_trial_is_named() {
+fn a_slow_first_trial_is_reported() {
     let found = of(&[97.5, 100.5, 100.6, 100.4]);
     let says = "trial 1 is 3 % slower than the others: a warm-up?";
     assert!(found.sentence.contains(says), "{}", found.sentence);
@@ -58,7 +58,7 @@ fn a_slow_first_trial_is_named() {
 }
 
 #[test]
-fn two_trials_have_the_assumed_noise() {
+fn two_trials_use_the_assumed_noise() {
     let near = of(&[100.0, 100.2]);
     assert_eq!(near.outcome, Outcome::Reproduced);
     assert!(matches!(near.noise, Some(Noise::Assumed(_))));
@@ -78,7 +78,7 @@ fn two_trials_have_the_assumed_noise() {
 #[case(0.5, Outcome::Inconclusive)]
 #[case(0.0005, Outcome::Inconclusive)]
 #[case(0.0, Outcome::Reproduced)]
-fn what_is_printed_coarsely_is_known_coarsely(#[case] half_digit: f64, #[case] expected: Outcome) {
+fn bounds_account_for_printed_precision(#[case] half_digit: f64, #[case] expected: Outcome) {
     let mut evidence = offline(&[95.0; 3]).expecting(TOKENS, official(100.0));
     for trial in &mut evidence.trials {
         let figure = trial.figures.get_mut(TOKENS).unwrap();
@@ -93,7 +93,7 @@ fn what_is_printed_coarsely_is_known_coarsely(#[case] half_digit: f64, #[case] e
 }
 
 #[test]
-fn the_spread_between_systems_is_told_of_another_one() {
+fn the_spread_between_systems_is_reported_for_other_systems() {
     const SAYS: &str = "between systems with the same GPUs published results scatter by 1.9–2.0 %";
     let evidence = || offline(&[99.0]).expecting(TOKENS, official(100.0));
     assert!(!judged(evidence()).sentence.contains(SAYS));

@@ -22,7 +22,7 @@ fn because(text: &str) -> String {
 #[case(StepOutcome::TimedOut { because: because("after 2 h") }, Outcome::Failed, 4, "ran out of time: after 2 h")]
 #[case(StepOutcome::NotRun { because: because("setup failed") }, Outcome::Failed, 4, "did not run: setup failed")]
 #[case(StepOutcome::NoNewResult { because: because("the summary is from before") }, Outcome::Invalid, 1, "no new result")]
-fn how_a_step_ended(
+fn step_outcomes_decide_the_verdict(
     #[case] step: StepOutcome,
     #[case] expected: Outcome,
     #[case] code: u8,
@@ -57,7 +57,7 @@ fn how_a_step_ended(
 #[case(f64::NAN, "NaN")]
 #[case(f64::INFINITY, "infinite")]
 #[case(f64::NEG_INFINITY, "infinite")]
-fn a_figure_without_a_ratio_is_no_figure(#[case] value: f64, #[case] said: &str) {
+fn a_figure_without_a_ratio_is_invalid(#[case] value: f64, #[case] said: &str) {
     let verdict = verdict(offline(&[100.0, value]));
     assert_eq!(verdict.outcome, Outcome::Invalid);
     assert!(verdict.sentence.contains(said), "{}", verdict.sentence);
@@ -114,7 +114,7 @@ fn a_missing_figure_is_never_a_pass() {
 #[case(Mode::Performance, Validity::Valid)]
 #[case(Mode::Accuracy, Validity::Valid)]
 #[case(Mode::Compliance, Validity::NotStated)]
-fn a_result_without_any_figure_is_no_result(#[case] mode: Mode, #[case] validity: Validity) {
+fn a_result_without_figures_is_invalid(#[case] mode: Mode, #[case] validity: Validity) {
     let mut evidence = own("case", "x", "", &[f64::NAN]);
     evidence.mode = mode;
     evidence.trials[0].validity = validity;
@@ -122,7 +122,7 @@ fn a_result_without_any_figure_is_no_result(#[case] mode: Mode, #[case] validity
 }
 
 #[test]
-fn a_compliance_test_may_be_a_word() {
+fn a_compliance_test_can_have_no_figures() {
     let mut evidence = own("Offline", "x", "", &[f64::NAN]);
     evidence.mode = Mode::Compliance;
     evidence.trials[0].validity = Validity::Valid;
@@ -130,7 +130,7 @@ fn a_compliance_test_may_be_a_word() {
 }
 
 #[test]
-fn loadgen_says_invalid() {
+fn an_invalid_loadgen_result_is_invalid() {
     let mut evidence = offline(&[100.0]);
     evidence.trials[0].validity = Validity::Invalid(vec![because("Min duration satisfied : NO")]);
     let verdict = verdict(evidence);
@@ -142,7 +142,7 @@ fn loadgen_says_invalid() {
 }
 
 #[test]
-fn a_performance_summary_must_say_that_it_is_valid() {
+fn a_performance_summary_must_state_valid() {
     let mut evidence = offline(&[100.0]);
     evidence.trials[0].validity = Validity::NotStated;
     assert_eq!(verdict(evidence.clone()).outcome, Outcome::Invalid);
@@ -176,7 +176,7 @@ fn limits(#[case] limit: Limit, #[case] found: f64, #[case] kept: bool) {
 }
 
 #[test]
-fn a_broken_limit_says_found_and_asked() {
+fn a_violated_limit_names_measured_and_required() {
     let limit = Limit {
         below: Some(450e6),
         ..Limit::default()
@@ -192,7 +192,7 @@ fn a_broken_limit_says_found_and_asked() {
 }
 
 #[test]
-fn a_limit_on_a_figure_that_is_not_there() {
+fn a_limit_on_a_missing_figure() {
     let limit = Limit {
         min: Some(1.0),
         ..Limit::default()
@@ -204,7 +204,7 @@ fn a_limit_on_a_figure_that_is_not_there() {
 }
 
 #[test]
-fn nothing_to_judge_is_no_pass() {
+fn an_empty_run_does_not_pass() {
     assert_eq!(judge(&context(), &[]).outcome, Outcome::Invalid);
     let verdict = judge(&context(), &[offline(&[])]);
     assert_eq!(
@@ -254,7 +254,7 @@ fn precedence_over_scenarios() {
 }
 
 #[test]
-fn all_trials_are_kept_and_outliers_are_shown() {
+fn all_trials_are_used_and_outliers_are_shown() {
     let evidence = offline(&[100.0, 100.2, 99.9, 100.1, 60.0]).expecting(TOKENS, official(100.0));
     let result = &judge(&context(), &[evidence]).results[0];
     assert_eq!(result.trials.len(), 5);
@@ -284,7 +284,7 @@ fn all_trials_are_kept_and_outliers_are_shown() {
 
 /// What was checked where the files are belongs to the trial that it was found in.
 #[test]
-fn a_check_of_one_trial_names_it() {
+fn a_check_of_one_trial_names_the_trial() {
     let mut evidence = offline(&[100.0, 100.5, 101.0]);
     let check = RuleCheck::failed("mode", "AccuracyOnly", "PerformanceOnly");
     evidence.checks.push(check.on(Some(2)));
@@ -303,7 +303,7 @@ fn a_check_of_one_trial_names_it() {
     "the figure agrees (1.000), validity cannot be shown"
 )]
 #[case(80.0, Outcome::NotReproduced, 1, "")]
-fn an_excerpt_of_a_log_shows_a_figure_only(
+fn a_log_excerpt_only_shows_a_figure(
     #[case] value: f64,
     #[case] expected: Outcome,
     #[case] code: u8,

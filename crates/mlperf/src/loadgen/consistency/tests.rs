@@ -56,7 +56,7 @@ fn violated(log: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_relation_holds_in_real_logs() {
+fn real_logs_are_consistent() {
     for (scenario, log) in LOGS {
         let checks = run(log).check_consistency();
         assert_eq!(checks.len(), 1, "{scenario}: {checks:?}");
@@ -153,7 +153,7 @@ fn every_relation_holds_in_real_logs() {
     1.1,
     "duration of the run"
 )]
-fn an_edited_figure_contradicts_the_others(
+fn an_edited_figure_is_inconsistent(
     #[case] scenario: &str,
     #[case] key: &str,
     #[case] factor: f64,
@@ -164,13 +164,13 @@ fn an_edited_figure_contradicts_the_others(
 }
 
 #[test]
-fn a_run_shorter_than_it_says_is_told() {
+fn a_run_shorter_than_min_duration_is_reported() {
     let log = edited(log_of("Server"), "effective_min_duration_ms", 100.0);
     assert_eq!(violated(&log), ["duration for min_duration_met"]);
 }
 
 #[test]
-fn an_accuracy_log_has_no_figures_to_compare() {
+fn accuracy_logs_are_not_checked_for_consistency() {
     let log = log_of("Offline").replace("PerformanceOnly", "AccuracyOnly");
     assert!(run(&log).check_consistency().is_empty());
 }

@@ -81,7 +81,7 @@ fn a_server_log_is_read() {
 }
 
 #[test]
-fn the_runs_own_start_is_test_datetime_since_power_begin_is_local_time() {
+fn the_start_is_test_datetime_not_power_begin() {
     let detail = parse_bytes(server().as_bytes());
     assert_eq!(
         detail.started_at.unwrap().to_string(),
@@ -95,7 +95,7 @@ fn the_runs_own_start_is_test_datetime_since_power_begin_is_local_time() {
 }
 
 #[test]
-fn errors_and_warnings_are_counted_and_the_first_errors_are_kept() {
+fn errors_and_warnings_are_counted_and_first_errors_stored() {
     let mut text = String::new();
     for index in 0..100 {
         text += &flagged("error_runtime", &format!(r#""error {index}""#), true, false);
@@ -108,13 +108,13 @@ fn errors_and_warnings_are_counted_and_the_first_errors_are_kept() {
 }
 
 #[test]
-fn a_text_that_speaks_of_errors_is_none() {
+fn a_message_that_mentions_errors_is_not_an_error() {
     let text = entry("generic_message", r#""{\"is_error\": true}""#);
     assert_eq!(parse_bytes(text.as_bytes()).errors, 0);
 }
 
 #[test]
-fn an_error_in_another_spelling_of_json_counts() {
+fn errors_are_found_in_any_json_formatting() {
     let text = r#":::MLLOG {"metadata":{"is_error":true},"value":"x","key":"error_runtime"}"#;
     let detail = parse_bytes(text.as_bytes());
     assert_eq!((detail.errors, detail.malformed), (1, 0));
@@ -122,7 +122,7 @@ fn an_error_in_another_spelling_of_json_counts() {
 }
 
 #[test]
-fn multi_stream_keeps_latency_per_query_and_per_sample() {
+fn multi_stream_has_latencies_per_query_and_per_sample() {
     let detail = parse_bytes(
         log(&[
             ("effective_scenario", r#""MultiStream""#),
@@ -147,7 +147,7 @@ fn multi_stream_keeps_latency_per_query_and_per_sample() {
 }
 
 #[test]
-fn no_estimate_is_logged_as_zero_and_read_as_none() {
+fn a_zero_estimate_is_read_as_none() {
     let text = log(&[
         ("effective_scenario", r#""SingleStream""#),
         ("early_stopping_latency_ss", "0"),
@@ -165,7 +165,7 @@ fn token_throughput_is_tokens_per_nanosecond() {
 }
 
 #[test]
-fn of_several_results_the_worst_counts() {
+fn the_worst_of_several_results_is_used() {
     for order in [["VALID", "INVALID"], ["INVALID", "VALID"]] {
         let text: String = order
             .iter()
@@ -179,13 +179,13 @@ fn of_several_results_the_worst_counts() {
 }
 
 #[test]
-fn a_log_that_was_appended_to_holds_two_tests() {
+fn an_appended_log_contains_two_tests() {
     let detail = parse_bytes(format!("{0}{0}", server()).as_bytes());
     assert_eq!(detail.tests, 2);
 }
 
 #[test]
-fn a_log_that_was_cut_off_is_not_complete() {
+fn a_truncated_log_is_incomplete() {
     let text = server();
     let cut = text.find("result_validity").unwrap();
     let detail = parse_bytes(&text.as_bytes()[..cut]);
@@ -195,7 +195,7 @@ fn a_log_that_was_cut_off_is_not_complete() {
 }
 
 #[test]
-fn lines_that_are_no_entries_are_counted() {
+fn malformed_and_foreign_lines_are_counted() {
     let detail = parse_bytes(
         b"hello\n\n:::MLLOG nothing\nprefix :::MLLOG {\"key\": \"sut_name\", \"value\": \"A\"}\n",
     );
@@ -207,7 +207,7 @@ fn lines_that_are_no_entries_are_counted() {
 }
 
 #[test]
-fn carriage_returns_at_line_ends_do_not_matter() {
+fn trailing_carriage_returns_are_ignored() {
     let text = server();
     assert_eq!(
         parse_bytes(text.replace('\n', "\r\n").as_bytes()),
@@ -219,7 +219,7 @@ fn carriage_returns_at_line_ends_do_not_matter() {
 }
 
 #[test]
-fn a_line_of_50_megabytes_is_not_kept_but_its_flags_are() {
+fn a_50_megabyte_line_is_not_buffered_but_its_flags_are_read() {
     let numbers = "1,".repeat(25_000_000);
     let value = format!("[{numbers}1]");
     let line = flagged("loaded_qsl_set", &value, true, false);
@@ -235,7 +235,7 @@ fn a_line_of_50_megabytes_is_not_kept_but_its_flags_are() {
 }
 
 #[test]
-fn of_a_long_line_the_ends_count_however_it_comes_in() {
+fn both_ends_of_a_long_line_are_read_with_any_chunking() {
     let filler = "1,".repeat(1 << 19);
     let hidden = format!(r#"[{filler}{{"is_error": true}},{filler}1]"#);
     let text = flagged("loaded_qsl_set", &hidden, false, true) + &server();
@@ -266,7 +266,7 @@ fn hostile_keys_take_bounded_memory() {
 
 proptest! {
     #[test]
-    fn any_chunking_gives_the_same(cuts in prop::collection::vec(0_usize..5000, 0..10)) {
+    fn results_do_not_depend_on_chunking(cuts in prop::collection::vec(0_usize..5000, 0..10)) {
         let text = server();
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(text.len())).collect();
         cuts.sort_unstable();

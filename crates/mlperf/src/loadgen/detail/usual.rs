@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_spelling_is_read() {
+    fn the_common_format_is_parsed() {
         for value in ["\"Server\"", "18209322760996052031", "1.04211e+06", "true"] {
             let line = entry("effective_x", value, "12.5") + "\r";
             let read = read(line.as_bytes());
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_spelt_in_another_way_is_left_alone() {
+    fn other_formats_are_not_parsed_by_the_fast_path() {
         let usual = entry("effective_x", "1", "12.5");
         for (from, to) in [
             ("\"is_error\": false", "\"is_error\": true"),
@@ -116,7 +116,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_agrees_with_the_json_reader(
+        fn the_fast_path_agrees_with_the_json_parser(
             value in "(-?[0-9]{1,21}(\\.[0-9]{1,9})?(e[+-]?[0-9]{1,3})?|null|true|[a-z0-9.+-]{0,5}|\"\\PC{0,20}\")",
             time in "(-?[0-9]{1,9}(\\.[0-9]{1,9})?|\"1\"|null)",
         ) {
@@ -124,7 +124,7 @@ mod tests {
         }
 
         #[test]
-        fn it_agrees_on_damaged_entries(at in 0_usize..300, byte in any::<u8>(), cut in 0_usize..300) {
+        fn the_fast_path_agrees_on_damaged_entries(at in 0_usize..300, byte in any::<u8>(), cut in 0_usize..300) {
             let mut bytes = entry("result_x", "\"1 é\"", "1.5").into_bytes();
             let at = at % bytes.len();
             bytes[at] = byte;

@@ -33,7 +33,7 @@ fn close(ours: f64, theirs: f64) {
 }
 
 #[test]
-fn a_server_summary_is_read_whole() {
+fn a_server_summary_is_read_completely() {
     let summary = parse(SERVER).unwrap();
     assert_eq!(summary.sut_name.as_deref(), Some("PySUT"));
     assert_eq!(summary.scenario, Some(Scenario::Server));
@@ -62,7 +62,7 @@ fn a_server_summary_is_read_whole() {
 }
 
 #[test]
-fn an_accuracy_summary_holds_only_the_two_last_lines() {
+fn an_accuracy_summary_has_only_the_last_two_lines() {
     let summary = parse(printed!("own-offline-accuracy")).unwrap();
     assert_eq!(summary.mode, Some(Mode::Accuracy));
     assert_eq!(summary.completeness, Completeness::Whole);
@@ -71,14 +71,14 @@ fn an_accuracy_summary_holds_only_the_two_last_lines() {
 }
 
 #[test]
-fn valid_can_stand_beside_errors() {
+fn a_valid_result_can_have_errors() {
     let summary = parse(printed!("own-misc-offline_errors_double_complete")).unwrap();
     assert_eq!(summary.result, Some(ResultWord::Valid));
     assert_eq!((summary.warnings, summary.errors), (Some(1), Some(2)));
 }
 
 #[test]
-fn the_ttft_block_is_blank_where_tpot_fails_first() {
+fn the_ttft_block_is_blank_if_tpot_fails_first() {
     let summary = parse(printed!("own-server_tokens-invalid_both")).unwrap();
     assert_eq!(summary.result, Some(ResultWord::Invalid));
     assert_eq!(
@@ -95,7 +95,7 @@ fn the_ttft_block_is_blank_where_tpot_fails_first() {
 }
 
 #[test]
-fn a_recommendation_may_go_on_in_the_next_line() {
+fn a_recommendation_can_span_two_lines() {
     let summary = parse(printed!("own-server-invalid_min_queries_max_duration")).unwrap();
     assert_eq!(
         summary.recommendations,
@@ -152,7 +152,7 @@ fn multi_streams_ttft_and_tpot_estimates_both_reuse_the_query_latency() {
 }
 
 #[test]
-fn wan_with_the_checkers_minimum_of_50_queries_is_invalid() {
+fn wan_with_only_50_queries_is_invalid() {
     let summary = parse(printed!("own-conf-wan22_singlestream_50q_invalid")).unwrap();
     assert_eq!(summary.result, Some(ResultWord::Invalid));
     assert_eq!(summary.recommendations, [""; 0]);
@@ -186,7 +186,7 @@ fn the_permutation_warning_is_four_lines() {
 #[case(printed!("v6.0-guide-gptoss-server"), Scenario::Server, "completed_tokens_per_second", 82_136.08)]
 #[case(printed!("v6.0-guide-multinode-server-no-rules"), Scenario::Server, "completed_tokens_per_second", 1_016_375.0)]
 #[case(printed!("v6.0-guide-multinode-offline-scientific"), Scenario::Offline, "tokens_per_second", 1_042_110.0)]
-fn what_guides_print_is_read_as_an_excerpt(
+fn output_printed_in_guides_is_read_as_an_excerpt(
     #[case] text: &str,
     #[case] scenario: Scenario,
     #[case] name: &str,
@@ -203,7 +203,7 @@ fn what_guides_print_is_read_as_an_excerpt(
 }
 
 #[test]
-fn of_stats_printed_twice_those_that_agree_with_the_head_count() {
+fn duplicate_stats_must_agree_with_the_header() {
     let text = printed!("v6.0-guide-llama2-server-stats-twice");
     let summary = parse(text).unwrap();
     close(value(&summary, "scheduled_samples_per_second"), 359.71);
@@ -221,7 +221,7 @@ fn of_stats_printed_twice_those_that_agree_with_the_head_count() {
 }
 
 #[test]
-fn line_ends_indentation_and_a_byte_order_mark_do_not_matter() {
+fn line_ends_indentation_and_bom_are_ignored() {
     let expected = parse(SERVER).unwrap();
     assert_eq!(parse(&SERVER.replace('\n', "\r\n")).unwrap(), expected);
     assert_eq!(parse(&format!("\u{feff}{SERVER}")).unwrap(), expected);
@@ -240,12 +240,12 @@ fn line_ends_indentation_and_a_byte_order_mark_do_not_matter() {
 #[case("abc\0def", SummaryError::Binary)]
 #[case("Hello, world\n", SummaryError::NotASummary)]
 #[case("================\n", SummaryError::NotASummary)]
-fn what_is_no_summary_is_said(#[case] text: &str, #[case] error: SummaryError) {
+fn a_file_that_is_not_a_summary_is_reported(#[case] text: &str, #[case] error: SummaryError) {
     assert_eq!(parse(text), Err(error));
 }
 
 #[test]
-fn bytes_that_are_no_text_are_said() {
+fn binary_and_oversized_files_are_reported() {
     assert_eq!(
         parse_bytes(&[0x7f, b'E', b'L', b'F', 0, 1]),
         Err(SummaryError::Binary)
@@ -278,14 +278,14 @@ fn two_runs_in_one_file_are_refused() {
 }
 
 #[test]
-fn a_figure_that_is_no_number_is_left_out() {
+fn a_non_numeric_figure_is_skipped() {
     let summary = parse(&SERVER.replace("3425.60", "nan")).unwrap();
     assert!(!summary.figures.contains_key("completed_tokens_per_second"));
     assert_eq!(summary.unread.len(), 2);
 }
 
 #[test]
-fn a_file_cut_anywhere_is_marked_and_gives_no_wrong_figure() {
+fn a_truncated_file_is_flagged_and_has_no_wrong_figures() {
     let whole = parse(SERVER).unwrap();
     for cut in 1..SERVER.len() - "\n".len() {
         let Ok(part) = parse(&SERVER[..cut]) else {
@@ -312,7 +312,7 @@ fn a_file_cut_anywhere_is_marked_and_gives_no_wrong_figure() {
 }
 
 #[test]
-fn figures_have_their_units() {
+fn figures_have_units() {
     let summary = parse(SERVER).unwrap();
     let unit = |name: &str| {
         summary

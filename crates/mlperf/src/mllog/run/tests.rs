@@ -104,7 +104,7 @@ fn several_runs_in_one_log() {
 }
 
 #[test]
-fn ranks_that_print_the_same_are_one_run() {
+fn ranks_that_print_the_same_lines_are_one_run() {
     let ours = run(1_000_000, 10, "success", 0.92);
     let mut lines: Vec<String> = Vec::new();
     for line in &ours {
@@ -135,7 +135,7 @@ fn a_log_without_runs(#[case] keys: &[&str], #[case] said: &str) {
 }
 
 #[test]
-fn a_clock_that_runs_back_is_no_time() {
+fn a_clock_that_runs_backwards_is_an_error() {
     let lines = [
         line("run_start", 9000, "null", ""),
         line("run_stop", 8000, "null", "\"status\": \"success\""),
@@ -146,7 +146,7 @@ fn a_clock_that_runs_back_is_no_time() {
 
 proptest! {
     #[test]
-    fn any_order_of_events(order in prop::collection::vec((0_usize..13, 0_u64..3), 0..60)) {
+    fn any_order_of_events_has_positive_times_or_fails(order in prop::collection::vec((0_usize..13, 0_u64..3), 0..60)) {
         let lines: Vec<String> = order
             .iter()
             .map(|(index, later)| run(10_000_000 + later * 1_000_000, 5, "success", 0.9)[*index].clone())

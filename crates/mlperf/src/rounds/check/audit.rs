@@ -93,7 +93,7 @@ mod tests {
     #[case(Some(Issue::Unique), Some(990), said(true, false, 990), &["performance_issue_same", "performance_issue_unique"])]
     #[case(None, None, RunSettings { mode: Some(Mode::Accuracy), ..RunSettings::default() }, &["mode"])]
     #[case(None, Some(4096), RunSettings::default(), &[])]
-    fn settings_of_a_test(
+    fn settings_of_a_compliance_test_are_checked(
         #[case] issue: Option<Issue>,
         #[case] samples_logged: Option<u64>,
         #[case] said: RunSettings,
@@ -111,7 +111,7 @@ mod tests {
     #[rstest]
     #[case("v6.0", &[])]
     #[case("v6.1", &["performance_issue_unique"])]
-    fn answers_of_repeated_samples(#[case] round: &str, #[case] expected: &[&str]) {
+    fn repeated_samples_follow_the_rules_of_the_round(#[case] round: &str, #[case] expected: &[&str]) {
         let rounds = rounds();
         let rules = rounds.rules("mlperf-inference", round, "gpt-oss-120b", "Offline");
         let rules = rules.unwrap();
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_a_submitted_run() {
+    fn settings_of_a_submitted_run_are_checked() {
         let checks = check_submitted(&said(false, false, 256).settings);
         assert!(violated(&checks).is_empty());
         assert!(checks[2].warning);

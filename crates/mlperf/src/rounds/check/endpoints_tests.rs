@@ -43,7 +43,7 @@ fn wrong(change: impl Fn(&mut Value, &mut Value)) -> Vec<String> {
 }
 
 #[test]
-fn each_rule_of_a_run() {
+fn each_rule_of_a_run_is_checked() {
     assert!(wrong(|_, _| {}).is_empty());
     assert_eq!(
         wrong(|config, _| config["type"] = json!("offline")),
@@ -82,7 +82,7 @@ fn each_rule_of_a_run() {
 }
 
 #[test]
-fn accuracy_in_the_rounds_unit() {
+fn accuracy_uses_the_unit_of_the_round() {
     let results = |score: Value, samples: u64| {
         AccuracyResults::read(&object(
             json!({"accuracy_scores": [{"score": score, "total_samples": samples,

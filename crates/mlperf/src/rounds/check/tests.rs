@@ -119,7 +119,7 @@ fn every_rule_is_listed() {
     1.0,
     Some("time to first token, 99th percentile: NaN ns; required below 2 s")
 )]
-fn latencies_are_those_of_the_scenario(
+fn latency_limits_depend_on_the_scenario(
     #[case] scenario: Scenario,
     #[case] ttft: f64,
     #[case] tpot: f64,
@@ -140,7 +140,7 @@ fn latencies_are_those_of_the_scenario(
 #[case(|said: &mut RunSettings| said.settings.sample_concatenate_permutation = Some(false), "sample_concatenate_permutation: false; required true")]
 #[case(|said: &mut RunSettings| said.settings.use_token_latencies = None, "token latencies: not in the logs; required measured")]
 #[case(|said: &mut RunSettings| said.scenario = Some(Scenario::Server), "scenario: Server; required Offline")]
-fn departures(#[case] depart: fn(&mut RunSettings), #[case] told: &str) {
+fn deviations(#[case] depart: fn(&mut RunSettings), #[case] told: &str) {
     let mut said = said(Scenario::Offline);
     depart(&mut said);
     let checks = rules(Scenario::Offline).check_performance(&said, &|_| None);
@@ -151,7 +151,7 @@ fn departures(#[case] depart: fn(&mut RunSettings), #[case] told: &str) {
 }
 
 #[test]
-fn early_stopping_stands_for_the_number_of_queries() {
+fn early_stopping_replaces_the_minimum_query_count() {
     let mut said = said(Scenario::Server);
     said.settings.min_query_count = Some(1);
     let figures = tokens(1.0, 1.0);
@@ -167,7 +167,7 @@ fn early_stopping_stands_for_the_number_of_queries() {
 }
 
 #[test]
-fn queries_have_a_latency_where_tokens_are_not_measured() {
+fn query_latency_is_checked_without_token_latencies() {
     let round = rounds().get("mlperf-inference", "v5.1").unwrap();
     let rules = round.rules("retinanet", Scenario::Server).unwrap();
     let mut said = said(Scenario::Server);
@@ -227,7 +227,7 @@ fn accuracy_is_a_range() {
 }
 
 #[test]
-fn what_an_edge_system_may_infer() {
+fn an_edge_system_can_infer_offline_from_single_stream() {
     let round = rounds().get("mlperf-inference", "v5.1").unwrap();
     let rules = round.rules("resnet50", Scenario::Offline).unwrap();
     let checks = rules.check_performance(&said(Scenario::SingleStream), &|_| None);
@@ -253,7 +253,7 @@ fn what_an_edge_system_may_infer() {
 #[case::open("v5.0", "open", true, Some(false), &[])]
 #[case::open_since("v5.1", "open", true, Some(false), &["false"])]
 #[case::not_any_more("v6.0", "closed", true, Some(false), &[])]
-fn equal_issue_by_round_and_division(
+fn equal_issue_depends_on_round_and_division(
     #[case] round: &str,
     #[case] division: &str,
     #[case] has_detail: bool,

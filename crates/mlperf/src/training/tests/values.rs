@@ -97,7 +97,7 @@ fn checkpoints_are_evaluated_later(
     1_152,
     false
 )]
-fn values_that_depend_on_others(
+fn values_can_depend_on_other_values(
     #[case] benchmark: &str,
     #[case] key: &str,
     #[case] value: &str,
@@ -118,7 +118,7 @@ fn values_that_depend_on_others(
 }
 
 #[test]
-fn points_are_those_of_the_checker() {
+fn points_match_the_official_checker() {
     let point = |benchmark: &str, size: u64, samples: f64| {
         let rules = rules("v5.1", benchmark, Division::Closed);
         convergence::normalise(&rules.reference.unwrap(), size, &[samples; 10])
@@ -145,7 +145,7 @@ fn points_are_those_of_the_checker() {
 
 proptest! {
     #[test]
-    fn a_factor_is_never_below_one(
+    fn a_factor_is_at_least_one(
         samples in prop::collection::vec(1.0_f64..1e6, 3..12),
         size in 1_u64..200,
         points in prop::collection::vec((1_u64..128, prop::collection::vec(1.0_f64..1e6, 0..6)), 0..5),

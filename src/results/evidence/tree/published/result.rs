@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_of_tables() {
+    fn table_units_are_parsed() {
         assert_eq!(unit("Latency (ms)"), "ms");
         assert_eq!(unit("Tokens/s"), "tokens/s");
         assert_eq!(unit("Latency (s)"), "s");

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_of_all_rounds_and_our_own_words() {
+    fn tables_of_all_rounds_and_our_own_columns_are_read() {
         let published = r#"[{"ID": "5.1-0001", "Submitter": "AMD", "Category": "closed", "Platform": "8xMI300X",
             "System": "Server 8125", "UsedModel": "llama2-70b-99", "Model": "llama2-70b-99", "Scenario": "Interactive",
             "Performance_Result": 8840.42, "Performance_Units": "Tokens/s", "Location": "closed/AMD"}]"#;
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_says_so() {
+    fn an_invalid_table_is_refused() {
         for text in ["", "{", "[1, 2]", "a,b\n1,2\n"] {
             assert!(rows(text.as_bytes(), Path::new("table")).is_err(), "{text}");
         }
