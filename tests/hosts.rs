@@ -41,7 +41,7 @@ fn strings(value: &Value) -> Vec<&str> {
 #[case(&["8xMI300X:CPX"], "8 x MI300X (64 partitions, CPX)", "gfx942", 24)]
 #[case(&["8xMI355X"], "8 x MI355X", "gfx950", 288)]
 #[case(&["4xMI210"], "4 x MI210", "gfx90a", 64)]
-#[case(&["8xMI250X"], "8 x MI250X (dies, two a card)", "gfx90a", 64)]
+#[case(&["8xMI250X"], "8 x MI250X (dies, two per card)", "gfx90a", 64)]
 #[case(&["1xMI100"], "1 x MI100", "gfx908", 32)]
 #[case(&["2xW7900"], "2 x W7900", "gfx1100", 48)]
 #[case(&["1xRX7900XTX"], "1 x RX 7900 XTX", "gfx1100", 24)]

@@ -220,7 +220,7 @@ fn rounds_are_detected_or_specified() {
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2));
     assert!(
-        errors.contains("no rules of MLPerf Training v6.1; there are v5.0, v5.1, v6.0"),
+        errors.contains("no rules of MLPerf Training v6.1; known: v5.0, v5.1, v6.0"),
         "{errors}"
     );
     // A benchmark that no round has tells none.
@@ -259,7 +259,7 @@ fn two_systems_with_the_same_runs_are_reported() {
     assert_eq!(code, 0);
     assert_eq!(
         json["faults"][0]["actual"],
-        format!("3 of its runs are those of {RESULT}")
+        format!("3 of its runs are also in {RESULT}")
     );
 }
 

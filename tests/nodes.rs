@@ -319,7 +319,7 @@ fn a_node_with_another_image_is_refused_or_allowed() {
     assert_eq!(code, Some(3), "{text}");
     let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        one_line.contains("n3 has another image retrial-lab/tagged:1 than n1: sha256:"),
+        one_line.contains("n3 has a different image retrial-lab/tagged:1 than n1: sha256:"),
         "{text}"
     );
     head.nothing_is_left();

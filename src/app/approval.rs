@@ -98,7 +98,7 @@ pub fn ask(
     if let Some(unknown) = allowed.iter().find(unknown) {
         let names = privilege::NAMES.join(", ");
         return Err(Failure::usage(format!(
-            "--allow {unknown}: no such privilege; there are {names}"
+            "--allow {unknown}: no such privilege; known privileges: {names}"
         )));
     }
     let others = plans
@@ -125,7 +125,7 @@ pub fn ask(
     let recipes = missing.iter().map(|one| one.plan.recipe.as_str());
     let recipes: Vec<&str> = recipes.collect::<BTreeSet<_>>().into_iter().collect();
     let look = format!("retrial plan {}", recipes.join("    retrial plan "));
-    let question = format!("{text}Approve this, now and while the recipe is unchanged?");
+    let question = format!("{text}Approve this until the recipe changes?");
     let answer = a_person.then(|| terminal::ask(&question)).flatten();
     match answer {
         Some(true) => {}

@@ -48,7 +48,7 @@ pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Re
         images => format!("{images} images require"),
     };
     let told = format!(
-        "{} is free where the engine keeps images ({}), and {who} {} in all\n  free disk space: docker image prune",
+        "{} is free where the engine keeps images ({}), and {who} {} in total\n  free disk space: docker image prune",
         size(free),
         root.display(),
         size(all)

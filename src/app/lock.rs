@@ -113,7 +113,7 @@ async fn digest(engine: &dyn Engine, reference: &str) -> Result<String, Failure>
         return Err(Failure::host(format!("cannot lock {reference}: {error}")));
     };
     terminal::note(&format!(
-        "warning: {reference}: {error}\n  locked as the engine has it: {digest}"
+        "warning: {reference}: {error}\n  locked to the engine's local digest: {digest}"
     ));
     Ok(digest)
 }

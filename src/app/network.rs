@@ -17,7 +17,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 pub async fn ask(hosts: &[String]) -> HostsSeen {
     let proxy = ["https_proxy", "HTTPS_PROXY"].into_iter().find_map(|name| {
         let value = std::env::var(name).ok().filter(|value| !value.is_empty());
-        value.map(|_| format!("not tried: the proxy of {name} decides"))
+        value.map(|_| format!("not tested: connections go through the proxy of {name}"))
     });
     let hosts = hosts.iter().map(|name| async {
         HostSeen {

@@ -18,7 +18,7 @@ pub fn reset(run: &RunDirectory, wanted: &str) -> Result<(), Failure> {
     let is_collected = collecting.is_some_and(|step| state.done(step.number));
     if !is_collected {
         return Err(Failure::usage(format!(
-            "--from {wanted}: no results of it were collected\n  to continue the run, and measure what is missing: retrial resume {}",
+            "--from {wanted}: its results were not collected\n  to continue the run, and measure what is missing: retrial resume {}",
             run.id()
         )));
     }

@@ -80,7 +80,7 @@ impl RecipeFilter {
                 known.dedup();
                 let known = known.join(", ");
                 return Err(Failure::usage(format!(
-                    "no {what} has the {facet} `{wanted}`; there are: {known}"
+                    "no {what} has the {facet} `{wanted}`; known: {known}"
                 )));
             }
         }

@@ -22,7 +22,7 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 /// If the operating system does not know it.
 pub fn program() -> Result<PathBuf, Failure> {
     std::env::current_exe()
-        .map_err(|error| Failure::host(format!("cannot find this program's file: {error}")))
+        .map_err(|error| Failure::host(format!("cannot find this program's executable: {error}")))
 }
 
 /// A command line of this program, at the same path on this machine or another one, with the same options.

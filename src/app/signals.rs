@@ -13,7 +13,7 @@ use crate::store::journal::What;
 
 /// The warning of a run or a batch that is stopped.
 pub const STOPPING: &str =
-    "stopping: ends the benchmark and keeps its evidence; a second signal exits at once";
+    "stopping the benchmark and keeping its evidence; a second signal exits immediately";
 
 /// Reacts to signals.
 pub trait SignalTarget: Send + Sync + 'static {

@@ -46,7 +46,7 @@ fn stop_batch(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fa
         stop_run(global, home.find(run)?)?;
     }
     if going.is_empty() {
-        terminal::note(&format!("{id}: no run of it is running"));
+        terminal::note(&format!("{id}: none of its runs is running"));
     }
     Ok(ExitCode::Success)
 }
@@ -106,7 +106,7 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode,
         } else {
             String::new()
         };
-        terminal::note(&format!("{id}: it had ended{container}"));
+        terminal::note(&format!("{id}: already ended{container}"));
         return Ok(ExitCode::Success);
     }
     open::began_here(&directory)?;

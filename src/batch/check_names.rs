@@ -18,8 +18,8 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
             check_value(recipes, &axis.name, value, &mut problems);
         }
         if let Some((_, set)) = batch.set.iter().find(|(set, _)| set == name) {
-            let message = format!("`{name}` is varied and set");
-            problems.error("conflict", message, &set.span, "do one of them");
+            let message = format!("`{name}` is both varied and set");
+            problems.error("conflict", message, &set.span, "remove one of them");
         }
     }
     for (name, value) in &batch.set {

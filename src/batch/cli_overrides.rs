@@ -115,7 +115,7 @@ impl CliOverrides {
                 let span = place("--trials", &format!("{min}..{max}")).span;
                 let message = "a batch has a fixed number of trials";
                 let problem = Diagnostic::error("invalid-value", message, span);
-                problems.push(problem.help("every cell has as many: write one number"));
+                problems.push(problem.help("every cell has the same number: write one number"));
             }
         }
         execution.order = self.order.unwrap_or(execution.order);

@@ -89,7 +89,7 @@ object! {
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct ExecutionOptions: "the execution of a batch";
     keys {
-        /// How many trials of each cell. Each is a run of its own, in a fresh container.
+        /// How many trials of each cell. Each is a separate run, in a fresh container.
         trials: u32 [default = "1"] = FieldType::Integer(1, 1000),
         /// In which order trials are taken: interleaved goes through the cells there and back (A B C, C B A, …).
         order: Order [default = "interleaved"],

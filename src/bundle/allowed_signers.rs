@@ -50,7 +50,7 @@ pub fn parse(text: &str, zone: &TimeZone) -> Result<Vec<AllowedSigner>, String> 
 /// A line's signer; none where it is a certificate authority, whose certificates sign no bundle.
 fn signer(line: usize, text: &str, zone: &TimeZone) -> Result<Option<AllowedSigner>, String> {
     let (principals, rest) = match text.strip_prefix('"') {
-        Some(quoted) => quoted.split_once('"').ok_or("a quote is not closed")?,
+        Some(quoted) => quoted.split_once('"').ok_or("unclosed quote")?,
         None => text
             .split_once([' ', '\t'])
             .ok_or("it has names, but no key")?,
@@ -126,7 +126,7 @@ fn refusal(
         && !matches_list(&signer.principals, name)
     {
         return Some(format!(
-            "the key is of {}, not of {name}",
+            "the key belongs to {}, not to {name}",
             signer.principals
         ));
     }
@@ -218,9 +218,9 @@ mod tests {
     #[rstest]
     #[case(
         "bob@example.com",
-        "the key is of bob@example.com, not of alice@example.com"
+        "the key belongs to bob@example.com, not to alice@example.com"
     )]
-    #[case("*,!alice@*", "the key is of *,!alice@*, not of alice@example.com")]
+    #[case("*,!alice@*", "the key belongs to *,!alice@*, not to alice@example.com")]
     #[case(
         "alice@example.com namespaces=\"git\"",
         "the key is for the namespaces git, not for retrial-evidence"
@@ -243,7 +243,7 @@ mod tests {
 
     #[rstest]
     #[case("alice", "it has names, but no key")]
-    #[case("\"alice ssh-ed25519", "a quote is not closed")]
+    #[case("\"alice ssh-ed25519", "unclosed quote")]
     #[case("alice valid-before=\"soon\" KEY", "\"soon\" is not a time")]
     #[case("alice valid-before=\"20261301\" KEY", "\"20261301\" is not a time")]
     #[case("alice never KEY", "unknown option \"never\"")]

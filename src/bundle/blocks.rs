@@ -77,6 +77,6 @@ pub fn expect(from: &mut impl Read, bytes: &[u8], what: &str) -> Result<(), Bund
         return Ok(());
     }
     Err(BundleError::malformed(format!(
-        "{what} is not as runs pack writes it"
+        "{what} differs from what `runs pack` writes"
     )))
 }

@@ -99,11 +99,11 @@ pub fn check_seal(body: impl Read, manifest: &Manifest) -> Result<(), BundleErro
         return Err(BundleError::malformed("something follows after its end"));
     }
     if bytes < manifest.body.bytes {
-        return Err(BundleError::malformed("it is cut off"));
+        return Err(BundleError::malformed("it is truncated"));
     }
     if sha256 != manifest.body.sha256 {
         return Err(BundleError::malformed(
-            "the sum of its compressed files differs from the manifest's",
+            "the checksum of its compressed files differs from the manifest's",
         ));
     }
     Ok(())
@@ -132,7 +132,7 @@ pub fn unpack<W: Write>(
             because,
         };
         let header = header(&format!("{}/{}", manifest.run, file.path), file.bytes);
-        let header = header.map_err(|_| differs("no archive can have this path"))?;
+        let header = header.map_err(|_| differs("this path cannot be stored in an archive"))?;
         expect(
             &mut decoder,
             &header,
@@ -153,12 +153,12 @@ pub fn unpack<W: Write>(
             return Err(unreadable(error));
         }
         if copied.map_err(failed)? != file.bytes {
-            return Err(differs("it is cut off"));
+            return Err(differs("it is truncated"));
         }
         let (mut out, _, sha256) = out.finish();
         out.flush().map_err(failed)?;
         if sha256 != file.sha256 {
-            return Err(differs("its sum differs from the manifest's"));
+            return Err(differs("its checksum differs from the manifest's"));
         }
         let name = format!("the padding of {}", file.path);
         expect(&mut decoder, padding(file.bytes), &name)?;

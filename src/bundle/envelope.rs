@@ -75,13 +75,13 @@ pub fn signature_of(
     let read: Envelope =
         serde_json::from_slice(envelope).map_err(|error| wrong(&error.to_string()))?;
     let [signature] = &read.signatures[..] else {
-        return Err(wrong("it has not one signature"));
+        return Err(wrong("it does not have exactly one signature"));
     };
     let signature = STANDARD
         .decode(&signature.sig)
         .map_err(|error| wrong(&error.to_string()))?;
     if text(statement, keyid, &signature)?.as_bytes() != envelope {
-        return Err(wrong("it is not of this statement and key"));
+        return Err(wrong("it does not match this statement and key"));
     }
     Ok(signature)
 }

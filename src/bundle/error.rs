@@ -20,7 +20,7 @@ pub enum BundleError {
         source: io::Error,
     },
     /// It begins like something else.
-    #[error("it is no bundle of `retrial runs pack`: {0}")]
+    #[error("it is not a bundle of `retrial runs pack`: {0}")]
     NotABundle(&'static str),
     /// It is not as `runs pack` writes it.
     #[error("{0}")]

@@ -72,7 +72,7 @@ impl Head {
             parts.push(take(&mut rest, name)?);
         }
         if !rest.is_empty() {
-            return Err(BundleError::malformed("its head has more than it may"));
+            return Err(BundleError::malformed("its head has trailing data"));
         }
         let mut parts = parts.into_iter();
         let (Some(manifest), Some(statement)) = (parts.next(), parts.next()) else {
@@ -93,7 +93,7 @@ impl Head {
 
 /// Takes the next file off, which must have this name.
 fn take(rest: &mut &[u8], name: &str) -> Result<Vec<u8>, BundleError> {
-    let wrong = || BundleError::malformed(format!("{name} is not as runs pack writes it"));
+    let wrong = || BundleError::malformed(format!("{name} differs from what `runs pack` writes"));
     let (block, after) = rest.split_first_chunk::<BLOCK>().ok_or_else(wrong)?;
     let bytes = Header::from_byte_slice(block)
         .entry_size()
@@ -101,7 +101,7 @@ fn take(rest: &mut &[u8], name: &str) -> Result<Vec<u8>, BundleError> {
     let expected = header(name, bytes).map_err(|_| wrong())?;
     if block[..] != expected[..] {
         return Err(BundleError::malformed(format!(
-            "in place of {name} is something else"
+            "expected {name}, found something else"
         )));
     }
     let size = usize::try_from(bytes).map_err(|_| wrong())?;

@@ -93,7 +93,7 @@ impl Manifest {
         }
         manifest.check().map_err(wrong)?;
         if manifest.text()?.as_bytes() != text {
-            return Err(wrong("it is not as runs pack writes it".to_owned()));
+            return Err(wrong("it differs from what `runs pack` writes".to_owned()));
         }
         Ok(manifest)
     }
@@ -107,11 +107,11 @@ impl Manifest {
             return Err(format!("{:?} is not the name of a run", self.run));
         }
         if self.files.is_empty() {
-            return Err("it names no file".to_owned());
+            return Err("it lists no files".to_owned());
         }
         let sums = self.files.iter().map(|file| &file.sha256);
         if !sums.chain([&self.body.sha256]).all(|sum| is_sha256(sum)) {
-            return Err("a sum is not a SHA-256".to_owned());
+            return Err("a checksum is not a SHA-256".to_owned());
         }
         if let Some(file) = self.files.iter().find(|file| !is_safe(&file.path)) {
             return Err(format!(
@@ -122,12 +122,12 @@ impl Manifest {
         for pair in self.files.windows(2) {
             let (one, next) = (Path::new(&pair[0].path), Path::new(&pair[1].path));
             if one >= next || next.starts_with(one) {
-                return Err(format!("{:?} is out of order or twice there", pair[1].path));
+                return Err(format!("{:?} is out of order or duplicate", pair[1].path));
             }
         }
         match self.bytes() {
             Some(bytes) if bytes <= MOST_BYTES => Ok(()),
-            _ => Err(format!("its files have more than {MOST_BYTES} bytes")),
+            _ => Err(format!("its files exceed {MOST_BYTES} bytes")),
         }
     }
 

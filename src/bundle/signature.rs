@@ -81,21 +81,21 @@ pub fn verify(statement: &[u8], signatures: &Signatures) -> Result<KeyData, Bund
         .map_err(|error| wrong(&format!("it is not an SSH signature: {error}")))?;
     let text = ssh.to_pem(LineEnding::LF);
     if text.ok().as_deref().map(str::as_bytes) != Some(&signatures.ssh) {
-        return Err(wrong("it is not as runs pack writes it"));
+        return Err(wrong("it differs from what `runs pack` writes"));
     }
     if ssh.namespace() != NAMESPACE {
-        let because = format!("it is of the namespace {}", ssh.namespace());
+        let because = format!("its namespace is {}", ssh.namespace());
         return Err(wrong(&because));
     }
     if !ssh.reserved().is_empty() || ssh.version() != SshSig::VERSION {
-        return Err(wrong("it is of a later version"));
+        return Err(wrong("it has a later version"));
     }
     let key = ssh.public_key().clone();
     check_kind(&key).map_err(|kind| wrong(&format!("{kind} keys do not sign bundles")))?;
     let bytes = SshSig::signed_data(NAMESPACE, ssh.hash_alg(), statement)
         .map_err(|error| wrong(&error.to_string()))?;
     key.verify(&bytes, ssh.signature())
-        .map_err(|_| wrong("it is not of this statement"))?;
+        .map_err(|_| wrong("it does not match this statement"))?;
     let keyid = keyid(&key);
     let signed = envelope::signature_of(&signatures.envelope, statement, &keyid)?;
     let algorithm = match key.algorithm() {
@@ -110,7 +110,7 @@ pub fn verify(statement: &[u8], signatures: &Signatures) -> Result<KeyData, Bund
         .and_then(|signed| key.verify(&bytes, &signed).ok())
         .ok_or_else(|| {
             BundleError::malformed(format!(
-                "{}: its signature is not of this statement",
+                "{}: its signature does not match this statement",
                 super::head::ENVELOPE
             ))
         })?;

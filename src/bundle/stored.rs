@@ -41,17 +41,17 @@ fn block_header(size: usize, is_last: bool) -> [u8; 3] {
 pub fn read(from: &mut impl Read, most: u64) -> Result<Vec<u8>, BundleError> {
     let begin = read_array::<4>(from)?;
     if begin != MAGIC {
-        return Err(BundleError::NotABundle("it is not compressed by zstd"));
+        return Err(BundleError::NotABundle("it is not compressed with zstd"));
     }
     if read_array::<2>(from)? != DESCRIPTOR {
         return Err(BundleError::malformed(
-            "its first frame is not as runs pack writes it: another program packed it",
+            "its first frame was not written by `runs pack`",
         ));
     }
     let size = u64::from_le_bytes(read_array(from)?);
     if size == 0 || size > most {
         return Err(BundleError::malformed(format!(
-            "its head has {size} bytes; the most is {most}"
+            "its head has {size} bytes; the limit is {most}"
         )));
     }
     let mut content = Vec::new();
@@ -61,7 +61,7 @@ pub fn read(from: &mut impl Read, most: u64) -> Result<Vec<u8>, BundleError> {
         left -= block;
         if read_array::<3>(from)? != block_header(block, left == 0) {
             return Err(BundleError::malformed(
-                "a block of its head is not as runs pack writes it",
+                "a block of its head differs from what `runs pack` writes",
             ));
         }
         let at = content.len();
@@ -79,7 +79,7 @@ fn read_array<const SIZE: usize>(from: &mut impl Read) -> Result<[u8; SIZE], Bun
 
 fn cut_off(error: io::Error) -> BundleError {
     if error.kind() == io::ErrorKind::UnexpectedEof {
-        BundleError::malformed("it is cut off")
+        BundleError::malformed("it is truncated")
     } else {
         BundleError::Read(error)
     }

@@ -44,9 +44,9 @@ Exit codes: 0 if the tree is complete; 5 if it was written, but something is mis
 1 if it was written, but a result violates a rule; 2 and 3 as in other commands, and nothing was written.";
 
 const VERIFY_EXIT_CODES: &str = "\
-Exit codes: 1 if a sum, the signature, the signer or the verdict differs; else as judge exits:
+Exit codes: 1 if a checksum, the signature, the signer or the verdict differs; else as judge exits:
 0 reproduced (or measured), 1 not reproduced or invalid, 4 failed, 5 inconclusive.
-2 if it is no archive of one run, and 3 as in other commands.";
+2 if it is not an archive of one run, and 3 as in other commands.";
 
 /// Re-runs a vendor's benchmark submission in the vendor's own container and says whether the
 /// published figure holds on this machine.
@@ -121,7 +121,7 @@ pub enum Command {
     Resume(ResumeArguments),
     /// Print the output of a run's steps
     Logs(LogsArguments),
-    /// Execute on this machine what the head of a run orders over standard input
+    /// Execute commands that the head of a run sends over standard input
     #[command(hide = true)]
     Node {
         /// The run's directory

@@ -14,7 +14,7 @@ pub fn export(global: &GlobalOptions, request: &TreeRequest) -> Result<ExitCode,
     let shown = request.to.display().to_string();
     if let (Some(first), false) = (written.replaced.first(), global.quiet) {
         let count = format::count(written.replaced.len(), "file");
-        terminal::note(&format!("{shown}: replaced {count}, {first} among them"));
+        terminal::note(&format!("{shown}: replaced {count}, including {first}"));
     }
     let export = &written.export;
     match global.output {

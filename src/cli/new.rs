@@ -32,7 +32,7 @@ pub fn new(arguments: &NewArguments) -> Result<ExitCode, Failure> {
     };
     let fault = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => Failure::usage(format!(
-            "{} exists already: choose another name",
+            "{} already exists: choose another name",
             path.display()
         )),
         _ => Failure::host(format!("failed to write {}: {error}", path.display())),

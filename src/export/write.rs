@@ -119,7 +119,7 @@ fn fill(
 
 fn open_origin(origin: &Origin, runs: &[RunDirectory]) -> Result<File, StoreError> {
     let Some(run) = runs.get(origin.run) else {
-        let because = "its run is not one of the export";
+        let because = "its run is not part of the export";
         return Err(StoreError::unusable(Path::new(&origin.path), because));
     };
     open_beneath(run.path(), Path::new(&origin.path))

@@ -43,7 +43,7 @@ pub enum ImportError {
     #[error(transparent)]
     Table(#[from] TableError),
     /// No log of a result has a figure.
-    #[error("{path}: no log of it has a figure")]
+    #[error("{path}: none of its logs has a figure")]
     NoFigure {
         /// Which result, below the tree's root.
         path: String,

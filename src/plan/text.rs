@@ -227,7 +227,7 @@ fn judge_line(measured: &MeasurementPlan) -> String {
 fn populate_lines(populate: &PopulateStep) -> Vec<String> {
     let directory = &populate.directory;
     let place = match populate.place {
-        Place::Container => "in a container of its own",
+        Place::Container => "in its own container",
         Place::Host => "on the host",
     };
     let mut lines = vec![format!(
@@ -274,7 +274,7 @@ fn described(exec: &ExecStep, first: String) -> String {
     let fails = match signs.len() {
         0..=MOST_SIGNS => signs.iter().map(|sign| format!("fails {sign}")).collect(),
         count => vec![format!(
-            "fails on any of {count} signs (--output json lists them)"
+            "fails on any of {count} conditions (--output json lists them)"
         )],
     };
     let mut about = vec![first];

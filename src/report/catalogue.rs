@@ -34,7 +34,7 @@ pub fn render(entries: &[Entry], left_out: &str) -> String {
     );
     let _ = writeln!(
         out,
-        "\nEvery recipe deviates from its guide in this: {ALWAYS}. Each recipe's own deviations are below it."
+        "\nEvery recipe deviates from its guide as follows: {ALWAYS}. Each recipe's own deviations are below it."
     );
     let mut group = None;
     for entry in entries {

@@ -33,7 +33,7 @@ pub fn verify(command: &StepCommand<'_>, exit: &StepExit) -> Result<i64, StepEnd
     let (fault, because, advice) = if exit.cut || full.is_some() {
         let path = full.unwrap_or(session.run.path());
         let because = format!(
-            "the disk of {} is full: the step's output may be cut off",
+            "the disk of {} is full: the step's output may be truncated",
             path.display()
         );
         (StepFault::Host, because, FREE_SPACE.to_owned())
@@ -43,7 +43,7 @@ pub fn verify(command: &StepCommand<'_>, exit: &StepExit) -> Result<i64, StepEnd
             _ => format!("{killed} processes"),
         };
         let because =
-            format!("the kernel killed {processes} of it, out of memory (its exit code: {code})");
+            format!("the kernel killed {processes} of the step, out of memory (its exit code: {code})");
         (StepFault::Command, because, MORE_MEMORY.to_owned())
     } else if code != 0 {
         (StepFault::Command, describe(code), advice(command, code))
@@ -61,7 +61,7 @@ fn advice(command: &StepCommand<'_>, code: i64) -> String {
             "if the guide's commands rely on a login shell's PATH, set `shell: [bash, -ilc]` in the recipe's container".to_owned()
         }
         Purpose::Check { of, .. } if is_collected(of) => format!(
-            "read its output; once what it lacks is there, `retrial resume {}` runs it again on the collected \
+            "read its output; once the cause is fixed, `retrial resume {}` runs it again on the collected \
              results, without measuring again",
             session.run.id()
         ),
@@ -75,7 +75,7 @@ fn describe(code: i64) -> String {
         127 => "a command was not found (exit code 127)".to_owned(),
         code if code > 128 && code < 193 => {
             let signal = i32::try_from(code - 128).unwrap_or_default();
-            format!("it was ended by {} (exit code {code})", signal_name(signal))
+            format!("it was terminated by {} (exit code {code})", signal_name(signal))
         }
         code => format!("it ended with exit code {code}"),
     }

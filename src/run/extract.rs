@@ -78,7 +78,7 @@ fn too_large(copy: &Extraction<'_>) -> StoreError {
     StoreError::TooLarge {
         path: copy.path.into(),
         limit: format::size(copy.limits.most_bytes),
-        because: format!("its files have {}", format::size(copy.length)),
+        because: format!("its files total {}", format::size(copy.length)),
     }
 }
 

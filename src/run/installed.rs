@@ -71,7 +71,7 @@ async fn installed(session: &Session, container: &str) -> Installed {
         Err(_) => format!("the container did not list them within {PATIENCE:?}"),
     };
     Installed {
-        remarks: vec![format!("the installed packages are not known: {remark}")],
+        remarks: vec![format!("the installed packages are unknown: {remark}")],
         ..packages::read("@end")
     }
 }

@@ -45,7 +45,7 @@ pub async fn on_thread<T: Send + 'static>(
     // None of the runtime's threads, whose end the process would wait for.
     let _ = Builder::new().spawn(move || done.send(work()));
     let result = unless_stopped(stop, result).await?;
-    result.map_err(|_| StepEnd::host("a thread of this process did not end its work"))
+    result.map_err(|_| StepEnd::host("a thread of this process did not finish"))
 }
 
 #[cfg(test)]

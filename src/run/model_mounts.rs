@@ -42,7 +42,7 @@ pub fn mounts(session: &StepSession<'_>) -> Result<Vec<Mount>, Halt> {
         };
         if let Some(mount) = of_model.iter().find(|mount| mount.source.contains(':')) {
             return Err(Halt::host(format!(
-                "model {name} cannot be mounted: engines take no colon in {}",
+                "model {name} cannot be mounted: engines do not accept a colon in {}",
                 mount.source
             )));
         }

@@ -44,7 +44,7 @@ pub fn view(fetched: &Fetched) -> Result<View, StoreError> {
     match fill(&path, &blobs) {
         Ok(()) => {}
         Err(error) if cannot_link(&error) => return Ok(View::Impossible(error)),
-        Err(error) => return Err(StoreError::io("make the view", &path)(error)),
+        Err(error) => return Err(StoreError::io("create the view", &path)(error)),
     }
     if let Some(because) = difference(&path, &blobs) {
         return Err(StoreError::Unusable { path, because });
@@ -135,7 +135,7 @@ fn difference(path: &Path, blobs: &[Linked<'_>]) -> Option<String> {
 }
 
 fn changed(what: &str) -> String {
-    format!("{what} was changed by somebody: remove the directory, it is created again")
+    format!("{what} was changed: remove the directory, and it will be created again")
 }
 
 #[cfg(test)]

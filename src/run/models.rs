@@ -63,7 +63,7 @@ pub(super) async fn fetch(session: &StepSession<'_>, model: &ModelFetch) -> Resu
         return Err(Halt::failed(
             StepFault::Host,
             because,
-            "a commit never changes: this is another hub than the locked one, or the lock file was edited",
+            "a commit never changes: this hub is not the locked one, or the lock file was edited",
         ));
     }
     if before.is_none() {

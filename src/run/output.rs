@@ -57,7 +57,7 @@ pub fn begin(command: &StepCommand<'_>) -> Result<(), StoreError> {
     }
     let file = File::create_new(&path).map_err(StoreError::io("create", &path))?;
     file.set_permissions(fs::Permissions::from_mode(0o666))
-        .map_err(StoreError::io("change the rights of", &path))?;
+        .map_err(StoreError::io("change the permissions of", &path))?;
     command
         .files
         .prepare(&command.exec.run, &command.exec.results, &path)
@@ -72,7 +72,7 @@ pub async fn keep(command: &StepCommand<'_>) -> Result<(), Halt> {
     let path = session.output_in(&session.local);
     let file = open_output(session)?;
     file.set_permissions(fs::Permissions::from_mode(0o644))
-        .map_err(StoreError::io("change the rights of", &path))?;
+        .map_err(StoreError::io("change the permissions of", &path))?;
     let limit = max_log(command.exec);
     if file.metadata().is_ok_and(|status| status.len() > limit) {
         let cut = File::options().write(true).open(&path);

@@ -39,13 +39,13 @@ pub async fn put_back(command: &StepCommand<'_>) -> Result<(), Halt> {
         let packed = pack_directories(&directories, &packing)?;
         let readable = fs::Permissions::from_mode(0o644);
         fs::set_permissions(&packing, readable)
-            .map_err(StoreError::io("change the rights of", &packing))?;
+            .map_err(StoreError::io("change the permissions of", &packing))?;
         Ok::<_, StoreError>(packed)
     };
     let packed = on_thread(&session.stop, pack).await??;
     command.files.put_results(&archive)?;
     fs::remove_file(&archive).map_err(StoreError::io("remove", &archive))?;
     let files = packed.files;
-    let decision = format!("the results of step {of:02} were put back: {files} files");
+    let decision = format!("the results of step {of:02} were restored: {files} files");
     Ok(session.decide(decision)?)
 }

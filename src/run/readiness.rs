@@ -134,7 +134,7 @@ pub async fn answers(service: &ServiceStep, command: &StepCommand<'_>) -> Result
     asks.env.push(mark(&session.run, session.step));
     let code = timeout(ANSWER, code_of(command, &asks)).await;
     if code == Ok(Some(127)) {
-        let because = format!("the image has no curl, wget or bash that could ask {asked}");
+        let because = format!("the image has no curl, wget or bash that could query {asked}");
         let advice = "write `ready: {port: …}`, `{log: …}` or `{command: …}` in the recipe";
         return Err(StepEnd::failed(StepFault::Request, because, advice));
     }

@@ -46,7 +46,7 @@ const OWN: [(&[&str], &str); 11] = [
     ),
     (
         &["--requeue"],
-        "`retrial resume` submits again what did not end",
+        "`retrial resume` resubmits runs that did not finish",
     ),
     (&["--no-requeue", "--parsable"], "it is always given"),
     (&["--signal"], "a run is warned before its time limit"),
@@ -90,7 +90,7 @@ fn line(text: &str) -> Option<Mismatch> {
 
 fn word(text: &str) -> Option<Mismatch> {
     let is_word = !text.contains(char::is_whitespace);
-    line(text).or_else(|| unless(is_word, format!("`{text}` has a blank"), "write one word"))
+    line(text).or_else(|| unless(is_word, format!("`{text}` contains whitespace"), "write one word"))
 }
 
 fn path(text: &str) -> Option<Mismatch> {
@@ -99,7 +99,7 @@ fn path(text: &str) -> Option<Mismatch> {
             return no_parent(text);
         }
         mismatch(
-            format!("`{text}` is no absolute path"),
+            format!("`{text}` is not an absolute path"),
             "begin with `/`, or with `~/` for your home directory",
         )
     })
@@ -112,7 +112,7 @@ fn endpoint(text: &str) -> Option<Mismatch> {
     }
     line(text).or_else(|| {
         mismatch(
-            format!("`{text}` is no endpoint of an engine"),
+            format!("`{text}` is not an engine endpoint"),
             "write its socket, unix:///run/docker.sock, or tcp://HOST:PORT; a command such as \
              `sudo docker` has none, since Retrial speaks to the engine itself",
         )
@@ -123,7 +123,7 @@ fn gres(text: &str) -> Option<Mismatch> {
     let counted = text.strip_prefix("gpu:");
     unless(
         counted.is_some_and(|counted| gpus(counted).is_none()),
-        format!("`{text}` is no `--gres` of GPUs"),
+        format!("`{text}` is not a `--gres` value for GPUs"),
         "write gpu:8, or gpu:TYPE:8 as `scontrol show node` prints it under Gres",
     )
 }
@@ -136,7 +136,7 @@ fn gpus(text: &str) -> Option<Mismatch> {
             .all(|letter| letter.is_ascii_alphanumeric() || "_.-".contains(letter));
     unless(
         is_name && count.parse::<u32>().is_ok_and(|count| count > 0),
-        format!("`{text}` is no number of GPUs"),
+        format!("`{text}` is not a number of GPUs"),
         "write 8, or TYPE:8",
     )
 }
@@ -149,8 +149,8 @@ fn variable(text: &str) -> Option<Mismatch> {
             .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
     unless(
         is_name,
-        format!("`{text}` is no name of an environment variable"),
-        "names have letters, digits and `_`, and begin with no digit",
+        format!("`{text}` is not an environment variable name"),
+        "names have letters, digits and `_`, and do not begin with a digit",
     )
 }
 
@@ -160,7 +160,7 @@ fn option(text: &str) -> Option<Mismatch> {
     }
     if !text.starts_with('-') {
         return mismatch(
-            format!("`{text}` is no option"),
+            format!("`{text}` is not an option"),
             "write it as on sbatch's command line: --mail-type=END",
         );
     }

@@ -32,7 +32,7 @@ fn try_read(source: &Source, problems: &mut Diagnostics) -> Option<Site> {
     let checked = checked::<Site>(source, "docs/clusters.md", problems)?;
     // Only one of them may be given.
     if let Some(second) = checked.get("gres").and(checked.get("gpus_per_node")) {
-        let message = "`gres` and `gpus_per_node` ask for the same GPUs twice";
+        let message = "`gres` and `gpus_per_node` request the same GPUs twice";
         let help = "keep the one that the site's documentation shows; an exclusive node needs none";
         problems.error("duplicate", message, &second.span, help);
     }

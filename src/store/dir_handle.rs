@@ -77,7 +77,7 @@ impl Directory {
     /// Where it is not ours.
     pub fn set_mode(&self, mode: u32) -> Result<(), StoreError> {
         fchmod(&self.descriptor, Mode::from_raw_mode(mode))
-            .map_err(StoreError::io("change the rights of", &self.path))
+            .map_err(StoreError::io("change the permissions of", &self.path))
     }
 
     /// Writes a file in it, whole or not at all, in place of what is there.
@@ -93,7 +93,7 @@ impl Directory {
         let descriptor = openat(&self.descriptor, &part, flags, Mode::from_raw_mode(0o600))
             .map_err(StoreError::io("create", &path))?;
         fchmod(&descriptor, Mode::from_raw_mode(mode))
-            .map_err(StoreError::io("change the rights of", &path))?;
+            .map_err(StoreError::io("change the permissions of", &path))?;
         let mut file = File::from(descriptor);
         file.write_all(bytes)
             .map_err(StoreError::io("write", &path))?;
@@ -118,7 +118,7 @@ impl Directory {
     pub fn write_to_pipe(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.path.join(name);
         let pipe = self.open_in(name, OFlags::WRONLY | OFlags::NONBLOCK)?;
-        let mut pipe = expect_type(pipe, FileType::Fifo, &path, "it is no pipe")?;
+        let mut pipe = expect_type(pipe, FileType::Fifo, &path, "it is not a pipe")?;
         pipe.write_all(bytes)
             .map_err(StoreError::io("write", &path))
     }

@@ -62,7 +62,7 @@ pub fn create_private(path: &Path) -> Result<(), StoreError> {
 /// Where it is not ours.
 pub fn set_mode(path: &Path, mode: u32) -> Result<(), StoreError> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
-        .map_err(StoreError::io("change the rights of", path))
+        .map_err(StoreError::io("change the permissions of", path))
 }
 
 /// Removes a directory and what is in it; one that is not there is no error.

@@ -218,7 +218,7 @@ fn remove_what_stays(staged: &RunDirectory) -> Vec<String> {
             .or_else(|_| fs::remove_dir_all(&path))
             .is_ok()
     });
-    let told = found.map(|name| format!("{}/{name}: it belongs to its machine", staged.id()));
+    let told = found.map(|name| format!("{}/{name}: it belongs to the original machine", staged.id()));
     told.collect()
 }
 
@@ -244,7 +244,7 @@ fn take_in(
     if began != Some(id) {
         let of = began.unwrap_or("no run");
         return Err(format!(
-            "it is not a run of this name: its journal is of {of}"
+            "it is not a run of this name: its journal belongs to {of}"
         ));
     }
     let host: serde_json::Value = staged.read_json("host.json").unwrap_or_default();
@@ -268,7 +268,7 @@ fn take_in(
             })
         } else {
             Err(format!(
-                "another run of this name is in {}, or more of the same one; move it away first",
+                "another run of this name is in {}, or a longer copy of this one; move it away first",
                 runs.display()
             ))
         };

@@ -89,7 +89,7 @@ pub fn unpack(
             return Err(too_large(limit, format!("{} is another", name.display())));
         }
         let Some(relative) = beneath(&name, limits.omitted_folders) else {
-            unpacked.leave_out(&name, "leads out of the results");
+            unpacked.leave_out(&name, "points outside the results");
             continue;
         };
         let kind = entry.header().entry_type();

@@ -54,7 +54,7 @@ impl Idle {
                 format!("the GPUs{of_machine} were")
             };
             return format!(
-                "{who} idle during the benchmark: it ran on the CPU, or on GPUs that were not watched"
+                "{who} idle during the benchmark: it ran on the CPU, or on GPUs that were not monitored"
             );
         }
         let list: Vec<String> = self.gpus.iter().map(u32::to_string).collect();

@@ -38,7 +38,7 @@ pub struct Summary {
     /// Machines that were watched, if the run has several: power and energy are their sums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machines: Option<usize>,
-    /// Machines with GPUs that were not watched; then power and energy are not known.
+    /// Machines with GPUs that were not monitored; then power and energy are not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unwatched_machines: Vec<String>,
     /// The deciding figure for each watt of mean power, within the benchmark's own measurement.

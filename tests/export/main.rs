@@ -187,7 +187,7 @@ fn the_exported_tree_is_judged_like_the_run(#[case] round: &'static str) {
     assert_eq!(judged("tree"), of_run, "{tree:#}");
 }
 
-/// Each scenario from a run of its own.
+/// Each scenario from a separate run.
 #[test]
 fn several_runs_are_exported_into_one_tree() {
     let home = Home::new("v6.0");

@@ -148,7 +148,7 @@ fn entries_that_differ_from_the_manifest() {
         });
         maker.refused(
             &maker.over(&[("a", 1, b"x")], &body),
-            "the entry of a is not as runs pack writes it",
+            "the entry of a differs from what `runs pack` writes",
         );
     };
     for kind in [
@@ -192,7 +192,7 @@ fn missing_extra_and_trailing_content() {
     });
     refused(
         &twice,
-        "the end of the archive is not as runs pack writes it",
+        "the end of the archive differs from what `runs pack` writes",
     );
     let concatenated = body(&|bytes| {
         end(bytes);
@@ -205,7 +205,7 @@ fn missing_extra_and_trailing_content() {
         bytes[last] = 1;
         end(bytes);
     });
-    refused(&padded, "the padding of a is not as runs pack writes it");
+    refused(&padded, "the padding of a differs from what `runs pack` writes");
     // A second frame, within the sum of the body and after it.
     let second = [body(&end), zstd::encode_all(&b"more"[..], 3).unwrap()].concat();
     refused(&second, "something follows after its end");
@@ -221,7 +221,7 @@ fn missing_extra_and_trailing_content() {
     maker.refused(&whole[..whole.len() - 1], "it is cut off");
     maker.refused(&whole[..100], "it is cut off");
     let other = maker.over(&[("a", 1, b"y")], &body(&end));
-    maker.refused(&other, "a: its sum differs from the manifest's");
+    maker.refused(&other, "a: its checksum differs from the manifest's");
 }
 
 /// 64 GiB of zeros in two megabytes, and a frame that asks for as much memory.
@@ -244,7 +244,7 @@ fn bombs() {
     writer.add("a", 256 << 20, std::io::repeat(0)).unwrap();
     let (body, _) = writer.finish().unwrap();
     let bytes = maker.over(&[("a", 1, b"\0")], &body);
-    maker.refused(&bytes, "the entry of a is not as runs pack writes it");
+    maker.refused(&bytes, "the entry of a differs from what `runs pack` writes");
     let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
     encoder.window_log(30).unwrap();
     encoder.long_distance_matching(true).unwrap();
@@ -259,5 +259,5 @@ fn bombs() {
     let mut large = whole.clone();
     large[6..14].copy_from_slice(&(1_u64 << 40).to_le_bytes());
     maker.refused(&large, "its head has 1099511627776 bytes");
-    maker.refused(&body, "its first frame is not as runs pack writes it");
+    maker.refused(&body, "its first frame differs from what `runs pack` writes");
 }

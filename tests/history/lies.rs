@@ -50,7 +50,7 @@ fn signatures_by_other_keys_are_refused() {
         &own,
         &alice,
         &bob,
-        "the key is of alice@example.com, not of bob@example.com",
+        "the key belongs to alice@example.com, not to bob@example.com",
     );
 
     // A signature of the same statement by the same key, for something else.
@@ -78,7 +78,7 @@ fn signatures_by_other_keys_are_refused() {
     // OpenSSH's own signature is as ours, byte by byte.
     assert_eq!(with(sign(&bundle.key, "retrial-evidence")), bundle.bytes);
     let because = bundle.refused(&with(sign(&bundle.key, "file")), "another namespace");
-    assert!(because.contains("it is of the namespace file"), "{because}");
+    assert!(because.contains("its namespace is file"), "{because}");
     bundle.refused(
         &with(sign(&other, "retrial-evidence")),
         "another key's beside the envelope",

@@ -193,7 +193,7 @@ fn stop_and_scancel_preserve_the_evidence() {
     login.cluster.lab(&["in", "scancel", &name]);
     end(resumed)
         .exits(130)
-        .says("was cancelled; what was measured stays");
+        .says("was cancelled; completed measurements are kept");
     // Slurm may still complete that job: another one is submitted.
     let again = login.start(&["resume", &id]);
     while began() < 3 {

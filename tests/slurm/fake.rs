@@ -170,7 +170,7 @@ fn a_pending_job_is_canceled() {
     fake.user
         .retrial(&["stop", &id])
         .exits(0)
-        .says("it has no job that could be stopped");
+        .says("it has no job to stop");
     assert_eq!(fake.calls("sbatch"), 1);
 }
 

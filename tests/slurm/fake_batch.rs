@@ -37,8 +37,8 @@ fn arrays_are_split_and_failed_tasks_retried_elsewhere_once() {
         .exits(3)
         .says("submitted job 7: 2 tasks")
         .says("submitted job 8: 1 task")
-        .says("submitted job 9: 2 tasks, once more, on other nodes than n1")
-        .says("submitted job 10: 1 task, once more, on other nodes than n1")
+        .says("submitted job 9: 2 tasks, again, on nodes other than n1")
+        .says("submitted job 10: 1 task, again, on nodes other than n1")
         .says("on n2: no container engine answers at unix:///nowhere.sock")
         .says("resume it: retrial ");
     assert_eq!(fake.calls("sbatch"), 4);
@@ -104,7 +104,7 @@ fn a_pending_batch_is_found_and_canceled() {
         .says("is unfinished and continues");
     fake.user.retrial(&["stop", &id]).exits(0).says(": stopped");
     let stop = fake.user.retrial(&["stop", &id]).exits(0);
-    stop.says("it has no job that could be stopped");
+    stop.says("it has no job to stop");
     assert_eq!(fake.calls("sbatch"), 1);
     assert_eq!(
         fake.user.of_batch("journal.jsonl").last().unwrap()["exit_code"],

@@ -60,7 +60,7 @@ fn ipc(text: &str) -> Option<Mismatch> {
 fn variable(text: &str) -> Option<Mismatch> {
     unless(
         is_word(text, "_") && !text.starts_with(|first: char| first.is_ascii_digit()),
-        format!("`{text}` is not a valid name of a variable"),
+        format!("`{text}` is not a valid variable name"),
         "letters, digits and `_`, not beginning with a digit",
     )
 }

@@ -75,7 +75,7 @@ pub(crate) fn example(field_type: &FieldType) -> String {
         FieldType::Integer(..) => "write a whole number, for example 8".into(),
         FieldType::Number => "write a number, for example 103480 or 0.5".into(),
         FieldType::List(..) => "write [one, other]".into(),
-        FieldType::Map(..) => "write name: value, one a line, indented".into(),
+        FieldType::Map(..) => "write name: value, one per line, indented".into(),
         FieldType::Object(object) => format!(
             "the keys are {}",
             object

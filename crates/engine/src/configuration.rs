@@ -67,7 +67,7 @@ pub fn context(configuration: &Path, name: &str) -> Result<(String, Option<PathB
     };
     let Some(text) = read_if_there(&path)? else {
         return Err(failed(format!(
-            "there is no Docker context `{name}`\n  `docker context ls` lists them; `docker context use default` goes back to the default socket"
+            "there is no Docker context `{name}`\n  `docker context ls` lists them; `docker context use default` switches back to the default socket"
         )));
     };
     let file: Value = parse(&path, &text)?;

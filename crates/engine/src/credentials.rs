@@ -46,7 +46,7 @@ pub async fn for_image_in(
         .await
         .map_err(|_| {
             failed(format!(
-                "the credential helper gave no answer within {} s",
+                "the credential helper did not respond within {} s",
                 HELPER_TIMEOUT.as_secs()
             ))
         })?
@@ -112,7 +112,7 @@ fn explain(error: &CredentialRetrievalError, configuration: &Path, key: &str) ->
             helper(configuration, key)
         ),
         CredentialRetrievalError::MalformedHelperResponse => {
-            format!("{} gave no JSON", helper(configuration, key))
+            format!("{} did not return JSON", helper(configuration, key))
         }
         // The standard output of a helper can hold the secret; its standard error is for people.
         CredentialRetrievalError::HelperFailure { helper, stderr, .. } => {

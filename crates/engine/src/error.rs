@@ -37,7 +37,7 @@ pub enum EngineError {
     },
     /// The engine is older than what we speak.
     #[error(
-        "{found}; at least {needed} is required (Docker 19.03, Podman 3.0)\n  update the engine, or choose another one by --engine URL"
+        "{found}; at least {needed} is required (Docker 19.03, Podman 3.0)\n  update the engine, or choose another one with --engine URL"
     )]
     TooOld {
         /// The engine and its API version.
@@ -147,7 +147,7 @@ pub enum EngineError {
     },
     /// The engine went away in the middle of an operation.
     #[error(
-        "lost the engine: {operation}: {because}\n  is it being restarted? (`systemctl status docker`); continue a run with `retrial resume`"
+        "lost the connection to the engine: {operation}: {because}\n  is it being restarted? (`systemctl status docker`); continue a run with `retrial resume`"
     )]
     Gone {
         /// What was being done.

@@ -64,7 +64,7 @@ impl Body {
             StatusCode::RANGE_NOT_SATISFIABLE => {
                 return mismatch(format!("it has no bytes from {from} on, and lists {size}"));
             }
-            other => return mismatch(format!("it answers {other}")),
+            other => return mismatch(format!("it returned {other}")),
         };
         let restart = answer.status() == StatusCode::OK && from > 0;
         let expected = if restart { end } else { end - from };

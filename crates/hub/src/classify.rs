@@ -106,7 +106,7 @@ pub fn classify(
             "the hub"
         };
         return Failure::Transient {
-            reason: format!("{server} answers {status}"),
+            reason: format!("{server} returned {status}"),
             answered: true,
             retry_after: retry_after(headers, jiff::Timestamp::now()),
         };
@@ -116,8 +116,8 @@ pub fn classify(
             refused(settings, request, status, code, message)
         }
         StatusCode::NOT_FOUND => missing(settings, request, code),
-        _ if message.is_empty() => request.malformed(&format!("the hub answers {status}")),
-        _ => request.malformed(&format!("the hub answers {status}: {message}")),
+        _ if message.is_empty() => request.malformed(&format!("the hub returned {status}")),
+        _ => request.malformed(&format!("the hub returned {status}: {message}")),
     })
 }
 
@@ -196,7 +196,7 @@ fn missing(settings: &Settings, request: &Request<'_>, code: &str) -> FetchError
         ),
         ("EntryNotFound", Some(path)) => (
             format!("{path} in {repository} at {revision}"),
-            "the hub listed the file before; try again, and check whether somebody is changing the repository".to_owned(),
+            "the hub listed the file before; try again, and check whether the repository is being changed".to_owned(),
         ),
         _ => {
             let private = match &settings.token {

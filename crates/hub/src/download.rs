@@ -104,7 +104,7 @@ impl Download<'_> {
                     restarts += 1;
                     // A server that cuts each answer and knows no ranges would never end.
                     if restarts > self.connection.transport.settings.retries.attempts {
-                        let reason = "the hub truncates every answer and supports no ranges";
+                        let reason = "the hub truncates every response and supports no ranges";
                         return Ok(Outcome::Mismatch(reason.to_owned()));
                     }
                     sink = self.sink(lock, true).await?;
@@ -197,7 +197,7 @@ impl Download<'_> {
                 Ok(None) | Err(_) if sink.position() == body.end => return Ok(()),
                 Ok(Some(bytes)) => bytes,
                 other => {
-                    let early = || Failure::answer("the answer ended early");
+                    let early = || Failure::answer("the response ended early");
                     let failure = other.err().unwrap_or_else(early);
                     if !body.is_xet() {
                         return Err(failure.into());

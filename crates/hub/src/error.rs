@@ -95,7 +95,7 @@ pub enum FetchError {
     },
     /// The hub's answer makes no sense.
     #[error(
-        "the hub's answer for {subject} is unusable: {reason}\n  check that HF_ENDPOINT is a hub, and that no proxy answers in its place"
+        "the hub's response for {subject} is unusable: {reason}\n  check that HF_ENDPOINT is a hub, and that no proxy answers in its place"
     )]
     Malformed {
         /// What was requested.

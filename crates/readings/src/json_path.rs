@@ -19,7 +19,7 @@ pub fn parse(text: &str) -> Result<JsonPath, String> {
         }
     }
     if let Some(quote) = within {
-        return Err(format!("a quote {quote} that is not closed"));
+        return Err(format!("unclosed quote {quote}"));
     }
     JsonPath::parse(text).map_err(|error| error.to_string())
 }
@@ -33,8 +33,8 @@ mod tests {
     #[rstest]
     #[case::member("$.a['it is \\'quoted\\'']", None)]
     #[case::other_quote(r#"$["it's"]"#, None)]
-    #[case::ends_in_a_string(r#"$["\u"#, Some("a quote \" that is not closed"))]
-    #[case::ends_in_an_escape(r"$['\", Some("a quote ' that is not closed"))]
+    #[case::ends_in_a_string(r#"$["\u"#, Some("unclosed quote \""))]
+    #[case::ends_in_an_escape(r"$['\", Some("unclosed quote '"))]
     fn invalid_paths_are_refused(#[case] text: &str, #[case] reason: Option<&str>) {
         assert_eq!(parse(text).err().as_deref(), reason);
     }

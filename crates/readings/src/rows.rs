@@ -111,8 +111,8 @@ fn no_row(cell: &CsvCell, rows: u32, meant: u32, seen: &[String]) -> RowsError {
         .map(|(column, wanted)| format!("{column} = {wanted}"))
         .collect();
     let has = match cell.row {
-        _ if rows == 0 => "there is none below the head".to_owned(),
-        Some(_) if meant > 0 => format!("{meant} fit"),
+        _ if rows == 0 => "there are no rows below the header".to_owned(),
+        Some(_) if meant > 0 => format!("{meant} match"),
         _ => {
             let columns: Vec<&str> = cell
                 .filter
@@ -128,7 +128,7 @@ fn no_row(cell: &CsvCell, rows: u32, meant: u32, seen: &[String]) -> RowsError {
     };
     asked.extend(cell.row.map(|row| format!("number {row}")));
     if asked.is_empty() {
-        asked.push("as many cells as the head".to_owned());
+        asked.push("as many cells as the headerer".to_owned());
     }
     RowsError::NoRow {
         asked: asked.join(", "),

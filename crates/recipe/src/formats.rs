@@ -56,7 +56,7 @@ fn host_path(text: &str) -> Option<Mismatch> {
         return no_parent(text);
     }
     mismatch(
-        "a path of the host must be absolute, or begin with `./`",
+        "a host path must be absolute, or begin with `./`",
         "`./x` is next to the recipe; a bare name could be a directory or a volume",
     )
 }
@@ -64,7 +64,7 @@ fn host_path(text: &str) -> Option<Mismatch> {
 fn host(text: &str) -> Option<Mismatch> {
     unless(
         is_word(text, "-."),
-        "this is not the name of a host",
+        "this is not a host name",
         "write it as `pypi.org`, without https://",
     )
 }

@@ -78,7 +78,7 @@ impl Language for RecipeLanguage<'_> {
         }
         let message = format!("`{name}` is reserved for a later release");
         let problem = Diagnostic::error("reserved-key", message, entry.key_span.clone());
-        Some(problem.help("this retrial runs one container on one host; remove the key"))
+        Some(problem.help("this version of retrial runs one container on one host; remove the key"))
     }
 
     fn advice(&self, name: &str, object: &Object) -> Option<String> {

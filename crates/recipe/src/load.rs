@@ -41,7 +41,7 @@ impl Loader<'_> {
         }
         let node = node?;
         if !matches!(node.value, Value::Map(_)) {
-            let message = format!("a recipe is a map of keys; this is {}", node.kind());
+            let message = format!("a recipe must be a map, not {}", node.kind());
             self.problems.error(
                 "wrong-type",
                 message,
@@ -91,7 +91,7 @@ impl Loader<'_> {
             return true;
         };
         let message =
-            format!("this recipe asks for schema {number}; this retrial understands {SCHEMA}");
+            format!("this recipe requires schema {number}; this version of retrial supports {SCHEMA}");
         self.problems
             .error("future-schema", message, span, "update retrial");
         false
@@ -102,7 +102,7 @@ impl Loader<'_> {
             let mut circle = self.circle[at..].to_vec();
             circle.push(name.to_owned());
             let message = format!(
-                "templates extend each other in a circle: {}",
+                "templates extend each other in a cycle: {}",
                 circle.join(" → ")
             );
             self.problems

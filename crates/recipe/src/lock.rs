@@ -55,7 +55,7 @@ object! {
 fn version(text: &str) -> Option<Mismatch> {
     unless(
         text == FORMAT,
-        format!("this retrial reads locks of format {FORMAT}"),
+        format!("this version of retrial reads lock format {FORMAT}"),
         "update retrial, or lock the recipe again",
     )
 }
@@ -188,7 +188,7 @@ impl Lock {
             let now = now.models.get(key);
             if now.is_some_and(|now| now.commit == model.commit && now.files != model.files) {
                 lines.push(format!(
-                    "model {key}: the hub has other files of the same commit"
+                    "model {key}: the hub has different files for the same commit"
                 ));
             }
         }

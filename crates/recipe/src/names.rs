@@ -162,7 +162,7 @@ impl Names {
                         break;
                     }
                     let message = format!(
-                        "params name each other in a circle: {} → {name}",
+                        "params refer to each other in a cycle: {} → {name}",
                         seen.join(" → ")
                     );
                     let span = self.params[name]

@@ -131,7 +131,7 @@ impl RecipeLanguage<'_> {
             ("scenario" | "mode" | "trial" | "models", "") => true,
             ("gpus" | "models" | "nodes" | "node" | "head", _) if scope < RUN => early(
                 problems,
-                "known only once the machines and the models are; commands, env, mounts and paths may name it",
+                "known only once the machines and the models are resolved; commands, env, mounts and paths may use it",
             ),
             ("gpus", "" | "count") if names.gpus || self.partial => true,
             ("gpus", "" | "count") => undefined(

@@ -70,7 +70,7 @@ scenarios:
       # results: ${{ params.out }} # where LoadGen writes; then its figures need no `figures`
       figures:
         speed: { pattern: 'speed: ([0-9.]+)', unit: items/s, better: higher }
-      # Without `expect` it is measured only.
+      # Without `expect`, the run only measures.
       # expect:
-      #   speed: { value: 42.0, kind: official, source: where it stands }
+      #   speed: { value: 42.0, kind: official, source: where it was published }
 "#;

@@ -112,7 +112,7 @@ fn report_undecided(recipe: &Node, axis: &Axis, problems: &mut Diagnostics) {
         .get("variants")
         .and_then(|variants| variants.entry(&axis.name));
     let span = declared.map_or_else(|| recipe.span.part(0..0), |entry| entry.key_span.clone());
-    let message = format!("which `{}`? It has no default", axis.name);
+    let message = format!("`{}` must be set: it has no default", axis.name);
     let values = axis.values.join(", ");
     let help = format!("choose with --set {}=VALUE: {values}", axis.name);
     problems.error("setting", message, &span, help);

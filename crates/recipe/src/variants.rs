@@ -140,7 +140,7 @@ impl Variants {
                 "variant",
                 "an unsupported combination needs a `reason`",
                 &item.span,
-                "say why: it is what people read who ask for it",
+                "say why: it is shown to users who select it",
             );
         }
         self.unsupported.push(Unsupported {

@@ -202,7 +202,7 @@ fn variants_are_merged_in_axis_order() {
     assert!(recipe.modified.is_empty());
     assert_eq!(
         attempt(VARIANTS, &[], &[]).unwrap_err(),
-        "which `gpu`? It has no default\n"
+        "`gpu` must be set: it has no default\n"
     );
     let unsupported = attempt(VARIANTS, &[], &[("gpu", "mi355x"), ("rocm", "6.4.1")]).unwrap_err();
     assert_eq!(

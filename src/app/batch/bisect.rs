@@ -25,7 +25,7 @@ pub struct SearchRequest {
     /// Search these values, in this order (default: all of the recipe, in its order)
     #[arg(long, value_name = "VALUE,…", value_delimiter = ',')]
     pub values: Vec<String>,
-    /// Search the change of this figure (default: the one by which the scenario is published)
+    /// Search for the change in this figure (default: the one published for the scenario)
     #[arg(long, value_name = "NAME")]
     pub figure: Option<String>,
     /// How the last value differs from the first: slower, slower:5%, faster, faster:5%, accuracy or
@@ -132,7 +132,7 @@ fn check_figure(domain: &AxisDomain, search: &SearchRequest) -> Result<(), Failu
         }
         Some(_) if matches!(search.criterion, Criterion::Accuracy | Criterion::Validity) => {
             Err(Failure::usage(
-                "--figure: accuracy and validity are searched by yes and no\n  remove --figure, or search slower or faster",
+                "--figure: accuracy and validity are yes-or-no criteria\n  remove --figure, or search slower or faster",
             ))
         }
         _ => Ok(()),

@@ -56,7 +56,7 @@ pub fn start<T>(
         record.plan.restated = before.record.plan.restated || ended;
         write(directory, &yaml, &record)?;
         note = format!(
-            "{} has other claims, which are judged on its runs",
+            "{} has new claims, which are judged on its existing runs",
             directory.id()
         );
     }

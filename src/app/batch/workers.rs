@@ -18,7 +18,7 @@ pub fn gpus_of_workers(
     for plan in plans {
         let Some(request) = &plan.requires.gpus else {
             return Err(Failure::usage(format!(
-                "--parallel needs runs on GPUs of their own, and {} requires none: the runs would compete for processors",
+                "--parallel needs runs with their own GPUs, but {} requires none: the runs would compete for processors",
                 plan.recipe
             )));
         };

@@ -79,7 +79,7 @@ fn described(directory: &CacheUsage) -> String {
         None => "incomplete".to_owned(),
         Some(manifest) if manifest.written_by_runs => {
             let Origin { run, at, .. } = &manifest.origin;
-            format!("cache mount, last of {run}, {at}")
+            format!("cache mount, last used by {run}, {at}")
         }
         Some(manifest) => {
             let files = format::count(manifest.files.len(), "file");

@@ -45,7 +45,7 @@ pub fn by(
     let mut notes = omitted(axis, &grouped);
     if !all_files {
         notes.push(format!(
-            "with {sides} values in all, environments are compared by the index alone; select fewer \
+            "with {sides} values in total, environments are compared using only the index; select fewer \
              (--recipe, --set, --host) to compare every file"
         ));
     }

@@ -15,18 +15,18 @@ const MOST_NAMED: usize = 10;
 pub fn differences(said: &Verdict, again: &Verdict) -> Vec<String> {
     let mut found = Vec::new();
     if said.outcome != again.outcome {
-        found.push(format!("said {}, judged {}", said.outcome, again.outcome));
+        found.push(format!("recorded {}, recomputed {}", said.outcome, again.outcome));
     }
     if said.results.len() != again.results.len() {
         let (said, again) = (said.results.len(), again.results.len());
-        found.push(format!("said {said} results, judged {again}"));
+        found.push(format!("recorded {said} results, recomputed {again}"));
     }
     for result in &again.results {
         let other = said.results.iter().find(|other| other.path == result.path);
         let name = format!("{} {}", result.scenario, result.mode);
         match other {
             Some(other) => found.extend(of_result(&name, other, result)),
-            None => found.push(format!("{name}: its verdict is not there")),
+            None => found.push(format!("{name}: its verdict is missing")),
         }
     }
     if found.len() > MOST_NAMED {
@@ -40,19 +40,19 @@ pub fn differences(said: &Verdict, again: &Verdict) -> Vec<String> {
 fn of_result(name: &str, said: &ResultVerdict, again: &ResultVerdict) -> Vec<String> {
     let mut found = Vec::new();
     if said.outcome != again.outcome {
-        let because = format!("{name}: said {}, judged {}", said.outcome, again.outcome);
+        let because = format!("{name}: recorded {}, recomputed {}", said.outcome, again.outcome);
         found.push(because);
     }
     if said.valid != again.valid {
         let word = |valid| if valid { "valid" } else { "invalid" };
         let (said, again) = (word(said.valid), word(again.valid));
-        found.push(format!("{name}: said {said}, judged {again}"));
+        found.push(format!("{name}: recorded {said}, recomputed {again}"));
     }
     for (figure, value) in &again.figures {
         match said.figures.get(figure) {
             Some(other) if is_same(other.value, value.value) && other.unit == value.unit => {}
             Some(other) => found.push(format!(
-                "{name}: {figure}: said {} {}, the logs have {}",
+                "{name}: {figure}: recorded {} {}, the logs have {}",
                 other.value, other.unit, value.value
             )),
             None => found.push(format!("{name}: {figure} is not in its verdict")),
@@ -60,7 +60,7 @@ fn of_result(name: &str, said: &ResultVerdict, again: &ResultVerdict) -> Vec<Str
     }
     let mut claimed = said.figures.keys();
     if let Some(figure) = claimed.find(|figure| !again.figures.contains_key(*figure)) {
-        found.push(format!("{name}: {figure} is in no log"));
+        found.push(format!("{name}: {figure} is not in any log"));
     }
     for judgement in &again.judgements {
         let mut others = said.judgements.iter();

@@ -49,7 +49,7 @@ pub fn open(path: &Path) -> Result<Box<dyn Signer>, Failure> {
     let public = public.key_data().clone();
     let socket = env::var_os(AGENT).ok_or_else(|| {
         refuse(&format!(
-            "a public key, whose private key an ssh-agent has to hold, but {AGENT} is not set\n  \
+            "a public key: an ssh-agent must hold its private key, but {AGENT} is not set\n  \
              start one: eval \"$(ssh-agent)\"; ssh-add KEY    or name the private key's file"
         ))
     })?;
@@ -71,7 +71,7 @@ fn decrypt(key: &PrivateKey, path: &Path) -> Result<PrivateKey, Failure> {
         ))
     })?;
     let decrypted = key.decrypt(passphrase);
-    decrypted.map_err(|_| Failure::usage(format!("--sign {path}: the passphrase is another one")))
+    decrypted.map_err(|_| Failure::usage(format!("--sign {path}: wrong passphrase")))
 }
 
 impl Signer for PrivateKey {
@@ -133,7 +133,7 @@ impl Signer for InAgent {
             flags,
         };
         self.agent.sign(request).map_err(|error| {
-            format!("the ssh-agent did not sign: {error}\n  has it the key? ssh-add -l")
+            format!("the ssh-agent did not sign: {error}\n  does it have the key? ssh-add -l")
         })
     }
 }

@@ -97,7 +97,7 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<Verified, Failure> {
         }
         Err(BundleError::NotABundle(because)) if !unpack::is_bundle(path) => {
             Err(Failure::usage(format!(
-                "{} is no bundle: {because}\n  make one: retrial runs pack RUN --to RUN.tar.zst    take in other \
+                "{} is not a bundle: {because}\n  create one: retrial runs pack RUN --to RUN.tar.zst    import other \
                  archives: retrial runs import",
                 path.display()
             )))
@@ -277,17 +277,17 @@ fn problems(judged: &Judged) -> Vec<String> {
     let mut found: Vec<String> = judged
         .differences
         .iter()
-        .map(|difference| format!("its verdict is not that of its logs: {difference}"))
+        .map(|difference| format!("its verdict does not match its logs: {difference}"))
         .collect();
     if judged.by_program != judged.said {
         found.push(format!(
-            "its verdict is not that of the round's rules: said {}, judged {}",
+            "its verdict does not match the round's rules: recorded {}, recomputed {}",
             judged.said, judged.by_program
         ));
     }
     if !judged.statement_differs.is_empty() {
         let parts = judged.statement_differs.join(", ");
-        found.push(format!("its statement is not about its files: {parts}"));
+        found.push(format!("its statement does not match its files: {parts}"));
     }
     found
 }

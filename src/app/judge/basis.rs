@@ -85,9 +85,9 @@ impl<'a> Basis<'a> {
         let round = round.ok_or_else(|| {
             let known = training_rounds();
             Failure::usage(match &request.round {
-                Some(name) => format!("no rules of MLPerf Training {name}; there are {known}"),
+                Some(name) => format!("no rules of MLPerf Training {name}; known: {known}"),
                 None => format!(
-                    "neither the path nor benchmarks and dates of the logs tell the round\n  \
+                    "neither the path nor the benchmarks and dates of the logs identify the round\n  \
                      choose one: --round ROUND ({known})"
                 ),
             })

@@ -66,7 +66,7 @@ impl Origin {
             return Ok(vec![Qualifier::new(QualifierKind::Modified, because)]);
         }
         Err(Failure::usage(format!(
-            "{} is not what the recipe's figures were published on: {because}\n  \
+            "{} differs from the system of the recipe's figures: {because}\n  \
              compare anyway, as `modified`: --force",
             self.folder.display(),
         )))

@@ -53,7 +53,7 @@ pub fn gather(
     }
     for evidence in &mut found {
         for name in leave_out_of_others(evidence) {
-            let why = "no log has it: it is no event of MLCommons', and was not compared";
+            let why = "no log has it: it is not an MLCommons event and was not compared";
             context.warnings.push(format!("{name}: {why}"));
         }
     }

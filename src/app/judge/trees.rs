@@ -117,8 +117,8 @@ fn used_twice(runs: &mut HashMap<RunKey, String>, own: &[RunKey], path: &str) ->
     let other = others.first()?;
     Some(Fault {
         path: path.to_owned(),
-        actual: format!("{} of its runs are those of {other}", others.len()),
-        required: "runs of its own".to_owned(),
+        actual: format!("{} of its runs are also in {other}", others.len()),
+        required: "runs that no other result has".to_owned(),
         is_violation: false,
     })
 }

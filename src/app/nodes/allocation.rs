@@ -36,7 +36,7 @@ pub fn parse(text: &str) -> Result<Allocation, String> {
     let others: Vec<String> = names.split(',').map(str::to_owned).collect();
     if let Some(name) = others.iter().find(|name| !is_name(name)) {
         return Err(format!(
-            "`{name}` is not the name of a machine: write users and ports into ~/.ssh/config"
+            "`{name}` is not a machine name: put users and ports in ~/.ssh/config"
         ));
     }
     let repeated = (1..others.len()).find(|index| others[..*index].contains(&others[*index]));
@@ -79,7 +79,7 @@ impl Allocation {
         let has = if others.is_empty() {
             "it ran on one machine".to_owned()
         } else {
-            format!("it has {}, and the head without --node", others.join(", "))
+            format!("it has {}; omit --node for the head", others.join(", "))
         };
         Err(Failure::usage(format!(
             "{}: no machine {node}; {has}",
@@ -136,7 +136,7 @@ mod tests {
     #[case(
         "ssh:-oProxyCommand=x",
         Err(
-            "`-oProxyCommand=x` is not the name of a machine: write users and ports into ~/.ssh/config"
+            "`-oProxyCommand=x` is not a machine name: put users and ports in ~/.ssh/config"
         )
     )]
     #[case("ssh:a,b,a", Err("duplicate `a`"))]

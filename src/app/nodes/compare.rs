@@ -76,7 +76,7 @@ pub fn compare(
     for KnownMachine { name, facts, ahead } in others {
         if facts.tool != head.facts.tool {
             found.errors.push(format!(
-                "{name} has retrial {}, {} has {}: install one version",
+                "{name} has retrial {}, {} has {}: install the same version",
                 facts.tool, head.name, head.facts.tool
             ));
         }

@@ -125,10 +125,10 @@ fn check(
         let force = if refused.is_empty() {
             ""
         } else {
-            "\n  differences of GPUs and drivers can be allowed with --force: the verdict then says 'modified'"
+            "\n  differences in GPUs and drivers can be allowed with --force: the verdict then says 'modified'"
         };
         return Err(Failure::host(format!(
-            "the machines of this run do not fit together:\n{}{force}",
+            "the machines of this run do not match:\n{}{force}",
             lines.join("\n")
         )));
     }

@@ -24,8 +24,8 @@ pub struct JudgeRequest {
     /// Set the scenario, if neither the folder's name nor the log has it
     #[arg(long)]
     pub scenario: Option<String>,
-    /// Judge by the rules of this round (default: the round of the logs' seeds; of training results
-    /// by path, benchmarks and dates)
+    /// Judge by the rules of this round (default: the round whose seeds the logs have; for training results,
+    /// the one that path, benchmarks and dates indicate)
     #[arg(long, value_name = "ROUND", conflicts_with = "recipe")]
     pub round: Option<String>,
     /// Set the benchmark, if no folder's name has it
@@ -40,7 +40,7 @@ pub struct JudgeRequest {
     /// Compare with published figures: a table of results, another tree, or a run
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "recipe")]
     pub reference: Option<PathBuf>,
-    /// Compare with the row of this id
+    /// Compare with the row with this id
     #[arg(long, value_name = "ID", requires = "reference")]
     pub reference_id: Option<String>,
     /// Compare with the rows of this system
@@ -65,10 +65,10 @@ pub struct VerifyRequest {
     /// An archive of `runs pack RUN --to FILE.tar.zst`
     #[arg(value_name = "FILE")]
     pub bundle: PathBuf,
-    /// Require a signature by a key of this file: OpenSSH's `allowed_signers` (ssh-keygen(1))
+    /// Require a signature by a key in this file: OpenSSH's `allowed_signers` (ssh-keygen(1))
     #[arg(long, value_name = "FILE")]
     pub signers: Option<PathBuf>,
-    /// Require a key of this name in that file
+    /// Require a key with this name in that file
     #[arg(long, value_name = "NAME", requires = "signers")]
     pub identity: Option<String>,
 }
@@ -91,7 +91,7 @@ pub struct CompareRequest {
     /// undecided: slower:2%
     #[arg(long, value_name = "LIMIT")]
     pub fail_if: Option<FailIf>,
-    /// Compare trial with trial, for interleaved trials
+    /// Compare trials pairwise, for interleaved trials
     #[arg(long)]
     pub paired: bool,
     /// Filters of the history; without --by, --recipe and --set determine how folders of results
@@ -151,7 +151,7 @@ pub struct TreeRequest {
     /// What the tree says of the submission.
     #[command(flatten)]
     pub tree: ExportRequest,
-    /// Read information that is in no run (cooling, data types, …) from a YAML or JSON file with
+    /// Read information that no run records (cooling, data types, …) from a YAML or JSON file with
     /// MLCommons' fields
     #[arg(long, value_name = "FILE")]
     pub system_info: Option<PathBuf>,

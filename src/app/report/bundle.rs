@@ -41,7 +41,7 @@ pub fn open(path: &Path) -> Result<Bundle, Failure> {
     };
     let signed = match &found.signature {
         SignatureState::NotChecked { key } => {
-            format!("signed by {key}, not checked whose key that is")
+            format!("signed by {key}; the key's owner was not checked")
         }
         _ => "unsigned".to_owned(),
     };

@@ -77,7 +77,7 @@ pub fn open<'a>(
             Ok(Box::new(batch::Batch::open(global, directory.clone())?))
         }
         _ => Err(Failure::usage(
-            "a batch has a report of its own: write the name only; `retrial compare` compares its cells \
+            "a batch has its own report: give only its name; `retrial compare` compares its cells \
              with other runs",
         )),
     }

@@ -111,7 +111,7 @@ fn with_container<'a>(global: &GlobalOptions, rows: &'a [RunSummary]) -> BTreeMa
                 format!("its container exists and may be running: retrial clean {id}, or --all")
             }
             Err(failure) => format!(
-                "its container may exist, and the engine cannot be asked ({}); --force removes it anyway",
+                "its container may exist, and the engine cannot be queried ({}); --force removes it anyway",
                 failure.text()
             ),
         };

@@ -103,7 +103,7 @@ pub async fn conclude(
         }
         End::Job { .. } if submission.stop_requested => {
             if !global.quiet {
-                terminal::note(&format!("stopped: job {id} is over\n{go_on}"));
+                terminal::note(&format!("stopped: job {id} has ended\n{go_on}"));
             }
             Ok(ExitCode::Interrupted)
         }
@@ -112,7 +112,7 @@ pub async fn conclude(
             output(run, id)
         ))),
         End::Unknown => Err(Failure::host(format!(
-            "it is not known what became of job {id}: neither squeue nor sacct has it\n{go_on}"
+            "the state of job {id} is unknown: neither squeue nor sacct lists it\n{go_on}"
         ))),
         End::Left => {
             if !global.quiet {
@@ -151,7 +151,7 @@ async fn why_stopped(slurm: &Slurm, submission: &Submission, id: &str) -> (ExitC
     }
     if let Some(job) = job.as_ref().filter(|job| job.lost_a_node()) {
         let why = format!(
-            "a node of job {id} failed ({}); what was measured stays, and `resume` continues in a new job",
+            "a node of job {id} failed ({}); completed measurements are kept, and `resume` continues in a new job",
             job.nodes
         );
         return (ExitCode::Host, why);
@@ -161,11 +161,11 @@ async fn why_stopped(slurm: &Slurm, submission: &Submission, id: &str) -> (ExitC
     if job.as_ref().is_some_and(reached) {
         let limit = format::limit(limit.as_secs());
         let why = format!(
-            "job {id} reached its time limit of {limit}; what was measured stays, and `resume` continues in a new job"
+            "job {id} reached its time limit of {limit}; completed measurements are kept, and `resume` continues in a new job"
         );
         return (ExitCode::Interrupted, why);
     }
-    let why = format!("job {id} was cancelled; what was measured stays");
+    let why = format!("job {id} was cancelled; completed measurements are kept");
     (ExitCode::Interrupted, why)
 }
 

@@ -138,6 +138,6 @@ fn warn_of_another_node(directory: &RunDirectory, name: &str) -> Result<(), Stor
     if !state.begun || earlier.is_empty() || earlier == name {
         return Ok(());
     }
-    let text = format!("resumed on {name}: what was measured before is from {earlier}");
+    let text = format!("resumed on {name}: earlier measurements are from {earlier}");
     record::write(directory, What::Warning { text })
 }

@@ -97,7 +97,7 @@ impl Target {
     ) -> Result<Self, Failure> {
         let Some(time_limit) = time_limit else {
             return Err(Failure::usage(format!(
-                "{subject} states no expected_duration, so that the time limit of its job is not known\n  help: add `time_limit: 2h` to {}",
+                "{subject} has no expected_duration, so the time limit of its job is unknown\n  help: add `time_limit: 2h` to {}",
                 found.path.display()
             )));
         };
@@ -169,7 +169,7 @@ fn text(path: &Path) -> Result<String, Failure> {
     let text = path.to_str().map(str::to_owned);
     text.ok_or_else(|| {
         Failure::usage(format!(
-            "{} is not UTF-8, which a job's script has to be",
+            "{} is not UTF-8, which a job script must be",
             path.display()
         ))
     })

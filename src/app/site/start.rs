@@ -149,7 +149,7 @@ pub fn stop(global: &GlobalOptions, directory: &RunDirectory) -> Result<ExitCode
     runtime::runtime()?.block_on(async {
         let living = submit::living(&slurm, directory, global.quiet).await?;
         let Some(job) = living else {
-            terminal::note(&format!("{id}: it has no job that could be stopped"));
+            terminal::note(&format!("{id}: it has no job to stop"));
             return Ok(ExitCode::Success);
         };
         let mut following = Following::new(global, &slurm, directory, job.id.clone(), true)?;

@@ -192,7 +192,7 @@ pub async fn patiently(
         };
         if since.elapsed() > PATIENCE {
             return Err(Failure::host(format!(
-                "{error}\n  it is not known whether {id} has a job; nothing more was submitted\n  look again: retrial resume {id}",
+                "{error}\n  {id} may already have a job; nothing more was submitted\n  check again: retrial resume {id}",
                 id = run.id()
             )));
         }

@@ -34,13 +34,13 @@ pub(super) fn of(verdict: &SearchVerdict, next: &Next, is_answer: bool, confiden
             };
             let sweep = format::count(found.sweep, "trial");
             format!(
-                "The change is between {axis} {before} and {after}: {what}. {trials}; a sweep that is wrong as seldom takes {sweep}."
+                "The change is between {axis} {before} and {after}: {what}. {trials}; a sweep with the same error rate takes {sweep}."
             )
         }
         Next::NoDifference if is_answer => {
             let word = criterion.trim_start_matches("not ");
             format!(
-                "{axis} {first} is not {word}, or {last} is ({trials}): there is no change to search."
+                "{axis} {first} is not {word}, or {last} is ({trials}): there is no change to search for."
             )
         }
         Next::NoDifference => format!(
@@ -52,7 +52,7 @@ pub(super) fn of(verdict: &SearchVerdict, next: &Next, is_answer: bool, confiden
         Next::Undecided { .. } => {
             let (before, after) = pair();
             format!(
-                "The change is between {axis} {before} and {after}; {trials} decide no more, --max-trials allows more."
+                "The change is between {axis} {before} and {after}; {trials} cannot narrow it down; allow more with --max-trials."
             )
         }
         Next::NoEnd(end) => {
@@ -60,7 +60,7 @@ pub(super) fn of(verdict: &SearchVerdict, next: &Next, is_answer: bool, confiden
             let mut reasons = verdict.left_out.iter();
             let reason = reasons.find(|(known, _)| *known == value);
             let reason = reason.map_or("", |(_, reason)| reason.trim_end_matches('.'));
-            format!("{axis} {value} is an end of the search and has no result: {reason}.")
+            format!("{axis} {value} is an end of the search range and has no result: {reason}.")
         }
         Next::Measure(_) => format!("The search has not ended; {trials} so far."),
     }

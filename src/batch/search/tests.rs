@@ -68,7 +68,7 @@ fn a_search_reports_pair_ratio_and_sweep_cost() {
         (SearchOutcome::Found, (Some("1.2"), Some("1.3")))
     );
     assert!((found.ratio.unwrap() - 0.9).abs() < 0.01);
-    insta::assert_snapshot!(found.sentence, @"The change is between release 1.2 and 1.3: sorting speed: 100.025 items/s and 89.9499 items/s, a ratio of 0.899 (95 % interval 0.896–0.903; above 1 is better). 8 trials; a sweep that is wrong as seldom takes 6 trials.");
+    insta::assert_snapshot!(found.sentence, @"The change is between release 1.2 and 1.3: sorting speed: 100.025 items/s and 89.9499 items/s, a ratio of 0.899 (95 % interval 0.896–0.903; above 1 is better). 8 trials; a sweep with the same error rate takes 6 trials.");
     assert_eq!(found.exit_code.code(), 0);
 }
 
@@ -92,7 +92,7 @@ fn an_end_without_a_result_ends_the_search() {
         _ => speed(cell, trial),
     });
     assert_eq!(found.exit_code.code(), 5);
-    insta::assert_snapshot!(found.sentence, @"release 1.5 is an end of the search and has no result: it failed.");
+    insta::assert_snapshot!(found.sentence, @"release 1.5 is an end of the search range and has no result: it failed.");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn validity_is_searched_by_yes_or_no() {
         Observed::Answer(cell < 5)
     });
     assert_eq!(found.after.as_deref(), Some("1.5"));
-    insta::assert_snapshot!(found.sentence, @"The change is between release 1.4 and 1.5: 1.4 is valid, 1.5 is not. 8 trials; a sweep that is wrong as seldom takes 18 trials.");
+    insta::assert_snapshot!(found.sentence, @"The change is between release 1.4 and 1.5: 1.4 is valid, 1.5 is not. 8 trials; a sweep with the same error rate takes 18 trials.");
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn of_others(external_results: &[SubjectEvidence], subjects: &[Subject]) -> Vec<
 fn of_conduct(plan: &BatchPlan) -> Vec<String> {
     let execution = &plan.execution;
     let at_once = format!(
-        "up to {} runs were made at once, on GPUs of their own: shared memory, disk and power may have reduced speed",
+        "up to {} runs executed at once, each on its own GPUs: shared memory, disk and power may have reduced speed",
         execution.parallel
     );
     let grouped = "trials ran cell by cell: drift cannot be distinguished from a difference";

@@ -143,7 +143,7 @@ fn shown(part: &ClaimPart, alpha: f64) -> String {
         ": {}; {what} {within} at one-sided {at} confidence ({basis}); {required} {}{more}",
         part.outcome,
         if part.required.negated {
-            "would be no exception"
+            "would not be an exception"
         } else {
             "is required"
         },

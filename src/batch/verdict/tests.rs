@@ -153,7 +153,7 @@ the gap to 6.4.1 is smaller with rtx4090 than with 7.1.1: contradicted
 7.1.1 is accurate: not decided
   Not compared: its accuracy was not measured.
 7.1.1 is as accurate as 6.4.1: not decided
-  Not compared: not both have an accuracy.
+  Not compared: they do not both have an accuracy.
 "#);
     assert_eq!(verdict.exit_code, ExitCode::NotReproduced);
     let json = serde_json::to_string(&verdict).unwrap();

@@ -100,12 +100,12 @@ fn write(
             Ok((bundle.packed, bundle.size, Some(seal)))
         }
         runs if is_bundle => Err(Failure::usage(format!(
-            "an archive that others can verify is of one run; these are {}\n  name one, or move them with --to \
+            "an archive that others can verify contains one run; these are {}\n  name one, or move them with --to \
              runs.tar.gz",
             runs.len()
         ))),
         _ if sign.is_some() => Err(Failure::usage(format!(
-            "{}: a signed archive is of one run and ends in .tar.zst",
+            "{}: a signed archive contains one run, and its name ends in .tar.zst",
             to.display()
         ))),
         runs => {

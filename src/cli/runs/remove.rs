@@ -79,7 +79,7 @@ fn ask(removal: &Removal<'_>) -> Result<(), Failure> {
         Some(true) => Ok(()),
         Some(false) => Err(Failure::usage("nothing was removed")),
         None => Err(Failure::usage(format!(
-            "{what} would be removed, and there is no terminal to ask at: add --yes, or see --dry-run"
+            "{what} would be removed, but there is no terminal to confirm on: add --yes, or see --dry-run"
         ))),
     }
 }

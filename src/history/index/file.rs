@@ -38,7 +38,7 @@ pub enum IndexError {
     #[error("another process is writing it")]
     Busy,
     /// A newer version made it.
-    #[error("a newer version of retrial made it")]
+    #[error("it was written by a newer version of retrial")]
     Newer,
 }
 

@@ -97,13 +97,13 @@ fn amd(host: &HostView) -> Choice {
         (InjectionMethod::Devices, reason)
     } else if support.has_cdi(GpuVendor::Amd) {
         let reason =
-            "the GPUs' nodes are not visible here, and the engine has a specification of them";
+            "the GPUs' nodes are not visible here, and the engine has a CDI specification for them";
         (InjectionMethod::Cdi, reason)
     } else if support.has_runtime("amd") {
         let reason = "the GPUs' nodes are not visible here, and the engine has the runtime amd";
         (InjectionMethod::Toolkit, reason)
     } else {
-        let reason = "this host's GPUs are unknown: all of them";
+        let reason = "this host's GPUs are unknown: using all of them";
         (InjectionMethod::Devices, reason)
     }
 }
@@ -115,13 +115,13 @@ fn nvidia(host: &HostView) -> Choice {
         (InjectionMethod::Toolkit, reason)
     } else if support.has_cdi(GpuVendor::Nvidia) {
         let reason =
-            "the engine has a specification of them, and NVIDIA's toolkit is not installed";
+            "the engine has a CDI specification for them, and NVIDIA's toolkit is not installed";
         (InjectionMethod::Cdi, reason)
     } else if host.has_gpu(GpuVendor::Nvidia) && !support.nvidia_control.is_empty() {
         let reason = "neither NVIDIA's toolkit nor a CDI specification is installed";
         (InjectionMethod::Devices, reason)
     } else {
-        let reason = "this host is unknown: as NVIDIA's guides do";
+        let reason = "this host is unknown: following NVIDIA's guides";
         (InjectionMethod::Toolkit, reason)
     }
 }
@@ -136,11 +136,11 @@ pub fn unsupported_method(
     let api = support.api.as_deref()?;
     match (method, request.vendor) {
         (InjectionMethod::Cdi, _) if support.cdi == Some(false) => Some((
-            format!("the engine (API {api}) takes no devices of the Container Device Interface"),
+            format!("the engine (API {api}) does not support CDI devices"),
             "Docker 28.2 or later, or \"features\": {\"cdi\": true} in /etc/docker/daemon.json",
         )),
         (InjectionMethod::Cdi, vendor) if !support.has_cdi(vendor) => Some((
-            format!("no specification of {}…", cdi_kind(vendor)),
+            format!("no CDI specification for {}…", cdi_kind(vendor)),
             match vendor {
                 GpuVendor::Amd => "sudo amd-ctk cdi generate",
                 GpuVendor::Nvidia => "sudo nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml",

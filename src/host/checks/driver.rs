@@ -55,7 +55,7 @@ fn amdgpu(facts: &Facts<'_>) -> Check {
                 )
                 .required(format!("one that ROCm {rocm} lists"))
                 .fix(format!(
-                    "ROCm {rocm} does not list it: install a driver of its year (amdgpu-install), or take an image of the driver's release"
+                    "ROCm {rocm} does not list it: install a driver from the same year (amdgpu-install), or use an image of the driver's release"
                 )),
         },
     };

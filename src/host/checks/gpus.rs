@@ -96,7 +96,7 @@ fn present(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
             GpuVendor::Nvidia if none => {
                 "is the driver loaded? `lsmod | grep nvidia`, `ls /proc/driver/nvidia`"
             }
-            _ if facts.chosen => "choose more of them by --gpus",
+            _ if facts.chosen => "choose more of them with --gpus",
             _ => "run on a host that has them",
         };
         (CheckState::Error, fix)
@@ -137,7 +137,7 @@ fn summary(gpus: &[&Gpu]) -> String {
         match mode.filter(|_| parts > count) {
             Some(mode) => format!("{count} x {model} ({parts} partitions, {mode})"),
             None if OF_TWO_DIES.contains(&model) => {
-                format!("{count} x {model} (dies, two a card)")
+                format!("{count} x {model} (dies, two per card)")
             }
             None => format!("{count} x {model}"),
         }
@@ -207,7 +207,7 @@ fn memory(gpus: &[Checked<'_>]) -> Option<Check> {
         None => CheckKind::GpuMemory.ok(format!("{} each", size(*actual))),
     };
     Some(check.required(size(*published)).fix(
-        "is it divided, or a virtual function? The published figure had all of it: amd-smi static --vram",
+        "is it divided, or a virtual function? The published figure used all of it: amd-smi static --vram",
     ))
 }
 
@@ -264,7 +264,7 @@ fn claimed(facts: &Facts<'_>) -> Option<Check> {
     Some(
         check
             .required("no other run on them")
-            .fix("a run waits for shared GPUs; --gpus chooses others, --no-wait does not wait"),
+            .fix("a run waits until they are free; choose others with --gpus, or fail instead with --no-wait"),
     )
 }
 
@@ -287,7 +287,7 @@ fn healthy(gpus: &[Checked<'_>]) -> Option<Check> {
         .warning_of(&bad)
         .unwrap_or_else(|| kind.ok(format!("no uncorrected errors, {corrected} corrected")));
     Some(check.required("no uncorrected memory errors").fix(
-        "results may be wrong: exclude the GPU by --gpus, reset it, and see `amd-smi metric --ecc`, `nvidia-smi -q -d ECC`",
+        "results may be wrong: exclude the GPU with --gpus, reset it, and see `amd-smi metric --ecc`, `nvidia-smi -q -d ECC`",
     ))
 }
 
@@ -302,7 +302,7 @@ fn devices(gpus: &[Checked<'_>]) -> Option<Check> {
     Some(
         check
             .required("a device node of each GPU")
-            .fix("a container or a batch system got only some of them: --gpus chooses among those"),
+            .fix("this container or batch job got only some of them: choose among those with --gpus"),
     )
 }
 

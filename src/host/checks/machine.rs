@@ -56,14 +56,14 @@ fn disk(disk: &Disk, required: Option<u64>) -> Check {
     let check = match free {
         None => CheckKind::Disk.unknown(path),
         Some(_) if !disk.writable => CheckKind::Disk
-            .error(format!("{path}: you may not write there"))
+            .error(format!("{path}: not writable"))
             .required("a writable directory")
             .fix("choose another: --home DIR, --cache DIR, HF_HOME"),
         Some(free) if short => CheckKind::Disk.warning(free).fix(
             "free some (`retrial clean`, `docker system df`), or choose another disk: --home DIR, --cache DIR, HF_HOME",
         ),
         Some(free) if disk.network.is_some() => CheckKind::Disk.warning(free).fix(
-            "the engine's root may not write to a network home (root_squash): choose a local disk by --home DIR",
+            "the engine's root may not write to a network home (root_squash): choose a local disk with --home DIR",
         ),
         Some(free) => CheckKind::Disk.ok(free),
     };
@@ -73,7 +73,7 @@ fn disk(disk: &Disk, required: Option<u64>) -> Check {
     }
     match (disk.needed, required) {
         (Some(needed), _) => check.required(size(needed)),
-        (None, Some(required)) => check.required(format!("{} in all", size(required))),
+        (None, Some(required)) => check.required(format!("{} in total", size(required))),
         (None, None) => check,
     }
 }

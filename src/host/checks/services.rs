@@ -68,7 +68,7 @@ fn network(facts: &Facts<'_>) -> Option<Check> {
         None => CheckKind::Network.ok(format!("all hosts answer {from}")),
     };
     Some(check.required(all).fix(
-        "open the way to them (HTTPS, port 443), or set https_proxy: commands of the recipe fail without them",
+        "allow connections to them (HTTPS, port 443), or set https_proxy: the recipe's commands fail without them",
     ))
 }
 

@@ -30,7 +30,7 @@ pub fn system(facts: &Facts<'_>) -> Check {
                 gpu.model,
                 listed.systems_in_words(gpu)
             ))
-            .fix("AMD does not test the driver there: expect faults, and take a listed system for a figure that counts");
+            .fix("AMD does not test the driver there: expect faults, and use a listed system for figures that matter");
     }
     let Some(kernels) = kernels(system) else {
         return kind.ok(actual);

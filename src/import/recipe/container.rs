@@ -96,7 +96,7 @@ fn requirements(draft: &mut Draft, published: &PublishedSubmission<'_>) {
                 draft.sections.push(gpus(one, vendor, count));
                 if vendor == GpuVendor::Nvidia {
                     draft.miss(format!(
-                        "requires.gpus.models: the name that nvidia-smi prints of {}",
+                        "requires.gpus.models: the name that nvidia-smi prints for {}",
                         one.name
                     ));
                 }
@@ -105,7 +105,7 @@ fn requirements(draft: &mut Draft, published: &PublishedSubmission<'_>) {
             (None, _) => {
                 let name = line(&one.shown());
                 let section =
-                    format!("# {name}: a recipe can ask for AMD's and NVIDIA's GPUs only.\n");
+                    format!("# {name}: a recipe can require AMD and NVIDIA GPUs only.\n");
                 draft.sections.push(section);
             }
         }

@@ -49,7 +49,7 @@ fn head(published: &PublishedSubmission<'_>, incomplete: &[String]) -> String {
     let on = accelerators.map_or_else(|| benchmark.system.clone(), super::Accelerators::shown);
     let mut head = format!(
         "# From published results by `retrial new NAME --from-results`: {}\n\
-         # What `incomplete` names is still to be completed: `retrial check` lists it, `retrial run` refuses until then.\n\
+         # Complete everything under `incomplete`: `retrial check` lists it, `retrial run` refuses until then.\n\
          schema: 1\n",
         line(&published.path)
     );

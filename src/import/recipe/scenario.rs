@@ -19,14 +19,14 @@ pub(super) fn section(draft: &mut Draft, published: &PublishedSubmission<'_>) {
     let mut section = String::from("scenarios:\n");
     for scenario in &published.scenarios {
         let Some(known) = loadgen_name(&scenario.name) else {
-            draft.miss(format!("scenarios: {} is none of LoadGen's", scenario.name));
+            draft.miss(format!("scenarios: {} is not a LoadGen scenario", scenario.name));
             continue;
         };
         let key = known.to_lowercase();
         if let Some(from) = scenario.inferred_from {
             let _ = writeln!(
                 section,
-                "  # {known} was worked out of the run of {from}, and not measured."
+                "  # {known} was inferred from the {from} run, not measured."
             );
             continue;
         }

@@ -25,7 +25,7 @@ pub enum PlanError {
     },
     /// `--warmup` for a measurement that shares its command.
     #[error(
-        "--warmup: {measurement} shares its command ({command}) with other scenarios or modes, of which a warm-up would be a judged trial\n  leave it out: --scenario and --mode choose what is measured"
+        "--warmup: {measurement} shares its command ({command}) with other scenarios or modes, of which a warm-up would be a judged trial\n  omit it: --scenario and --mode choose what is measured"
     )]
     SharedWarmup {
         /// `offline performance`

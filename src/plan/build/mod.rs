@@ -63,7 +63,7 @@ pub fn build(
     }
     let recipe = &recipe;
     let by_hand = recipe.host_notes.iter();
-    let by_hand = by_hand.map(|note| format!("to do by hand: {}", note.trim_end()));
+    let by_hand = by_hand.map(|note| format!("host note: {}", note.trim_end()));
     let mut builder = Builder {
         recipe,
         origin,

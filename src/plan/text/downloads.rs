@@ -40,7 +40,7 @@ pub fn lines(plan: &Plan, hub: &HubHere) -> Vec<String> {
             ""
         };
         let all = format!("{least}{}, and the image", size(known.into_iter().sum()));
-        lines.push(format!("{:<width$}  {all}", "in all"));
+        lines.push(format!("{:<width$}  {all}", "total"));
     }
     lines
 }
@@ -63,7 +63,7 @@ fn about(plan: &Plan, one: &PlannedDownload, step: &Step, hub: &HubHere) -> Vec<
     });
     let is_model = matches!(step.action, Action::FetchModel(_));
     let size = size
-        .or_else(|| is_model.then(|| "size unknown (`retrial doctor` asks the hub)".to_owned()));
+        .or_else(|| is_model.then(|| "size unknown (`retrial doctor` queries the hub)".to_owned()));
     let facts = [
         size,
         known

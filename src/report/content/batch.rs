@@ -237,7 +237,7 @@ fn statistics(batch: &BatchVerdict) -> Option<Block> {
     (!means.is_empty()).then(|| {
         Block::paragraph(format!(
             "Figures and ratios are each the {means} of the trials. The {confidence} intervals are \
-             two-sided and of one ratio each; changes are corrected for all of them (Holm). A claim \
+             two-sided and for a single ratio each; changes are corrected for all of them (Holm). A claim \
              has one-sided bounds."
         ))
     })

@@ -56,7 +56,7 @@ fn properties(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<Item> {
     }
     let execution = &plan.execution;
     let trials = format!(
-        "{} of {} each: {} in all, each in a fresh container",
+        "{} of {} each: {} in total, each in a fresh container",
         format::count(plan.cells.len(), "cell"),
         format::count(execution.trials as usize, "trial"),
         format::count(estimate.runs, "run"),
@@ -68,7 +68,7 @@ fn properties(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<Item> {
         .order
         .in_letters(plan.cells.len(), execution.trials);
     let order = match execution.order {
-        Order::Interleaved => format!("interleaved, there and back: {letters}"),
+        Order::Interleaved => format!("interleaved, forwards and backwards: {letters}"),
         Order::Grouped => format!("grouped: {letters}"),
     };
     items.push(Item::keyed("order", order));
@@ -88,7 +88,7 @@ fn properties(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<Item> {
 fn of_search(plan: &BatchPlan, search: &SearchPlan) -> Vec<Item> {
     let ends = match (plan.cells.first(), plan.cells.last()) {
         (Some(first), Some(last)) => format!(
-            "until {} is shown to be {}, compared with {}; then each run follows from those before it",
+            "until {} is shown to be {}, compared with {}; then each run depends on the results so far",
             last.name, search.criterion, first.name
         ),
         _ => String::new(),
@@ -114,7 +114,7 @@ fn how(plan: &BatchPlan) -> String {
     };
     let at_once = match execution.parallel {
         0 | 1 => String::new(),
-        count => format!("{count} runs at once, on GPUs of their own; "),
+        count => format!("{count} runs at once, each on its own GPUs; "),
     };
     let pull = match execution.pull_ahead {
         PullAhead::Between => "images pulled ahead, never while something is measured",

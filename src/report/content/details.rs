@@ -169,7 +169,7 @@ fn telemetry(one: &Subject<'_>, in_full: bool) -> Vec<Block> {
     blocks.extend(unwatched.map(|(result, one)| {
         let machines = format::first(&one.unwatched_machines, 5);
         Block::paragraph(format!(
-            "{} {}: power and energy are not known, since there are no samples of {machines}.",
+            "{} {}: power and energy are unknown: there are no samples of {machines}.",
             result.scenario, result.mode
         ))
     }));

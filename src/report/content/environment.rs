@@ -53,7 +53,7 @@ fn notes(group: &EnvironmentGroup, detail: Detail) -> impl Iterator<Item = Strin
     let more = "--verbose or --output json shows all";
     let cut = (all > shown).then(|| format!("{word}: {all} differ, {shown} shown; {more}"));
     let of = group.not_known.join(", ");
-    let unknown = (!of.is_empty()).then(|| format!("{word}: unknown of {of}"));
+    let unknown = (!of.is_empty()).then(|| format!("{word}: unknown for {of}"));
     [cut, unknown].into_iter().flatten()
 }
 

@@ -24,7 +24,7 @@ pub(super) fn blocks(search: &SearchVerdict, detail: Detail) -> Vec<Block> {
         blocks.extend(Section::of(title, differences));
     }
     let left_out = search.left_out.iter().map(|(value, reason)| {
-        let text = format!("{} {value} was left out: {reason}", search.axis);
+        let text = format!("{} {value} was excluded: {reason}", search.axis);
         Item::new(text).marked(marks::BAD)
     });
     let trials = (detail == Detail::Full).then(|| {

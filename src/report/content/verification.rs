@@ -35,7 +35,7 @@ pub fn document(verification: &Verification) -> Document {
             let paths = paths.iter();
             paths.map(move |path| Item::keyed(word, path).marked(marks::BAD))
         });
-        blocks.extend(Section::of("next to the manifest", Block::list(items)));
+        blocks.extend(Section::of("compared with the manifest", Block::list(items)));
     }
     blocks.push(Block::Conclusion(conclusion(verification)));
     let notice = judged.and_then(|judged| judged.verdict.notice.as_ref());
@@ -52,15 +52,15 @@ fn signature(state: &SignatureState) -> Item {
     let (mark, text) = match state {
         SignatureState::Unsigned => (
             OPEN,
-            "unsigned: anybody can have made or changed it".to_owned(),
+            "unsigned: anyone could have created or changed it".to_owned(),
         ),
         SignatureState::Invalid => (
             marks::BAD,
-            "not checked: the archive is not as it was packed".to_owned(),
+            "not checked: the archive is not intact".to_owned(),
         ),
         SignatureState::NotChecked { key } => (
             OPEN,
-            format!("by {key}; whose key that is was not checked (--signers FILE)"),
+            format!("by {key}; the key's owner was not checked (--signers FILE)"),
         ),
         SignatureState::Allowed { key, principals } => {
             (marks::GOOD, format!("by {principals}, {key}"))
@@ -80,23 +80,23 @@ fn of_judged(judged: &Judged) -> Vec<Item> {
     let bad = |key: &str, text: String| Item::keyed(key, text).marked(marks::BAD);
     let said = judged.said;
     let verdict = if judged.differences.is_empty() {
-        good("verdict", format!("{said}, as its logs give again"))
+        good("verdict", format!("{said}, confirmed by its logs"))
     } else {
         let lines = judged.differences.iter().map(|line| ("differs", line));
-        bad("verdict", format!("said {said}")).detailed(lines)
+        bad("verdict", format!("recorded as {said}")).detailed(lines)
     };
     let rules = match &judged.rules {
-        Rules::None => Item::keyed("rules", "of no round"),
-        Rules::Same { name } => good("rules", format!("{name}: the bundle's are this program's")),
+        Rules::None => Item::keyed("rules", "not judged by a round's rules"),
+        Rules::Same { name } => good("rules", format!("{name}: the same in the bundle and in this program")),
         Rules::Differ { name } => open(
             "rules",
             format!(
-                "{name}: the bundle's are not this program's; {} by the bundle's, {} by this program's",
+                "{name}: the bundle's differ from this program's; {} by the bundle's, {} by this program's",
                 judged.by_bundle, judged.by_program
             ),
         ),
         Rules::Unknown { name } => {
-            open("rules", format!("{name}: this program does not know them"))
+            open("rules", format!("{name}: unknown to this program"))
         }
     };
     let recipe = match &judged.recipe {
@@ -115,11 +115,11 @@ fn of_judged(judged: &Judged) -> Vec<Item> {
         let text = format!("{} was not pinned; ran {digests}", image.name);
         open("image", text)
     };
-    let files = format!("{files} ({bytes}), each as in the manifest");
+    let files = format!("{files} ({bytes}), all match the manifest");
     let mut items = vec![good("files", files), verdict, rules, recipe, image];
     if !judged.statement_differs.is_empty() {
         let parts = judged.statement_differs.join(", ");
-        items.push(bad("statement", format!("not about its files: {parts}")));
+        items.push(bad("statement", format!("does not match its files: {parts}")));
     }
     if !judged.missing.is_empty() {
         items.push(open("missing", judged.missing.join(", ")));

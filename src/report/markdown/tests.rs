@@ -52,7 +52,7 @@ fn code_spans_can_contain_backticks() {
 }
 
 proptest! {
-    /// Every row has as many cells as the head, and no markup gets in.
+    /// Every row has as many cells as the header, and no markup gets in.
     #[test]
     fn any_name_is_escaped(scenario in ".*", figure in ".*", source in ".*") {
         let mut published = official(100.0);

@@ -54,7 +54,7 @@ pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvi
     };
     if evidence.mode == Mode::Compliance && !speed_counts(&trial.path) {
         if let Validity::Invalid(reasons) = &trial.validity {
-            let required = "VALID, except of a test of answers";
+            let required = "VALID, except in tests of answers";
             let check = RuleCheck::warning("LoadGen's result", reasons.join("; "), required);
             evidence.checks.push(check);
         }
@@ -104,7 +104,7 @@ pub(crate) fn other_kind(run: &Run, scenario: Option<Scenario>) -> Vec<RuleCheck
     other
         .map(|check| {
             let rule = format!("{} of accuracy/{file}", check.rule);
-            let required = format!("{}; the official checker does not look", check.required);
+            let required = format!("{}; the official checker does not check this", check.required);
             RuleCheck::warning(rule, check.measured, required)
         })
         .collect()
@@ -145,9 +145,9 @@ fn without_audit_config(mut run: Run) -> Run {
 /// missing.
 pub(crate) fn fallback(run: &Run) -> Option<RuleCheck> {
     let is_summary = run.detail.is_none() && run.summary.is_some();
-    let measured = "missing; figures are the summary's, as printed";
+    let measured = "missing; figures are those printed in the summary";
     is_summary
-        .then(|| RuleCheck::warning(DETAIL, measured, "the log that MLCommons publishes from"))
+        .then(|| RuleCheck::warning(DETAIL, measured, "the log from which MLCommons publishes"))
 }
 
 #[cfg(test)]

@@ -218,7 +218,7 @@ fn value(
         SAMPLES_TO_CONVERGE => {
             let samples = run
                 .samples_to_converge()
-                .ok_or("no eval_accuracy of it has samples_count or epoch_num")?;
+                .ok_or("none of its eval_accuracy events has samples_count or epoch_num")?;
             Ok(FigureValue::new(samples, own.unwrap_or("samples")))
         }
         _ => Ok(FigureValue::new(

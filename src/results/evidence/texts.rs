@@ -74,7 +74,7 @@ impl Text {
         if found.is_empty() {
             beside.sort();
             return Err(format!(
-                "no file {pattern} is in the results; there is {}",
+                "no file {pattern} in the results; found {}",
                 listed(beside.iter().map(String::as_str))
             ));
         }

@@ -73,7 +73,7 @@ fn which(evidence: &Evidence, trial: u32) -> String {
     }
 }
 
-/// MLPerf Training: not faster than chance explains.
+/// MLPerf Training: not faster than chance can explain.
 fn check_convergence(checked: &mut Checked, evidence: &Evidence) {
     const RULE: &str = "convergence";
     let named = evidence.figures.iter();

@@ -38,7 +38,7 @@ pub(crate) fn of_figure(
     let head = format!("{name}: {shown} is {} of {published}", number::ratio(ratio));
     if judgement.outcome == Outcome::Inconclusive && ratio > IMPLAUSIBLE {
         return format!(
-            "{head}; more than {IMPLAUSIBLE} times as good is another system, size or benchmark, \
+            "{head}; more than {IMPLAUSIBLE} times as good implies another system, size or benchmark, \
              unless the recipe or the command line says why."
         );
     }

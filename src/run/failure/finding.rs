@@ -108,7 +108,7 @@ impl fmt::Display for DeadChild {
         if signal == 0 {
             write!(formatter, ") ended with exit code {}", self.status >> 8)?;
         } else {
-            write!(formatter, ") was ended by {}", signal_name(signal))?;
+            write!(formatter, ") was terminated by {}", signal_name(signal))?;
         }
         write!(
             formatter,

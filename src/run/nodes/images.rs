@@ -131,8 +131,8 @@ mod tests {
         assert_eq!(
             found,
             [
-                "n4 has another image a:1 than n1: sha256:e, not sha256:d",
-                "n5 has another image a:1 than n1: sha256:3, not sha256:d",
+                "n4 has a different image a:1 than n1: sha256:e, not sha256:d",
+                "n5 has a different image a:1 than n1: sha256:3, not sha256:d",
             ]
         );
     }

@@ -155,7 +155,7 @@ impl Node {
             Reply::Clock { time } => Some(ahead(time, asked, Timestamp::now())),
             _ => None,
         };
-        self.answer(clock, "say what time it is", START).await
+        self.answer(clock, "report its time", START).await
     }
 
     /// Whether the run's containers live there.
@@ -332,7 +332,7 @@ pub fn ahead(time: Timestamp, asked: Timestamp, answered: Timestamp) -> f64 {
 /// The end of a step on a machine that is gone.
 fn lost(node: &str, reason: &str) -> StepEnd {
     let because = format!("the machine {node} is lost: {reason}");
-    let advice = "look at that machine, then resume the run";
+    let advice = "check that machine, then resume the run";
     StepEnd::failed(StepFault::Host, because, advice)
 }
 

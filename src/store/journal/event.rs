@@ -320,7 +320,7 @@ impl std::fmt::Display for ImageDifference {
         } = self;
         write!(
             formatter,
-            "{node} has another image {reference} than {first}: {digest}, not {first_digest}"
+            "{node} has a different image {reference} than {first}: {digest}, not {first_digest}"
         )
     }
 }

@@ -1,4 +1,4 @@
-//! Several runs at once, on GPUs of their own: a planted host.
+//! Several runs at once, each on its own GPUs: a planted host.
 
 use std::collections::BTreeMap;
 

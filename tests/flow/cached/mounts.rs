@@ -51,7 +51,7 @@ fn a_reused_compile_cache_is_stated_in_the_verdict() {
     lab.retrial(&["clean", "--cached"])
         .expect_exit(0)
         .says(&format!("kernels/{}", first[0].0))
-        .says(&format!("cache mount, last of {}", lab.id()));
+        .says(&format!("cache mount, last used by {}", lab.id()));
 
     let second = beside(&lab).recipe(&text);
     second.run(&[]).expect_exit(0);

@@ -196,7 +196,7 @@ fn a_service_that_dies_during_a_measurement() {
     let lab = lab.recipe(&services(&server, &cases));
     lab.run(&[])
         .expect_exit(4)
-        .says("its service server failed: it was ended by signal 11 (SEGV) (exit code 139)")
+        .says("its service server failed: it was terminated by signal 11 (SEGV) (exit code 139)")
         .says("CUDA error: out of memory");
     assert_eq!(lab.end_of("main-performance")["fault"], "command");
     assert_eq!(lab.end_of("main-performance")["exit_code"], 139);

@@ -126,7 +126,7 @@ impl<'a> Builder<'a> {
         }
         if self.root.is_none() {
             let start = source.span(0..0);
-            let help = "write `key: value`, a key on each line";
+            let help = "write `key: value`, one key per line";
             return fatal("empty", "this file is empty", start, help);
         }
         Ok(self.root.take())
@@ -142,7 +142,7 @@ impl<'a> Builder<'a> {
             Event::DocumentStart(..) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    let help = "write one document a file, without `---` between";
+                    let help = "write one document per file, without `---` between";
                     return fatal(
                         "second-document",
                         "a second document in one file",
@@ -269,7 +269,7 @@ impl<'a> Builder<'a> {
         let Some((node, weight)) = self.anchors.get(&id).cloned() else {
             return Err(Box::new(Diagnostic::error(
                 "alias",
-                format!("`{}` is inside of its own anchor", span.slice()),
+                format!("`{}` is inside its own anchor", span.slice()),
                 span,
             )));
         };

@@ -45,7 +45,7 @@ fn syntax_help(text: &str, at: usize) -> Option<String> {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let line = text[start..].lines().next().unwrap_or("");
     if line.contains("${{") {
-        return Some("inside of { } and [ ], an expression needs quotes: \"${{ … }}\"".into());
+        return Some("inside { } and [ ], an expression needs quotes: \"${{ … }}\"".into());
     }
     let value = line
         .split_once(": ")

@@ -184,7 +184,7 @@ fn hint(because: &str, step: &str) -> String {
             "`docker login` to the registry of the image after FROM"
         }
         PullFailure::Transient | PullFailure::RateLimited if pulls => {
-            "the registry or the way to it failed: another try may help"
+            "the registry or the network failed: retrying may help"
         }
         _ => "to see more: `docker build` in that directory",
     };

@@ -52,7 +52,7 @@ impl Engine for Docker {
 
     async fn abilities(&self) -> Result<Abilities, EngineError> {
         let info = self.client.info().await;
-        let info = info.map_err(|error| fault("ask what it can do", error))?;
+        let info = info.map_err(|error| fault("report its capabilities", error))?;
         Ok(abilities::read(info, &self.info))
     }
 

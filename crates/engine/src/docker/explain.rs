@@ -64,7 +64,7 @@ const RULES: &[(&[&str], &str)] = &[
     ),
     (
         &["could not select device driver \"cdi\""],
-        "the engine does not know CDI: Docker 28.2 does, 25.0 after `\"features\": {\"cdi\": true}` in daemon.json",
+        "the engine does not support CDI: Docker 28.2 does, 25.0 with `\"features\": {\"cdi\": true}` in daemon.json",
     ),
     (
         &["unable to find group"],
@@ -76,11 +76,11 @@ const RULES: &[(&[&str], &str)] = &[
     ),
     (
         &["docker-init", "not found"],
-        "the engine's docker-init is not installed (package tini or docker-init); or remove `init`",
+        "the engine's docker-init is not installed: install the package tini or docker-init, or remove `init`",
     ),
     (
         &["executable file not found"],
-        "the image has no such program: another `shell`, or an absolute path",
+        "the image has no such program: use another `shell`, or an absolute path",
     ),
     (
         &["unable to apply caps"],
@@ -92,7 +92,7 @@ const RULES: &[(&[&str], &str)] = &[
     ),
     (
         &["port is already allocated"],
-        "another container or program has that port",
+        "another container or program is using that port",
     ),
     (
         &["network", "not found"],
@@ -116,7 +116,7 @@ const RULES: &[(&[&str], &str)] = &[
     ),
     (
         &["address already in use"],
-        "another program has that address",
+        "another program is using that address",
     ),
     (
         &["the --mount option requires buildkit"],
@@ -146,11 +146,11 @@ fn owner_of(device: &str) -> &'static str {
     } else if device.starts_with("/dev/dri") {
         "no GPU driver is loaded; see `retrial doctor`"
     } else if device.starts_with("/dev/nvidia") {
-        "the NVIDIA driver is not loaded (`nvidia-smi` makes its nodes), or there is no such GPU"
+        "the NVIDIA driver is not loaded (`nvidia-smi` creates its device nodes), or there is no such GPU"
     } else if device.starts_with("/dev/infiniband") {
-        "no RDMA driver is loaded; leave the device out on a single node"
+        "no RDMA driver is loaded; omit the device on a single node"
     } else {
-        "leave it out of `devices`, or load its driver"
+        "remove it from `devices`, or load its driver"
     }
 }
 

@@ -150,7 +150,7 @@ impl PullFailure {
                 "check the name and the tag; if the repository is private, `docker login {registry}` first"
             ),
             Self::Unauthorized => {
-                format!("`docker login {registry}` with an account that may, then try again")
+                format!("`docker login {registry}` with an account that has access, then try again")
             }
             Self::WrongPlatform => {
                 "choose a tag for this machine's architecture, or another engine".to_owned()
@@ -165,7 +165,7 @@ impl PullFailure {
                 "the engine does not trust its certificate: put the CA's certificate into /etc/docker/certs.d/{registry}/ca.crt"
             ),
             Self::PlainHttp => format!(
-                "it speaks plain HTTP: allow it by \"insecure-registries\": [\"{registry}\"] in the engine's daemon.json"
+                "it speaks plain HTTP: allow it with \"insecure-registries\": [\"{registry}\"] in the engine's daemon.json"
             ),
             Self::UnknownHost => {
                 format!("check the spelling of `{registry}` and this machine's DNS")

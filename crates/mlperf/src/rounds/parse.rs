@@ -107,7 +107,7 @@ fn consistent(round: &Node, problems: &mut Diagnostics) {
             if Scenario::from_word(&entry.key) != Some(Scenario::Offline)
                 && let Some(wrong) = scenario.entry("min_samples_per_query")
             {
-                let message = "only Offline has a least number of samples per query";
+                let message = "only Offline has a minimum number of samples per query";
                 problems.error("conflict", message, &wrong.key_span, "remove the key");
             }
         }

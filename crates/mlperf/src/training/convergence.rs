@@ -2,7 +2,7 @@
 //!
 //! Training is random: a submission whose runs happened to converge in fewer samples than the
 //! reference's is not faster for it. `MLCommons` multiplies its score by the reference's mean over
-//! the submission's, and refuses one that converged faster than chance explains. This is the
+//! the submission's, and refuses one that converged faster than chance can explain. This is the
 //! arithmetic of mlcommons/logging, `rcp_checker.py` (`training_5.0.0` to `6.1.0`), its quirks
 //! included: means without the smallest and the largest, a population's deviation of all, a pooled
 //! t test at 5 %, points pruned to those that converge fastest, and points between them by straight
@@ -79,7 +79,7 @@ struct Point {
 /// Normalises the samples to convergence of a submission's runs, all of one batch size.
 ///
 /// # Errors
-/// Where they converged faster than chance explains, more than one did not converge, or there is no
+/// Where they converged faster than chance can explain, more than one did not converge, or there is no
 /// reference for the batch size.
 pub fn normalise(
     rcp: &ReferencePoints,

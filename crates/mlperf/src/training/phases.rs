@@ -58,7 +58,7 @@ impl Phases {
             _ => (false, ""),
         };
         if is_wrong {
-            let measured = format!("{key} is out of place");
+            let measured = format!("{key} is out of order");
             return Some(RuleCheck::failed("order", measured, place));
         }
         let metadata = |name: &str| event.metadata.get(name);
@@ -117,7 +117,7 @@ impl Phases {
             return Some(RuleCheck::failed(
                 "clock",
                 format!("{key} is {seconds} s earlier than {above} above it"),
-                "times that never go back",
+                "timestamps that never decrease",
             ));
         }
         if self

@@ -155,7 +155,7 @@ impl<'a> LogReader<'a> {
         };
         if self.malformed > 0 {
             let lines = format!("{} lines cannot be read", self.malformed);
-            self.violate("lines", lines, "JSON behind :::MLLOG");
+            self.violate("lines", lines, "JSON after :::MLLOG");
         }
         let mut converged_after = Some(f64::INFINITY);
         if ending == Ending::Converged {

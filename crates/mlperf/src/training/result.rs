@@ -124,11 +124,11 @@ fn same_run(logs: &[NamedLog]) -> Option<RuleCheck> {
         let others = logs[at + 1..].iter();
         others.filter_map(move |other| {
             let same = one.log.is_same_run(&other.log);
-            same.then(|| format!("{} and {} are one", one.name, other.name))
+            same.then(|| format!("{} and {} are the same run", one.name, other.name))
         })
     });
     let pairs: Vec<String> = pairs.collect();
-    let required = "a run of its own in each log";
+    let required = "a different run in each log";
     (!pairs.is_empty()).then(|| RuleCheck::failed("runs", pairs.join("; "), required))
 }
 
@@ -225,14 +225,14 @@ fn seeds(logs: &[NamedLog]) -> Vec<RuleCheck> {
         checks.extend(repeated.take(1).map(|(other, seed)| {
             let measured = format!("{}, as in {}", seed.value, other.name);
             let rule = format!("{}: seed", one.name);
-            RuleCheck::failed(rule, measured, "one of its own in each run")
+            RuleCheck::failed(rule, measured, "a different one in each run")
         }));
     }
     if checks.is_empty() {
         checks.push(RuleCheck::new(
             "seeds",
             "all different",
-            "one of its own in each run",
+            "a different one in each run",
             true,
         ));
     }
@@ -289,7 +289,7 @@ fn of_convergence(
     } else {
         let (samples, reference) = (convergence.samples, convergence.reference);
         let (samples, reference) = (grouped(samples), grouped(reference));
-        format!("{samples} {unit}, {reference} in the reference: faster than chance explains")
+        format!("{samples} {unit}, {reference} in the reference: faster than chance can explain")
     };
     let required = format!("at least {} {unit}", grouped(convergence.fewest));
     RuleCheck::new("convergence", measured, required, passed)

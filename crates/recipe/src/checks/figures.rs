@@ -48,7 +48,7 @@ impl Checks<'_> {
         ];
         for (key, fits, beside) in misplaced {
             if !fits {
-                let message = format!("`{key}` goes with `{beside}` only");
+                let message = format!("`{key}` is allowed with `{beside}` only");
                 self.misplaced(node, key, &message, "remove it");
             }
         }
@@ -164,7 +164,7 @@ impl Checks<'_> {
             return;
         }
         let help = if is_loadgen_figure(name) {
-            "LoadGen gives it where it writes: say so with `results`".to_owned()
+            "LoadGen writes it: set `results` to its output directory".to_owned()
         } else {
             let known = own.iter().map(|figure| figure.key.as_str());
             nearest(name, known.chain(usual.iter().copied())).map_or_else(
@@ -174,7 +174,7 @@ impl Checks<'_> {
         };
         self.problems.error(
             "unknown-figure",
-            format!("nothing gives the figure `{}`", named.key),
+            format!("nothing provides the figure `{}`", named.key),
             &named.key_span,
             help,
         );

@@ -22,7 +22,7 @@ impl Checks<'_> {
                     format!("a recipe may name {SECRET} only; pass others with `--secret {name}`");
                 self.problems.error(
                     "secret",
-                    format!("a recipe may not ask for `{name}`"),
+                    format!("a recipe may not request `{name}`"),
                     &secret.span,
                     help,
                 );

@@ -50,11 +50,11 @@ impl Checks<'_> {
         for (key, help) in [
             (
                 "digest",
-                "what this machine builds has no digest of a registry",
+                "an image that this machine builds has no registry digest",
             ),
             ("build", "write either `build` or `built_by`"),
         ] {
-            let message = format!("`{key}` stands beside `built_by`");
+            let message = format!("`{key}` cannot be combined with `built_by`");
             self.misplaced(image, key, &message, help);
         }
         let name = built_by.text().unwrap_or("");
@@ -101,7 +101,7 @@ impl Checks<'_> {
         if !found.is_empty() && !whole {
             self.problems.error(
                 "image-from-parts",
-                "an image's name is composed of parts",
+                "an image name mixes text and expressions",
                 &node.span,
                 "write each complete image as a variant: `variants: {rocm: {\"7.1.1\": {image: …}}}`",
             );

@@ -74,7 +74,7 @@ impl Checks<'_> {
                 "conflict",
                 "a service's image cannot be built",
                 &build.key_span,
-                "name an image to pull, or leave `image` out to use the recipe's",
+                "name an image to pull, or omit `image` to use the recipe's",
             );
         }
     }

@@ -106,7 +106,7 @@ impl Checks<'_> {
             };
             let text = key.text().unwrap_or("");
             if let Some((_, first)) = keys.iter().find(|(known, _)| *known == text) {
-                let message = format!("`{}` caches under the key of `{first}`", step.key);
+                let message = format!("`{}` has the same cache key as `{first}`", step.key);
                 self.problems
                     .error("cache", message, &key.span, "give each its own key");
             }

@@ -7,11 +7,11 @@ use thiserror::Error;
 pub enum DockerRunError {
     /// There is none.
     #[error(
-        "no `docker run` in it\n  give the command line as the guide prints it, in single quotes, or a file of it"
+        "no `docker run` commands in it\n  give the command line as the guide prints it, in single quotes, or a file of it"
     )]
     NoRun,
     /// More than one.
-    #[error("{count} `docker run` in it\n  a recipe has one container: give one of them")]
+    #[error("{count} `docker run` commands in it\n  a recipe has one container: give one of them")]
     ManyRuns {
         /// How many.
         count: usize,

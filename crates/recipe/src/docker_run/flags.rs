@@ -145,11 +145,11 @@ pub const FLAGS: &[Flag] = &[
     switch("publish-all", Dropped(PORTS)).short('P'),
     value(
         "pull",
-        Dropped("`retrial run --pull` says when an image is pulled"),
+        Dropped("`retrial run --pull` controls when an image is pulled"),
     ),
     switch("quiet", Dropped(OUTPUT)).short('q'),
     switch("read-only", Key),
-    value("restart", Dropped("a container that ends ends its run")),
+    value("restart", Dropped("the run ends when its container ends")),
     switch(
         "rm",
         Dropped("Retrial removes its container at the end (`--keep` keeps it)"),

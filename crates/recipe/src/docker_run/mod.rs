@@ -38,7 +38,7 @@ pub struct Reading {
     pub notes: Vec<String>,
 }
 
-/// Reads the block of a guide that has a `docker run` in it, for a recipe that says more.
+/// Reads the block of a guide that has a `docker run` commands in it, for a recipe that says more.
 ///
 /// # Errors
 /// What has no meaning in a recipe, everything at once.
@@ -48,7 +48,7 @@ pub fn draft(block: &str, surroundings: &dyn Surroundings) -> Result<Draft, Vec<
     Ok(text::draft(translate::parts(&run, guide, surroundings)?))
 }
 
-/// Reads the block of a guide that has a `docker run` in it. `name` becomes the recipe's title.
+/// Reads the block of a guide that has a `docker run` commands in it. `name` becomes the recipe's title.
 ///
 /// # Errors
 /// What has no meaning in a recipe, everything at once.

@@ -14,7 +14,7 @@ pub(super) fn volume(parts: &mut Parts<'_>, value: &Word) {
             parts.refuse(
                 "volume",
                 &shown,
-                "a volume without a source ends with the container: remove it, or write source:target",
+                "an anonymous volume lasts only as long as its container: remove it, or write source:target",
             );
             return;
         }
@@ -26,7 +26,7 @@ pub(super) fn volume(parts: &mut Parts<'_>, value: &Word) {
             // What they say is what is done anyhow, or expanded to Docker Desktop only.
             "rw" | "rprivate" => {}
             "cached" | "delegated" | "consistent" => parts.note(format!(
-                "--volume {shown}: dropped `{option}`, which is Docker Desktop's"
+                "--volume {shown}: dropped `{option}`, which only Docker Desktop uses"
             )),
             "z" | "Z" => {
                 parts.refuse("volume", &shown, format!("`{option}` relabels the directory for SELinux, which a recipe cannot express: label it yourself, or give --security-opt label=disable"));
@@ -76,7 +76,7 @@ pub(super) fn mount(parts: &mut Parts<'_>, value: &Word) {
     }
     match (kind.as_str(), source, target) {
         ("bind", Some(source), Some(target)) => {
-            parts.note(format!("--mount {shown}: an engine without the directory makes an empty one, as with --volume"));
+            parts.note(format!("--mount {shown}: the engine creates the directory if it is missing, as with --volume"));
             bind(parts, "mount", &source, &target, read_only);
         }
         ("tmpfs", None, Some(target)) => {
@@ -117,7 +117,7 @@ fn bind(parts: &mut Parts<'_>, flag: &str, source: &Word, target: &Word, read_on
         }
         Some(Piece::Variable { .. }) => parts.expand(&format!("--{flag}"), source, true),
         _ => {
-            parts.refuse(flag, &shown, "recipes mount directories, no volumes by name: write an absolute path, or ./ for one next to the recipe");
+            parts.refuse(flag, &shown, "recipes mount directories, not named volumes: write an absolute path, or ./ for one next to the recipe");
             return;
         }
     };

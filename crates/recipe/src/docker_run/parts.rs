@@ -152,7 +152,7 @@ impl<'a> Parts<'a> {
             self.token = true;
         } else {
             self.note(format!(
-                "${name}: a secret; `retrial run --secret {name}` hands it on to the steps that name it"
+                "${name}: a secret; `retrial run --secret {name}` passes it to the steps that name it"
             ));
         }
         Some(name)
@@ -249,7 +249,7 @@ impl<'a> Parts<'a> {
             .iter()
             .any(|path| path.split('/').any(|part| part == ".."));
         if climbs {
-            self.refuse(flag, value, "`..` in a path: write the path as it is meant");
+            self.refuse(flag, value, "`..` in a path: write the resolved path");
         }
         climbs
     }

@@ -167,7 +167,7 @@ fn flag(parts: &mut Parts<'_>, given: &Given) {
         }
         "network" if parts.has("network") => "a recipe has one network",
         "uts" | "pid" | "userns" if shown != "host" => {
-            "a recipe takes `host` only; remove it for the engine's own"
+            "a recipe allows `host` only; remove it for the engine's default"
         }
         _ => return same_words(parts, name, &given.value),
     };
@@ -195,7 +195,7 @@ fn variable(parts: &mut Parts<'_>, word: &Word) -> Option<(String, Node)> {
         None => (word.shown(), None),
     };
     if !is_name(&name) {
-        parts.refuse("env", &name, "this is not a name of a variable");
+        parts.refuse("env", &name, "this is not a variable name");
         return None;
     }
     if name == "HF_TOKEN" {
@@ -253,7 +253,7 @@ fn gpus(parts: &mut Parts<'_>, asked: &str) {
             let count = bare.strip_prefix("count=").unwrap_or(bare).parse().ok();
             let count = count.filter(|count| (1..=4096).contains(count));
             if count.is_some() {
-                parts.note(format!("--gpus {asked}: the container is given as many; `retrial run --gpus 0,1` chooses which"));
+                parts.note(format!("--gpus {asked}: the container gets that many; choose which with `retrial run --gpus 0,1`"));
             }
             count
         }

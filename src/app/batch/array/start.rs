@@ -210,7 +210,7 @@ async fn submit_left(global: &GlobalOptions, batch: &SiteBatch) -> Result<(), Fa
 fn submitted(array: &Array, job: &SubmittedJob) -> String {
     let tasks = count(array.manifest.tasks.len(), "task");
     let exclude = array.manifest.exclude.as_ref();
-    let exclude = exclude.map(|node| format!(", once more, on other nodes than {node}"));
+    let exclude = exclude.map(|node| format!(", again, on nodes other than {node}"));
     format!("{job}: {tasks}{}", exclude.unwrap_or_default())
 }
 
@@ -233,7 +233,7 @@ pub async fn stop(global: &GlobalOptions, directory: &Record) -> Result<ExitCode
         living |= job.is_some();
     }
     if !living {
-        terminal::note(&format!("{id}: it has no job that could be stopped"));
+        terminal::note(&format!("{id}: it has no job to stop"));
         return Ok(ExitCode::Success);
     }
     let mut following = Following::new(global, directory, &record.plan, true);

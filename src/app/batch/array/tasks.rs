@@ -29,7 +29,7 @@ pub struct FollowedTask {
 
 /// How a task ended that did not come to its own end.
 pub struct LostTask {
-    /// Slurm's word for it; none if Slurm does not know it.
+    /// Slurm's word for it; none if Slurm has no record of it.
     pub state: Option<String>,
     /// Its node, if it had one.
     pub node: Option<String>,
@@ -106,7 +106,7 @@ impl FollowedTask {
             // It never started: nobody knows that a node is at fault.
             None => return Ok(()),
         };
-        let state = lost.state.as_deref().unwrap_or("Slurm does not know it");
+        let state = lost.state.as_deref().unwrap_or("Slurm has no record of it");
         let on = lost.node.as_ref().map(|node| format!(" on {node}"));
         let because = format!(
             "job {job}{} ended before its task did: {state}",

@@ -46,7 +46,7 @@ impl Folder {
         let fault = |error: io::Error| Failure::host(format!("{}: {error}", directory.display()));
         if directory.symlink_metadata().is_ok() && !directory.is_dir() {
             let path = directory.display();
-            return Err(Failure::usage(format!("{path} is no directory")));
+            return Err(Failure::usage(format!("{path} is not a directory")));
         }
         fs::create_dir_all(directory).map_err(fault)?;
         let path = directory.canonicalize().map_err(fault)?;
@@ -61,7 +61,7 @@ impl Folder {
                 entries.find(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
             if let Some(other) = other {
                 return Err(Failure::usage(format!(
-                    "{} is no website of retrial: it has {}\n  name an empty or a new directory",
+                    "{} is not a website written by retrial: it contains {}\n  name an empty or a new directory",
                     directory.display(),
                     other.file_name().display()
                 )));
@@ -92,7 +92,7 @@ impl Folder {
         let is_taken = |name: &&String| self.path.join(name).symlink_metadata().is_ok();
         if let Some(taken) = new.find(is_taken) {
             return Err(Failure::usage(format!(
-                "{} is not of this website and would be replaced: move it",
+                "{} is not part of this website and would be replaced: move it",
                 self.path.join(taken).display()
             )));
         }

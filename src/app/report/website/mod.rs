@@ -27,7 +27,7 @@ pub fn write(
 ) -> Result<(), Failure> {
     if request.charts.is_some() {
         return Err(Failure::usage(
-            "--charts writes the charts of a page, and a website has its own: leave it out",
+            "--charts writes the charts of a page, but a website has its own: omit it",
         ));
     }
     let rows = runs(global, request)?;

@@ -82,19 +82,19 @@ fn an_exception_needs_one_part_that_does_not_hold() {
     let one = cards(&claims, [&SLOW, &SLOW, &FAST, &slower]);
     insta::assert_snapshot!(told(&one), @r#"
 7.1.1 is not always faster than 6.4.1: supported
-  1 of 2 parts are exceptions. Offline tokens_per_second (gpu=r9700): rocm=7.1.1,gpu=r9700's 89.9977 tokens/s is 0.900 of rocm=6.4.1,gpu=r9700's 99.9975 tokens/s: supported; its speed is at most 0.900 at one-sided 95 % confidence (5 pairs of trials); above 1.000 would be no exception.
+  1 of 2 parts are exceptions. Offline tokens_per_second (gpu=r9700): rocm=7.1.1,gpu=r9700's 89.9977 tokens/s is 0.900 of rocm=6.4.1,gpu=r9700's 99.9975 tokens/s: supported; its speed is at most 0.900 at one-sided 95 % confidence (5 pairs of trials); above 1.000 would not be an exception.
 7.1.1 is not always faster than 6.4.1 by 30%: supported
-  2 of 2 parts are exceptions. Offline tokens_per_second (gpu=w7900): rocm=7.1.1,gpu=w7900's 120.097 tokens/s is 1.201 of rocm=6.4.1,gpu=w7900's 99.9975 tokens/s: supported; its speed is at most 1.203 at one-sided 95 % confidence (5 pairs of trials); above 1.300 would be no exception.
+  2 of 2 parts are exceptions. Offline tokens_per_second (gpu=w7900): rocm=7.1.1,gpu=w7900's 120.097 tokens/s is 1.201 of rocm=6.4.1,gpu=w7900's 99.9975 tokens/s: supported; its speed is at most 1.203 at one-sided 95 % confidence (5 pairs of trials); above 1.300 would not be an exception.
 "#);
     let none = cards(&claims[..1], [&SLOW, &SLOW, &FAST, &FASTEST]);
     insta::assert_snapshot!(told(&none), @r#"
 7.1.1 is not always faster than 6.4.1: contradicted
-  No part is an exception. Offline tokens_per_second (gpu=w7900): rocm=7.1.1,gpu=w7900's 120.097 tokens/s is 1.201 of rocm=6.4.1,gpu=w7900's 99.9975 tokens/s: contradicted; its speed is at least 1.200 at one-sided 95 % confidence (5 pairs of trials); above 1.000 would be no exception.
+  No part is an exception. Offline tokens_per_second (gpu=w7900): rocm=7.1.1,gpu=w7900's 120.097 tokens/s is 1.201 of rocm=6.4.1,gpu=w7900's 99.9975 tokens/s: contradicted; its speed is at least 1.200 at one-sided 95 % confidence (5 pairs of trials); above 1.000 would not be an exception.
 "#);
     let open = cards(&claims[..1], [&SLOW, &SLOW, &FAST, &SLOW]);
     insta::assert_snapshot!(told(&open), @r#"
 7.1.1 is not always faster than 6.4.1: not decided
-  No exception is shown, 1 of 2 parts undecided. Offline tokens_per_second (gpu=r9700): rocm=7.1.1,gpu=r9700's 99.9975 tokens/s is 1.000 of rocm=6.4.1,gpu=r9700's 99.9975 tokens/s: not decided; its speed is at most 1.001 at one-sided 95 % confidence (5 pairs of trials); above 1.000 would be no exception; one more trial of each would decide.
+  No exception is shown, 1 of 2 parts undecided. Offline tokens_per_second (gpu=r9700): rocm=7.1.1,gpu=r9700's 99.9975 tokens/s is 1.000 of rocm=6.4.1,gpu=r9700's 99.9975 tokens/s: not decided; its speed is at most 1.001 at one-sided 95 % confidence (5 pairs of trials); above 1.000 would not be an exception; one more trial of each would decide.
 "#);
 }
 

@@ -121,13 +121,13 @@ fn further(website: &Website<'_>) -> Vec<Block> {
     let gpus = tables::fitting(by_gpu(website), GPUS_BYTES, "of other GPUs");
     let releases = tables::fitting(by_release(website), RELEASES_BYTES, "of other releases");
     let below = |text: &str, blocks: Vec<Block>| [Block::paragraph(text)].into_iter().chain(blocks);
-    let text = "Numbers of newest verdicts: one of each submission, variant and GPUs.";
+    let text = "Counts of the newest verdicts, one per submission, variant and GPUs.";
     vec![
         Section::block("Changes of verdict", changes),
         Section::block("By GPU", below(text, gpus)),
         Section::block(
             "By release",
-            below("The same, with each release.", releases),
+            below("The same, per release.", releases),
         ),
     ]
 }

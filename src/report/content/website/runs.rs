@@ -48,7 +48,7 @@ pub(super) fn section(group: &Group<'_>, options: &Options<'_>) -> Block {
     let rows: Vec<&RunSummary> = group.rows.iter().rev().take(FIRST).copied().collect();
     let mut blocks = listed("Newest runs", &rows, FIRST_BYTES, options);
     if !group.parts.is_empty() {
-        let text = "The pages of runs, linked at the top and at the end, have all of them.";
+        let text = "The run pages, linked at the top and at the end, list all of them.";
         blocks.push(Block::paragraph(text));
     }
     Section::block("Runs", blocks)

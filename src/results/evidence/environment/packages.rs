@@ -42,7 +42,7 @@ fn facts(installed: &Installed) -> Vec<Fact> {
         let what = format!("{name} ({})", manager.word());
         let versions = versions.join(", ");
         let version = if versions.is_empty() {
-            "of no version"
+            "no version"
         } else {
             &versions
         };

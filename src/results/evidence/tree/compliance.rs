@@ -184,7 +184,7 @@ fn against(
     };
     let shown = |figure: &FigureValue| number::figure(figure.value, &figure.unit);
     Some(RuleCheck::new(
-        "speed next to the performance run",
+        "speed compared with the performance run",
         format!(
             "{}, {} of {}",
             shown(found),

@@ -103,7 +103,7 @@ pub(crate) fn copies<'a>(performance: &Evidence, tests: impl Iterator<Item = &'a
     for test in tests {
         if settings(test).is_some_and(|log| is_same(log, submitted)) {
             let measured = format!("the log of {}", performance.path);
-            let check = RuleCheck::failed("run of the test", measured, "a run of its own");
+            let check = RuleCheck::failed("run of the test", measured, "a separate run");
             test.checks.push(check);
         }
     }

@@ -109,7 +109,7 @@ impl Subject {
         };
         if runs.iter().any(|run| run.title != pool.title) {
             pool.notes.push(format!(
-                "the {count} runs of {} did not measure one thing",
+                "the {count} runs of {} did not all measure the same thing",
                 pool.name
             ));
         }

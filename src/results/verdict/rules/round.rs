@@ -31,7 +31,7 @@ impl TrialRules<'_> {
         let (left_out, checks): (Vec<_>, Vec<_>) = checks.into_iter().partition(is_left_out);
         if !left_out.is_empty() {
             let count = crate::format::count(left_out.len(), "value");
-            let measured = format!("an excerpt, without {count} that the rules ask for");
+            let measured = format!("an excerpt without {count} that the rules require");
             self.add(RuleCheck {
                 kind: CheckKind::Excerpt,
                 ..RuleCheck::failed("LoadGen's summary", measured, "the whole log")

@@ -109,7 +109,7 @@ impl Rules {
             } else {
                 "not estimated"
             };
-            let asked = "estimated: percentiles are held against limits";
+            let asked = "estimated: percentiles are compared with limits";
             checks.push(RuleCheck::new(
                 "early stopping",
                 shown,

@@ -24,7 +24,7 @@ pub enum TableError {
     /// It has no results.
     #[error(
         "{path}: it has no row with a benchmark, a scenario and a result; a table of results is \
-         summary_results.json of MLCommons, the CSV of its checker, or what `judge --output json` says",
+         summary_results.json of MLCommons, the CSV of its checker, or the output of `judge --output json`",
         path = path.display()
     )]
     NoRows {
