@@ -5,7 +5,6 @@
 use jiff::SignedDuration;
 
 /// `0.4 s`, `42.0 s`, `3m 12s`, `2h 05m`.
-#[must_use]
 pub fn duration(seconds: f64) -> String {
     let seconds = if seconds.is_finite() {
         seconds.max(0.0)
@@ -24,7 +23,6 @@ pub fn duration(seconds: f64) -> String {
 }
 
 /// Elapsed time of something under way: whole seconds, so that it does not flicker.
-#[must_use]
 pub fn elapsed(seconds: f64) -> String {
     if seconds < 60.0 {
         format!("{} s", whole(seconds))
@@ -34,20 +32,17 @@ pub fn elapsed(seconds: f64) -> String {
 }
 
 /// A limit as a recipe states it: `1h`, `1h 30m`, `45s`.
-#[must_use]
 pub fn limit(seconds: u64) -> String {
     let duration = SignedDuration::from_secs(i64::try_from(seconds).unwrap_or(i64::MAX));
     format!("{duration:#}")
 }
 
 /// A size in bytes: `512 B`, `3.28 MiB`, `300 GiB`.
-#[must_use]
 pub fn size(bytes: u64) -> String {
     humansize::format_size(bytes, humansize::BINARY)
 }
 
 /// `118 MB/s`, from bytes per second.
-#[must_use]
 pub fn rate(bytes_per_second: f64) -> String {
     let per_second = bytes_per_second.max(0.0);
     if per_second >= 1e9 {
@@ -62,7 +57,6 @@ pub fn rate(bytes_per_second: f64) -> String {
 }
 
 /// A number of things: `1 file`, `12 files`, `2 properties`.
-#[must_use]
 pub fn count(number: usize, one: &str) -> String {
     match one.strip_suffix('y') {
         _ if number == 1 => format!("1 {one}"),
@@ -72,7 +66,6 @@ pub fn count(number: usize, one: &str) -> String {
 }
 
 /// All of several things: `Both files`, `All 12 files`.
-#[must_use]
 pub fn all(number: usize, one: &str) -> String {
     match number {
         2 => format!("Both {one}s"),
@@ -90,7 +83,6 @@ fn whole(seconds: f64) -> u64 {
 }
 
 /// The first of several names, and how many more there are: `a, b and 3 more`.
-#[must_use]
 pub fn first<Name: std::borrow::Borrow<str>>(names: &[Name], most: usize) -> String {
     let shown = names[..names.len().min(most)].join(", ");
     match names.len().saturating_sub(most) {

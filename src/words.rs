@@ -21,7 +21,6 @@ macro_rules! words {
             pub const ALL: [Self; [$($word),+].len()] = [$(Self::$variant),+];
 
             /// Returns the word, as JSON and text spell it.
-            #[must_use]
             pub fn word(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+
@@ -29,7 +28,6 @@ macro_rules! words {
             }
 
             /// Returns the value of a word.
-            #[must_use]
             pub fn from_word(word: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|value| value.word() == word)
             }

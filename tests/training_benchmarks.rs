@@ -54,7 +54,11 @@ fn agrees(published: f64, computed: f64, within: f64) {
 #[rstest]
 #[case("fp16", 982.0, 1053.0)]
 #[case("bf16", 1027.0, 1104.0)]
-fn tflops_are_consistent_with_times(#[case] scenario: &str, #[case] average: f64, #[case] peak: f64) {
+fn tflops_are_consistent_with_times(
+    #[case] scenario: &str,
+    #[case] average: f64,
+    #[case] peak: f64,
+) {
     let expected = expected(&plan("gemm", &[]));
     let figures = &expected[scenario];
     assert_eq!(figures.len(), 16);

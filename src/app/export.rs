@@ -38,7 +38,7 @@ pub fn export(global: &GlobalOptions, asked: &TreeRequest) -> Result<Written, Fa
     let Some(round) = rounds.get("mlperf-inference", &asked.layout) else {
         let known: Vec<&str> = rounds.names().collect();
         return Err(Failure::usage(format!(
-            "no layout {}; there are: {}",
+            "no layout {}; available: {}",
             asked.layout,
             known.join(", ")
         )));

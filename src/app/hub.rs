@@ -5,7 +5,6 @@ use retrial_hub::Hub;
 
 /// Which hub, where its cache is, and whether there is a token; nothing of a hub whose settings are wrong,
 /// which `doctor` reports.
-#[must_use]
 pub fn here() -> HubHere {
     let Ok(hub) = Hub::from_environment() else {
         return HubHere::default();

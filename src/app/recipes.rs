@@ -168,7 +168,11 @@ mod tests {
     #[case("dell", "Dell_AMD", true)]
     #[case("mlperf inference", "mlperf-inference", true)]
     #[case("vision", "ision", false)]
-    fn misspelled_names_match_similar_recipes(#[case] asked: &str, #[case] known: &str, #[case] meant: bool) {
+    fn misspelled_names_match_similar_recipes(
+        #[case] asked: &str,
+        #[case] known: &str,
+        #[case] meant: bool,
+    ) {
         assert_eq!(means(asked, known), meant);
     }
 }

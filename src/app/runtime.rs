@@ -26,7 +26,6 @@ pub fn program() -> Result<PathBuf, Failure> {
 }
 
 /// A command line of this program, at the same path on this machine or another one, with the same options.
-#[must_use]
 pub fn command(program: &Path, global: &GlobalOptions, words: &[&str]) -> Vec<String> {
     let program = program.display().to_string();
     std::iter::once(program)
@@ -35,7 +34,6 @@ pub fn command(program: &Path, global: &GlobalOptions, words: &[&str]) -> Vec<St
 }
 
 /// Arguments of this program, with the options of this process.
-#[must_use]
 pub fn arguments(global: &GlobalOptions, words: &[&str]) -> Vec<String> {
     let path = |path: &Path| path.display().to_string();
     let engine = global.engine.as_ref();

@@ -25,7 +25,6 @@ pub struct AxisDomain {
 
 impl AxisDomain {
     /// Of a recipe that was read.
-    #[must_use]
     pub fn of(name: impl Into<String>, path: impl Into<String>, recipe: &Loaded) -> Self {
         Self {
             name: name.into(),
@@ -84,7 +83,6 @@ impl AxisDomain {
     }
 
     /// The figures that the recipe declares; none of a suite that has figures of its own.
-    #[must_use]
     pub fn figures(&self) -> &[String] {
         &self.figures
     }

@@ -84,7 +84,6 @@ pub struct ResolvedCell {
 
 impl BatchEstimate {
     /// Of a plan and the recipes of its cells, in their order.
-    #[must_use]
     pub fn of(plan: &BatchPlan, cells: &[ResolvedCell]) -> Self {
         let images = counted(cells.iter().map(|cell| ImageSource::of(&cell.recipe.image)));
         let models = cells.iter().flat_map(|cell| &cell.recipe.models);
@@ -169,7 +168,6 @@ fn counted<T: Hash + Eq>(all: impl Iterator<Item = T>) -> impl Iterator<Item = (
 
 impl Order {
     /// The order of a few cells, in letters: `A B C, C B A, A B C`.
-    #[must_use]
     pub fn in_letters(self, cells: usize, trials: u32) -> String {
         let letters: Vec<&str> = ["A", "B", "C"].into_iter().take(cells).collect();
         let turned: Vec<&str> = letters.iter().rev().copied().collect();

@@ -197,7 +197,6 @@ impl Combination {
     }
 
     /// Returns the values without their places.
-    #[must_use]
     pub fn plain(&self) -> Values {
         let pairs = self.values.iter();
         pairs

@@ -42,7 +42,6 @@ impl Combination {
 }
 
 /// Whether two names mean one scenario: `single-stream` is `SingleStream`.
-#[must_use]
 pub fn same_scenario(one: &str, other: &str) -> bool {
     let folded = |name: &str| name.to_lowercase().replace(['-', '_'], "");
     folded(one) == folded(other)

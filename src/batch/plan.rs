@@ -37,7 +37,6 @@ pub struct BatchPlan {
 impl BatchPlan {
     /// A trial run by its number, from 1. The schedule of a search is one round; further trials of
     /// the cells have the numbers of further rounds.
-    #[must_use]
     pub fn trial_run(&self, number: usize) -> Option<TrialRun> {
         let (round, at) = match (&self.search, self.cells.len()) {
             (Some(_), cells @ 1..) => (number.checked_sub(1)? / cells, (number - 1) % cells),
@@ -49,7 +48,6 @@ impl BatchPlan {
     }
 
     /// A trial run by its number, with its cell.
-    #[must_use]
     pub fn trial_run_of_cell(&self, number: usize) -> Option<(TrialRun, &Cell)> {
         let trial_run = self.trial_run(number)?;
         let cell = self.cells.get(trial_run.cell)?;

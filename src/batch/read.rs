@@ -8,7 +8,6 @@ use retrial_document::{Diagnostics, Field as _, Keys as _, Node, Source, checked
 
 /// Whether a file is a batch, and no recipe: it has `recipe`, `recipes` or `vary`, which no recipe
 /// has.
-#[must_use]
 pub fn is_batch(source: &Source) -> bool {
     let known = ["recipes", "recipe", "vary", "claims"];
     // Most files are recipes, and need no second parse to say so.
@@ -35,7 +34,6 @@ pub fn read(source: &Source) -> Result<Batch, Diagnostics> {
 
 /// As [`read`], but with the batch as far as it can be understood: what is wrong with its axes and
 /// claims can then be told at once with a key that is misspelt.
-#[must_use]
 pub fn read_as_far(source: &Source) -> (Option<Batch>, Diagnostics) {
     let mut problems = Diagnostics::default();
     let batch = try_read(source, &mut problems);
@@ -129,7 +127,11 @@ mod tests {
     #[case("../batch.yaml", "./mine.yaml", "../mine.yaml")]
     #[case("some/batch.yaml", "mlperf-inference/x", "mlperf-inference/x")]
     #[case("some/batch.yaml", "/abs/x.yaml", "/abs/x.yaml")]
-    fn paths_are_relative_to_the_file(#[case] file: &str, #[case] written: &str, #[case] expected: &str) {
+    fn paths_are_relative_to_the_file(
+        #[case] file: &str,
+        #[case] written: &str,
+        #[case] expected: &str,
+    ) {
         assert_eq!(from(directory_of(file), written), expected);
     }
 }

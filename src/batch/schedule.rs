@@ -32,7 +32,6 @@ pub struct TrialRun {
 
 impl Schedule {
     /// The trial runs of these cells.
-    #[must_use]
     pub fn of(cells: &[Cell], order: Order) -> Self {
         let mut trial_runs = Vec::new();
         match order {

@@ -4,7 +4,6 @@ use super::Batch;
 use retrial_document::{Keys as _, schema};
 
 /// Returns the schema as pretty JSON with a newline at its end.
-#[must_use]
 pub fn json() -> String {
     schema::json(
         Batch::OBJECT,

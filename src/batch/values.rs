@@ -13,7 +13,6 @@ pub struct Values(IndexMap<String, String>);
 
 impl Values {
     /// Returns the value of a name.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
@@ -40,13 +39,11 @@ impl Values {
     }
 
     /// Returns whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns whether all of these values are among those of `others`.
-    #[must_use]
     pub fn are_in(&self, others: &Self) -> bool {
         self.iter()
             .all(|(name, value)| others.get(name) == Some(value))

@@ -98,7 +98,6 @@ fn time(text: &str, zone: &TimeZone) -> Result<Timestamp, String> {
 }
 
 /// Whether a key may sign in a namespace at a time, for anybody, or for this name.
-#[must_use]
 pub fn check(
     signers: &[AllowedSigner],
     key: &KeyData,
@@ -220,7 +219,10 @@ mod tests {
         "bob@example.com",
         "the key belongs to bob@example.com, not to alice@example.com"
     )]
-    #[case("*,!alice@*", "the key belongs to *,!alice@*, not to alice@example.com")]
+    #[case(
+        "*,!alice@*",
+        "the key belongs to *,!alice@*, not to alice@example.com"
+    )]
     #[case(
         "alice@example.com namespaces=\"git\"",
         "the key is for the namespaces git, not for retrial-evidence"

@@ -31,7 +31,6 @@ pub fn header(path: &str, bytes: u64) -> io::Result<Vec<u8>> {
 }
 
 /// The zeros that fill a file's last block.
-#[must_use]
 pub fn padding(bytes: u64) -> &'static [u8] {
     let over = usize::try_from(bytes % BLOCK as u64).unwrap_or(0);
     if over == 0 { &[] } else { &END[..BLOCK - over] }

@@ -34,7 +34,6 @@ pub struct EnvelopeSignature {
 }
 
 /// The bytes that are signed: DSSE's pre-authentication encoding.
-#[must_use]
 pub fn signed_bytes(statement: &[u8]) -> Vec<u8> {
     let mut bytes = format!(
         "DSSEv1 {} {PAYLOAD_TYPE} {} ",

@@ -51,7 +51,6 @@ impl BundleError {
     }
 
     /// Whether the fault is the machine's, not the bundle's.
-    #[must_use]
     pub fn is_of_host(&self) -> bool {
         matches!(self, Self::Read(_) | Self::Write { .. })
     }

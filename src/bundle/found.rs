@@ -32,7 +32,6 @@ pub struct Differences {
 
 impl Differences {
     /// Whether there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.changed.is_empty() && self.missing.is_empty() && self.extra.is_empty()
     }

@@ -64,13 +64,11 @@ pub fn sha256_of(source: impl Read) -> io::Result<String> {
 }
 
 /// SHA-256 in hexadecimal.
-#[must_use]
 pub fn sha256(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
 }
 
 /// Whether a text is a SHA-256 as [`sha256`] writes it.
-#[must_use]
 pub fn is_sha256(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'))
 }

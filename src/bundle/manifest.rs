@@ -132,7 +132,6 @@ impl Manifest {
     }
 
     /// The bytes of all files; none where there are more than can be counted.
-    #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         let mut files = self.files.iter();
         files.try_fold(0_u64, |sum, file| sum.checked_add(file.bytes))

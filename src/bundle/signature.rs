@@ -118,7 +118,6 @@ pub fn verify(statement: &[u8], signatures: &Signatures) -> Result<KeyData, Bund
 }
 
 /// `SHA256:…`: the key's name in the envelope, and in messages.
-#[must_use]
 pub fn keyid(key: &KeyData) -> String {
     Fingerprint::new(HashAlg::Sha256, key).to_string()
 }

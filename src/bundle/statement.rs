@@ -170,7 +170,6 @@ pub struct Facts<'a> {
 
 impl Statement {
     /// The statement about a run with this manifest.
-    #[must_use]
     pub fn new(facts: Facts<'_>, run: &str, manifest: &[u8], tool: Tool) -> Self {
         let figures = figures(facts.verdict);
         let named = |word: TestWord| -> Vec<String> {

@@ -37,7 +37,6 @@ use arguments::{Arguments, Command};
 use crate::results::verdict::ExitCode as Exit;
 
 /// Parses the command line, executes the command, and reports its failure.
-#[must_use]
 pub fn main() -> ExitCode {
     let exit = match Arguments::read() {
         Ok(arguments) => dispatch(arguments).unwrap_or_else(|failure| {

@@ -52,7 +52,6 @@ impl SystemInfo {
     }
 
     /// A field of a benchmark's `measurements.json`.
-    #[must_use]
     pub fn measurement(&self, benchmark: &str, field: &str) -> Option<&str> {
         let own = self.of_benchmark.get(benchmark);
         let own = own.and_then(|fields| fields.get(field));

@@ -85,7 +85,6 @@ pub struct ExportRequest {
 
 impl ExportRequest {
     /// The submitter, as the command line or the file of the system names it.
-    #[must_use]
     pub fn submitter(&self) -> Option<String> {
         let in_file = || self.info.system.get("submitter").cloned();
         self.submitter.clone().or_else(in_file)
@@ -134,7 +133,6 @@ pub struct Export {
 
 impl Export {
     /// Returns whether nothing is missing and no rule is violated.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         self.missing.is_empty() && self.violations.is_empty()
     }

@@ -44,7 +44,6 @@ pub struct GroupedRuns<'a> {
 
 impl RunSummary {
     /// The value of a variant axis, a parameter, or one of [`PROPERTIES`].
-    #[must_use]
     pub fn value_of(&self, axis: &str) -> Option<&str> {
         let chosen = self.variant.get(axis).or_else(|| self.params.get(axis));
         let property = || {
@@ -56,7 +55,6 @@ impl RunSummary {
     }
 
     /// Its environment, as far as the summary has it.
-    #[must_use]
     pub fn facts(&self) -> Vec<Fact> {
         let mut facts = vec![
             Fact::new(FactGroup::Image, "image", &*self.image),
@@ -84,7 +82,6 @@ impl RunSummary {
 }
 
 /// Groups runs that differ in the axis and in nothing else that was chosen.
-#[must_use]
 pub fn by<'a>(rows: &'a [RunSummary], axis: &str) -> GroupedRuns<'a> {
     let mut grouped = GroupedRuns::default();
     let mut found: BTreeMap<Vec<String>, BTreeMap<&str, Vec<&RunSummary>>> = BTreeMap::new();

@@ -61,13 +61,11 @@ pub struct Filter {
 
 impl Filter {
     /// Whether every run matches.
-    #[must_use]
     pub fn is_all(&self) -> bool {
         *self == Self::default()
     }
 
     /// The runs of one batch.
-    #[must_use]
     pub fn of_batch(id: &str) -> Self {
         Self {
             batch: vec![id.to_owned()],
@@ -76,7 +74,6 @@ impl Filter {
     }
 
     /// Whether a run matches.
-    #[must_use]
     pub fn fits(&self, row: &RunSummary) -> bool {
         let batch = row.batch.as_ref().map_or("", |batch| batch.id.as_str());
         let setting = |(name, value): &(String, String)| {

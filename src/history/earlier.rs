@@ -17,7 +17,6 @@ pub struct Earlier {
 
 impl Earlier {
     /// Finds the latest run of the same resolved recipe; none if there is none yet.
-    #[must_use]
     pub fn of(index: &mut Index, plan: &Plan) -> Option<Self> {
         let counts = |row: &RunSummary| {
             row.recipe_hash == plan.recipe_hash
@@ -36,7 +35,6 @@ impl Earlier {
 }
 
 /// How long the steps of a run took that were done; nothing if it has no journal yet.
-#[must_use]
 pub fn step_times(directory: &RunDirectory, plan: &Plan) -> StepTimes {
     let events = Journal::read::<Event>(&directory.journal()).unwrap_or_default();
     let state = State::of(&events);

@@ -29,13 +29,11 @@ struct HostFile {
 }
 
 /// The index of a home, up to date.
-#[must_use]
 pub fn open(home: &Home) -> Index {
     Index::open(home, read)
 }
 
 /// Reads a run's summary; what its files do not say is empty.
-#[must_use]
 pub fn read(directory: &RunDirectory) -> RunSummary {
     let mut row = RunSummary {
         id: directory.id().to_owned(),

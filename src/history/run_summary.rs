@@ -112,7 +112,6 @@ pub enum RunState {
 
 impl RunSummary {
     /// Its state in a word: `running`, its verdict's outcome, `stopped`, `failed` or `interrupted`.
-    #[must_use]
     pub fn state(&self) -> &'static str {
         let stopped = Some(ExitCode::Interrupted.code());
         match (self.run_state, self.outcome) {
@@ -126,7 +125,6 @@ impl RunSummary {
     }
 
     /// Its duration from start to end, seconds.
-    #[must_use]
     pub fn seconds(&self) -> Option<f64> {
         let lasted = self.ended?.duration_since(self.began?);
         Some(lasted.as_secs_f64().max(0.0))
@@ -140,7 +138,6 @@ impl RunSummary {
     }
 
     /// `backend=vllm,rocm=7.1.1`: the values of [`Self::chosen`].
-    #[must_use]
     pub fn choices(&self) -> String {
         let all = self.chosen().map(|(name, value)| format!("{name}={value}"));
         all.collect::<Vec<String>>().join(",")

@@ -29,7 +29,6 @@ pub(crate) use machine::{disk_free, disk_full, listening, machine_name, network_
 pub(crate) use settings::settings;
 
 /// Reads the host behind `root`; `disk_at` is where runs are kept, which need not exist yet.
-#[must_use]
 pub fn probe(root: &Path, disk_at: &Path) -> HostView {
     let root = Root::new(root);
     let mut gpus = amd::gpus(&root);

@@ -57,7 +57,6 @@ impl HostView {
     }
 
     /// How many GPUs of a vendor a container can have.
-    #[must_use]
     pub fn usable_gpus(&self, vendor: GpuVendor) -> u32 {
         let usable = self.gpus.iter();
         let usable = usable.filter(|gpu| gpu.vendor == vendor && !gpu.masked);
@@ -65,7 +64,6 @@ impl HostView {
     }
 
     /// Whether there is a GPU of a vendor.
-    #[must_use]
     pub fn has_gpu(&self, vendor: GpuVendor) -> bool {
         self.gpus.iter().any(|gpu| gpu.vendor == vendor)
     }

@@ -21,7 +21,6 @@ pub struct Accelerators {
 
 impl Accelerators {
     /// Reads a system's description; none where it has no accelerator.
-    #[must_use]
     pub fn of(description: &Map<String, Value>) -> Option<Self> {
         let name = description.get("accelerator_model_name")?.as_str()?.trim();
         let per_node = number(description, "accelerators_per_node");
@@ -45,7 +44,6 @@ impl Accelerators {
     }
 
     /// `8 x MI355X`
-    #[must_use]
     pub fn shown(&self) -> String {
         let names = self.names().join(" and ");
         match self.total {
@@ -55,7 +53,6 @@ impl Accelerators {
     }
 
     /// The models; the submitter's name for them where no model is known.
-    #[must_use]
     pub fn names(&self) -> &[String] {
         match self.models[..] {
             [] => std::slice::from_ref(&self.name),
@@ -64,7 +61,6 @@ impl Accelerators {
     }
 
     /// Whether others are as many of the same models.
-    #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         self.names() == other.names() && self.total.is_some() && self.total == other.total
     }

@@ -121,7 +121,6 @@ impl<'a> Index<'a> {
     }
 
     /// Every benchmark on every system, in the order of their paths.
-    #[must_use]
     pub fn entries(&self) -> Vec<Entry<'_>> {
         let systems: BTreeMap<PathBuf, SystemDescription> = self
             .found
@@ -181,7 +180,6 @@ impl<'a> Index<'a> {
     }
 
     /// The name that the round has for a benchmark.
-    #[must_use]
     pub fn official<'n>(&'n self, benchmark: &'n Benchmark) -> &'n str {
         tree::official(&benchmark.submitter, &benchmark.name, self.round)
     }

@@ -6,7 +6,6 @@ use retrial_recipe::quote::quote;
 impl Plan {
     /// The command line that runs the recipe again with the same settings and GPUs. `program` is how it
     /// begins.
-    #[must_use]
     pub fn command(&self, program: &str) -> String {
         let mut words = vec![format!("{program} run {}", quote(&self.recipe))];
         words.extend(self.settings());
@@ -33,7 +32,6 @@ impl Plan {
     }
 
     /// The command line that judges results of the plan in a directory, wherever it is run.
-    #[must_use]
     pub fn judge_command(&self, results: &str) -> String {
         let recipe = quote(&self.absolute_recipe());
         let mut words = vec![format!(

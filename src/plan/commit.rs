@@ -11,7 +11,6 @@ use super::step::{Action, Condition, ExecStep, Plan, Step};
 
 /// Returns what stands for a model's commit in a plan that was made before it is known. No shell
 /// takes it for something of its own.
-#[must_use]
 pub fn commit_later(model: &str) -> String {
     format!("${{{{ models.{model}.commit }}}}")
 }
@@ -73,7 +72,6 @@ impl Plan {
     }
 
     /// The GPUs of all machines together, as the recipe has them.
-    #[must_use]
     pub fn all_gpus(&self) -> Option<u32> {
         let nodes = self.nodes?;
         let each = self.requires.gpus.as_ref().map(|gpus| gpus.count);

@@ -13,7 +13,6 @@ use retrial_mlperf::rounds::{Rounds, Rules};
 
 impl Step {
     /// The measurement and the trial that it is a part of: of several that share it, the first.
-    #[must_use]
     pub fn trial(&self) -> Option<(usize, u32)> {
         match &self.action {
             Action::Exec(exec) => match &exec.purpose {
@@ -34,7 +33,6 @@ impl Step {
     }
 
     /// The step of the measured command whose results it checks or collects.
-    #[must_use]
     pub fn of(&self) -> Option<u32> {
         match &self.action {
             Action::Collect { of, .. } => Some(*of),
@@ -47,19 +45,16 @@ impl Step {
     }
 
     /// Whether it measures.
-    #[must_use]
     pub fn measures(&self) -> bool {
         matches!(&self.action, Action::Exec(exec) if matches!(exec.purpose, Purpose::Measure { .. }))
     }
 
     /// Whether it collects results.
-    #[must_use]
     pub fn collects(&self) -> bool {
         matches!(self.action, Action::Collect { .. })
     }
 
     /// Whether it checks results.
-    #[must_use]
     pub fn checks(&self) -> bool {
         self.of().is_some() && !self.collects()
     }
@@ -67,7 +62,6 @@ impl Step {
 
 impl Plan {
     /// The step of a number.
-    #[must_use]
     pub fn step(&self, number: u32) -> Option<&Step> {
         self.steps.iter().find(|step| step.number == number)
     }
@@ -79,7 +73,6 @@ impl Plan {
     }
 
     /// The service that a step starts.
-    #[must_use]
     pub fn service(&self, start: u32) -> Option<(&Step, &ServiceStep)> {
         let step = self.step(start)?;
         match &step.action {
@@ -98,7 +91,6 @@ impl Plan {
     /// The name of the directory of a cache mount, without the number that tells apart those of runs at the
     /// same time. What was compiled for one GPU, on one machine, by one recipe is nothing for another; and a
     /// recipe that nobody looked at cannot leave programs for one that is trusted.
-    #[must_use]
     pub fn cache_mount(&self, path: &str, image: &str, machine: &str) -> String {
         let assigned = self.assigned_gpus.iter().flat_map(|given| &given.gpus);
         let gpus = assigned.map(|given| given.gpu.gfx.as_ref().unwrap_or(&given.gpu.model));
@@ -125,7 +117,6 @@ impl Plan {
     }
 
     /// The size of what these steps download, if it is known of all of them.
-    #[must_use]
     pub fn size_of(&self, is_one: impl Fn(&Step) -> bool) -> Option<u64> {
         let steps = self.steps.iter();
         let steps = steps.filter(|step| is_one(step) && !step.is_skipped());
@@ -137,7 +128,6 @@ impl Plan {
     }
 
     /// The hosts that the plan's commands connect to, each once.
-    #[must_use]
     pub fn needed_hosts(&self) -> Vec<String> {
         let hosts = self.downloads.iter().flat_map(|one| &one.download.hosts);
         hosts.sorted().dedup().cloned().collect()
@@ -153,14 +143,12 @@ impl Plan {
     }
 
     /// The step that collects what a check looks at, if one does.
-    #[must_use]
     pub fn collects_for(&self, check: &Step) -> Option<&Step> {
         let mut collecting = self.steps_of(check.of()?).filter(|step| step.collects());
         collecting.find(|step| step.trial() == check.trial())
     }
 
     /// Where the results of a trial lie below the run's directory.
-    #[must_use]
     pub fn results_directory(&self, measurement: usize, trial: u32) -> String {
         let measured = self.measurements.get(measurement);
         measured
@@ -197,7 +185,6 @@ impl Plan {
     }
 
     /// ` on the published system`, for a duration; nothing where nothing was published.
-    #[must_use]
     pub fn published_system(&self) -> &'static str {
         let mut measurements = self.measurements.iter();
         if measurements.any(|measured| !measured.expect.is_empty()) {
@@ -208,7 +195,6 @@ impl Plan {
     }
 
     /// By which rules it is judged, in words.
-    #[must_use]
     pub fn judged_by(&self) -> Option<String> {
         let rules = self.rules().next()?;
         let free = if rules.accuracy.is_empty() {

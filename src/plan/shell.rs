@@ -32,7 +32,6 @@ const RUN: &str = r#"if command -v bash >/dev/null 2>&1; then exec bash -eo pipe
 
 /// Renders the script. It writes those of a built-in recipe's `files` that the plan needs; without them, the
 /// recipe's directory must exist where the script runs.
-#[must_use]
 pub fn script(plan: &Plan, files: &[RecipeFile]) -> String {
     let mut plan = plan.clone();
     let written = files::take(&mut plan, files);
@@ -238,7 +237,6 @@ fn shell_words(exec: &ExecStep) -> String {
 }
 
 /// The words that run a short command by a step's shell.
-#[must_use]
 pub fn inline(shell: Option<&[String]>, run: &str) -> Vec<String> {
     let default = ["sh", "-c", RUN].map(str::to_owned);
     let mut words = shell.map_or_else(|| default.to_vec(), <[String]>::to_vec);
@@ -250,7 +248,6 @@ pub fn inline(shell: Option<&[String]>, run: &str) -> Vec<String> {
 }
 
 /// Whether the shell's last word makes it take the command as text (`-c`, `-lc`, `-ilc`).
-#[must_use]
 pub fn takes_text(words: &[String]) -> bool {
     words
         .last()
@@ -258,7 +255,6 @@ pub fn takes_text(words: &[String]) -> bool {
 }
 
 /// The name of the container in the script: the recipe's last part.
-#[must_use]
 pub fn container_name(recipe: &str) -> String {
     let trimmed = recipe
         .trim_end_matches('/')

@@ -113,7 +113,11 @@ mod tests {
     #[case("8xMI300X_2xEPYC-TURIN", host(8, "MI300X", CPU, 256), false)]
     #[case("8xMI355X", host(8, "MI355X", CPU, 256), false)]
     #[case("", host(0, "", "", 0), false)]
-    fn hardware_matches_the_system_name(#[case] system: &str, #[case] host: HostView, #[case] same: bool) {
+    fn hardware_matches_the_system_name(
+        #[case] system: &str,
+        #[case] host: HostView,
+        #[case] same: bool,
+    ) {
         assert_eq!(is_same(system, &host), same);
     }
 }

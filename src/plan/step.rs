@@ -170,7 +170,6 @@ pub struct Step {
 
 impl Step {
     /// The command of the recipe that it runs on this machine, if it does.
-    #[must_use]
     pub fn on_host(&self) -> Option<&ExecStep> {
         match &self.action {
             Action::Host(command) => Some(command),
@@ -180,25 +179,21 @@ impl Step {
     }
 
     /// Whether the first machine does it, or the only one.
-    #[must_use]
     pub fn has_head(&self) -> bool {
         self.on.is_none_or(Placement::has_head)
     }
 
     /// Whether machines besides the first do it.
-    #[must_use]
     pub fn has_others(&self) -> bool {
         self.on.is_some_and(Placement::has_others)
     }
 
     /// Whether `--skip` or `--from` skips it.
-    #[must_use]
     pub fn is_skipped(&self) -> bool {
         matches!(self.when, Condition::Skipped { .. })
     }
 
     /// The command of the recipe that it runs, if it does.
-    #[must_use]
     pub fn command(&self) -> Option<&ExecStep> {
         match &self.action {
             Action::Exec(command) | Action::Host(command) => Some(command),
@@ -209,7 +204,6 @@ impl Step {
     }
 
     /// `04-offline-performance`: the step's directory in a run.
-    #[must_use]
     pub fn directory(&self) -> String {
         format!("{:02}-{}", self.number, self.name)
     }

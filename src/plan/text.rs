@@ -25,7 +25,6 @@ const MOST_SIGNS: usize = 2;
 
 /// Renders the plan, with the time that it will take here, if that is known, and what the hub is here. Long
 /// command lines are kept whole.
-#[must_use]
 pub fn render(plan: &Plan, here: Option<&str>, hub: &HubHere) -> String {
     let plan = &plan.preview();
     let mut out = head(plan, here);

@@ -23,7 +23,6 @@ pub struct Entry {
 }
 
 /// Renders the page. `left_out` lists published results without a recipe, with reasons.
-#[must_use]
 pub fn render(entries: &[Entry], left_out: &str) -> String {
     let mut out = String::from(
         "# The built-in recipes\n\n\

@@ -8,7 +8,6 @@ use csv::{QuoteStyle, WriterBuilder};
 use super::document::Line;
 
 /// Renders rows as lines of CSV.
-#[must_use]
 pub fn render(rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut writer = WriterBuilder::new()
         .quote_style(QuoteStyle::Necessary)

@@ -65,7 +65,6 @@ impl Feed {
     }
 
     /// As JSON Feed.
-    #[must_use]
     pub fn json(&self) -> String {
         let items = self.entries.iter().map(|entry| {
             let mut item = json!({
@@ -93,7 +92,6 @@ impl Feed {
     }
 
     /// As Atom.
-    #[must_use]
     pub fn atom(&self) -> String {
         let link = |file: &str, rel: &str| atom::Link {
             href: self.address(file).unwrap_or_else(|| file.to_owned()),

@@ -37,7 +37,6 @@ pub struct Reported<'a> {
 
 impl<'a> Report<'a> {
     /// Of these results.
-    #[must_use]
     pub fn new(results: Vec<Reported<'a>>, comparison: Option<&'a Comparison>) -> Self {
         Self {
             schema: SCHEMA,

@@ -18,7 +18,6 @@ use crate::results::verdict::comparison::{Change, ComparedFigure, Comparison};
 use crate::results::verdict::{Outcome, ResultVerdict, Verdict, number};
 
 /// The suites of a submission tree: its verdicts, and the faults of the tree itself.
-#[must_use]
 pub fn tree(entries: &[Entry<'_>], faults: &[Fault]) -> String {
     let cases = faults.iter().map(|fault| {
         let text = fault.to_string();
@@ -30,7 +29,6 @@ pub fn tree(entries: &[Entry<'_>], faults: &[Fault]) -> String {
 }
 
 /// The suites of verdicts.
-#[must_use]
 pub fn verdicts(entries: &[Entry<'_>]) -> String {
     written(&of_verdicts(entries))
 }
@@ -72,7 +70,6 @@ fn of_verdicts(entries: &[Entry<'_>]) -> Report {
 
 /// The suites of a history: its verdicts, and a suite of the runs that have none, each with the
 /// reason.
-#[must_use]
 pub fn history<'a>(
     entries: &[Entry<'_>],
     without: impl Iterator<Item = (&'a str, String)>,
@@ -87,7 +84,6 @@ pub fn history<'a>(
 }
 
 /// The suites of a batch: its cells' results, and a suite of its claims.
-#[must_use]
 pub fn batch(batch: &BatchVerdict, cells: &[Entry<'_>]) -> String {
     let mut report = of_verdicts(cells);
     let claims = batch.claims.iter().map(|claim| {
@@ -102,7 +98,6 @@ pub fn batch(batch: &BatchVerdict, cells: &[Entry<'_>]) -> String {
 }
 
 /// The suites of comparisons: one for each subject, scenario and mode.
-#[must_use]
 pub fn comparisons(all: &[Comparison]) -> String {
     let mut report = Report::new("retrial compare");
     for comparison in all {

@@ -5,7 +5,6 @@ use itertools::join;
 use super::document::{Block, Conclusion, Document, Item, Section, Table, Text};
 
 /// Renders a document as Markdown.
-#[must_use]
 pub fn render(document: &Document) -> String {
     heading(1, &document.title) + &blocks(&document.blocks, 2)
 }

@@ -40,7 +40,6 @@ pub struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     /// A verdict with the path of its evidence.
-    #[must_use]
     pub fn new(evidence: impl Into<String>, verdict: &'a Verdict) -> Self {
         Self {
             evidence: evidence.into(),

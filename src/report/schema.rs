@@ -11,43 +11,36 @@ use crate::results::verdict::Verdict;
 use crate::results::verdict::comparison::{Comparison, Comparisons};
 
 /// Of a verdict, as pretty JSON with a newline at its end.
-#[must_use]
 pub fn verdict() -> String {
     written::<Verdict>("Retrial verdict")
 }
 
 /// Of a comparison.
-#[must_use]
 pub fn comparison() -> String {
     written::<Comparison>("Retrial comparison")
 }
 
 /// Of a report on runs and folders of results.
-#[must_use]
 pub fn report() -> String {
     written::<Report<'_>>("Retrial report")
 }
 
 /// Of the comparisons of a history.
-#[must_use]
 pub fn comparisons() -> String {
     written::<Comparisons>("Retrial comparisons")
 }
 
 /// Of the verdicts on a submission tree.
-#[must_use]
 pub fn tree() -> String {
     written::<TreeVerdict>("Retrial verdicts on a submission tree")
 }
 
 /// Of the verdict on a batch.
-#[must_use]
 pub fn batch_verdict() -> String {
     written::<BatchVerdict>("Retrial verdict on a batch")
 }
 
 /// Of the verification of a run's archive.
-#[must_use]
 pub fn verification() -> String {
     written::<Verification>("Retrial verification")
 }

@@ -64,7 +64,6 @@ words! {
 }
 
 /// Whether the script in the container has printed everything.
-#[must_use]
 pub fn is_complete(text: &str) -> bool {
     let rest = text.strip_suffix('\n').unwrap_or_default();
     rest.rsplit('\n')
@@ -74,7 +73,6 @@ pub fn is_complete(text: &str) -> bool {
 }
 
 /// Reads what the script in the container printed: sections, each after a line `@manager path`.
-#[must_use]
 pub fn read(text: &str) -> Installed {
     let mut sections: Vec<(&str, Vec<&str>)> = Vec::new();
     for line in text.lines() {

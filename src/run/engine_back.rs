@@ -30,7 +30,9 @@ impl StepSession<'_> {
                 let reason = error.to_string();
                 let reason = reason.lines().next().unwrap_or_default();
                 let seconds = patience.as_secs();
-                let text = format!("lost the connection to the engine, waiting up to {seconds} s for it: {reason}");
+                let text = format!(
+                    "lost the connection to the engine, waiting up to {seconds} s for it: {reason}"
+                );
                 let _ = self.warn(text);
                 Instant::now()
             });

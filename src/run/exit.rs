@@ -42,8 +42,9 @@ pub fn verify(command: &StepCommand<'_>, exit: &StepExit) -> Result<i64, StepEnd
             1 => "a process".to_owned(),
             _ => format!("{killed} processes"),
         };
-        let because =
-            format!("the kernel killed {processes} of the step, out of memory (its exit code: {code})");
+        let because = format!(
+            "the kernel killed {processes} of the step, out of memory (its exit code: {code})"
+        );
         (StepFault::Command, because, MORE_MEMORY.to_owned())
     } else if code != 0 {
         (StepFault::Command, describe(code), advice(command, code))
@@ -75,7 +76,10 @@ fn describe(code: i64) -> String {
         127 => "a command was not found (exit code 127)".to_owned(),
         code if code > 128 && code < 193 => {
             let signal = i32::try_from(code - 128).unwrap_or_default();
-            format!("it was terminated by {} (exit code {code})", signal_name(signal))
+            format!(
+                "it was terminated by {} (exit code {code})",
+                signal_name(signal)
+            )
         }
         code => format!("it ended with exit code {code}"),
     }

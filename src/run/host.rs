@@ -71,7 +71,10 @@ pub fn start(session: &StepSession<'_>, command: &ExecStep) -> Result<Child, Hal
     if !directory.is_dir() {
         return Err(Halt::failed(
             StepFault::Request,
-            format!("its working directory {} does not exist", directory.display()),
+            format!(
+                "its working directory {} does not exist",
+                directory.display()
+            ),
             "correct the step's `workdir:`; without one it is the run's directory for host files",
         ));
     }

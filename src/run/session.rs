@@ -200,7 +200,6 @@ impl Session {
     }
 
     /// The state of the run now.
-    #[must_use]
     pub fn state(&self) -> State {
         self.locked_state().clone()
     }

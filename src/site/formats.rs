@@ -90,7 +90,13 @@ fn line(text: &str) -> Option<Mismatch> {
 
 fn word(text: &str) -> Option<Mismatch> {
     let is_word = !text.contains(char::is_whitespace);
-    line(text).or_else(|| unless(is_word, format!("`{text}` contains whitespace"), "write one word"))
+    line(text).or_else(|| {
+        unless(
+            is_word,
+            format!("`{text}` contains whitespace"),
+            "write one word",
+        )
+    })
 }
 
 fn path(text: &str) -> Option<Mismatch> {

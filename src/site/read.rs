@@ -4,7 +4,6 @@ use super::Site;
 use retrial_document::{Diagnostics, Keys as _, Source, checked, parse};
 
 /// Whether a file is a site: it has `scheduler`, which no recipe and no batch has.
-#[must_use]
 pub fn is_site(source: &Source) -> bool {
     let begins = |line: &str| line.starts_with("scheduler");
     source.text.lines().any(begins)

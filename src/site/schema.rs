@@ -4,7 +4,6 @@ use super::Site;
 use retrial_document::{Keys as _, schema};
 
 /// Returns the schema as pretty JSON with a newline at its end.
-#[must_use]
 pub fn json() -> String {
     schema::json(
         Site::OBJECT,

@@ -45,7 +45,6 @@ pub enum Work<'a> {
 
 impl<'a> Work<'a> {
     /// The id of the run or the batch.
-    #[must_use]
     pub fn id(self) -> &'a str {
         match self {
             Self::Run { id } | Self::Array { batch: id, .. } => id,
@@ -53,7 +52,6 @@ impl<'a> Work<'a> {
     }
 
     /// The name of its jobs, by which they are found again.
-    #[must_use]
     pub fn job_name(self) -> String {
         match self {
             Self::Run { id } => format!("retrial-{id}"),
@@ -130,7 +128,6 @@ impl JobOptions {
 
     /// The options of srun, and its command line on each node, by which nodes like those of a job examine
     /// themselves.
-    #[must_use]
     pub fn examination(&self, directory: &str, time_limit: Duration) -> [Vec<String>; 2] {
         let allocation = self.allocation(time_limit).into_iter();
         let allocation = allocation.map(|(name, value)| match value {

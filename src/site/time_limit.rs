@@ -12,21 +12,18 @@ const WARNING: Duration = Duration::from_mins(2);
 
 /// The time limit: the site's, else one and a half times what is expected and an hour. None where
 /// neither is known. `trials` is how often each performance measurement is repeated at most.
-#[must_use]
 pub fn time_limit(site: &Site, expected: Option<Duration>, trials: u32) -> Option<Duration> {
     site.time_limit
         .or_else(|| Some(expected?.saturating_mul(trials.max(1)).saturating_mul(3) / 2 + SPARE))
 }
 
 /// As `--time` takes it: `4:00:00`; up to the next whole minute, which is Slurm's unit.
-#[must_use]
 pub fn as_slurm(limit: Duration) -> String {
     let minutes = limit.as_secs().div_ceil(60);
     format!("{}:{:02}:00", minutes / 60, minutes % 60)
 }
 
 /// How long before the limit a job is sent TERM, seconds; not before half of its time.
-#[must_use]
 pub fn warning_s(limit: Duration) -> u64 {
     WARNING.min(limit / 2).as_secs()
 }

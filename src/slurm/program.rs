@@ -16,7 +16,6 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const SUBMISSION: Duration = Duration::from_mins(5);
 
 /// The node of the job that this process is in, by Slurm's name for it.
-#[must_use]
 pub fn node_of_process() -> Option<String> {
     std::env::var("SLURMD_NODENAME").ok()
 }
@@ -54,7 +53,6 @@ pub struct Slurm {
 
 impl Slurm {
     /// The jobs of this name.
-    #[must_use]
     pub fn jobs_named(name: String) -> Self {
         Self { name }
     }

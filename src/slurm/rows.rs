@@ -20,7 +20,6 @@ pub enum JobPhase {
 
 impl JobPhase {
     /// The phase of one of Slurm's states. A state that is not known is not taken for an end.
-    #[must_use]
     pub fn of(state: &str) -> Self {
         match state {
             "PENDING" | "CONFIGURING" | "REQUEUED" | "REQUEUE_FED" | "REQUEUE_HOLD"
@@ -57,14 +56,12 @@ pub struct Job {
 
 impl Job {
     /// Its phase.
-    #[must_use]
     pub fn phase(&self) -> JobPhase {
         JobPhase::of(&self.state)
     }
 
     /// Reads a row of `QUEUE_FIELDS`. Tasks that were cancelled before they started share one without an
     /// index.
-    #[must_use]
     pub fn of_queue(row: &str) -> Option<Self> {
         let mut fields = row.splitn(7, '|').map(|field| field.trim().to_owned());
         let mut next = || fields.next();
@@ -81,7 +78,6 @@ impl Job {
     }
 
     /// Reads a row of `ACCOUNT_FIELDS`.
-    #[must_use]
     pub fn of_accounting(row: &str) -> Option<Self> {
         let mut fields = row.split('|').map(str::trim);
         let mut next = || fields.next();
@@ -104,14 +100,12 @@ impl Job {
     }
 
     /// Whether Slurm ended it since one of its nodes no longer answered.
-    #[must_use]
     pub fn lost_a_node(&self) -> bool {
         self.state == "NODE_FAIL"
     }
 
     /// Whether it was ended by its time limit: it ran until the warning before it, which comes up to a
     /// minute early.
-    #[must_use]
     pub fn reached_its_limit(&self, warning_s: u64) -> bool {
         let limit = self.limit_min.map(|minutes| minutes * 60);
         self.state == "TIMEOUT"
@@ -123,7 +117,6 @@ impl Job {
 
 /// The value of `MaxArraySize` among the lines of `scontrol show config`: one more than the highest index
 /// that a task may have.
-#[must_use]
 pub fn max_array_size(printed: &str) -> Option<u32> {
     let line = |line: &str| {
         let (name, value) = line.split_once('=')?;
@@ -133,7 +126,6 @@ pub fn max_array_size(printed: &str) -> Option<u32> {
 }
 
 /// The id that `sbatch --parsable` prints: `12`, or `12;cluster`.
-#[must_use]
 pub fn submitted_id(printed: &str) -> Option<String> {
     let id = printed.trim().split(';').next()?;
     is_id(id).then(|| id.to_owned())

@@ -50,7 +50,6 @@ pub enum CacheState {
 
 impl CacheEntry {
     /// The directory `name` of a key, below a cache.
-    #[must_use]
     pub fn new(cache: &Path, key: &str, name: &str) -> Self {
         Self {
             root: root(cache),
@@ -68,20 +67,17 @@ impl CacheEntry {
     }
 
     /// `key/name`: how it is told apart from others.
-    #[must_use]
     pub fn label(&self) -> String {
         format!("{}/{}", self.key, self.name)
     }
 
     /// Its path without links, by which every container that mounts it is labelled: entries of
     /// several caches may have the same key and name.
-    #[must_use]
     pub fn identity(&self) -> String {
         identity(&self.path())
     }
 
     /// What containers see, once it is populated.
-    #[must_use]
     pub fn content(&self) -> PathBuf {
         self.current().join("content")
     }
@@ -175,7 +171,6 @@ impl CacheEntry {
     }
 
     /// The directory in which a run populates it.
-    #[must_use]
     pub fn stage(&self, run: &str) -> Stage {
         Stage {
             path: self.path().join(format!("stage-{run}")),
@@ -200,7 +195,6 @@ pub struct Stage {
 
 impl Stage {
     /// What the populating step sees.
-    #[must_use]
     pub fn content(&self) -> PathBuf {
         self.path.join("content")
     }
@@ -229,7 +223,6 @@ impl Stage {
     }
 
     /// Returns whether [`Self::mark_populated`] was called.
-    #[must_use]
     pub fn is_populated(&self) -> bool {
         self.path.join("populated").exists()
     }
@@ -264,7 +257,6 @@ fn root(cache: &Path) -> PathBuf {
 }
 
 /// The cache where none is named: `$XDG_CACHE_HOME/retrial`, else `~/.cache/retrial`.
-#[must_use]
 pub fn standard_cache() -> PathBuf {
     user_directory("XDG_CACHE_HOME", ".cache").join("retrial")
 }

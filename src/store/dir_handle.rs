@@ -163,14 +163,12 @@ impl Directory {
     }
 
     /// Whether a directory of that name is there, no link to one.
-    #[must_use]
     pub fn is_directory(&self, name: &str) -> bool {
         let found = statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW);
         found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Directory)
     }
 
     /// Whether something of that name is there, be it a link.
-    #[must_use]
     pub fn has(&self, name: &str) -> bool {
         statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }

@@ -17,7 +17,6 @@ words! {
 
 impl RecordKind {
     /// Several of them.
-    #[must_use]
     pub fn several(self) -> &'static str {
         match self {
             Self::Run => "runs",
@@ -109,7 +108,6 @@ impl StoreError {
     }
 
     /// The same as a fragment without the path, for a reader who knows which file: `it is missing`.
-    #[must_use]
     pub fn because(&self) -> String {
         match self {
             Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
@@ -122,14 +120,12 @@ impl StoreError {
     }
 
     /// Whether the disk is full.
-    #[must_use]
     pub fn is_disk_full(&self) -> bool {
         matches!(self, Self::Io { source, .. } if is_disk_full(source))
     }
 }
 
 /// Whether an error says that the disk, or a quota, is full.
-#[must_use]
 pub fn is_disk_full(error: &io::Error) -> bool {
     matches!(
         error.kind(),

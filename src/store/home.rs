@@ -14,13 +14,11 @@ use retrial_recipe::quote::quote;
 const APPROVALS: &str = "approvals.json";
 
 /// The user's home directory.
-#[must_use]
 pub fn home_directory() -> PathBuf {
     std::env::var_os("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from)
 }
 
 /// A directory of the XDG specification: that of its variable, else `standard` in the user's home directory.
-#[must_use]
 pub fn user_directory(variable: &str, standard: &str) -> PathBuf {
     let set = std::env::var_os(variable).map(PathBuf::from);
     set.filter(|path| path.is_absolute())
@@ -35,19 +33,16 @@ pub struct Home {
 
 impl Home {
     /// The home at a directory, which need not be there yet.
-    #[must_use]
     pub fn at(root: PathBuf) -> Self {
         Self { root }
     }
 
     /// The home where none is named: `$XDG_DATA_HOME/retrial`, else `~/.local/share/retrial`.
-    #[must_use]
     pub fn standard() -> Self {
         Self::at(user_directory("XDG_DATA_HOME", ".local/share").join("retrial"))
     }
 
     /// How a command line for what is in it begins: with `--home`, unless commands look here anyway.
-    #[must_use]
     pub fn program(&self) -> String {
         let own = std::env::var_os("RETRIAL_HOME").filter(|home| !home.is_empty());
         let usual = own.map_or_else(Self::standard, |own| Self::at(own.into()));
@@ -59,7 +54,6 @@ impl Home {
     }
 
     /// Its path.
-    #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -73,13 +67,11 @@ impl Home {
     }
 
     /// Where runs lie.
-    #[must_use]
     pub fn runs(&self) -> PathBuf {
         self.root.join("runs")
     }
 
     /// Where batches lie.
-    #[must_use]
     pub fn batches(&self) -> PathBuf {
         self.root.join("batches")
     }
@@ -102,7 +94,6 @@ impl Home {
     }
 
     /// Ids of the batches, oldest first.
-    #[must_use]
     pub fn batch_ids(&self) -> Vec<String> {
         lookup::ids(&self.batches())
     }
@@ -124,7 +115,6 @@ impl Home {
     }
 
     /// Privileges that were approved before for a recipe with this hash.
-    #[must_use]
     pub fn approved(&self, recipe_hash: &str) -> Vec<String> {
         self.approvals().remove(recipe_hash).unwrap_or_default()
     }

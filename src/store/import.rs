@@ -43,7 +43,6 @@ pub struct Mark {
 
 impl Mark {
     /// Of a run; none where it ran here.
-    #[must_use]
     pub fn of(run: &RunDirectory) -> Option<Self> {
         // Asked of each run: most have none, and looking is cheaper than failing to read.
         run.join(MARK).exists().then(|| run.read_json(MARK).ok())?
@@ -218,7 +217,8 @@ fn remove_what_stays(staged: &RunDirectory) -> Vec<String> {
             .or_else(|_| fs::remove_dir_all(&path))
             .is_ok()
     });
-    let told = found.map(|name| format!("{}/{name}: it belongs to the original machine", staged.id()));
+    let told =
+        found.map(|name| format!("{}/{name}: it belongs to the original machine", staged.id()));
     told.collect()
 }
 
@@ -298,7 +298,6 @@ fn same_file(one: &Path, other: &Path) -> bool {
 }
 
 /// Bytes that the disk has room for, less some for whoever else is on it.
-#[must_use]
 pub fn free_space(directory: &Path) -> u64 {
     let found = rustix::fs::statvfs(directory);
     found.map_or(u64::MAX, |found| {

@@ -76,7 +76,6 @@ impl FileLock {
     }
 
     /// The process that follows the run, if any does.
-    #[must_use]
     pub fn holder(path: &Path) -> Option<u32> {
         let mut file = File::open(path).ok()?;
         if file.try_lock_shared().is_ok() {

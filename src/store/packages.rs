@@ -38,7 +38,6 @@ pub fn keep<T: Serialize>(run: &RunDirectory, installed: &T) -> Result<(), Store
 }
 
 /// Removes contents that no run has any more; gives how many.
-#[must_use]
 pub fn prune(home: &Home) -> usize {
     let entries = fs::read_dir(home.root().join(SHARED)).into_iter().flatten();
     let unused = entries.flatten().filter(|entry| {

@@ -18,7 +18,6 @@ pub struct Record {
 
 impl Record {
     /// One that is there already: its name is its id.
-    #[must_use]
     pub fn at(path: PathBuf) -> Self {
         let id = path
             .file_name()
@@ -28,7 +27,6 @@ impl Record {
     }
 
     /// Whether a name is one that ids have: nothing that means something to a shell or a terminal.
-    #[must_use]
     pub fn is_id(name: &str) -> bool {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
         name.len() <= 128
@@ -46,31 +44,26 @@ impl Record {
     }
 
     /// Its id.
-    #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
     /// The directory.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// A file or directory of it.
-    #[must_use]
     pub fn join(&self, relative: &str) -> PathBuf {
         self.path.join(relative)
     }
 
     /// `journal.jsonl`
-    #[must_use]
     pub fn journal(&self) -> PathBuf {
         self.join("journal.jsonl")
     }
 
     /// The lock of the process that follows it.
-    #[must_use]
     pub fn lock(&self) -> PathBuf {
         self.join("lock")
     }

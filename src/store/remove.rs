@@ -46,7 +46,6 @@ fn is_own(run: &RunDirectory) -> Result<(), StoreError> {
 
 /// What removing a directory gives back to the disk, bytes: a file that has another name elsewhere
 /// gives nothing.
-#[must_use]
 pub fn frees(directory: &Path) -> u64 {
     let mut bytes = 0;
     let mut linked: HashMap<(u64, u64), u64> = HashMap::new();

@@ -17,7 +17,6 @@ pub struct RunDirectory {
 const MACHINES: &str = "nodes";
 
 /// The directory of one of them, within the run's.
-#[must_use]
 pub fn directory_of_machine(name: &str) -> String {
     format!("{MACHINES}/{name}")
 }
@@ -54,7 +53,6 @@ impl RunDirectory {
     }
 
     /// A run that is there already.
-    #[must_use]
     pub fn at(path: PathBuf) -> Self {
         Self {
             record: Record::at(path),
@@ -62,7 +60,6 @@ impl RunDirectory {
     }
 
     /// The names of its other machines, as far as they have begun.
-    #[must_use]
     pub fn other_machines(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path().join(MACHINES))
             .into_iter()
@@ -87,19 +84,16 @@ impl RunDirectory {
     }
 
     /// Output of the steps.
-    #[must_use]
     pub fn steps(&self) -> PathBuf {
         self.join("steps")
     }
 
     /// What the scenarios wrote.
-    #[must_use]
     pub fn results(&self) -> PathBuf {
         self.join("results")
     }
 
     /// What the container sees as `/.retrial`.
-    #[must_use]
     pub fn control(&self) -> PathBuf {
         self.join("control")
     }

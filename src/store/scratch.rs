@@ -10,7 +10,6 @@ use super::files::{PRIVATE, create_private, set_mode};
 use super::run_directory::RunDirectory;
 
 /// Where such directories lie unless somebody says otherwise: `/tmp/retrial-UID`.
-#[must_use]
 pub fn standard() -> PathBuf {
     PathBuf::from(format!(
         "/tmp/retrial-{}",

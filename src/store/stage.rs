@@ -46,7 +46,6 @@ impl Stage {
     }
 
     /// Where it is.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -46,7 +46,6 @@ pub struct Limits {
 
 impl Limits {
     /// The limits of a result, without the folder around it.
-    #[must_use]
     pub fn results(most_bytes: u64) -> Self {
         Self {
             most_bytes,

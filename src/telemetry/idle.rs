@@ -37,13 +37,11 @@ pub struct Idle {
 
 impl Idle {
     /// All of them: it was not the GPUs that were measured.
-    #[must_use]
     pub fn all(&self) -> bool {
         self.gpus.len() == self.of
     }
 
     /// What it means, as a lower-case fragment.
-    #[must_use]
     pub fn because(&self) -> String {
         let machine = self.machine.as_ref();
         let of_machine = machine.map_or(String::new(), |machine| format!(" of {machine}"));

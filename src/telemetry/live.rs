@@ -28,7 +28,6 @@ pub struct Live {
 
 impl Live {
     /// Of these GPUs; sums only where each has said something.
-    #[must_use]
     pub fn of(gpus: &[&GpuReading]) -> Self {
         let busy: Vec<f64> = gpus.iter().filter_map(|one| one.utilization).collect();
         let power: Option<f64> = gpus.iter().map(|one| one.power_w).sum();

@@ -20,7 +20,6 @@ pub struct MachineSummary {
 impl Summary {
     /// All machines of a measurement together. Power and energy are sums, and there is none if a machine
     /// with GPUs was not watched; none at all if none was.
-    #[must_use]
     pub fn of_machines(all: Vec<MachineSummary>) -> Option<Self> {
         let mut unwatched = Vec::new();
         let mut seen = Vec::new();

@@ -36,7 +36,6 @@ impl Interval {
     pub const OFF: Self = Self { ms: 0 };
 
     /// The pause; none where nothing is watched.
-    #[must_use]
     pub fn pause(self) -> Option<Duration> {
         (self.ms > 0).then(|| Duration::from_millis(self.ms))
     }
@@ -70,7 +69,6 @@ pub struct Pace {
 
 impl Pace {
     /// Begins with this pause.
-    #[must_use]
     pub fn new(pause: Duration) -> Self {
         Self {
             pause,
@@ -82,7 +80,6 @@ impl Pace {
     }
 
     /// How long to wait before the next sample.
-    #[must_use]
     pub fn pause(&self) -> Duration {
         let each = self.spent.checked_div(self.counted).unwrap_or_default();
         self.pause.max(each.saturating_mul(COST))

@@ -90,7 +90,6 @@ pub struct PerJoule {
 impl Summary {
     /// What rows of a step say between two moments; none where there is no row. `required`: GPUs that
     /// the recipe asks for. `began`: when the step began.
-    #[must_use]
     pub fn of(
         rows: &[Row],
         (from, to): (Timestamp, Timestamp),
@@ -173,7 +172,6 @@ impl Summary {
     }
 
     /// Several measurements as one: the trials of a scenario.
-    #[must_use]
     pub fn together(all: &[&Self]) -> Option<Self> {
         let [first, rest @ ..] = all else {
             return None;
@@ -227,7 +225,6 @@ impl Summary {
 
     /// A throughput for each watt of mean power; none for a figure that is no throughput, and where nobody
     /// says when it was measured (the power of loading a model is not the figure's).
-    #[must_use]
     pub fn per_joule(&self, figure: &str, value: f64, unit: &str) -> Option<PerJoule> {
         let within = self.within_measurement.then_some(self.mean_power_w);
         let watts = within.flatten().filter(|watts| *watts > 0.0)?;

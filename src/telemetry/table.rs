@@ -59,7 +59,6 @@ pub enum Of {
 
 impl Row {
     /// Its line, with the end of line.
-    #[must_use]
     pub fn line(&self) -> String {
         let Self { measured, .. } = self;
         let container = ContainerReading::default();
@@ -131,7 +130,6 @@ fn quoted(text: &str) -> String {
 }
 
 /// The rows of a file; what is none is left out.
-#[must_use]
 pub fn read(text: &str) -> Vec<Row> {
     // The last line counts only with its end: a kill may have cut it off in a number.
     let whole = text.rfind('\n').map_or("", |end| &text[..=end]);

@@ -163,10 +163,7 @@ cat snapshots/$(cat refs/main)/config.json";
     "container: { mounts: ['NOWHERE:/model'] }",
     "mount /model: no such file or directory; required: NOWHERE"
 )]
-fn a_missing_host_path_is_reported_before_fetching(
-    #[case] keys: &str,
-    #[case] said: &str,
-) {
+fn a_missing_host_path_is_reported_before_fetching(#[case] keys: &str, #[case] said: &str) {
     let Some(lab) = Lab::new() else { return };
     let nowhere = lab.path("nowhere");
     let there = |text: &str| text.replace("NOWHERE", nowhere.to_str().unwrap());

@@ -148,9 +148,7 @@ impl Exec {
 }
 
 #[rstest]
-fn plans_match_guides_flag_for_flag(
-    #[values("v4.1", "v5.0", "v5.1", "v6.0", "v6.1")] round: &str,
-) {
+fn plans_match_guides_flag_for_flag(#[values("v4.1", "v5.0", "v5.1", "v6.0", "v6.1")] round: &str) {
     for row in GUIDES.iter().filter(|row| row.recipe.starts_with(round)) {
         holds(row);
     }

@@ -205,7 +205,10 @@ fn missing_extra_and_trailing_content() {
         bytes[last] = 1;
         end(bytes);
     });
-    refused(&padded, "the padding of a differs from what `runs pack` writes");
+    refused(
+        &padded,
+        "the padding of a differs from what `runs pack` writes",
+    );
     // A second frame, within the sum of the body and after it.
     let second = [body(&end), zstd::encode_all(&b"more"[..], 3).unwrap()].concat();
     refused(&second, "something follows after its end");
@@ -244,7 +247,10 @@ fn bombs() {
     writer.add("a", 256 << 20, std::io::repeat(0)).unwrap();
     let (body, _) = writer.finish().unwrap();
     let bytes = maker.over(&[("a", 1, b"\0")], &body);
-    maker.refused(&bytes, "the entry of a differs from what `runs pack` writes");
+    maker.refused(
+        &bytes,
+        "the entry of a differs from what `runs pack` writes",
+    );
     let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
     encoder.window_log(30).unwrap();
     encoder.long_distance_matching(true).unwrap();
@@ -259,5 +265,8 @@ fn bombs() {
     let mut large = whole.clone();
     large[6..14].copy_from_slice(&(1_u64 << 40).to_le_bytes());
     maker.refused(&large, "its head has 1099511627776 bytes");
-    maker.refused(&body, "its first frame differs from what `runs pack` writes");
+    maker.refused(
+        &body,
+        "its first frame differs from what `runs pack` writes",
+    );
 }

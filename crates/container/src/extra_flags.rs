@@ -55,7 +55,6 @@ const CGROUP_NAMESPACES: &[Word] = &[
 
 impl ExtraFlags {
     /// Whether none is set.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -13,7 +13,6 @@ pub const WAIT: &str = "trap 'exit 143' TERM; [ ! -f /.retrial/init ] || . /.ret
 
 /// The command of the first process: with the image's entrypoint bypassed, `/bin/sh` is
 /// the entrypoint and this begins with `-c`; else the image's entrypoint is given all of it.
-#[must_use]
 pub fn command(bypass: bool) -> (Option<Vec<String>>, Vec<String>) {
     let shell = vec!["/bin/sh".to_owned()];
     let line = vec!["-c".to_owned(), WAIT.to_owned()];

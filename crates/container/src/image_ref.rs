@@ -43,13 +43,11 @@ impl ImageRef {
     }
 
     /// Whether a digest fixes the content.
-    #[must_use]
     pub fn is_pinned(&self) -> bool {
         self.digest.is_some()
     }
 
     /// Without tag and digest, as people write it: `debian`, `rocm/x`, `ghcr.io/a/b`.
-    #[must_use]
     pub fn name(&self) -> String {
         if self.registry != HUB {
             return format!("{}/{}", self.registry, self.repository);
@@ -59,7 +57,6 @@ impl ImageRef {
     }
 
     /// What decides the content: the digest, else the tag, else `latest`.
-    #[must_use]
     pub fn version(&self) -> &str {
         self.digest
             .as_deref()
@@ -68,14 +65,12 @@ impl ImageRef {
     }
 
     /// The shortest reference with the same meaning; with a digest the tag says nothing.
-    #[must_use]
     pub fn lookup(&self) -> String {
         let mark = if self.is_pinned() { '@' } else { ':' };
         format!("{}{mark}{}", self.name(), self.version())
     }
 
     /// The registry's key in Docker's credential store: the Hub has one of its own.
-    #[must_use]
     pub fn credentials_key(&self) -> &str {
         if self.registry == HUB {
             "https://index.docker.io/v1/"

@@ -91,7 +91,6 @@ impl Options {
 impl ContainerSpec {
     /// The options of `docker run` for this container, all but what belongs to one run: its name,
     /// its labels and the mount of its control directory.
-    #[must_use]
     pub fn options(&self) -> Vec<RunOption> {
         let mut options = Options::default();
         options.texts("ipc", &self.ipc);

@@ -1,7 +1,6 @@
 //! Root-equivalent capabilities, and devices that are not.
 
 /// Returns whether a capability, with or without `CAP_`, is enough to escape the container.
-#[must_use]
 pub fn is_root_capability(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     matches!(
@@ -13,7 +12,6 @@ pub fn is_root_capability(name: &str) -> bool {
 
 /// Returns whether a device is one of the Container Device Interface, `vendor.com/class=name`, and
 /// no path.
-#[must_use]
 pub fn is_cdi_device(device: &str) -> bool {
     !device.starts_with('/')
         && device.split_once('=').is_some_and(|(kind, name)| {
@@ -25,7 +23,6 @@ pub fn is_cdi_device(device: &str) -> bool {
 
 /// Returns whether a device is a GPU's or an InfiniBand adapter's, which need no approval. Others
 /// have too many names to list: disks alone have a dozen, and `/dev//mem` is `/dev/mem`.
-#[must_use]
 pub fn is_accelerator_device(device: &str) -> bool {
     let source = device.split(':').next().unwrap_or_default();
     if ["amd.com/gpu=", "nvidia.com/gpu="]

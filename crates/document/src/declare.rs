@@ -41,7 +41,6 @@ pub trait Keys: Sized {
 
 /// Reads a whole document: parses it, validates it and reads it. Problems are added to `problems`;
 /// `None` where one of this document's is an error.
-#[must_use]
 pub fn read<T: Keys>(source: &Source, problems: &mut Diagnostics) -> Option<T> {
     let mut own = Diagnostics::default();
     let checked = parse::parse(source, &mut own).map(|node| {
@@ -57,19 +56,18 @@ pub fn read<T: Keys>(source: &Source, problems: &mut Diagnostics) -> Option<T> {
 
 /// Parses and validates a document that extends no other; `docs` is the page with an example of it. `None`
 /// if it is no map.
-#[must_use]
 pub fn checked<T: Keys>(source: &Source, docs: &str, problems: &mut Diagnostics) -> Option<Node> {
     let node = parse::parse(source, problems)?;
     let what = T::OBJECT.what;
     if !matches!(node.value, Value::Map(_)) {
-        let message = format!("{what} is a map of keys; this is {}", node.kind());
+        let message = format!("{what} must be a map, not {}", node.kind());
         let help = format!("begin with `schema: 1`; {docs} has an example");
         problems.error("wrong-type", message, &node.span, help);
         return None;
     }
     for entry in node.entries().iter().filter(|entry| entry.append) {
         let message = format!("`{}+` has nothing to append to", entry.key);
-        let help = format!("{what} extends nothing; remove the +");
+        let help = format!("{what} does not extend anything; remove the +");
         problems.error("append", message, &entry.key_span, help);
     }
     let top = source.span(0..0);
@@ -77,13 +75,11 @@ pub fn checked<T: Keys>(source: &Source, docs: &str, problems: &mut Diagnostics)
 }
 
 /// Reads a required key.
-#[must_use]
 pub fn required<T: Field>(node: &Node, key: &Key) -> Option<T> {
     T::read(node.get(key.name)?, &key.field_type)
 }
 
 /// Reads a key that may be absent: then its default is read, or the type's.
-#[must_use]
 pub fn optional<T: Field + Default>(node: &Node, key: &Key) -> Option<T> {
     match (node.get(key.name), key.default) {
         (Some(value), _) => T::read(value, &key.field_type),
@@ -96,13 +92,11 @@ pub fn optional<T: Field + Default>(node: &Node, key: &Key) -> Option<T> {
 }
 
 /// Reads a key that may be absent, by a function of its own.
-#[must_use]
 pub fn by<T: Default>(node: &Node, key: &Key, read: fn(&Node) -> Option<T>) -> Option<T> {
     node.get(key.name).map_or_else(|| Some(T::default()), read)
 }
 
 /// Reads a word by the names that serde has for an enum's variants.
-#[must_use]
 pub fn read_word<T: serde::de::DeserializeOwned>(node: &Node) -> Option<T> {
     use serde::de::IntoDeserializer as _;
     let text: serde::de::value::StrDeserializer<'_, serde::de::value::Error> =

@@ -39,7 +39,6 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// An error.
-    #[must_use]
     pub fn error(code: &'static str, message: impl Into<String>, span: Span) -> Self {
         Self {
             severity: Severity::Error,
@@ -52,7 +51,6 @@ impl Diagnostic {
     }
 
     /// A warning.
-    #[must_use]
     pub fn warning(code: &'static str, message: impl Into<String>, span: Span) -> Self {
         Self {
             severity: Severity::Warning,
@@ -148,37 +146,31 @@ impl Diagnostics {
     }
 
     /// None at all.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
     /// How many errors.
-    #[must_use]
     pub fn error_count(&self) -> usize {
         self.count(Severity::Error) + self.left_out
     }
 
     /// How many warnings.
-    #[must_use]
     pub fn warning_count(&self) -> usize {
         self.count(Severity::Warning)
     }
 
     /// How many were found but not kept.
-    #[must_use]
     pub fn left_out(&self) -> usize {
         self.left_out
     }
 
     /// Whether one of them is an error.
-    #[must_use]
     pub fn has_errors(&self) -> bool {
         self.error_count() > 0
     }
 
     /// `2 errors, 1 warning`
-    #[must_use]
     pub fn summary(&self) -> String {
         let counts = [
             (self.error_count(), "error"),

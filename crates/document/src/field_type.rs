@@ -49,7 +49,6 @@ impl FieldType {
     }
 
     /// Returns the words that a value is of, or the items of a list are.
-    #[must_use]
     pub fn words(&self) -> &'static [Word] {
         match self {
             Self::Words(words) => words,
@@ -88,7 +87,6 @@ pub struct Word {
 }
 
 /// A word and what it means.
-#[must_use]
 pub const fn word(name: &'static str, doc: &'static str) -> Word {
     Word { name, doc }
 }
@@ -106,7 +104,6 @@ pub struct Object {
 
 impl Object {
     /// Returns the key of this name.
-    #[must_use]
     pub fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys().find(|key| key.name == name)
     }
@@ -117,7 +114,6 @@ impl Object {
     }
 
     /// Returns what it is without the article: `setup step`.
-    #[must_use]
     pub fn noun(&self) -> &'static str {
         let articles = ["a ", "an ", "the "];
         let bare = articles
@@ -127,7 +123,6 @@ impl Object {
     }
 
     /// Returns the name of its definition in a schema: `setup-step`.
-    #[must_use]
     pub fn definition(&self) -> String {
         self.noun().replace([' ', '\''], "-")
     }
@@ -149,7 +144,6 @@ pub struct Key {
 }
 
 /// An optional key without a default.
-#[must_use]
 pub const fn key(name: &'static str, field_type: FieldType, doc: &'static str) -> Key {
     Key {
         name,

@@ -16,7 +16,6 @@ pub struct StringFormat {
 
 impl StringFormat {
     /// A format that this function checks.
-    #[must_use]
     pub const fn new(check: fn(&str) -> Option<Mismatch>) -> Self {
         Self {
             check,
@@ -48,25 +47,21 @@ impl StringFormat {
     }
 
     /// Returns what is wrong with a text.
-    #[must_use]
     pub fn mismatch(self, text: &str) -> Option<Mismatch> {
         (self.check)(text)
     }
 
     /// Returns what is wrong with the start of a text, up to its first expression.
-    #[must_use]
     pub fn mismatch_of_start(self, start: &str) -> Option<Mismatch> {
         (self.check_start)(start)
     }
 
     /// Returns a regular expression that the text matches, where one says it.
-    #[must_use]
     pub fn regex(self) -> Option<&'static str> {
         self.pattern
     }
 
     /// Whether its check gets texts with their expressions in them.
-    #[must_use]
     pub fn has_own_expressions(self) -> bool {
         self.has_own_expressions
     }
@@ -94,19 +89,16 @@ pub const SHA256: StringFormat = StringFormat::new(sha256).pattern("^[0-9a-fA-F]
 pub const RELATIVE_PATH: StringFormat = StringFormat::new(relative_path);
 
 /// A mismatch with what to do about it, as the check of a format returns it.
-#[must_use]
 pub fn mismatch(message: impl Into<String>, help: impl Into<String>) -> Option<Mismatch> {
     Some((message.into(), Some(help.into())))
 }
 
 /// A mismatch of a text that does not fit.
-#[must_use]
 pub fn unless(fits: bool, message: impl Into<String>, help: impl Into<String>) -> Option<Mismatch> {
     if fits { None } else { mismatch(message, help) }
 }
 
 /// Checks that a text is one of a list.
-#[must_use]
 pub fn one_of(text: &str, known: &[&str], what: &str) -> Option<Mismatch> {
     if known.contains(&text) {
         return None;
@@ -119,7 +111,6 @@ pub fn one_of(text: &str, known: &[&str], what: &str) -> Option<Mismatch> {
 }
 
 /// Checks that a path has no `..`.
-#[must_use]
 pub fn no_parent(text: &str) -> Option<Mismatch> {
     if text.split('/').any(|part| part == "..") {
         return mismatch("`..` in a path", "write the resolved path, without `..`");
@@ -128,14 +119,12 @@ pub fn no_parent(text: &str) -> Option<Mismatch> {
 }
 
 /// Returns whether a text is not empty, and of ASCII letters, digits and these characters.
-#[must_use]
 pub fn is_word(text: &str, others: &str) -> bool {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || others.contains(letter);
     !text.is_empty() && text.chars().all(fits)
 }
 
 /// Returns whether a text is so many hexadecimal digits.
-#[must_use]
 pub fn is_hexadecimal(text: &str, digits: usize) -> bool {
     text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use super::field_type::Units;
 
 /// Reads a duration: `12h`, `90m`, `1h30m`, `45s`, `1d`; more than zero.
-#[must_use]
 pub fn duration(text: &str) -> Option<Duration> {
     let mut rest = text.trim();
     let mut seconds = 0_u64;
@@ -39,7 +38,6 @@ pub fn duration(text: &str) -> Option<Duration> {
 }
 
 /// Reads a size, bytes: `500 GiB`, `128G`, `1.5TiB`, `1073741824`.
-#[must_use]
 pub fn size(text: &str, units: Units) -> Option<u64> {
     let text = text.trim();
     let digits = text
@@ -79,7 +77,6 @@ pub fn size(text: &str, units: Units) -> Option<u64> {
 }
 
 /// Reads a fraction: `5%`, `5 %` or `0.05`, from 0 to 1.
-#[must_use]
 pub fn fraction(text: &str) -> Option<f64> {
     let text = text.trim();
     let (number, divisor) = match text.strip_suffix('%') {

@@ -50,14 +50,12 @@ pub struct Entry {
 
 impl Node {
     /// Returns a null.
-    #[must_use]
     pub fn null(span: Span) -> Self {
         let value = Value::Null;
         Self { value, span }
     }
 
     /// Returns a scalar; `plain` is neither quoted nor a block.
-    #[must_use]
     pub fn scalar(text: impl Into<String>, plain: bool, span: Span) -> Self {
         let text = text.into();
         let value = Value::Scalar(Scalar { text, plain });
@@ -65,27 +63,23 @@ impl Node {
     }
 
     /// Returns a list.
-    #[must_use]
     pub fn list(items: Vec<Self>, span: Span) -> Self {
         let value = Value::List(items);
         Self { value, span }
     }
 
     /// Returns a map.
-    #[must_use]
     pub fn map(entries: Vec<Entry>, span: Span) -> Self {
         let value = Value::Map(entries);
         Self { value, span }
     }
 
     /// Whether it has no value.
-    #[must_use]
     pub fn is_null(&self) -> bool {
         matches!(self.value, Value::Null | Value::Removed)
     }
 
     /// The entries of a map; none for everything else.
-    #[must_use]
     pub fn entries(&self) -> &[Entry] {
         match &self.value {
             Value::Map(entries) => entries,
@@ -94,7 +88,6 @@ impl Node {
     }
 
     /// The items of a list; none for everything else.
-    #[must_use]
     pub fn items(&self) -> &[Self] {
         match &self.value {
             Value::List(items) => items,
@@ -103,7 +96,6 @@ impl Node {
     }
 
     /// The items of a list, or the one value that stands in its place.
-    #[must_use]
     pub fn one_or_items(&self) -> &[Self] {
         match self.items() {
             [] => std::slice::from_ref(self),
@@ -112,7 +104,6 @@ impl Node {
     }
 
     /// The text of a scalar.
-    #[must_use]
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar(scalar) => Some(&scalar.text),
@@ -121,7 +112,6 @@ impl Node {
     }
 
     /// The entry of a key that has a value.
-    #[must_use]
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries()
             .iter()
@@ -129,31 +119,26 @@ impl Node {
     }
 
     /// The value of a key; null counts as absent.
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.entry(key).map(|entry| &entry.value)
     }
 
     /// Returns the value of a key below keys; null counts as absent.
-    #[must_use]
     pub fn at(&self, path: &[&str]) -> Option<&Self> {
         path.iter().try_fold(self, |node, key| node.get(key))
     }
 
     /// Returns the text of a key.
-    #[must_use]
     pub fn text_at(&self, key: &str) -> Option<&str> {
         self.get(key)?.text()
     }
 
     /// Returns the items of a key's list; none for everything else.
-    #[must_use]
     pub fn items_at(&self, key: &str) -> &[Self] {
         self.get(key).map_or(&[], Self::items)
     }
 
     /// Returns the entries of a key's map; none for everything else.
-    #[must_use]
     pub fn entries_at(&self, key: &str) -> &[Entry] {
         self.get(key).map_or(&[], Self::entries)
     }
@@ -167,7 +152,6 @@ impl Node {
     }
 
     /// What it is, for messages.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match &self.value {
             Value::Null | Value::Removed => "nothing",
@@ -193,7 +177,6 @@ impl Entry {
 
 impl Scalar {
     /// What it is, for messages.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         if !self.plain {
             "text"
@@ -209,7 +192,6 @@ impl Scalar {
     }
 
     /// Reads `true` or `false`.
-    #[must_use]
     pub fn boolean(&self) -> Option<bool> {
         match self.text.as_str() {
             "true" | "True" | "TRUE" if self.plain => Some(true),
@@ -219,13 +201,11 @@ impl Scalar {
     }
 
     /// Reads a whole number.
-    #[must_use]
     pub fn integer(&self) -> Option<i64> {
         self.plain.then(|| self.text.parse().ok()).flatten()
     }
 
     /// A finite number; `inf` and `nan` are words here, not figures.
-    #[must_use]
     pub fn number(&self) -> Option<f64> {
         let starts_well = self
             .text

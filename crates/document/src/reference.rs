@@ -7,7 +7,6 @@ use super::field_type::{FieldType, Key, Object};
 
 /// Returns a section for each map of a document, the top level first: a heading of level three and a
 /// table of its keys.
-#[must_use]
 pub fn markdown(top: &'static Object) -> String {
     let mut objects = vec![top];
     let mut at = 0;

@@ -13,7 +13,6 @@ const WIDTH: usize = 110;
 
 impl Diagnostics {
     /// Returns all of them as text, with a line that counts them at the end.
-    #[must_use]
     pub fn render(&self, colour: bool) -> String {
         let renderer = if colour {
             Renderer::styled()

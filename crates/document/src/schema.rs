@@ -14,7 +14,6 @@ const APPENDED: &str = r"\+?$";
 
 /// Returns the schema of a document in which nothing is merged, as pretty JSON with a newline at
 /// its end.
-#[must_use]
 pub fn json(top: &'static Object, title: &str, description: &str) -> String {
     let mut schema = Value::Object(of(top, title, description));
     without_appending(&mut schema);
@@ -22,7 +21,6 @@ pub fn json(top: &'static Object, title: &str, description: &str) -> String {
 }
 
 /// Returns the schema of a document in which `key+` appends to a list of what it is merged over.
-#[must_use]
 pub fn of(top: &'static Object, title: &str, description: &str) -> Map<String, Value> {
     let mut definitions = Map::new();
     definitions.insert("expression".into(), expression());
@@ -87,7 +85,6 @@ fn define(field_type: &FieldType, definitions: &mut Map<String, Value>) {
 }
 
 /// Returns the schema of a map of these keys, those that `keep` takes.
-#[must_use]
 pub fn object(object: &Object, keep: &dyn Fn(&Key) -> bool) -> Map<String, Value> {
     let mut properties = Map::new();
     for key in object.keys().filter(|key| keep(key)) {

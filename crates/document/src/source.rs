@@ -24,7 +24,6 @@ pub struct Source {
 
 impl Source {
     /// A source of this text.
-    #[must_use]
     pub fn new(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
         Self {
             path: path.into(),
@@ -60,7 +59,6 @@ impl Source {
     }
 
     /// Returns the one problem of a file over the limit.
-    #[must_use]
     pub fn too_large(&self) -> Diagnostics {
         Diagnostic::error(
             "too-large",
@@ -74,7 +72,6 @@ impl Source {
     }
 
     /// A place in this source.
-    #[must_use]
     pub fn span(&self, range: Range<usize>) -> Span {
         Span {
             source: self.clone(),
@@ -111,7 +108,6 @@ pub struct Span {
 
 impl Span {
     /// Line and column of its start, from 1; the column counts characters.
-    #[must_use]
     pub fn position(&self) -> (usize, usize) {
         let before = &self.source.text.as_bytes()[..self.start];
         let line_start = before
@@ -127,7 +123,6 @@ impl Span {
     }
 
     /// The text there.
-    #[must_use]
     pub fn slice(&self) -> &str {
         self.source.text.get(self.start..self.end).unwrap_or("")
     }

@@ -1,7 +1,6 @@
 //! Suggestions for misspelt words.
 
 /// Returns the candidate that is nearest to what was written, if it is near enough to be a slip.
-#[must_use]
 pub fn nearest<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -29,7 +28,6 @@ pub fn nearest<'a>(
 }
 
 /// Returns "did you mean", or a list of the candidates after the words of `otherwise`.
-#[must_use]
 pub fn did_you_mean<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str> + Clone,

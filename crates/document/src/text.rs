@@ -1,7 +1,6 @@
 //! Characters that must not reach a terminal.
 
 /// Whether a character moves a cursor or reorders text. A line's end is one.
-#[must_use]
 pub fn is_harmful(character: char) -> bool {
     (character.is_control() && character != '\t')
         // Bidirectional embeddings, overrides, isolates and marks (CVE-2021-42574), line separators.

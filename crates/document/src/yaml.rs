@@ -6,7 +6,6 @@ use super::field_type::Object;
 use super::node::{Entry, Node, Scalar, Value};
 
 /// Returns the YAML text of a map, its keys in the order of their declaration.
-#[must_use]
 pub fn to_yaml(node: &Node, object: &Object) -> String {
     let place = |entry: &Entry| object.keys().position(|key| key.name == entry.key);
     let mut entries = node.entries().to_vec();
@@ -108,7 +107,6 @@ fn literal(out: &mut String, text: &str, depth: usize) {
 }
 
 /// Returns a text as a plain or a double-quoted scalar.
-#[must_use]
 pub fn quoted(text: &str, key: bool) -> String {
     if is_plain(text, key) {
         return text.to_owned();

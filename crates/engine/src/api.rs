@@ -30,7 +30,6 @@ pub struct EngineInfo {
 
 impl EngineInfo {
     /// Whether it is Podman, which differs from Docker in some answers.
-    #[must_use]
     pub fn is_podman(&self) -> bool {
         self.product.starts_with("Podman")
     }
@@ -142,7 +141,6 @@ pub struct ExecSpec {
 
 impl ExecSpec {
     /// A process of the container's root.
-    #[must_use]
     pub fn as_root(command: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self {
             command: command.into_iter().map(Into::into).collect(),

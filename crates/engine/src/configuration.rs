@@ -39,7 +39,6 @@ impl ConfigFile {
 }
 
 /// `DOCKER_CONFIG`, else `~/.docker`.
-#[must_use]
 pub fn configuration_directory() -> PathBuf {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty());
     set("DOCKER_CONFIG").map_or_else(
@@ -49,7 +48,6 @@ pub fn configuration_directory() -> PathBuf {
 }
 
 /// The directory name of a context: the SHA-256 of its name.
-#[must_use]
 pub fn identity(name: &str) -> String {
     hex::encode(Sha256::digest(name.as_bytes()))
 }

@@ -37,7 +37,6 @@ pub struct EngineEnvironment {
 
 impl EngineEnvironment {
     /// From the process' environment. An empty variable counts as none, as with Docker.
-    #[must_use]
     pub fn from_environment() -> Self {
         let text = |name| env::var(name).ok().filter(|value| !value.is_empty());
         let configuration = configuration::configuration_directory();

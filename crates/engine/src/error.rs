@@ -179,13 +179,11 @@ impl EngineError {
     }
 
     /// Whether the engine went away, so that waiting for it makes sense.
-    #[must_use]
     pub fn is_gone(&self) -> bool {
         matches!(self, Self::Gone { .. } | Self::Unreachable { .. })
     }
 
     /// What the engine refused, if its words tell.
-    #[must_use]
     pub fn refusal(&self) -> Option<&Refusal> {
         match self {
             Self::Refused { refusal, .. } => refusal.as_ref(),

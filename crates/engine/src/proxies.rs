@@ -38,7 +38,6 @@ pub fn read(configuration: &Path, url: &str) -> Result<Vec<(String, String)>, En
 
 /// What to add to variables that are set already: both spellings of each proxy, unless that
 /// spelling is set. Docker's rule.
-#[must_use]
 pub fn missing(proxies: &[(String, String)], set: &[&str]) -> Vec<(String, String)> {
     let spellings = proxies
         .iter()

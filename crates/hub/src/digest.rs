@@ -19,25 +19,21 @@ pub enum Digest {
 
 impl Digest {
     /// SHA-256 in 64 lower-case hexadecimal digits.
-    #[must_use]
     pub fn sha256(hex: &str) -> Option<Self> {
         is_hex(hex, 64).then(|| Self::Sha256(hex.to_owned()))
     }
 
     /// A git blob's id in 40 lower-case hexadecimal digits.
-    #[must_use]
     pub fn git(hex: &str) -> Option<Self> {
         is_hex(hex, 40).then(|| Self::Git(hex.to_owned()))
     }
 
     /// The expected hash of a blob in the cache, from its name.
-    #[must_use]
     pub fn of_blob_name(name: &str) -> Option<Self> {
         Self::sha256(name).or_else(|| Self::git(name))
     }
 
     /// The digits: the hub's `ETag`, and the blob's name in the cache.
-    #[must_use]
     pub fn hex(&self) -> &str {
         match self {
             Self::Sha256(hex) | Self::Git(hex) => hex,
@@ -70,7 +66,6 @@ pub struct Hasher {
 
 impl Hasher {
     /// For a file of `size` bytes with the hash `expected`.
-    #[must_use]
     pub fn of(expected: &Digest, size: u64) -> Self {
         match expected {
             Digest::Sha256(_) => Self {
@@ -90,7 +85,6 @@ impl Hasher {
     }
 
     /// Returns the hash of all bytes.
-    #[must_use]
     pub fn finish(self) -> Digest {
         (self.digest)(hex::encode(self.state.finalize()))
     }

@@ -195,7 +195,6 @@ impl FetchError {
     }
 
     /// Whether the request itself is wrong, rather than the hub or this machine.
-    #[must_use]
     pub fn is_request(&self) -> bool {
         matches!(self, Self::Name { .. } | Self::NothingSelected { .. })
     }

@@ -69,7 +69,6 @@ pub struct FetchedFile {
 
 impl Fetched {
     /// Bytes of all files.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.size).sum()
     }
@@ -100,7 +99,6 @@ impl Hub {
     }
 
     /// The settings in use.
-    #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.transport.settings
     }
@@ -157,7 +155,6 @@ impl Hub {
     }
 
     /// Bytes of a snapshot that a download would still fetch.
-    #[must_use]
     pub fn missing(&self, snapshot: &Snapshot) -> u64 {
         let cache = self.cache_of(&snapshot.repository);
         missing(&cache, &distinct(snapshot))

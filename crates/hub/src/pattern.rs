@@ -3,7 +3,6 @@
 use regex_lite::Regex;
 
 /// Whether a path is selected: it matches one of `allow`, if there are any, and none of `ignore`.
-#[must_use]
 pub fn is_selected(path: &str, allow: &[String], ignore: &[String]) -> bool {
     let any = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, path));
     (allow.is_empty() || any(allow)) && !any(ignore)
@@ -89,7 +88,11 @@ mod tests {
     #[case("a*b*c", "aXbYbZc", true)]
     #[case("a*b*c", "aXbYbZ", false)]
     #[case("a.b", "axb", false)]
-    fn patterns_match_like_python_fnmatch(#[case] pattern: &str, #[case] path: &str, #[case] expected: bool) {
+    fn patterns_match_like_python_fnmatch(
+        #[case] pattern: &str,
+        #[case] path: &str,
+        #[case] expected: bool,
+    ) {
         assert_eq!(matches(pattern, path), expected);
     }
 

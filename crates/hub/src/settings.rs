@@ -86,7 +86,6 @@ impl Token {
     }
 
     /// The variable or file that it was read from.
-    #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }

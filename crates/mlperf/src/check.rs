@@ -128,7 +128,6 @@ impl RuleCheck {
     }
 
     /// Returns whether it is shown unless all rules are: it was violated, or is a warning.
-    #[must_use]
     pub fn is_notable(&self) -> bool {
         !self.passed || self.warning
     }

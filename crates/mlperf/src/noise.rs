@@ -51,7 +51,6 @@ pub struct PairGroup {
 
 impl PairGroup {
     /// Relative standard deviation of one trial that makes the 90th percentile what it is.
-    #[must_use]
     pub fn deviation(&self) -> f64 {
         self.of_pairs().max(LEAST)
     }
@@ -85,7 +84,6 @@ pub fn enough() -> impl Iterator<Item = &'static PairGroup> {
 /// Returns the pairs that say most of a benchmark in a scenario: its own if there are enough, else the
 /// scenario's of the latest round that has enough, else all of the latest round. Later rounds scatter
 /// more, and a benchmark without pairs is a new one.
-#[must_use]
 pub fn published_pairs(benchmark: &str, scenario: &str) -> Option<&'static PairGroup> {
     let (benchmark, scenario) = (family(benchmark), folded(scenario));
     let is = |known: &Option<String>, wanted: Option<&str>| match (known, wanted) {
@@ -108,7 +106,6 @@ pub fn published_pairs(benchmark: &str, scenario: &str) -> Option<&'static PairG
 }
 
 /// A benchmark without its accuracy target, by one name for all rounds.
-#[must_use]
 pub fn family(benchmark: &str) -> String {
     let name = benchmark.to_ascii_lowercase().replace("-interactive", "");
     let name = name.trim_end_matches("-99.9").trim_end_matches("-99");
@@ -141,7 +138,11 @@ mod tests {
     #[case("retinanet", "single-stream", "of v6.0 SingleStream")]
     #[case("llama2-70b-interactive-99", "Interactive", "of v6.0")]
     #[case("anything", "Anything", "of v6.0")]
-    fn the_most_specific_pairs_are_used(#[case] benchmark: &str, #[case] scenario: &str, #[case] expected: &str) {
+    fn the_most_specific_pairs_are_used(
+        #[case] benchmark: &str,
+        #[case] scenario: &str,
+        #[case] expected: &str,
+    ) {
         let found = published_pairs(benchmark, scenario).unwrap();
         assert!(found.to_string().ends_with(expected), "{found}");
         assert!(found.pairs >= FEWEST);

@@ -12,7 +12,6 @@ use retrial_readings::lines::LineSplitter;
 const LONGEST_LINE: usize = 4096;
 
 /// A moment as LoadGen and the meter write it: `07-15-2024 23:40:08.786`, in local time.
-#[must_use]
 pub fn moment(text: &str) -> Option<DateTime> {
     let read = strtime::parse("%m-%d-%Y %H:%M:%S%.f", text.trim()).ok()?;
     read.to_datetime().ok()
@@ -44,7 +43,6 @@ pub struct Power {
 
 impl Meter {
     /// Samples between two moments.
-    #[must_use]
     pub fn between(from: DateTime, to: DateTime) -> Self {
         Self {
             span: (from, to),
@@ -64,7 +62,6 @@ impl Meter {
     }
 
     /// What they say. A last line without its end was truncated, and does not count.
-    #[must_use]
     pub fn finish(self) -> Power {
         let Sum {
             samples,

@@ -80,7 +80,6 @@ impl Printed {
 ///
 /// Commas and underscores must separate groups of exactly three digits: `1,5` is not a number here,
 /// since it is fifteen tenths to one reader and a list to another. `nan` and `inf` are none either.
-#[must_use]
 pub fn parse_number(text: &str) -> Option<Printed> {
     let text = text.trim();
     let plain = without_separators(text)?;

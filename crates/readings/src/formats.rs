@@ -51,7 +51,6 @@ fn entry(text: &str) -> Option<Mismatch> {
 }
 
 /// A `JSONPath` as RFC 9535 writes it: `metrics.rouge1` is short for `$.metrics.rouge1`.
-#[must_use]
 pub fn whole_json_path(text: &str) -> Cow<'_, str> {
     if text.starts_with('$') {
         Cow::Borrowed(text)

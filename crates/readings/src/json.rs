@@ -203,7 +203,6 @@ impl<'a> Reader<'a> {
 }
 
 /// A number, or a text that is one (`"1,053.2"`).
-#[must_use]
 pub fn number(value: &Value) -> Option<Printed> {
     match value {
         Value::Number(number) => {

@@ -48,13 +48,11 @@ impl Default for LineSplitter {
 
 impl LineSplitter {
     /// A splitter with the default limit of 64 KiB a line.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// A splitter that hands out longer lines in pieces of at most `limit` bytes (at least 8).
-    #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         Self {
             shown: Vec::new(),
@@ -102,14 +100,12 @@ impl LineSplitter {
     }
 
     /// What the unfinished line shows now (a progress bar), where there is one.
-    #[must_use]
     pub fn unfinished(&self) -> Option<Cow<'_, str>> {
         (!self.shown.is_empty()).then(|| line(&self.shown, false).text)
     }
 
     /// How many bytes of the stream have been handed out as lines. A new splitter that reads from
     /// there loses and doubles none.
-    #[must_use]
     pub fn handed_out(&self) -> u64 {
         self.line_start
     }

@@ -45,7 +45,10 @@ mod tests {
     #[case::any_case(r"(?i)speed (\d+)", None)]
     #[case::short(r"a=(\d+)", None)]
     #[case::replaced("\u{fffd}\u{fffd}(\\d+)", None)]
-    fn a_literal_required_by_every_match_is_found(#[case] expression: &str, #[case] literal: Option<&str>) {
+    fn a_literal_required_by_every_match_is_found(
+        #[case] expression: &str,
+        #[case] literal: Option<&str>,
+    ) {
         let found = required(expression);
         assert_eq!(
             found.as_ref().map(Finder::needle),

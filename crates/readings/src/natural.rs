@@ -2,7 +2,6 @@
 //! `6.4.1` before `6.10`.
 
 /// A key that sorts numbers by their value.
-#[must_use]
 pub fn natural(text: &str) -> Vec<(String, u64)> {
     let mut parts = Vec::new();
     let mut rest = text;

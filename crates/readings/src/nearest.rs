@@ -9,13 +9,11 @@ const MOST_LEAVES: usize = 10_000;
 const SHOWN: usize = 100;
 
 /// A text short enough for a sentence, on one line.
-#[must_use]
 pub fn shortened(text: &str) -> String {
     shortened_to(text, SHOWN)
 }
 
 /// At most so many letters of a text, on one line.
-#[must_use]
 pub fn shortened_to(text: &str, most: usize) -> String {
     let mut letters = text
         .chars()
@@ -28,7 +26,6 @@ pub fn shortened_to(text: &str, most: usize) -> String {
 }
 
 /// Names in a sentence: the first of them, and how many more there are.
-#[must_use]
 pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const MOST: usize = 12;
     let names: Vec<&str> = names.into_iter().collect();
@@ -53,7 +50,6 @@ pub struct NearestLine {
 
 impl NearestLine {
     /// For the words that stand in a regular expression.
-    #[must_use]
     pub fn to(pattern: &str) -> Self {
         Self {
             words: words_of(pattern),
@@ -76,7 +72,6 @@ impl NearestLine {
     }
 
     /// `; the nearest line is «…»`, or nothing.
-    #[must_use]
     pub fn words(self) -> String {
         self.best.map_or(String::new(), |(_, line)| {
             format!("; the nearest line is: {line}")
@@ -113,7 +108,6 @@ fn words_of(pattern: &str) -> Vec<String> {
 }
 
 /// `; the nearest is …`: the number of a document whose path is nearest to what was written.
-#[must_use]
 pub fn path(written: &str, document: &Value) -> String {
     let mut leaves = Vec::new();
     collect(document, "$".to_owned(), &mut leaves);

@@ -4,13 +4,11 @@
 const DIGITS: i32 = 6;
 
 /// `103,480 tokens/s`, `27.3845 s`, `450 ms`: times are shown in the unit that fits them.
-#[must_use]
 pub fn figure(value: f64, unit: &str) -> String {
     figure_like(value, unit, value)
 }
 
 /// A figure in the unit that fits `like`, so that two figures side by side have the same one.
-#[must_use]
 pub fn figure_like(value: f64, unit: &str, like: f64) -> String {
     let (factor, unit) = scale(unit, like);
     let number = grouped(value * factor);
@@ -22,7 +20,6 @@ pub fn figure_like(value: f64, unit: &str, like: f64) -> String {
 }
 
 /// The factor and the unit in which a figure is shown.
-#[must_use]
 pub fn scale(unit: &str, like: f64) -> (f64, &str) {
     let nanoseconds = match unit {
         "ns" => 1.0,
@@ -44,7 +41,6 @@ pub fn scale(unit: &str, like: f64) -> (f64, &str) {
 }
 
 /// `1,042,110`, `23,514.8`, `0.332412`.
-#[must_use]
 pub fn grouped(value: f64) -> String {
     if !value.is_finite() {
         return if value.is_nan() { "NaN" } else { "infinite" }.to_owned();
@@ -76,7 +72,6 @@ pub fn grouped(value: f64) -> String {
 }
 
 /// Separates a number's digits into groups of three: `1,042,110`.
-#[must_use]
 pub fn group_digits(digits: &str) -> String {
     let mut grouped = String::new();
     for (position, digit) in digits.chars().enumerate() {
@@ -89,7 +84,6 @@ pub fn group_digits(digits: &str) -> String {
 }
 
 /// `0.950`
-#[must_use]
 pub fn ratio(value: f64) -> String {
     if value < 1000.0 {
         format!("{value:.3}")
@@ -99,7 +93,6 @@ pub fn ratio(value: f64) -> String {
 }
 
 /// A fraction as `5 %` or `3.1 %`.
-#[must_use]
 pub fn percent(fraction: f64) -> String {
     let text = format!("{:.1}", fraction * 100.0);
     let text = text.strip_suffix(".0").unwrap_or(&text);
@@ -107,7 +100,6 @@ pub fn percent(fraction: f64) -> String {
 }
 
 /// A fraction as a percentage with as many digits as it takes to tell it from another one.
-#[must_use]
 pub fn percent_unlike(fraction: f64, other: f64) -> String {
     let other = other * 100.0;
     (1..=6)
@@ -147,7 +139,11 @@ mod tests {
     #[case(999_999.7, "", "1,000,000")]
     #[case(f64::NAN, "ns", "NaN ns")]
     #[case(f64::INFINITY, "", "infinite")]
-    fn figures_are_formatted_for_people(#[case] value: f64, #[case] unit: &str, #[case] shown: &str) {
+    fn figures_are_formatted_for_people(
+        #[case] value: f64,
+        #[case] unit: &str,
+        #[case] shown: &str,
+    ) {
         assert_eq!(figure(value, unit), shown);
     }
 
@@ -168,7 +164,11 @@ mod tests {
     #[case(0.0503, 0.05, "5.03 %")]
     #[case(0.0312, 0.05, "3.1 %")]
     #[case(0.05, 0.05, "5 %")]
-    fn close_percentages_are_printed_distinctly(#[case] one: f64, #[case] other: f64, #[case] shown: &str) {
+    fn close_percentages_are_printed_distinctly(
+        #[case] one: f64,
+        #[case] other: f64,
+        #[case] shown: &str,
+    ) {
         assert_eq!(percent_unlike(one, other), shown);
     }
 

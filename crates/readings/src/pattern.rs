@@ -171,7 +171,6 @@ impl Pattern {
     }
 
     /// Whether what a line gives depends on the lines before it.
-    #[must_use]
     pub fn has_heading(&self) -> bool {
         self.below.is_some()
     }
@@ -185,19 +184,16 @@ impl Pattern {
     }
 
     /// Returns a finder of a literal that every match contains.
-    #[must_use]
     pub fn literal(&self) -> Option<&Finder<'static>> {
         self.literal.as_ref()
     }
 
     /// Which match it takes.
-    #[must_use]
     pub fn take(&self) -> Take {
         self.take
     }
 
     /// A reader for one step's output.
-    #[must_use]
     pub fn reader(&self) -> Reader<'_> {
         Reader {
             pattern: self,
@@ -211,7 +207,6 @@ impl Pattern {
     }
 
     /// The regular expression.
-    #[must_use]
     pub fn expression(&self) -> &str {
         self.regex.as_str()
     }
@@ -235,7 +230,6 @@ pub struct Reader<'a> {
 
 impl Reader<'_> {
     /// Whether no later line changes anything; with `last`, whether no earlier one does.
-    #[must_use]
     pub fn is_decided(&self) -> bool {
         let takes_one = matches!(self.pattern.take, Take::First | Take::Last);
         self.failed.is_some() || (takes_one && self.pattern.by.is_empty() && self.matches > 0)

@@ -69,7 +69,6 @@ object! {
 
 impl Limit {
     /// Returns whether a value meets the limit. NaN and infinity meet none.
-    #[must_use]
     pub fn allows(&self, value: f64) -> bool {
         value.is_finite()
             && self.min.is_none_or(|min| value >= min)
@@ -79,7 +78,6 @@ impl Limit {
 
     /// Describes the bounds, each as `show` writes it: `at least 43.9869`, `below 450 ms`; empty
     /// without bounds.
-    #[must_use]
     pub fn describe(&self, show: impl Fn(f64) -> String) -> String {
         let bounds = [
             ("at least", self.min),

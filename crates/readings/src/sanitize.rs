@@ -8,7 +8,6 @@ use retrial_document::is_harmful;
 const ESCAPE: char = '\u{1b}';
 
 /// Removes escape sequences (colours, titles), and nothing else. Bytes without any are borrowed.
-#[must_use]
 pub fn strip_escapes(bytes: &[u8]) -> Cow<'_, [u8]> {
     let is_escape = |rest: &[u8]| memchr::memchr(ESCAPE as u8, rest);
     if is_escape(bytes).is_none() {
@@ -32,7 +31,6 @@ pub fn strip_escapes(bytes: &[u8]) -> Cow<'_, [u8]> {
 ///
 /// Tabs stay. A C0 control becomes its picture (`␇`), DEL `␡`, a C1 control or a bidirectional
 /// override `�`. Text without any of these is borrowed as it is.
-#[must_use]
 pub fn sanitize(text: &str) -> Cow<'_, str> {
     let Some(first) = text.find(is_harmful) else {
         return Cow::Borrowed(text);

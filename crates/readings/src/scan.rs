@@ -22,7 +22,6 @@ pub struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     /// A scanner for one output.
-    #[must_use]
     pub fn new(pattern: &'a Pattern) -> Self {
         Self {
             reader: pattern.reader(),
@@ -57,7 +56,6 @@ impl<'a> Scanner<'a> {
     }
 
     /// What was taken, after the last byte.
-    #[must_use]
     pub fn end(mut self) -> Reader<'a> {
         let reader = &mut self.reader;
         self.splitter.finish(|line| reader.feed(&line.text));

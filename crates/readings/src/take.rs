@@ -28,7 +28,6 @@ pub struct Taking {
 
 impl Taking {
     /// Of none yet.
-    #[must_use]
     pub fn new(take: Take) -> Self {
         Self {
             take,
@@ -63,13 +62,11 @@ impl Taking {
     }
 
     /// How many numbers there were.
-    #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
 
     /// Whether there were more than can be kept.
-    #[must_use]
     pub fn overflowed(&self) -> bool {
         self.overflowed
     }
@@ -94,7 +91,6 @@ impl Taking {
     }
 
     /// The number, or with `take: all` each in order; empty where there was none.
-    #[must_use]
     pub fn values(self) -> Vec<Printed> {
         match self.take {
             _ if self.count == 0 => Vec::new(),

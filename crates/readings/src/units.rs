@@ -4,7 +4,6 @@
 /// kind.
 ///
 /// A prefix alone counts in the target's own base: `12.3 k` with `tokens/s` is 12,300 tokens/s.
-#[must_use]
 pub fn factor(from: &str, to: &str) -> Option<f64> {
     let (from, to) = (from.trim(), to.trim());
     if from.is_empty() || folded(from) == folded(to) {

@@ -113,7 +113,6 @@ fn cache_key(text: &str) -> Option<Mismatch> {
     )
 }
 /// Splits `source:target[:ro|:rw]` outside of expressions.
-#[must_use]
 pub fn split_mount(text: &str) -> Option<(&str, &str, bool)> {
     let expressions = expression::scan(text).ok()?;
     let inside = |at: usize| expressions.iter().any(|found| found.outer.contains(&at));

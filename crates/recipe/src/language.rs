@@ -25,7 +25,6 @@ pub struct RecipeLanguage<'a> {
 
 impl<'a> RecipeLanguage<'a> {
     /// Returns the language of a file.
-    #[must_use]
     pub fn new(names: &'a Names, partial: bool, base_missing: bool) -> Self {
         Self {
             names,

@@ -90,8 +90,9 @@ impl Loader<'_> {
         let Some(number) = scalar.integer().filter(|number| *number > SCHEMA) else {
             return true;
         };
-        let message =
-            format!("this recipe requires schema {number}; this version of retrial supports {SCHEMA}");
+        let message = format!(
+            "this recipe requires schema {number}; this version of retrial supports {SCHEMA}"
+        );
         self.problems
             .error("future-schema", message, span, "update retrial");
         false

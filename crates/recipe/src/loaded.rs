@@ -91,13 +91,11 @@ impl Loaded {
     }
 
     /// What it has variants of.
-    #[must_use]
     pub fn variants(&self) -> &Variants {
         &self.variants
     }
 
     /// What can be set besides. Variants may declare more.
-    #[must_use]
     pub fn params(&self) -> Vec<DeclaredParam> {
         let mut seen = BTreeSet::new();
         self.with_overlays()
@@ -117,7 +115,6 @@ impl Loaded {
     }
 
     /// The keys of its scenarios, under all variants.
-    #[must_use]
     pub fn scenarios(&self) -> Vec<String> {
         let scenarios = self
             .with_overlays()
@@ -126,7 +123,6 @@ impl Loaded {
     }
 
     /// The figures that it names: its own, published ones, limits. `LoadGen` has more.
-    #[must_use]
     pub fn figures(&self) -> Vec<String> {
         let scenarios = self
             .with_overlays()

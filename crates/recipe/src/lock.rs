@@ -93,7 +93,6 @@ fn one_of(text: &str, kinds: &[(&str, usize)], what: &str) -> Option<Mismatch> {
 
 impl Lock {
     /// The name of a model's revision in a lock.
-    #[must_use]
     pub fn model_key(repository: &str, revision: &str) -> String {
         format!("{repository}@{revision}")
     }
@@ -108,7 +107,6 @@ impl Lock {
     }
 
     /// The file's text.
-    #[must_use]
     pub fn to_yaml(&self) -> String {
         let mut out =
             String::from("# written by `retrial lock`: the content behind the recipe's names\n");
@@ -170,7 +168,6 @@ impl Lock {
     }
 
     /// What is not the same in a newer lock, a line each.
-    #[must_use]
     pub fn differences(&self, now: &Self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.fingerprint != now.fingerprint {

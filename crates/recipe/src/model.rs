@@ -59,7 +59,6 @@ pub use crate::expression::{ParamValue, Template};
 pub use retrial_document::Ordered;
 
 /// Whether a revision of the hub is a commit, which nobody can move.
-#[must_use]
 pub fn is_commit(revision: &str) -> bool {
     is_hexadecimal(revision, 40)
 }
@@ -151,7 +150,6 @@ object! {
 
 impl Recipe {
     /// Returns what the recipe itself defines for expressions: params, variants, the number of GPUs that it asks for.
-    #[must_use]
     pub fn scope(&self) -> Scope {
         Scope {
             params: self.params.clone(),

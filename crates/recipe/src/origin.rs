@@ -18,7 +18,6 @@ pub struct Origin {
 }
 
 /// All values of a settled tree, in its order, and the defaults of what is absent.
-#[must_use]
 pub fn origins(recipe: &Node) -> Vec<Origin> {
     let mut out = Vec::new();
     values(&mut out, recipe, String::new());

@@ -2,7 +2,6 @@
 
 /// Quotes a word for a POSIX shell where it needs it. Unlike shlex, leaves `=`, `:` and `@`
 /// alone, so that flags read as a guide writes them.
-#[must_use]
 pub fn quote(word: &str) -> String {
     let plain =
         |character: char| character.is_ascii_alphanumeric() || "-_./=:,@+%".contains(character);

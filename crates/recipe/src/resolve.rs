@@ -25,7 +25,6 @@ pub enum Kind {
 }
 
 /// Every problem of a file, under all of its variants.
-#[must_use]
 pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnostics {
     let mut problems = Diagnostics::default();
     if let Some(merged) = load(source, templates, &mut problems) {
@@ -68,7 +67,6 @@ pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnost
 
 /// SHA-256 of a recipe with its templates, under all variants; comments do not matter. None where
 /// it is not a recipe.
-#[must_use]
 pub fn fingerprint(source: &Source, templates: &dyn Templates) -> Option<String> {
     let merged = load(source, templates, &mut Diagnostics::default())?;
     Some(hex::encode(Sha256::digest(

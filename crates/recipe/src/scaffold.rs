@@ -1,7 +1,6 @@
 //! The recipe that `retrial new NAME` writes.
 
 /// A commented recipe to start from, which passes the check. `name` becomes its title.
-#[must_use]
 pub fn new(name: &str) -> String {
     // A title is one line, and must not end its quotes.
     let title: String = name

@@ -10,13 +10,11 @@ use serde_json::{Map, Value, json};
 use super::keys::{RESERVED, SCHEMA, TOP_ONLY, recipe};
 
 /// Returns the schema as pretty JSON with a newline at its end.
-#[must_use]
 pub fn json() -> String {
     format!("{:#}\n", Value::Object(schema()))
 }
 
 /// Returns the tables of keys for the documentation, as Markdown.
-#[must_use]
 pub fn tables() -> String {
     retrial_document::reference::markdown(recipe())
 }

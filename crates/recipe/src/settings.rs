@@ -17,7 +17,6 @@ pub struct Setting {
 
 impl Setting {
     /// A setting.
-    #[must_use]
     pub fn new(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             name: name.into(),

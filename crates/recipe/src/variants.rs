@@ -43,13 +43,11 @@ const MOST_COMBINATIONS: usize = 64;
 
 impl Variants {
     /// The axis of this name.
-    #[must_use]
     pub fn axis(&self, name: &str) -> Option<&Axis> {
         self.axes.iter().find(|axis| axis.name == name)
     }
 
     /// Why this choice does not exist, if it does not.
-    #[must_use]
     pub fn unsupported(&self, choice: &Choice) -> Option<&Unsupported> {
         self.unsupported.iter().find(|unsupported| {
             let meets = |(axis, value): (&String, &String)| choice.get(axis) == Some(value);
@@ -58,7 +56,6 @@ impl Variants {
     }
 
     /// All choices that exist; where there are very many, each value once with the others' first.
-    #[must_use]
     pub fn choices(&self) -> Vec<Choice> {
         let axes = self.axes.iter().filter(|axis| !axis.values.is_empty());
         let axes: Vec<&Axis> = axes.collect();
@@ -176,7 +173,6 @@ impl Variants {
     }
 
     /// The default value of each axis that has one.
-    #[must_use]
     pub fn defaults(&self) -> Choice {
         let axes = self.axes.iter();
         axes.filter_map(|axis| Some((axis.name.clone(), axis.default.clone()?)))

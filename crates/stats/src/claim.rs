@@ -29,7 +29,6 @@ pub enum Aggregate {
 
 impl Aggregate {
     /// Its name: `geometric mean`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Mean => "geometric mean",
@@ -54,7 +53,6 @@ pub enum Claim {
 
 impl Claim {
     /// Returns whether this is the default claim, non-inferiority.
-    #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }

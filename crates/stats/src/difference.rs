@@ -69,7 +69,6 @@ pub struct Difference {
 
 impl Difference {
     /// Of two samples that were taken apart.
-    #[must_use]
     pub fn of(candidate: Sample<'_>, baseline: Sample<'_>, better: Better, how: Aggregate) -> Self {
         let estimate = |sample: Sample<'_>| {
             let comparison = Comparison::of_trials(better, how, sample.noise);
@@ -87,7 +86,6 @@ impl Difference {
 
     /// Of pairs: the first trial of one with the first of the other. None where their numbers
     /// differ.
-    #[must_use]
     pub fn paired(
         candidate: Sample<'_>,
         baseline: Sample<'_>,
@@ -135,7 +133,6 @@ impl Difference {
     }
 
     /// One-sided bounds of the log ratio, each with error `alpha`.
-    #[must_use]
     pub fn bounds(&self, alpha: f64) -> Option<(f64, f64)> {
         let (lower, upper) = match &self.basis {
             Basis::Pairs(estimate) => estimate.bounds(alpha)?,
@@ -155,7 +152,6 @@ impl Difference {
     }
 
     /// On which side of a claim with a margin (a fraction) it lies, with error `alpha` on either.
-    #[must_use]
     pub fn decide(&self, claim: Claim, margin: f64, alpha: f64) -> Decision {
         self.bounds(alpha).map_or(Decision::Open, |(lower, upper)| {
             AcceptanceRegion::of(claim, margin).decide(lower, upper)
@@ -164,7 +160,6 @@ impl Difference {
 
     /// How many more trials of each, if they went as those so far, would put a bound with error
     /// `alpha` past an edge of what is asked.
-    #[must_use]
     pub fn more_trials(&self, claim: Claim, margin: f64, alpha: f64) -> MoreTrials {
         let distance = AcceptanceRegion::of(claim, margin).distance(self.center);
         match &self.basis {

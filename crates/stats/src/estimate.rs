@@ -82,7 +82,6 @@ impl Comparison {
 
 impl Estimate {
     /// Compares trials, all positive and finite and at least one, with a reference.
-    #[must_use]
     pub fn of(values: &[f64], comparison: &Comparison) -> Self {
         let logs = oriented_logs(values, comparison);
         let count = u32::try_from(logs.len()).unwrap_or(u32::MAX);
@@ -153,7 +152,6 @@ impl Estimate {
     }
 
     /// One-sided bounds of the log ratio, each with error `alpha`.
-    #[must_use]
     pub fn bounds(&self, alpha: f64) -> Option<(f64, f64)> {
         let (below, above) = if let Some((lowest, highest)) = self.order_statistics(alpha) {
             let reference = quantile(alpha, f64::INFINITY) * self.sigma;
@@ -173,7 +171,6 @@ impl Estimate {
     }
 
     /// Whether its bounds with error `alpha` are order statistics.
-    #[must_use]
     pub fn is_ordered(&self, alpha: f64) -> bool {
         self.order_statistics(alpha).is_some()
     }
@@ -208,7 +205,6 @@ impl Estimate {
     }
 
     /// Standard deviation of one trial, if it is known.
-    #[must_use]
     pub fn deviation(&self) -> Option<f64> {
         match self.method {
             Method::TooFew { .. } => None,
@@ -222,7 +218,6 @@ impl Estimate {
 
 /// The trials made one: geometric mean, median, or the arithmetic mean without the extremes (as
 /// `MLPerf` Training scores). None if a trial is not positive and finite.
-#[must_use]
 pub fn aggregate(values: &[f64], how: Aggregate) -> Option<f64> {
     let usable = |value: &f64| value.is_finite() && *value > 0.0;
     let bad = values.iter().filter(|value| !usable(value)).count();

@@ -3,7 +3,6 @@
 
 /// Steps down over `count` hypotheses: `rejects` says whether one is rejected with the error divided
 /// by a number. It is asked again at each step, so that bounds do where there are no p-values.
-#[must_use]
 pub fn step_down(count: usize, rejects: impl Fn(usize, f64) -> bool) -> Vec<bool> {
     let mut rejected = vec![false; count];
     let mut open: Vec<usize> = (0..count).collect();

@@ -33,7 +33,6 @@ pub enum MoreTrials {
 
 /// Estimates how many more trials would put a bound with error `alpha` past an edge of what was
 /// asked, which lies `distance` from the centre.
-#[must_use]
 pub fn more_trials(estimate: &Estimate, distance: f64, alpha: f64) -> MoreTrials {
     if distance < estimate.printed {
         return MoreTrials::Finer;

@@ -26,7 +26,6 @@ pub enum Order {
 }
 
 /// Tests whether trials, as oriented log ratios in the order in which they ran, depend on it.
-#[must_use]
 pub fn order(logs: &[f64]) -> Option<Order> {
     if logs.len() < FEWEST || !logs.iter().all(|log| log.is_finite()) {
         return None;

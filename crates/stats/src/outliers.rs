@@ -9,7 +9,6 @@ const THRESHOLD: f64 = 1.4826 * 10.0;
 const FEWEST: usize = 5;
 
 /// Returns the positions of the values that lie far from the median, from 0.
-#[must_use]
 pub fn outliers(values: &[f64]) -> Vec<usize> {
     if values.len() < FEWEST || !values.iter().all(|value| value.is_finite()) {
         return Vec::new();

@@ -9,7 +9,6 @@ use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, Normal, Student
 const ENDLESS: f64 = 1e7;
 
 /// Quantile of Student's t above which `alpha` lies; the normal's where `degrees` are endless.
-#[must_use]
 pub fn quantile(alpha: f64, degrees: f64) -> f64 {
     let upper = (1.0 - alpha).clamp(0.5, 1.0 - f64::EPSILON);
     match student(degrees) {

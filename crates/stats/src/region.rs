@@ -30,7 +30,6 @@ pub struct AcceptanceRegion {
 
 impl AcceptanceRegion {
     /// Returns the region of a claim with a margin (a fraction).
-    #[must_use]
     pub fn of(claim: Claim, margin: f64) -> Self {
         let low = (1.0 - margin).ln();
         match claim {
@@ -55,7 +54,6 @@ impl AcceptanceRegion {
 
     /// Decides by two one-sided bounds. For an equivalence each bound has its own test (Schuirmann's two
     /// one-sided tests), so the error stays that of one bound.
-    #[must_use]
     pub fn decide(&self, lower: f64, upper: f64) -> Decision {
         let (low, high) = (self.low - ROUNDING, self.high + ROUNDING);
         match self.claim {
@@ -70,13 +68,11 @@ impl AcceptanceRegion {
     }
 
     /// Returns its edges as ratios: the lower one is 0 and the upper one infinite where there is none.
-    #[must_use]
     pub fn edges(&self) -> (f64, f64) {
         (self.low.exp(), self.high.exp())
     }
 
     /// Returns the distance of a log ratio from the nearest edge of the region.
-    #[must_use]
     pub fn distance(&self, center: f64) -> f64 {
         (center - self.low).abs().min((self.high - center).abs())
     }

@@ -34,7 +34,6 @@ pub struct Scatter {
 impl Scatter {
     /// Returns the scatter of trials in the order in which they ran; none of fewer than two, or where one is not
     /// positive and finite.
-    #[must_use]
     pub fn of(trials: &[f64]) -> Option<Self> {
         let usable = |trial: &f64| trial.is_finite() && *trial > 0.0;
         if trials.len() < 2 || !trials.iter().all(usable) {
@@ -65,7 +64,6 @@ impl Scatter {
 impl Difference {
     /// Returns how much less a candidate's trials scatter than a baseline's. Between fewer than five trials each, or
     /// trials that depend on their order, it has no bounds.
-    #[must_use]
     pub fn of_scatters(candidate: &Scatter, baseline: &Scatter) -> Self {
         let limited = |log: f64| log.clamp(-MOST.ln(), MOST.ln());
         // NaN, where neither scatters, is no difference.

@@ -18,7 +18,6 @@ const NOTEWORTHY: f64 = 0.005;
 
 /// Positions of rare trials (oriented log ratios) far below the median: by the assumed noise of one
 /// trial, or from five on by the others' own scatter. None where they are not rare.
-#[must_use]
 pub fn slow_trials(logs: &[f64], noise: Option<f64>) -> Vec<usize> {
     if logs.len() < FEWEST || !logs.iter().all(|log| log.is_finite()) {
         return Vec::new();
@@ -41,7 +40,6 @@ pub fn slow_trials(logs: &[f64], noise: Option<f64>) -> Vec<usize> {
 
 /// By how much the first trial is slower than the mean of the others, as a log ratio, where chance
 /// seldom makes it: a warm-up.
-#[must_use]
 pub fn slow_start(logs: &[f64], noise: Option<f64>) -> Option<f64> {
     let (first, others) = logs.split_first()?;
     if others.len() < FEWEST - 1 || !logs.iter().all(|log| log.is_finite()) {
@@ -74,7 +72,11 @@ mod tests {
     #[case::unknown_of_three(&[0.0, -0.1, 0.001], None, &[])]
     #[case::unknown(&[0.0, 0.002, -0.1, 0.001, -0.001], None, &[2])]
     #[case::unknown_fast(&[0.0, 0.002, 0.1, 0.001, -0.001], None, &[])]
-    fn rare_slow_trials_are_found(#[case] logs: &[f64], #[case] noise: Option<f64>, #[case] expected: &[usize]) {
+    fn rare_slow_trials_are_found(
+        #[case] logs: &[f64],
+        #[case] noise: Option<f64>,
+        #[case] expected: &[usize],
+    ) {
         assert_eq!(slow_trials(logs, noise), expected);
     }
 
@@ -86,7 +88,11 @@ mod tests {
     #[case(&[0.031, 0.0, 0.001, -0.001, 0.0], None, false)]
     #[case(&[-0.004, 0.0, 0.0, 0.0, 0.0], None, false)]
     #[case(&[-0.031, 0.0], Some(0.001), false)]
-    fn a_slow_start_is_found(#[case] logs: &[f64], #[case] noise: Option<f64>, #[case] named: bool) {
+    fn a_slow_start_is_found(
+        #[case] logs: &[f64],
+        #[case] noise: Option<f64>,
+        #[case] named: bool,
+    ) {
         assert_eq!(slow_start(logs, noise).is_some(), named);
     }
 }

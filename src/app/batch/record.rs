@@ -36,7 +36,6 @@ pub struct RunOptions {
 
 impl BatchRecord {
     /// The site of a batch in this home; none if it is executed on one host, or cannot be read.
-    #[must_use]
     pub fn site_of(home: &Home, batch: &str) -> Option<String> {
         let directory = Record::at(home.batches().join(batch));
         directory.read_json::<Self>("batch.json").ok()?.site

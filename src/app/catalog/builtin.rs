@@ -14,7 +14,6 @@ static RECIPES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/recipes");
 static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
 
 /// Names of the built-in recipes, sorted.
-#[must_use]
 pub fn names() -> Vec<String> {
     let mut names = Vec::new();
     collect(&RECIPES, &mut names);
@@ -23,7 +22,6 @@ pub fn names() -> Vec<String> {
 }
 
 /// Published results without a recipe, and the reasons: Markdown.
-#[must_use]
 pub fn left_out() -> &'static str {
     let file = RECIPES.get_file("LEFT-OUT.md");
     file.and_then(File::contents_utf8).unwrap_or_default()

@@ -53,7 +53,6 @@ pub enum CatalogError {
 
 impl CatalogError {
     /// What to do about it; empty where the problems say so themselves.
-    #[must_use]
     pub fn help(&self) -> &str {
         match self {
             Self::Unknown { help, .. } => help,

@@ -40,7 +40,6 @@ enum Home {
 }
 
 /// All built-in recipes, sorted by name.
-#[must_use]
 pub fn list() -> Vec<Opened> {
     let names = names().into_iter();
     names.filter_map(|name| builtin::open(&name)).collect()
@@ -76,13 +75,11 @@ fn is_path(recipe: &str) -> bool {
 
 impl Opened {
     /// Whether it is built in: then it needs no approval.
-    #[must_use]
     pub fn is_builtin(&self) -> bool {
         matches!(self.home, Home::BuiltIn(_))
     }
 
     /// The recipe's directory on disk; none for a built-in one, see [`Opened::extract_to`].
-    #[must_use]
     pub fn directory(&self) -> Option<&Path> {
         match &self.home {
             Home::Disk(directory) => Some(directory),
@@ -91,7 +88,6 @@ impl Opened {
     }
 
     /// The files of a built-in recipe's directory. None of one on disk: they are where they are.
-    #[must_use]
     pub fn files(&self) -> Vec<RecipeFile> {
         match &self.home {
             Home::BuiltIn(home) => builtin::files(home),

@@ -34,7 +34,6 @@ pub struct Answer {
 
 impl Answer {
     /// Reads a line; none if it is another program's.
-    #[must_use]
     pub fn read(line: &str) -> Option<Self> {
         let answer: Self = serde_json::from_str(line).ok()?;
         is_name(&answer.name).then_some(answer)
@@ -42,7 +41,6 @@ impl Answer {
 }
 
 /// A machine's file in the directory: the checks of the recipe.
-#[must_use]
 pub fn file(name: &str) -> String {
     format!("{name}.json")
 }

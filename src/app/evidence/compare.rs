@@ -15,7 +15,10 @@ const MOST_NAMED: usize = 10;
 pub fn differences(said: &Verdict, again: &Verdict) -> Vec<String> {
     let mut found = Vec::new();
     if said.outcome != again.outcome {
-        found.push(format!("recorded {}, recomputed {}", said.outcome, again.outcome));
+        found.push(format!(
+            "recorded {}, recomputed {}",
+            said.outcome, again.outcome
+        ));
     }
     if said.results.len() != again.results.len() {
         let (said, again) = (said.results.len(), again.results.len());
@@ -40,7 +43,10 @@ pub fn differences(said: &Verdict, again: &Verdict) -> Vec<String> {
 fn of_result(name: &str, said: &ResultVerdict, again: &ResultVerdict) -> Vec<String> {
     let mut found = Vec::new();
     if said.outcome != again.outcome {
-        let because = format!("{name}: recorded {}, recomputed {}", said.outcome, again.outcome);
+        let because = format!(
+            "{name}: recorded {}, recomputed {}",
+            said.outcome, again.outcome
+        );
         found.push(because);
     }
     if said.valid != again.valid {

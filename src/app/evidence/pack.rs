@@ -42,7 +42,7 @@ pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<PackedB
     }
     let verdict: Verdict = run.read_json("verdict.json").map_err(|_| {
         Failure::usage(format!(
-            "{0} has no verdict: a bundle is of a run that has ended\n  end it: retrial resume {0}    pack \
+            "{0} has no verdict: only a finished run can be bundled\n  finish it: retrial resume {0}    pack \
              it as is: --to {0}.tar.gz",
             run.id()
         ))

@@ -21,7 +21,6 @@ pub struct Opened {
 }
 
 /// Whether a file begins like a bundle.
-#[must_use]
 pub fn is_bundle(path: &Path) -> bool {
     let mut begin = [0; 4];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));

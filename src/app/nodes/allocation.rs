@@ -135,12 +135,13 @@ mod tests {
     )]
     #[case(
         "ssh:-oProxyCommand=x",
-        Err(
-            "`-oProxyCommand=x` is not a machine name: put users and ports in ~/.ssh/config"
-        )
+        Err("`-oProxyCommand=x` is not a machine name: put users and ports in ~/.ssh/config")
     )]
     #[case("ssh:a,b,a", Err("duplicate `a`"))]
-    fn nodes_are_parsed_from_the_command_line(#[case] text: &str, #[case] expected: Result<&str, &str>) {
+    fn nodes_are_parsed_from_the_command_line(
+        #[case] text: &str,
+        #[case] expected: Result<&str, &str>,
+    ) {
         let parsed = parse(text).map(|allocation| allocation.others.join(" "));
         assert_eq!(parsed.as_deref().map_err(String::as_str), expected);
     }

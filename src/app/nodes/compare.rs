@@ -29,7 +29,6 @@ pub struct Differences {
 }
 
 /// The facts of a machine.
-#[must_use]
 pub fn facts(host: &HostView, plan: Option<&Plan>, nonce: Option<String>) -> Facts {
     let requested = plan.and_then(|plan| plan.requires.gpus.as_ref());
     let vendor = requested.map(|gpus| gpus.vendor);
@@ -55,7 +54,6 @@ pub fn facts(host: &HostView, plan: Option<&Plan>, nonce: Option<String>) -> Fac
 
 /// Compares all machines, the head first, and their GPUs with the number that they should have together.
 /// `nonce` is what those read that see the directory.
-#[must_use]
 pub fn compare(
     machines: &[KnownMachine],
     nonce: &str,

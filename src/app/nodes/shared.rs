@@ -27,7 +27,6 @@ pub fn write_nonce(run: &RunDirectory) -> Result<String, Failure> {
 }
 
 /// The nonce, if this machine has the directory.
-#[must_use]
 pub fn nonce(run: &RunDirectory) -> Option<String> {
     read_text_beneath(run.path(), Path::new(NONCE), NONCE_BYTES).ok()
 }

@@ -139,7 +139,6 @@ fn lock(text: &str) -> Result<String, std::io::Error> {
 
 impl PlanRequest {
     /// Requests a whole recipe, unchanged.
-    #[must_use]
     pub fn everything(recipe: RecipeRequest) -> Self {
         Self {
             recipe,

@@ -31,7 +31,6 @@ const PAUSE: Duration = Duration::from_millis(500);
 const OUTPUT: u64 = 16 << 20;
 
 /// Commands for a run or a batch in this home: `follow it: retrial resume ID    stop it: retrial stop ID`.
-#[must_use]
 pub fn commands(home: &Home, of: &Record, words: &[(&str, &str)]) -> String {
     let (program, id) = (home.program(), of.id());
     let words = words.iter();
@@ -40,7 +39,6 @@ pub fn commands(home: &Home, of: &Record, words: &[(&str, &str)]) -> String {
 }
 
 /// Says that a run or a batch continues, and how to follow and stop it.
-#[must_use]
 pub fn continues(home: &Home, of: &Record, what: &str) -> String {
     let commands = commands(home, of, &[("follow", "resume"), ("stop", "stop")]);
     format!("{what} continues\n  {commands}")

@@ -24,13 +24,11 @@ pub struct SiteFile {
 }
 
 /// `$XDG_CONFIG_HOME/retrial/sites`, else `~/.config/retrial/sites`.
-#[must_use]
 pub fn directory() -> PathBuf {
     user_directory("XDG_CONFIG_HOME", ".config").join("retrial/sites")
 }
 
 /// A path of a site file: `~/` is the user's home directory.
-#[must_use]
 pub fn expanded(path: &str) -> PathBuf {
     match path.strip_prefix("~/") {
         Some(below) => home_directory().join(below),
@@ -39,7 +37,6 @@ pub fn expanded(path: &str) -> PathBuf {
 }
 
 /// Names of the site files, sorted, with their paths.
-#[must_use]
 pub fn list() -> Vec<(String, PathBuf)> {
     let entries = std::fs::read_dir(directory())
         .into_iter()

@@ -21,7 +21,6 @@ pub struct Incoming {
 
 impl Incoming {
     /// The journal at a path, from a place of it.
-    #[must_use]
     pub fn from(path: PathBuf, position: u64) -> Self {
         Self {
             path,

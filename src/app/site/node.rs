@@ -115,7 +115,6 @@ fn gpus(directory: &RunDirectory, request: &SiteRequest) -> Result<Vec<String>, 
 
 /// The GPUs that a job may use: what was asked for, else, on a node that is shared with others, those that
 /// Slurm assigned; empty for all of the node's.
-#[must_use]
 pub fn gpus_of_node(asked: &[String], site: &Site) -> Vec<String> {
     let assigned = std::env::var(ASSIGNED).unwrap_or_default();
     if !asked.is_empty() || site.exclusive || assigned.is_empty() {

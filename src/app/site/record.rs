@@ -96,7 +96,6 @@ pub struct Submission {
 }
 
 /// Whether a run is one of a site's.
-#[must_use]
 pub fn is_submitted(run: &RunDirectory) -> bool {
     run.join(REQUEST).exists()
 }
@@ -165,7 +164,6 @@ impl Submission {
     }
 
     /// The day before it, for the accounting: `2026-11-22`. Clocks differ.
-    #[must_use]
     pub fn since(&self) -> String {
         let before = self.time - jiff::SignedDuration::from_hours(24);
         before.strftime("%Y-%m-%d").to_string()

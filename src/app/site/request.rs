@@ -63,7 +63,6 @@ impl SiteRun {
 }
 
 /// Options with the home of a site.
-#[must_use]
 pub fn in_home(global: &GlobalOptions, found: &SiteFile) -> GlobalOptions {
     let home = found.site.home.as_deref().map(find::expanded);
     GlobalOptions {
@@ -135,7 +134,6 @@ impl Target {
     }
 
     /// What a scheduler may refuse, as the site file has it: `partition: gpu, time_limit: 4:00:00`.
-    #[must_use]
     pub fn given(&self) -> String {
         let site = &self.found.site;
         let given = site.sbatch_keys();

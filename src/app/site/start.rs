@@ -173,7 +173,6 @@ pub struct Liveness {
 
 impl Liveness {
     /// Of this run.
-    #[must_use]
     pub fn of(directory: &RunDirectory) -> Self {
         let latest = record::latest(directory).ok().flatten();
         let from = latest.map_or(0, |latest| latest.journal);

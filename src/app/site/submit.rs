@@ -53,7 +53,6 @@ pub struct Request<'a> {
 
 impl<'a> Request<'a> {
     /// The job of a run.
-    #[must_use]
     pub fn of_run(run: &'a RunDirectory, target: &'a Target) -> Self {
         Self {
             work: Work::Run { id: run.id() },

@@ -30,7 +30,6 @@ pub trait Reporter: Send {
 
 /// The reporter that the command line asks for. With `is_terminal` standard error is a terminal to draw on.
 /// A run of a batch is shown between the batch's lines: of what has finished only failures, if not `verbose`.
-#[must_use]
 pub fn reporter(
     global: &GlobalOptions,
     of_batch: Option<Overall>,

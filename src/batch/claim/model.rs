@@ -66,7 +66,6 @@ pub enum Assertion {
 impl Assertion {
     /// Returns the required ratio of the candidate to the baseline: a claim, and the margin that
     /// leaves `1 - margin` of it (the word of [`model::Claim`]).
-    #[must_use]
     pub fn required(self) -> Option<(model::Claim, f64)> {
         use model::Claim::Better;
         match self {

@@ -142,7 +142,11 @@ fn claims_select_pairs(#[case] text: &str, #[case] expected: &str) {
     model::Claim::Better,
     0.2
 )]
-fn claims_state_an_assertion_and_a_margin(#[case] text: &str, #[case] expected: model::Claim, #[case] margin: f64) {
+fn claims_state_an_assertion_and_a_margin(
+    #[case] text: &str,
+    #[case] expected: model::Claim,
+    #[case] margin: f64,
+) {
     let (claim, asked) = claim(text).unwrap().assertion.required().unwrap();
     assert_eq!(claim, expected);
     assert!((asked - margin).abs() < 1e-12, "{asked}");

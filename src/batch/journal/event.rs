@@ -15,7 +15,6 @@ pub struct BatchEvent {
 
 impl BatchEvent {
     /// Something that happens now.
-    #[must_use]
     pub fn now(what: BatchWhat) -> Self {
         let time = Timestamp::now();
         Self { time, what }
@@ -127,7 +126,6 @@ pub enum BatchWhat {
 
 impl BatchWhat {
     /// This process takes up a batch with so many trial runs.
-    #[must_use]
     pub fn began(batch: &str, trial_runs: usize) -> Self {
         Self::BatchBegan {
             batch: batch.to_owned(),

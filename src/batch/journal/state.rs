@@ -62,7 +62,6 @@ pub enum Next {
 
 impl BatchState {
     /// The state that these events lead to.
-    #[must_use]
     pub fn of(events: &[BatchEvent]) -> Self {
         let mut state = Self::default();
         for event in events {
@@ -136,7 +135,6 @@ impl BatchState {
     }
 
     /// What is to be done for a trial run, where a host's failure is tried again so often.
-    #[must_use]
     pub fn next(&self, trial_run: usize, retries: u32) -> Next {
         let Some(state) = self.trial_runs.get(&trial_run) else {
             return Next::Start { attempt: 1 };
@@ -152,20 +150,17 @@ impl BatchState {
     }
 
     /// Whether a trial run has an end that is not done again.
-    #[must_use]
     pub fn has_ended(&self, trial_run: usize) -> bool {
         let code = self.exit_code(trial_run);
         code.is_some_and(|code| code != INTERRUPTED && code != HOST)
     }
 
     /// What a trial run exited with, if it has ended.
-    #[must_use]
     pub fn exit_code(&self, trial_run: usize) -> Option<u8> {
         self.trial_runs.get(&trial_run)?.exit_code()
     }
 
     /// Whether a trial run's run has begun and not ended.
-    #[must_use]
     pub fn is_open(&self, trial_run: usize) -> bool {
         let trial_run = self.trial_runs.get(&trial_run);
         trial_run.is_some_and(|trial_run| trial_run.run.is_some() && trial_run.end.is_none())
@@ -179,7 +174,6 @@ impl BatchState {
     }
 
     /// Runs of this batch that have begun and not ended.
-    #[must_use]
     pub fn going(&self) -> Vec<String> {
         let trial_runs = self.trial_runs.values();
         let open = trial_runs.filter(|trial_run| trial_run.end.is_none());
@@ -187,7 +181,6 @@ impl BatchState {
     }
 
     /// Whether a process came to the end of the batch without being stopped.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         matches!(self.over, Some((code, _)) if code != INTERRUPTED)
     }
@@ -195,13 +188,11 @@ impl BatchState {
 
 impl TrialRunState {
     /// Whether the host failed it, the last time.
-    #[must_use]
     pub fn host_failed(&self) -> bool {
         self.exit_code() == Some(HOST)
     }
 
     /// What it exited with, if it has ended.
-    #[must_use]
     pub fn exit_code(&self) -> Option<u8> {
         self.end.as_ref().map(|(end, _)| end.exit_code)
     }

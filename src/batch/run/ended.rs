@@ -15,7 +15,6 @@ pub struct BatchEnded {
 
 impl BatchEnded {
     /// Of these trial runs; `halted` says why none was started any more.
-    #[must_use]
     pub fn of(state: &BatchState, trial_runs: &[usize], halted: Option<String>) -> Self {
         let count = trial_runs.len();
         let codes = trial_runs

@@ -126,7 +126,6 @@ impl<'a> BatchSession<'a> {
     }
 
     /// Returns the same for another task.
-    #[must_use]
     pub fn emitter(&self) -> Emitter {
         self.emitter.clone()
     }

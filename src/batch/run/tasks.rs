@@ -11,7 +11,6 @@ use crate::store::{Record, StoreError};
 const TASKS: &str = "tasks";
 
 /// The directory of a task of a batch, by its number from 1.
-#[must_use]
 pub fn task_directory(batch: &Record, task: usize) -> Record {
     batch.part(&format!("{TASKS}/{task}"))
 }

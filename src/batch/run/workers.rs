@@ -9,13 +9,11 @@ use crate::batch::BatchPlan;
 pub type Workers = Vec<Vec<usize>>;
 
 /// Deals the trial runs of a batch to at most as many workers as its options allow; none is empty.
-#[must_use]
 pub fn workers(plan: &BatchPlan) -> Workers {
     deal(plan, plan.execution.parallel as usize)
 }
 
 /// The tasks of a batch, each for a node: a round each, or a cell if there is one trial.
-#[must_use]
 pub fn tasks(plan: &BatchPlan) -> Workers {
     deal(plan, usize::MAX)
 }

@@ -65,7 +65,6 @@ pub enum Next {
 
 impl<'a> Course<'a> {
     /// The search of a batch, after these trials.
-    #[must_use]
     pub fn of(plan: &BatchPlan, search: &'a SearchPlan, trials: &'a [Trial]) -> Self {
         Self {
             search,
@@ -76,7 +75,6 @@ impl<'a> Course<'a> {
     }
 
     /// Returns what comes next.
-    #[must_use]
     pub fn next(&self) -> Next {
         let left_out = self.left_out();
         let ends = [0, self.cells - 1];
@@ -116,7 +114,6 @@ impl<'a> Course<'a> {
     }
 
     /// The cells that cannot be measured, each with the reason.
-    #[must_use]
     pub fn left_out(&self) -> BTreeMap<usize, &str> {
         let trials = self.trials.iter();
         let nothing = trials.filter_map(|trial| match &trial.observed {
@@ -127,7 +124,6 @@ impl<'a> Course<'a> {
     }
 
     /// The figure that is searched, once there is a trial of it.
-    #[must_use]
     pub fn measured(&self) -> Option<&Measured> {
         self.figures().next()
     }

@@ -8,7 +8,6 @@ use crate::results::verdict::{Bounds, ExitCode};
 
 /// Judges a search as it stands; the differences between environments are added by those who read
 /// them. `id` is the batch's.
-#[must_use]
 pub fn judge(plan: &BatchPlan, course: &Course<'_>) -> SearchVerdict {
     let axis = &course.search.axis;
     let value = |cell: usize| {

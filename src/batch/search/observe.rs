@@ -32,7 +32,6 @@ pub struct Measured {
 }
 
 /// Reads the evidence of a run.
-#[must_use]
 pub fn observe(search: &SearchPlan, context: &Context, evidence: &[Evidence]) -> Observed {
     let verdict = judge(context, evidence);
     match search.criterion {
@@ -93,7 +92,6 @@ fn of_figure(scenario: &str, figure: MeasuredFigure) -> Observed {
 
 impl Observed {
     /// The figure, if it says one.
-    #[must_use]
     pub fn figure(&self) -> Option<&Measured> {
         match self {
             Self::Figure(measured) => Some(measured),

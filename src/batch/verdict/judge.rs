@@ -19,7 +19,6 @@ use retrial_recipe::model::Claim;
 const SCHEMA: u32 = 1;
 
 /// Judges a batch: the same evidence gives the same verdict, whoever asks and when.
-#[must_use]
 pub fn judge(
     id: Option<&str>,
     plan: &BatchPlan,

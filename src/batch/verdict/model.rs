@@ -195,7 +195,6 @@ pub struct ClaimPart {
 impl ClaimPart {
     /// Whether its lower bound decides, or its upper; none if both do. Of an undecided part, the one
     /// that would have to pass the edge for it to be supported.
-    #[must_use]
     pub fn by_lower_bound(&self) -> Option<bool> {
         let holds = (self.outcome != ClaimOutcome::Contradicted) != self.required.negated;
         let asks = self.required.claim?;

@@ -48,7 +48,6 @@ enum Kept {
 
 impl Index {
     /// Opens the index of a home, and updates it.
-    #[must_use]
     pub fn open(home: &Home, read: Read) -> Self {
         let mut index = Self {
             kept: Kept::Memory(Vec::new()),
@@ -87,7 +86,6 @@ impl Index {
     }
 
     /// Why it is not kept on disk, if it is not.
-    #[must_use]
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }

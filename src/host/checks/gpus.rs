@@ -300,9 +300,9 @@ fn devices(gpus: &[Checked<'_>]) -> Option<Check> {
         .collect();
     let check = CheckKind::GpuDevices.warning_of(&masked)?;
     Some(
-        check
-            .required("a device node of each GPU")
-            .fix("this container or batch job got only some of them: choose among those with --gpus"),
+        check.required("a device node of each GPU").fix(
+            "this container or batch job got only some of them: choose among those with --gpus",
+        ),
     )
 }
 

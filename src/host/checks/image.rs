@@ -70,7 +70,10 @@ mod tests {
     #[case("rocm/amd-mlperf:mi355x_llama2_70b_inference_6.0", None)]
     #[case("debian:bookworm-slim", None)]
     #[case("127.0.0.1:5155/rocm7/x", None)]
-    fn the_rocm_release_is_read_from_the_image_name(#[case] name: &str, #[case] wanted: Option<&str>) {
+    fn the_rocm_release_is_read_from_the_image_name(
+        #[case] name: &str,
+        #[case] wanted: Option<&str>,
+    ) {
         assert_eq!(rocm_of_image(name, &[], None).as_deref(), wanted);
     }
 

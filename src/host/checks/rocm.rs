@@ -195,7 +195,11 @@ mod tests {
     #[case("6.4.1", "gfx950", false)]
     #[case("7.0.0", "gfx950", true)]
     #[case("7.2.4", "gfx1100", true)]
-    fn each_release_supports_certain_targets(#[case] rocm: &str, #[case] target: &str, #[case] has: bool) {
+    fn each_release_supports_certain_targets(
+        #[case] rocm: &str,
+        #[case] target: &str,
+        #[case] has: bool,
+    ) {
         assert_eq!(release(rocm).unwrap().has_code_for(target), has);
     }
 

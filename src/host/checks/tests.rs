@@ -314,7 +314,10 @@ fn partitions_dies_and_slices_are_reported() {
         8
     ];
     let checks = examine(&facts(&host, &sliced, &settings, &requires));
-    assert_eq!(of(&checks, "gpus").actual, "8 x MI250X (dies, two per card)");
+    assert_eq!(
+        of(&checks, "gpus").actual,
+        "8 x MI250X (dies, two per card)"
+    );
     assert_eq!(
         of(&checks, "gpu devices").actual,
         "GPU 7: no /dev/dri/renderD128"

@@ -23,7 +23,6 @@ impl ContainerSensor {
     /// Finds them by the container's first process. None where they cannot be read, or where the
     /// process is not the container's (an engine on another machine or in a namespace of its own
     /// has other numbers): its group carries the container's id.
-    #[must_use]
     pub fn open(root: &Path, container: &str, pid: u32) -> Option<Self> {
         let root = Root::new(root);
         let groups = root.text(&format!("proc/{pid}/cgroup"))?;

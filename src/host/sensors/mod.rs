@@ -42,7 +42,6 @@ enum Source {
 impl Sensors {
     /// Finds the sensors of these GPUs, given with their indices. Files are looked for behind
     /// `root`; NVIDIA's library knows this machine only.
-    #[must_use]
     pub fn open(root: &Path, gpus: &[(u32, Gpu)]) -> Self {
         let library = (root == Path::new("/")).then(nvml::library).flatten();
         let root = Root::new(root);
@@ -89,7 +88,6 @@ impl Sensors {
     }
 
     /// Things to say once about what is not watched.
-    #[must_use]
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }

@@ -104,8 +104,7 @@ fn requirements(draft: &mut Draft, published: &PublishedSubmission<'_>) {
             (Some(_), None) => draft.miss("requires.gpus: its description has no number of GPUs"),
             (None, _) => {
                 let name = line(&one.shown());
-                let section =
-                    format!("# {name}: a recipe can require AMD and NVIDIA GPUs only.\n");
+                let section = format!("# {name}: a recipe can require AMD and NVIDIA GPUs only.\n");
                 draft.sections.push(section);
             }
         }

@@ -21,7 +21,6 @@ struct Draft {
 }
 
 /// Writes the recipe of a published result, and counts what is to be completed in it.
-#[must_use]
 pub fn text(published: &PublishedSubmission<'_>) -> (String, usize) {
     let mut draft = Draft::default();
     if published.round.is_none() {

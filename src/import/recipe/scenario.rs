@@ -19,7 +19,10 @@ pub(super) fn section(draft: &mut Draft, published: &PublishedSubmission<'_>) {
     let mut section = String::from("scenarios:\n");
     for scenario in &published.scenarios {
         let Some(known) = loadgen_name(&scenario.name) else {
-            draft.miss(format!("scenarios: {} is not a LoadGen scenario", scenario.name));
+            draft.miss(format!(
+                "scenarios: {} is not a LoadGen scenario",
+                scenario.name
+            ));
             continue;
         };
         let key = known.to_lowercase();

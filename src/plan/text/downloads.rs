@@ -5,7 +5,6 @@ use crate::plan::download::{HubHere, PlannedDownload};
 use crate::plan::step::{Action, Plan, Step};
 
 /// The lines of a plan's downloads: what, how much, by whose leave, and to which disk.
-#[must_use]
 pub fn lines(plan: &Plan, hub: &HubHere) -> Vec<String> {
     let width = plan.downloads.iter().map(|one| one.name.len()).max();
     let width = width.unwrap_or_default();

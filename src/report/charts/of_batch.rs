@@ -20,7 +20,6 @@ const ROWS: usize = 24;
 
 /// The charts of a batch: those that decide first, then by benchmark and scenario. Absolute values are
 /// drawn once, over releases if there are some.
-#[must_use]
 pub fn of_batch(batch: &BatchVerdict) -> Vec<Chart> {
     let shown = figures(batch);
     let absolute = |shown: &BatchFigure<'_>| over::lines(shown).or_else(|| shown.bars());

@@ -12,7 +12,6 @@ use retrial_recipe::model::{Better, Mode};
 const ROWS: usize = 24;
 
 /// One chart for each scenario and mode that was compared.
-#[must_use]
 pub fn of_comparison(comparison: &Comparison) -> Vec<Chart> {
     let key = |figure: &ComparedFigure| (figure.benchmark.clone(), figure.scenario.clone());
     let figures = comparison.figures.iter();

@@ -23,7 +23,6 @@ pub struct CategoryResults {
 
 /// Verdicts as a chart, and ratios as another if a category has one. `over` is the word for the categories and the
 /// name of their axis. Each row has a label and its results in each of the categories.
-#[must_use]
 pub fn of_history(
     over: (&str, &str),
     categories: &[String],

@@ -57,7 +57,6 @@ fn binary(most: f64) -> (&'static str, f64) {
 type Sample = (f64, f64, u32, f64);
 
 /// The charts of a run's telemetry; none without samples.
-#[must_use]
 pub fn of_telemetry(rows: &[Row]) -> Vec<Chart> {
     let mut gpus: BTreeMap<u32, Vec<(&Row, &GpuReading)>> = BTreeMap::new();
     let mut container: Vec<(&Row, &ContainerReading)> = Vec::new();

@@ -20,7 +20,6 @@ const LATENCIES: [(&str, &str); 4] = [
 
 /// The charts of a verdict. The first is the one that decides: the ratio of each judged figure to the
 /// published one. Bars are for figures that nothing was published of.
-#[must_use]
 pub fn of_verdict(verdict: &Verdict) -> Vec<Chart> {
     let results = || verdict.results.iter();
     let latencies = results()

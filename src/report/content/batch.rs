@@ -28,7 +28,6 @@ const NAMED: usize = 4;
 const FEW: usize = 12;
 
 /// A batch by itself, with a section for each of these cells; `evidence` is the path of its files.
-#[must_use]
 pub fn document(batch: &BatchVerdict, evidence: &str, cells: &[Entry<'_>]) -> Document {
     let blocks = blocks(batch, evidence, Detail::Brief).into_iter();
     let cells = of_cell::documents(cells).blocks;

@@ -15,7 +15,6 @@ const MOST_LINES: usize = 200;
 const MOST_PARTS: usize = 4;
 
 /// The plan of a batch.
-#[must_use]
 pub fn document(plan: &BatchPlan, estimate: &BatchEstimate) -> Document {
     let mut blocks = Vec::from_iter(Block::list(properties(plan, estimate)));
     let mut add = |title: &str, items: Vec<Item>| {

@@ -8,7 +8,6 @@ use crate::host::checks::{Check, CheckState};
 use crate::report::document::{Block, Conclusion, Document, Item, Mark};
 
 /// The checks of a host, and whether it is ready.
-#[must_use]
 pub fn document(checks: &[Check]) -> Document {
     let items = checks.iter().map(|check| item(check, &check.actual));
     let mut blocks = Vec::from_iter(Block::list(items));

@@ -12,19 +12,16 @@ use crate::results::verdict::number;
 use retrial_recipe::model::Mode;
 
 /// A comparison by itself.
-#[must_use]
 pub fn document(comparison: &Comparison, detail: Detail) -> Document {
     Document::new(title(comparison), blocks(comparison, detail))
 }
 
 /// Several comparisons, a section each.
-#[must_use]
 pub fn documents(comparisons: &[Comparison], detail: Detail) -> Document {
     Document::new("", comparisons.iter().map(|one| section(one, detail)))
 }
 
 /// A comparison among others.
-#[must_use]
 pub fn section(comparison: &Comparison, detail: Detail) -> Block {
     Section::block(title(comparison), blocks(comparison, detail))
 }

@@ -11,7 +11,6 @@ use crate::report::document::{Block, Conclusion, Document, Item, Section};
 use crate::results::verdict::number::figure;
 
 /// An export for people; `to` is the tree's directory.
-#[must_use]
 pub fn document(export: &Export, to: &str) -> Document {
     let text = format!(
         "{to}: {} in {}, layout {}, {} division, {}, {}",
@@ -71,7 +70,6 @@ struct Printed<'a> {
 }
 
 /// An export as indented JSON.
-#[must_use]
 pub fn json(export: &Export, to: &str) -> String {
     let printed = Printed {
         to,

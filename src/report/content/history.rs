@@ -45,7 +45,6 @@ struct Group<'a> {
 }
 
 /// Makes the document of a page.
-#[must_use]
 pub fn document(many: &RunsPage<'_>) -> Document {
     let groups = groups(many.rows);
     let newest = groups.iter().filter_map(|group| group.rows.first());

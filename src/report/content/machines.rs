@@ -24,7 +24,6 @@ pub struct Machine {
 }
 
 /// The machines, what has to be fixed on them, how they must not differ, and whether they are ready.
-#[must_use]
 pub fn document(machines: &[Machine], differences: &[String]) -> Document {
     let version = |version: &Option<String>| version.clone().unwrap_or_default();
     let table = Table::of("Machines", machines)

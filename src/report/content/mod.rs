@@ -36,7 +36,6 @@ pub enum Detail {
 
 impl Detail {
     /// What a terminal shows, with `--verbose` or without.
-    #[must_use]
     pub fn of(verbose: bool) -> Self {
         if verbose { Self::Facts } else { Self::Brief }
     }

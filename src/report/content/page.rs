@@ -42,7 +42,6 @@ pub struct Environments {
 }
 
 /// Makes the document of a page.
-#[must_use]
 pub fn document(page: &Page<'_>) -> Document {
     let mut blocks = Vec::new();
     let title = match (page.batch, page.subjects.as_slice()) {

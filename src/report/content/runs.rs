@@ -15,7 +15,6 @@ use crate::results::verdict::{notice, number};
 const LONGEST: usize = 48;
 
 /// The runs as a table; a narrow one omits the columns that can be looked up elsewhere.
-#[must_use]
 pub fn document(rows: &[RunSummary], zone: &TimeZone) -> Document {
     let notice = notice_of(rows);
     let scenarios = rows.iter().filter_map(|row| row.deciding.as_ref());

@@ -30,7 +30,6 @@ pub struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     /// A verdict without details.
-    #[must_use]
     pub fn new(name: impl Into<String>, entry: Entry<'a>) -> Self {
         Self {
             name: name.into(),

@@ -103,7 +103,6 @@ impl Counts {
 
 impl Tree {
     /// A report without benchmarks.
-    #[must_use]
     pub fn new(style: Style) -> Self {
         Self {
             style,
@@ -209,13 +208,11 @@ impl Tree {
     }
 
     /// The numbers of what was judged so far.
-    #[must_use]
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
     /// The end of the report: the faults of the tree itself, the counts, the notice.
-    #[must_use]
     pub fn end(&self, faults: &[Fault]) -> Vec<Block> {
         let counts = self.counts;
         let mut first = format!(
@@ -256,7 +253,6 @@ impl Tree {
 }
 
 /// The verdicts on a tree, a section each, and the faults of the tree itself.
-#[must_use]
 pub fn document(entries: &[Entry<'_>], faults: &[Fault]) -> Document {
     let mut document = verdict::documents(entries);
     let faults = faults_of(faults);

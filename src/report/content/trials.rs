@@ -97,7 +97,6 @@ const COLUMNS: [Column; 29] = [
 ];
 
 /// The line of the columns' names.
-#[must_use]
 pub fn head() -> String {
     csv::render([COLUMNS.map(|(name, _)| name.to_owned()).to_vec()])
 }

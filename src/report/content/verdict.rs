@@ -14,13 +14,11 @@ use crate::results::verdict::{
 use retrial_recipe::model::Submission;
 
 /// A verdict by itself.
-#[must_use]
 pub fn document(entry: &Entry<'_>) -> Document {
     Document::new(title(entry.verdict), blocks(entry))
 }
 
 /// Several verdicts, a section each.
-#[must_use]
 pub fn documents(entries: &[Entry<'_>]) -> Document {
     let sections = entries.iter();
     let sections = sections.map(|entry| Section::block(title(entry.verdict), blocks(entry)));

@@ -11,7 +11,6 @@ use crate::results::verdict::ExitCode;
 const OPEN: Mark = Mark::new(Tone::Open, "?");
 
 /// The verification of a bundle.
-#[must_use]
 pub fn document(verification: &Verification) -> Document {
     let mut blocks = Vec::new();
     let judged = verification.judged.as_ref();
@@ -35,7 +34,10 @@ pub fn document(verification: &Verification) -> Document {
             let paths = paths.iter();
             paths.map(move |path| Item::keyed(word, path).marked(marks::BAD))
         });
-        blocks.extend(Section::of("compared with the manifest", Block::list(items)));
+        blocks.extend(Section::of(
+            "compared with the manifest",
+            Block::list(items),
+        ));
     }
     blocks.push(Block::Conclusion(conclusion(verification)));
     let notice = judged.and_then(|judged| judged.verdict.notice.as_ref());
@@ -87,7 +89,10 @@ fn of_judged(judged: &Judged) -> Vec<Item> {
     };
     let rules = match &judged.rules {
         Rules::None => Item::keyed("rules", "not judged by a round's rules"),
-        Rules::Same { name } => good("rules", format!("{name}: the same in the bundle and in this program")),
+        Rules::Same { name } => good(
+            "rules",
+            format!("{name}: the same in the bundle and in this program"),
+        ),
         Rules::Differ { name } => open(
             "rules",
             format!(
@@ -95,9 +100,7 @@ fn of_judged(judged: &Judged) -> Vec<Item> {
                 judged.by_bundle, judged.by_program
             ),
         ),
-        Rules::Unknown { name } => {
-            open("rules", format!("{name}: unknown to this program"))
-        }
+        Rules::Unknown { name } => open("rules", format!("{name}: unknown to this program")),
     };
     let recipe = match &judged.recipe {
         Recipe::Same { name } => good("recipe", format!("{name}: the built-in one")),
@@ -119,7 +122,10 @@ fn of_judged(judged: &Judged) -> Vec<Item> {
     let mut items = vec![good("files", files), verdict, rules, recipe, image];
     if !judged.statement_differs.is_empty() {
         let parts = judged.statement_differs.join(", ");
-        items.push(bad("statement", format!("does not match its files: {parts}")));
+        items.push(bad(
+            "statement",
+            format!("does not match its files: {parts}"),
+        ));
     }
     if !judged.missing.is_empty() {
         items.push(open("missing", judged.missing.join(", ")));

@@ -12,7 +12,6 @@ pub struct Line(String);
 
 impl Line {
     /// The text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -46,7 +45,6 @@ impl fmt::Display for Line {
 }
 
 /// Returns the text of a [`Line`].
-#[must_use]
 pub fn clean(text: &str) -> String {
     Line::from(text).0
 }

@@ -144,7 +144,6 @@ pub struct Mark {
 
 impl Mark {
     /// A mark.
-    #[must_use]
     pub const fn new(tone: Tone, sign: &'static str) -> Self {
         Self { tone, sign }
     }
@@ -214,7 +213,6 @@ pub enum Text {
 
 impl Text {
     /// The text alone.
-    #[must_use]
     pub fn line(&self) -> &Line {
         let (Self::Plain(line) | Self::Code(line) | Self::Faint(line)) = self;
         line
@@ -240,7 +238,6 @@ impl Block {
     }
 
     /// A paragraph on things that are not shown, if there are some: `3 more trials: --output csv has all.`
-    #[must_use]
     pub fn rest(count: usize, things: &str, hint: &str) -> Option<Self> {
         let things = (count > 0).then(|| format::count(count, things))?;
         Some(Self::paragraph(format!("{things}: {hint}.")))
@@ -252,14 +249,12 @@ impl Block {
     }
 
     /// A list, if it has an entry.
-    #[must_use]
     pub fn list(items: impl IntoIterator<Item = Item>) -> Option<Self> {
         let items: Vec<Item> = items.into_iter().collect();
         (!items.is_empty()).then_some(Self::List(items))
     }
 
     /// Charts, if there is one.
-    #[must_use]
     pub fn charts(charts: Vec<Chart>) -> Option<Self> {
         (!charts.is_empty()).then_some(Self::Charts(charts))
     }

@@ -108,7 +108,6 @@ impl Column {
     }
 
     /// The whole head on one line: `measured (unverified)`.
-    #[must_use]
     pub fn full_name(&self) -> String {
         match self.note.as_str() {
             "" => self.name.to_string(),
@@ -130,7 +129,6 @@ pub struct Cell {
 
 impl Cell {
     /// A mark and its word.
-    #[must_use]
     pub fn status(mark: impl Into<Mark>, word: &str) -> Self {
         let mark = mark.into();
         Self::toned(mark.tone, format!("{} {word}", mark.sign))
@@ -198,7 +196,6 @@ impl Table {
     }
 
     /// The positions of the columns that have text.
-    #[must_use]
     pub fn used(&self) -> Vec<usize> {
         let is_used = |at: &usize| {
             let mut cells = self.rows().filter_map(|row| row.get(*at));
@@ -274,13 +271,11 @@ impl<R> Rows<R> {
     }
 
     /// The table.
-    #[must_use]
     pub fn table(self) -> Table {
         self.table
     }
 
     /// The table as a part of a report, if it has a row.
-    #[must_use]
     pub fn block(self) -> Option<Block> {
         (!self.rows.is_empty()).then_some(Block::Table(self.table))
     }

@@ -22,13 +22,11 @@ const POLICY: &str =
 pub const GENERATOR: &str = "<meta name=\"generator\" content=\"retrial\"";
 
 /// Renders a document as a page.
-#[must_use]
 pub fn render(document: &Document) -> String {
     page(document, None)
 }
 
 /// Renders a document as a page of a website: it links other pages, and its tables can be filtered.
-#[must_use]
 pub fn render_in_website(document: &Document, links: &[(Line, String)]) -> String {
     page(document, Some(links))
 }

@@ -42,7 +42,6 @@ pub struct Lines {
 impl Lines {
     /// Lines of a batch with so many runs at once. With `starts` the start of each run has a line,
     /// for progress that does not name the run.
-    #[must_use]
     pub fn new(
         plan: BatchPlan,
         workers: usize,
@@ -191,13 +190,11 @@ impl Lines {
     }
 
     /// The cell of a trial run.
-    #[must_use]
     pub fn cell(&self, trial_run: usize) -> Option<usize> {
         Some(self.plan.trial_run(trial_run)?.cell)
     }
 
     /// How far the batch is in this trial run.
-    #[must_use]
     pub fn overall(&self, trial_run: usize) -> Overall {
         if let Some(search) = &self.plan.search {
             return Overall {

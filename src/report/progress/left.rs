@@ -21,7 +21,6 @@ pub struct Left {
 
 impl Left {
     /// The rest of a run, by an earlier one if there is any.
-    #[must_use]
     pub fn of(remaining: Remaining, earlier: Option<String>) -> Self {
         Self {
             remaining: Some(remaining),
@@ -60,7 +59,6 @@ impl Left {
     }
 
     /// The estimate at a moment.
-    #[must_use]
     pub fn at(&self, now: Timestamp) -> Option<Estimate> {
         let running = self
             .running
@@ -69,7 +67,6 @@ impl Left {
     }
 
     /// The estimate with its basis: `about 12m 10s, by run 2026…`. Nothing of a short one.
-    #[must_use]
     pub fn whole(&self, now: Timestamp) -> Option<String> {
         let estimate = self.at(now).filter(|one| one.seconds >= SHORTEST_S)?;
         let basis = match (estimate.basis, &self.earlier) {
@@ -81,14 +78,12 @@ impl Left {
     }
 
     /// As [`Self::whole`] before a run, if an earlier run tells it.
-    #[must_use]
     pub fn here(&self, now: Timestamp) -> Option<String> {
         let is_known = self.at(now)?.basis == Basis::Earlier;
         is_known.then(|| self.whole(now)).flatten()
     }
 
     /// `about 9m 30s left`, at the beginning of a step that measures. Nothing of a short time.
-    #[must_use]
     pub fn at_measurement(&self, event: &Event) -> Option<String> {
         let measures = self.remaining.as_ref()?.measures(event.step?);
         let left = self

@@ -42,7 +42,6 @@ struct Step {
 
 impl Plain {
     /// With every line of output if `verbose`.
-    #[must_use]
     pub fn new(verbose: bool, left: Left) -> Self {
         Self {
             verbose,

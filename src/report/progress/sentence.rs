@@ -13,7 +13,6 @@ use retrial_readings::sanitize;
 pub const QUOTED: &str = "    | ";
 
 /// `04 offline-performance`; empty for what belongs to no step.
-#[must_use]
 pub fn step(event: &Event) -> String {
     match (event.step, &event.name) {
         (Some(number), Some(name)) => format!("{number:02} {}", line(name)),
@@ -23,19 +22,16 @@ pub fn step(event: &Event) -> String {
 }
 
 /// One line without control characters.
-#[must_use]
 pub fn line(text: &str) -> String {
     sanitize(text).into_owned()
 }
 
 /// The lines of a text, each without control characters.
-#[must_use]
 pub fn lines(text: &str) -> Vec<String> {
     text.lines().map(|part| line(part.trim_end())).collect()
 }
 
 /// What an event adds to its step: the size of an image, a decision, the number of collected files.
-#[must_use]
 pub fn note(what: &What) -> Option<String> {
     let text = match what {
         What::Decided { decision } => decision.clone(),
@@ -90,7 +86,6 @@ pub fn note(what: &What) -> Option<String> {
 
 /// A sample of GPUs and container in a few words: `8 GPUs 97 %, 8.41 kW, 71 °C, VRAM 1.4 TiB; container 12.3 CPUs, 40.12 GiB
 /// of memory`.
-#[must_use]
 pub fn sample(live: &Live) -> String {
     let watts = |value: f64| {
         if value < 1000.0 {
@@ -123,7 +118,6 @@ pub fn sample(live: &Live) -> String {
 }
 
 /// The warnings of an event.
-#[must_use]
 pub fn warnings(what: &What) -> Vec<String> {
     match what {
         What::Warning { text } => vec![lines(text).join(" ")],
@@ -146,7 +140,6 @@ pub fn warnings(what: &What) -> Vec<String> {
 }
 
 /// A step's end in one line, without its name.
-#[must_use]
 pub fn end(end: &StepEnd, seconds: f64) -> String {
     match end {
         StepEnd::Done { .. } => format!("finished in {}", duration(seconds)),
@@ -167,7 +160,6 @@ pub fn end(end: &StepEnd, seconds: f64) -> String {
 
 /// The details of a failure: the rest of the reason, the last lines of the output, and advice.
 /// Nothing for other ends.
-#[must_use]
 pub fn details(end: &StepEnd) -> Vec<String> {
     let StepEnd::Failed {
         reason,

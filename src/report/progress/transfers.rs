@@ -65,7 +65,6 @@ impl Transfers {
     }
 
     /// Whether there has been none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
@@ -78,7 +77,6 @@ impl Transfers {
     }
 
     /// The sum of all.
-    #[must_use]
     pub fn sum(&self, now: Timestamp) -> Sum {
         let parts = self.parts.iter();
         let fetched = parts.filter(|part| part.state != TransferState::Cached);
@@ -159,7 +157,6 @@ impl Transfers {
 
 impl Sum {
     /// Bytes, rate and time left, as far as they are known.
-    #[must_use]
     pub fn facts(&self) -> Vec<String> {
         let mut facts = Vec::new();
         if self.total > 0 {
@@ -174,7 +171,6 @@ impl Sum {
     }
 
     /// `3 of 12 layers`
-    #[must_use]
     pub fn parts(&self) -> String {
         let unit = match self.unit {
             TransferUnit::Layer => "layer",
@@ -185,7 +181,6 @@ impl Sum {
 }
 
 /// Seconds from one time to another, none below 0.
-#[must_use]
 pub fn seconds(from: Timestamp, to: Timestamp) -> f64 {
     to.duration_since(from).as_secs_f64().max(0.0)
 }

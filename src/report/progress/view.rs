@@ -64,7 +64,6 @@ pub struct ActiveStep {
 impl View {
     /// A view that keeps every line of output if `verbose`. Of a run of a batch it else keeps only
     /// failures of what has finished.
-    #[must_use]
     pub fn new(verbose: bool, overall: Option<Overall>, left: Left) -> Self {
         Self {
             verbose,

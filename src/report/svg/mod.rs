@@ -23,7 +23,6 @@ pub(super) const STYLE: &str = include_str!("style.css");
 const TITLE: f64 = 19.0;
 
 /// A file of its own.
-#[must_use]
 pub fn render(chart: &Chart) -> String {
     let width = if is_wide(chart) { WIDE } else { WIDTH };
     let title = wrapped(&chart.title, width - 8.0);

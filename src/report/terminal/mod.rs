@@ -30,7 +30,6 @@ pub struct Terminal {
 }
 
 /// Renders a document as text.
-#[must_use]
 pub fn render(document: &Document, terminal: Terminal) -> String {
     let mut writer = Writer::new(terminal);
     if !document.title.is_empty() {
@@ -43,7 +42,6 @@ pub fn render(document: &Document, terminal: Terminal) -> String {
 }
 
 /// Renders blocks that follow other output; a section begins after a blank line.
-#[must_use]
 pub fn blocks(blocks: &[Block], terminal: Terminal) -> String {
     let mut writer = Writer::new(terminal);
     if matches!(blocks.first(), Some(Block::Section(_))) {

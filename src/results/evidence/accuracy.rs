@@ -77,7 +77,6 @@ pub fn add(trial: &mut TrialEvidence, accuracy: &Accuracy) {
 
 /// The rules for an accuracy run's files: the log's hash stands in `accuracy.txt`, the log was cut
 /// short, and each figure was printed once. `log` is the log's length, where there is one.
-#[must_use]
 pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCheck> {
     let hash = accuracy.hash.as_deref();
     let mut checks = vec![RuleCheck::new(

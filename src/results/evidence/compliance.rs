@@ -24,7 +24,6 @@ const CAP: u64 = 16 << 20;
 const MOST_NAMES: usize = 100;
 
 /// Every folder in or below a directory in which the script of a test left what it found.
-#[must_use]
 pub fn find_all(directory: &Path) -> Vec<PathBuf> {
     folder::find(directory, folder::DEEP, |name| {
         VERIFIED.iter().any(|verified| name == *verified)
@@ -33,7 +32,6 @@ pub fn find_all(directory: &Path) -> Vec<PathBuf> {
 
 /// Checks a test that is in no submission tree, where the round need not be known: what its script
 /// found, and the settings of its run.
-#[must_use]
 pub fn loose(folder: &Path, test: Test, rules: Option<&Rules>, run: &Run) -> Vec<RuleCheck> {
     let requirements = TestRequirements::of(test, rules, false);
     let mut checks = read(folder, &requirements).checks;
@@ -46,7 +44,6 @@ pub fn loose(folder: &Path, test: Test, rules: Option<&Rules>, run: &Run) -> Vec
 }
 
 /// Reads a test's folder and looks at it.
-#[must_use]
 pub fn read(folder: &Path, asked: &TestRequirements) -> ComplianceResult {
     let text = |name: &str| {
         open::read_text_beneath(folder, Path::new(name), CAP).map_err(|error| error.because())

@@ -8,7 +8,6 @@ use retrial_container::ImageRef;
 use retrial_recipe::model::Mode;
 
 /// What holds for the whole run.
-#[must_use]
 pub fn context(files: &RunFiles<'_>) -> Context {
     let plan = files.plan;
     let mut qualifiers = Vec::new();

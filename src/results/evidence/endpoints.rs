@@ -19,7 +19,6 @@ pub const ACCURACY: &str = "accuracy/accuracy_results.json";
 const CAP: u64 = 8 << 20;
 
 /// Whether a folder holds results of an endpoint.
-#[must_use]
 pub fn is_there(folder: &Path) -> bool {
     let is_file = |name: &str| {
         std::fs::symlink_metadata(folder.join(name)).is_ok_and(|known| known.is_file())

@@ -84,7 +84,6 @@ pub struct Logs {
 }
 
 /// Reads the logs of exactly this folder.
-#[must_use]
 pub fn logs(root: &Path, folder: &Path) -> Logs {
     let mut logs = Logs::default();
     match summary_at(root, folder) {
@@ -128,13 +127,11 @@ pub fn detail_at(root: &Path, folder: &Path) -> Result<detail::Detail, StoreErro
 }
 
 /// Whether the file is not there at all.
-#[must_use]
 pub fn is_missing(error: &StoreError) -> bool {
     matches!(error, StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
 }
 
 /// Every folder in or below a directory that holds a summary, sorted; links are not followed.
-#[must_use]
 pub fn find_all(directory: &Path) -> Vec<PathBuf> {
     find(directory, DEEP, |name| name == SUMMARY)
 }

@@ -104,7 +104,10 @@ pub(crate) fn other_kind(run: &Run, scenario: Option<Scenario>) -> Vec<RuleCheck
     other
         .map(|check| {
             let rule = format!("{} of accuracy/{file}", check.rule);
-            let required = format!("{}; the official checker does not check this", check.required);
+            let required = format!(
+                "{}; the official checker does not check this",
+                check.required
+            );
             RuleCheck::warning(rule, check.measured, required)
         })
         .collect()

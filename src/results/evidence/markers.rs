@@ -24,7 +24,6 @@ const DEPTH: usize = 8;
 
 /// Checks the markers of a recipe: files in the results, lines of the output. Each that is there
 /// is a failed check.
-#[must_use]
 pub fn of_recipe(markers: &[InvalidMarker], folder: &Path, outputs: &[Text]) -> Vec<RuleCheck> {
     let found = markers.iter().filter_map(|marker| match &marker.sign {
         InvalidSign::File(name) => file(folder, name),
@@ -34,7 +33,6 @@ pub fn of_recipe(markers: &[InvalidMarker], folder: &Path, outputs: &[Text]) -> 
 }
 
 /// Checks one folder of a submission for the usual marker.
-#[must_use]
 pub fn usual(folder: &Path) -> Option<RuleCheck> {
     let path = folder.join(USUAL);
     std::fs::symlink_metadata(&path).ok()?;

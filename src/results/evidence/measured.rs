@@ -6,7 +6,6 @@ use crate::results::verdict::comparison::Measurement;
 use crate::results::verdict::{Context, Evidence, ResultVerdict, TrialEvidence, Verdict};
 
 /// Every scenario in every mode that the plan measures and the verdict has.
-#[must_use]
 pub fn of_verdict(plan: &Plan, verdict: &Verdict) -> Vec<Measurement> {
     let context = Context {
         submission: plan.submission.clone(),

@@ -46,7 +46,6 @@ impl Reading {
 }
 
 /// Reads every figure: one reading, or one for each training run.
-#[must_use]
 pub fn readings(
     figures: &Ordered<FigureSource>,
     texts: &dyn Fn(&FigureSource) -> Vec<Text>,

@@ -29,7 +29,6 @@ pub struct ResultPath {
 
 impl ResultPath {
     /// Reads a path.
-    #[must_use]
     pub fn of(path: &Path) -> Self {
         let mut names = names(path);
         let all = names.len();
@@ -60,13 +59,11 @@ impl ResultPath {
     }
 
     /// Whether it lies in a submission tree: `closed/AMD/results/SYSTEM/BENCHMARK`.
-    #[must_use]
     pub fn is_submitted(&self) -> bool {
         self.submission().division.is_some()
     }
 
     /// What was submitted, as far as the path tells.
-    #[must_use]
     pub fn submission(&self) -> Submission {
         let names = names(&self.group);
         match names.as_slice() {

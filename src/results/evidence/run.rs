@@ -24,7 +24,6 @@ pub struct RunFiles<'a> {
 }
 
 /// The evidence of every measurement.
-#[must_use]
 pub fn gather(files: &RunFiles<'_>) -> Vec<Evidence> {
     (0..files.plan.measurements.len())
         .map(|index| gather_one(files, index))
@@ -32,7 +31,6 @@ pub fn gather(files: &RunFiles<'_>) -> Vec<Evidence> {
 }
 
 /// The evidence of one measurement.
-#[must_use]
 pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
     let Some(measured) = files.plan.measurements.get(index) else {
         return Evidence::new("unknown", Mode::Performance);

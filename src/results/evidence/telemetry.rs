@@ -34,7 +34,6 @@ pub type Span = (Timestamp, Timestamp);
 
 impl Telemetry {
     /// Reads what was recorded of a run.
-    #[must_use]
     pub fn of_run(run: &RunDirectory) -> Self {
         let others = run.other_machines().into_iter().map(|name| {
             let directory = run.machine(&name);
@@ -57,7 +56,6 @@ impl Telemetry {
     /// What it says of a step, from its beginning to its end; a step that was done again keeps nothing
     /// of the first time. Within a window, where the benchmark says when it measured: what came before
     /// and after it is left out, but not for whether the GPUs worked.
-    #[must_use]
     pub fn of_step(
         &self,
         plan: &Plan,
@@ -90,7 +88,6 @@ impl Telemetry {
 }
 
 /// The rows that were recorded on one machine; none where nothing was watched.
-#[must_use]
 pub fn rows(machine: &RunDirectory) -> Vec<Row> {
     // The header and the last look may reach beyond the limit.
     let text = read_text_beneath(machine.path(), Path::new(FILE), MOST_BYTES + (1 << 20));

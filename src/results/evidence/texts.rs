@@ -28,7 +28,6 @@ pub struct Text {
 
 impl Text {
     /// The output of a step, below a run's directory.
-    #[must_use]
     pub fn output_of(run: &Path, step_directory: &str) -> Self {
         Self {
             directory: run.to_owned(),

@@ -72,7 +72,6 @@ impl From<MeasurementPlan> for Evidence {
 
 impl Evidence {
     /// Evidence without trials, expectations or limits.
-    #[must_use]
     pub fn new(scenario: impl Into<String>, mode: Mode) -> Self {
         MeasurementPlan::new(scenario, mode).into()
     }
@@ -127,7 +126,6 @@ pub struct TrialEvidence {
 
 impl TrialEvidence {
     /// A trial that finished, with nothing stated yet.
-    #[must_use]
     pub fn finished(trial: u32, path: impl Into<String>) -> Self {
         Self {
             trial,
@@ -149,7 +147,6 @@ impl TrialEvidence {
     }
 
     /// A figure by its name, in any case.
-    #[must_use]
     pub fn figure(&self, name: &str) -> Option<&FigureValue> {
         named(&self.figures, name).map(|(_, figure)| figure)
     }
@@ -185,7 +182,6 @@ pub struct FigureValue {
 
 impl FigureValue {
     /// A value in a unit.
-    #[must_use]
     pub fn new(value: f64, unit: impl Into<String>) -> Self {
         Self {
             value,

@@ -41,7 +41,6 @@ impl ExitCode {
     ];
 
     /// The number.
-    #[must_use]
     pub fn code(self) -> u8 {
         self as u8
     }
@@ -53,7 +52,6 @@ impl ExitCode {
     }
 
     /// The first that applies; success if there is none.
-    #[must_use]
     pub fn first(codes: impl IntoIterator<Item = Self>) -> Self {
         codes
             .into_iter()

@@ -11,7 +11,6 @@ use super::{Context, Evidence, ExitCode, Outcome, ResultVerdict, Verdict, notice
 const SCHEMA: u32 = 1;
 
 /// Judges a run: the same evidence gives the same verdict, whoever asks and when.
-#[must_use]
 pub fn judge(context: &Context, evidence: &[Evidence]) -> Verdict {
     let drafts: Vec<Draft> = evidence.iter().map(|one| Draft::of(context, one)).collect();
     // Only valid results are tested, so only they share the error.

@@ -206,7 +206,6 @@ pub struct Bounds {
 
 impl Bounds {
     /// Of a ratio, whose logarithm has these bounds.
-    #[must_use]
     pub(crate) fn of_logs((lower, upper): (f64, f64)) -> Self {
         Self {
             lower: exp(lower),

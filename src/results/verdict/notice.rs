@@ -6,7 +6,6 @@
 use retrial_recipe::model::Submission;
 
 /// The notice for a suite of `MLCommons`'; none for others.
-#[must_use]
 pub fn notice(submission: &Submission) -> Option<String> {
     let suite = submission.suite.strip_prefix("mlperf")?;
     let suite: Vec<String> = suite.split(['-', '_', ' ']).map(capitalized).collect();

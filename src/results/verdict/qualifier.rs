@@ -14,7 +14,6 @@ pub struct Qualifier {
 
 impl Qualifier {
     /// A qualifier with its reason.
-    #[must_use]
     pub fn new(kind: QualifierKind, because: impl Into<String>) -> Self {
         Self {
             kind,

@@ -25,7 +25,6 @@ pub enum StageDecision {
 /// The error is shared between the run's published figures the strict way (Bonferroni), so that
 /// what stops a scenario as not reproduced stays so under the run's own correction (Holm), whatever
 /// the other scenarios give.
-#[must_use]
 pub fn decide_stage(context: &Context, evidence: &Evidence, stage: usize) -> StageDecision {
     let stop = |because: &str| StageDecision::Stop {
         because: because.to_owned(),

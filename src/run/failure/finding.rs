@@ -179,7 +179,11 @@ mod tests {
         None,
         "its process 71 (python) ended with exit code 1, and its parent 4 has not noticed"
     )]
-    fn a_dead_child_is_described(#[case] status: i32, #[case] devices: Option<&str>, #[case] text: &str) {
+    fn a_dead_child_is_described(
+        #[case] status: i32,
+        #[case] devices: Option<&str>,
+        #[case] text: &str,
+    ) {
         let child = DeadChild {
             pid: 71,
             began: 1000,

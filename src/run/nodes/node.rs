@@ -331,7 +331,7 @@ pub fn ahead(time: Timestamp, asked: Timestamp, answered: Timestamp) -> f64 {
 
 /// The end of a step on a machine that is gone.
 fn lost(node: &str, reason: &str) -> StepEnd {
-    let because = format!("the machine {node} is lost: {reason}");
+    let because = format!("lost contact with the machine {node}: {reason}");
     let advice = "check that machine, then resume the run";
     StepEnd::failed(StepFault::Host, because, advice)
 }
@@ -356,7 +356,11 @@ mod tests {
     #[case::late_answer(100, 104, 0.0)]
     #[case::behind(106, 107, -5.0)]
     #[case::ahead(95, 96, 5.0)]
-    fn a_slow_response_is_not_clock_skew(#[case] asked: i64, #[case] answered: i64, #[case] by: f64) {
+    fn a_slow_response_is_not_clock_skew(
+        #[case] asked: i64,
+        #[case] answered: i64,
+        #[case] by: f64,
+    ) {
         let at = |second| Timestamp::from_second(second).unwrap();
         let found = ahead(at(101), at(asked), at(answered));
         assert!((found - by).abs() < 1e-9, "{found}");

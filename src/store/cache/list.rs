@@ -23,7 +23,6 @@ pub struct CacheUsage {
 
 impl CacheUsage {
     /// Its path without links, as in the labels of containers that mount it.
-    #[must_use]
     pub fn identity(&self) -> String {
         super::identity(&self.path)
     }
@@ -47,7 +46,6 @@ impl CacheUsage {
 }
 
 /// Every cached directory, sorted by name.
-#[must_use]
 pub fn list(cache: &Path) -> Vec<CacheUsage> {
     let mut all = Vec::new();
     for (key, directory) in directories(&super::root(cache)) {

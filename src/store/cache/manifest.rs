@@ -79,13 +79,11 @@ impl Manifest {
     }
 
     /// Bytes in all.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         self.files.values().map(|file| file.size).sum()
     }
 
     /// The first file that is not as the recipe lists it.
-    #[must_use]
     pub fn mismatch(&self, required: &[(String, CachedFile)]) -> Option<String> {
         required.iter().find_map(|(name, required)| {
             let Some(file) = self.files.get(name) else {
@@ -164,7 +162,6 @@ impl Manifest {
     }
 
     /// Reads one; none where it is missing or torn.
-    #[must_use]
     pub fn read(path: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(path).ok()?).ok()
     }

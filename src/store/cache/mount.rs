@@ -38,7 +38,6 @@ impl CacheEntry {
     }
 
     /// Whether it is still the one that `run` took.
-    #[must_use]
     pub fn is_taken_by(&self, run: &str) -> bool {
         Manifest::read(&self.taken()).is_some_and(|taken| taken.origin.run == run)
     }

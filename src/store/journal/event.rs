@@ -31,7 +31,6 @@ pub struct Event {
 
 impl Event {
     /// Something that happens now, in a step or in none.
-    #[must_use]
     pub fn new(node: &str, step: Option<&Step>, what: What) -> Self {
         Self {
             time: Timestamp::now(),
@@ -57,7 +56,6 @@ pub enum What {
         /// The process.
         pid: u32,
         /// Steps that are already complete and are not executed again.
-        #[serde(alias = "done_before")]
         completed_steps: Vec<u32>,
         /// The tool's version.
         tool: String,
@@ -80,7 +78,6 @@ pub enum What {
     /// A step begins.
     StepBegan {
         /// Its command, or what it does, in one line.
-        #[serde(alias = "doing")]
         summary: String,
         /// The longest time it may take, seconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -89,7 +86,7 @@ pub enum What {
     /// A step that was running when the tool was killed is followed again.
     StepFollowed {
         /// Its command in one line.
-        #[serde(default, alias = "doing")]
+        #[serde(default)]
         summary: String,
         /// When it began.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -251,7 +248,6 @@ pub enum What {
 
 impl What {
     /// Whether the journal keeps it.
-    #[must_use]
     pub fn is_kept(&self) -> bool {
         !matches!(
             self,
@@ -371,35 +367,4 @@ pub enum TransferState {
     Done,
     /// It was there before.
     Cached,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_earlier_journals_are_read() {
-        let read = |what: &str| {
-            let event = format!(r#"{{"time": "2026-01-02T03:04:05Z", "node": "local", {what}}}"#);
-            serde_json::from_str::<Event>(&event).unwrap().what
-        };
-        let failed = read(
-            r#""event": "step_ended", "end": "failed", "fault": "command", "because": "it broke",
-               "last_lines": [], "advice": "", "seconds": 1.0"#,
-        );
-        let end = StepEnd::failed(super::super::StepFault::Command, "it broke", "");
-        assert_eq!(failed, What::StepEnded { end, seconds: 1.0 });
-        let began = read(r#""event": "step_began", "doing": "pull it""#);
-        assert!(matches!(began, What::StepBegan { summary, .. } if summary == "pull it"));
-        let began = read(
-            r#""event": "run_began", "run": "1", "steps": 2, "pid": 3, "done_before": [1], "tool": """#,
-        );
-        let What::RunBegan {
-            completed_steps, ..
-        } = began
-        else {
-            panic!("{began:?}");
-        };
-        assert_eq!(completed_steps, [1]);
-    }
 }

@@ -56,13 +56,11 @@ pub struct State {
 
 impl State {
     /// Whether the run ended with a verdict, so that nothing is left to do.
-    #[must_use]
     pub fn is_judged(&self) -> bool {
         matches!(self.over, Some((0 | 1 | 5, _)))
     }
 
     /// Reads the journal's entries.
-    #[must_use]
     pub fn of(events: &[Event]) -> Self {
         let mut state = Self::default();
         for event in events {
@@ -171,7 +169,6 @@ impl State {
     }
 
     /// Whether a step was done.
-    #[must_use]
     pub fn done(&self, number: u32) -> bool {
         self.ended
             .get(&number)
@@ -181,7 +178,6 @@ impl State {
     /// Steps whose work stands and is not done again: what was done, and what was measured and
     /// failed. Without a living container, what only lived in it is lost: its preparation, and
     /// measurements whose results were not fetched.
-    #[must_use]
     pub fn completed_steps(&self, plan: &Plan, container_lives: bool) -> Vec<u32> {
         let steps = plan.steps.iter();
         steps
@@ -247,7 +243,6 @@ impl State {
     }
 
     /// Whether a step ended in the container that there is, or that was there last.
-    #[must_use]
     pub fn is_of_this_container(&self, number: u32) -> bool {
         self.ended_in.get(&number) == Some(&self.containers)
     }
@@ -269,7 +264,6 @@ impl State {
     }
 
     /// Whether something that was measured, or is being measured, is in the container only.
-    #[must_use]
     pub fn uncollected(&self, plan: &Plan) -> bool {
         plan.steps.iter().any(|step| match &step.action {
             Action::Exec(exec) => {

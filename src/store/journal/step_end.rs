@@ -24,7 +24,6 @@ pub enum StepEnd {
         /// Whose fault.
         fault: StepFault,
         /// What happened.
-        #[serde(alias = "because")]
         reason: String,
         /// The exit code, where there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,7 +55,6 @@ pub enum StepFault {
 
 impl StepEnd {
     /// Whether nothing more is to be done for the step.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         matches!(self, Self::Done { .. })
     }

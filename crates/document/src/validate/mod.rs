@@ -22,7 +22,6 @@ pub struct Validator<'a, L> {
 
 impl<'a, L: Language> Validator<'a, L> {
     /// Returns a validator that adds its problems to `problems`.
-    #[must_use]
     pub fn new(language: &'a mut L, problems: &'a mut Diagnostics) -> Self {
         Self { language, problems }
     }

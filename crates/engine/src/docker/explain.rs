@@ -16,7 +16,6 @@ pub enum Refusal {
 }
 
 /// A sentence for the refusals that people meet; none where the engine's words must do.
-#[must_use]
 pub fn explain(message: &str) -> Option<String> {
     if let Some(device) = missing_device(message) {
         return Some(format!("this host has no {device}: {}", owner_of(&device)));
@@ -29,7 +28,6 @@ pub fn explain(message: &str) -> Option<String> {
 }
 
 /// What a refusal is about, for those that call for more than advice.
-#[must_use]
 pub fn classify(message: &str) -> Option<Refusal> {
     let lower = message.to_lowercase();
     let has = |needle: &str| lower.contains(needle);

@@ -32,7 +32,6 @@ impl Ignore {
     }
 
     /// Whether a path (relative, with `/`) is left out.
-    #[must_use]
     pub fn excludes(&self, path: &str) -> bool {
         let fits = |regex: &Regex| {
             let ends = path.match_indices('/').map(|(end, _)| end);
@@ -44,7 +43,6 @@ impl Ignore {
     }
 
     /// Whether a file below an excluded directory may have been taken back.
-    #[must_use]
     pub fn takes_back(&self) -> bool {
         self.patterns.iter().any(|(_, excluded)| !excluded)
     }

@@ -130,7 +130,6 @@ pub fn classify(message: &str) -> PullFailure {
 
 impl PullFailure {
     /// Whether to try again.
-    #[must_use]
     pub fn is_transient(self) -> bool {
         matches!(self, Self::Transient | Self::RateLimited)
     }

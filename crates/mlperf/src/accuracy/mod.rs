@@ -49,7 +49,6 @@ pub struct AccuracyFigure {
 
 impl Accuracy {
     /// A figure by its name in any case: recipes write `rouge1` as the script does.
-    #[must_use]
     pub fn figure(&self, name: &str) -> Option<&AccuracyFigure> {
         let exact = self.figures.get(name);
         exact.or_else(|| {

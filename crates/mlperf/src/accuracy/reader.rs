@@ -25,7 +25,6 @@ impl Default for Reader {
 
 impl Reader {
     /// A reader that looks for every figure there is.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             splitter: LineSplitter::with_limit(LONGEST_LINE),
@@ -57,7 +56,6 @@ impl Reader {
     }
 
     /// What was found.
-    #[must_use]
     pub fn finish(mut self) -> Accuracy {
         let mut splitter = std::mem::take(&mut self.splitter);
         splitter.finish(|line| self.read(&line, false));
@@ -164,7 +162,6 @@ impl AccuracyFigure {
 }
 
 /// Reads a whole file.
-#[must_use]
 pub fn parse_bytes(bytes: &[u8]) -> Accuracy {
     let mut reader = Reader::new();
     reader.push(bytes);

@@ -38,7 +38,6 @@ pub struct TestRequirements {
 impl TestRequirements {
     /// Returns what a round asks of a test for one benchmark in one scenario; nothing further where
     /// the round is not known.
-    #[must_use]
     pub fn of(test: Test, rules: Option<&Rules>, always_logs: bool) -> Self {
         let mut tests = rules.iter().flat_map(|rules| &rules.compliance);
         let known = tests.find(|(name, _)| name == test.name());
@@ -102,7 +101,6 @@ pub struct ComplianceResult {
 
 impl ComplianceResult {
     /// Whether it passes.
-    #[must_use]
     pub fn passed(&self) -> bool {
         let mut all = self.checks.iter().chain(&self.log_checks);
         all.all(|check| check.passed)
@@ -110,7 +108,6 @@ impl ComplianceResult {
 }
 
 /// Checks a test's files.
-#[must_use]
 pub fn check(requirements: &TestRequirements, files: &Files) -> ComplianceResult {
     let test = requirements.test;
     let mut checker = Checker {

@@ -42,7 +42,6 @@ pub enum Test {
 
 impl Test {
     /// Returns the name of its folder: `TEST01`.
-    #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
     }

@@ -39,7 +39,6 @@ pub struct Score {
 
 impl AccuracyResults {
     /// Reads a run.
-    #[must_use]
     pub fn read(results: &Map<String, Value>) -> Self {
         let all = at(results, &["accuracy_scores"]).and_then(Value::as_array);
         let scores = all.into_iter().flatten().filter_map(Value::as_object);
@@ -53,7 +52,6 @@ impl AccuracyResults {
     }
 
     /// Samples of all data sets.
-    #[must_use]
     pub fn samples(&self) -> Option<u64> {
         let mut counts = self.scores.iter().map(|score| score.samples);
         let sum = counts.try_fold(0_u64, |sum, count| sum.checked_add(count?));
@@ -63,7 +61,6 @@ impl AccuracyResults {
     /// The figures, by their published names. `of_benchmark` is the name of a score that is one
     /// number; of several data sets each counts by its samples. `percent`: the round asks for it
     /// in percent, and a share becomes it.
-    #[must_use]
     pub fn figures(&self, of_benchmark: &str, percent: bool) -> BTreeMap<String, f64> {
         let mut figures: BTreeMap<String, f64> = self
             .scores

@@ -48,7 +48,6 @@ const PERCENTILES: [(&str, &str); 7] = [
 
 impl Performance {
     /// Reads a run.
-    #[must_use]
     pub fn read(config: &Map<String, Value>, summary: &Map<String, Value>) -> Self {
         let mut run = Self {
             scenario: scenario(config),
@@ -172,7 +171,6 @@ impl Performance {
 
     /// The figure by which a scenario is published: a round names LoadGen's, of which an endpoint
     /// has no early-stopping latency.
-    #[must_use]
     pub fn metric<'a>(&self, of_round: &'a str) -> &'a str {
         if of_round.starts_with("early_stopping_latency")
             || !self.figures.contains_key(of_round) && of_round.starts_with("latency")
@@ -184,7 +182,6 @@ impl Performance {
     }
 
     /// The same as LoadGen would say it.
-    #[must_use]
     pub fn run_settings(&self) -> RunSettings {
         RunSettings {
             scenario: self.scenario,

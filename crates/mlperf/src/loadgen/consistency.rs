@@ -38,7 +38,6 @@ const REST: f64 = 0.001;
 impl Run {
     /// Checks the figures of a performance run against each other. One passed check stands for all
     /// relations that hold; each that does not is a failed check of its own.
-    #[must_use]
     pub fn check_consistency(&self) -> Vec<RuleCheck> {
         if self.mode() != Some(Mode::Performance) {
             return Vec::new();

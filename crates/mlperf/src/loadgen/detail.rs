@@ -87,7 +87,6 @@ pub struct Detail {
 impl Detail {
     /// Whether the log holds a test's end: the last latency of a performance test, and the count of
     /// errors where this LoadGen logs it; the queries' end in an accuracy test.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         match self.mode {
             Some(Mode::Accuracy) => self.power_end.is_some(),
@@ -104,7 +103,6 @@ impl Detail {
     }
 
     /// LoadGen's version as numbers: `[5, 0, 25]` of `5.0.25 @ d6147c7eb7`.
-    #[must_use]
     pub fn version(&self) -> Option<Vec<u32>> {
         let number = self.loadgen_version.as_deref()?.split_whitespace().next()?;
         number.split('.').map(|part| part.parse().ok()).collect()
@@ -112,7 +110,6 @@ impl Detail {
 }
 
 /// Reads a log that lies in memory.
-#[must_use]
 pub fn parse_bytes(bytes: &[u8]) -> Detail {
     let mut parser = Parser::new();
     parser.push(bytes);

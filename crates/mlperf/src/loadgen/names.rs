@@ -31,7 +31,6 @@ pub(super) const EARLY_STOPPING_LATENCY: &str = "early_stopping_latency_ns";
 
 /// The figure by which MLCommons publishes a scenario; `tokens` for benchmarks that are published in
 /// tokens per second.
-#[must_use]
 pub fn published_metric(scenario: Scenario, tokens: bool) -> &'static str {
     match (scenario, tokens) {
         (Scenario::Offline, true) => "tokens_per_second",
@@ -44,7 +43,6 @@ pub fn published_metric(scenario: Scenario, tokens: bool) -> &'static str {
 
 /// The other names under which a recipe may ask for a figure, each with the names that are looked
 /// for in its place, in order.
-#[must_use]
 pub fn aliases(name: &str) -> &'static [&'static str] {
     match name {
         "samples_per_second" => &["completed_samples_per_second"],

@@ -96,7 +96,6 @@ macro_rules! parameters {
             }
 
             /// The settings of which both say something, and not the same.
-            #[must_use]
             pub(super) fn differing(&self, other: &Self) -> Vec<&'static str> {
                 let mut names = Vec::new();
                 $(if let (Some(ours), Some(theirs)) = (self.$field, other.$field)

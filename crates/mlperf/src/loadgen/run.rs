@@ -26,28 +26,24 @@ pub struct Run {
 impl Run {
     /// Whether all that is there is an excerpt of a summary, as guides print it: it shows figures, and not
     /// that the rules were kept.
-    #[must_use]
     pub fn is_excerpt(&self) -> bool {
         let summary = self.summary.as_ref().filter(|_| self.detail.is_none());
         summary.is_some_and(|summary| summary.completeness == Completeness::Excerpt)
     }
 
     /// The scenario, by the detail log, else by the summary. An Interactive run says `Server`.
-    #[must_use]
     pub fn scenario(&self) -> Option<Scenario> {
         let detail = self.detail.as_ref().and_then(|detail| detail.scenario);
         detail.or_else(|| self.summary.as_ref()?.scenario)
     }
 
     /// The mode, by the detail log, else by the summary.
-    #[must_use]
     pub fn mode(&self) -> Option<Mode> {
         let detail = self.detail.as_ref().and_then(|detail| detail.mode);
         detail.or_else(|| self.summary.as_ref()?.mode)
     }
 
     /// LoadGen's own word: INVALID where either log says so.
-    #[must_use]
     pub fn result(&self) -> Option<ResultWord> {
         let of_detail = self.detail.as_ref().and_then(|detail| detail.result);
         let of_summary = self.summary.as_ref().and_then(|summary| summary.result);
@@ -58,7 +54,6 @@ impl Run {
     }
 
     /// Which constraints were met; where the two logs differ, what was not met counts.
-    #[must_use]
     pub fn constraints(&self) -> Constraints {
         let of_summary = self.summary.as_ref().map(|summary| summary.constraints);
         let of_detail = self.detail.as_ref().map(|detail| detail.constraints);
@@ -69,7 +64,6 @@ impl Run {
     }
 
     /// The settings, each by the detail log, else by the summary.
-    #[must_use]
     pub fn parameters(&self) -> Parameters {
         let of_detail = self.detail.as_ref().map(|detail| &detail.parameters);
         let of_summary = self.summary.as_ref().map(|summary| &summary.parameters);
@@ -80,7 +74,6 @@ impl Run {
     }
 
     /// The early-stopping blocks, each by the summary, else by the detail log.
-    #[must_use]
     pub fn early_stopping(&self) -> EarlyStopping {
         let of_summary = self.summary.as_ref().map(|summary| &summary.early_stopping);
         let of_detail = self.detail.as_ref().map(|detail| &detail.early_stopping);
@@ -91,7 +84,6 @@ impl Run {
     }
 
     /// All figures, each by the detail log, from which MLCommons publishes, else by the summary.
-    #[must_use]
     pub fn figures(&self) -> Figures {
         let of_summary = self.summary.iter().flat_map(|summary| &summary.figures);
         let of_detail = self.detail.iter().flat_map(|detail| &detail.figures);
@@ -102,7 +94,6 @@ impl Run {
     }
 
     /// One figure by its own name.
-    #[must_use]
     pub fn figure(&self, name: &str) -> Option<&Figure> {
         let detail = self
             .detail
@@ -113,7 +104,6 @@ impl Run {
 
     /// The figure that a recipe means by `name`: its own name, an [alias](super::aliases), or
     /// either with `_us`, `_ms` or `_s` in place of `_ns`.
-    #[must_use]
     pub fn resolve(&self, name: &str) -> Option<Figure> {
         let find = |name: &str| {
             let mut aliases = names::aliases(name).iter();
@@ -128,7 +118,6 @@ impl Run {
 
     /// The summary's figures that a whole detail log lacks: somebody removed them. Estimates of early
     /// stopping are sentences there.
-    #[must_use]
     pub fn unlogged(&self) -> Vec<&str> {
         let (Some(summary), Some(detail)) = (&self.summary, &self.detail) else {
             return Vec::new();
@@ -140,7 +129,6 @@ impl Run {
 
     /// The figures of which the two logs say more different things than rounding explains, with the
     /// summary's value and the detail log's: they are not of one run, or somebody changed one.
-    #[must_use]
     pub fn disagreements(&self) -> Vec<(&str, f64, f64)> {
         let (Some(summary), Some(detail)) = (&self.summary, &self.detail) else {
             return Vec::new();
@@ -160,7 +148,6 @@ impl Run {
 
     /// How many errors LoadGen counted or logged, whichever is more; `None` where neither log goes
     /// far enough to say.
-    #[must_use]
     pub fn errors(&self) -> Option<u64> {
         let counted = self.summary.as_ref().and_then(|summary| summary.errors);
         let detail = self.detail.as_ref();
@@ -173,13 +160,11 @@ impl Run {
 
     /// When the run's own log was begun, to the second (UTC); only the detail log says it. A log of
     /// a step that began at 12:00:00.7 may say 12:00:00.
-    #[must_use]
     pub fn started_at(&self) -> Option<Timestamp> {
         self.detail.as_ref()?.started_at
     }
 
     /// Whether the run is valid by LoadGen's own rules, and why not.
-    #[must_use]
     pub fn validity(&self) -> ValidityReport {
         validity::of(self)
     }

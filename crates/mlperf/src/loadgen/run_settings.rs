@@ -39,7 +39,6 @@ pub struct RunSettings {
 
 impl Run {
     /// What LoadGen says of it besides its figures.
-    #[must_use]
     pub fn run_settings(&self) -> RunSettings {
         let (summary, detail) = (self.summary.as_ref(), self.detail.as_ref());
         RunSettings {

@@ -93,7 +93,11 @@ fn a_missing_figure_resolves_to_none() {
 #[case("ttft_p99_us", 6414.571, "us")]
 #[case("ttft_p99_ms", 6.414_571, "ms")]
 #[case("ttft_p99_s", 0.006_414_571, "s")]
-fn times_are_converted_to_the_requested_unit(#[case] name: &str, #[case] value: f64, #[case] unit: &str) {
+fn times_are_converted_to_the_requested_unit(
+    #[case] name: &str,
+    #[case] value: f64,
+    #[case] unit: &str,
+) {
     let found = summary_of(SERVER).resolve(name).unwrap();
     assert_eq!(found.unit, unit);
     assert!((found.value - value).abs() < 1e-9 * value);

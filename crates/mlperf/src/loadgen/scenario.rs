@@ -38,13 +38,11 @@ words! {
 
 impl Scenario {
     /// Reads LoadGen's word, in any case.
-    #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         word.parse().ok()
     }
 
     /// Returns MLPerf's spelling.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         self.into()
     }

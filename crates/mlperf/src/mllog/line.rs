@@ -24,13 +24,11 @@ pub struct Event {
 
 impl Event {
     /// A number of the metadata.
-    #[must_use]
     pub fn number(&self, name: &str) -> Option<f64> {
         self.metadata.get(name)?.as_f64()
     }
 
     /// A text of the metadata.
-    #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.metadata.get(name)?.as_str()
     }

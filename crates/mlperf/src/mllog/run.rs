@@ -97,7 +97,6 @@ impl TrainingRun {
     }
 
     /// When it started, in milliseconds since 1970.
-    #[must_use]
     pub fn started_ms(&self) -> Option<f64> {
         self.started_ms
     }
@@ -112,7 +111,6 @@ impl TrainingRun {
     }
 
     /// Samples (else epochs) at the last evaluation of a run that converged; infinite for another.
-    #[must_use]
     pub fn samples_to_converge(&self) -> Option<f64> {
         if self.status.as_deref() != Some("success") {
             return self.status.as_ref().map(|_| f64::INFINITY);
@@ -135,7 +133,6 @@ pub struct Runs {
 
 impl Runs {
     /// For figures of these keys: each `KEY` or `KEY.member`, and which of its values counts.
-    #[must_use]
     pub fn new(wanted: &[(String, Take)]) -> Self {
         Self {
             wanted: wanted.to_vec(),
@@ -253,13 +250,11 @@ impl Runs {
     }
 
     /// The event that was followed last.
-    #[must_use]
     pub fn last_key(&self) -> &str {
         &self.last_key
     }
 
     /// The keys that the log has, for a message.
-    #[must_use]
     pub fn keys(&self) -> String {
         listed(self.keys.iter().map(String::as_str))
     }

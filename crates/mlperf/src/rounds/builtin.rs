@@ -21,7 +21,6 @@ static BUILT_IN: LazyLock<Rounds> = LazyLock::new(|| {
 });
 
 /// Returns the rules of the built-in rounds.
-#[must_use]
 pub fn rounds() -> &'static Rounds {
     &BUILT_IN
 }

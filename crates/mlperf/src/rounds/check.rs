@@ -20,7 +20,6 @@ pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<(f64, String)>;
 
 impl Rules {
     /// Everything that is asked of a performance run.
-    #[must_use]
     pub fn check_performance(
         &self,
         run_settings: &RunSettings,
@@ -30,7 +29,6 @@ impl Rules {
     }
 
     /// Everything that is asked of an accuracy run: its figures, and how many samples it had.
-    #[must_use]
     pub fn check_accuracy(
         &self,
         run_settings: Option<&RunSettings>,

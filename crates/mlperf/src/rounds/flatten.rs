@@ -99,7 +99,6 @@ impl Latency {
 impl Round {
     /// What is asked of a benchmark, by any of its names, in a scenario; `None` where the round
     /// has no such benchmark or does not take it in that scenario.
-    #[must_use]
     pub fn rules(&self, benchmark: &str, scenario: Scenario) -> Option<Rules> {
         let (name, benchmark) = self.benchmark(benchmark)?;
         let own = benchmark.scenarios.get(scenario)?;
@@ -168,7 +167,6 @@ impl Round {
     }
 
     /// The scenarios that a result of this benchmark lacks on a system of this type.
-    #[must_use]
     pub fn missing_scenarios(
         &self,
         benchmark: &str,

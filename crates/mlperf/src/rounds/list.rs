@@ -77,14 +77,12 @@ impl Rounds {
     }
 
     /// One by its name: `v6.0`, or `6.0`.
-    #[must_use]
     pub fn get(&self, suite: &str, round: &str) -> Option<&Round> {
         let known = self.list.iter().find(|known| known.is(suite, round))?;
         known.read()
     }
 
     /// Returns the rules of a benchmark in a scenario, by whichever name a submitter has for it.
-    #[must_use]
     pub fn rules(
         &self,
         suite: &str,
@@ -97,7 +95,6 @@ impl Rounds {
     }
 
     /// The round whose seeds a run used; `None` where they are nobody's, or not all are told.
-    #[must_use]
     pub fn by_seeds(&self, settings: &Parameters) -> Option<&Round> {
         let seeds = Seeds {
             qsl: settings.qsl_rng_seed?,

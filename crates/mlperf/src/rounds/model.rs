@@ -102,7 +102,6 @@ object! {
 impl Metric {
     /// Returns the figure's name in the unit that it is published in: times are logged in ns, and
     /// published in ms or s.
-    #[must_use]
     pub fn name(&self) -> String {
         match self.figure.strip_suffix("_ns") {
             Some(stem) => format!("{stem}_{}", self.unit),
@@ -262,7 +261,6 @@ impl<T> Scenarios<T> {
     }
 
     /// Returns the value of a scenario.
-    #[must_use]
     pub fn get(&self, scenario: Scenario) -> Option<&T> {
         self.iter()
             .find(|(known, _)| *known == scenario)

@@ -21,7 +21,6 @@ impl Round {
 
     /// A benchmark by its official name, by one under which submitters have it, or by what its name
     /// is like: `obert-large-pruned95-none-vnni-bert-99` is a `bert-99` of the open division.
-    #[must_use]
     pub fn benchmark(&self, name: &str) -> Option<(&str, &Benchmark)> {
         let same = |one: &String| one.eq_ignore_ascii_case(name);
         let lower = name.to_ascii_lowercase();
@@ -46,13 +45,11 @@ impl Round {
 }
 
 /// Every problem of a rules file.
-#[must_use]
 pub fn check(source: &Source) -> Diagnostics {
     Round::parse(source).err().unwrap_or_default()
 }
 
 /// Whether a file is one of rules, and no recipe: it has `benchmarks`.
-#[must_use]
 pub fn is_rules(source: &Source) -> bool {
     parse(source, &mut Diagnostics::default())
         .is_some_and(|node| node.entry("benchmarks").is_some())

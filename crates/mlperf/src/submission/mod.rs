@@ -24,7 +24,6 @@ pub fn object(text: &str) -> Result<Map<String, Value>, String> {
 }
 
 /// What is asked of a system's description in a division's folder of a submitter.
-#[must_use]
 pub fn check_system(
     system: &Map<String, Value>,
     division: &str,
@@ -69,7 +68,6 @@ pub fn check_system(
 }
 
 /// What is asked of a system's description in `MLPerf` Training, in a submitter's folder.
-#[must_use]
 pub fn check_training_system(system: &Map<String, Value>, submitter: &str) -> Vec<RuleCheck> {
     let status = word(system, "status");
     let named = word(system, "submitter");
@@ -93,7 +91,6 @@ pub fn check_training_system(system: &Map<String, Value>, submitter: &str) -> Ve
 
 /// Whether two names are of one organization, or of several that have one in common:
 /// `Supermicro_MangoBoost` and `MangoBoost`.
-#[must_use]
 pub fn same_organization(one: &str, other: &str) -> bool {
     let words = |name: &str| {
         let lower = name.to_lowercase();
@@ -108,7 +105,6 @@ pub fn same_organization(one: &str, other: &str) -> bool {
 }
 
 /// What is asked of a benchmark's measurements.
-#[must_use]
 pub fn check_measurements(measurements: &Map<String, Value>) -> Vec<RuleCheck> {
     let fields = fields::MEASUREMENTS.map(|name| (name, Must::BeFilled));
     vec![all_there("measurements' fields", measurements, &fields)]

@@ -52,20 +52,17 @@ pub struct TrainingLog {
 impl TrainingLog {
     /// Whether the two are logs of the same run: they start in the same millisecond, and end in the
     /// same one or have the same seeds.
-    #[must_use]
     pub fn is_same_run(&self, other: &Self) -> bool {
         let same_start = self.started_ms.is_some() && self.started_ms == other.started_ms;
         same_start && (self.minutes == other.minutes || self.seeds == other.seeds)
     }
 
     /// A setting as a number.
-    #[must_use]
     pub fn number(&self, key: &str) -> Option<f64> {
         self.told.get(key)?.as_f64()
     }
 
     /// A setting as a text.
-    #[must_use]
     pub fn text(&self, key: &str) -> Option<&str> {
         self.told.get(key)?.as_str()
     }

@@ -48,7 +48,6 @@ pub struct LogReader<'a> {
 
 impl<'a> LogReader<'a> {
     /// A log that has not been read yet.
-    #[must_use]
     pub fn new(rules: &'a TrainingRules) -> Self {
         Self {
             rules,
@@ -131,7 +130,6 @@ impl<'a> LogReader<'a> {
     }
 
     /// What the log says, and which of its rules it violates.
-    #[must_use]
     pub fn finish(mut self) -> TrainingLog {
         let runs = std::mem::replace(&mut self.runs, Runs::new(&[]));
         let last_event = runs.last_key().to_owned();

@@ -36,7 +36,6 @@ pub struct ResultCheck {
 }
 
 /// Checks the logs of a result; `scaling` is the factor of its `scaling.json`.
-#[must_use]
 pub fn check(rules: &TrainingRules, logs: &[NamedLog], scaling: Option<f64>) -> ResultCheck {
     let mut checks = vec![count(rules, logs), lost(logs)];
     checks.extend(violated(logs));

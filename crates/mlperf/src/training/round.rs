@@ -130,7 +130,6 @@ impl TrainingRound {
     }
 
     /// What it asks of a benchmark; `None` where it does not have it.
-    #[must_use]
     pub fn rules(&self, benchmark: &str, division: Division) -> Option<TrainingRules> {
         let rules = self.benchmarks.get(benchmark)?;
         let (of_division, own) = match division {
@@ -175,14 +174,12 @@ static BUILT_IN: LazyLock<Vec<TrainingRound>> = LazyLock::new(|| {
 });
 
 /// The built-in rounds, the oldest first.
-#[must_use]
 pub fn rounds() -> &'static [TrainingRound] {
     &BUILT_IN
 }
 
 /// The round that has all of these benchmarks, and whose submissions ended no earlier than this day:
 /// the first of several. Logs do not name their round.
-#[must_use]
 pub fn round_of<'a>(benchmarks: &[&str], newest: Option<Date>) -> Option<&'a TrainingRound> {
     let has_all = |round: &&TrainingRound| {
         let mut all = benchmarks.iter();

@@ -180,7 +180,12 @@ fn the_published_result_passes() {
     "\"samples_count\": 325585",
     "result_1.txt: samples_count: 325,585; batches of 1,008"
 )]
-fn one_edited_log_is_reported(#[case] key: &str, #[case] from: &str, #[case] to: &str, #[case] told: &str) {
+fn one_edited_log_is_reported(
+    #[case] key: &str,
+    #[case] from: &str,
+    #[case] to: &str,
+    #[case] told: &str,
+) {
     let mut changed = logs();
     changed[1] = edited(&changed[1], key, from, to);
     let violated = violated(&closed(), &changed, None);

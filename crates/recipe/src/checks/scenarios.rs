@@ -23,7 +23,10 @@ impl Checks<'_> {
             let name = loadgen_name(&scenario.key);
             let same = |other: &&Entry| name.is_some() && loadgen_name(&other.key) == name;
             if let Some(first) = all[..index].iter().find(same) {
-                let message = format!("`{}` and `{}` are the same scenario", scenario.key, first.key);
+                let message = format!(
+                    "`{}` and `{}` are the same scenario",
+                    scenario.key, first.key
+                );
                 self.problems.error(
                     "duplicate-scenario",
                     message,

@@ -17,7 +17,6 @@ pub struct Given {
 
 impl Given {
     /// As a person would write it.
-    #[must_use]
     pub fn shown(&self) -> String {
         if self.flag.takes_value {
             format!("--{} {}", self.flag.name, self.value.shown())

@@ -7,25 +7,21 @@ fn nowhere() -> Span {
 }
 
 /// Returns a text, in quotes where it needs them.
-#[must_use]
 pub fn text(text: impl Into<String>) -> Node {
     Node::scalar(text, false, nowhere())
 }
 
 /// Returns a number or a truth value.
-#[must_use]
 pub fn plain(text: impl Into<String>) -> Node {
     Node::scalar(text, true, nowhere())
 }
 
 /// Returns a list.
-#[must_use]
 pub fn list(items: Vec<Node>) -> Node {
     Node::list(items, nowhere())
 }
 
 /// Returns a map.
-#[must_use]
 pub fn map<Key: Into<String>>(entries: impl IntoIterator<Item = (Key, Node)>) -> Node {
     let entries = entries.into_iter().map(|(key, value)| Entry {
         key: key.into(),

@@ -30,7 +30,6 @@ pub struct Word {
 
 impl Word {
     /// A word of text only.
-    #[must_use]
     pub fn new(text: &str) -> Self {
         let mut word = Self::default();
         word.push_text(text);
@@ -38,7 +37,6 @@ impl Word {
     }
 
     /// The text, where nothing is the shell's to put in.
-    #[must_use]
     pub fn plain(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [] => Some(""),
@@ -48,7 +46,6 @@ impl Word {
     }
 
     /// As a person would write it.
-    #[must_use]
     pub fn shown(&self) -> String {
         let piece = |piece: &Piece| match piece {
             Piece::Text(text) => text.clone(),
@@ -62,7 +59,6 @@ impl Word {
     }
 
     /// What follows a prefix of text.
-    #[must_use]
     pub fn strip(&self, prefix: &str) -> Option<Self> {
         let Some(Piece::Text(text)) = self.pieces.first() else {
             return None;
@@ -74,7 +70,6 @@ impl Word {
     }
 
     /// Both sides of the first such letter that stands in a text.
-    #[must_use]
     pub fn split_once(&self, letter: char) -> Option<(Self, Self)> {
         for (at, piece) in self.pieces.iter().enumerate() {
             let Piece::Text(text) = piece else { continue };
@@ -92,7 +87,6 @@ impl Word {
     }
 
     /// All parts between such letters.
-    #[must_use]
     pub fn split(&self, letter: char) -> Vec<Self> {
         let mut parts = Vec::new();
         let mut rest = self.clone();

@@ -65,7 +65,6 @@ pub struct NodeScope {
 
 impl NodeScope {
     /// One of two machines with eight GPUs each, to try expressions on.
-    #[must_use]
     pub fn example() -> Self {
         Self {
             name: "n1".to_owned(),

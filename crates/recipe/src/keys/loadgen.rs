@@ -54,14 +54,12 @@ pub const ACCURACY_FIGURES: &[&str] = &[
 ];
 
 /// Whether the suite's scripts give an accuracy figure of this name, in any case.
-#[must_use]
 pub fn is_accuracy_figure(name: &str) -> bool {
     let mut known = ACCURACY_FIGURES.iter();
     known.any(|figure| figure.eq_ignore_ascii_case(name))
 }
 
 /// Whether `LoadGen` gives a figure of this name.
-#[must_use]
 pub fn is_loadgen_figure(name: &str) -> bool {
     LOADGEN_FIGURES.contains(&name) || is_time(name)
 }

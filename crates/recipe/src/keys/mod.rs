@@ -17,7 +17,6 @@ pub const TOP_ONLY: &[&str] = &["schema", "extends", "variants", "default", "uns
 pub const SCHEMA: i64 = 1;
 
 /// The keys of a recipe.
-#[must_use]
 pub fn recipe() -> &'static Object {
     Recipe::OBJECT
 }

@@ -217,7 +217,6 @@ words! {
 
 impl ExpectationKind {
     /// Returns the words as text has them.
-    #[must_use]
     pub fn text(self) -> &'static str {
         match self {
             Self::ThirdParty => "third party",
@@ -227,14 +226,12 @@ impl ExpectationKind {
 }
 
 /// The name of a table's entry, however its spaces were written.
-#[must_use]
 pub fn entry_name(table: &str, entry: &str) -> String {
     let words: Vec<&str> = entry.split_whitespace().collect();
     format!("{table}[{}]", words.join(" "))
 }
 
 /// A figure's name as results have it.
-#[must_use]
 pub fn figure_name(written: &str) -> String {
     match written
         .strip_suffix(']')

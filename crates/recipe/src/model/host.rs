@@ -43,7 +43,6 @@ object! {
 
 impl GpuRequest {
     /// Whether the figure was published on this model.
-    #[must_use]
     pub fn takes(&self, model: &str) -> bool {
         let same = |wanted: &String| wanted.eq_ignore_ascii_case(model);
         self.models.is_empty() || self.models.iter().any(same)
@@ -74,7 +73,6 @@ words! {
 
 impl GpuVendor {
     /// Returns the name as the vendor writes it.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Amd => "AMD",

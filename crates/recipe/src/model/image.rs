@@ -67,7 +67,6 @@ impl Written {
 
 impl Image {
     /// Returns the full reference of an image that is pulled: with its digest, where it has one.
-    #[must_use]
     pub fn reference(&self) -> Option<String> {
         match self {
             Self::Pull {

@@ -55,7 +55,6 @@ impl Scenario {
 }
 
 /// `LoadGen`'s spelling of a scenario, if the key is one of MLPerf's in any spelling.
-#[must_use]
 pub fn loadgen_name(key: &str) -> Option<&'static str> {
     let plain: String = key
         .chars()
@@ -169,7 +168,6 @@ impl Trials {
     }
 
     /// Returns the numbers of trials after which the evidence is analysed: 3 to 8 gives 3, 5, 8.
-    #[must_use]
     pub fn stages(self) -> Vec<u32> {
         let (first, last) = (self.min.max(1), self.max.max(self.min).max(1));
         let mut stages = vec![first];

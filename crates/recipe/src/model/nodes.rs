@@ -35,13 +35,11 @@ words! {
 
 impl Placement {
     /// Whether the first machine is one of them.
-    #[must_use]
     pub fn has_head(self) -> bool {
         self != Self::Others
     }
 
     /// Whether machines besides the first are among them.
-    #[must_use]
     pub fn has_others(self) -> bool {
         self != Self::Head
     }

@@ -114,7 +114,6 @@ pub struct Ratio {
 
 impl Search {
     /// Returns the next step after these trials, in the order in which they were taken.
-    #[must_use]
     pub fn next(&self, trials: &[Observation]) -> Step {
         let oriented = self.oriented(trials);
         match ends::judge(self, &oriented) {
@@ -251,7 +250,6 @@ impl Search {
 
 /// Half of the last printed digit as a fraction of the smallest figure: trials that print the same
 /// figure still scatter.
-#[must_use]
 pub fn printed(values: &[f64]) -> f64 {
     half_digit(values) / least(values)
 }

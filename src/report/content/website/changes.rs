@@ -135,7 +135,10 @@ fn entry(group: &Group<'_>, change: &Change<'_>) -> Entry {
     let words = [group.title, &choices, &run.gpus].map(cut);
     let words = words.into_iter().filter(|word| !word.is_empty());
     let title = format!("{}: {was}, now {is}", join(words, ", "));
-    let place = format!("Run {} on {}; previous run: {}.", run.id, run.host, before.id);
+    let place = format!(
+        "Run {} on {}; previous run: {}.",
+        run.id, run.host, before.id
+    );
     let mut parts = vec![shortened(&run.sentence, SENTENCE), place];
     let changed = [
         ("ROCm of the host", &before.rocm, &run.rocm),

@@ -125,10 +125,7 @@ fn further(website: &Website<'_>) -> Vec<Block> {
     vec![
         Section::block("Changes of verdict", changes),
         Section::block("By GPU", below(text, gpus)),
-        Section::block(
-            "By release",
-            below("The same, per release.", releases),
-        ),
+        Section::block("By release", below("The same, per release.", releases)),
     ]
 }
 

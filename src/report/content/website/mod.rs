@@ -65,7 +65,6 @@ enum Part {
 
 impl<'a> Website<'a> {
     /// Plans the pages of runs (the newest last).
-    #[must_use]
     pub fn new(rows: &'a [RunSummary], options: &'a Options<'a>) -> Self {
         let groups = group::groups(rows, |rows| runs::parts(rows, options));
         let all = groups.iter().enumerate();
@@ -91,13 +90,11 @@ impl<'a> Website<'a> {
     }
 
     /// The names of its pages.
-    #[must_use]
     pub fn names(&self) -> Vec<&str> {
         self.pages.iter().map(|(name, _)| name.as_str()).collect()
     }
 
     /// Makes the page of this position among the names.
-    #[must_use]
     pub fn page(&self, at: usize) -> Page {
         let mut page = match &self.pages[at].1 {
             Part::Front(part) => front::page(self, part),
@@ -109,7 +106,6 @@ impl<'a> Website<'a> {
     }
 
     /// The latest changes of verdict.
-    #[must_use]
     pub fn feed(&self) -> Feed {
         changes::feed(self)
     }

@@ -26,7 +26,6 @@ const SECRET: &str = "(set, not recorded: it may be a secret)";
 pub const OTHER_MACHINES: &str = "other machines";
 
 /// Everything that is known of a run, in the order in which it is told.
-#[must_use]
 pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
     let host: Value = directory.read_json("host.json").unwrap_or_default();
     let plan: Option<Plan> = directory.read_json("plan.json").ok();
@@ -44,7 +43,6 @@ pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
 }
 
 /// What is known of a run but for its packages, from its files as they were read.
-#[must_use]
 pub fn of_files(host: &Value, plan: Option<&Plan>, state: &State) -> Vec<Fact> {
     let mut facts = image(host, plan, state);
     facts.extend(parameters(plan, state));

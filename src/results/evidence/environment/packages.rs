@@ -13,7 +13,6 @@ use crate::store::packages::FILE;
 const MOST_BYTES: u64 = 32 << 20;
 
 /// What is installed, and the release of `ROCm` in the image; nothing where it was not written down.
-#[must_use]
 pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
     let text = read_text_beneath(directory.path(), Path::new(FILE), MOST_BYTES);
     let installed: Option<Installed> = text.ok().and_then(|text| serde_json::from_str(&text).ok());

@@ -12,7 +12,6 @@ const ZONES_S: i64 = 900;
 /// When `LoadGen` measured, without loading and warming up before and accuracy's logging after it.
 /// Its `power_begin` is in the container's local time; which zone that is shows in the log's own
 /// beginning, which is in UTC and at most a few minutes earlier.
-#[must_use]
 pub fn measured_window(run: &Run) -> Option<(Timestamp, Timestamp)> {
     let detail = run.detail.as_ref().filter(|detail| detail.tests <= 1)?;
     let local = DateTime::strptime("%m-%d-%Y %H:%M:%S%.f", detail.power_begin.as_ref()?).ok()?;
@@ -40,10 +39,7 @@ mod tests {
     #[case("06-15-2025 15:45:00.900", "2025-06-15T10:00:00.9Z")]
     #[case("06-15-2025 09:59:59.500", "2025-06-15T09:59:59.5Z")]
     #[case("06-14-2025 22:04:00.000", "2025-06-15T10:04:00Z")]
-    fn the_time_zone_is_derived_from_the_log_start(
-        #[case] power_begin: &str,
-        #[case] begin: &str,
-    ) {
+    fn the_time_zone_is_derived_from_the_log_start(#[case] power_begin: &str, #[case] begin: &str) {
         let run = Run {
             detail: Some(Detail {
                 started_at: "2025-06-15T10:00:00Z".parse().ok(),

@@ -42,7 +42,6 @@ pub struct TrainingResult {
 
 impl TrainingResult {
     /// Its folder, below the root.
-    #[must_use]
     pub fn relative(&self) -> PathBuf {
         let results = Path::new(&self.submitter).join(RESULTS);
         results.join(&self.system).join(&self.benchmark)

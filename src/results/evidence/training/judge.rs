@@ -87,14 +87,12 @@ fn context(
 }
 
 /// The evidence of one result.
-#[must_use]
 pub fn evidence(result: &TrainingResult, by: &TrainingContext<'_>) -> (Context, Evidence) {
     let read = read(result, by);
     (context(result, by, read.system.division), read.evidence)
 }
 
 /// Reads and judges one result.
-#[must_use]
 pub fn judge(result: &TrainingResult, by: &TrainingContext<'_>) -> JudgedTraining {
     let read = read(result, by);
     let context = context(result, by, read.system.division);

@@ -18,7 +18,6 @@ use retrial_mlperf::training::{self, TrainingRound};
 const HEAD: u64 = 1 << 16;
 
 /// The round of these results; `None` where nothing tells.
-#[must_use]
 pub fn round_of(found: &TrainingTrees) -> Option<&'static TrainingRound> {
     let mut roots = found.results.iter().map(|result| result.root.as_path());
     roots.find_map(named).or_else(|| {

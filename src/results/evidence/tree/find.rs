@@ -265,7 +265,6 @@ fn names(root: &Path, relative: &Path) -> Result<BTreeMap<String, String>, Strin
 
 impl Part {
     /// The folder's name.
-    #[must_use]
     pub fn name(&self) -> &str {
         match self {
             Self::Performance => "performance",

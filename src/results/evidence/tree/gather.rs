@@ -21,7 +21,6 @@ pub struct Gathered {
 
 /// Reads a place. Nothing of it is trusted, and nothing stops it: what is missing or cannot be read
 /// is told in the evidence.
-#[must_use]
 pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathered {
     let rules = rules(place, judge_context);
     let (mut missing, rules_of_benchmark) = if place.only.is_none() {

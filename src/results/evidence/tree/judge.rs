@@ -20,7 +20,6 @@ pub struct Judged {
 }
 
 /// What holds for a benchmark on a system, whatever its scenarios measured.
-#[must_use]
 pub fn context(benchmark: &Benchmark, judge_context: &JudgeContext<'_>) -> Context {
     let submitter = &benchmark.submitter;
     let with_accuracy = benchmark
@@ -45,7 +44,6 @@ pub fn context(benchmark: &Benchmark, judge_context: &JudgeContext<'_>) -> Conte
 }
 
 /// Reads and judges the scenarios of a benchmark, in their order.
-#[must_use]
 pub fn judge(benchmark: &Benchmark, judge_context: &JudgeContext<'_>) -> Judged {
     let System { kind, checks } = system::read(benchmark);
     let (mut rules, mut missing, mut evidence) = (checks, Vec::new(), Vec::new());

@@ -40,7 +40,6 @@ const GUESSED: [(&str, &str); 6] = [
 ];
 
 /// The name to look rules up by: one that the round knows, where there is one.
-#[must_use]
 pub fn official<'a>(submitter: &'a Submitter, name: &'a str, round: Option<&'a Round>) -> &'a str {
     let own = submitter.names.get(name).map(String::as_str);
     let Some(round) = round else {

@@ -32,7 +32,6 @@ pub struct Position {
 }
 
 /// Where a directory lies, if it is in a submission tree or is one; its path must be absolute.
-#[must_use]
 pub fn position(directory: &Path) -> Option<Position> {
     let parts: Vec<String> = directory
         .components()
@@ -96,7 +95,6 @@ fn part_of(kind: Option<&str>, first: Option<String>, second: Option<String>) ->
 }
 
 /// `TEST06`, in any case.
-#[must_use]
 pub fn is_test(name: &str) -> bool {
     let digits = name.get(4..).unwrap_or_default();
     name.get(..4)
@@ -121,7 +119,6 @@ fn is_division(directory: &Path) -> bool {
 }
 
 /// Whether a directory has divisions with results.
-#[must_use]
 pub fn is_root(directory: &Path) -> bool {
     DIVISIONS
         .into_iter()

@@ -66,7 +66,6 @@ pub(crate) fn gather(
 
 /// Reads the figure by which a place is published, of its summary where there is one: for lists,
 /// which show a result without judging it.
-#[must_use]
 pub fn published_figure(place: &ScenarioFolder, round: Option<&Round>) -> Option<Figure> {
     let (root, folder) = (&place.submitter.root, place.results().join(RUN));
     let summary = folder::summary_at(root, &folder).ok();

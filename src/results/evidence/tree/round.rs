@@ -19,7 +19,6 @@ pub struct RoundOfTree<'a> {
 
 /// The round whose seeds stand in most of the tree's results. A result with other seeds is then
 /// judged by this round, and violates its rule.
-#[must_use]
 pub fn of_tree<'a>(found: &SubmissionTrees, rounds: &'a Rounds) -> Option<RoundOfTree<'a>> {
     let places: Vec<&ScenarioFolder> = found
         .benchmarks

@@ -25,19 +25,16 @@ pub struct Submitter {
 
 impl Submitter {
     /// The submitter's folder, below the root.
-    #[must_use]
     pub fn relative(&self) -> PathBuf {
         Path::new(&self.division).join(&self.name)
     }
 
     /// Accuracy, compliance and required scenarios are asked of everybody but the open division.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         self.division == "open"
     }
 
     /// The system's description, below the root.
-    #[must_use]
     pub fn system_file(&self, system: &str) -> PathBuf {
         self.relative()
             .join("systems")
@@ -62,7 +59,6 @@ pub struct Benchmark {
 
 impl Benchmark {
     /// Its folder, below the root.
-    #[must_use]
     pub fn relative(&self) -> PathBuf {
         let results = self.submitter.relative().join("results");
         results.join(&self.system).join(&self.name)
@@ -99,26 +95,22 @@ pub enum Part {
 
 impl ScenarioFolder {
     /// The scenario that the folder's name says. An Interactive run's own log says `Server`.
-    #[must_use]
     pub fn scenario(&self) -> Option<Scenario> {
         Scenario::from_word(&self.folder.replace(['-', '_'], ""))
     }
 
     /// The scenario as it is shown.
-    #[must_use]
     pub fn scenario_name(&self) -> String {
         self.scenario()
             .map_or_else(|| self.folder.clone(), |scenario| scenario.to_string())
     }
 
     /// Where its results lie, below the root.
-    #[must_use]
     pub fn results(&self) -> PathBuf {
         self.of("results")
     }
 
     /// Where its measurements lie, below the root.
-    #[must_use]
     pub fn measurements(&self) -> PathBuf {
         self.of(if self.submitter.in_one_folder {
             "results"
@@ -129,7 +121,6 @@ impl ScenarioFolder {
 
     /// Where its compliance tests may lie, below the root: beside the results (to v5.1), among
     /// them (v6.0), or in a folder of their own among them, as some submitters have it.
-    #[must_use]
     pub fn compliance(&self) -> [PathBuf; 3] {
         let results = self.results();
         [
@@ -140,7 +131,6 @@ impl ScenarioFolder {
     }
 
     /// Whether this part is to be judged.
-    #[must_use]
     pub fn wants(&self, part: &Part) -> bool {
         match (&self.only, part) {
             (None, _) | (Some(Part::Compliance), Part::Test(_)) => true,

@@ -17,7 +17,6 @@ const SCHEMA: u32 = 1;
 const LENGTH: f64 = 0.01;
 
 /// Compares every subject with the first.
-#[must_use]
 pub fn compare(subjects: &[Subject], options: &Options) -> Comparison {
     let letters: Vec<String> = (0..subjects.len()).map(letter).collect();
     let measured: Vec<Vec<Measured<'_>>> = subjects

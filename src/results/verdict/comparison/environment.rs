@@ -51,7 +51,6 @@ pub struct AlikeFact {
 }
 
 /// Lays the facts of several subjects side by side; a group of which nothing is known is absent.
-#[must_use]
 pub fn environments(letters: &[String], facts: &[&[Fact]]) -> Vec<EnvironmentGroup> {
     let groups = FactGroup::VARIANTS.iter().copied();
     groups

@@ -44,7 +44,6 @@ pub enum FactGroup {
 
 impl FactGroup {
     /// Its heading.
-    #[must_use]
     pub fn word(self) -> &'static str {
         self.into()
     }
@@ -66,7 +65,6 @@ pub struct Fact {
 
 impl Fact {
     /// A fact that is one or the other.
-    #[must_use]
     pub fn new(group: FactGroup, what: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             group,

@@ -95,7 +95,6 @@ mod endless {
 
 impl Measurement {
     /// Of evidence and the verdict on it.
-    #[must_use]
     pub fn of(context: &Context, evidence: &Evidence, result: &ResultVerdict) -> Self {
         let figures = comparable(evidence, result.deciding.as_deref());
         Self {

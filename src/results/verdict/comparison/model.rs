@@ -135,7 +135,6 @@ words! {
 
 impl Change {
     /// One of the two is shown to be ahead.
-    #[must_use]
     pub fn is_difference(self) -> bool {
         !matches!(self, Self::NoDifference | Self::NotCompared)
     }

@@ -62,7 +62,6 @@ pub(crate) fn rank(package: &str) -> usize {
 }
 
 /// Whether a package is one of them.
-#[must_use]
 pub fn is_known_stack(package: &str) -> bool {
     rank(package) < STACKS.len()
 }

@@ -48,7 +48,6 @@ impl Subject {
     }
 
     /// Of evidence; each group is judged by itself.
-    #[must_use]
     pub fn of(
         name: impl Into<String>,
         groups: &[(Context, Vec<Evidence>)],
@@ -77,7 +76,6 @@ impl Subject {
     }
 
     /// Of a run, by what an index stored of its verdict.
-    #[must_use]
     pub fn of_run(
         name: impl Into<String>,
         (submission, variant): (&Submission, &BTreeMap<String, String>),
@@ -96,7 +94,6 @@ impl Subject {
 
     /// The trials of several runs one after the other, in the order in which they are given. A
     /// measurement that violated the rules is excluded if another run has a valid one; a note says so.
-    #[must_use]
     pub fn pooled(name: impl Into<String>, runs: Vec<Self>) -> Self {
         let facts: Vec<&[Fact]> = runs.iter().map(|run| run.environment.as_slice()).collect();
         let (environment, several) = merged(&facts);

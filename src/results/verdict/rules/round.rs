@@ -40,13 +40,14 @@ impl TrialRules<'_> {
         // What LoadGen says itself is a reason already.
         let says_invalid = matches!(trial.validity, Validity::Invalid(_));
         for check in checks {
-            if !check.passed && !(says_invalid && check.kind == CheckKind::ByLoadgen) {
-                let because = trial.why_missing(&check.rule);
-                let because = because.map_or(String::new(), |because| format!(" ({because})"));
+            let is_known = says_invalid && check.kind == CheckKind::ByLoadgen;
+            if !check.passed && !is_known {
+                let reason = trial.why_missing(&check.rule);
+                let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));
                 let (which, rule, measured) = (&self.which, &check.rule, &check.measured);
                 let required = &check.required;
                 self.checked.invalid.push(format!(
-                    "{which}{rule}: {measured}{because}; required {required}"
+                    "{which}{rule}: {measured}{reason}; required {required}"
                 ));
             }
             self.add(check);

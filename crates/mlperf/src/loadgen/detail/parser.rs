@@ -36,7 +36,6 @@ pub struct Parser {
 
 impl Parser {
     /// A parser at the beginning of a log.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -197,7 +196,6 @@ impl Parser {
     }
 
     /// What the log said, after its last byte or line.
-    #[must_use]
     pub fn finish(mut self) -> Detail {
         if !self.pending.is_empty() {
             self.end_pending();

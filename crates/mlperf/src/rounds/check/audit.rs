@@ -6,7 +6,6 @@ use crate::loadgen::{Mode, Parameters, RunSettings};
 use crate::rounds::{ComplianceTest, Issue};
 
 /// Checks that a test's run had the settings of the test; what its logs do not tell is left out.
-#[must_use]
 pub fn check_audit(test: &ComplianceTest, said: &RunSettings) -> Vec<RuleCheck> {
     let mut checks = Vec::new();
     if let Some(mode) = said.mode {
@@ -26,7 +25,6 @@ pub fn check_audit(test: &ComplianceTest, said: &RunSettings) -> Vec<RuleCheck> 
 
 /// Checks that a submitted run has none of an audit's settings. Logging some answers costs little,
 /// and one published run of v5.1 does.
-#[must_use]
 pub fn check_submitted(settings: &Parameters) -> Vec<RuleCheck> {
     let mut checks = issue(None, settings);
     let logged = settings.accuracy_log_sampling_target;
@@ -111,7 +109,10 @@ mod tests {
     #[rstest]
     #[case("v6.0", &[])]
     #[case("v6.1", &["performance_issue_unique"])]
-    fn repeated_samples_follow_the_rules_of_the_round(#[case] round: &str, #[case] expected: &[&str]) {
+    fn repeated_samples_follow_the_rules_of_the_round(
+        #[case] round: &str,
+        #[case] expected: &[&str],
+    ) {
         let rounds = rounds();
         let rules = rounds.rules("mlperf-inference", round, "gpt-oss-120b", "Offline");
         let rules = rules.unwrap();

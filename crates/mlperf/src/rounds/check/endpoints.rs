@@ -10,7 +10,6 @@ use crate::rounds::Rules;
 
 impl Rules {
     /// Everything that is asked of an endpoint's performance run.
-    #[must_use]
     pub fn check_endpoint(&self, run: &Performance) -> Vec<RuleCheck> {
         let said = run.run_settings();
         let figure = |name: &str| {
@@ -33,7 +32,6 @@ impl Rules {
     }
 
     /// Everything that is asked of an endpoint's accuracy run.
-    #[must_use]
     pub fn check_endpoint_accuracy(&self, results: &AccuracyResults) -> Vec<RuleCheck> {
         let figures = self.endpoint_accuracy(results);
         let unit = String::new();
@@ -73,7 +71,6 @@ impl Rules {
     }
 
     /// The accuracy figures, by the names and in the unit that the round has for them.
-    #[must_use]
     pub fn endpoint_accuracy(
         &self,
         results: &AccuracyResults,

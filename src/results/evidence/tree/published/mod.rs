@@ -67,20 +67,17 @@ impl Published {
     }
 
     /// What was published for a place, in this unit.
-    #[must_use]
     pub fn of(&self, place: &ScenarioFolder, unit: &str) -> Option<Expectation> {
         self.expectation(&key(place, &place.scenario_name()), unit)
     }
 
     /// The row of a place: of a system that is listed for datacenter and edge, the first of two.
-    #[must_use]
     pub fn row(&self, place: &ScenarioFolder) -> Option<&PublishedResult> {
         let rows = self.matching(&key(place, &place.scenario_name()));
         rows.first().copied()
     }
 
     /// Whether what was published for a place is of another system.
-    #[must_use]
     pub fn is_of_other_system(&self, place: &ScenarioFolder) -> bool {
         let scenario = place.scenario_name();
         let rows = self.matching(&key(place, &scenario));
@@ -89,7 +86,6 @@ impl Published {
 
     /// The one published figure that is meant, in this unit; `None` where there is none, or where
     /// there are several and nothing says which.
-    #[must_use]
     pub fn expectation(&self, key: &ResultKey<'_>, unit: &str) -> Option<Expectation> {
         let rows = self.matching(key);
         let [row] = rows[..] else {
@@ -113,7 +109,6 @@ impl Published {
     }
 
     /// The rows that are meant.
-    #[must_use]
     pub fn matching(&self, key: &ResultKey<'_>) -> Vec<&PublishedResult> {
         let same = |row: &&PublishedResult| {
             row.scenario.eq_ignore_ascii_case(key.scenario)

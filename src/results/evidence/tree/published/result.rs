@@ -35,14 +35,12 @@ pub struct PublishedResult {
 
 impl PublishedResult {
     /// Whether it is of a system of this name.
-    #[must_use]
     pub fn is_of_system(&self, name: &str) -> bool {
         let is = |known: &Option<String>| known.as_deref() == Some(name);
         is(&self.platform) || is(&self.system)
     }
 
     /// Where it stands, for a person.
-    #[must_use]
     pub fn source(&self, table: &str) -> String {
         match (&self.id, &self.submitter, &self.platform) {
             (Some(id), ..) => id.clone(),
@@ -53,7 +51,6 @@ impl PublishedResult {
 }
 
 /// A unit as tables print it, `Latency (ms)` or `Tokens/s`, as ours.
-#[must_use]
 pub(crate) fn unit(printed: &str) -> String {
     let inside = printed
         .split_once('(')
