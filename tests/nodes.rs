@@ -339,7 +339,7 @@ fn a_node_with_another_image_is_refused_or_allowed() {
     let [modified] = &qualifiers(&head)[..] else {
         panic!("{text}")
     };
-    assert!(modified.contains("n3 has another image"), "{modified}");
+    assert!(modified.contains("n3 has a different image"), "{modified}");
     head.nothing_is_left();
 }
 

@@ -244,7 +244,11 @@ fn foreign_files_are_not_touched() {
     let scene = Scene::new(3);
     fs::create_dir(scene.path("other")).unwrap();
     fs::write(scene.path("other/notes.txt"), "mine").unwrap();
-    assert!(scene.refused("other").contains("no website of retrial"));
+    assert!(
+        scene
+            .refused("other")
+            .contains("is not a website written by retrial")
+    );
     assert_eq!(files(&scene.path("other")).len(), 1);
     fs::write(scene.path("plain"), "mine").unwrap();
     scene.website("site");

@@ -24,7 +24,10 @@ const LAYERS: [(&str, &[&str]); 18] = [
         &["format", "host", "plan", "results", "store", "telemetry"],
     ),
     ("import", &["format", "results", "store"]),
-    ("export", &["format", "host", "plan", "results", "store"]),
+    (
+        "export",
+        &["bundle", "format", "host", "plan", "results", "store"],
+    ),
     (
         "run",
         &["format", "host", "plan", "results", "store", "telemetry"],

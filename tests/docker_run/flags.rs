@@ -149,8 +149,8 @@ fn unsupported_arguments_are_refused_by_name() {
         ("docker run --link db a", "--link db"),
         ("docker run --gpu all a", "did you mean --gpus?"),
         ("docker run --blkio-weight 5 --ip 1.2.3.4 a", "--ip 1.2.3.4"),
-        ("docker run -v cache:/x a", "no volumes by name"),
-        ("docker run -v ../x:/x a", "no volumes by name"),
+        ("docker run -v cache:/x a", "not named volumes"),
+        ("docker run -v ../x:/x a", "not named volumes"),
         ("docker run -v /x/../y:/x a", "`..` in a path"),
         ("docker run --device /dev/../x a", "--device /dev/../x"),
         ("docker run -w /x/.. a", "`..` in a path"),
@@ -209,7 +209,7 @@ fn the_program() {
     assert!(text.contains("default: /models"), "{text}");
     let (code, told) = new("good.yaml", "docker run a/b:1");
     assert_eq!(
-        (code, told.contains("exists already")),
+        (code, told.contains("already exists")),
         (Some(2), true),
         "{told}"
     );

@@ -70,7 +70,12 @@ async fn an_engine_that_closes_the_connection_is_gone() {
             "{index}: {error:?}"
         );
         assert!(error.is_gone());
-        assert!(error.to_string().contains("lost the engine"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("lost the connection to the engine"),
+            "{error}"
+        );
     }
 }
 

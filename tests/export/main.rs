@@ -433,7 +433,7 @@ fn a_benchmark_can_be_exported_under_another_name() {
     assert!(
         said.as_str()
             .unwrap()
-            .contains("there are: v4.1, v5.0, v5.1, v6.0"),
+            .contains("available: v4.1, v5.0, v5.1, v6.0"),
         "{said}"
     );
 }

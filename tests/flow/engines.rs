@@ -90,7 +90,10 @@ fn killed_and_back_only_later() {
     lab.until_printed("03-main-performance", "line 10");
     engine.kill();
     go_on(&lab);
-    let done = going.end().expect_exit(3).says("lost the engine");
+    let done = going
+        .end()
+        .expect_exit(3)
+        .says("lost the connection to the engine");
     assert!(
         done.out.contains("retrial resume") || done.err.contains("retrial resume"),
         "{done:?}"

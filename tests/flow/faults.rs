@@ -187,7 +187,7 @@ async fn the_engine_is_lost_when_a_step_is_started() {
     let ended = play.execute(&engine).await.unwrap();
     assert_eq!(ended.exit.code(), 0, "{}", play.journal());
     assert_eq!(starts.load(Ordering::Relaxed), 1, "exactly one start");
-    assert!(play.journal().contains("lost the engine"));
+    assert!(play.journal().contains("lost the connection to the engine"));
 }
 
 #[tokio::test]

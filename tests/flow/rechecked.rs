@@ -46,7 +46,7 @@ fn after_a_requirement_is_met() {
     lab.retrial(&["resume", "last"])
         .expect_exit(0)
         .says("main-performance: already complete, skipped")
-        .says("the results of step 04 were put back");
+        .says("the results of step 04 were restored");
     assert_eq!(measured(&lab), 1);
     assert_eq!(
         lab.output("05-main-performance-check"),
@@ -91,7 +91,7 @@ fn in_the_container_that_measured() {
     lab.run(&keep).expect_exit(4);
     score(&lab, "42.5");
     let done = lab.retrial(&["resume", "last"]).expect_exit(0);
-    assert!(!done.err.contains("were put back"), "{}", done.err);
+    assert!(!done.err.contains("were restored"), "{}", done.err);
     assert_eq!(measured(&lab), 1);
     let collected = lab.text("results/main/performance/run_1/score");
     assert_eq!(collected, "speed: 42.5 MB/s\n");

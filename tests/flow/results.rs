@@ -212,7 +212,7 @@ fn larger_than_allowed() {
     let since = Instant::now();
     lab.run(&[])
         .expect_exit(1)
-        .says("/out holds more than 16 GiB: its files have 20 GiB")
+        .says("/out holds more than 16 GiB: its files total 20 GiB")
         .says("`max_results:`");
     assert!(
         since.elapsed() < Duration::from_secs(20),

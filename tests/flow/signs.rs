@@ -109,7 +109,7 @@ fn a_dead_child_is_reported_with_its_gpu() {
     let ends = [
         (
             "'kill -9 $$'",
-            "was ended by signal 9 (KILL), and its parent",
+            "was terminated by signal 9 (KILL), and its parent",
         ),
         ("'exit 3'", "ended with exit code 3, and its parent"),
     ];

@@ -194,7 +194,7 @@ fn invalid_runs_and_keys_are_refused() {
     };
     let to = archive.display().to_string();
     let all = ["--recipe", "llama2", "--to", &to, "--sign", &key];
-    more(&all, "of one run; these are 3");
+    more(&all, "contains one run; these are 3");
     more(
         &[&packing.run, "--to", "a.tar.gz", "--sign", &key],
         "ends in .tar.zst",
@@ -203,7 +203,7 @@ fn invalid_runs_and_keys_are_refused() {
     more(&[&packing.run, "--to", &to], "has no verdict");
     let told = packing.scene.retrial(&["verify", &key]);
     assert_eq!(told.code, 2, "{}", told.out);
-    assert!(told.err.contains("is no bundle"), "{}", told.err);
+    assert!(told.err.contains("is not a bundle"), "{}", told.err);
 }
 
 #[test]

@@ -98,11 +98,11 @@ fn escaping_paths_and_impossible_sizes() {
     }
     maker.refused(
         &maker.over(&[("a", 1, b"x"), ("a", 1, b"x")], &body),
-        "twice there",
+        "duplicate",
     );
     maker.refused(
         &maker.over(&[("a", 1, b"x"), ("a/b", 1, b"x")], &body),
-        "twice there",
+        "duplicate",
     );
     maker.refused(
         &maker.over(&[("b", 1, b"x"), ("a", 1, b"x")], &body),
@@ -110,10 +110,10 @@ fn escaping_paths_and_impossible_sizes() {
     );
     maker.refused(
         &maker.over(&[("a", 1 << 40, b"x")], &body),
-        "its files have more than",
+        "its files exceed",
     );
     let sums = [("a", u64::MAX, &b"x"[..]), ("b", 2, b"x")];
-    maker.refused(&maker.over(&sums, &body), "its files have more than");
+    maker.refused(&maker.over(&sums, &body), "its files exceed");
     let mut manifest = maker.manifest.clone();
     for run in ["..", "../x", "a/b", "", "-x"] {
         run.clone_into(&mut manifest.run);
@@ -221,8 +221,8 @@ fn missing_extra_and_trailing_content() {
         let bytes = [&whole, more].concat();
         maker.refused(&bytes, "something follows after its end");
     }
-    maker.refused(&whole[..whole.len() - 1], "it is cut off");
-    maker.refused(&whole[..100], "it is cut off");
+    maker.refused(&whole[..whole.len() - 1], "it is truncated");
+    maker.refused(&whole[..100], "it is truncated");
     let other = maker.over(&[("a", 1, b"y")], &body(&end));
     maker.refused(&other, "a: its checksum differs from the manifest's");
 }
@@ -240,7 +240,7 @@ fn bombs() {
     assert!(body.len() < 1 << 20);
     maker.refused(
         &maker.over(&[("a", 1, b"x")], &body),
-        "the entry of a is not as",
+        "the entry of a differs from",
     );
     // No more than the manifest says is read of a file.
     let mut writer = BodyWriter::new(Vec::new(), &maker.manifest.run).unwrap();

@@ -114,13 +114,13 @@ fn a_signed_false_verdict_is_detected_by_judging_again() {
         summary,
         "Result is : VALID",
         "Result is : INVALID",
-        "its verdict is not that of its logs",
+        "its verdict does not match its logs",
     );
     lie(
         "verdict.json",
         "\"reproduced\"",
         "\"measured\"",
-        "said measured, judged reproduced",
+        "recorded measured, recomputed reproduced",
     );
     lie("verdict.json", "tokens/s\"", "samples/s\"", "the logs have");
     lie(

@@ -67,7 +67,7 @@ fn a_run_with_a_possibly_running_container_is_not_removed() {
     let told = scene.retrial(&["runs", "remove", "--yes", "last"]);
     assert_eq!(told.code, 3);
     assert!(
-        told.err.contains("the engine cannot be asked"),
+        told.err.contains("the engine cannot be queried"),
         "{}",
         told.err
     );

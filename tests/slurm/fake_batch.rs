@@ -69,7 +69,7 @@ fn a_failed_node_is_reported() {
     fake.user
         .batch(&[])
         .exits(3)
-        .says("once more, on other nodes than n1")
+        .says("again, on nodes other than n1")
         .says("on n2: no container engine answers");
     let first = &ends(&fake, 2)[0];
     let because = first["because"].as_str().unwrap();

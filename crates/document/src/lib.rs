@@ -47,6 +47,7 @@ mod language;
 pub mod measures;
 mod node;
 mod parse;
+mod read_source;
 pub mod reference;
 mod render;
 pub mod schema;

@@ -7,8 +7,6 @@ use std::sync::Arc;
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
-use super::diagnostic::{Diagnostic, Diagnostics};
-
 /// The largest document that is read, bytes. Documents are written by people; one of more than a
 /// mebibyte is a mistake or an attack.
 pub const SIZE_LIMIT: usize = 1 << 20;
@@ -29,46 +27,6 @@ impl Source {
             path: path.into(),
             text: text.into(),
         }
-    }
-
-    /// A source of bytes from a file.
-    ///
-    /// # Errors
-    /// Too large, or not UTF-8.
-    pub fn from_bytes(path: impl Into<Arc<str>>, bytes: &[u8]) -> Result<Self, Diagnostics> {
-        let path = path.into();
-        if bytes.len() > SIZE_LIMIT {
-            return Err(Self::new(path, "").too_large());
-        }
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(Self::new(path, text)),
-            Err(error) => {
-                let good = error.valid_up_to();
-                let text = String::from_utf8_lossy(bytes);
-                // What is good is kept letter for letter, so the offset stands in the lossy text.
-                let source = Self::new(path, text.as_ref());
-                let problem = Diagnostic::error(
-                    "not-utf-8",
-                    "this is not UTF-8 text",
-                    source.span(good..good + '\u{fffd}'.len_utf8()),
-                )
-                .help("documents are YAML in UTF-8; save the file in that encoding");
-                Err(problem.into())
-            }
-        }
-    }
-
-    /// Returns the one problem of a file over the limit.
-    pub fn too_large(&self) -> Diagnostics {
-        Diagnostic::error(
-            "too-large",
-            format!(
-                "the file is larger than {} KiB, the most that is read",
-                SIZE_LIMIT >> 10
-            ),
-            self.span(0..0),
-        )
-        .into()
     }
 
     /// A place in this source.

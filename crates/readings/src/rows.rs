@@ -297,7 +297,7 @@ mod tests {
     #[rstest]
     #[case(cell("TFLOPS", &[], None), "no line has the column `TFLOPS`; the nearest line is: dtype, shape, ms, median, TFLOP/s")]
     #[case(cell("TFLOP/s", &[("dtype", "fp8")], None), "no row has dtype = fp8; dtype of the 3 there are: fp16, bf16")]
-    #[case(cell("TFLOP/s", &[("dtype", "bf16")], Some(3)), "no row has dtype = bf16, number 3; 2 fit")]
+    #[case(cell("TFLOP/s", &[("dtype", "bf16")], Some(3)), "no row has dtype = bf16, number 3; 2 match")]
     #[case(cell("TFLOP/s", &[("shape", "4096")], None), "the column `TFLOP/s` has `nan`, not a number")]
     fn missing_cells_are_reported(#[case] cell: CsvCell, #[case] said: &str) {
         assert_eq!(one(TABLE, &cell, Take::Last).unwrap_err(), said);

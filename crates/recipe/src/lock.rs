@@ -257,7 +257,10 @@ mod tests {
     #[test]
     fn problems_are_reported_with_their_position() {
         assert!(problems("images: {}\n").contains("mine.lock.yaml:1:1: a lock needs `lock`"));
-        assert!(problems("lock: 2\n").contains("mine.lock.yaml:1:7: this retrial reads locks"));
+        assert!(
+            problems("lock: 2\n")
+                .contains("mine.lock.yaml:1:7: this version of retrial reads lock format")
+        );
         assert!(problems("lock: 1\nimage: {}\n").contains("2:1: unknown key `image`"));
         let digest = "lock: 1\nimages: { a: sha256:12 }\n";
         assert!(problems(digest).contains("2:14: `sha256:12` is not a digest"));

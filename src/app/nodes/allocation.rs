@@ -131,7 +131,7 @@ mod tests {
     #[case("n2", Err("expected ssh:NODE,NODE,…"))]
     #[case(
         "ssh:",
-        Err("`` is not the name of a machine: write users and ports into ~/.ssh/config")
+        Err("`` is not a machine name: put users and ports in ~/.ssh/config")
     )]
     #[case(
         "ssh:-oProxyCommand=x",

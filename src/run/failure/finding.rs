@@ -167,12 +167,12 @@ mod tests {
     #[case(
         9,
         Some("HIP_VISIBLE_DEVICES=3"),
-        "its process 71 (python, HIP_VISIBLE_DEVICES=3) was ended by signal 9 (KILL), and its parent 4 has not noticed"
+        "its process 71 (python, HIP_VISIBLE_DEVICES=3) was terminated by signal 9 (KILL), and its parent 4 has not noticed"
     )]
     #[case(
         0x8b,
         None,
-        "its process 71 (python) was ended by signal 11 (SEGV), and its parent 4 has not noticed"
+        "its process 71 (python) was terminated by signal 11 (SEGV), and its parent 4 has not noticed"
     )]
     #[case(
         0x100,

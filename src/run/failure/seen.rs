@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(dead_for(dead, start), None);
         assert_eq!(dead_for(dead, start + LIMIT / 2), None);
         let child = dead_for(dead, start + LIMIT).unwrap();
-        let text = "its process 71 (python 3, HIP_VISIBLE_DEVICES=3) was ended by signal 9 (KILL), and its parent 4 has not noticed";
+        let text = "its process 71 (python 3, HIP_VISIBLE_DEVICES=3) was terminated by signal 9 (KILL), and its parent 4 has not noticed";
         assert_eq!(child.to_string(), text);
     }
 

@@ -141,7 +141,7 @@ fn new_claims_are_judged_on_existing_runs() {
     claiming("two is at least as fast as one").expect_exit(0);
     let runs = lab.taken().len();
     claiming("two is faster than one")
-        .says("has other claims, which are judged on its runs")
+        .says("has new claims, which are judged on its existing runs")
         .says("the claims were changed after a run had ended")
         .does_not_say("all claims supported");
     assert_eq!(lab.taken().len(), runs, "nothing is measured again");

@@ -89,7 +89,7 @@ fn a_failing_release_is_skipped() {
     let lab = lab.recipe(&releases(fails));
     bisect(&lab, &["--criterion", "slower:5%"])
         .expect_exit(0)
-        .says("release 5 was left out");
+        .says("release 5 was excluded");
     assert_eq!(found(&lab), pair("4", "7"));
 }
 

@@ -130,7 +130,7 @@ fn killed_and_the_service_died_meanwhile() {
     ]);
     lab.retrial(&["resume", "last"])
         .expect_exit(4)
-        .says("its service server failed: it was ended by signal 9 (KILL)");
+        .says("its service server failed: it was terminated by signal 9 (KILL)");
     assert_eq!(lab.containers(), [""; 0]);
 }
 

@@ -3,7 +3,6 @@
 use jiff::Timestamp;
 
 use super::summary::{Completeness, Constraints};
-use super::validity::{self, ValidityReport};
 use super::{Detail, EarlyStopping, Mode, Parameters, ResultWord, Scenario, Summary, names};
 use retrial_readings::figure::{Figure, Figures};
 
@@ -162,10 +161,5 @@ impl Run {
     /// a step that began at 12:00:00.7 may say 12:00:00.
     pub fn started_at(&self) -> Option<Timestamp> {
         self.detail.as_ref()?.started_at
-    }
-
-    /// Whether the run is valid by LoadGen's own rules, and why not.
-    pub fn validity(&self) -> ValidityReport {
-        validity::of(self)
     }
 }

@@ -28,31 +28,35 @@ pub struct ValidityReport {
     /// Why it is not valid, or why that is not known; empty where it is.
     pub reasons: Vec<String>,
 }
-
-pub(super) fn of(run: &Run) -> ValidityReport {
-    let mut broken = Vec::new();
-    let mode = run.mode();
-    if mode != Some(Mode::Accuracy) {
-        results(run, &mut broken);
-    }
-    if mode == Some(Mode::FindPeak) {
-        broken.push("mode FindPeakPerformance searches for a rate and measures nothing".to_owned());
-    }
-    errors(run, &mut broken);
-    not_one_run(run, &mut broken);
-    if !broken.is_empty() {
-        return ValidityReport {
-            verdict: Validity::Invalid,
-            reasons: broken,
+impl Run {
+    /// Returns whether the run is valid by LoadGen's own rules, and why not.
+    pub fn validity(&self) -> ValidityReport {
+        let mut broken = Vec::new();
+        let mode = self.mode();
+        if mode != Some(Mode::Accuracy) {
+            results(self, &mut broken);
+        }
+        if mode == Some(Mode::FindPeak) {
+            broken.push(
+                "mode FindPeakPerformance searches for a rate and measures nothing".to_owned(),
+            );
+        }
+        errors(self, &mut broken);
+        not_one_run(self, &mut broken);
+        if !broken.is_empty() {
+            return ValidityReport {
+                verdict: Validity::Invalid,
+                reasons: broken,
+            };
+        }
+        let reasons = unknown(self);
+        let verdict = if reasons.is_empty() {
+            Validity::Valid
+        } else {
+            Validity::Unknown
         };
+        ValidityReport { verdict, reasons }
     }
-    let reasons = unknown(run);
-    let verdict = if reasons.is_empty() {
-        Validity::Valid
-    } else {
-        Validity::Unknown
-    };
-    ValidityReport { verdict, reasons }
 }
 
 /// What LoadGen says of a performance test.

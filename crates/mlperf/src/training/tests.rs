@@ -283,7 +283,10 @@ fn runs_that_are_missing_or_repeated() {
     let mut all = logs();
     all[2] = all[0].clone();
     let found = violated(&rules, &all, None);
-    only("runs: result_0.txt and result_2.txt are one", &found);
+    only(
+        "runs: result_0.txt and result_2.txt are the same run",
+        &found,
+    );
     only("result_2.txt: seed: 3414, as in result_0.txt", &found);
     // The seeds are repeated, the run is another.
     let mut all = logs();

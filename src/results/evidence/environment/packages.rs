@@ -70,7 +70,7 @@ mod tests {
         let expected = [
             ("ROCm in the image", "7.1.0"),
             ("numpy (python)", "1.26, 2.0"),
-            ("vllm (python)", "of no version"),
+            ("vllm (python)", "no version"),
         ];
         assert_eq!(
             shown,
