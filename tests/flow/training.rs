@@ -220,11 +220,11 @@ scenarios:
       figures: { speed: { pattern: '^throughput: ([0-9.e+-]+)' } }
   transformer:
     performance:
-      run: python3 /workspace/transformer_benchmark.py --device cpu --size small --warmup 1 --steps 4
+      run: python3 /workspace/transformer_benchmark.py --device cpu --size small
       figures: { speed: { pattern: '^tokens per second: ([0-9.e+-]+)' } }
   full:
     performance:
-      run: python3 /workspace/transformer_benchmark.py --full --device cpu --size small --warmup 1 --steps 4
+      run: python3 /workspace/transformer_benchmark.py --full --device cpu --size small
       figures: { speed: { pattern: '^tokens per second: ([0-9.e+-]+)' } }
   ddp:
     performance:

@@ -221,7 +221,7 @@ fn measurements_before_the_time_limit_are_preserved() {
         .user
         .run(&[])
         .exits(130)
-        .says("reached its time limit of 1m; what was measured stays");
+        .says("reached its time limit of 1m; completed measurements are kept");
     login.expect_nothing_left();
     login.user.site(SITE);
     let id = login.user.id();

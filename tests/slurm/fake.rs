@@ -216,7 +216,7 @@ fn incomplete_sites_are_refused_before_anything_is_created() {
     fake.user
         .run(&[])
         .exits(2)
-        .says("states no expected_duration")
+        .says("has no expected_duration")
         .says("add `time_limit: 2h` to ");
     fake.user
         .retrial(&["run", "./mine.yaml", "--site", "lob"])

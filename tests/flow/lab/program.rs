@@ -46,7 +46,7 @@ impl<'a> Going<'a> {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
             }
-            if since.elapsed() > PATIENCE * 2 {
+            if since.elapsed() > PATIENCE * 4 {
                 let _ = self.child.kill();
                 panic!("it does not end");
             }
