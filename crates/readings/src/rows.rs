@@ -128,7 +128,7 @@ fn no_row(cell: &CsvCell, rows: u32, meant: u32, seen: &[String]) -> RowsError {
     };
     asked.extend(cell.row.map(|row| format!("number {row}")));
     if asked.is_empty() {
-        asked.push("as many cells as the headerer".to_owned());
+        asked.push("as many cells as the header".to_owned());
     }
     RowsError::NoRow {
         asked: asked.join(", "),

@@ -72,7 +72,7 @@ impl Tester<'_> {
         match self.claim.assertion {
             _ if !words.is_empty() => format!("there is no {words} to compare"),
             Assertion::Accurate => "its accuracy was not measured".to_owned(),
-            Assertion::Accuracy { .. } => "they do they do not both have an accuracy".to_owned(),
+            Assertion::Accuracy { .. } => "they do not both have an accuracy".to_owned(),
             Assertion::Speed { .. }
             | Assertion::Consistency { .. }
             | Assertion::Gap { .. }
