@@ -48,7 +48,7 @@ pub struct SearchVerdict {
     pub interval: Option<Bounds>,
     /// Every trial, in the order in which it was taken.
     pub trials: Vec<SearchTrial>,
-    /// The trials of a sweep over all values that would be wrong as seldom.
+    /// The trials of a sweep over all values with the same error rate.
     pub sweep: Option<usize>,
     /// Values that could not be measured, each with the reason.
     pub left_out: Vec<(String, String)>,
