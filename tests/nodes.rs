@@ -215,7 +215,10 @@ fn a_lost_node_ends_the_run_without_leftovers() {
     let (code, text) = end(run);
     assert_eq!(code, Some(3), "{text}");
     let sentence = head.verdict()["results"][0]["sentence"].to_string();
-    assert!(sentence.contains("lost contact with the machine n2"), "{sentence}");
+    assert!(
+        sentence.contains("lost contact with the machine n2"),
+        "{sentence}"
+    );
     head.nothing_is_left();
 }
 
