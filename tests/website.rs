@@ -264,7 +264,7 @@ fn foreign_files_are_not_touched() {
     scene.website("site");
     let list = scene.path("site").join(LIST);
     replace(&list, &page, "another.html");
-    assert!(scene.refused("site").contains("not of this website"));
+    assert!(scene.refused("site").contains("not part of this website"));
     // A list that names files elsewhere.
     replace(&list, "\"feed.xml\"", "\"../plain\"");
     assert!(scene.refused("site").contains("damaged"));

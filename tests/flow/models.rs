@@ -106,7 +106,7 @@ fn a_modified_view_is_not_mounted() {
     fs::write(view.join("extra.bin"), "?").unwrap();
     lab.run(&[])
         .expect_exit(3)
-        .says("was changed by somebody")
+        .says("was changed: remove the directory")
         .says(view.to_str().unwrap());
     fs::remove_dir_all(view).unwrap();
     lab.run(&[]).expect_exit(0);

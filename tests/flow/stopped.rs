@@ -185,7 +185,7 @@ fn stopped_through_its_follower() {
     assert_eq!(lab.containers(), [""; 0]);
     lab.retrial(&["stop", "last"])
         .expect_exit(0)
-        .says("had ended");
+        .says("already ended");
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn runs_without_their_own_gpus_are_not_parallel() {
     let lab = lab.recipe(&varied("", ""));
     lab.batch(&["--trials", "2", "--parallel", "2"])
         .expect_exit(2)
-        .says("--parallel needs runs on GPUs of their own");
+        .says("--parallel needs runs with their own GPUs");
     let Some(host) = Host::plant() else { return };
     let lab = Lab::new().unwrap().recipe(&varied(TWO, ""));
     lab.batch(&["--root", host.root(), "--trials", "9", "--parallel", "5"])
