@@ -86,16 +86,16 @@ fn copy() -> String {
     String::from_utf8(copy.stdout).unwrap().trim().to_owned()
 }
 
-/// A session of 1.31.1 takes about a third longer to start, on any processor.
+/// A session of 1.31.1 takes about 11 MiB more than one of 1.20.1 (26 MiB), however busy the machine.
 #[test]
-fn the_release_that_starts_slower_is_found() {
+fn the_release_that_takes_more_memory_is_found() {
     if std::env::var_os("RETRIAL_LAB").is_none() {
         eprintln!("skipped: no lab (`make test` brings it up)");
         return;
     }
     let recipe = format!("{}/cpu.yaml", copy());
     let along = ["--along", "onnxruntime", "--values", "1.15.1,1.20.1,1.31.1"];
-    let criterion = ["--figure", "start", "--criterion", "slower:10%"];
+    let criterion = ["--figure", "memory", "--criterion", "slower:20%"];
     let print = ["--quiet", "--output", "json"];
     let arguments = [&["bisect", &recipe][..], &along, &criterion, &print].concat();
     let search = json(&retrial(&arguments))["search"].clone();
