@@ -220,19 +220,19 @@ scenarios:
       figures: { speed: { pattern: '^throughput: ([0-9.e+-]+)' } }
   transformer:
     performance:
-      run: python3 /workspace/transformer_benchmark.py --device cpu --size small
+      run: python3 /workspace/transformer_benchmark.py --device cpu --size small --steps 5 --warmup 1
       figures: { speed: { pattern: '^tokens per second: ([0-9.e+-]+)' } }
   full:
     performance:
-      run: python3 /workspace/transformer_benchmark.py --full --device cpu --size small
+      run: python3 /workspace/transformer_benchmark.py --full --device cpu --size small --steps 5 --warmup 1
       figures: { speed: { pattern: '^tokens per second: ([0-9.e+-]+)' } }
   ddp:
     performance:
-      run: python3 /workspace/multigpu_benchmark.py --model 7b --gpus 8 --batch-size 8 --device cpu --size small --dtype fp32 --gpus 2
+      run: python3 /workspace/multigpu_benchmark.py --model 7b --gpus 8 --batch-size 8 --device cpu --size small --dtype fp32 --gpus 2 --steps 5 --warmup 1
       figures: { speed: { pattern: '^tokens per second: ([0-9.e+-]+)' } }
   scaling:
     performance:
-      run: python3 /workspace/multigpu_benchmark.py --model 7b --scaling-test --device cpu --size small --dtype fp32 --counts 1,2
+      run: python3 /workspace/multigpu_benchmark.py --model 7b --scaling-test --device cpu --size small --dtype fp32 --counts 1,2 --steps 5 --warmup 1
       figures: { efficiency: { pattern: 'scaling efficiency ([0-9.]+) %' } }
 ";
 
