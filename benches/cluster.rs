@@ -140,9 +140,9 @@ fn took(runs: &Path) -> f64 {
     let output = only_entry(&run, "slurm-");
     let journal: Vec<Event> = Journal::read(&run.join("journal.jsonl")).unwrap();
     let ended = journal.last().unwrap().time;
-    let began = times(&output)[0];
+    let started = times(&output)[0];
     fs::remove_dir_all(run).unwrap();
-    ended.as_duration().as_secs_f64() - began
+    ended.as_duration().as_secs_f64() - started
 }
 
 /// The lines of a file that are times, seconds.

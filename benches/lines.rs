@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use support::paired::{self, Pairs, print_times, timed};
-use support::world::{IMAGE, World, began, between, docker, ended, engine_has_image, must};
+use support::world::{IMAGE, World, started, between, docker, ended, engine_has_image, must};
 
 const PAIRS: usize = 21;
 const MEGABYTE: usize = 1_000_000;
@@ -95,8 +95,8 @@ fn compare(world: &World, container: &str, recipe: &str, run: &str, asked: Optio
                 .filter_map(|event| event.name.as_deref())
                 .find(|name| name.starts_with(&step))
                 .unwrap();
-            steps.push(between(began(&journal, step), ended(&journal, step)));
-            judged.push(between(began(&journal, "judge"), ended(&journal, "judge")));
+            steps.push(between(started(&journal, step), ended(&journal, step)));
+            judged.push(between(started(&journal, "judge"), ended(&journal, "judge")));
             world.clear();
             steps[steps.len() - 1] + judged[judged.len() - 1]
         },

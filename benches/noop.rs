@@ -12,7 +12,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use support::paired::{self, Pairs, print_times, timed};
-use support::world::{IMAGE, World, began, between, docker, ended, engine_has_image, must};
+use support::world::{IMAGE, World, started, between, docker, ended, engine_has_image, must};
 
 const PAIRS: usize = 25;
 
@@ -35,7 +35,7 @@ fn main() {
             let wall = timed(|| must(&mut world.retrial_run(&recipe)));
             let journal = world.journal();
             inner.push(between(
-                began(&journal, "create"),
+                started(&journal, "create"),
                 ended(&journal, "remove"),
             ));
             for event in &journal {

@@ -97,7 +97,7 @@ fn the_public_claims_are_a_batch() {
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
     let count = |pointer: &str| json.pointer(pointer).unwrap().as_array().unwrap().len();
     assert_eq!(count("/plan/cells"), 12);
-    assert_eq!(count("/plan/left_out"), 4);
+    assert_eq!(count("/plan/excluded"), 4);
     assert_eq!(count("/plan/schedule/trial_runs"), 60);
     assert_eq!(count("/plan/claims"), 10);
     assert_eq!(count("/plan/claims/6/parts"), 4);

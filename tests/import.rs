@@ -189,10 +189,10 @@ fn every_result_of_a_round_is_imported_as_a_recipe() {
     let mut left: BTreeMap<&str, &str> = others
         .map(|(path, ended)| (path.as_str(), ended.as_str()))
         .collect();
-    for (part, count, because) in EXPLAINED {
+    for (part, count, reason) in EXPLAINED {
         let before = left.len();
         left.retain(|path, _| !path.contains(part));
-        assert_eq!(before - left.len(), count, "{part}: {because}");
+        assert_eq!(before - left.len(), count, "{part}: {reason}");
     }
     assert!(left.is_empty(), "{left:#?}");
 }

@@ -169,8 +169,8 @@ fn a_printed_worker_failure_ends_the_measurement() {
     let (code, text) = end(run);
     assert_eq!(code, Some(4), "{text}");
     let sentence = head.verdict()["results"][0]["sentence"].to_string();
-    let because = "on n2: its service worker failed: GPU 4: line 2 of its output matches 'gpu(?<gpu>[0-9]+) died': gpu4 died";
-    assert!(sentence.contains(because), "{sentence}");
+    let reason = "on n2: its service worker failed: GPU 4: line 2 of its output matches 'gpu(?<gpu>[0-9]+) died': gpu4 died";
+    assert!(sentence.contains(reason), "{sentence}");
     head.nothing_is_left();
 }
 
@@ -409,6 +409,6 @@ fn qualifiers(head: &Head) -> Vec<String> {
     let qualifiers = verdict["qualifiers"].as_array().unwrap().iter();
     qualifiers
         .filter(|qualifier| qualifier["kind"] == "modified")
-        .map(|qualifier| qualifier["because"].as_str().unwrap().to_owned())
+        .map(|qualifier| qualifier["reason"].as_str().unwrap().to_owned())
         .collect()
 }

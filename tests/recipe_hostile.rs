@@ -97,7 +97,7 @@ fn large_and_wide() {
     only(&"x: y\n".repeat(300_000), "too-large");
     let keys: String = (0..9_000).map(|key| format!("key{key}: x\n")).collect();
     let problems = problems(&format!("schema: 1\n{keys}"));
-    assert!(problems.left_out() > 8_000);
+    assert!(problems.omitted() > 8_000);
     assert!(problems.render(false).contains("and "));
     let expressions = "${{ params.x }}".repeat(20_000);
     assert!(self::problems(&format!("schema: 1\ntitle: \"{expressions}\"\n")).has_errors());

@@ -20,12 +20,12 @@ pub fn engine_has_image() -> bool {
     let found = Command::new("docker")
         .args(["image", "inspect", "--format", "{{.Id}}", IMAGE])
         .output();
-    let because = match found {
+    let reason = match found {
         Ok(output) if output.status.success() => return true,
         Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
         Err(error) => format!("docker: {error}"),
     };
-    println!("skipped: no engine with {IMAGE} ({because}); `make lab` brings one up");
+    println!("skipped: no engine with {IMAGE} ({reason}); `make lab` brings one up");
     false
 }
 
@@ -106,11 +106,11 @@ impl World {
 }
 
 /// When the named step began.
-pub fn began(journal: &[Event], step: &str) -> Timestamp {
-    let began = |event: &&Event| {
+pub fn started(journal: &[Event], step: &str) -> Timestamp {
+    let started = |event: &&Event| {
         event.name.as_deref() == Some(step) && matches!(event.what, What::StepBegan { .. })
     };
-    journal.iter().find(began).unwrap().time
+    journal.iter().find(started).unwrap().time
 }
 
 /// When the named step ended.

@@ -112,11 +112,11 @@ pub async fn follow(
             terminal::note(&resume);
         }
     } else if !json {
-        let because = ended.reason.map_or_else(
+        let reason = ended.reason.map_or_else(
             || "the run ended before it was judged".to_owned(),
             |reason| reason.to_string(),
         );
-        terminal::note(&format!("no verdict: {because}\n{go_on}"));
+        terminal::note(&format!("no verdict: {reason}\n{go_on}"));
     }
     Ok(ended.exit)
 }

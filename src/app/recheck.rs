@@ -32,7 +32,7 @@ fn find<'a>(plan: &'a Plan, wanted: &str) -> Result<&'a Step, Failure> {
     let mut checks = plan.steps.iter().filter(|step| step.checks());
     checks.clone().find(is_wanted).ok_or_else(|| {
         let is_step = plan.steps.iter().any(|step| is_wanted(&step));
-        let because = if is_step {
+        let reason = if is_step {
             "only a check can be run again"
         } else {
             "there is no such step"
@@ -44,7 +44,7 @@ fn find<'a>(plan: &'a Plan, wanted: &str) -> Result<&'a Step, Failure> {
             names.join(", ")
         };
         Failure::usage(format!(
-            "--from {wanted}: {because}\n  checks of the run: {names}"
+            "--from {wanted}: {reason}\n  checks of the run: {names}"
         ))
     })
 }

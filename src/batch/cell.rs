@@ -39,7 +39,7 @@ impl Cell {
 
 /// A combination that is not run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct LeftOut {
+pub struct ExcludedCell {
     /// As a cell's.
     pub name: String,
     /// The recipe's short name in this batch.

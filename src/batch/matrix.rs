@@ -5,7 +5,7 @@ use indexmap::{IndexMap, IndexSet};
 use itertools::{Itertools as _, join};
 
 use super::axis_domain::AxisDomain;
-use super::cell::{Cell, LeftOut, Omission};
+use super::cell::{Cell, ExcludedCell, Omission};
 use super::check_names::check_names;
 use super::claim::{self, Claim, Subjects};
 use super::model::{Axis, Batch, Combination, ExternalResult};
@@ -28,7 +28,7 @@ pub fn plan(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Diagnost
         batch,
         recipes,
         cells: Vec::new(),
-        left_out: Vec::new(),
+        excluded: Vec::new(),
         problems: check_names(batch, recipes),
     };
     if !matrix.problems.has_errors() {
@@ -57,7 +57,7 @@ pub fn plan(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Diagnost
         execution: batch.execution.clone(),
         external_results: matrix.external_results(),
         cells: matrix.cells,
-        left_out: matrix.left_out,
+        excluded: matrix.excluded,
         claims,
         restated: false,
         search: None,
@@ -68,7 +68,7 @@ struct Matrix<'a> {
     batch: &'a Batch,
     recipes: &'a [AxisDomain],
     cells: Vec<Cell>,
-    left_out: Vec<LeftOut>,
+    excluded: Vec<ExcludedCell>,
     problems: Diagnostics,
 }
 
@@ -193,7 +193,7 @@ impl Matrix<'_> {
                 self.problems
                     .error("duplicate", message, &include.span, help);
             } else {
-                self.left_out.retain(|left| left.name != name);
+                self.excluded.retain(|left| left.name != name);
                 self.add(known, axes);
             }
         }
@@ -202,13 +202,13 @@ impl Matrix<'_> {
     fn excludes_something(&mut self) {
         for exclude in &self.batch.exclude {
             let plain = exclude.plain();
-            let left = |left: &LeftOut| {
+            let left = |left: &ExcludedCell| {
                 matches!(left.reason, Omission::Excluded { .. })
                     && self.recipes.iter().any(|known| {
                         known.name == left.recipe && plain.are_in(&with_recipe(known, &left.axes))
                     })
             };
-            if !self.left_out.iter().any(left) {
+            if !self.excluded.iter().any(left) {
                 let message = format!("there is no cell with {plain}");
                 let help = "remove it from `exclude`";
                 self.problems
@@ -221,7 +221,7 @@ impl Matrix<'_> {
         if !self.cells.is_empty() {
             return;
         }
-        let reasons = self.left_out.iter().take(5);
+        let reasons = self.excluded.iter().take(5);
         let reasons = reasons.map(|left| format!("{}: {}", left.name, left.reason));
         let at = self.batch.vary.first().map(|axis| &axis.name.span);
         let at = at.or(self.batch.recipes.first().map(|one| &one.recipe.span));
@@ -271,7 +271,7 @@ impl Matrix<'_> {
     }
 
     fn leave_out(&mut self, known: &AxisDomain, axes: Values, reason: Omission) {
-        self.left_out.push(LeftOut {
+        self.excluded.push(ExcludedCell {
             name: self.name(known, &axes),
             recipe: known.name.clone(),
             axes,
@@ -327,7 +327,7 @@ impl Matrix<'_> {
         let subjects = Subjects {
             axes: &self.axes(),
             cells: &self.cells,
-            left_out: &self.left_out,
+            excluded: &self.excluded,
             external_results: &self.external_results(),
             scenarios: &scenarios,
             figures: &figures,

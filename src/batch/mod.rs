@@ -29,7 +29,7 @@ pub mod verdict;
 mod yaml;
 
 pub use axis_domain::AxisDomain;
-pub use cell::{Cell, LeftOut, Omission};
+pub use cell::{Cell, ExcludedCell, Omission};
 pub use claim::{Assertion, Claim, Part};
 pub use cli_overrides::CliOverrides;
 pub use estimate::{BatchEstimate, ImageNeed, ImageSource, ModelNeed, ResolvedCell};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::search::SearchPlan;
-use super::{Cell, Claim, ExecutionOptions, ExternalResult, LeftOut, Schedule, TrialRun};
+use super::{Cell, Claim, ExecutionOptions, ExternalResult, ExcludedCell, Schedule, TrialRun};
 
 /// A batch, all of it decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub struct BatchPlan {
     /// What is run.
     pub cells: Vec<Cell>,
     /// What is not, and why.
-    pub left_out: Vec<LeftOut>,
+    pub excluded: Vec<ExcludedCell>,
     /// In which order.
     pub schedule: Schedule,
     /// Runs of other hosts.

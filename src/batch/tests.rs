@@ -50,7 +50,7 @@ pub(crate) fn plan_of(cells: Vec<Cell>, order: Order) -> BatchPlan {
         axes: Vec::new(),
         schedule: Schedule::of(&cells, order),
         cells,
-        left_out: Vec::new(),
+        excluded: Vec::new(),
         external_results: Vec::new(),
         claims: Vec::new(),
         restated: false,
@@ -103,7 +103,7 @@ fn unsupported_combinations_are_excluded_from_the_product() {
             "rocm=7.1.1,backend=migraphx"
         ]
     );
-    let left = &plan.left_out[0];
+    let left = &plan.excluded[0];
     assert_eq!(left.name, "rocm=7.1.1,backend=rocm");
     assert_eq!(
         left.reason.to_string(),
@@ -135,7 +135,7 @@ fn exclude_and_include() {
             "rocm=6.4.1,backend=rocm,size=5"
         ]
     );
-    assert_eq!(plan.left_out[0].reason.to_string(), "excluded: known slow");
+    assert_eq!(plan.excluded[0].reason.to_string(), "excluded: known slow");
     assert_eq!(plan.axes[2], ("size".to_owned(), vec!["5".to_owned()]));
 }
 

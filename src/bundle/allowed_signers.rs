@@ -41,7 +41,7 @@ pub fn parse(text: &str, zone: &TimeZone) -> Result<Vec<AllowedSigner>, String> 
             continue;
         }
         let signer =
-            signer(line, text, zone).map_err(|because| format!("line {line}: {because}"))?;
+            signer(line, text, zone).map_err(|reason| format!("line {line}: {reason}"))?;
         signers.extend(signer);
     }
     Ok(signers)
@@ -109,7 +109,7 @@ pub fn check(
     for signer in signers.iter().filter(|signer| signer.key == *key) {
         match refusal(signer, namespace, name, now) {
             None => return Answer::Allowed(signer.principals.clone()),
-            Some(because) => refused = format!("line {}: {because}", signer.line),
+            Some(reason) => refused = format!("line {}: {reason}", signer.line),
         }
     }
     Answer::Refused(refused)
@@ -236,11 +236,11 @@ mod tests {
         "the key is not valid before 2026-04-02T00:00:00Z"
     )]
     #[case("alice@example.com cert-authority", "its key is not in the file")]
-    fn refused(#[case] line: &str, #[case] because: &str) {
+    fn refused(#[case] line: &str, #[case] reason: &str) {
         let Answer::Refused(found) = answer(line, Some("alice@example.com")) else {
             panic!("{line}")
         };
-        assert!(found.ends_with(because), "{found}");
+        assert!(found.ends_with(reason), "{found}");
     }
 
     #[rstest]
@@ -249,9 +249,9 @@ mod tests {
     #[case("alice valid-before=\"soon\" KEY", "\"soon\" is not a time")]
     #[case("alice valid-before=\"20261301\" KEY", "\"20261301\" is not a time")]
     #[case("alice never KEY", "unknown option \"never\"")]
-    fn unreadable(#[case] line: &str, #[case] because: &str) {
+    fn unreadable(#[case] line: &str, #[case] reason: &str) {
         let error = parse(&line.replace("KEY", KEY), &TimeZone::UTC).unwrap_err();
-        assert!(error.contains(because), "{error}");
+        assert!(error.contains(reason), "{error}");
     }
 
     #[rstest]

@@ -127,9 +127,9 @@ pub fn unpack<W: Write>(
         .single_frame();
     decoder.window_log_max(WINDOW).map_err(unreadable)?;
     for file in &manifest.files {
-        let differs = |because| BundleError::File {
+        let differs = |reason| BundleError::File {
             path: file.path.clone(),
-            because,
+            reason,
         };
         let header = header(&format!("{}/{}", manifest.run, file.path), file.bytes);
         let header = header.map_err(|_| differs("this path cannot be stored in an archive"))?;

@@ -70,7 +70,7 @@ pub fn signature_of(
     statement: &[u8],
     keyid: &str,
 ) -> Result<Vec<u8>, BundleError> {
-    let wrong = |because: &str| BundleError::Malformed(format!("{ENVELOPE}: {because}"));
+    let wrong = |reason: &str| BundleError::Malformed(format!("{ENVELOPE}: {reason}"));
     let read: Envelope =
         serde_json::from_slice(envelope).map_err(|error| wrong(&error.to_string()))?;
     let [signature] = &read.signatures[..] else {

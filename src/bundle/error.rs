@@ -29,12 +29,12 @@ pub enum BundleError {
     #[error("{0}")]
     Json(#[from] serde_json::Error),
     /// A file of it is not the one of the manifest.
-    #[error("{path}: {because}")]
+    #[error("{path}: {reason}")]
     File {
         /// Which file.
         path: String,
         /// How it differs.
-        because: &'static str,
+        reason: &'static str,
     },
     /// A file changed while it was packed.
     #[error("{path} changed while it was packed")]
@@ -46,8 +46,8 @@ pub enum BundleError {
 
 impl BundleError {
     /// A bundle that is not as `runs pack` writes it.
-    pub fn malformed(because: impl Into<String>) -> Self {
-        Self::Malformed(because.into())
+    pub fn malformed(reason: impl Into<String>) -> Self {
+        Self::Malformed(reason.into())
     }
 
     /// Whether the fault is the machine's, not the bundle's.

@@ -81,7 +81,7 @@ impl Manifest {
     /// # Errors
     /// If it is not a manifest, or says what none may say.
     pub fn parse(text: &[u8]) -> Result<Self, BundleError> {
-        let wrong = |because: String| BundleError::Malformed(format!("{NAME}: {because}"));
+        let wrong = |reason: String| BundleError::Malformed(format!("{NAME}: {reason}"));
         let manifest: Self =
             serde_json::from_slice(text).map_err(|error| wrong(error.to_string()))?;
         if manifest.schema != Self::SCHEMA {

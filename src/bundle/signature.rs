@@ -76,7 +76,7 @@ pub fn sign(statement: &[u8], signer: &mut dyn Signer) -> Result<Signatures, Sig
 /// # Errors
 /// If one of them is not of this statement, or they are by two keys.
 pub fn verify(statement: &[u8], signatures: &Signatures) -> Result<KeyData, BundleError> {
-    let wrong = |because: &str| BundleError::Malformed(format!("{SIGNATURE}: {because}"));
+    let wrong = |reason: &str| BundleError::Malformed(format!("{SIGNATURE}: {reason}"));
     let ssh = SshSig::from_pem(&signatures.ssh)
         .map_err(|error| wrong(&format!("it is not an SSH signature: {error}")))?;
     let text = ssh.to_pem(LineEnding::LF);
@@ -84,8 +84,8 @@ pub fn verify(statement: &[u8], signatures: &Signatures) -> Result<KeyData, Bund
         return Err(wrong("it differs from what `runs pack` writes"));
     }
     if ssh.namespace() != NAMESPACE {
-        let because = format!("its namespace is {}", ssh.namespace());
-        return Err(wrong(&because));
+        let reason = format!("its namespace is {}", ssh.namespace());
+        return Err(wrong(&reason));
     }
     if !ssh.reserved().is_empty() || ssh.version() != SshSig::VERSION {
         return Err(wrong("it has a later version"));

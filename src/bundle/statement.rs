@@ -218,7 +218,7 @@ impl Statement {
     /// # Errors
     /// If it is another one.
     pub fn parse(text: &[u8], manifest: &[u8]) -> Result<Self, BundleError> {
-        let wrong = |because: &str| BundleError::Malformed(format!("{STATEMENT}: {because}"));
+        let wrong = |reason: &str| BundleError::Malformed(format!("{STATEMENT}: {reason}"));
         let statement: Self =
             serde_json::from_slice(text).map_err(|error| wrong(&error.to_string()))?;
         if statement.of_type != TYPE || statement.predicate_type != PREDICATE {

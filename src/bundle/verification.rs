@@ -58,7 +58,7 @@ pub enum SignatureState {
         /// Its fingerprint.
         key: String,
         /// Why.
-        because: String,
+        reason: String,
     },
 }
 

@@ -27,6 +27,6 @@ pub fn catalogue() -> Result<ExitCode, Failure> {
             });
         }
     }
-    terminal::print(&render(&entries, catalog::left_out()));
+    terminal::print(&render(&entries, catalog::omitted()));
     Ok(ExitCode::Success)
 }

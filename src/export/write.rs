@@ -119,8 +119,8 @@ fn fill(
 
 fn open_origin(origin: &Origin, runs: &[RunDirectory]) -> Result<File, StoreError> {
     let Some(run) = runs.get(origin.run) else {
-        let because = "its run is not part of the export";
-        return Err(StoreError::unusable(Path::new(&origin.path), because));
+        let reason = "its run is not part of the export";
+        return Err(StoreError::unusable(Path::new(&origin.path), reason));
     };
     open_beneath(run.path(), Path::new(&origin.path))
 }

@@ -92,10 +92,10 @@ impl Filter {
             })
             && any(&self.gpu, |part| has(&row.gpus, part))
             && self.settings.iter().all(setting)
-            && self.since.is_none_or(|since| row.began >= Some(since))
+            && self.since.is_none_or(|since| row.started >= Some(since))
             && self
                 .until
-                .is_none_or(|until| row.began.is_some_and(|began| began < until))
+                .is_none_or(|until| row.started.is_some_and(|started| started < until))
     }
 }
 
@@ -175,7 +175,7 @@ pub fn order(rows: &mut [RunSummary], by: Order) {
             Order::Host => one.host.cmp(&other.host),
         };
         first
-            .then_with(|| one.began.cmp(&other.began))
+            .then_with(|| one.started.cmp(&other.started))
             .then_with(|| one.id.cmp(&other.id))
     });
 }
@@ -203,7 +203,7 @@ mod tests {
     use crate::results::verdict::Outcome;
     use retrial_recipe::model::Submission;
 
-    fn row(id: &str, began: &str) -> RunSummary {
+    fn row(id: &str, started: &str) -> RunSummary {
         RunSummary {
             id: id.to_owned(),
             recipe: "mlperf-inference/v6.0/amd/llama2-70b-mi355x".to_owned(),
@@ -214,7 +214,7 @@ mod tests {
             },
             variant: [("rocm".to_owned(), "7.1.1".to_owned())].into(),
             params: [("batch".to_owned(), "4".to_owned())].into(),
-            began: began.parse().ok(),
+            started: started.parse().ok(),
             gpus: "8 x MI355X".to_owned(),
             host: "node-a".to_owned(),
             ..RunSummary::default()

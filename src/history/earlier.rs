@@ -40,8 +40,8 @@ pub fn step_times(directory: &RunDirectory, plan: &Plan) -> StepTimes {
     let state = State::of(&events);
     let mut times = StepTimes::default();
     for (number, (_, ended)) in state.ended.iter().filter(|(_, (end, _))| end.is_done()) {
-        if let Some(began) = state.began.get(number) {
-            let seconds = ended.duration_since(*began).as_secs_f64();
+        if let Some(started) = state.started.get(number) {
+            let seconds = ended.duration_since(*started).as_secs_f64();
             times.add(plan, *number, seconds.max(0.0));
         }
     }

@@ -82,13 +82,13 @@ impl RunSummary {
             }
             state.apply(&event);
         }
-        self.began = state.since.or(submitted);
+        self.started = state.since.or(submitted);
         self.digest = digest(&state);
         if let Some((exit_code, reason)) = state.over {
             self.run_state = RunState::Ended;
             self.ended = ended;
             self.exit_code = Some(exit_code);
-            self.because = reason.map(|reason| reason.to_string());
+            self.reason = reason.map(|reason| reason.to_string());
         }
         if is_submitted {
             self.run_state = RunState::Submitted;

@@ -35,7 +35,7 @@ pub struct RunSummary {
     /// Parameters that `--set` changed.
     pub modified: Vec<String>,
     /// When it started first.
-    pub began: Option<Timestamp>,
+    pub started: Option<Timestamp>,
     /// When it ended last.
     pub ended: Option<Timestamp>,
     /// The machine.
@@ -65,7 +65,7 @@ pub struct RunSummary {
     /// The exit code of the tool.
     pub exit_code: Option<u8>,
     /// Why it ended early.
-    pub because: Option<String>,
+    pub reason: Option<String>,
     /// Its verdict's sentence.
     pub sentence: String,
     /// The figure that decided.
@@ -126,7 +126,7 @@ impl RunSummary {
 
     /// Its duration from start to end, seconds.
     pub fn seconds(&self) -> Option<f64> {
-        let lasted = self.ended?.duration_since(self.began?);
+        let lasted = self.ended?.duration_since(self.started?);
         Some(lasted.as_secs_f64().max(0.0))
     }
 

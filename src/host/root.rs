@@ -42,8 +42,8 @@ impl Root {
     }
 
     /// Notes what could not be read, and why.
-    pub fn note(&self, because: String) {
-        self.unread.borrow_mut().push(because);
+    pub fn note(&self, reason: String) {
+        self.unread.borrow_mut().push(reason);
     }
 
     /// What could not be read so far.

@@ -23,7 +23,7 @@ pub struct Entry {
 }
 
 /// Renders the page. `left_out` lists published results without a recipe, with reasons.
-pub fn render(entries: &[Entry], left_out: &str) -> String {
+pub fn render(entries: &[Entry], omitted: &str) -> String {
     let mut out = String::from(
         "# The built-in recipes\n\n\
          Generated from the recipes by `make docs`. `retrial list` lists them, `retrial show RECIPE` shows one, \
@@ -49,7 +49,7 @@ pub fn render(entries: &[Entry], left_out: &str) -> String {
             Some(choice) => variant(&mut out, entry, choice),
         }
     }
-    let _ = write!(out, "\n{}\n", left_out.trim());
+    let _ = write!(out, "\n{}\n", omitted.trim());
     // A heading without a round would end with a space.
     out.lines()
         .map(|line| line.trim_end().to_owned() + "\n")

@@ -146,7 +146,7 @@ fn of_result(verdict: &Verdict, result: &ResultVerdict, evidence: &str) -> TestS
         suite.add_property(property(figure, value.trim_end()));
     }
     for qualifier in &result.qualifiers {
-        suite.add_property(property(&qualifier.kind.to_string(), &qualifier.because));
+        suite.add_property(property(&qualifier.kind.to_string(), &qualifier.reason));
     }
     let warnings = verdict
         .warnings

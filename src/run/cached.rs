@@ -128,7 +128,7 @@ pub async fn interruptible<T: Send + 'static>(
     tokio::select! {
         done = &mut work => Ok(done.map_err(|error| StoreError::Unusable {
             path: session.plan.cache.clone().into(),
-            because: error.to_string(),
+            reason: error.to_string(),
         })??),
         () = session.stop.cancelled() => {
             stop.store(true, Ordering::Relaxed);

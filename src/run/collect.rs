@@ -22,7 +22,7 @@ pub async fn collect(
     pattern: &str,
 ) -> Result<(), Halt> {
     let missing =
-        |because: String, advice: &str| Halt::failed(StepFault::NoResult, because, advice);
+        |reason: String, advice: &str| Halt::failed(StepFault::NoResult, reason, advice);
     let mut found = results_of(session, of, pattern);
     if !session
         .plan
@@ -51,8 +51,8 @@ pub async fn collect(
         }
     };
     let Some(measured) = session.plan.measurements.get(measurement) else {
-        let because = "the plan has nothing to collect";
-        return Err(Halt::failed(StepFault::Request, because, ""));
+        let reason = "the plan has nothing to collect";
+        return Err(Halt::failed(StepFault::Request, reason, ""));
     };
     let to = measured.results_directory(trial);
     copy_results(session, found, &to).await
@@ -132,14 +132,14 @@ pub fn record(
     to: &str,
     unpacked: &Unpacked,
 ) -> Result<(), Halt> {
-    let left_out = unpacked.left_out.iter();
-    let left_out = left_out.map(|text| session.redacted(text)).collect();
+    let omitted = unpacked.omitted.iter();
+    let omitted = omitted.map(|text| session.redacted(text)).collect();
     let what = What::Collected {
         from: session.redacted(from),
         to: to.to_owned(),
         files: unpacked.files,
         bytes: unpacked.bytes,
-        left_out,
+        omitted,
     };
     Ok(session.record(what)?)
 }

@@ -113,7 +113,7 @@ async fn launch(
 
 /// Verifies that a started container shares the control directory.
 async fn verify(session: &Session, control: &Control, id: &str, nonce: &str) -> Result<(), Halt> {
-    let (because, advice) = match verify_control_mount(session, control, id, nonce).await {
+    let (reason, advice) = match verify_control_mount(session, control, id, nonce).await {
         MountCheck::Shared => return Ok(()),
         MountCheck::Stopped => return Err(StepEnd::Stopped.into()),
         MountCheck::NotShared => return Err(not_shared(session)),
@@ -121,12 +121,12 @@ async fn verify(session: &Session, control: &Control, id: &str, nonce: &str) -> 
             format!("the image's entrypoint does not execute its arguments{log}"),
             "remove `entrypoint: image` from the recipe: the entrypoint is then bypassed",
         ),
-        MountCheck::Exited(because) => (
-            because,
+        MountCheck::Exited(reason) => (
+            reason,
             "with `entrypoint: image`, the image's entrypoint must execute its arguments",
         ),
     };
-    Err(Halt::failed(StepFault::Host, because, advice))
+    Err(Halt::failed(StepFault::Host, reason, advice))
 }
 
 /// Creates the container, and verifies that its image is the one that was pulled or built: the tag may

@@ -29,13 +29,13 @@ pub enum Halt {
 
 impl Halt {
     /// The step failed.
-    pub fn failed(fault: StepFault, because: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self::Ended(StepEnd::failed(fault, because, advice))
+    pub fn failed(fault: StepFault, reason: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self::Ended(StepEnd::failed(fault, reason, advice))
     }
 
     /// The host or its services failed; the message itself says what to do.
-    pub fn host(because: impl Into<String>) -> Self {
-        Self::Ended(StepEnd::host(because))
+    pub fn host(reason: impl Into<String>) -> Self {
+        Self::Ended(StepEnd::host(reason))
     }
 
     /// The end of a step that returned this, if the run can go on.

@@ -217,7 +217,7 @@ impl Run<'_> {
         let what = if reattach {
             What::StepFollowed {
                 summary,
-                began: session.began(),
+                started: session.started(),
                 timeout_s,
             }
         } else {
@@ -334,9 +334,9 @@ impl Run<'_> {
 fn seconds_before(session: &StepSession<'_>) -> f64 {
     let step = session.step;
     let is_open = step.command().is_some() && session.state().open.contains(&step.number);
-    let began = session.began().filter(|_| is_open);
-    began.map_or(0.0, |began| {
-        let seconds = Timestamp::now().duration_since(began).as_secs_f64();
+    let started = session.started().filter(|_| is_open);
+    started.map_or(0.0, |started| {
+        let seconds = Timestamp::now().duration_since(started).as_secs_f64();
         seconds.max(0.0)
     })
 }

@@ -30,28 +30,28 @@ pub fn verify(command: &StepCommand<'_>, exit: &StepExit) -> Result<i64, StepEnd
     let code = exit.code;
     let full = session.full_disk();
     let killed = exit.oom_kills.unwrap_or(0);
-    let (fault, because, advice) = if exit.cut || full.is_some() {
+    let (fault, reason, advice) = if exit.cut || full.is_some() {
         let path = full.unwrap_or(session.run.path());
-        let because = format!(
+        let reason = format!(
             "the disk of {} is full: the step's output may be truncated",
             path.display()
         );
-        (StepFault::Host, because, FREE_SPACE.to_owned())
+        (StepFault::Host, reason, FREE_SPACE.to_owned())
     } else if killed > 0 {
         let processes = match killed {
             1 => "a process".to_owned(),
             _ => format!("{killed} processes"),
         };
-        let because = format!(
+        let reason = format!(
             "the kernel killed {processes} of the step, out of memory (its exit code: {code})"
         );
-        (StepFault::Command, because, MORE_MEMORY.to_owned())
+        (StepFault::Command, reason, MORE_MEMORY.to_owned())
     } else if code != 0 {
         (StepFault::Command, describe(code), advice(command, code))
     } else {
         return Ok(code);
     };
-    Err(StepEnd::failed(fault, because, advice).with_exit_code(Some(code)))
+    Err(StepEnd::failed(fault, reason, advice).with_exit_code(Some(code)))
 }
 
 fn advice(command: &StepCommand<'_>, code: i64) -> String {

@@ -78,7 +78,7 @@ fn too_large(copy: &Extraction<'_>) -> StoreError {
     StoreError::TooLarge {
         path: copy.path.into(),
         limit: format::size(copy.limits.most_bytes),
-        because: format!("its files total {}", format::size(copy.length)),
+        reason: format!("its files total {}", format::size(copy.length)),
     }
 }
 
@@ -99,8 +99,8 @@ fn unpack_on_thread(
     });
     async {
         unpacking.await.unwrap_or_else(|error| {
-            let because = error.to_string();
-            Err(StoreError::Unusable { path, because })
+            let reason = error.to_string();
+            Err(StoreError::Unusable { path, reason })
         })
     }
 }

@@ -82,7 +82,7 @@ pub async fn follow<M: Meanwhile>(
     meanwhile: &mut M,
 ) -> Result<Followed<M::Outcome>, StepEnd> {
     let (session, control) = (&command.session, &command.files);
-    let began = session.began().unwrap_or_else(Timestamp::now);
+    let step_started = session.started().unwrap_or_else(Timestamp::now);
     let mut output = Output::open(session);
     let mut liveness = LivenessProbe::new(started);
     let mut failure = FailureWatch::new(command)?;
@@ -109,7 +109,7 @@ pub async fn follow<M: Meanwhile>(
         if session.stop.is_cancelled() {
             return Err(StepEnd::Stopped);
         }
-        check_limits(command.exec, began, last_output).map_err(|end| meanwhile.late(end))?;
+        check_limits(command.exec, step_started, last_output).map_err(|end| meanwhile.late(end))?;
         meanwhile.look()?;
         failure.look(command).map_err(|end| meanwhile.failed(end))?;
         if last_asked.elapsed() > ENGINE_INTERVAL {
@@ -149,16 +149,16 @@ pub(super) fn check_length(command: &ExecStep, output: &Output<'_>) -> Result<()
         return Ok(());
     }
     let (length, limit) = (size(length), size(limit));
-    let because = format!("its output has {length}; at most {limit} is allowed");
+    let reason = format!("its output has {length}; at most {limit} is allowed");
     let advice = "print less, or allow more with `max_log:` in the recipe";
-    Err(StepEnd::failed(StepFault::Command, because, advice))
+    Err(StepEnd::failed(StepFault::Command, reason, advice))
 }
 
 /// Whether a command is within its time limits.
-fn check_limits(command: &ExecStep, began: Timestamp, last_output: Instant) -> Result<(), StepEnd> {
-    let elapsed = Timestamp::now().as_second() - began.as_second();
+fn check_limits(command: &ExecStep, started: Timestamp, last_output: Instant) -> Result<(), StepEnd> {
+    let elapsed = Timestamp::now().as_second() - started.as_second();
     let silent = last_output.elapsed().as_secs();
-    let because = if u64::try_from(elapsed).unwrap_or(0) >= command.timeout_s {
+    let reason = if u64::try_from(elapsed).unwrap_or(0) >= command.timeout_s {
         format!("it did not finish within {}", limit(command.timeout_s))
     } else if let Some(silence) = command.silence_s.filter(|silence| silent >= *silence) {
         format!("it printed nothing for {}", limit(silence))
@@ -166,7 +166,7 @@ fn check_limits(command: &ExecStep, began: Timestamp, last_output: Instant) -> R
         return Ok(());
     };
     let advice = "allow more time with `timeout:` (or `silence:`) in the recipe";
-    Err(StepEnd::failed(StepFault::Timeout, because, advice))
+    Err(StepEnd::failed(StepFault::Timeout, reason, advice))
 }
 
 /// Checks whether a step can still write its exit code.
@@ -193,7 +193,7 @@ impl LivenessProbe {
             && !exit.terminated_by_us
             && let Some(started) = &mut self.started
         {
-            let because = match started.status(&command.session).await {
+            let reason = match started.status(&command.session).await {
                 Some(ExecStatus::Exited(code)) if code != 0 => {
                     format!("it reported exit code 0 but ended with {code}")
                 }
@@ -209,7 +209,7 @@ impl LivenessProbe {
                 _ => break,
             };
             let advice = command.forgery_advice();
-            return Err(StepEnd::failed(StepFault::Command, because, advice));
+            return Err(StepEnd::failed(StepFault::Command, reason, advice));
         }
         Ok(exit)
     }
@@ -257,38 +257,38 @@ impl LivenessProbe {
             return None;
         }
         let killed = files.oom().0.zip(found.oom_kills);
-        let (fault, because, advice) = if let Some(path) = session.full_disk() {
-            let because = format!(
+        let (fault, reason, advice) = if let Some(path) = session.full_disk() {
+            let reason = format!(
                 "the disk of {} is full: the step could not write its exit code",
                 path.display()
             );
-            (StepFault::Host, because, FREE_SPACE.to_owned())
+            (StepFault::Host, reason, FREE_SPACE.to_owned())
         } else if killed.is_some_and(|(before, now)| now > before) {
-            let because = "the kernel killed the step's own shell, out of memory".to_owned();
-            (StepFault::Command, because, MORE_MEMORY.to_owned())
+            let reason = "the kernel killed the step's own shell, out of memory".to_owned();
+            (StepFault::Command, reason, MORE_MEMORY.to_owned())
         } else if files.started() {
-            let because = format!(
+            let reason = format!(
                 "the step's shell was killed before it could write its exit code (exit code {code})"
             );
             let advice = format!("continue with: retrial resume {}", session.run.id());
-            (StepFault::Host, because, advice)
+            (StepFault::Host, reason, advice)
         } else {
-            let because = format!("the step could not be started (exit code {code})");
+            let reason = format!("the step could not be started (exit code {code})");
             let advice = match command.container {
                 Some(_) => {
                     "does the image have the step's `workdir:`, and may its `user:` enter it?"
                 }
                 None => "does this machine have /bin/sh and util-linux' `setsid`?",
             };
-            (StepFault::Command, because, advice.to_owned())
+            (StepFault::Command, reason, advice.to_owned())
         };
-        Some(StepEnd::failed(fault, because, advice))
+        Some(StepEnd::failed(fault, reason, advice))
     }
 }
 
 /// Why a step cannot write its exit code: its container does not run.
 fn without_container(command: &StepCommand<'_>, state: Option<ContainerState>) -> StepEnd {
-    let because = match state {
+    let reason = match state {
         None => "the container is gone: somebody removed it".to_owned(),
         Some(state) => {
             let code = with_exit_code(&state);
@@ -299,7 +299,7 @@ fn without_container(command: &StepCommand<'_>, state: Option<ContainerState>) -
             }
         }
     };
-    StepEnd::failed(StepFault::Host, because, resume_advice(&command.session))
+    StepEnd::failed(StepFault::Host, reason, resume_advice(&command.session))
 }
 
 /// ` with exit code 137`, if there is one.

@@ -180,12 +180,12 @@ async fn with_log(
                 }
             }
             ImageProgress::Retry {
-                because,
+                reason,
                 attempt,
                 after_ms,
             } => {
                 let seconds = f64::from(u32::try_from(after_ms).unwrap_or(u32::MAX)) / 1000.0;
-                let text = format!("{because}: attempt {attempt} in {seconds:.1} s");
+                let text = format!("{reason}: attempt {attempt} in {seconds:.1} s");
                 let _ = session.warn(text);
                 return;
             }
@@ -199,13 +199,13 @@ async fn with_log(
         .map_err(|error| match error {
             EngineError::Build {
                 tag,
-                because,
+                reason,
                 last_lines,
                 ..
             } => {
-                let because = format!("the build of {tag} failed: {because}");
+                let reason = format!("the build of {tag} failed: {reason}");
                 let advice = format!("the whole log: {}", path.display());
-                let end = StepEnd::failed(StepFault::Command, because, advice);
+                let end = StepEnd::failed(StepFault::Command, reason, advice);
                 end.with_last_lines(|| last_lines).into()
             }
             error => error.into(),

@@ -97,7 +97,7 @@ pub(super) async fn decided(session: &StepSession<'_>, stages: &[u32]) -> Option
         verdict::decide_stage(&context(&files), &evidence, decided)
     };
     match on_thread(&session.stop, decide).await.ok()? {
-        StageDecision::Stop { because } => Some(format!("decided after {seen} trials: {because}")),
+        StageDecision::Stop { reason } => Some(format!("decided after {seen} trials: {reason}")),
         StageDecision::Continue { .. } => None,
     }
 }

@@ -46,8 +46,8 @@ pub fn view(fetched: &Fetched) -> Result<View, StoreError> {
         Err(error) if cannot_link(&error) => return Ok(View::Impossible(error)),
         Err(error) => return Err(StoreError::io("create the view", &path)(error)),
     }
-    if let Some(because) = difference(&path, &blobs) {
-        return Err(StoreError::Unusable { path, because });
+    if let Some(reason) = difference(&path, &blobs) {
+        return Err(StoreError::Unusable { path, reason });
     }
     Ok(View::Made(path))
 }

@@ -59,10 +59,10 @@ pub(super) async fn fetch(session: &StepSession<'_>, model: &ModelFetch) -> Resu
     // The hub itself observes the stop, so that received bytes are kept.
     let resolve = async |to: UnboundedSender<_>| hub.resolve(pinned, &to, cancelled).await;
     let snapshot = &with_progress(resolve, |progress| reporter.report(progress)).await?;
-    if let Some(because) = not_as_locked(snapshot, &model.locked) {
+    if let Some(reason) = not_as_locked(snapshot, &model.locked) {
         return Err(Halt::failed(
             StepFault::Host,
-            because,
+            reason,
             "a commit never changes: this hub is not the locked one, or the lock file was edited",
         ));
     }

@@ -41,8 +41,8 @@ pub async fn populate(
             let decision = format!("cache hit: {label}: {size}, populated by run {run}, {at}");
             return Ok(session.decide(decision)?);
         }
-        CacheState::Invalid(because) => {
-            let text = format!("{label} is invalid: {because}; populating it again");
+        CacheState::Invalid(reason) => {
+            let text = format!("{label} is invalid: {reason}; populating it again");
             session.warn(text)?;
             entry.set_aside()?;
         }
@@ -68,11 +68,11 @@ pub async fn populate(
     let content = stage.content();
     let make = move |stop: &_| Manifest::make(&content, origin, stop);
     let manifest = interruptible(session, make).await?;
-    if let Some(because) = manifest.mismatch(&directory.files) {
+    if let Some(reason) = manifest.mismatch(&directory.files) {
         discard(session, &stage).await?;
         return Err(Halt::failed(
             StepFault::Command,
-            format!("its files are not those that the recipe lists: {because}"),
+            format!("its files are not those that the recipe lists: {reason}"),
             "nothing of it is cached; read its output, and `cache.files` in the recipe",
         ));
     }
@@ -176,9 +176,9 @@ impl Population<'_> {
 }
 
 fn full(content: &Path, last_lines: Vec<String>) -> Halt {
-    let because = format!("the disk of {} is full", content.display());
+    let reason = format!("the disk of {} is full", content.display());
     let advice = "free some space (list cached directories: retrial clean --cached), or cache elsewhere: --cache DIR";
-    let end = StepEnd::failed(StepFault::Host, because, advice);
+    let end = StepEnd::failed(StepFault::Host, reason, advice);
     end.with_last_lines(|| last_lines).into()
 }
 

@@ -74,18 +74,18 @@ impl Meanwhile for Readiness<'_> {
             return end;
         };
         let service = self.service;
-        let because = format!(
+        let reason = format!(
             "the service {} was not ready within {}: waited until {}",
             service.service,
             crate::format::limit(service.command.timeout_s),
             service.readiness()
         );
         let advice = "read its output; allow more time with `ready.timeout:` in the recipe";
-        StepEnd::failed(fault, because, advice)
+        StepEnd::failed(fault, reason, advice)
     }
 
     fn failed(&self, end: StepEnd) -> StepEnd {
-        end.reworded(|because| format!("the service {} failed: {because}", self.service.service))
+        end.reworded(|reason| format!("the service {} failed: {reason}", self.service.service))
     }
 }
 
@@ -134,9 +134,9 @@ pub async fn answers(service: &ServiceStep, command: &StepCommand<'_>) -> Result
     asks.env.push(mark(&session.run, session.step));
     let code = timeout(ANSWER, code_of(command, &asks)).await;
     if code == Ok(Some(127)) {
-        let because = format!("the image has no curl, wget or bash that could query {asked}");
+        let reason = format!("the image has no curl, wget or bash that could query {asked}");
         let advice = "write `ready: {port: …}`, `{log: …}` or `{command: …}` in the recipe";
-        return Err(StepEnd::failed(StepFault::Request, because, advice));
+        return Err(StepEnd::failed(StepFault::Request, reason, advice));
     }
     Ok(code == Ok(Some(0)))
 }

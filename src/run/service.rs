@@ -74,13 +74,13 @@ async fn follow_until_ready(
     let has_address = matches!(service.ready, ReadyWhen::Port(_) | ReadyWhen::Http(_));
     // Something else answers where the service will.
     if is_new && has_address && answers(service, command).await? {
-        let because = format!(
+        let reason = format!(
             "{} before the service {} was started",
             service.readiness(),
             service.service
         );
         let advice = "another program serves there: stop it, or choose another port";
-        return Err(Halt::failed(StepFault::Host, because, advice));
+        return Err(Halt::failed(StepFault::Host, reason, advice));
     }
     let started = exec::start(command, reattach).await?;
     let exec = started.as_ref().and_then(|started| match started {
@@ -98,11 +98,11 @@ fn ended_early(service: &ServiceStep, code: Result<i64, StepEnd>) -> StepEnd {
     let early = format!("the service {} ended before it was ready", service.service);
     match code {
         Ok(code) => {
-            let because = format!("{early}: it ended with exit code {code}");
+            let reason = format!("{early}: it ended with exit code {code}");
             let advice = "its command must stay in the foreground: it is stopped by Retrial";
-            StepEnd::failed(StepFault::Command, because, advice).with_exit_code(Some(code))
+            StepEnd::failed(StepFault::Command, reason, advice).with_exit_code(Some(code))
         }
-        Err(end) => end.reworded(|because| format!("{early}: {because}")),
+        Err(end) => end.reworded(|reason| format!("{early}: {reason}")),
     }
 }
 

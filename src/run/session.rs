@@ -121,7 +121,7 @@ impl Session {
         let journal = Journal::open(&path)?;
         let redactor = Redactor::new(&secrets).map_err(|error| StoreError::Unusable {
             path: run.path().to_owned(),
-            because: format!("its secrets cannot be searched for: {error}"),
+            reason: format!("its secrets cannot be searched for: {error}"),
         })?;
         let local = match &options.scratch {
             Some(scratch) => scratch::directory_of(scratch, &run)?,

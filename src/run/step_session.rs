@@ -38,8 +38,8 @@ impl<'a> StepSession<'a> {
     }
 
     /// When the step began, if it has.
-    pub fn began(&self) -> Option<Timestamp> {
-        self.state().began.get(&self.step.number).copied()
+    pub fn started(&self) -> Option<Timestamp> {
+        self.state().started.get(&self.step.number).copied()
     }
 
     /// Records an event of the step in the journal, then emits it.

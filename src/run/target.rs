@@ -200,11 +200,11 @@ async fn refused(session: &Session, container: &str, error: &EngineError) -> Hal
         return Halt::failed(StepFault::Request, text, advice);
     }
     let state = session.engine.container(container).await.ok().flatten();
-    let because = match state {
+    let reason = match state {
         Some(state) if !state.running => "the container had ended before the step began".to_owned(),
         None if !error.is_gone() => "the container is gone: somebody removed it".to_owned(),
         _ => text,
     };
     let advice = format!("continue with: retrial resume {}", session.run.id());
-    Halt::failed(StepFault::Host, because, advice)
+    Halt::failed(StepFault::Host, reason, advice)
 }

@@ -61,7 +61,7 @@ impl TelemetryRecorder {
         session: &StepSession<'_>,
         work: impl Future<Output = Result<T, Halt>>,
     ) -> Result<T, Halt> {
-        let began = session.began().unwrap_or_else(Timestamp::now);
+        let started = session.started().unwrap_or_else(Timestamp::now);
         let starting = self.start(session, session.emitter());
         if session.plan.assigned_gpus.is_none() {
             let (_, end) = tokio::join!(starting, work);
@@ -75,7 +75,7 @@ impl TelemetryRecorder {
         let end = work.await;
         self.end(session).await;
         if end.is_ok() {
-            warn_of_idle_gpus(session, began)?;
+            warn_of_idle_gpus(session, started)?;
         }
         end
     }
@@ -152,12 +152,12 @@ pub async fn watched_elsewhere<T>(session: &StepSession<'_>, work: impl Future<O
 }
 
 /// Warns at once, hours before the verdict does.
-fn warn_of_idle_gpus(session: &StepSession<'_>, began: Timestamp) -> Result<(), StoreError> {
+fn warn_of_idle_gpus(session: &StepSession<'_>, started: Timestamp) -> Result<(), StoreError> {
     let telemetry = Telemetry::of_run(&session.run);
-    let span = (began, Timestamp::now());
+    let span = (started, Timestamp::now());
     let summary = telemetry.of_step(&session.plan, session.step, span, None);
     if let Some(idle) = summary.and_then(|summary| summary.idle) {
-        session.warn(idle.because())?;
+        session.warn(idle.reason())?;
     }
     Ok(())
 }

@@ -147,9 +147,9 @@ impl Watched<'_> {
     }
 
     fn ended_by_itself(&self) -> StepEnd {
-        let because = "it ended with exit code 0";
+        let reason = "it ended with exit code 0";
         let advice = "the command of a service stays in the foreground until it is stopped";
-        let end = StepEnd::failed(StepFault::Command, because, advice);
+        let end = StepEnd::failed(StepFault::Command, reason, advice);
         self.fault(end.with_exit_code(Some(0)))
     }
 
@@ -159,9 +159,9 @@ impl Watched<'_> {
         let (name, step) = (&self.service.service, session.step.directory());
         let node = session.options.machine.as_ref();
         let below = node.map_or_else(String::new, Machine::directory);
-        with_last_lines(session, end).reworded(|because| {
+        with_last_lines(session, end).reworded(|reason| {
             format!(
-                "its service {name} failed: {because}; its output: {below}steps/{step}/output.log"
+                "its service {name} failed: {reason}; its output: {below}steps/{step}/output.log"
             )
         })
     }

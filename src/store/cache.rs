@@ -113,8 +113,8 @@ impl CacheEntry {
         let Some(manifest) = Manifest::read(&path) else {
             return self.adopt(required, &path, stop);
         };
-        if let Some(because) = manifest.mismatch(required) {
-            return Ok(CacheState::Invalid(because));
+        if let Some(reason) = manifest.mismatch(required) {
+            return Ok(CacheState::Invalid(reason));
         }
         if !self.content().is_dir() {
             return Ok(CacheState::Invalid("its content is missing".to_owned()));
@@ -141,8 +141,8 @@ impl CacheEntry {
             ..Origin::default()
         };
         let manifest = Manifest::make(&self.content(), origin, stop)?;
-        if let Some(because) = manifest.mismatch(required) {
-            return Ok(CacheState::Invalid(because));
+        if let Some(reason) = manifest.mismatch(required) {
+            return Ok(CacheState::Invalid(reason));
         }
         manifest.write(path)?;
         Ok(CacheState::Valid(manifest))

@@ -203,8 +203,8 @@ impl Directory {
             Err(Errno::NOSYS | Errno::PERM) => self.opened_by_names(directories, name)?,
             opened => opened.map_err(refused(&path))?,
         };
-        let because = "it is not a regular file";
-        expect_type(opened, FileType::RegularFile, &path, because)
+        let reason = "it is not a regular file";
+        expect_type(opened, FileType::RegularFile, &path, reason)
     }
 
     /// The kernel walks the path itself, and refuses links.
@@ -227,11 +227,11 @@ fn expect_type(
     opened: OwnedFd,
     file_type: FileType,
     path: &Path,
-    because: &str,
+    reason: &str,
 ) -> Result<File, StoreError> {
     let status = fstat(&opened).map_err(StoreError::io("open", path))?;
     if FileType::from_raw_mode(status.st_mode) != file_type {
-        return Err(StoreError::unusable(path, because));
+        return Err(StoreError::unusable(path, reason));
     }
     Ok(File::from(opened))
 }
@@ -292,7 +292,7 @@ mod tests {
         symlink("file", inner.join("link")).unwrap();
         symlink("a", root.path().join("way")).unwrap();
         let directory = Directory::open(root.path()).unwrap();
-        let told = |error: StoreError| error.because();
+        let told = |error: StoreError| error.reason();
         for (folders, name) in [
             (&["a", "b"][..], "file"),
             (&["a", "b"], "link"),

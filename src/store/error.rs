@@ -40,22 +40,22 @@ pub enum StoreError {
         source: io::Error,
     },
     /// A file that is not what it should be.
-    #[error("{path} cannot be used: {because}", path = path.display())]
+    #[error("{path} cannot be used: {reason}", path = path.display())]
     Unusable {
         /// Which file.
         path: PathBuf,
         /// Why.
-        because: String,
+        reason: String,
     },
     /// An archive that holds more than it may.
-    #[error("{path} holds more than {limit}: {because}", path = path.display())]
+    #[error("{path} holds more than {limit}: {reason}", path = path.display())]
     TooLarge {
         /// The archive, or the directory that it is made of.
         path: PathBuf,
         /// What it may hold.
         limit: String,
         /// Which part of it is too much.
-        because: String,
+        reason: String,
     },
     /// No run or batch of that name.
     #[error("there is no {kind} {requested:?} in {among}{hint}", among = among.display())]
@@ -95,10 +95,10 @@ impl StoreError {
     }
 
     /// A file that is not what it should be.
-    pub fn unusable(path: &Path, because: impl Into<String>) -> Self {
+    pub fn unusable(path: &Path, reason: impl Into<String>) -> Self {
         Self::Unusable {
             path: path.to_owned(),
-            because: because.into(),
+            reason: reason.into(),
         }
     }
 
@@ -108,13 +108,13 @@ impl StoreError {
     }
 
     /// The same as a fragment without the path, for a reader who knows which file: `it is missing`.
-    pub fn because(&self) -> String {
+    pub fn reason(&self) -> String {
         match self {
             Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 "it is missing".to_owned()
             }
             Self::Io { source, .. } => format!("it cannot be read: {source}"),
-            Self::Unusable { because, .. } => because.clone(),
+            Self::Unusable { reason, .. } => reason.clone(),
             other => other.to_string(),
         }
     }

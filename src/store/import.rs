@@ -69,7 +69,7 @@ pub struct Arrivals {
     /// The runs.
     pub runs: Vec<Arrival>,
     /// Files that were left out, and why.
-    pub left_out: Vec<String>,
+    pub omitted: Vec<String>,
     /// What was no run, or could not be taken in, and why.
     pub refused: Vec<String>,
 }
@@ -94,7 +94,7 @@ pub fn import(
     let runs = home.runs();
     clear_left(&runs);
     let stage = Stage::new(&runs)?;
-    let left_out = if source.is_dir() {
+    let omitted = if source.is_dir() {
         copy_run(source, stage.path())?
     } else if let Some(unpacked) = unbundle(source, stage.path()) {
         unpacked.map(|()| Vec::new())?
@@ -109,10 +109,10 @@ pub fn import(
         let unpacked = unpack(open(source)?, source, stage.path(), limits);
         unpacked
             .map_err(|error| no_archive(error, source))?
-            .left_out
+            .omitted
     };
     let mut arrivals = Arrivals {
-        left_out,
+        omitted,
         ..Arrivals::default()
     };
     // Once for all of them: what gets a run's name is whole, after a crash of the host too.
@@ -124,17 +124,17 @@ pub fn import(
     names.sort();
     for name in names {
         let staged = RunDirectory::at(stage.path().join(&name));
-        arrivals.left_out.extend(remove_what_stays(&staged));
+        arrivals.omitted.extend(remove_what_stays(&staged));
         match take_in(&staged, &runs, source, judge) {
             Ok(arrival) => arrivals.runs.push(arrival),
-            Err(because) => {
+            Err(reason) => {
                 let name = name.to_string_lossy();
-                arrivals.refused.push(format!("{name}: {because}"));
+                arrivals.refused.push(format!("{name}: {reason}"));
             }
         }
     }
     match (arrivals.runs.is_empty(), arrivals.refused.first()) {
-        (true, Some(because)) => Err(StoreError::unusable(source, because)),
+        (true, Some(reason)) => Err(StoreError::unusable(source, reason)),
         (true, None) => Err(StoreError::unusable(source, "it contains no runs")),
         (false, _) => Ok(arrivals),
     }
@@ -168,8 +168,8 @@ fn no_archive(error: StoreError, source: &Path) -> StoreError {
     if !bytes_are_wrong {
         return error;
     }
-    let because = "it is not an archive of runs (.tar, .tar.gz), or it is truncated";
-    StoreError::unusable(source, because)
+    let reason = "it is not an archive of runs (.tar, .tar.gz), or it is truncated";
+    StoreError::unusable(source, reason)
 }
 
 /// Copies a run's directory; a run that is going on is not copied.
@@ -177,8 +177,8 @@ fn copy_run(from: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
     let from = from.canonicalize().map_err(StoreError::io("find", from))?;
     let run = RunDirectory::at(from);
     if !run.journal().is_file() || !run.join("plan.json").is_file() {
-        let because = "it is not a run: it has no journal.jsonl and plan.json";
-        return Err(StoreError::unusable(run.path(), because));
+        let reason = "it is not a run: it has no journal.jsonl and plan.json";
+        return Err(StoreError::unusable(run.path(), reason));
     }
     if let Some(pid) = FileLock::holder(&run.lock()) {
         return Err(StoreError::Busy {
@@ -188,7 +188,7 @@ fn copy_run(from: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
     }
     let to = stage.join(run.id());
     fs::create_dir(&to).map_err(StoreError::io("create", &to))?;
-    let mut left_out = Vec::new();
+    let mut omitted = Vec::new();
     walk(run.path(), &STAYS, &mut |relative, entry| {
         let target = to.join(relative);
         match entry {
@@ -200,13 +200,13 @@ fn copy_run(from: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
                     .map(drop)
                     .map_err(StoreError::io("write", &target))
             }
-            Entry::Other(because) => {
-                left_out.push(format!("{}: {because}", relative.display()));
+            Entry::Other(reason) => {
+                omitted.push(format!("{}: {reason}", relative.display()));
                 Ok(())
             }
         }
     })?;
-    Ok(left_out)
+    Ok(omitted)
 }
 
 /// Removes what `pack` would not have packed; says what there was.
@@ -234,15 +234,15 @@ fn take_in(
         return Err("that is not the name of a run".to_owned());
     }
     let plan: Result<Plan, StoreError> = staged.read_json("plan.json");
-    plan.map_err(|error| format!("plan.json: {}", error.because()))?;
+    plan.map_err(|error| format!("plan.json: {}", error.reason()))?;
     let events: Vec<Event> = Journal::read(&staged.journal())
-        .map_err(|error| format!("its journal: {}", error.because()))?;
-    let began = events.iter().find_map(|event| match &event.what {
+        .map_err(|error| format!("its journal: {}", error.reason()))?;
+    let started = events.iter().find_map(|event| match &event.what {
         What::RunBegan { run, .. } => Some(run.as_str()),
         _ => None,
     });
-    if began != Some(id) {
-        let of = began.unwrap_or("no run");
+    if started != Some(id) {
+        let of = started.unwrap_or("no run");
         return Err(format!(
             "it is not a run of this name: its journal belongs to {of}"
         ));

@@ -37,13 +37,13 @@ pub(super) fn new_directory(
             Err(error) => return Err(StoreError::io("create", &path)(error)),
         }
     }
-    let because = format!("no free name for a new {kind}");
-    Err(StoreError::unusable(&parent, because))
+    let reason = format!("no free name for a new {kind}");
+    Err(StoreError::unusable(&parent, reason))
 }
 
 /// Ids of the directories that have a journal, oldest first.
 pub(super) fn ids(parent: &Path) -> Vec<String> {
-    let began_of = |name: String| Some((began(parent, &name)?, name));
+    let began_of = |name: String| Some((started(parent, &name)?, name));
     let mut found: Vec<(Timestamp, String)> =
         names(parent).into_iter().filter_map(began_of).collect();
     found.sort();
@@ -74,11 +74,11 @@ fn last(parent: &Path) -> Option<String> {
     for (at_the_latest, name) in dated.into_iter().rev() {
         if latest
             .as_ref()
-            .is_some_and(|(began, _)| at_the_latest < *began)
+            .is_some_and(|(started, _)| at_the_latest < *started)
         {
             break;
         }
-        latest = latest.max(began(parent, &name).map(|began| (began, name)));
+        latest = latest.max(started(parent, &name).map(|started| (started, name)));
     }
     latest.map(|(_, name)| name)
 }
@@ -136,7 +136,7 @@ pub(super) fn find(kind: RecordKind, parent: &Path, wanted: &str) -> Result<Path
 
 /// When it began, by its journal's first line: an id has the local time, to the second.
 /// `None` where there is no journal; one without a time is the oldest of all.
-fn began(parent: &Path, name: &str) -> Option<Timestamp> {
+fn started(parent: &Path, name: &str) -> Option<Timestamp> {
     let mut line = String::new();
     let file = fs::File::open(parent.join(name).join(JOURNAL)).ok()?;
     // A journal is ours, but a run's directory may have come from elsewhere.

@@ -30,8 +30,8 @@ pub fn read_beneath(directory: &Path, relative: &Path, cap: u64) -> Result<Vec<u
         .read_to_end(&mut bytes)
         .map_err(StoreError::io("read", &path))?;
     if bytes.len() as u64 > cap {
-        let because = format!("it is larger than {}", crate::format::size(cap));
-        return Err(StoreError::unusable(&path, because));
+        let reason = format!("it is larger than {}", crate::format::size(cap));
+        return Err(StoreError::unusable(&path, reason));
     }
     Ok(bytes)
 }

@@ -26,7 +26,7 @@ pub struct Packed {
     /// Their bytes.
     pub bytes: u64,
     /// What was left out, and why.
-    pub left_out: Vec<String>,
+    pub omitted: Vec<String>,
 }
 
 /// Writes an archive of runs; it is compressed where its name ends in `.gz` or `.tgz`.
@@ -105,9 +105,9 @@ fn append_all<W: Write>(
                     packed.bytes += file.metadata().map_or(0, |found| found.len());
                     append(&mut builder, &path, Some(file), part)?;
                 }
-                Entry::Other(because) => {
-                    let left_out = format!("{}: {because}", path.display());
-                    packed.left_out.push(left_out);
+                Entry::Other(reason) => {
+                    let omitted = format!("{}: {reason}", path.display());
+                    packed.omitted.push(omitted);
                 }
             }
             Ok::<_, StoreError>(())

@@ -33,13 +33,13 @@ pub fn remove(run: &RunDirectory) -> Result<(), StoreError> {
 fn is_own(run: &RunDirectory) -> Result<(), StoreError> {
     let found = fs::symlink_metadata(run.path()).map_err(StoreError::io("find", run.path()))?;
     if found.is_symlink() {
-        let because = "it is a symbolic link: remove the link and its target by hand";
-        return Err(StoreError::unusable(run.path(), because));
+        let reason = "it is a symbolic link: remove the link and its target by hand";
+        return Err(StoreError::unusable(run.path(), reason));
     }
     let is_run = found.is_dir() && run.journal().is_file() && run.join("plan.json").is_file();
     if !is_run {
-        let because = "it has no journal and no plan, so it may not be a run: remove it by hand";
-        return Err(StoreError::unusable(run.path(), because));
+        let reason = "it has no journal and no plan, so it may not be a run: remove it by hand";
+        return Err(StoreError::unusable(run.path(), reason));
     }
     Ok(())
 }

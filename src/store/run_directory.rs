@@ -64,10 +64,10 @@ impl RunDirectory {
         let entries = fs::read_dir(self.path().join(MACHINES))
             .into_iter()
             .flatten();
-        let began = entries
+        let started = entries
             .flatten()
             .filter(|entry| entry.path().join("host.json").exists());
-        let mut names: Vec<String> = began
+        let mut names: Vec<String> = started
             .filter_map(|entry| entry.file_name().into_string().ok())
             .collect();
         // n2 comes before n10.

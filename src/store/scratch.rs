@@ -25,8 +25,8 @@ pub fn directory_of(scratch: &Path, run: &RunDirectory) -> Result<RunDirectory, 
     create_private(scratch)?;
     let status = fs::symlink_metadata(scratch).map_err(StoreError::io("open", scratch))?;
     if !status.is_dir() || status.uid() != rustix::process::getuid().as_raw() {
-        let because = "it belongs to another user; choose another directory: `scratch:` of the site, or RETRIAL_SCRATCH";
-        return Err(StoreError::unusable(scratch, because));
+        let reason = "it belongs to another user; choose another directory: `scratch:` of the site, or RETRIAL_SCRATCH";
+        return Err(StoreError::unusable(scratch, reason));
     }
     set_mode(scratch, PRIVATE)?;
     let local = RunDirectory::at(scratch.join(run.id()));

@@ -25,7 +25,7 @@ pub struct Unpacked {
     /// Bytes.
     pub bytes: u64,
     /// What was left out, and why.
-    pub left_out: Vec<String>,
+    pub omitted: Vec<String>,
     /// The archive holds one file, and no directory around it.
     pub single: bool,
     unnamed: usize,
@@ -70,10 +70,10 @@ pub fn unpack(
     fs::create_dir_all(to).map_err(StoreError::io("create", to))?;
     let mut unpacked = Unpacked::default();
     let mut seen = 0;
-    let too_large = |limit: String, because: String| StoreError::TooLarge {
+    let too_large = |limit: String, reason: String| StoreError::TooLarge {
         path: archive.to_owned(),
         limit,
-        because,
+        reason,
     };
     let mut entries = Archive::new(from);
     for entry in entries.entries().map_err(StoreError::io("read", archive))? {
@@ -138,7 +138,7 @@ pub fn unpack(
     }
     if unpacked.unnamed > 0 {
         unpacked
-            .left_out
+            .omitted
             .push(format!("and {} more", unpacked.unnamed));
     }
     Ok(unpacked)
@@ -146,10 +146,10 @@ pub fn unpack(
 
 impl Unpacked {
     /// Names what was left out; the first ones, since somebody may have made very many.
-    fn leave_out(&mut self, name: &Path, because: &str) {
-        if self.left_out.len() < MOST_NAMED {
+    fn leave_out(&mut self, name: &Path, reason: &str) {
+        if self.omitted.len() < MOST_NAMED {
             let name: String = name.display().to_string().chars().take(200).collect();
-            self.left_out.push(format!("{name}: {because}"));
+            self.omitted.push(format!("{name}: {reason}"));
         } else {
             self.unnamed += 1;
         }
@@ -225,13 +225,13 @@ mod tests {
         let to = directory.path().join("out");
         let unpacked = at(&to, 1000).unwrap();
         assert_eq!(unpacked.files, 3);
-        assert_eq!(unpacked.left_out.len(), 2);
+        assert_eq!(unpacked.omitted.len(), 2);
         assert_eq!(fs::read(to.join("summary.txt")).unwrap(), b"hi");
         assert!(!directory.path().join("escaped").exists());
         assert!(fs::symlink_metadata(to.join("evil")).unwrap().is_dir());
         let error = at(&directory.path().join("small"), 3).unwrap_err();
-        let because = "/results holds more than 3 B: run_1/deep/er.txt has 2 B";
-        assert_eq!(error.to_string(), because);
+        let reason = "/results holds more than 3 B: run_1/deep/er.txt has 2 B";
+        assert_eq!(error.to_string(), reason);
     }
 
     #[test]

@@ -47,7 +47,7 @@ fn visit_all<E: From<StoreError>>(
         let path = relative.join(&name);
         if !directory.is_directory(&name) {
             let opened = directory.file(Path::new(&name));
-            let other = |error: StoreError| Entry::Other(error.because());
+            let other = |error: StoreError| Entry::Other(error.reason());
             visit(&path, opened.map_or_else(other, Entry::File))?;
         } else if depth > DEEPEST {
             visit(&path, Entry::Other("it is nested too deeply".to_owned()))?;
@@ -57,7 +57,7 @@ fn visit_all<E: From<StoreError>>(
                     visit(&path, Entry::Directory)?;
                     visit_all(&inner, &path, depth + 1, &[], visit)?;
                 }
-                Err(error) => visit(&path, Entry::Other(error.because()))?,
+                Err(error) => visit(&path, Entry::Other(error.reason()))?,
             }
         }
     }

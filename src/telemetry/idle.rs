@@ -42,7 +42,7 @@ impl Idle {
     }
 
     /// What it means, as a lower-case fragment.
-    pub fn because(&self) -> String {
+    pub fn reason(&self) -> String {
         let machine = self.machine.as_ref();
         let of_machine = machine.map_or(String::new(), |machine| format!(" of {machine}"));
         if self.all() {
@@ -67,10 +67,10 @@ impl Idle {
 }
 
 /// The GPUs that did nothing, where fewer worked than are required.
-pub(super) fn find(series: &[Series], began: Timestamp, required: usize) -> Option<Idle> {
+pub(super) fn find(series: &[Series], started: Timestamp, required: usize) -> Option<Idle> {
     let idle: Vec<u32> = series
         .iter()
-        .filter(|one| one.is_idle(began))
+        .filter(|one| one.is_idle(started))
         .map(|one| one.index)
         .collect();
     let worked = series.len() - idle.len();
@@ -84,7 +84,7 @@ pub(super) fn find(series: &[Series], began: Timestamp, required: usize) -> Opti
 }
 
 impl Series<'_> {
-    fn is_idle(&self, began: Timestamp) -> bool {
+    fn is_idle(&self, started: Timestamp) -> bool {
         let (Some(first), Some(last)) = (self.samples.first(), self.samples.last()) else {
             return false;
         };
@@ -98,7 +98,7 @@ impl Series<'_> {
         let before = first
             .2
             .vram
-            .filter(|_| between(began, first.0) <= AT_THE_BEGINNING);
+            .filter(|_| between(started, first.0) <= AT_THE_BEGINNING);
         let rise = before.zip(vram.iter().max());
         let rise = rise.map(|(before, most)| most.saturating_sub(before));
         if busy.iter().any(|percent| *percent >= BUSY) {

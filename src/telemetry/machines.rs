@@ -156,10 +156,10 @@ mod tests {
         assert_eq!(sum.energy_j, Some(8000.0));
         assert_eq!(sum.mean_utilization, Some((30.0 * 7.0 + 50.0 * 8.0) / 15.0));
         assert_eq!(sum.throttled_s, Some([(Cause::Heat, 0.5)].into()));
-        let because = sum.idle.unwrap().because();
+        let reason = sum.idle.unwrap().reason();
         assert!(
-            because.starts_with("1 of 8 GPUs of n3 were idle"),
-            "{because}"
+            reason.starts_with("1 of 8 GPUs of n3 were idle"),
+            "{reason}"
         );
     }
 

@@ -93,7 +93,7 @@ impl Summary {
     pub fn of(
         rows: &[Row],
         (from, to): (Timestamp, Timestamp),
-        began: Timestamp,
+        started: Timestamp,
         required: usize,
     ) -> Option<Self> {
         let rows: Vec<&Row> = rows
@@ -117,7 +117,7 @@ impl Summary {
         };
         summary.of_gpus(&series, &moments);
         summary.of_container(&rows);
-        summary.idle = idle::find(&series, began, required);
+        summary.idle = idle::find(&series, started, required);
         Some(summary)
     }
 

@@ -9,8 +9,8 @@ use super::*;
 mod pace;
 
 fn time(seconds: f64) -> Timestamp {
-    let began: Timestamp = "2025-06-15T10:00:00Z".parse().unwrap();
-    began
+    let started: Timestamp = "2025-06-15T10:00:00Z".parse().unwrap();
+    started
         .checked_add(SignedDuration::from_secs_f64((seconds * 1e3).round() / 1e3))
         .unwrap()
 }
@@ -268,9 +268,9 @@ fn fewer_busy_gpus_than_requested_are_reported() {
         (&[3, 4, 5, 6, 7][..], false)
     );
     assert!(
-        idle.because().starts_with("5 of 8 GPUs were idle"),
+        idle.reason().starts_with("5 of 8 GPUs were idle"),
         "{}",
-        idle.because()
+        idle.reason()
     );
     // The container sees all, and the recipe asks for three.
     assert_eq!(summary(&rows, 3).idle, None);

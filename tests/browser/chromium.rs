@@ -44,9 +44,9 @@ impl Chromium {
         if let Some(program) = program.filter(|_| output.status.success()) {
             return Some(Self { program });
         }
-        let because = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(std::env::var_os("CI").is_none(), "no Chromium: {because}");
-        println!("skipped: no Chromium: {because}");
+        let reason = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(std::env::var_os("CI").is_none(), "no Chromium: {reason}");
+        println!("skipped: no Chromium: {reason}");
         None
     }
 

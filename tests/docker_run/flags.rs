@@ -17,9 +17,9 @@ fn every_flag_has_a_key_or_a_note_or_is_refused() {
             &Nothing,
         );
         match (flag.treatment, reading) {
-            (Treatment::Dropped(because), Ok(reading)) => {
+            (Treatment::Dropped(reason), Ok(reading)) => {
                 assert!(
-                    reading.notes.iter().any(|told| told.contains(because)),
+                    reading.notes.iter().any(|told| told.contains(reason)),
                     "{}",
                     flag.name
                 );

@@ -93,8 +93,8 @@ async fn pull(engine: &Docker) -> (Result<ImageInfo, EngineError>, Vec<String>) 
     let result = engine.pull(IMAGE, None, to).await;
     let mut retries = Vec::new();
     while let Ok(step) = from.try_recv() {
-        if let ImageProgress::Retry { because, .. } = step {
-            retries.push(because);
+        if let ImageProgress::Retry { reason, .. } = step {
+            retries.push(reason);
         }
     }
     (result, retries)

@@ -61,7 +61,7 @@ impl Run {
         format!("\"11-21-2026 {hour}:{minute:02}:{second:02}.{fraction:03}\"")
     }
 
-    pub fn detail(&self, began: &str) -> String {
+    pub fn detail(&self, started: &str) -> String {
         let mut text = String::new();
         let mode = if self.accuracy {
             "AccuracyOnly"
@@ -72,7 +72,7 @@ impl Run {
         let Seeds(qsl, sample, schedule) = &self.seeds;
         for (key, value) in [
             ("loadgen_version", "\"6.0.17 @ d6147c7eb7\"".to_owned()),
-            ("test_datetime", format!("\"{began}\"")),
+            ("test_datetime", format!("\"{started}\"")),
             ("sut_name", "\"PySUT\"".to_owned()),
             ("qsl_reported_total_count", "24576".to_owned()),
             ("qsl_reported_performance_count", "24576".to_owned()),

@@ -244,10 +244,10 @@ fn a_modified_step_script_stops_further_steps() {
     let lab = lab.recipe(&recipe_with("", &cases));
     lab.run(&[]).expect_exit(4);
     for step in ["first-performance", "second-performance"] {
-        let because = lab.end_of(step)["reason"].to_string();
+        let reason = lab.end_of(step)["reason"].to_string();
         assert!(
-            because.contains("something changed /.retrial/step"),
-            "{because}"
+            reason.contains("something changed /.retrial/step"),
+            "{reason}"
         );
     }
 }

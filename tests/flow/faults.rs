@@ -119,7 +119,7 @@ fn refused() -> EngineError {
     EngineError::Refused {
         operation: "do it".into(),
         status: 500,
-        because: "because".into(),
+        reason: "reason".into(),
         refusal: None,
         hint: None,
     }
@@ -128,7 +128,7 @@ fn refused() -> EngineError {
 fn gone() -> EngineError {
     EngineError::Gone {
         operation: "do it".into(),
-        because: "because".into(),
+        reason: "reason".into(),
     }
 }
 

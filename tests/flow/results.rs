@@ -148,7 +148,7 @@ fn with_symlinks_and_special_files() {
         .find(|entry| entry["event"] == "collected")
         .unwrap();
     assert!(
-        collected["left_out"].as_array().unwrap().len() >= 4,
+        collected["omitted"].as_array().unwrap().len() >= 4,
         "{collected}"
     );
 }

@@ -12,15 +12,15 @@ fn a_matching_line_ends_the_step() {
     let keys = r"fail_on: ['nothing of that kind', 'GPU (?<gpu>\d+): out of memory']";
     let cases = case("bad", DEAD_GPU, keys) + &case("good", "true", "");
     let lab = lab.recipe(&recipe(&cases));
-    let because = r"GPU 3: line 2 of its output matches 'GPU (?<gpu>\d+): out of memory': GPU 3: out of memory";
+    let reason = r"GPU 3: line 2 of its output matches 'GPU (?<gpu>\d+): out of memory': GPU 3: out of memory";
     lab.run(&[])
         .expect_exit(4)
-        .says(because)
+        .says(reason)
         .says("| and why")
         .says("read its output from line 2 on")
         .does_not_say("timeout");
     let end = lab.end_of("bad-performance");
-    assert_eq!(end["reason"], because);
+    assert_eq!(end["reason"], reason);
     assert_eq!(end["fault"], "command");
     assert!(lab.output("03-bad-performance").contains("out of memory"));
     assert_eq!(lab.end_of("good-performance")["end"], "done");
@@ -28,7 +28,7 @@ fn a_matching_line_ends_the_step() {
 
     lab.retrial(&["resume", "last"])
         .expect_exit(4)
-        .says(because);
+        .says(reason);
     assert_eq!(lab.count("bad-performance", "step_began"), 2);
     assert_eq!(lab.count("good-performance", "step_began"), 1);
 }
@@ -169,8 +169,8 @@ fn a_service_that_shows_a_failure_ends_the_measurement() {
     lab.run(&[]).expect_exit(4).says(
         "its service server failed: line 2 of its output matches 'engine core died': GPU: engine core died",
     );
-    let because = lab.verdict()["results"][0]["sentence"].to_string();
-    assert!(because.contains("service server failed"), "{because}");
+    let reason = lab.verdict()["results"][0]["sentence"].to_string();
+    assert!(reason.contains("service server failed"), "{reason}");
     assert_eq!(lab.containers(), [""; 0]);
 }
 

@@ -163,10 +163,10 @@ fn invalid_runs_and_keys_are_refused() {
     }
     let packing = Packing::new();
     let archive = packing.path("a.tar.zst");
-    let refused = |key: &Path, because: &str| {
+    let refused = |key: &Path, reason: &str| {
         let told = packing.try_pack(&archive, Some(key));
         assert_eq!(told.code, 2, "{}", told.err);
-        assert!(told.err.contains(because), "{}", told.err);
+        assert!(told.err.contains(reason), "{}", told.err);
         assert!(!archive.exists());
     };
     let other = packing.key("ec", &["-t", "ecdsa"]);
@@ -185,12 +185,12 @@ fn invalid_runs_and_keys_are_refused() {
     refused(&packing.path("nowhere"), "No such file");
     let key = packing.key("key", &["-t", "ed25519"]);
     let key = key.display().to_string();
-    let more = |arguments: &[&str], because: &str| {
+    let more = |arguments: &[&str], reason: &str| {
         let told = packing
             .scene
             .retrial(&[&["runs", "pack"], arguments].concat());
         assert_eq!(told.code, 2, "{}", told.err);
-        assert!(told.err.contains(because), "{}", told.err);
+        assert!(told.err.contains(reason), "{}", told.err);
     };
     let to = archive.display().to_string();
     let all = ["--recipe", "llama2", "--to", &to, "--sign", &key];

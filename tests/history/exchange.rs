@@ -262,12 +262,12 @@ fn invalid_archives_are_refused_without_leftovers() {
     let (there, here) = (Scene::new(0..1), Scene::new(0..0));
     let path = there.home().join("archive");
     let given = path.to_str().unwrap();
-    let refused = |because: &str| {
+    let refused = |reason: &str| {
         let told = here.retrial(&["runs", "import", given]);
         assert_eq!(told.code, 2, "{}", told.err);
-        assert!(told.err.contains(because), "{}", told.err);
+        assert!(told.err.contains(reason), "{}", told.err);
         let left = fs::read_dir(here.home().join("runs")).map_or(0, Iterator::count);
-        assert_eq!(left, 0, "{because}");
+        assert_eq!(left, 0, "{reason}");
     };
     fs::write(&path, "no archive at all\u{1b}[31m").unwrap();
     refused("not an archive of runs");

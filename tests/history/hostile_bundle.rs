@@ -45,7 +45,7 @@ impl Maker {
     }
 
     /// Verifies it in a directory for temporary files of its own, in which nothing may be left.
-    fn refused(&self, bytes: &[u8], because: &str) {
+    fn refused(&self, bytes: &[u8], reason: &str) {
         let archive = self.packing.path("hostile.tar.zst");
         fs::write(&archive, bytes).unwrap();
         let temporary = tempfile::tempdir().unwrap();
@@ -56,7 +56,7 @@ impl Maker {
         assert_eq!(output.status.code(), Some(1), "{errors}");
         let found: Value = serde_json::from_slice(&output.stdout).unwrap();
         let problem = found["problems"][0].as_str().unwrap();
-        assert!(problem.contains(because), "{problem}");
+        assert!(problem.contains(reason), "{problem}");
         assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
     }
 
@@ -180,7 +180,7 @@ fn missing_extra_and_trailing_content() {
         zstd::encode_all(&bytes[..], 3).unwrap()
     };
     let files: &[(&str, u64, &[u8])] = &[("a", 1, b"x")];
-    let refused = |body: &[u8], because| maker.refused(&maker.over(files, body), because);
+    let refused = |body: &[u8], reason| maker.refused(&maker.over(files, body), reason);
     let end = |bytes: &mut Vec<u8>| bytes.extend(blocks::END);
     // Whole as far as the form goes, but no run.
     refused(&body(&end), "verdict.json: it is missing");

@@ -14,7 +14,7 @@ fn signatures_by_other_keys_are_refused() {
     let packing = &bundle.packing;
     let other = packing.key("other", &["-t", "ed25519"]);
     let archive = packing.pack("other.tar.zst", Some(&other));
-    let check = |archive: &Path, allowed: &Path, more: &[&str], because: &str| {
+    let check = |archive: &Path, allowed: &Path, more: &[&str], reason: &str| {
         let allowed = ["--signers", allowed.to_str().unwrap()];
         let (code, found) = packing.verify(archive, &[&allowed, more].concat());
         assert_eq!(
@@ -23,7 +23,7 @@ fn signatures_by_other_keys_are_refused() {
             "{found}"
         );
         let problem = found["problems"][0].as_str().unwrap();
-        assert!(problem.contains(because), "{problem}");
+        assert!(problem.contains(reason), "{problem}");
     };
     check(&archive, &bundle.allowed, &[], "its key is not in the file");
     let own = packing.path("a.tar.zst");
@@ -77,8 +77,8 @@ fn signatures_by_other_keys_are_refused() {
     };
     // OpenSSH's own signature is as ours, byte by byte.
     assert_eq!(with(sign(&bundle.key, "retrial-evidence")), bundle.bytes);
-    let because = bundle.refused(&with(sign(&bundle.key, "file")), "another namespace");
-    assert!(because.contains("its namespace is file"), "{because}");
+    let reason = bundle.refused(&with(sign(&bundle.key, "file")), "another namespace");
+    assert!(reason.contains("its namespace is file"), "{reason}");
     bundle.refused(
         &with(sign(&other, "retrial-evidence")),
         "another key's beside the envelope",
@@ -91,7 +91,7 @@ fn a_signed_false_verdict_is_detected_by_judging_again() {
     let Some(bundle) = Bundle::new() else { return };
     let packing = &bundle.packing;
     let run = packing.scene.run(REPRODUCED);
-    let lie = |name: &str, from: &str, to: &str, because: &str| {
+    let lie = |name: &str, from: &str, to: &str, reason: &str| {
         let path = run.join(name);
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.contains(from), "{name}: {from}");
@@ -107,7 +107,7 @@ fn a_signed_false_verdict_is_detected_by_judging_again() {
             "{found}"
         );
         let problems = found["problems"].to_string();
-        assert!(problems.contains(because), "{problems}");
+        assert!(problems.contains(reason), "{problems}");
     };
     let summary = "results/Offline/performance/run_1/mlperf_log_summary.txt";
     lie(

@@ -99,7 +99,7 @@ fn rows_match_the_files_of_the_run() {
         row["deciding"]["value"],
         result["figures"]["tokens_per_second"]["value"]
     );
-    assert_eq!(row["began"], "2026-04-01T06:00:00Z");
+    assert_eq!(row["started"], "2026-04-01T06:00:00Z");
 }
 
 #[test]

@@ -81,16 +81,16 @@ impl Bundle {
 
     /// Asserts that it is not verified, neither with nor without allowed signers; returns why.
     pub fn refused(&self, bytes: &[u8], what: &str) -> String {
-        let mut because = String::new();
+        let mut reason = String::new();
         for signers in [true, false] {
             let Some(found) = self.verify(bytes, signers) else {
                 continue;
             };
             assert!(!found.verified, "{what}: verified");
             assert_eq!(found.exit_code.code(), 1, "{what}");
-            because = serde_json::to_string(&found).unwrap();
+            reason = serde_json::to_string(&found).unwrap();
         }
-        because
+        reason
     }
 
     /// Packs it again as anybody can: unpacked, changed, tar and zstd.
@@ -144,11 +144,11 @@ impl Bundle {
 
     /// Every way to pack these files again without the key.
     fn refused_in_every_way(&self, files: &Files, what: &str) {
-        let because = self.refused(&self.by_tar(files), what);
+        let reason = self.refused(&self.by_tar(files), what);
         let named = ["\"changed\":[\"", "\"missing\":[\"", "\"extra\":[\""];
         assert!(
-            named.iter().any(|list| because.contains(list)),
-            "{what}: {because}"
+            named.iter().any(|list| reason.contains(list)),
+            "{what}: {reason}"
         );
         let old = |_| self.head.clone();
         self.refused(&self.in_form(files, old), what);

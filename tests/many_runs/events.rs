@@ -23,9 +23,9 @@ fn seconds(step: &Step) -> i64 {
     }
 }
 
-pub fn journal(plan: &Plan, id: &str, began: Timestamp, went: Went) -> Planted {
+pub fn journal(plan: &Plan, id: &str, started: Timestamp, went: Went) -> Planted {
     let mut writer = Writer {
-        now: began,
+        now: started,
         text: String::new(),
     };
     let mut measured = Vec::new();
@@ -125,7 +125,7 @@ fn happening(action: &Action, id: &str) -> Option<What> {
             to: "results".to_owned(),
             files: 4,
             bytes: 20_000,
-            left_out: Vec::new(),
+            omitted: Vec::new(),
         },
         Action::Judge => What::Judged {
             outcome: "told in verdict.json".to_owned(),

@@ -9,12 +9,12 @@ const LOOKS: i32 = 7;
 const PAUSE: SignedDuration = SignedDuration::from_secs(60);
 
 /// A look a minute, of eight GPUs and the container.
-pub fn telemetry(began: Timestamp, measured: Timestamp, rate: f64) -> String {
+pub fn telemetry(started: Timestamp, measured: Timestamp, rate: f64) -> String {
     let mut text = format!("{HEADER}\n");
     for look in 0..LOOKS {
         let time = measured + PAUSE * look;
         let row = |of| Row {
-            seconds: time.duration_since(began).as_secs_f64(),
+            seconds: time.duration_since(started).as_secs_f64(),
             time,
             pause_s: PAUSE.as_secs_f64(),
             measured: Measured {

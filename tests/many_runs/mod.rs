@@ -125,7 +125,7 @@ impl Many {
 
     /// The id of a run.
     pub fn id(number: usize) -> String {
-        let time = began(number).strftime("%Y%m%d-%H%M%S").to_string();
+        let time = started(number).strftime("%Y%m%d-%H%M%S").to_string();
         format!("{time}-llama2-{:04x}", mixed(number) & 0xffff)
     }
 
@@ -141,7 +141,7 @@ impl Many {
 
     /// Plants one run.
     pub fn plant_one(&self, home: &Path, number: usize) -> PathBuf {
-        let began = began(number);
+        let started = started(number);
         let id = Self::id(number);
         let directory = home.join("runs").join(&id);
         let cell = &self.cells[number % self.cells.len()];
@@ -170,7 +170,7 @@ impl Many {
         write("plan.json", &pretty(&plan));
         write("host.json", &pretty(&self.host_file(on, batch)));
         write("lock", "1");
-        let journal = events::journal(&plan, &id, began, went);
+        let journal = events::journal(&plan, &id, started, went);
         write("journal.jsonl", &journal.text);
         let told = |step: &&Step| matches!(step.action, Action::Pull { .. } | Action::Exec(_));
         for step in plan.steps.iter().filter(told) {
@@ -212,7 +212,7 @@ impl Many {
             }
         }
         if went != Went::Interrupted {
-            let looks = looks::telemetry(began, journal.measured[0], rate);
+            let looks = looks::telemetry(started, journal.measured[0], rate);
             write("telemetry.csv", &looks);
             let verdict = judge_run(&RunDirectory::at(directory.clone()), false).unwrap();
             write("verdict.json", &pretty(&verdict));
@@ -236,14 +236,14 @@ fn pretty(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(value).unwrap() + "\n"
 }
 
-fn began(number: usize) -> Timestamp {
+fn started(number: usize) -> Timestamp {
     let first: Timestamp = FIRST.parse().unwrap();
     first + APART * (number as i32)
 }
 
 fn began_of_batch(batch: usize) -> String {
     let first = batch * TRIALS * ROCM.len() * BACKENDS.len();
-    began(first).strftime("%Y%m%d-%H%M%S").to_string()
+    started(first).strftime("%Y%m%d-%H%M%S").to_string()
 }
 
 /// Tokens a second: each release is faster than the one before, one backend than the other, and

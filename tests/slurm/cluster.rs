@@ -179,14 +179,14 @@ fn stop_and_scancel_preserve_the_evidence() {
 
     // Somebody else's scancel ends it as gracefully.
     let resumed = login.start(&["resume", &id]);
-    let began = || {
+    let started = || {
         let events = login.user.journal("journal.jsonl");
         events
             .iter()
             .filter(|one| one["event"] == "container_created")
             .count()
     };
-    while began() < 2 {
+    while started() < 2 {
         std::thread::sleep(Duration::from_millis(50));
     }
     let name = format!("--name=retrial-{id}");
@@ -196,7 +196,7 @@ fn stop_and_scancel_preserve_the_evidence() {
         .says("was cancelled; completed measurements are kept");
     // Slurm may still complete that job: another one is submitted.
     let again = login.start(&["resume", &id]);
-    while began() < 3 {
+    while started() < 3 {
         std::thread::sleep(Duration::from_millis(50));
     }
     signal(&again, "-INT");

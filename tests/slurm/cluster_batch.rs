@@ -49,7 +49,7 @@ fn rounds_are_tasks_and_the_verdict_equals_the_local_one() {
     assert_eq!(verdict["claims"][0]["outcome"], "supported", "{done:?}");
 
     // A round is on one node, and each trial run is there once.
-    let mut began: Vec<u64> = Vec::new();
+    let mut started: Vec<u64> = Vec::new();
     for task in 1..=3 {
         let events = login.user.of_batch(&format!("tasks/{task}/journal.jsonl"));
         let runs = events
@@ -57,7 +57,7 @@ fn rounds_are_tasks_and_the_verdict_equals_the_local_one() {
             .filter(|one| one["event"] == "trial_run_began");
         let mut hosts: Vec<Value> = Vec::new();
         for run in runs {
-            began.push(run["trial_run"].as_u64().unwrap());
+            started.push(run["trial_run"].as_u64().unwrap());
             let run = login
                 .user
                 .directory
@@ -69,8 +69,8 @@ fn rounds_are_tasks_and_the_verdict_equals_the_local_one() {
         }
         assert_eq!((hosts.len(), &hosts[0]), (2, &hosts[1]), "task {task}");
     }
-    began.sort_unstable();
-    assert_eq!(began, [1, 2, 3, 4, 5, 6]);
+    started.sort_unstable();
+    assert_eq!(started, [1, 2, 3, 4, 5, 6]);
 
     // The same evidence as a batch of one host has it: one journal.
     let directory = login.user.the_batch();

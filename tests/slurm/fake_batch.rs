@@ -72,9 +72,9 @@ fn a_failed_node_is_reported() {
         .says("again, on nodes other than n1")
         .says("on n2: no container engine answers");
     let first = &ends(&fake, 2)[0];
-    let because = first["because"].as_str().unwrap();
+    let reason = first["reason"].as_str().unwrap();
     assert_eq!(
-        because,
+        reason,
         "job 7_1 on n1 ended before its task did: NODE_FAIL"
     );
 }

@@ -89,7 +89,7 @@ impl fmt::Display for Diagnostic {
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
     #[serde(skip)]
-    left_out: usize,
+    omitted: usize,
 }
 
 impl Diagnostics {
@@ -99,7 +99,7 @@ impl Diagnostics {
             return;
         }
         if self.list.len() >= MOST {
-            self.left_out += 1;
+            self.omitted += 1;
         } else {
             self.list.push(diagnostic);
         }
@@ -129,7 +129,7 @@ impl Diagnostics {
 
     /// Adds others.
     pub fn extend(&mut self, others: Self) {
-        self.left_out += others.left_out;
+        self.omitted += others.omitted;
         for diagnostic in others.list {
             self.push(diagnostic);
         }
@@ -137,7 +137,7 @@ impl Diagnostics {
 
     /// Counts problems that are not kept.
     pub fn leave_out(&mut self, count: usize) {
-        self.left_out += count;
+        self.omitted += count;
     }
 
     /// All, in order.
@@ -152,7 +152,7 @@ impl Diagnostics {
 
     /// How many errors.
     pub fn error_count(&self) -> usize {
-        self.count(Severity::Error) + self.left_out
+        self.count(Severity::Error) + self.omitted
     }
 
     /// How many warnings.
@@ -161,8 +161,8 @@ impl Diagnostics {
     }
 
     /// How many were found but not kept.
-    pub fn left_out(&self) -> usize {
-        self.left_out
+    pub fn omitted(&self) -> usize {
+        self.omitted
     }
 
     /// Whether one of them is an error.
@@ -227,7 +227,7 @@ impl From<Diagnostic> for Diagnostics {
     fn from(diagnostic: Diagnostic) -> Self {
         Self {
             list: vec![diagnostic],
-            left_out: 0,
+            omitted: 0,
         }
     }
 }

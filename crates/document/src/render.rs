@@ -25,8 +25,8 @@ impl Diagnostics {
             out += &renderer.render(&[group(diagnostic)]);
             out += "\n\n";
         }
-        if self.left_out() > 0 {
-            let _ = writeln!(out, "and {} more", self.left_out());
+        if self.omitted() > 0 {
+            let _ = writeln!(out, "and {} more", self.omitted());
         }
         if !self.is_empty() {
             out += &self.summary();

@@ -90,7 +90,7 @@ pub enum ImageProgress {
     /// A passing fault: it will be tried again.
     Retry {
         /// What happened.
-        because: String,
+        reason: String,
         /// Which try comes next (2, 3, …).
         attempt: u32,
         /// After how many milliseconds.

@@ -59,9 +59,9 @@ pub fn context(configuration: &Path, name: &str) -> Result<(String, Option<PathB
         .join("contexts/meta")
         .join(&id)
         .join("meta.json");
-    let failed = |because: String| EngineError::Configuration {
+    let failed = |reason: String| EngineError::Configuration {
         path: path.clone(),
-        because,
+        reason,
     };
     let Some(text) = read_if_there(&path)? else {
         return Err(failed(format!(
@@ -94,6 +94,6 @@ fn read_if_there(path: &Path) -> Result<Option<String>, EngineError> {
 fn parse<T: for<'a> Deserialize<'a>>(path: &Path, text: &str) -> Result<T, EngineError> {
     serde_json::from_str(text).map_err(|error| EngineError::Configuration {
         path: path.to_owned(),
-        because: format!("not the JSON that Docker writes: {error}"),
+        reason: format!("not the JSON that Docker writes: {error}"),
     })
 }

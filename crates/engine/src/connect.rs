@@ -120,13 +120,13 @@ pub(super) fn api_version(text: &str) -> (u64, u64) {
 
 fn unreachable(endpoint: &Endpoint, error: &Error) -> EngineError {
     let socket = endpoint.url.strip_prefix("unix://");
-    let because = match error {
+    let reason = match error {
         Error::SocketNotFoundError(_) => "there is no such socket".to_owned(),
         Error::CertPathError { path } | Error::CertParseError { path } => {
             return EngineError::Endpoint {
                 endpoint: endpoint.url.clone(),
                 chosen_by: endpoint.chosen_by.clone(),
-                because: format!(
+                reason: format!(
                     "{} is missing or not a certificate\n  DOCKER_CERT_PATH (or the context) must hold ca.pem, cert.pem and key.pem",
                     path.display()
                 ),
@@ -154,7 +154,7 @@ fn unreachable(endpoint: &Endpoint, error: &Error) -> EngineError {
     EngineError::Unreachable {
         endpoint: endpoint.url.clone(),
         chosen_by: endpoint.chosen_by.clone(),
-        because,
+        reason,
     }
 }
 

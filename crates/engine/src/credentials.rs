@@ -37,9 +37,9 @@ pub async fn for_image_in(
 ) -> Result<Option<RegistryAuth>, EngineError> {
     let reference = ImageRef::parse(reference)?;
     let registry = reference.registry.clone();
-    let failed = |because: String| EngineError::Credentials {
+    let failed = |reason: String| EngineError::Credentials {
         registry: registry.clone(),
-        because,
+        reason,
     };
     let found = spawn_blocking(move || look_up(&reference, &configuration));
     timeout(HELPER_TIMEOUT, found)

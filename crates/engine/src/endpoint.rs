@@ -110,11 +110,11 @@ fn endpoint(
     chosen_by: &str,
     certificates: Option<PathBuf>,
 ) -> Result<Endpoint, EngineError> {
-    let refuse = |because: &str| {
+    let refuse = |reason: &str| {
         Err(EngineError::Endpoint {
             endpoint: url.to_owned(),
             chosen_by: chosen_by.to_owned(),
-            because: because.to_owned(),
+            reason: reason.to_owned(),
         })
     };
     let (scheme, rest) = url.split_once("://").unwrap_or_else(|| {

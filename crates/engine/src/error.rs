@@ -13,7 +13,7 @@ use retrial_container::ImageRef;
 pub enum EngineError {
     /// Nothing answers.
     #[error(
-        "no container engine answers at {endpoint} ({chosen_by}): {because}\n  check that it runs (`systemctl status docker`) and that you may use its socket (group `docker`)\n  to use another engine: --engine URL, DOCKER_HOST, or `docker context use`"
+        "no container engine answers at {endpoint} ({chosen_by}): {reason}\n  check that it runs (`systemctl status docker`) and that you may use its socket (group `docker`)\n  to use another engine: --engine URL, DOCKER_HOST, or `docker context use`"
     )]
     Unreachable {
         /// Where.
@@ -21,7 +21,7 @@ pub enum EngineError {
         /// How that was chosen.
         chosen_by: String,
         /// The cause.
-        because: String,
+        reason: String,
     },
     /// The socket is there, but not for this user.
     #[error(
@@ -46,28 +46,28 @@ pub enum EngineError {
         needed: String,
     },
     /// An endpoint that cannot be used.
-    #[error("the engine's endpoint {endpoint} ({chosen_by}) cannot be used: {because}")]
+    #[error("the engine's endpoint {endpoint} ({chosen_by}) cannot be used: {reason}")]
     Endpoint {
         /// Where.
         endpoint: String,
         /// How that was chosen.
         chosen_by: String,
         /// The cause, and what to do.
-        because: String,
+        reason: String,
     },
     /// Docker's own configuration does not say what it should.
-    #[error("{}: {because}", path.display())]
+    #[error("{}: {reason}", path.display())]
     Configuration {
         /// The file.
         path: PathBuf,
         /// The cause, and what to do.
-        because: String,
+        reason: String,
     },
     /// A reference that names no image.
     #[error("{0}\n  it looks like `registry.example.org/team/image:tag` or `image@sha256:…`")]
     Reference(#[from] retrial_container::InvalidImageRef),
     /// An image could not be pulled.
-    #[error("{}", failure.describe(reference, *tries, because))]
+    #[error("{}", failure.describe(reference, *tries, reason))]
     Pull {
         /// The image.
         reference: Box<ImageRef>,
@@ -76,60 +76,60 @@ pub enum EngineError {
         /// How often it was tried.
         tries: u32,
         /// The engine's words on the last try.
-        because: String,
+        reason: String,
     },
     /// Credentials are configured but could not be had.
     #[error(
-        "the credentials for {registry} could not be read: {because}\n  `docker login {registry}` again, or fix Docker's config.json"
+        "the credentials for {registry} could not be read: {reason}\n  `docker login {registry}` again, or fix Docker's config.json"
     )]
     Credentials {
         /// The registry.
         registry: String,
         /// The cause.
-        because: String,
+        reason: String,
     },
     /// The engine's disk is full.
     #[error(
-        "the engine's disk is full: {operation}: {because}\n  `docker system df` shows what takes the space; `retrial clean` and `docker image prune` free some"
+        "the engine's disk is full: {operation}: {reason}\n  `docker system df` shows what takes the space; `retrial clean` and `docker image prune` free some"
     )]
     NoSpace {
         /// What was being done.
         operation: String,
         /// The engine's words.
-        because: String,
+        reason: String,
     },
     /// The build's context cannot be sent.
-    #[error("build context {}: {because}", context.display())]
+    #[error("build context {}: {reason}", context.display())]
     BuildContext {
         /// The directory.
         context: PathBuf,
         /// The cause, and what to do.
-        because: String,
+        reason: String,
     },
     /// An instruction of the Dockerfile failed.
     #[error(
-        "building {tag} failed: {because}\n  | {}\n  {hint}",
+        "building {tag} failed: {reason}\n  | {}\n  {hint}",
         last_lines.join("\n  | ")
     )]
     Build {
         /// The image that was to be built.
         tag: String,
         /// The instruction (`Step 2/4 : RUN make`) and the engine's words.
-        because: String,
+        reason: String,
         /// The last lines of the log.
         last_lines: Vec<String>,
         /// What to do.
         hint: String,
     },
     /// The engine said no.
-    #[error("the engine refused to {operation}: {because}{}", hint_line(hint.as_deref()))]
+    #[error("the engine refused to {operation}: {reason}{}", hint_line(hint.as_deref()))]
     Refused {
         /// What was asked, for example `start retrial-7`.
         operation: String,
         /// HTTP status, 0 where there was none.
         status: u16,
         /// The engine's words.
-        because: String,
+        reason: String,
         /// What was refused, if known.
         refusal: Option<Refusal>,
         /// What that means and what to do, if known.
@@ -147,13 +147,13 @@ pub enum EngineError {
     },
     /// The engine went away in the middle of an operation.
     #[error(
-        "lost the connection to the engine: {operation}: {because}\n  is it being restarted? (`systemctl status docker`); continue a run with `retrial resume`"
+        "lost the connection to the engine: {operation}: {reason}\n  is it being restarted? (`systemctl status docker`); continue a run with `retrial resume`"
     )]
     Gone {
         /// What was being done.
         operation: String,
         /// The cause.
-        because: String,
+        reason: String,
     },
     /// A file of this machine could not be read or written.
     #[error("{}: {source}", path.display())]
@@ -168,11 +168,11 @@ pub enum EngineError {
 
 impl EngineError {
     /// A refusal without a status: the engine's answer makes no sense.
-    pub(crate) fn unexpected(operation: impl Into<String>, because: impl Into<String>) -> Self {
+    pub(crate) fn unexpected(operation: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Refused {
             operation: operation.into(),
             status: 0,
-            because: because.into(),
+            reason: reason.into(),
             refusal: None,
             hint: None,
         }

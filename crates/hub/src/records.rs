@@ -26,7 +26,7 @@ struct Record {
 
 impl Record {
     fn of(digest: &Digest, blob: &Metadata, boot: &Boot) -> Self {
-        let on_disk = boot.began.is_some_and(|began| blob.mtime() < began);
+        let on_disk = boot.started.is_some_and(|started| blob.mtime() < started);
         Self {
             digest: digest.clone(),
             size: blob.len(),
@@ -41,17 +41,17 @@ impl Record {
 struct Boot {
     id: String,
     /// Seconds since 1970.
-    began: Option<i64>,
+    started: Option<i64>,
 }
 
 impl Boot {
     fn now() -> Self {
         let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
-        let began = stat.lines().find_map(|line| line.strip_prefix("btime "));
+        let started = stat.lines().find_map(|line| line.strip_prefix("btime "));
         Self {
             id: id.trim().to_owned(),
-            began: began.and_then(|text| text.trim().parse().ok()),
+            started: started.and_then(|text| text.trim().parse().ok()),
         }
     }
 }
@@ -113,9 +113,9 @@ mod tests {
             fs::metadata(blob).unwrap(),
             Digest::git(&"a".repeat(40)).unwrap(),
         );
-        let boot = |id: &str, began: i64| Boot {
+        let boot = |id: &str, started: i64| Boot {
             id: id.to_owned(),
-            began: Some(began),
+            started: Some(started),
         };
         let (before, after) = (blob.mtime() - 100, blob.mtime() + 100);
         let young = Record::of(&digest, &blob, &boot("first", before));

@@ -49,7 +49,7 @@ pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnost
                 &mut own,
             );
             used.extend(stage.used);
-            let enough = own.left_out() > 0;
+            let enough = own.omitted() > 0;
             found.push(own);
             if enough {
                 // The other choices would only say more of what is too much already.
@@ -158,8 +158,8 @@ fn collect(problems: &mut Diagnostics, choices: &[Choice], found: Vec<Diagnostic
     let mut all: Vec<(Diagnostic, Vec<usize>)> = Vec::new();
     let count = found.len();
     // The same are left out under each choice, as far as anybody can tell.
-    let left_out = found.iter().map(Diagnostics::left_out).max();
-    problems.leave_out(left_out.unwrap_or(0));
+    let omitted = found.iter().map(Diagnostics::omitted).max();
+    problems.leave_out(omitted.unwrap_or(0));
     for (index, diagnostics) in found.into_iter().enumerate() {
         for diagnostic in diagnostics {
             match all.iter_mut().find(|(known, _)| *known == diagnostic) {

@@ -39,16 +39,16 @@ impl Followed {
         directory: &Record,
         exit: ExitCode,
         verdict: Option<BatchVerdict>,
-        because: Option<String>,
+        reason: Option<String>,
     ) -> Self {
-        let continues = matches!(exit, ExitCode::Interrupted | ExitCode::Host) || because.is_some();
+        let continues = matches!(exit, ExitCode::Interrupted | ExitCode::Host) || reason.is_some();
         let [evidence, resume] = ways_on(global, directory).map(|line| continues.then_some(line));
         // The verdict names its evidence.
         let evidence = evidence.filter(|_| verdict.is_none());
         Self {
             exit,
             verdict,
-            notes: because.into_iter().chain(evidence).chain(resume).collect(),
+            notes: reason.into_iter().chain(evidence).chain(resume).collect(),
         }
     }
 }
@@ -105,7 +105,7 @@ pub async fn follow(
         Err(error) => {
             let end = BatchWhat::BatchEnded {
                 exit_code: ExitCode::Host.code(),
-                because: Some(error.to_string()),
+                reason: Some(error.to_string()),
                 node: slurm::node_of_process(),
             };
             let _ = batch.record(end);
@@ -118,8 +118,8 @@ pub async fn follow(
     drop(batch);
     let _ = watcher.join();
     let (exit, verdict) = concluded?;
-    let because = ended.ok().and_then(|ended| ended.because);
-    Ok(Followed::of(global, &directory, exit, verdict, because))
+    let reason = ended.ok().and_then(|ended| ended.reason);
+    Ok(Followed::of(global, &directory, exit, verdict, reason))
 }
 
 /// Where the evidence of a batch is, and how to resume it.
@@ -154,7 +154,7 @@ async fn conclude(
     }
     batch.record(BatchWhat::BatchEnded {
         exit_code: exit.code(),
-        because: ended.because.clone(),
+        reason: ended.reason.clone(),
         node: slurm::node_of_process(),
     })?;
     Ok((exit, verdict))

@@ -47,7 +47,7 @@ fn external(global: &GlobalOptions, result: &ExternalResult) -> SubjectEvidence 
             Ok(found) => found.into_iter().map(Ok).collect(),
             Err(failure) => vec![Err(LostRun {
                 exit: failure.exit,
-                because: failure.into_text(),
+                reason: failure.into_text(),
             })],
         };
         for found in found {

@@ -152,7 +152,7 @@ impl RunMaker for Maker<'_> {
                 ExitCode::Usage => ExitCode::Usage.code(),
                 _ => ExitCode::Host.code(),
             },
-            because: Some(failure.into_text()),
+            reason: Some(failure.into_text()),
             ..TrialRunEnd::default()
         })
     }

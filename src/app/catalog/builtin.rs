@@ -22,7 +22,7 @@ pub fn names() -> Vec<String> {
 }
 
 /// Published results without a recipe, and the reasons: Markdown.
-pub fn left_out() -> &'static str {
+pub fn omitted() -> &'static str {
     let file = RECIPES.get_file("LEFT-OUT.md");
     file.and_then(File::contents_utf8).unwrap_or_default()
 }

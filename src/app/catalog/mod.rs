@@ -9,7 +9,7 @@ mod error;
 
 use std::path::{Path, PathBuf};
 
-pub use builtin::{left_out, names};
+pub use builtin::{omitted, names};
 pub use disk::open as open_path;
 pub use error::CatalogError;
 pub use retrial_mlperf::rounds::rounds;

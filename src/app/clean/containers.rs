@@ -56,12 +56,12 @@ pub fn clean(
             if other.is_none() && wanted.is_none() && of_another_home(&container, &runs) {
                 continue;
             }
-            let because = other
+            let reason = other
                 .filter(|_| !extent.all_users)
                 .map(|user| format!("it belongs to {user}; root can remove it: --all-users"))
                 .or_else(|| in_use(&container, extent.all, wanted.is_some()));
-            if let Some(because) = because {
-                terminal::note(&format!("{}: skipped: {because}", container.name));
+            if let Some(reason) = reason {
+                terminal::note(&format!("{}: skipped: {reason}", container.name));
                 continue;
             }
             if !dry_run {

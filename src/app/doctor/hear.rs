@@ -99,7 +99,7 @@ struct Examination {
     /// Precedes its messages; nothing for a job, which names its nodes itself.
     name: String,
     child: Child,
-    began: Timestamp,
+    started: Timestamp,
     known: Vec<KnownMachine>,
 }
 
@@ -109,7 +109,7 @@ impl Examination {
         Self {
             name,
             child,
-            began: Timestamp::now(),
+            started: Timestamp::now(),
             known: Vec::new(),
         }
     }
@@ -118,12 +118,12 @@ impl Examination {
     async fn listen(&mut self, limit: Option<Duration>) {
         let (answers, messages) = (self.child.stdout.take(), self.child.stderr.take());
         let known = &mut self.known;
-        let (name, began) = (&self.name, self.began);
+        let (name, started) = (&self.name, self.started);
         let heard = async {
             tokio::join!(
                 each_line(answers, |line| {
                     let received = Timestamp::now();
-                    let asked = began.max(received - ON_THE_WAY);
+                    let asked = started.max(received - ON_THE_WAY);
                     known.extend(Answer::read(line).map(|answer| KnownMachine {
                         name: answer.name,
                         ahead: ahead(answer.time, asked, received),

@@ -43,11 +43,11 @@ pub fn differences(said: &Verdict, again: &Verdict) -> Vec<String> {
 fn of_result(name: &str, said: &ResultVerdict, again: &ResultVerdict) -> Vec<String> {
     let mut found = Vec::new();
     if said.outcome != again.outcome {
-        let because = format!(
+        let reason = format!(
             "{name}: recorded {}, recomputed {}",
             said.outcome, again.outcome
         );
-        found.push(because);
+        found.push(reason);
     }
     if said.valid != again.valid {
         let word = |valid| if valid { "valid" } else { "invalid" };

@@ -26,7 +26,7 @@ const PRIVATE: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
 
 /// Opens a key: a private one, whose passphrase is asked for, or one in the agent by its public key.
 pub fn open(path: &Path) -> Result<Box<dyn Signer>, Failure> {
-    let refuse = |because: &str| Failure::usage(format!("--sign {}: {because}", path.display()));
+    let refuse = |reason: &str| Failure::usage(format!("--sign {}: {reason}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| refuse(&error.to_string()))?;
     if text.starts_with(PRIVATE) {
         let key = PrivateKey::from_openssh(&text);

@@ -58,7 +58,7 @@ pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<PackedB
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let (mut body, manifest, left_out) = write_body(run, folder)?;
+    let (mut body, manifest, omitted) = write_body(run, folder)?;
     let facts = Facts {
         plan: &plan,
         verdict: &verdict,
@@ -83,7 +83,7 @@ pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<PackedB
         packed: Packed {
             files: manifest.files.len(),
             bytes: manifest.bytes().unwrap_or_default(),
-            left_out,
+            omitted,
         },
         size,
         sha256,
@@ -97,7 +97,7 @@ fn write_body(run: &RunDirectory, folder: &Path) -> Result<(File, Manifest, Vec<
     let failed = |error| StoreError::io("write", folder)(error);
     let file = tempfile::tempfile_in(folder).map_err(failed)?;
     let mut body = BodyWriter::new(BufWriter::new(file), run.id()).map_err(failed)?;
-    let mut left_out = Vec::new();
+    let mut omitted = Vec::new();
     walk(run.path(), &STAYS, &mut |relative, entry| {
         let path = relative.display().to_string();
         match entry {
@@ -106,7 +106,7 @@ fn write_body(run: &RunDirectory, folder: &Path) -> Result<(File, Manifest, Vec<
                 let bytes = file.metadata().map_err(StoreError::io("read", relative))?;
                 body.add(&path, bytes.len(), file)?;
             }
-            Entry::Other(because) => left_out.push(format!("{path}: {because}")),
+            Entry::Other(reason) => omitted.push(format!("{path}: {reason}")),
         }
         Ok::<_, Failure>(())
     })?;
@@ -114,7 +114,7 @@ fn write_body(run: &RunDirectory, folder: &Path) -> Result<(File, Manifest, Vec<
     let file = out
         .into_inner()
         .map_err(|error| failed(error.into_error()))?;
-    Ok((file, manifest, left_out))
+    Ok((file, manifest, omitted))
 }
 
 fn head(

@@ -95,9 +95,9 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<Verified, Failure> {
             }
             Ok(Verified { verification, run })
         }
-        Err(BundleError::NotABundle(because)) if !unpack::is_bundle(path) => {
+        Err(BundleError::NotABundle(reason)) if !unpack::is_bundle(path) => {
             Err(Failure::usage(format!(
-                "{} is not a bundle: {because}\n  create one: retrial runs pack RUN --to RUN.tar.zst    import other \
+                "{} is not a bundle: {reason}\n  create one: retrial runs pack RUN --to RUN.tar.zst    import other \
                  archives: retrial runs import",
                 path.display()
             )))
@@ -119,7 +119,7 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<Verified, Failure> {
 
 fn allowed(path: &Path) -> Result<Vec<AllowedSigner>, Failure> {
     let refuse =
-        |because: String| Failure::usage(format!("--signers {}: {because}", path.display()));
+        |reason: String| Failure::usage(format!("--signers {}: {reason}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
     allowed_signers::parse(&text, &TimeZone::system()).map_err(refuse)
 }
@@ -144,8 +144,8 @@ fn examine(
     let statement = Statement::parse(&head.statement, &head.manifest)?;
     into.signature = signature(&head, signers, identity)?;
     match &into.signature {
-        SignatureState::NotAllowed { key, because } => {
-            into.problems.push(format!("signed by {key}: {because}"));
+        SignatureState::NotAllowed { key, reason } => {
+            into.problems.push(format!("signed by {key}: {reason}"));
             return Ok(None);
         }
         SignatureState::Unsigned if signers.is_some() => {
@@ -160,7 +160,7 @@ fn examine(
             into.problems.extend(problems(&judged));
             into.judged = Some(judged);
         }
-        Err(because) => into.problems.push(because),
+        Err(reason) => into.problems.push(reason),
     }
     Ok(Some(run))
 }
@@ -181,7 +181,7 @@ fn signature(
     let answer = allowed_signers::check(signers, &signed_by, NAMESPACE, identity, Timestamp::now());
     Ok(match answer {
         Answer::Allowed(principals) => SignatureState::Allowed { key, principals },
-        Answer::Refused(because) => SignatureState::NotAllowed { key, because },
+        Answer::Refused(reason) => SignatureState::NotAllowed { key, reason },
     })
 }
 
@@ -202,7 +202,7 @@ fn judge(
     let said: Verdict = read(run, "verdict.json")?;
     let plan: Plan = read(run, "plan.json")?;
     let events: Vec<Event> = Journal::read(&run.journal())
-        .map_err(|error| format!("journal.jsonl: {}", error.because()))?;
+        .map_err(|error| format!("journal.jsonl: {}", error.reason()))?;
     let verdict = judge_run(run, false).map_err(|error| error.to_string())?;
     let rules = rules::compare(&plan);
     let by_program = rules::judge_by_program(run, &plan, &events).outcome;
@@ -245,7 +245,7 @@ fn judge(
 
 fn read<T: serde::de::DeserializeOwned>(run: &RunDirectory, name: &str) -> Result<T, String> {
     run.read_json(name)
-        .map_err(|error| format!("{name}: {}", error.because()))
+        .map_err(|error| format!("{name}: {}", error.reason()))
 }
 
 /// What a run has, and this one has not.

@@ -61,12 +61,12 @@ impl Origin {
         if differences.is_empty() {
             return Ok(Vec::new());
         }
-        let because = differences.join(", ");
+        let reason = differences.join(", ");
         if force {
-            return Ok(vec![Qualifier::new(QualifierKind::Modified, because)]);
+            return Ok(vec![Qualifier::new(QualifierKind::Modified, reason)]);
         }
         Err(Failure::usage(format!(
-            "{} differs from the system of the recipe's figures: {because}\n  \
+            "{} differs from the system of the recipe's figures: {reason}\n  \
              compare anyway, as `modified`: --force",
             self.folder.display(),
         )))

@@ -79,7 +79,7 @@ fn junit(rows: &[RunSummary]) -> String {
     let entries: Vec<Entry<'_>> = entries.collect();
     let without = read.iter().filter(|(_, verdict)| verdict.is_none());
     let without = without.map(|(row, _)| {
-        let reason = row.because.clone();
+        let reason = row.reason.clone();
         let reason = reason.unwrap_or_else(|| row.state().to_owned());
         (row.id.as_str(), reason)
     });

@@ -29,7 +29,7 @@ pub struct Left {
     /// Its id.
     pub run: String,
     /// Why it stays.
-    pub because: String,
+    pub reason: String,
 }
 
 impl<'a> Removal<'a> {
@@ -45,7 +45,7 @@ impl<'a> Removal<'a> {
         };
         for row in rows {
             let id = &row.id;
-            let because = match row.run_state {
+            let reason = match row.run_state {
                 RunState::Running { pid } => Some(format!(
                     "process {pid} follows it; stop it first: retrial stop {id}"
                 )),
@@ -54,10 +54,10 @@ impl<'a> Removal<'a> {
                 )),
                 _ => blocked.remove(id.as_str()),
             };
-            match because {
-                Some(because) => removal.left.push(Left {
+            match reason {
+                Some(reason) => removal.left.push(Left {
                     run: id.clone(),
-                    because,
+                    reason,
                 }),
                 None => removal.runs.push((row, frees(&row.path))),
             }
@@ -77,7 +77,7 @@ impl<'a> Removal<'a> {
             let removed = remove_run(&RunDirectory::at(row.path.clone()));
             left.extend(removed.as_ref().err().map(|error| Left {
                 run: row.id.clone(),
-                because: error.to_string(),
+                reason: error.to_string(),
             }));
             removed.is_ok()
         });
@@ -105,7 +105,7 @@ fn with_container<'a>(global: &GlobalOptions, rows: &'a [RunSummary]) -> BTreeMa
     let existing = existing(global);
     let open = open.into_iter().filter_map(|row| {
         let id = &row.id;
-        let because = match &existing {
+        let reason = match &existing {
             Ok(existing) if !existing.contains(id) => return None,
             Ok(_) => {
                 format!("its container exists and may be running: retrial clean {id}, or --all")
@@ -115,7 +115,7 @@ fn with_container<'a>(global: &GlobalOptions, rows: &'a [RunSummary]) -> BTreeMa
                 failure.text()
             ),
         };
-        Some((id.as_str(), because))
+        Some((id.as_str(), reason))
     });
     open.collect()
 }

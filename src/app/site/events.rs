@@ -155,14 +155,14 @@ mod tests {
         journal.write_all(b"earlier\n").unwrap();
         let mut events = Events::from(&run, 8, true);
         assert_eq!(events.look(), []);
-        let began = event(
+        let started = event(
             4,
             What::StepBegan {
                 summary: "x".to_owned(),
                 timeout_s: None,
             },
         );
-        let (start, end) = began.split_at(20);
+        let (start, end) = started.split_at(20);
         journal.write_all(start.as_bytes()).unwrap();
         assert_eq!(events.look(), []);
         journal.write_all(end.as_bytes()).unwrap();

@@ -186,7 +186,7 @@ fn nobody(sentence: &Sentence, subjects: &Subjects<'_>) -> Problem {
     let baseline = sentence.baseline.as_ref().map(side).unwrap_or_default();
     let message =
         format!("no two cells are {candidate} and {baseline} and equal in all other axes");
-    let reasons = subjects.left_out.iter().take(4);
+    let reasons = subjects.excluded.iter().take(4);
     let reasons = reasons.map(|left| format!("{} is omitted: {}", left.name, left.reason));
     let reasons = join(reasons, "; ");
     let help = if reasons.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::model::Assertion;
 use crate::batch::Values;
-use crate::batch::cell::{Cell, LeftOut};
+use crate::batch::cell::{Cell, ExcludedCell};
 use crate::batch::model::ExternalResult;
 use retrial_recipe::{Diagnostic, Span};
 
@@ -14,7 +14,7 @@ pub(super) type Problem = Box<Diagnostic>;
 pub(in crate::batch) struct Subjects<'a> {
     pub axes: &'a [(String, Vec<String>)],
     pub cells: &'a [Cell],
-    pub left_out: &'a [LeftOut],
+    pub excluded: &'a [ExcludedCell],
     pub external_results: &'a [ExternalResult],
     pub scenarios: &'a [String],
     pub figures: &'a [String],

@@ -115,7 +115,7 @@ impl Subjects<'_> {
         span: &Span,
         has: impl Fn(&Values) -> bool,
     ) -> Result<(), Problem> {
-        let Some(left) = self.left_out.iter().find(|left| has(&left.axes)) else {
+        let Some(left) = self.excluded.iter().find(|left| has(&left.axes)) else {
             return Ok(());
         };
         let message = format!("all cells with {value} are omitted");

@@ -58,7 +58,7 @@ pub enum BatchWhat {
         /// Its reference.
         image: String,
         /// Why.
-        because: String,
+        reason: String,
     },
     /// a trial run began as a run.
     TrialRunBegan {
@@ -117,7 +117,7 @@ pub enum BatchWhat {
         exit_code: u8,
         /// Why it ended early, if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        because: Option<String>,
+        reason: Option<String>,
         /// The node of the process, by the scheduler's name for it; none without a scheduler.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         node: Option<String>,
@@ -126,7 +126,7 @@ pub enum BatchWhat {
 
 impl BatchWhat {
     /// This process takes up a batch with so many trial runs.
-    pub fn began(batch: &str, trial_runs: usize) -> Self {
+    pub fn started(batch: &str, trial_runs: usize) -> Self {
         Self::BatchBegan {
             batch: batch.to_owned(),
             trial_runs,
@@ -152,7 +152,7 @@ pub struct TrialRunEnd {
     pub figures: Vec<TrialRunFigure>,
     /// Why it ended early, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub because: Option<String>,
+    pub reason: Option<String>,
     /// How long it took, in all its processes.
     pub seconds: f64,
 }

@@ -34,7 +34,7 @@ pub struct TrialRunState {
     /// Which attempt that is, of those since the batch was last taken up at its end.
     pub attempt: u32,
     /// When that run began.
-    pub began: Option<Timestamp>,
+    pub started: Option<Timestamp>,
     /// Runs of the batch that went on when it began.
     pub beside: Vec<String>,
     /// How it ended, and when.
@@ -95,7 +95,7 @@ impl BatchState {
                 let state = self.trial_runs.entry(*trial_run).or_default();
                 state.failed.extend(state.run.replace(run.clone()));
                 state.attempt = *attempt;
-                state.began = Some(event.time);
+                state.started = Some(event.time);
                 state.beside.clone_from(beside);
                 state.end = None;
             }
@@ -115,10 +115,10 @@ impl BatchState {
             }
             BatchWhat::BatchEnded {
                 exit_code,
-                because,
+                reason,
                 node,
             } => {
-                self.over = Some((*exit_code, because.clone()));
+                self.over = Some((*exit_code, reason.clone()));
                 self.node.clone_from(node);
             }
             _ => {}
@@ -202,7 +202,7 @@ impl TrialRunState {
 mod tests {
     use super::*;
 
-    fn began() -> BatchWhat {
+    fn started() -> BatchWhat {
         BatchWhat::BatchBegan {
             batch: "b".to_owned(),
             trial_runs: 2,
@@ -236,7 +236,7 @@ mod tests {
     fn ended(exit_code: u8) -> BatchWhat {
         BatchWhat::BatchEnded {
             exit_code,
-            because: None,
+            reason: None,
             node: None,
         }
     }
@@ -260,14 +260,14 @@ mod tests {
 
     #[test]
     fn a_killed_or_stopped_trial_run_resumes_its_run() {
-        let fresh = state([began()]);
+        let fresh = state([started()]);
         assert_eq!(fresh.next(1, 1), Next::Start { attempt: 1 });
-        let killed = state([began(), trial_run_began(1, "r1", 1)]);
+        let killed = state([started(), trial_run_began(1, "r1", 1)]);
         assert_eq!(killed.next(1, 1), go_on("r1"));
         assert_eq!(killed.going(), ["r1"]);
         let stopped = [trial_run_ended(1, Some("r1"), 130), ended(130)];
         let stopped = state(
-            [began(), trial_run_began(1, "r1", 1)]
+            [started(), trial_run_began(1, "r1", 1)]
                 .into_iter()
                 .chain(stopped),
         );
@@ -279,7 +279,7 @@ mod tests {
     fn any_result_is_final() {
         for code in [0, 1, 2, 4, 5] {
             let state = state([
-                began(),
+                started(),
                 trial_run_began(1, "r1", 1),
                 trial_run_ended(1, Some("r1"), code),
             ]);
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn host_failures_are_retried_up_to_the_limit() {
         let mut events = vec![
-            began(),
+            started(),
             trial_run_began(1, "r1", 1),
             trial_run_ended(1, Some("r1"), 3),
         ];
@@ -306,13 +306,13 @@ mod tests {
         assert!(!after.has_ended(1));
         assert_eq!(after.trial_runs[&1].failed, ["r1"]);
         // Taken up again after its end, it may try as often once more.
-        events.extend([ended(3), began()]);
+        events.extend([ended(3), started()]);
         assert_eq!(state(events).next(1, 1), Next::Start { attempt: 1 });
     }
 
     #[test]
     fn an_attempt_that_could_not_start_counts() {
-        let mut events = vec![began(), trial_run_ended(1, None, 3)];
+        let mut events = vec![started(), trial_run_ended(1, None, 3)];
         assert_eq!(state(events.clone()).next(1, 1), Next::Start { attempt: 2 });
         events.push(trial_run_ended(1, None, 3));
         assert_eq!(state(events).next(1, 1), Next::Complete);
@@ -325,7 +325,7 @@ mod tests {
             run: "r1".to_owned(),
         };
         let events = [
-            began(),
+            started(),
             trial_run_began(1, "r1", 1),
             trial_run_ended(1, Some("r1"), 0),
             lost,

@@ -10,7 +10,7 @@ pub struct BatchEnded {
     /// measured says the verdict.
     pub exit: ExitCode,
     /// Why it ended early, if it did.
-    pub because: Option<String>,
+    pub reason: Option<String>,
 }
 
 impl BatchEnded {
@@ -27,14 +27,14 @@ impl BatchEnded {
         if left > 0 && halted.is_none() {
             return Self {
                 exit: ExitCode::Interrupted,
-                because: Some(format!("stopped with {left} of {count} runs remaining")),
+                reason: Some(format!("stopped with {left} of {count} runs remaining")),
             };
         }
         let failures = codes.into_iter().flatten().filter(|code| is_failure(*code));
         Self {
             exit: ExitCode::first(failures),
-            because: halted
-                .map(|because| format!("{because}; {left} of {count} runs were not started")),
+            reason: halted
+                .map(|reason| format!("{reason}; {left} of {count} runs were not started")),
         }
     }
 }

@@ -59,7 +59,7 @@ fn of_trial_run(home: &Home, state: Option<&TrialRunState>, trial: u32) -> RunEv
 
 fn of_end(home: &Home, end: &TrialRunEnd) -> Result<(Context, Vec<Evidence>), LostRun> {
     let exit = ExitCode::try_from(end.exit_code).unwrap_or(ExitCode::Host);
-    let because = match exit {
+    let reason = match exit {
         ExitCode::Interrupted => "it was stopped",
         ExitCode::Host => "the host or its services failed",
         ExitCode::Usage => "it was refused",
@@ -69,10 +69,10 @@ fn of_end(home: &Home, end: &TrialRunEnd) -> Result<(Context, Vec<Evidence>), Lo
             return evidence.or_else(|error| lost(&error.to_string(), ExitCode::Host));
         }
     };
-    lost(end.because.as_deref().unwrap_or(because), exit)
+    lost(end.reason.as_deref().unwrap_or(reason), exit)
 }
 
-fn lost<T>(because: &str, exit: ExitCode) -> Result<T, LostRun> {
-    let because = because.to_owned();
-    Err(LostRun { because, exit })
+fn lost<T>(reason: &str, exit: ExitCode) -> Result<T, LostRun> {
+    let reason = reason.to_owned();
+    Err(LostRun { reason, exit })
 }

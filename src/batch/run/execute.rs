@@ -23,7 +23,7 @@ pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, StoreError>
     let is_resumed = batch.ask(|state| state.sessions > 0);
     let stands =
         |state: &BatchState, trial_run: &usize| state.next(*trial_run, retries) == Next::Complete;
-    batch.record(BatchWhat::began(batch.job.directory.id(), all.len()))?;
+    batch.record(BatchWhat::started(batch.job.directory.id(), all.len()))?;
     if is_resumed {
         // Only now is it known what a host that was mended tries again.
         let trial_runs: Vec<usize> = batch.ask(|state| {

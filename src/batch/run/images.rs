@@ -38,7 +38,7 @@ pub(super) async fn pull_ahead(batch: &BatchSession<'_>) -> Result<(), StoreErro
             // Its trial run will try it again, and say so in its own run.
             Err(error) => BatchWhat::ImageFailed {
                 image,
-                because: error.to_string(),
+                reason: error.to_string(),
             },
         };
         batch.record(pulled)?;

@@ -28,7 +28,7 @@ impl Observations {
         let ended = state.trial_runs.iter();
         let ended = ended.filter(|(number, _)| state.has_ended(**number));
         let mut ended: Vec<_> = ended.collect();
-        ended.sort_by_key(|(number, state)| (state.began, **number));
+        ended.sort_by_key(|(number, state)| (state.started, **number));
         let trials = ended.into_iter().filter_map(|(number, state)| {
             let run = state.run.clone()?;
             let cell = plan.trial_run(*number)?.cell;
@@ -61,7 +61,7 @@ pub(super) async fn search(
         let Next::Measure(cell) = Course::of(plan, search, &trials).next() else {
             return Ok(BatchEnded {
                 exit: ExitCode::Success,
-                because: None,
+                reason: None,
             });
         };
         // An interrupted trial of the cell continues.
@@ -74,13 +74,13 @@ pub(super) async fn search(
             None | Some(ExitCode::Interrupted) => {
                 return Ok(BatchEnded {
                     exit: ExitCode::Interrupted,
-                    because: Some(format!("stopped after {} trials", trials.len())),
+                    reason: Some(format!("stopped after {} trials", trials.len())),
                 });
             }
             Some(exit @ (ExitCode::Host | ExitCode::Usage)) => {
                 return Ok(BatchEnded {
                     exit,
-                    because: Some(format!("the search needs {}", batch.named(number))),
+                    reason: Some(format!("the search needs {}", batch.named(number))),
                 });
             }
             Some(_) => {}

@@ -146,9 +146,9 @@ impl<'a> BatchSession<'a> {
     }
 
     /// No further trial run begins; the first reason stays.
-    pub(super) fn halt(&self, because: String) {
+    pub(super) fn halt(&self, reason: String) {
         let mut halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner);
-        halted.get_or_insert(because);
+        halted.get_or_insert(reason);
     }
 
     /// Why no further trial run begins, if that is so.

@@ -106,7 +106,7 @@ async fn go_on(
         directory.lay_out()?;
         prepared.write_down(&directory)?;
     }
-    if let Some((code, because)) = over(&directory)? {
+    if let Some((code, reason)) = over(&directory)? {
         // It came to its end, and only the batch's journal does not say so.
         let verdict = directory.read_json("verdict.json").ok();
         return Ok(Some(end(
@@ -114,7 +114,7 @@ async fn go_on(
             &directory,
             code,
             verdict.as_ref(),
-            because,
+            reason,
         )));
     }
     batch.record(BatchWhat::TrialRunReattached {
@@ -207,7 +207,7 @@ fn end(
     directory: &RunDirectory,
     exit_code: u8,
     verdict: Option<&Verdict>,
-    because: Option<String>,
+    reason: Option<String>,
 ) -> TrialRunEnd {
     let search = batch.job.plan.search.as_ref();
     let searched = search.and_then(|search| search.figure.as_deref());
@@ -218,7 +218,7 @@ fn end(
         figures: verdict
             .map(|verdict| figures(verdict, searched))
             .unwrap_or_default(),
-        because,
+        reason,
         seconds: 0.0,
     }
 }

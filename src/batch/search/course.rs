@@ -76,13 +76,13 @@ impl<'a> Course<'a> {
 
     /// Returns what comes next.
     pub fn next(&self) -> Next {
-        let left_out = self.left_out();
+        let skipped = self.skipped();
         let ends = [0, self.cells - 1];
-        if let Some(end) = ends.into_iter().find(|end| left_out.contains_key(end)) {
+        if let Some(end) = ends.into_iter().find(|end| skipped.contains_key(end)) {
             return Next::NoEnd(end);
         }
         let cells: Vec<usize> = (0..self.cells)
-            .filter(|cell| !left_out.contains_key(cell))
+            .filter(|cell| !skipped.contains_key(cell))
             .collect();
         let observations: Vec<Observation> = self
             .trials
@@ -114,7 +114,7 @@ impl<'a> Course<'a> {
     }
 
     /// The cells that cannot be measured, each with the reason.
-    pub fn left_out(&self) -> BTreeMap<usize, &str> {
+    pub fn skipped(&self) -> BTreeMap<usize, &str> {
         let trials = self.trials.iter();
         let nothing = trials.filter_map(|trial| match &trial.observed {
             Observed::Nothing(reason) => Some((trial.cell, reason.as_str())),

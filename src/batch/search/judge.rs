@@ -29,7 +29,7 @@ pub fn judge(plan: &BatchPlan, course: &Course<'_>) -> SearchVerdict {
         }
     };
     let ratio = found.and_then(|found| found.ratio);
-    let left_out = course.left_out();
+    let skipped = course.skipped();
     let measured = course.measured();
     let text = |of: Option<&String>| of.cloned().unwrap_or_default();
     let mut verdict = SearchVerdict {
@@ -59,7 +59,7 @@ pub fn judge(plan: &BatchPlan, course: &Course<'_>) -> SearchVerdict {
             })
             .collect(),
         sweep: found.map(|found| found.sweep),
-        left_out: left_out
+        skipped: skipped
             .iter()
             .map(|(cell, reason)| (value(*cell), (*reason).to_owned()))
             .collect(),

@@ -51,7 +51,7 @@ pub struct SearchVerdict {
     /// The trials of a sweep over all values with the same error rate.
     pub sweep: Option<usize>,
     /// Values that could not be measured, each with the reason.
-    pub left_out: Vec<(String, String)>,
+    pub skipped: Vec<(String, String)>,
     /// What differs between the environments of `before` and `after`.
     pub changes: Vec<EnvironmentGroup>,
     /// One sentence.

@@ -57,7 +57,7 @@ pub(super) fn of(verdict: &SearchVerdict, next: &Next, is_answer: bool, confiden
         }
         Next::NoEnd(end) => {
             let value = verdict.values.get(*end).cloned().unwrap_or_default();
-            let mut reasons = verdict.left_out.iter();
+            let mut reasons = verdict.skipped.iter();
             let reason = reasons.find(|(known, _)| *known == value);
             let reason = reason.map_or("", |(_, reason)| reason.trim_end_matches('.'));
             format!("{axis} {value} is an end of the search range and has no result: {reason}.")

@@ -82,7 +82,7 @@ fn a_value_without_a_result_is_skipped() {
         (found.before.as_deref(), found.after.as_deref()),
         (Some("1.1"), Some("1.3"))
     );
-    assert_eq!(found.left_out, [("1.2".to_owned(), "it failed".to_owned())]);
+    assert_eq!(found.skipped, [("1.2".to_owned(), "it failed".to_owned())]);
 }
 
 #[test]

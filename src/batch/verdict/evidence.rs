@@ -26,7 +26,7 @@ pub struct RunEvidence {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LostRun {
     /// Why.
-    pub because: String,
+    pub reason: String,
     /// What it would have ended the program with.
     pub exit: ExitCode,
 }

@@ -84,7 +84,7 @@ pub fn judge(
             .find_map(|verdict| verdict.notice.clone()),
         external_results: of_others(external_results, &subjects[plan.cells.len()..]),
         cells: of_cells,
-        left_out: plan.left_out.clone(),
+        excluded: plan.excluded.clone(),
         claims,
         search: None,
     }
@@ -114,7 +114,7 @@ fn of_cell(plan: &BatchPlan, cell: &Cell, subject: &Subject, runs: &[RunEvidence
     let is_baseline = |one: &Cell| one.baseline.as_ref() == Some(&cell.name);
     let sentence = match (&verdict, lost.next_back()) {
         (Some(verdict), _) => verdict.sentence.clone(),
-        (None, Some(lost)) => format!("No run has a result: {}.", lost.because),
+        (None, Some(lost)) => format!("No run has a result: {}.", lost.reason),
         (None, None) => "It was not run.".to_owned(),
     };
     CellVerdict {
@@ -129,7 +129,7 @@ fn of_cell(plan: &BatchPlan, cell: &Cell, subject: &Subject, runs: &[RunEvidence
             .map(|run| CellRun {
                 run: run.run.clone(),
                 trial: run.trial,
-                lost: run.found.as_ref().err().map(|lost| lost.because.clone()),
+                lost: run.found.as_ref().err().map(|lost| lost.reason.clone()),
             })
             .collect(),
         outcome: verdict.as_ref().map(|verdict| verdict.outcome),

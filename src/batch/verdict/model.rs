@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::batch::search::SearchVerdict;
-use crate::batch::{LeftOut, Order, Values};
+use crate::batch::{ExcludedCell, Order, Values};
 use crate::results::verdict::comparison::{ComparedFigure, MeasuredSide};
 use crate::results::verdict::{Bounds, ExitCode, MoreTrials, Outcome, Verdict};
 use retrial_recipe::model::{Better, Claim, Mode};
@@ -37,7 +37,7 @@ pub struct BatchVerdict {
     /// What was run.
     pub cells: Vec<CellVerdict>,
     /// What was not, and why.
-    pub left_out: Vec<LeftOut>,
+    pub excluded: Vec<ExcludedCell>,
     /// Runs of other hosts.
     pub external_results: Vec<ExternalVerdict>,
     /// What was claimed.

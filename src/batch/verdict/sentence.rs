@@ -15,7 +15,7 @@ use retrial_recipe::model::{Claim, Mode};
 pub(super) fn of_part(tested: &PartTest, alpha: f64) -> String {
     let part = &tested.part;
     match &tested.test {
-        Test::Nothing(because) => format!("Not compared: {because}."),
+        Test::Nothing(reason) => format!("Not compared: {reason}."),
         Test::Limits(outcome, told) => {
             // Of the accuracy, whatever the claim says of it.
             let word = match outcome {

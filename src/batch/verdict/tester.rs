@@ -32,13 +32,13 @@ pub(super) struct Tester<'a> {
 impl Tester<'_> {
     /// The tests of a part: one for each benchmark, scenario and figure that the claim is about.
     pub fn tests<'a>(&self, find: &impl Fn(&str) -> Option<&'a Subject>) -> Vec<PartTest> {
-        let because = match self.tests_of_figures(find) {
+        let reason = match self.tests_of_figures(find) {
             Ok(tests) if !tests.is_empty() => return tests,
             Ok(_) => self.no_figure(),
             Err(missing) => missing,
         };
         let part = self.blank(&self.part.candidate, self.part.baseline.as_deref());
-        let test = Test::Nothing(because);
+        let test = Test::Nothing(reason);
         vec![PartTest { part, test }]
     }
 
@@ -214,7 +214,7 @@ impl Tester<'_> {
             }
             (Some(difference), None) => Test::Ratio(difference.clone()),
             (Some(_), Some(third)) => match self.gap(pair, both, third) {
-                Err(because) => Test::Nothing(because),
+                Err(reason) => Test::Nothing(reason),
                 Ok((gap, to)) => {
                     gaps = gap.shown([&cells[0], &cells[1]], &to, alpha);
                     Test::Gap(Box::new(gap))

@@ -233,7 +233,7 @@ fn only_rounds_in_both_cells_are_paired() {
     let mut slow = cell("rocm=6.4.1", &SLOW);
     let mut fast = cell("rocm=7.1.1", &FAST);
     slow.runs[1].found = Err(LostRun {
-        because: "the engine went away".to_owned(),
+        reason: "the engine went away".to_owned(),
         exit: ExitCode::Host,
     });
     fast.runs.remove(4);
@@ -268,7 +268,7 @@ fn missing_or_invalid_results_decide_nothing() {
     let mut failed = cell("rocm=7.1.1", &FAST);
     if let Ok((_, evidence)) = &mut failed.runs[0].found {
         evidence[0].trials[0].outcome = StepOutcome::Failed {
-            because: "exit code 3".to_owned(),
+            reason: "exit code 3".to_owned(),
             code: Some(3),
         };
     }

@@ -49,8 +49,8 @@ pub fn pack(
         .map(|row| RunDirectory::at(row.path.clone()))
         .collect();
     let (packed, size, seal) = write(&runs, to, sign)?;
-    for left_out in &packed.left_out {
-        terminal::note(&sanitize(&format!("omitted: {left_out}")));
+    for omitted in &packed.omitted {
+        terminal::note(&sanitize(&format!("omitted: {omitted}")));
     }
     if global.output == Output::Json {
         let mut object = json!({
@@ -59,7 +59,7 @@ pub fn pack(
             "runs": rows.iter().map(|row| &row.id).collect::<Vec<_>>(),
             "files": packed.files,
             "unpacked_bytes": packed.bytes,
-            "left_out": packed.left_out,
+            "omitted": packed.omitted,
         });
         if let Some((sha256, key)) = seal {
             object["sha256"] = sha256.into();
@@ -124,15 +124,15 @@ pub fn import(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
         match import_one(&home, path) {
             Ok(arrivals) => {
                 all.runs.extend(arrivals.runs);
-                all.left_out.extend(arrivals.left_out);
+                all.omitted.extend(arrivals.omitted);
                 all.refused.extend(arrivals.refused);
             }
             Err(error) => all.refused.push(error.to_string()),
         }
     }
     // Names and hosts are whatever somebody wrote into the archive.
-    for left_out in &all.left_out {
-        terminal::note(&sanitize(&format!("omitted: {left_out}")));
+    for omitted in &all.omitted {
+        terminal::note(&sanitize(&format!("omitted: {omitted}")));
     }
     for refused in &all.refused {
         terminal::note(&sanitize(&format!("not imported: {refused}")));

@@ -30,7 +30,7 @@ pub fn remove(
         removal.execute(&global.home);
     }
     for left in &removal.left {
-        terminal::note(&format!("{}: skipped: {}", left.run, left.because));
+        terminal::note(&format!("{}: skipped: {}", left.run, left.reason));
     }
     print(global, &removal, options.dry_run);
     Ok(ExitCode::Host.unless(removal.left.is_empty()))

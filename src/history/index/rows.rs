@@ -35,7 +35,7 @@ pub fn some(
             )
         }
     };
-    let sql = format!("SELECT id, summary, measured FROM runs {condition} ORDER BY began, id");
+    let sql = format!("SELECT id, summary, measured FROM runs {condition} ORDER BY started, id");
     let mut statement = connection.prepare(&sql)?;
     let found = statement.query_map(rusqlite::params_from_iter(values), |row| {
         Ok((row.get(0)?, row.get(1)?, row.get(2)?))
@@ -62,13 +62,13 @@ pub fn put(connection: &Connection, listed: &Listed, row: &RunSummary) -> rusqli
         .prepare_cached("INSERT OR REPLACE INTO directories VALUES (?1, ?2)")?
         .execute((&listed.id, signature))?;
     let batch = row.batch.as_ref().map(|batch| &batch.id);
-    let began = row.began.map(jiff::Timestamp::as_nanosecond);
-    let began = began.and_then(|began| i64::try_from(began).ok());
+    let started = row.started.map(jiff::Timestamp::as_nanosecond);
+    let started = started.and_then(|started| i64::try_from(started).ok());
     let summary = serde_json::to_string(row)
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
     connection
         .prepare_cached("INSERT OR REPLACE INTO runs VALUES (?1, ?2, ?3, ?4, ?5)")?
-        .execute((&row.id, batch, began, summary, &row.measured))?;
+        .execute((&row.id, batch, started, summary, &row.measured))?;
     Ok(())
 }
 

@@ -15,7 +15,7 @@ CREATE TABLE directories (
 CREATE TABLE runs (
     id TEXT NOT NULL UNIQUE,
     batch TEXT,
-    began INTEGER,
+    started INTEGER,
     summary TEXT NOT NULL,
     measured TEXT
 ) STRICT;

@@ -150,9 +150,9 @@ fn gpus_are_selected_by_index_address_or_id(#[case] names: &[&str], #[case] want
 #[case(&["07:00.0"], "no AMD GPU `07:00.0`")]
 #[case(&["1", "0000:05:00.0"], "1 is a duplicate")]
 #[case(&[""], "`` is neither a number")]
-fn unknown_gpus_are_refused(#[case] names: &[&str], #[case] because: &str) {
+fn unknown_gpus_are_refused(#[case] names: &[&str], #[case] reason: &str) {
     let told = of(&guide(), &request(GpuVendor::Amd, 1), names, &eight()).unwrap_err();
-    assert!(told.contains(because), "{told}");
+    assert!(told.contains(reason), "{told}");
 }
 
 #[test]

@@ -164,9 +164,9 @@ impl Builder<'_> {
     /// The GPUs' part of the container.
     fn gpus(&self, container: &Container) -> Result<(GpuFlags, Option<AssignedGpus>), PlanError> {
         let chosen = &self.options.gpus;
-        let error = |because: String| PlanError::Gpus {
+        let error = |reason: String| PlanError::Gpus {
             gpus: chosen.join(","),
-            because,
+            reason,
         };
         let Some(request) = &self.recipe.requires.gpus else {
             if !chosen.is_empty() {

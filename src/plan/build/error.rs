@@ -46,12 +46,12 @@ pub enum PlanError {
         has: String,
     },
     /// `--gpus` with a recipe that asks for none, or with an index that the host has not.
-    #[error("--gpus {gpus}: {because}")]
+    #[error("--gpus {gpus}: {reason}")]
     Gpus {
         /// What was typed.
         gpus: String,
         /// Why not.
-        because: String,
+        reason: String,
     },
     /// A recipe's secret that the command line does not allow.
     #[error(

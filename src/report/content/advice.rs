@@ -102,6 +102,6 @@ fn without_accuracy(verdict: &Verdict) -> Option<String> {
         let mut qualifiers = result.qualifiers.iter().filter(|_| is_open && !waits);
         qualifiers.find(|one| one.kind == QualifierKind::PerformanceOnly)
     })?;
-    let because = &missing.because;
-    Some(format!("{because}: run it with --mode accuracy too"))
+    let reason = &missing.reason;
+    Some(format!("{reason}: run it with --mode accuracy too"))
 }

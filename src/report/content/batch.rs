@@ -324,9 +324,9 @@ fn differences(batch: &BatchVerdict) -> Vec<Block> {
 
 fn not_run(batch: &BatchVerdict, full: bool) -> Vec<Block> {
     let most = if full { ROWS } else { FEW };
-    let skipped = batch.left_out.iter().take(most);
+    let skipped = batch.excluded.iter().take(most);
     let skipped = skipped.map(|one| Item::keyed(&one.name, one.reason.to_string()));
-    let more = batch.left_out.len().saturating_sub(most);
+    let more = batch.excluded.len().saturating_sub(most);
     let more = (more > 0).then(|| Block::paragraph(format!("and {more} more")));
     Block::list(skipped).into_iter().chain(more).collect()
 }

@@ -25,7 +25,7 @@ pub fn document(plan: &BatchPlan, estimate: &BatchEstimate) -> Document {
         blocks.extend(Section::of(title, list.into_iter().chain(more)));
     };
     add("Cells", cells(plan));
-    let skipped = plan.left_out.iter();
+    let skipped = plan.excluded.iter();
     let skipped = skipped.map(|one| Item::keyed(&one.name, one.reason.to_string()));
     add("Skipped", skipped.collect());
     add("Images", estimate.images.iter().map(image).collect());

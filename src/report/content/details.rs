@@ -105,10 +105,10 @@ fn status(step: &StepOutcome) -> Cell {
     let bad = |text: String| Cell::toned(Tone::Bad, text);
     match step {
         StepOutcome::Finished => "done".into(),
-        StepOutcome::Failed { because, .. } => bad(format!("failed: {because}")),
-        StepOutcome::TimedOut { because } => bad(format!("timed out {because}")),
-        StepOutcome::NotRun { because } => bad(format!("not run: {because}")),
-        StepOutcome::NoNewResult { because } => bad(format!("no new result: {because}")),
+        StepOutcome::Failed { reason, .. } => bad(format!("failed: {reason}")),
+        StepOutcome::TimedOut { reason } => bad(format!("timed out {reason}")),
+        StepOutcome::NotRun { reason } => bad(format!("not run: {reason}")),
+        StepOutcome::NoNewResult { reason } => bad(format!("no new result: {reason}")),
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) fn blocks<N: AsRef<str>>(
 /// What a table of the shown differences does not have.
 fn notes(group: &EnvironmentGroup, detail: Detail) -> impl Iterator<Item = String> {
     let word = group.group.word();
-    let all = group.differs.len() + group.left_out;
+    let all = group.differs.len() + group.omitted;
     let shown = shown(group, detail).len();
     let more = "--verbose or --output json shows all";
     let cut = (all > shown).then(|| format!("{word}: {all} differ, {shown} shown; {more}"));

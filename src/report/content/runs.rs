@@ -77,7 +77,7 @@ pub(super) fn ratio_of(row: &RunSummary) -> Option<f64> {
 }
 
 pub(super) fn started(row: &RunSummary, zone: &TimeZone) -> String {
-    minute(row.began, zone)
+    minute(row.started, zone)
 }
 
 /// A time to the minute; empty if it is not known.
@@ -88,7 +88,7 @@ pub(super) fn minute(time: Option<Timestamp>, zone: &TimeZone) -> String {
 
 /// `98,123.9 tokens/s`, with its scenario if there are several; or the reason why there is none.
 pub(super) fn figure(row: &RunSummary, scenarios: bool) -> String {
-    match (&row.deciding, &row.because) {
+    match (&row.deciding, &row.reason) {
         (Some(deciding), _) => {
             let value = deciding.value;
             let value = value.map(|value| number::figure(value, &deciding.unit));
@@ -99,7 +99,7 @@ pub(super) fn figure(row: &RunSummary, scenarios: bool) -> String {
                 cut(&value)
             }
         }
-        (None, Some(because)) => cut(because),
+        (None, Some(reason)) => cut(reason),
         (None, None) => String::new(),
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn blocks(search: &SearchVerdict, detail: Detail) -> Vec<Block> {
         let differences = environment::blocks(&[before, after], &search.changes, detail);
         blocks.extend(Section::of(title, differences));
     }
-    let left_out = search.left_out.iter().map(|(value, reason)| {
+    let skipped = search.skipped.iter().map(|(value, reason)| {
         let text = format!("{} {value} was excluded: {reason}", search.axis);
         Item::new(text).marked(marks::BAD)
     });
@@ -31,7 +31,7 @@ pub(super) fn blocks(search: &SearchVerdict, detail: Detail) -> Vec<Block> {
         let count = format::count(search.trials.len(), "trial");
         Block::folded(format!("{count}, in their order"), trials(search))
     });
-    let of_search = Block::list(left_out).into_iter().chain(trials);
+    let of_search = Block::list(skipped).into_iter().chain(trials);
     blocks.extend(Section::of("Search", of_search));
     blocks
 }

@@ -87,11 +87,11 @@ pub(super) fn conclusion(entry: &Entry<'_>) -> Conclusion {
         .partition(|one| one.kind == QualifierKind::IdleGpus);
     let alerts = idle
         .iter()
-        .map(|one| format!("{}: {}", one.kind, one.because).into());
+        .map(|one| format!("{}: {}", one.kind, one.reason).into());
     let mut remarks: Vec<(Line, Text)> = Vec::new();
     for of_kind in others.chunk_by(|one, other| one.kind == other.kind) {
-        let because = join(of_kind.iter().map(|one| &one.because), "; ");
-        remarks.push((of_kind[0].kind.word().into(), because.into()));
+        let reason = join(of_kind.iter().map(|one| &one.reason), "; ");
+        remarks.push((of_kind[0].kind.word().into(), reason.into()));
     }
     let labelled = |label: &str, text: &String| (Line::from(label), Text::from(text));
     remarks.extend(verdict.warnings.iter().map(|one| labelled("warning", one)));

@@ -67,7 +67,7 @@ fn signature(state: &SignatureState) -> Item {
         SignatureState::Allowed { key, principals } => {
             (marks::GOOD, format!("by {principals}, {key}"))
         }
-        SignatureState::NotAllowed { key, because } => (marks::BAD, format!("by {key}: {because}")),
+        SignatureState::NotAllowed { key, reason } => (marks::BAD, format!("by {key}: {reason}")),
     };
     Item::keyed("signature", text).marked(mark)
 }

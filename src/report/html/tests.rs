@@ -94,10 +94,10 @@ fn rows() -> Vec<Row> {
         .collect()
 }
 
-fn failed(because: &str, last_line: &str) -> StepEnd {
+fn failed(reason: &str, last_line: &str) -> StepEnd {
     StepEnd::Failed {
         fault: StepFault::Command,
-        reason: because.to_owned(),
+        reason: reason.to_owned(),
         exit_code: Some(1),
         last_lines: vec![last_line.to_owned()],
         advice: String::new(),

@@ -70,7 +70,7 @@ impl Lines {
         self.state.apply(event);
         match &event.what {
             BatchWhat::TrialRunEnded { end, .. } => {
-                self.reported.extend(end.because.clone());
+                self.reported.extend(end.reason.clone());
                 // What follows counts the trial run itself.
                 line = line.map(|line| line + &self.left());
             }
@@ -106,7 +106,7 @@ impl Lines {
         self.state.trial_runs.len() + usize::from(!known)
     }
 
-    fn began(&self, batch: &str, trial_runs: usize) -> String {
+    fn started(&self, batch: &str, trial_runs: usize) -> String {
         let cells = self.plan.cells.len();
         if let Some(search) = &self.plan.search {
             let (values, most) = (count(cells, "value"), count(search.most as usize, "run"));
@@ -128,7 +128,7 @@ impl Lines {
         Some(match what {
             BatchWhat::BatchBegan {
                 batch, trial_runs, ..
-            } => self.began(batch, *trial_runs),
+            } => self.started(batch, *trial_runs),
             BatchWhat::Reused { trial_runs } if trial_runs.is_empty() => return None,
             BatchWhat::Reused { trial_runs } => {
                 let reused = count(trial_runs.len(), "run");
@@ -148,10 +148,10 @@ impl Lines {
                     duration(*seconds)
                 )
             }
-            BatchWhat::ImageFailed { image, because } => format!(
+            BatchWhat::ImageFailed { image, reason } => format!(
                 "warning: {} cannot be pulled, and its run will try again: {}",
                 sentence::line(image),
-                sentence::line(&because.replace("\n  ", "; "))
+                sentence::line(&reason.replace("\n  ", "; "))
             ),
             BatchWhat::TrialRunBegan {
                 trial_run,
@@ -180,8 +180,8 @@ impl Lines {
                 self.name(*trial_run)
             ),
             BatchWhat::TrialRunEnded { trial_run, end } => {
-                let reported = end.because.as_ref();
-                let reported = reported.is_some_and(|because| self.reported.contains(because));
+                let reported = end.reason.as_ref();
+                let reported = reported.is_some_and(|reason| self.reported.contains(reason));
                 format!("{}: {}", self.name(*trial_run), ended(end, reported))
             }
             BatchWhat::Warning { text } => format!("warning: {}", sentence::line(text)),
@@ -282,9 +282,9 @@ fn ended(end: &TrialRunEnd, reported: bool) -> String {
     }
     if reported {
         text += " for the same reason";
-    } else if let Some(because) = &end.because {
-        let because = because.replace("\n  ", "; ");
-        let _ = write!(text, ": {}", sentence::line(&because));
+    } else if let Some(reason) = &end.reason {
+        let reason = reason.replace("\n  ", "; ");
+        let _ = write!(text, ": {}", sentence::line(&reason));
     }
     if end.seconds > 0.0 {
         let _ = write!(text, " ({})", duration(end.seconds));

@@ -46,8 +46,8 @@ impl Left {
                 }
             }
             (What::StepBegan { .. }, Some(step)) => self.running = Some((step, event.time)),
-            (What::StepFollowed { began, .. }, Some(step)) => {
-                self.running = Some((step, began.unwrap_or(event.time)));
+            (What::StepFollowed { started, .. }, Some(step)) => {
+                self.running = Some((step, started.unwrap_or(event.time)));
             }
             (What::StepEnded { end, seconds }, Some(step)) => {
                 let ran = self.running.take_if(|(number, _)| *number == step);
@@ -62,7 +62,7 @@ impl Left {
     pub fn at(&self, now: Timestamp) -> Option<Estimate> {
         let running = self
             .running
-            .map(|(step, began)| (step, seconds(began, now)));
+            .map(|(step, started)| (step, seconds(started, now)));
         self.remaining.as_ref()?.estimate(running)
     }
 
@@ -96,7 +96,7 @@ impl Left {
 #[cfg(test)]
 mod tests {
     use super::super::plain::Plain;
-    use super::super::tests::script::{at, began, done, rest_of_trials};
+    use super::super::tests::script::{at, started, done, rest_of_trials};
     use super::*;
 
     /// Three trials, the first of which takes two minutes instead of one.
@@ -115,7 +115,7 @@ mod tests {
         let mut lines = plain.take(&at(0, None, start));
         for (index, (number, name)) in (0_i64..).zip(&steps) {
             let (step, time) = (Some((*number, name.as_str())), index * 120_000);
-            lines.extend(plain.take(&at(time, step, began("work", None))));
+            lines.extend(plain.take(&at(time, step, started("work", None))));
             lines.extend(plain.take(&at(time + 120_000, step, done(120.0))));
         }
         insta::assert_snapshot!(lines.join("\n"), @r"

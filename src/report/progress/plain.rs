@@ -84,9 +84,9 @@ impl Plain {
                 )]
             }
             What::StepFollowed {
-                began, timeout_s, ..
+                started, timeout_s, ..
             } => {
-                self.start(began.unwrap_or(event.time), *timeout_s);
+                self.start(started.unwrap_or(event.time), *timeout_s);
                 self.step.reported = Some(event.time);
                 vec![format!("{step}: still running, reattached")]
             }
@@ -99,7 +99,7 @@ impl Plain {
                 self.progress(&step, event).into_iter().collect()
             }
             What::RunEnded { exit_code, .. } => {
-                let after = |began| format!(" after {}", duration(seconds(began, event.time)));
+                let after = |started| format!(" after {}", duration(seconds(started, event.time)));
                 let took = self.started.map(after).unwrap_or_default();
                 let run = &self.run;
                 vec![format!("run {run}: ended{took}, exit code {exit_code}")]
@@ -155,7 +155,7 @@ impl Plain {
             What::Telemetry { live } => self.sample(now, live)?,
             _ => return None,
         };
-        let since = self.step.started.map_or(0.0, |began| seconds(began, now));
+        let since = self.step.started.map_or(0.0, |started| seconds(started, now));
         Some(format!("{step}: {}: {text}", elapsed(since)))
     }
 

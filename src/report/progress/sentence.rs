@@ -129,8 +129,8 @@ pub fn warnings(what: &What) -> Vec<String> {
             "processes that the step left running were killed: {}",
             line(&processes.join(", "))
         )],
-        What::Collected { left_out, .. } => {
-            let files = left_out.iter();
+        What::Collected { omitted, .. } => {
+            let files = omitted.iter();
             files
                 .map(|file| format!("not collected: {}", line(file)))
                 .collect()

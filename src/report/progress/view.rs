@@ -99,10 +99,10 @@ impl View {
             }
             What::StepFollowed {
                 summary,
-                began,
+                started,
                 timeout_s,
             } => {
-                let mut step = ActiveStep::new(event, summary, *began, *timeout_s);
+                let mut step = ActiveStep::new(event, summary, *started, *timeout_s);
                 step.notes.push("reattached".to_owned());
                 self.step = Some(step);
             }
@@ -175,12 +175,12 @@ impl View {
 }
 
 impl ActiveStep {
-    fn new(event: &Event, summary: &str, began: Option<Timestamp>, timeout_s: Option<u64>) -> Self {
+    fn new(event: &Event, summary: &str, started: Option<Timestamp>, timeout_s: Option<u64>) -> Self {
         Self {
             number: event.step.unwrap_or(0),
             name: sentence::step(event),
             summary: sentence::line(summary),
-            started: began.unwrap_or(event.time),
+            started: started.unwrap_or(event.time),
             timeout_s,
             ..Self::default()
         }

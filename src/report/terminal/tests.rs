@@ -151,7 +151,7 @@ fn failed() -> Verdict {
     let mut evidence = performance("Offline", "tokens_per_second", &[1.0], 103_480.0);
     evidence.trials[0].figures.clear();
     evidence.trials[0].outcome = StepOutcome::Failed {
-        because: "hipErrorNoDevice\u{1b}[31m at \u{202e}main.py".to_owned(),
+        reason: "hipErrorNoDevice\u{1b}[31m at \u{202e}main.py".to_owned(),
         code: Some(134),
     };
     judge(&context(), &[evidence])

@@ -25,7 +25,7 @@ const CAP: u64 = 64 << 20;
 /// # Errors
 /// A fragment: where it is missing, no regular file, too long, or cannot be read.
 pub fn read<T>(folder: &Path, file: &Path, required: &[(String, T)]) -> Result<Accuracy, String> {
-    let opened = open::open_beneath(folder, file).map_err(|error| error.because())?;
+    let opened = open::open_beneath(folder, file).map_err(|error| error.reason())?;
     let mut reader = Reader::new().asking(required.iter().map(|(name, _)| name.as_str()));
     // A file may grow while it is read, so what was read counts too.
     let mut length = opened.metadata().map_or(0, |known| known.len());
@@ -45,8 +45,8 @@ pub fn read<T>(folder: &Path, file: &Path, required: &[(String, T)]) -> Result<A
 pub fn add_to(trial: &mut TrialEvidence, folder: &Path, file: &Path, required: &[(String, Limit)]) {
     match read(folder, file, required) {
         Ok(accuracy) => add(trial, &accuracy),
-        Err(because) if file == Path::new(ACCURACY) => {
-            trial.missing.insert(ACCURACY.to_owned(), because);
+        Err(reason) if file == Path::new(ACCURACY) => {
+            trial.missing.insert(ACCURACY.to_owned(), reason);
         }
         Err(_) => {}
     }
@@ -61,16 +61,16 @@ pub fn add(trial: &mut TrialEvidence, accuracy: &Accuracy) {
         }
     }
     let broken = accuracy.not_numbers.iter().map(|(name, text)| {
-        let because = format!("it was printed as `{text}`, which is not a number");
-        (*name, because)
+        let reason = format!("it was printed as `{text}`, which is not a number");
+        (*name, reason)
     });
     let cut = accuracy
         .cut
         .iter()
         .map(|name| (*name, "the text ends inside it".to_owned()));
-    for (name, because) in broken.chain(cut) {
+    for (name, reason) in broken.chain(cut) {
         if trial.figure(name).is_none() {
-            trial.missing.entry(name.to_owned()).or_insert(because);
+            trial.missing.entry(name.to_owned()).or_insert(reason);
         }
     }
 }

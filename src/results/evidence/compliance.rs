@@ -46,7 +46,7 @@ pub fn loose(folder: &Path, test: Test, rules: Option<&Rules>, run: &Run) -> Vec
 /// Reads a test's folder and looks at it.
 pub fn read(folder: &Path, asked: &TestRequirements) -> ComplianceResult {
     let text = |name: &str| {
-        open::read_text_beneath(folder, Path::new(name), CAP).map_err(|error| error.because())
+        open::read_text_beneath(folder, Path::new(name), CAP).map_err(|error| error.reason())
     };
     let accuracy =
         |name: &str| accuracy::read(folder, &Path::new("accuracy").join(name), &asked.deltas);

@@ -28,12 +28,12 @@ pub fn context(files: &RunFiles<'_>) -> Context {
         .chain(images)
         .collect();
     if !differences.is_empty() {
-        let because = differences.join("; ");
-        qualifiers.push(Qualifier::new(QualifierKind::Modified, because));
+        let reason = differences.join("; ");
+        qualifiers.push(Qualifier::new(QualifierKind::Modified, reason));
     }
     for check in plan.unmet.iter().filter(|check| check.other_hardware()) {
-        let because = format!("{} in place of {}", check.actual, check.required);
-        qualifiers.push(Qualifier::new(QualifierKind::OtherHardware, because));
+        let reason = format!("{} in place of {}", check.actual, check.required);
+        qualifiers.push(Qualifier::new(QualifierKind::OtherHardware, reason));
     }
     let pulled = plan.steps.iter().filter_map(|step| match &step.action {
         Action::Pull { reference, .. } => Some(reference),
@@ -51,12 +51,12 @@ pub fn context(files: &RunFiles<'_>) -> Context {
             .find(|digest| is_same_repository(digest, &plan.image))
             .or(digests.first())
             .map_or(String::new(), |digest| format!("; ran {digest}"));
-        let because = format!("{} may move{ran}", plan.image);
-        qualifiers.push(Qualifier::new(QualifierKind::UnpinnedImage, because));
+        let reason = format!("{} may move{ran}", plan.image);
+        qualifiers.push(Qualifier::new(QualifierKind::UnpinnedImage, reason));
     }
     for reference in others {
-        let because = format!("{reference} may move");
-        qualifiers.push(Qualifier::new(QualifierKind::UnpinnedImage, because));
+        let reason = format!("{reference} may move");
+        qualifiers.push(Qualifier::new(QualifierKind::UnpinnedImage, reason));
     }
     let performance = plan
         .measurements

@@ -48,8 +48,8 @@ fn configured(folder: &Path) -> Result<Map<String, Value>, String> {
     let mut said = None;
     for name in CONFIGS {
         match open::read_text_beneath(folder, Path::new(name), CAP) {
-            Ok(text) => return config(&text).map_err(|because| format!("{name}: {because}")),
-            Err(error) => drop(said.get_or_insert(format!("{name}: {}", error.because()))),
+            Ok(text) => return config(&text).map_err(|reason| format!("{name}: {reason}")),
+            Err(error) => drop(said.get_or_insert(format!("{name}: {}", error.reason()))),
         }
     }
     Err(said.unwrap_or_default())
@@ -57,6 +57,6 @@ fn configured(folder: &Path) -> Result<Map<String, Value>, String> {
 
 fn json(folder: &Path, name: &str) -> Result<Map<String, Value>, String> {
     let text = open::read_text_beneath(folder, Path::new(name), CAP);
-    let text = text.map_err(|error| format!("{name}: {}", error.because()))?;
-    object(&text).map_err(|because| format!("{name}: {because}"))
+    let text = text.map_err(|error| format!("{name}: {}", error.reason()))?;
+    object(&text).map_err(|reason| format!("{name}: {reason}"))
 }

@@ -28,21 +28,21 @@ pub type FigureValues = BTreeMap<String, FigureValue>;
 /// # Errors
 /// A sentence: where it was looked for, why there is none, and what is nearest.
 pub fn find(name: &str, source: &FigureSource, texts: &[Text]) -> Result<FigureValues, String> {
-    let mut because = None;
+    let mut reason = None;
     for text in texts {
         match find_in(name, source, text) {
             Ok(found) => return Ok(found),
             // What the first text says counts: the others are looked at in its place.
-            Err(error) => drop(because.get_or_insert(error)),
+            Err(error) => drop(reason.get_or_insert(error)),
         }
     }
-    Err(because.unwrap_or_else(|| "there is no output to search".to_owned()))
+    Err(reason.unwrap_or_else(|| "there is no output to search".to_owned()))
 }
 
 fn find_in(name: &str, source: &FigureSource, text: &Text) -> Result<FigureValues, String> {
     let files = text.files()?;
     let shown = text.file.display().to_string();
-    let entries = entries(source, &files).map_err(|because| format!("{shown}: {because}"))?;
+    let entries = entries(source, &files).map_err(|reason| format!("{shown}: {reason}"))?;
     let unit = source.unit.clone().unwrap_or_default();
     entries
         .into_iter()
@@ -57,7 +57,7 @@ fn find_in(name: &str, source: &FigureSource, text: &Text) -> Result<FigureValue
                     let figure = FigureValue::new(printed.value, unit.clone());
                     Ok((full, figure.printed(printed.half_digit)))
                 }
-                Err(because) => Err(format!("{shown}: {full}: {because}")),
+                Err(reason) => Err(format!("{shown}: {full}: {reason}")),
             }
         })
         .collect()

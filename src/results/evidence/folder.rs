@@ -32,12 +32,12 @@ pub enum FolderError {
     #[error("several {SUMMARY} in it: {0}")]
     Several(String),
     /// It cannot be read as one.
-    #[error("{path}: {because}")]
+    #[error("{path}: {reason}")]
     Unreadable {
         /// Which file.
         path: String,
         /// Why.
-        because: String,
+        reason: String,
     },
     /// It cannot be opened.
     #[error(transparent)]
@@ -89,13 +89,13 @@ pub fn logs(root: &Path, folder: &Path) -> Logs {
     match summary_at(root, folder) {
         Ok(summary) => logs.run.summary = Some(summary),
         Err(FolderError::Store(error)) if is_missing(&error) => {}
-        Err(FolderError::Unreadable { because, .. }) => logs.faults.push((SUMMARY, because)),
+        Err(FolderError::Unreadable { reason, .. }) => logs.faults.push((SUMMARY, reason)),
         Err(error) => logs.faults.push((SUMMARY, error.to_string())),
     }
     match detail_at(root, folder) {
         Ok(detail) if detail.entries == 0 => {
-            let because = "no line of it is LoadGen's".to_owned();
-            logs.faults.push((DETAIL, because));
+            let reason = "no line of it is LoadGen's".to_owned();
+            logs.faults.push((DETAIL, reason));
         }
         Ok(detail) => logs.run.detail = Some(detail),
         Err(error) if is_missing(&error) => {}
@@ -112,7 +112,7 @@ pub fn summary_at(root: &Path, folder: &Path) -> Result<Summary, FolderError> {
     let text = open::read_text_beneath(root, &folder.join(SUMMARY), SUMMARY_CAP)?;
     summary::parse(&text).map_err(|error| FolderError::Unreadable {
         path: folder.join(SUMMARY).display().to_string(),
-        because: error.to_string(),
+        reason: error.to_string(),
     })
 }
 

@@ -129,17 +129,17 @@ fn without_audit_config(mut run: Run) -> Run {
     detail
         .error_messages
         .retain(|message| !message.contains(AUDIT_CONFIG));
-    let left_out = (before - detail.error_messages.len()) as u64;
-    detail.errors = detail.errors.saturating_sub(left_out);
+    let omitted = (before - detail.error_messages.len()) as u64;
+    detail.errors = detail.errors.saturating_sub(omitted);
     detail.num_errors = detail
         .num_errors
-        .map(|count| count.saturating_sub(left_out));
+        .map(|count| count.saturating_sub(omitted));
     if let Some(errors) = run
         .summary
         .as_mut()
         .and_then(|summary| summary.errors.as_mut())
     {
-        *errors = errors.saturating_sub(left_out);
+        *errors = errors.saturating_sub(omitted);
     }
     run
 }

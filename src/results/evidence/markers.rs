@@ -52,9 +52,9 @@ fn file(folder: &Path, name: &str) -> Option<RuleCheck> {
 }
 
 fn failed(name: &str, folder: &Path, path: &Path) -> RuleCheck {
-    let because = reason(folder, path).map(|because| format!(": {because}"));
-    let because = because.unwrap_or_default();
-    let measured = format!("the harness left {}{because}", path.display());
+    let reason = reason(folder, path).map(|reason| format!(": {reason}"));
+    let reason = reason.unwrap_or_default();
+    let measured = format!("the harness left {}{reason}", path.display());
     let required = format!("no file {name} in the results");
     RuleCheck::failed("the benchmark's own checks", measured, required)
 }

@@ -40,7 +40,7 @@ impl Reading {
         // A missing figure is told by the verdict, which knows whether it is asked for.
         match figures::find(name, source, texts) {
             Ok(found) => self.figures.extend(found),
-            Err(because) => drop(self.missing.insert(name.to_owned(), because)),
+            Err(reason) => drop(self.missing.insert(name.to_owned(), reason)),
         }
     }
 }
@@ -101,14 +101,14 @@ impl<'a> Logs<'a> {
             .map(|(_, source, figure)| (figure.key.clone(), source.take))
             .collect();
         let runs = leader.map_or(Ok(Vec::new()), |(_, source, _)| {
-            let mut because = "there is no output to search".to_owned();
+            let mut reason = "there is no output to search".to_owned();
             for text in texts(source) {
                 match runs_in(&text, &wanted) {
                     Ok(runs) => return Ok(runs),
-                    Err(error) => because = format!("{}: {error}", text.file.display()),
+                    Err(error) => reason = format!("{}: {error}", text.file.display()),
                 }
             }
-            Err(because)
+            Err(reason)
         });
         let several_files = runs.as_ref().is_ok_and(|runs| {
             let mut files: Vec<_> = runs.iter().map(|(file, _)| &file.file).collect();
@@ -142,9 +142,9 @@ impl<'a> Logs<'a> {
         let mut reading = Reading::default();
         let run = match &self.runs {
             Ok(runs) => runs.get(index),
-            Err(because) => {
+            Err(reason) => {
                 for (name, ..) in &self.asked {
-                    reading.missing.insert((*name).clone(), because.clone());
+                    reading.missing.insert((*name).clone(), reason.clone());
                 }
                 return reading;
             }
@@ -172,9 +172,9 @@ impl<'a> Logs<'a> {
                 Ok(value) => {
                     reading.figures.insert((*name).clone(), value);
                 }
-                Err(because) => {
-                    let because = format!("{}: {because}", file.file.display());
-                    reading.missing.insert((*name).clone(), because);
+                Err(reason) => {
+                    let reason = format!("{}: {reason}", file.file.display());
+                    reading.missing.insert((*name).clone(), reason);
                 }
             }
         }
@@ -187,11 +187,11 @@ fn runs_in(text: &Text, wanted: &[(String, Take)]) -> Result<Vec<(Text, Training
     for file in text.files()? {
         let mut runs = Runs::new(wanted);
         each_line(&mut file.open()?, |line| runs.feed(line))?;
-        let found = runs.finish().map_err(|because| {
+        let found = runs.finish().map_err(|reason| {
             if text.file == file.file {
-                because
+                reason
             } else {
-                format!("{}: {because}", file.file.display())
+                format!("{}: {reason}", file.file.display())
             }
         })?;
         all.extend(found.into_iter().map(|run| (file.clone(), run)));

@@ -49,28 +49,28 @@ pub(crate) fn couple_accuracy(
             !asked && !context.require_accuracy || accuracy.iter().any(|(_, _, judged, _)| *judged)
         };
         if result.valid && !shown {
-            let because = if own.is_some() {
+            let reason = if own.is_some() {
                 format!("the accuracy of {} was not judged", result.scenario)
             } else {
                 format!("the accuracy of {} was not measured", result.scenario)
             };
             if context.require_accuracy {
-                undecided_without(result, &because);
+                undecided_without(result, &reason);
             }
-            let qualifier = Qualifier::new(QualifierKind::PerformanceOnly, because);
+            let qualifier = Qualifier::new(QualifierKind::PerformanceOnly, reason);
             merge(&mut result.qualifiers, [qualifier]);
         }
     }
 }
 
 /// `--require-accuracy`: speed alone decides nothing that it would decide well.
-fn undecided_without(result: &mut ResultVerdict, because: &str) {
+fn undecided_without(result: &mut ResultVerdict, reason: &str) {
     if !matches!(result.outcome, Outcome::Reproduced | Outcome::Measured) {
         return;
     }
     result.outcome = Outcome::Inconclusive;
     let undecided =
-        |sentence: &str| format!("{because}, which --require-accuracy requires: {sentence}");
+        |sentence: &str| format!("{reason}, which --require-accuracy requires: {sentence}");
     result.sentence = undecided(&result.sentence);
     for judgement in &mut result.judgements {
         if judgement.outcome == Outcome::Reproduced {

@@ -143,7 +143,7 @@ impl TrialEvidence {
 
     /// Why a figure is not there, if anything is known of that.
     pub(crate) fn why_missing(&self, figure: &str) -> Option<&str> {
-        named(&self.missing, figure).map(|(_, because)| because.as_str())
+        named(&self.missing, figure).map(|(_, reason)| reason.as_str())
     }
 
     /// A figure by its name, in any case.
@@ -206,24 +206,24 @@ pub enum StepOutcome {
     /// It failed.
     Failed {
         /// Why, as a lower-case fragment.
-        because: String,
+        reason: String,
         /// Its exit code, where there is one.
         code: Option<i32>,
     },
     /// It ran longer than its timeout.
     TimedOut {
         /// Why or after how long, as a lower-case fragment: `after 2 h`.
-        because: String,
+        reason: String,
     },
     /// It was never begun: a step before it failed, or the run was stopped.
     NotRun {
         /// Why, as a lower-case fragment.
-        because: String,
+        reason: String,
     },
     /// It ended, and left no result of its own: none at all, or one from before it began.
     NoNewResult {
         /// Why, as a lower-case fragment.
-        because: String,
+        reason: String,
     },
 }
 

@@ -9,15 +9,15 @@ pub struct Qualifier {
     /// Which.
     pub kind: QualifierKind,
     /// Why, as a lower-case fragment: `--set batch=4`.
-    pub because: String,
+    pub reason: String,
 }
 
 impl Qualifier {
     /// A qualifier with its reason.
-    pub fn new(kind: QualifierKind, because: impl Into<String>) -> Self {
+    pub fn new(kind: QualifierKind, reason: impl Into<String>) -> Self {
         Self {
             kind,
-            because: because.into(),
+            reason: reason.into(),
         }
     }
 }

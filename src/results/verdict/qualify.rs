@@ -31,11 +31,11 @@ pub(crate) fn exceeding(judgements: &[Judgement]) -> impl Iterator<Item = Qualif
         judgement.claim != Claim::Better && judgement.ratio.is_some_and(|ratio| ratio > most)
     });
     exceeding.map(|judgement| {
-        let because = format!(
+        let reason = format!(
             "{} is better than published by more than the margin: check this result",
             judgement.figure
         );
-        Qualifier::new(QualifierKind::ExceedsPublished, because)
+        Qualifier::new(QualifierKind::ExceedsPublished, reason)
     })
 }
 
@@ -53,11 +53,11 @@ fn other_target(evidence: &Evidence) -> Option<Qualifier> {
         .iter()
         .filter_map(|trial| trial.run_settings.as_ref()?.settings.target_qps)
         .find(|found| found.is_nan() || (found - published).abs() > PRINTED_RATE * published)?;
-    let because = format!(
+    let reason = format!(
         "{}'s target rate was {} queries/s, published at {}",
         evidence.scenario,
         number::grouped(other),
         number::grouped(published)
     );
-    Some(Qualifier::new(QualifierKind::Modified, because))
+    Some(Qualifier::new(QualifierKind::Modified, reason))
 }

@@ -127,13 +127,13 @@ impl TrialRules<'_> {
                 self.round();
                 return self.figures();
             }
-            StepOutcome::NoNewResult { because } => {
-                let why = format!("no new result: {because}");
+            StepOutcome::NoNewResult { reason } => {
+                let why = format!("no new result: {reason}");
                 return self.violate("result", why.as_str(), "a result of this step", &why);
             }
-            StepOutcome::Failed { because, .. } => format!("the step failed: {because}"),
-            StepOutcome::TimedOut { because } => format!("the step ran out of time: {because}"),
-            StepOutcome::NotRun { because } => format!("the step did not run: {because}"),
+            StepOutcome::Failed { reason, .. } => format!("the step failed: {reason}"),
+            StepOutcome::TimedOut { reason } => format!("the step ran out of time: {reason}"),
+            StepOutcome::NotRun { reason } => format!("the step did not run: {reason}"),
         };
         self.checked.failed.push(format!("{}{failure}", self.which));
         self.add(RuleCheck::failed("step", failure, "finished"));
@@ -234,8 +234,8 @@ impl TrialRules<'_> {
             return;
         }
         let why = trial.missing.iter().next();
-        let why = why.map_or(String::new(), |(name, because)| {
-            format!(": {name}: {because}")
+        let why = why.map_or(String::new(), |(name, reason)| {
+            format!(": {name}: {reason}")
         });
         let why = format!("it has no figure{why}");
         self.violate("figures", "none", "at least one", &why);
@@ -250,10 +250,10 @@ impl TrialRules<'_> {
             let mut asked = expected.chain(limited);
             asked.any(|name| name == declared || table_of(name) == Some(declared))
         };
-        for (name, because) in &self.trial.missing {
+        for (name, reason) in &self.trial.missing {
             let is_declared = evidence.figures.iter().any(|(known, _)| known == name);
             if is_declared && !is_asked(name) {
-                let why = format!("{name} is missing: {because}");
+                let why = format!("{name} is missing: {reason}");
                 self.violate(name, "no such figure", "a figure", &why);
             }
         }
@@ -280,10 +280,10 @@ impl TrialRules<'_> {
 
 fn why_missing(trial: &TrialEvidence, name: &str) -> String {
     let table = table_of(name);
-    let because = named(&trial.missing, name);
-    let because = because.or_else(|| named(&trial.missing, table?));
-    if let Some((_, because)) = because {
-        return format!(": {because}");
+    let reason = named(&trial.missing, name);
+    let reason = reason.or_else(|| named(&trial.missing, table?));
+    if let Some((_, reason)) = reason {
+        return format!(": {reason}");
     }
     let Some(table) = table else {
         return String::new();

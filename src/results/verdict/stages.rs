@@ -11,12 +11,12 @@ pub enum StageDecision {
     /// Run the trials of the next stage.
     Continue {
         /// Why, as a lower-case fragment for the journal.
-        because: String,
+        reason: String,
     },
     /// The evidence decides, or there is nothing more to run.
     Stop {
         /// Why, as a lower-case fragment for the journal.
-        because: String,
+        reason: String,
     },
 }
 
@@ -26,8 +26,8 @@ pub enum StageDecision {
 /// what stops a scenario as not reproduced stays so under the run's own correction (Holm), whatever
 /// the other scenarios give.
 pub fn decide_stage(context: &Context, evidence: &Evidence, stage: usize) -> StageDecision {
-    let stop = |because: &str| StageDecision::Stop {
-        because: because.to_owned(),
+    let stop = |reason: &str| StageDecision::Stop {
+        reason: reason.to_owned(),
     };
     let draft = Draft::of(context, evidence);
     if !draft.is_valid() {
@@ -56,7 +56,7 @@ pub fn decide_stage(context: &Context, evidence: &Evidence, stage: usize) -> Sta
             figure.figure
         )),
         Some(figure) => StageDecision::Continue {
-            because: format!("{} is undecided so far", figure.figure),
+            reason: format!("{} is undecided so far", figure.figure),
         },
     }
 }

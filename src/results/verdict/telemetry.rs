@@ -49,11 +49,11 @@ pub(crate) fn idle_gpus(evidence: &Evidence) -> Option<Qualifier> {
         .iter()
         .filter_map(|trial| trial.telemetry.as_ref()?.idle.as_ref());
     let worst = idle.max_by_key(|idle| idle.gpus.len())?;
-    let because = format!(
+    let reason = format!(
         "{} {}: {}",
         evidence.scenario,
         evidence.mode,
-        worst.because()
+        worst.reason()
     );
-    Some(Qualifier::new(QualifierKind::IdleGpus, because))
+    Some(Qualifier::new(QualifierKind::IdleGpus, reason))
 }

@@ -53,7 +53,7 @@ pub struct DeadChild {
     /// Its id where it runs.
     pub pid: u32,
     /// When it began, in the kernel's ticks: an id is used again.
-    pub began: u64,
+    pub started: u64,
     /// Its parent's id.
     pub parent: u32,
     /// How it ended, as `wait(2)` encodes it.
@@ -186,7 +186,7 @@ mod tests {
     ) {
         let child = DeadChild {
             pid: 71,
-            began: 1000,
+            started: 1000,
             parent: 4,
             status,
             name: "python".into(),

@@ -138,7 +138,7 @@ pub struct Look {
 
 impl DeadChild {
     fn process(&self) -> Process {
-        (self.pid, self.began)
+        (self.pid, self.started)
     }
 }
 
@@ -153,10 +153,10 @@ fn devices_of(text: &str) -> Option<(u32, String)> {
 /// Reads `71 5123 4 9 python`: id, beginning, parent, status, name.
 fn dead_of(text: &str) -> Option<DeadChild> {
     let mut words = text.splitn(5, ' ');
-    let (pid, began, parent) = (words.next()?, words.next()?, words.next()?);
+    let (pid, started, parent) = (words.next()?, words.next()?, words.next()?);
     Some(DeadChild {
         pid: pid.parse().ok()?,
-        began: began.parse().ok()?,
+        started: started.parse().ok()?,
         parent: parent.parse().ok()?,
         status: words.next()?.parse().ok()?,
         name: retrial_readings::sanitize(words.next()?).into_owned(),
@@ -167,10 +167,10 @@ fn dead_of(text: &str) -> Option<DeadChild> {
 /// Reads `71 5123 4 python`: id, beginning, parent, name.
 fn alive_of(text: &str) -> Option<(Process, u32, String)> {
     let mut words = text.splitn(4, ' ');
-    let (pid, began, parent) = (words.next()?, words.next()?, words.next()?);
+    let (pid, started, parent) = (words.next()?, words.next()?, words.next()?);
     let name = retrial_readings::sanitize(words.next()?).into_owned();
     Some((
-        (pid.parse().ok()?, began.parse().ok()?),
+        (pid.parse().ok()?, started.parse().ok()?),
         parent.parse().ok()?,
         name,
     ))
@@ -218,9 +218,9 @@ mod tests {
 
     /// A parent, and its children: id and beginning, and the GPU.
     fn family(children: &[(u32, u64, &str)]) -> String {
-        let child = |(pid, began, gpu): &(u32, u64, &str)| {
+        let child = |(pid, started, gpu): &(u32, u64, &str)| {
             format!(
-                "alive {pid} {began} 4 python\ndevices /proc/{pid}/environ:HIP_VISIBLE_DEVICES={gpu}\n"
+                "alive {pid} {started} 4 python\ndevices /proc/{pid}/environ:HIP_VISIBLE_DEVICES={gpu}\n"
             )
         };
         let children: String = children.iter().map(child).collect();

@@ -129,8 +129,8 @@ impl FailureWatch {
 }
 
 fn age(command: &StepCommand<'_>) -> Duration {
-    let age = |began| Timestamp::now().duration_since(began);
-    let age = command.session.began().map(age);
+    let age = |started| Timestamp::now().duration_since(started);
+    let age = command.session.started().map(age);
     age.and_then(|age| Duration::try_from(age).ok())
         .unwrap_or_default()
 }

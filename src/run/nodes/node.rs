@@ -331,14 +331,14 @@ pub fn ahead(time: Timestamp, asked: Timestamp, answered: Timestamp) -> f64 {
 
 /// The end of a step on a machine that is gone.
 fn lost(node: &str, reason: &str) -> StepEnd {
-    let because = format!("lost contact with the machine {node}: {reason}");
+    let reason = format!("lost contact with the machine {node}: {reason}");
     let advice = "check that machine, then resume the run";
-    StepEnd::failed(StepFault::Host, because, advice)
+    StepEnd::failed(StepFault::Host, reason, advice)
 }
 
 /// A failure with the machine's name.
 fn named(node: &str, end: StepEnd) -> StepEnd {
-    end.reworded(|because| format!("on {node}: {because}"))
+    end.reworded(|reason| format!("on {node}: {reason}"))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -80,14 +80,14 @@ impl Recorder {
         self.before = None;
         let mut sampled = Some(sampled);
         loop {
-            let (began, spent) = (Instant::now(), processor_time());
+            let (started, spent) = (Instant::now(), processor_time());
             let live = self.sample(&mut task);
             (task.emit)(What::Telemetry { live });
             if let Some(sampled) = sampled.take() {
                 let _ = sampled.send(());
             }
             task.pace.sampled(processor_time().saturating_sub(spent));
-            let pause = task.pace.pause().saturating_sub(began.elapsed());
+            let pause = task.pace.pause().saturating_sub(started.elapsed());
             if stop.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
                 self.sample(&mut task);
                 self.flush();
@@ -111,8 +111,8 @@ impl Recorder {
         }
     }
 
-    fn warn(&mut self, because: &str) {
-        let text = format!("telemetry: {} {because}", self.path.display());
+    fn warn(&mut self, reason: &str) {
+        let text = format!("telemetry: {} {reason}", self.path.display());
         self.warnings.push(text);
     }
 

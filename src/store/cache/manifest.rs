@@ -115,8 +115,8 @@ impl Manifest {
         stop: &AtomicBool,
     ) -> Result<CacheState, StoreError> {
         let actual = list(content)?;
-        if let Some(because) = self.difference(&actual) {
-            return Ok(CacheState::Invalid(because));
+        if let Some(reason) = self.difference(&actual) {
+            return Ok(CacheState::Invalid(reason));
         }
         let is_doubtful = |(name, file): &(&String, &FileEntry)| {
             thorough || actual.files[*name].modified != file.modified
@@ -127,8 +127,8 @@ impl Manifest {
         let is_touched = !hashes.is_empty();
         for (name, hash) in hashes {
             if self.files[&name].sha256 != hash {
-                let because = format!("the content of {name} changed");
-                return Ok(CacheState::Invalid(because));
+                let reason = format!("the content of {name} changed");
+                return Ok(CacheState::Invalid(reason));
             }
             let modified = actual.files[&name].modified;
             self.files

@@ -90,7 +90,7 @@ pub enum What {
         summary: String,
         /// When it began.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        began: Option<Timestamp>,
+        started: Option<Timestamp>,
         /// The longest time it may take since then, seconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timeout_s: Option<u64>,
@@ -201,7 +201,7 @@ pub enum What {
         /// Bytes.
         bytes: u64,
         /// What was left out, and why.
-        left_out: Vec<String>,
+        omitted: Vec<String>,
     },
     /// Something to know.
     Warning {

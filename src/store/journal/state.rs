@@ -17,7 +17,7 @@ pub struct State {
     /// When the first one did.
     pub since: Option<Timestamp>,
     /// When each step began last.
-    pub began: BTreeMap<u32, Timestamp>,
+    pub started: BTreeMap<u32, Timestamp>,
     /// How each step ended; a step that began again is not in it.
     pub ended: BTreeMap<u32, (StepEnd, Timestamp)>,
     /// Steps that began in the container that there is, and did not end: they may be running.
@@ -78,7 +78,7 @@ impl State {
                 self.since.get_or_insert(event.time);
             }
             (What::StepBegan { .. }, Some(step)) => {
-                self.began.insert(step, event.time);
+                self.started.insert(step, event.time);
                 self.ended.remove(&step);
                 self.open.insert(step);
                 self.image_differences.remove(&step);

@@ -41,8 +41,8 @@ fn waiting(lab: Lab) -> Lab {
 const ASKS: [&str; 4] = ["--trials", "2", "--allow", "mounts"];
 
 fn going_now(lab: &Lab) -> Option<String> {
-    let began = lab.happened("trial_run_began");
-    let run = began.last()?["run"].as_str()?.to_owned();
+    let started = lab.happened("trial_run_began");
+    let run = started.last()?["run"].as_str()?.to_owned();
     let output = lab.home_path().join("runs").join(&run);
     let output = output.join("steps/03-main-performance/output.log");
     let text = fs::read_to_string(output).unwrap_or_default();
@@ -80,10 +80,10 @@ fn three_times_at_different_points() {
     // Nothing was measured twice, and nothing is left.
     assert_eq!(lab.taken().len(), 4);
     for (run, journal) in lab.of_runs("journal.jsonl") {
-        let began = journal.lines().filter(|line| {
+        let started = journal.lines().filter(|line| {
             line.contains("\"main-performance\"") && line.contains("\"step_began\"")
         });
-        assert_eq!(began.count(), 1, "{run}: {journal}");
+        assert_eq!(started.count(), 1, "{run}: {journal}");
     }
     for (run, output) in lab.of_runs("steps/03-main-performance/output.log") {
         assert_eq!(output.matches("going").count(), 1, "{run}: {output}");
@@ -274,9 +274,9 @@ fn images_are_pulled_between_measurements() {
         let line = lines.find(|line| line["name"] == "main-performance" && line["event"] == event);
         time(&line.unwrap())
     };
-    let (began, over) = (measured("step_began"), measured("step_ended"));
+    let (started, over) = (measured("step_began"), measured("step_ended"));
     assert!(
-        ended <= began || ended >= over,
-        "pulled until {ended}, measured from {began} to {over}"
+        ended <= started || ended >= over,
+        "pulled until {ended}, measured from {started} to {over}"
     );
 }

@@ -89,10 +89,10 @@ impl Batches for Lab {
     }
 
     fn taken(&self) -> Vec<(String, u64)> {
-        let began = self.happened("trial_run_began");
-        let names = began.iter().map(|began| {
-            let cell = began["cell"].as_str().unwrap().to_owned();
-            (cell, began["trial"].as_u64().unwrap())
+        let started = self.happened("trial_run_began");
+        let names = started.iter().map(|started| {
+            let cell = started["cell"].as_str().unwrap().to_owned();
+            (cell, started["trial"].as_u64().unwrap())
         });
         names.collect()
     }

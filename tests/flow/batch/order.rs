@@ -32,13 +32,13 @@ fn two_by_two_cells_are_interleaved_in_both_directions() {
     // Each is an ordinary run, in a container of its own, that knows where it belongs.
     let plans = lab.of_runs("plan.json");
     assert_eq!(plans.len(), 8);
-    for began in lab.happened("trial_run_began") {
+    for started in lab.happened("trial_run_began") {
         // Runs of one second are in no order.
-        let (_, plan) = plans.iter().find(|(id, _)| began["run"] == **id).unwrap();
+        let (_, plan) = plans.iter().find(|(id, _)| started["run"] == **id).unwrap();
         let plan: Value = serde_json::from_str(plan).unwrap();
         assert_eq!(plan["batch"]["id"], lab.batch_id());
-        assert_eq!(plan["batch"]["cell"], began["cell"]);
-        assert_eq!(plan["batch"]["trial"], began["trial"]);
+        assert_eq!(plan["batch"]["cell"], started["cell"]);
+        assert_eq!(plan["batch"]["trial"], started["trial"]);
     }
     let mut containers: Vec<String> = lab
         .of_runs("journal.jsonl")
@@ -188,20 +188,20 @@ fn host_failures_are_retried() {
         .expect_exit(0)
         .says("attempt 2")
         .says("exit code 3");
-    let began = lab.happened("trial_run_began");
-    let attempts: Vec<(u64, u64)> = began
+    let started = lab.happened("trial_run_began");
+    let attempts: Vec<(u64, u64)> = started
         .iter()
-        .map(|began| {
+        .map(|started| {
             (
-                began["trial_run"].as_u64().unwrap(),
-                began["attempt"].as_u64().unwrap(),
+                started["trial_run"].as_u64().unwrap(),
+                started["attempt"].as_u64().unwrap(),
             )
         })
         .collect();
     assert_eq!(attempts, [(1, 1), (1, 2), (2, 1)]);
     assert_eq!(
         lab.batch_verdict()["cells"][0]["runs"][0]["run"],
-        began[1]["run"]
+        started[1]["run"]
     );
     assert_eq!(lab.containers(), [""; 0]);
 }

@@ -41,13 +41,13 @@ fn rounds_run_in_parallel_on_disjoint_gpus() {
     });
     std::fs::write(lab.path("go-on"), "").unwrap();
     batch.end().expect_exit(0).says("2 at once").says("on GPUs");
-    let began = lab.happened("trial_run_began");
+    let started = lab.happened("trial_run_began");
     let mut gpus: BTreeMap<u64, Vec<String>> = BTreeMap::new();
-    for began in &began {
-        let own = began["gpus"].as_array().unwrap().iter();
+    for started in &started {
+        let own = started["gpus"].as_array().unwrap().iter();
         let own: Vec<String> = own.map(|gpu| gpu.as_str().unwrap().to_owned()).collect();
-        assert_eq!(own.len(), 2, "{began}");
-        let round = gpus.entry(began["trial"].as_u64().unwrap());
+        assert_eq!(own.len(), 2, "{started}");
+        let round = gpus.entry(started["trial"].as_u64().unwrap());
         // A round is compared in pairs: all of it on the same GPUs.
         assert_eq!(round.or_insert_with(|| own.clone()), &own);
     }
@@ -56,7 +56,7 @@ fn rounds_run_in_parallel_on_disjoint_gpus() {
         "{gpus:?}"
     );
     // The record says which runs went on beside which.
-    assert_eq!(began[1]["beside"][0], began[0]["run"]);
+    assert_eq!(started[1]["beside"][0], started[0]["run"]);
     assert_eq!(lab.containers(), [""; 0]);
 }
 

@@ -8,7 +8,7 @@ async fn a_flow_runs_and_a_fault_is_injected_once() {
     let control = tempfile::tempdir().unwrap();
     let gone = EngineError::Gone {
         operation: "exec".into(),
-        because: "test".into(),
+        reason: "test".into(),
     };
     let fake = Fake::new()
         .on_exec(|_, control| {

@@ -84,14 +84,14 @@ fn a_service_for_the_run_ends_with_its_children() {
         "stop-server",
         "after-performance",
     ];
-    let began: Vec<String> = lab
+    let started: Vec<String> = lab
         .journal()
         .iter()
         .filter(|entry| entry["event"] == "step_began")
         .filter_map(|entry| entry["name"].as_str().map(str::to_owned))
         .filter(|name| steps.contains(&name.as_str()))
         .collect();
-    assert_eq!(began, steps);
+    assert_eq!(started, steps);
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -104,8 +104,8 @@ fn fails(server: &str, ready: &str, said: &[&str]) -> Option<Lab> {
     }
     assert_eq!(lab.count("main-performance", "step_began"), 0);
     assert_eq!(lab.verdict()["outcome"], "failed");
-    let because = lab.verdict()["results"][0]["sentence"].to_string();
-    assert!(because.contains("the service server"), "{because}");
+    let reason = lab.verdict()["results"][0]["sentence"].to_string();
+    assert!(reason.contains("the service server"), "{reason}");
     assert_eq!(lab.containers(), [""; 0]);
     Some(lab)
 }

@@ -124,10 +124,10 @@ impl Log {
     }
 }
 
-fn unsent(spec: &BuildSpec, because: &dyn ToString) -> EngineError {
+fn unsent(spec: &BuildSpec, reason: &dyn ToString) -> EngineError {
     EngineError::BuildContext {
         context: spec.context.clone(),
-        because: because.to_string(),
+        reason: reason.to_string(),
     }
 }
 
@@ -137,7 +137,7 @@ async fn build_error(
     log: Log,
     upload: JoinHandle<io::Result<()>>,
 ) -> EngineError {
-    let because = match error {
+    let reason = match error {
         Error::DockerStreamError { error } => error,
         Error::DockerResponseServerError { message, .. } => message,
         other => {
@@ -148,14 +148,14 @@ async fn build_error(
             };
         }
     };
-    let because = because.trim().to_owned();
-    if is_no_space(&because.to_lowercase()) {
+    let reason = reason.trim().to_owned();
+    if is_no_space(&reason.to_lowercase()) {
         return EngineError::NoSpace {
             operation: format!("build {}", spec.tag),
-            because,
+            reason,
         };
     }
-    failed(spec, log, &because)
+    failed(spec, log, &reason)
 }
 
 fn failed(spec: &BuildSpec, log: Log, message: &str) -> EngineError {
@@ -167,18 +167,18 @@ fn failed(spec: &BuildSpec, log: Log, message: &str) -> EngineError {
     };
     EngineError::Build {
         tag: spec.tag.clone(),
-        because: format!("`{place}`: {message}"),
+        reason: format!("`{place}`: {message}"),
         last_lines: log.tail.into(),
         hint,
     }
 }
 
-fn hint(because: &str, step: &str) -> String {
-    if let Some(known) = explain(because) {
+fn hint(reason: &str, step: &str) -> String {
+    if let Some(known) = explain(reason) {
         return known;
     }
     let pulls = step.contains(": FROM ");
-    let text = match classify(because) {
+    let text = match classify(reason) {
         PullFailure::NotFound if pulls => "check the image after FROM, and its tag",
         PullFailure::Unauthorized if pulls => {
             "`docker login` to the registry of the image after FROM"

@@ -30,9 +30,9 @@ impl BuildContext {
     /// Looks through the directory. The Dockerfile and `.dockerignore` are always sent, for the
     /// engine reads them from the context.
     pub fn survey(root: &Path, dockerfile: &str) -> Result<Self, EngineError> {
-        let failed = |because: String| EngineError::BuildContext {
+        let failed = |reason: String| EngineError::BuildContext {
             context: root.to_owned(),
-            because,
+            reason,
         };
         if !root.is_dir() {
             return Err(failed("there is no such directory".into()));

@@ -98,7 +98,7 @@ impl Engine for Docker {
             Err(error) if is_missing(&error) => Err(EngineError::Refused {
                 operation: format!("create {}", spec.name),
                 status: 404,
-                because: format!("it does not have the image {}", spec.image),
+                reason: format!("it does not have the image {}", spec.image),
                 refusal: None,
                 hint: Some(
                     "the image was removed after it was pulled: run again, or `--pull missing`"

@@ -18,11 +18,11 @@ pub fn fault(operation: &str, error: Error) -> EngineError {
         Error::DockerStreamError { error } => refused(operation, 0, &error),
         Error::RequestTimeoutError => EngineError::Gone {
             operation,
-            because: "it did not answer in time".into(),
+            reason: "it did not answer in time".into(),
         },
         other if is_connection(&other) => EngineError::Gone {
             operation,
-            because: root_cause(&other),
+            reason: root_cause(&other),
         },
         other => EngineError::unexpected(
             operation,
@@ -46,23 +46,23 @@ pub fn container_fault(operation: &str, container: &str, error: Error) -> Engine
 }
 
 fn refused(operation: String, status: u16, message: &str) -> EngineError {
-    let because = message.trim().to_owned();
-    let lower = because.to_lowercase();
+    let reason = message.trim().to_owned();
+    let lower = reason.to_lowercase();
     // A daemon that shuts down, or whose containerd does, answers the calls in flight with these.
     let going = status == 503
         || lower.contains("transport is closing")
         || lower.contains("code = unavailable")
         || lower.contains("containerd is not running");
     if going {
-        EngineError::Gone { operation, because }
+        EngineError::Gone { operation, reason }
     } else if is_no_space(&lower) {
-        EngineError::NoSpace { operation, because }
+        EngineError::NoSpace { operation, reason }
     } else {
-        let (refusal, hint) = (classify(&because), explain(&because));
+        let (refusal, hint) = (classify(&reason), explain(&reason));
         EngineError::Refused {
             operation,
             status,
-            because,
+            reason,
             refusal,
             hint,
         }

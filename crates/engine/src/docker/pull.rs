@@ -60,7 +60,7 @@ pub async fn pull(
     let mut tries = 1;
     let mut pause = backoff;
     while let Err(error) = once(&patient, &parsed, credentials.clone(), progress).await {
-        let (transient, because) = weigh(&error);
+        let (transient, reason) = weigh(&error);
         if !transient || tries == TRIES {
             return Err(pull_error(error, &parsed, tries));
         }
@@ -68,16 +68,16 @@ pub async fn pull(
         let after_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
         // Nobody listens any more: the pull itself is still wanted.
         let _ = progress.send(ImageProgress::Retry {
-            because,
+            reason,
             attempt: tries,
             after_ms,
         });
         sleep(pause).await;
         pause *= 2;
     }
-    let because = "the engine pulled it but does not list it";
+    let reason = "the engine pulled it but does not list it";
     let found = image::inspect(client, reference).await?;
-    found.ok_or_else(|| failed(PullFailure::Other, &parsed, because, 1))
+    found.ok_or_else(|| failed(PullFailure::Other, &parsed, reason, 1))
 }
 
 async fn once(
@@ -150,18 +150,18 @@ fn pull_error(error: Error, reference: &ImageRef, tries: u32) -> EngineError {
 
 /// The error of a pull, from the engine's words.
 fn failed(failure: PullFailure, reference: &ImageRef, message: &str, tries: u32) -> EngineError {
-    let because = message.trim().to_owned();
+    let reason = message.trim().to_owned();
     if failure == PullFailure::NoSpace {
         return EngineError::NoSpace {
             operation: format!("pull {reference}"),
-            because,
+            reason,
         };
     }
     EngineError::Pull {
         reference: Box::new(reference.clone()),
         failure,
         tries,
-        because,
+        reason,
     }
 }
 

@@ -135,7 +135,7 @@ impl PullFailure {
     }
 
     /// What the user reads: what failed, the engine's words, and what to do.
-    pub(crate) fn describe(self, reference: &ImageRef, tries: u32, because: &str) -> String {
+    pub(crate) fn describe(self, reference: &ImageRef, tries: u32, reason: &str) -> String {
         let registry = &reference.registry;
         let failed = match self {
             Self::NotFound => format!("there is no image {reference} in {registry}"),
@@ -173,7 +173,7 @@ impl PullFailure {
                 format!("`docker pull {reference}` shows the same from the command line")
             }
         };
-        format!("{failed}: {because}\n  {help}")
+        format!("{failed}: {reason}\n  {help}")
     }
 }
 

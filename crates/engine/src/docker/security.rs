@@ -30,7 +30,7 @@ fn seccomp_profile(path: &Path) -> Result<String, EngineError> {
     serde_json::from_str::<serde::de::IgnoredAny>(&text).map_err(|error| {
         EngineError::Configuration {
             path: path.to_owned(),
-            because: format!(
+            reason: format!(
                 "a seccomp profile must be JSON: {error}\n  `seccomp=unconfined` switches it off"
             ),
         }

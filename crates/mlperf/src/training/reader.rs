@@ -136,8 +136,8 @@ impl<'a> LogReader<'a> {
         let runs = runs.finish();
         let (run, others) = match runs {
             Ok(mut runs) => (Some(runs.remove(0)), runs.len()),
-            Err(because) => {
-                self.violate("run", because, "one run");
+            Err(reason) => {
+                self.violate("run", reason, "one run");
                 (None, 0)
             }
         };
@@ -183,8 +183,8 @@ impl<'a> LogReader<'a> {
         }
         match run.minutes(None) {
             Ok(minutes) => Some(minutes),
-            Err(because) => {
-                self.violate("time", because, "run_stop after run_start");
+            Err(reason) => {
+                self.violate("time", reason, "run_stop after run_start");
                 None
             }
         }

@@ -81,14 +81,14 @@ pub enum DockerRunError {
         advice: String,
     },
     /// A value that the recipe's key cannot hold, or a file that cannot be read.
-    #[error("{flag} {value}: {because}")]
+    #[error("{flag} {value}: {reason}")]
     Value {
         /// The flag.
         flag: String,
         /// Its value.
         value: String,
         /// What is wrong, and what to do.
-        because: String,
+        reason: String,
     },
     /// A value from the shell where a recipe takes none.
     #[error("{flag}: `${{{name}}}` is not possible here\n  write its value")]

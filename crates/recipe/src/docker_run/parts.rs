@@ -235,11 +235,11 @@ impl<'a> Parts<'a> {
         }
     }
 
-    pub(super) fn refuse(&mut self, flag: &str, value: &str, because: impl Into<String>) {
+    pub(super) fn refuse(&mut self, flag: &str, value: &str, reason: impl Into<String>) {
         self.problems.push(DockerRunError::Value {
             flag: format!("--{flag}"),
             value: value.to_owned(),
-            because: because.into(),
+            reason: reason.into(),
         });
     }
 

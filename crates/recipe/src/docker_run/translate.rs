@@ -25,8 +25,8 @@ pub(super) fn parts<'a>(
     let mut entrypoint = None;
     for given in &run.flags {
         match given.flag.treatment {
-            Treatment::Dropped(because) => {
-                parts.note(format!("{}: dropped, {because}", given.shown()));
+            Treatment::Dropped(reason) => {
+                parts.note(format!("{}: dropped, {reason}", given.shown()));
             }
             Treatment::Refused => parts.problems.push(DockerRunError::NoKey {
                 flag: given.shown(),
@@ -42,10 +42,10 @@ pub(super) fn parts<'a>(
         .filter(|word| !word.pieces.is_empty())
         .chain(&run.command)
         .collect();
-    if let Some(because) = idles(&command) {
+    if let Some(reason) = idles(&command) {
         let shown: Vec<String> = command.iter().map(|word| word.shown()).collect();
         parts.note(format!(
-            "`{}` after the image: dropped, {because}",
+            "`{}` after the image: dropped, {reason}",
             shown.join(" ")
         ));
         command.clear();
@@ -221,7 +221,7 @@ fn variable(parts: &mut Parts<'_>, word: &Word) -> Option<(String, Node)> {
 fn env_file(parts: &mut Parts<'_>, path: &str) {
     let lines = match parts.surroundings.file(path) {
         Ok(lines) => lines,
-        Err(because) => return parts.refuse("env-file", path, because),
+        Err(reason) => return parts.refuse("env-file", path, reason),
     };
     parts.note(format!(
         "--env-file {path}: its variables are in the recipe"

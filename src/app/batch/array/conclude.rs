@@ -37,13 +37,13 @@ pub fn conclude(
     if is_first {
         let what = BatchWhat::BatchEnded {
             exit_code: exit.code(),
-            because: ended.because.clone(),
+            reason: ended.reason.clone(),
             node: None,
         };
         record(directory, what)?;
     }
-    let because = ended.because;
-    Ok(Followed::of(global, directory, exit, verdict, because))
+    let reason = ended.reason;
+    Ok(Followed::of(global, directory, exit, verdict, reason))
 }
 
 /// Takes the lock of whoever submits arrays of a batch, or concludes it.

@@ -108,7 +108,7 @@ mod tests {
             let trial_run = BatchWhat::TrialRunEnded { trial_run: 1, end };
             let batch = BatchWhat::BatchEnded {
                 exit_code,
-                because: None,
+                reason: None,
                 node: Some("n2".to_owned()),
             };
             [trial_run, batch].map(|what| BatchEvent {

@@ -92,12 +92,12 @@ pub async fn start(
     batch: &SiteBatch,
     detach: bool,
 ) -> Result<Option<Followed>, Failure> {
-    let began = begin(batch)?;
+    let started = begin(batch)?;
     let reused = reused(batch)?;
     let (plan, directory) = (&batch.record.plan, &batch.directory);
     let mut following = Following::new(global, directory, plan, false);
     if !detach {
-        let shown = began.iter().chain(&reused);
+        let shown = started.iter().chain(&reused);
         shown.for_each(|event| following.show(event));
     }
     if arrays(&batch.directory)?.is_empty() {
@@ -136,7 +136,7 @@ fn begin(batch: &SiteBatch) -> Result<Option<BatchEvent>, Failure> {
         return Ok(None);
     }
     let trial_runs = batch.record.plan.schedule.trial_runs.len();
-    let what = BatchWhat::began(directory.id(), trial_runs);
+    let what = BatchWhat::started(directory.id(), trial_runs);
     Ok(Some(record(directory, what)?))
 }
 

@@ -43,13 +43,13 @@ pub fn execute(global: &GlobalOptions, batch: &Record, array: usize) -> Result<E
     fs::create_dir_all(task.path()).map_err(StoreError::io("create", task.path()))?;
     let ended = try_execute(global, &array, record, &task, trial_runs.clone());
     if let Err(failure) = &ended {
-        let because = match slurm::node_of_process() {
+        let reason = match slurm::node_of_process() {
             Some(node) => format!("on {node}: {}", failure.text()),
             None => failure.text().to_owned(),
         };
         // Whatever it was: on another node it may be otherwise.
         let node = slurm::node_of_process();
-        end_task(&task, &trial_runs, ExitCode::Host, &because, node)?;
+        end_task(&task, &trial_runs, ExitCode::Host, &reason, node)?;
     }
     ended
 }

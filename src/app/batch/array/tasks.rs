@@ -18,7 +18,7 @@ pub struct FollowedTask {
     directory: Record,
     incoming: Incoming,
     /// Its process has written something.
-    began: bool,
+    started: bool,
     /// As far as it is known.
     pub phase: JobPhase,
     /// Its process has come to its end, or nothing more comes of it.
@@ -42,7 +42,7 @@ impl FollowedTask {
         Self {
             incoming: Incoming::from(directory.journal(), entry.journal),
             directory,
-            began: false,
+            started: false,
             phase: JobPhase::Waiting,
             is_settled: false,
             gone: None,
@@ -59,7 +59,7 @@ impl FollowedTask {
                 _ => {}
             }
         }
-        self.began |= !events.is_empty();
+        self.started |= !events.is_empty();
         if self.is_settled {
             self.phase = JobPhase::Over;
         }
@@ -102,19 +102,19 @@ impl FollowedTask {
                 "CANCELLED" | "TIMEOUT" | "DEADLINE" | "PREEMPTED" => ExitCode::Interrupted,
                 _ => ExitCode::Host,
             },
-            None if self.began => ExitCode::Host,
+            None if self.started => ExitCode::Host,
             // It never started: nobody knows that a node is at fault.
             None => return Ok(()),
         };
         let state = lost.state.as_deref().unwrap_or("Slurm has no record of it");
         let on = lost.node.as_ref().map(|node| format!(" on {node}"));
-        let because = format!(
+        let reason = format!(
             "job {job}{} ended before its task did: {state}",
             on.unwrap_or_default()
         );
         std::fs::create_dir_all(self.directory.path())
             .map_err(StoreError::io("create", self.directory.path()))?;
-        end_task(&self.directory, trial_runs, exit, &because, lost.node)
+        end_task(&self.directory, trial_runs, exit, &reason, lost.node)
     }
 }
 
@@ -124,7 +124,7 @@ pub fn end_task(
     task: &Record,
     trial_runs: &[usize],
     exit: ExitCode,
-    because: &str,
+    reason: &str,
     node: Option<String>,
 ) -> Result<(), StoreError> {
     let lock = FileLock::attempt(&task.lock(), &std::process::id().to_string())?;
@@ -144,14 +144,14 @@ pub fn end_task(
         let end = TrialRunEnd {
             exit_code: exit.code(),
             run: known.and_then(|known| known.run.clone()),
-            because: Some(because.to_owned()),
+            reason: Some(reason.to_owned()),
             ..TrialRunEnd::default()
         };
         write(BatchWhat::TrialRunEnded { trial_run, end })?;
     }
     write(BatchWhat::BatchEnded {
         exit_code: exit.code(),
-        because: Some(because.to_owned()),
+        reason: Some(reason.to_owned()),
         node,
     })
 }

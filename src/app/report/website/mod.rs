@@ -80,8 +80,8 @@ fn runs(global: &GlobalOptions, request: &ReportRequest) -> Result<Vec<RunSummar
         }));
     }
     rows.retain(|row| match unreadable(row) {
-        Some(because) => {
-            terminal::note(&format!("warning: run {} is skipped: {because}", row.id));
+        Some(reason) => {
+            terminal::note(&format!("warning: run {} is skipped: {reason}", row.id));
             false
         }
         None => true,

@@ -203,7 +203,7 @@ fn a_narrowed_terminal_has_one_frame() {
             script::at(
                 900,
                 Some((5, "offline-performance")),
-                script::began("python main.py", None),
+                script::started("python main.py", None),
             ),
             long,
         ])
@@ -355,10 +355,10 @@ fn play_on_the_terminal() {
     let verbose = std::env::var_os("VERBOSE").is_some();
     let mut live = Live::start(Stderr, View::new(verbose, None, Left::default()));
     let events = script::run();
-    let (first, began) = (events[0].time, Timestamp::now());
+    let (first, started) = (events[0].time, Timestamp::now());
     for mut event in events {
         let after = event.time.duration_since(first).as_secs_f64() / speed;
-        let due = Timestamp::now().duration_since(began).as_secs_f64();
+        let due = Timestamp::now().duration_since(started).as_secs_f64();
         std::thread::sleep(Duration::from_secs_f64((after - due).max(0.0)));
         event.time = Timestamp::now();
         live.event(&event);

@@ -7,14 +7,14 @@ use crate::results::verdict::Outcome;
 use retrial_recipe::model::Mode;
 
 fn row(number: i64, host: &str) -> RunSummary {
-    let began = Timestamp::from_second(1_795_256_000 + number * 3600).unwrap();
+    let started = Timestamp::from_second(1_795_256_000 + number * 3600).unwrap();
     RunSummary {
         id: format!("20261121-1{number}0000-resnet50-0f1e"),
         title: "ResNet-50 on the CPU".to_owned(),
         host: host.to_owned(),
         variant: [("rocm".to_owned(), format!("7.{number}.1"))].into(),
-        began: Some(began),
-        ended: Some(began + jiff::SignedDuration::from_secs(75)),
+        started: Some(started),
+        ended: Some(started + jiff::SignedDuration::from_secs(75)),
         run_state: RunState::Ended,
         outcome: Some(Outcome::Reproduced),
         deciding: Some(Deciding {
@@ -43,7 +43,7 @@ fn columns_are_dropped_to_fit_the_width() {
     let mut rows = [row(0, "node-a"), row(1, "node-b")];
     rows[1].outcome = None;
     rows[1].deciding = None;
-    rows[1].because = Some("the registry does not answer".to_owned());
+    rows[1].reason = Some("the registry does not answer".to_owned());
     let heads = |width: u16| -> Vec<String> {
         let text = shown(&rows, width);
         let wide = text

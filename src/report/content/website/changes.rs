@@ -32,7 +32,7 @@ pub(super) struct Change<'a> {
 impl Change<'_> {
     /// When it was known.
     fn time(&self) -> Option<Timestamp> {
-        self.run.ended.or(self.run.began)
+        self.run.ended.or(self.run.started)
     }
 
     /// Changes are listed in the order of this, the newest first.
@@ -109,7 +109,7 @@ pub(super) fn feed(website: &Website<'_>) -> Feed {
     let entries = website.changes.iter().take(FED);
     let entries = entries.map(|(at, change)| entry(&website.groups[*at], change));
     let rows = website.groups.iter().flat_map(|group| &group.rows);
-    let newest = rows.filter_map(|row| row.ended.or(row.began)).max();
+    let newest = rows.filter_map(|row| row.ended.or(row.started)).max();
     let first = website.changes.first();
     let first = first.and_then(|(_, change)| change.time());
     Feed {

@@ -74,7 +74,7 @@ fn links(website: &Website<'_>, part: &Range<usize>) -> Vec<(Line, String)> {
 
 fn summary(website: &Website<'_>) -> Text {
     let rows = || website.groups.iter().flat_map(|group| &group.rows);
-    let dates = rows().filter_map(|row| row.began);
+    let dates = rows().filter_map(|row| row.started);
     let day = |time: jiff::Timestamp| time.strftime("%Y-%m-%d").to_string();
     let counts = [
         format::count(website.groups.len(), "submission"),

@@ -38,7 +38,7 @@ pub(super) fn charts(group: &Group<'_>, unverified: bool) -> Vec<Chart> {
 fn over_time(group: &Group<'_>, rows: &[&RunSummary], unverified: bool) -> Vec<Chart> {
     let times: BTreeSet<DateTime> = rows
         .iter()
-        .filter_map(|row| Some(utc(row.began?)))
+        .filter_map(|row| Some(utc(row.started?)))
         .collect();
     let (Some(first), Some(last), Some((period, periods))) =
         (times.first(), times.last(), period(&times))
@@ -51,7 +51,7 @@ fn over_time(group: &Group<'_>, rows: &[&RunSummary], unverified: bool) -> Vec<C
     let names = periods.iter();
     let names = names.map(|start| start.strftime(period.name).to_string());
     let found = results_by_row(rows, periods.len(), |row| {
-        let start = (period.start)(utc(row.began?));
+        let start = (period.start)(utc(row.started?));
         let category = periods.binary_search(&start).ok()?;
         Some((group.label(&row.choices(), &row.gpus), category))
     });

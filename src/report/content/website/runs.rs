@@ -85,9 +85,9 @@ pub(super) fn page(group: &Group<'_>, part: usize, options: &Options<'_>) -> Pag
 }
 
 fn day(row: &RunSummary) -> String {
-    row.began.map_or_else(
+    row.started.map_or_else(
         || "an unknown time".to_owned(),
-        |began| began.strftime("%Y-%m-%d").to_string(),
+        |started| started.strftime("%Y-%m-%d").to_string(),
     )
 }
 

@@ -102,7 +102,7 @@ fn batch() -> BatchVerdict {
             cell("6.4.1", "migraphx", 98.0),
             cell("7.1.1", "migraphx", 103.0),
         ],
-        left_out: Vec::new(),
+        excluded: Vec::new(),
         external_results: Vec::new(),
         claims: vec![ClaimVerdict {
             claim: "rocm 7.1.1 is faster than 6.4.1".to_owned(),

@@ -24,7 +24,7 @@ fn rows(text: &str, count: usize) -> Vec<RunSummary> {
     let first: Timestamp = "2026-04-01T06:00:00Z".parse().unwrap();
     let rows = (0..count).map(|number| {
         let numbered = |of: usize| format!("{} {text}", number % of);
-        let began = first + SignedDuration::from_hours(i64::try_from(number).unwrap() * 9);
+        let started = first + SignedDuration::from_hours(i64::try_from(number).unwrap() * 9);
         let outcome = Outcome::ALL[number * number % 5];
         RunSummary {
             id: format!("{number} {text}"),
@@ -43,8 +43,8 @@ fn rows(text: &str, count: usize) -> Vec<RunSummary> {
                 (text.to_owned(), numbered(5)),
                 ("rocm".to_owned(), format!("{}.{text}", number % 7)),
             ]),
-            began: Some(began),
-            ended: Some(began + SignedDuration::from_mins(10)),
+            started: Some(started),
+            ended: Some(started + SignedDuration::from_mins(10)),
             host: numbered(3),
             gpus: numbered(4),
             rocm: numbered(9),

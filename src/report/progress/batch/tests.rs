@@ -26,7 +26,7 @@ fn ended(trial_run: usize, exit_code: u8, outcome: &str, seconds: f64) -> BatchW
         } else {
             Vec::new()
         },
-        because: (exit_code == 3).then(|| "create failed: no space".to_owned()),
+        reason: (exit_code == 3).then(|| "create failed: no space".to_owned()),
         seconds,
     };
     BatchWhat::TrialRunEnded { trial_run, end }
@@ -37,7 +37,7 @@ fn each_finished_run_has_a_line() {
     let expected = [(0, Basis::Recipe, 50.0), (1, Basis::Earlier, 110.0)];
     let expected = expected.map(|(cell, basis, seconds)| (cell, Estimate { seconds, basis }));
     let mut lines = Lines::new(plan(), 1, false, expected.into());
-    let began = BatchWhat::TrialRunBegan {
+    let started = BatchWhat::TrialRunBegan {
         trial_run: 3,
         run: "r3".to_owned(),
         cell: String::new(),
@@ -59,7 +59,7 @@ fn each_finished_run_has_a_line() {
         ended(1, 0, "reproduced", 60.0),
         ended(2, 0, "reproduced", 120.0),
         ended(3, 3, "failed", 1.0),
-        began,
+        started,
         ended(3, 3, "failed", 1.0),
         ended(3, 0, "reproduced", 120.0),
         ended(4, 1, "not reproduced", 60.0),

@@ -49,7 +49,7 @@ pub fn rest_of_trials(trials: u32) -> (Left, Vec<(u32, String)>) {
 }
 
 /// A step begins.
-pub fn began(summary: &str, timeout_s: Option<u64>) -> What {
+pub fn started(summary: &str, timeout_s: Option<u64>) -> What {
     What::StepBegan {
         summary: summary.to_owned(),
         timeout_s,
@@ -105,7 +105,7 @@ pub fn pull(step: (u32, &str), from: i64) -> Vec<Event> {
     let mut events = vec![at(
         from,
         Some(step),
-        began("pull rocm/amd-mlperf:mi355x_llama2_70b_inference_6.0", None),
+        started("pull rocm/amd-mlperf:mi355x_llama2_70b_inference_6.0", None),
     )];
     let mut add = |time: i64, what: What| events.push(at(from + time, Some(step), what));
     add(100, output("Pulling from rocm/amd-mlperf"));
@@ -154,7 +154,7 @@ pub fn fetch(step: (u32, &str), from: i64) -> Vec<Event> {
     let mut events = vec![at(
         from,
         Some(step),
-        began("fetch meta-llama/Llama-3.1-8B-Instruct at main", None),
+        started("fetch meta-llama/Llama-3.1-8B-Instruct at main", None),
     )];
     let mut file = |time: i64, path: &str, state: TransferState, current: u64, total: u64| {
         let what = What::Transfer(Transfer {
@@ -236,7 +236,7 @@ pub fn run() -> Vec<Event> {
 fn prepared() -> Vec<Event> {
     let mut events = Vec::new();
     let build = Some((2, "build"));
-    events.push(at(25_000, build, began("build retrial/quickstart", None)));
+    events.push(at(25_000, build, started("build retrial/quickstart", None)));
     for line in 0..12_i64 {
         events.push(at(
             25_000 + line * 1500,
@@ -248,7 +248,7 @@ fn prepared() -> Vec<Event> {
     events.push(at(
         43_100,
         Some((3, "create")),
-        began("create the container", None),
+        started("create the container", None),
     ));
     events.push(at(
         43_400,
@@ -303,7 +303,7 @@ pub fn resumed() -> Vec<Event> {
         offline,
         What::StepFollowed {
             summary: "python main.py".to_owned(),
-            began: Some(began_at),
+            started: Some(began_at),
             timeout_s: Some(3600),
         },
     ));
@@ -343,7 +343,7 @@ pub fn hostile() -> Vec<Event> {
         What::Detached {
             resume: bad.clone(),
         },
-        began(&bad, None),
+        started(&bad, None),
         output(&bad),
         layer(&bad, TransferState::Downloading, Some((1, 2))),
         failed.ended(1.0),
@@ -374,7 +374,7 @@ pub fn hostile() -> Vec<Event> {
             to: bad.clone(),
             files: 1,
             bytes: 1,
-            left_out: vec![bad.clone()],
+            omitted: vec![bad.clone()],
         },
         What::Warning { text: bad.clone() },
         What::Judged {

@@ -71,7 +71,7 @@ impl Trial<'_> {
         trial.telemetry = self.watched(measure, None);
         let missing = collect.and_then(|collect| self.not_collected(collect));
         trial.outcome = match (self.outcome(end), missing) {
-            (StepOutcome::Finished, Some(because)) => StepOutcome::NoNewResult { because },
+            (StepOutcome::Finished, Some(reason)) => StepOutcome::NoNewResult { reason },
             (outcome, _) => outcome,
         };
         if trial.outcome != StepOutcome::Finished {
@@ -163,13 +163,13 @@ impl Trial<'_> {
             Err(FolderError::NoSummary) if self.measured.mode == Mode::Compliance => return None,
             Err(error) => {
                 trial.outcome = StepOutcome::NoNewResult {
-                    because: error.to_string(),
+                    reason: error.to_string(),
                 };
                 return None;
             }
         };
-        if let Some(because) = self.stale(measure, &run) {
-            trial.outcome = StepOutcome::NoNewResult { because };
+        if let Some(reason) = self.stale(measure, &run) {
+            trial.outcome = StepOutcome::NoNewResult { reason };
             return None;
         }
         loadgen_evidence(&run, evidence, trial);
@@ -192,21 +192,21 @@ impl Trial<'_> {
 
     /// What was seen while the step ran, or within a window of it.
     fn watched(&self, measure: &Step, window: Option<(Timestamp, Timestamp)>) -> Option<Summary> {
-        let began = *self.files.state.began.get(&measure.number)?;
+        let started = *self.files.state.started.get(&measure.number)?;
         let (_, ended) = self.files.state.ended.get(&measure.number)?;
-        let (files, span) = (self.files, (began, *ended));
+        let (files, span) = (self.files, (started, *ended));
         files.telemetry.of_step(files.plan, measure, span, window)
     }
 
     /// Why a log cannot be of this step: its own start lies outside.
     fn stale(&self, measure: &Step, run: &Run) -> Option<String> {
-        let started = run.started_at()?;
-        let began = self.files.state.began.get(&measure.number)?;
+        let logged = run.started_at()?;
+        let started = self.files.state.started.get(&measure.number)?;
         let (_, ended) = self.files.state.ended.get(&measure.number)?;
-        let early = started.as_second() < began.as_second() - CLOCK_SLACK_S;
-        let late = started.as_second() > ended.as_second() + CLOCK_SLACK_S;
+        let early = logged.as_second() < started.as_second() - CLOCK_SLACK_S;
+        let late = logged.as_second() > ended.as_second() + CLOCK_SLACK_S;
         (early || late).then(|| {
-            format!("its log began at {started}, outside of the step ({began} to {ended})")
+            format!("its log starts at {logged}, outside of the step ({started} to {ended})")
         })
     }
 
@@ -247,9 +247,9 @@ fn purpose(step: &Step) -> Option<&Purpose> {
     }
 }
 
-fn failed(because: String, exit_code: Option<i64>) -> StepOutcome {
+fn failed(reason: String, exit_code: Option<i64>) -> StepOutcome {
     StepOutcome::Failed {
-        because,
+        reason,
         code: exit_code.and_then(|code| i32::try_from(code).ok()),
     }
 }
@@ -262,22 +262,22 @@ fn outcome(ended: Option<&StepEnd>) -> StepOutcome {
             reason,
             ..
         }) => StepOutcome::TimedOut {
-            because: reason.clone(),
+            reason: reason.clone(),
         },
         Some(StepEnd::Failed {
             reason, exit_code, ..
         }) => failed(reason.clone(), *exit_code),
         Some(StepEnd::Skipped { reason }) => StepOutcome::NotRun {
-            because: match reason {
+            reason: match reason {
                 SkipReason::Aborted { reason } => reason.to_string(),
                 other => other.to_string(),
             },
         },
         Some(StepEnd::Stopped) => StepOutcome::NotRun {
-            because: AbortReason::Stopped.to_string(),
+            reason: AbortReason::Stopped.to_string(),
         },
         None => StepOutcome::NotRun {
-            because: "it was not reached".to_owned(),
+            reason: "it was not reached".to_owned(),
         },
     }
 }

@@ -222,7 +222,7 @@ fn read_logs(
                 name: name.clone(),
                 log,
             }),
-            Err(because) => checks.push(RuleCheck::failed(name, because, "a log of a run")),
+            Err(reason) => checks.push(RuleCheck::failed(name, reason, "a log of a run")),
         }
     }
     logs

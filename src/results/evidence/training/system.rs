@@ -59,7 +59,7 @@ pub(super) fn read(result: &TrainingResult, division: Option<&str>) -> System {
 /// # Errors
 /// The rule that it violates: where it cannot be read as one.
 pub(super) fn scaling(result: &TrainingResult) -> Result<Option<f64>, RuleCheck> {
-    let failed = |because: String| RuleCheck::failed(SCALING, because, "{\"scaling_factor\": N}");
+    let failed = |reason: String| RuleCheck::failed(SCALING, reason, "{\"scaling_factor\": N}");
     let file = result.relative().join(SCALING);
     let text = match open::read_text_beneath(&result.root, &file, CAP) {
         Ok(text) => text,

@@ -54,11 +54,11 @@ pub(crate) fn gather(
             evidence.checks.extend(accuracy::checks(&found, log));
             accuracy::add(&mut trial, &found);
         }
-        Err(because) => {
+        Err(reason) => {
             let required = "what the benchmark's accuracy script prints";
             evidence
                 .checks
-                .push(RuleCheck::failed(ACCURACY, because, required));
+                .push(RuleCheck::failed(ACCURACY, reason, required));
         }
     }
     evidence.rules = rules.map(|rules| rules.clone().submitted_to(&place.submitter.division));

@@ -59,8 +59,8 @@ fn one(
         let mut tests = rules.compliance.iter();
         Some((rules, &tests.find(|(known, _)| known == name)?.1))
     });
-    if let Some(because) = not_asked(place, rules.is_some(), asked.is_some()) {
-        let check = RuleCheck::new("required tests", because, name, true);
+    if let Some(reason) = not_asked(place, rules.is_some(), asked.is_some()) {
+        let check = RuleCheck::new("required tests", reason, name, true);
         evidence.checks.push(check);
         evidence.trials.push(trial);
         return evidence;

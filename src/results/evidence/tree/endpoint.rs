@@ -33,8 +33,8 @@ pub(crate) fn performance(
     let mut evidence = begun(place, Mode::Performance, &path, allowed);
     let run = match endpoints::performance(&folder(place)) {
         Ok(run) => run,
-        Err(because) => {
-            evidence.checks.push(unreadable(because));
+        Err(reason) => {
+            evidence.checks.push(unreadable(reason));
             return evidence;
         }
     };
@@ -69,8 +69,8 @@ pub(crate) fn accuracy(place: &ScenarioFolder, rules: Option<&Rules>, allowed: b
     let mut evidence = begun(place, Mode::Accuracy, &path, allowed);
     let results = match endpoints::accuracy(&folder(place)) {
         Ok(results) => results,
-        Err(because) => {
-            evidence.checks.push(unreadable(because));
+        Err(reason) => {
+            evidence.checks.push(unreadable(reason));
             return evidence;
         }
     };
@@ -117,10 +117,10 @@ fn begun(place: &ScenarioFolder, mode: Mode, path: &Path, allowed: bool) -> Evid
     evidence
 }
 
-fn unreadable(because: String) -> RuleCheck {
+fn unreadable(reason: String) -> RuleCheck {
     RuleCheck::failed(
         "endpoint's files",
-        because,
+        reason,
         "config.yaml, and the results of its runs",
     )
 }

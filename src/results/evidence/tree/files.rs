@@ -43,7 +43,7 @@ pub(crate) fn of_place(place: &ScenarioFolder) -> (Vec<Missing>, Vec<RuleCheck>)
     let file = folder.join(name);
     let checks = match object(&place.submitter.root, &file) {
         Ok(object) => submission::check_measurements(&object),
-        Err(because) => vec![RuleCheck::failed("measurements", because, "a JSON object")],
+        Err(reason) => vec![RuleCheck::failed("measurements", reason, "a JSON object")],
     };
     let of_file = |mut check: RuleCheck| {
         check.rule = format!("{}: {}", place.folder, check.rule);
@@ -76,7 +76,7 @@ pub(crate) fn system_description(
     file: &Path,
 ) -> Result<Map<String, Value>, RuleCheck> {
     let required = "a description of the system";
-    let failed = |because| RuleCheck::failed(file.display().to_string(), because, required);
+    let failed = |reason| RuleCheck::failed(file.display().to_string(), reason, required);
     object(root, file).map_err(failed)
 }
 
@@ -104,12 +104,12 @@ pub(crate) fn check_logs(logs: &Logs, path: &Path, files: &mut Vec<Missing>) -> 
         (DETAIL, run.detail.is_some()),
     ] {
         let fault = logs.faults.iter().find(|(file, _)| *file == name);
-        let because = fault.map(|(_, because)| because.as_str());
-        match because.or(none.then_some("missing")) {
+        let reason = fault.map(|(_, reason)| reason.as_str());
+        match reason.or(none.then_some("missing")) {
             _ if there => {}
-            Some(because) => {
+            Some(reason) => {
                 let required = "LoadGen's log of this run";
-                checks.push(RuleCheck::failed(name, because, required));
+                checks.push(RuleCheck::failed(name, reason, required));
             }
             None => files.push(Missing(path.join(name))),
         }

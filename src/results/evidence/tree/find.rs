@@ -149,9 +149,9 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Submission
     }
     let names = match names(&position.root, &relative.join(NAMES)) {
         Ok(names) => names,
-        Err(because) => {
+        Err(reason) => {
             let required = "a JSON object of names";
-            let fault = Fault::new(&relative.join(NAMES), because, required);
+            let fault = Fault::new(&relative.join(NAMES), reason, required);
             found.faults.push(fault);
             BTreeMap::new()
         }

@@ -45,10 +45,10 @@ pub(crate) fn figure(
     }
     let files = FILES.iter().map(|name| place.results().join(name));
     missing.extend(files.filter(|file| !root.join(file).exists()).map(Missing));
-    Some(measured(place, run, root, &log).map_err(|because| {
+    Some(measured(place, run, root, &log).map_err(|reason| {
         RuleCheck::failed(
             "power",
-            because,
+            reason,
             "samples of the meter between the run's power_begin and power_end",
         )
     }))

@@ -29,7 +29,7 @@ pub struct EnvironmentGroup {
     /// Letters of the subjects of which nothing of this is known: they have no say in what differs.
     pub not_known: Vec<String>,
     /// How many more facts differ than are listed here.
-    pub left_out: usize,
+    pub omitted: usize,
 }
 
 /// One fact that is not the same everywhere.
@@ -93,7 +93,7 @@ fn side_by_side(
             .filter(|(_, known)| !**known)
             .map(|(letter, _)| letter.clone())
             .collect(),
-        left_out: 0,
+        omitted: 0,
     };
     for what in order {
         let values = by_name.remove(what).unwrap_or_default();
@@ -120,7 +120,7 @@ fn side_by_side(
                     .collect(),
             });
         } else {
-            found.left_out += 1;
+            found.omitted += 1;
         }
     }
     Some(found)
@@ -229,7 +229,7 @@ mod tests {
         let (one, other) = (packages(30_000, "1.0"), packages(30_000, "2.0"));
         let groups = environments(&letters(), &[&one, &other]);
         assert_eq!(groups[0].differs.len(), MOST);
-        assert_eq!(groups[0].left_out, 10_002);
+        assert_eq!(groups[0].omitted, 10_002);
     }
 
     #[test]

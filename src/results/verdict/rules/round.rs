@@ -28,9 +28,9 @@ impl TrialRules<'_> {
         let is_left_out = |check: &RuleCheck| {
             trial.excerpt && !check.passed && check.kind == CheckKind::NotStated
         };
-        let (left_out, checks): (Vec<_>, Vec<_>) = checks.into_iter().partition(is_left_out);
-        if !left_out.is_empty() {
-            let count = crate::format::count(left_out.len(), "value");
+        let (omitted, checks): (Vec<_>, Vec<_>) = checks.into_iter().partition(is_left_out);
+        if !omitted.is_empty() {
+            let count = crate::format::count(omitted.len(), "value");
             let measured = format!("an excerpt without {count} that the rules require");
             self.add(RuleCheck {
                 kind: CheckKind::Excerpt,

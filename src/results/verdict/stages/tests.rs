@@ -73,17 +73,17 @@ fn stages_continue_until_decided_or_the_last_stage() {
         decision(&vague[..5], 1),
         StageDecision::Continue { .. }
     ));
-    let StageDecision::Stop { because } = decision(&vague, 2) else {
+    let StageDecision::Stop { reason } = decision(&vague, 2) else {
         unreachable!("eight trials are all that there are");
     };
-    assert!(because.contains("last stage"), "{because}");
+    assert!(reason.contains("last stage"), "{reason}");
 }
 
 #[test]
 fn stages_stop_when_more_trials_cannot_help() {
     let mut broken = evidence(&[93.0, 96.0, 99.0]);
     broken.trials[1].outcome = StepOutcome::TimedOut {
-        because: "after 2 h".to_owned(),
+        reason: "after 2 h".to_owned(),
     };
     assert!(matches!(
         decide_stage(&Context::default(), &broken, 0),
@@ -106,10 +106,10 @@ fn the_stop_reason_matches_the_verdict() {
         published_figures: 3,
         ..Context::default()
     };
-    let StageDecision::Stop { because } = decide_stage(&context, &bad, 0) else {
+    let StageDecision::Stop { reason } = decide_stage(&context, &bad, 0) else {
         unreachable!("10 % under, with a noise of half a percent");
     };
-    assert!(because.contains("worse"), "{because}");
+    assert!(reason.contains("worse"), "{reason}");
     let verdict = judge(&context, &[bad, good.clone(), good]);
     assert_eq!(verdict.results[0].outcome, Outcome::NotReproduced);
     assert_eq!(verdict.results[1].outcome, Outcome::Reproduced);

@@ -141,7 +141,7 @@ fn accuracy_below_its_target_invalidates_performance() {
 fn accuracy_that_failed_to_run_leaves_performance_only() {
     let mut broken = accuracy("Offline", "rouge1", 44.0).limited("rouge1", target(43.987));
     broken.trials[0].outcome = StepOutcome::Failed {
-        because: "no such file".to_owned(),
+        reason: "no such file".to_owned(),
         code: Some(1),
     };
     let verdict = judge(&mlperf(), &[speed(), broken]);

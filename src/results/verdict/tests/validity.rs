@@ -12,16 +12,16 @@ fn verdict(evidence: Evidence) -> Verdict {
     judge(&context(), &[evidence.expecting(TOKENS, official(100.0))])
 }
 
-fn because(text: &str) -> String {
+fn reason(text: &str) -> String {
     text.to_owned()
 }
 
 #[rstest]
-#[case(StepOutcome::Failed { because: because("no GPU"), code: Some(3) }, Outcome::Failed, 4, "the step failed: no GPU")]
-#[case(StepOutcome::Failed { because: because("out of memory"), code: None }, Outcome::Failed, 4, "out of memory")]
-#[case(StepOutcome::TimedOut { because: because("after 2 h") }, Outcome::Failed, 4, "ran out of time: after 2 h")]
-#[case(StepOutcome::NotRun { because: because("setup failed") }, Outcome::Failed, 4, "did not run: setup failed")]
-#[case(StepOutcome::NoNewResult { because: because("the summary is from before") }, Outcome::Invalid, 1, "no new result")]
+#[case(StepOutcome::Failed { reason: reason("no GPU"), code: Some(3) }, Outcome::Failed, 4, "the step failed: no GPU")]
+#[case(StepOutcome::Failed { reason: reason("out of memory"), code: None }, Outcome::Failed, 4, "out of memory")]
+#[case(StepOutcome::TimedOut { reason: reason("after 2 h") }, Outcome::Failed, 4, "ran out of time: after 2 h")]
+#[case(StepOutcome::NotRun { reason: reason("setup failed") }, Outcome::Failed, 4, "did not run: setup failed")]
+#[case(StepOutcome::NoNewResult { reason: reason("the summary is from before") }, Outcome::Invalid, 1, "no new result")]
 fn step_outcomes_decide_the_verdict(
     #[case] step: StepOutcome,
     #[case] expected: Outcome,
@@ -132,7 +132,7 @@ fn a_compliance_test_can_have_no_figures() {
 #[test]
 fn an_invalid_loadgen_result_is_invalid() {
     let mut evidence = offline(&[100.0]);
-    evidence.trials[0].validity = Validity::Invalid(vec![because("Min duration satisfied : NO")]);
+    evidence.trials[0].validity = Validity::Invalid(vec![reason("Min duration satisfied : NO")]);
     let verdict = verdict(evidence);
     assert_eq!(verdict.outcome, Outcome::Invalid);
     assert_eq!(
@@ -218,7 +218,7 @@ fn an_empty_run_does_not_pass() {
 fn precedence_over_scenarios() {
     let mut failed = offline(&[100.0]);
     failed.trials[0].outcome = StepOutcome::TimedOut {
-        because: because("after 2 h"),
+        reason: reason("after 2 h"),
     };
     let mut invalid = offline(&[100.0]);
     invalid.trials[0].validity = Validity::Invalid(Vec::new());

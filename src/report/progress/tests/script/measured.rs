@@ -15,7 +15,7 @@ pub(super) fn measured() -> Vec<Event> {
     let offline = Some((5, "offline-performance"));
     let mut events = Vec::new();
     let command = "python /lab-mlperf-inference/code/main.py --config-path /lab-mlperf-inference/code/llama2-70b-99/ --config-name offline_mi355x test_mode=performance";
-    events.push(at(43_600, offline, began(command, Some(3600))));
+    events.push(at(43_600, offline, started(command, Some(3600))));
     for line in 1..=240_i64 {
         events.push(at(
             43_600 + line * 3000,
@@ -43,12 +43,12 @@ pub(super) fn measured() -> Vec<Event> {
         to: "results/Offline/performance/run_1".to_owned(),
         files: 6,
         bytes: 3_400_000,
-        left_out: vec!["trace.json: a link".to_owned()],
+        omitted: vec!["trace.json: a link".to_owned()],
     };
     events.push(at(
         764_200,
         Some((6, "collect-offline")),
-        began("collect /results/run_1", None),
+        started("collect /results/run_1", None),
     ));
     events.push(at(764_300, Some((6, "collect-offline")), collected));
     events.push(at(764_350, Some((6, "collect-offline")), second_trial()));
@@ -63,7 +63,7 @@ pub(super) fn failed_and_ended() -> Vec<Event> {
     events.push(at(
         764_500,
         accuracy,
-        began("bash run_accuracy.sh", Some(5400)),
+        started("bash run_accuracy.sh", Some(5400)),
     ));
     events.push(at(
         764_600,
@@ -73,7 +73,7 @@ pub(super) fn failed_and_ended() -> Vec<Event> {
         },
     ));
     events.push(at(895_700, accuracy, failed()));
-    events.push(at(895_800, Some((8, "judge")), began("judge", None)));
+    events.push(at(895_800, Some((8, "judge")), started("judge", None)));
     events.push(at(
         895_900,
         Some((8, "judge")),
@@ -93,7 +93,7 @@ pub(super) fn failed_and_ended() -> Vec<Event> {
     events.push(at(
         896_000,
         Some((9, "remove")),
-        began("remove the container", None),
+        started("remove the container", None),
     ));
     events.push(at(
         896_300,

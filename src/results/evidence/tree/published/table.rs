@@ -14,12 +14,12 @@ pub enum TableError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// It is neither JSON nor CSV.
-    #[error("{path}: it is neither JSON nor CSV: {because}", path = path.display())]
+    #[error("{path}: it is neither JSON nor CSV: {reason}", path = path.display())]
     NoTable {
         /// Which file.
         path: PathBuf,
         /// Why.
-        because: String,
+        reason: String,
     },
     /// It has no results.
     #[error(
@@ -39,13 +39,13 @@ pub(crate) fn rows(bytes: &[u8], path: &Path) -> Result<Vec<PublishedResult>, Ta
     let rows = if matches!(first, Some(b'[' | b'{')) {
         let value: Value = serde_json::from_slice(bytes).map_err(|error| TableError::NoTable {
             path: path.to_owned(),
-            because: error.to_string(),
+            reason: error.to_string(),
         })?;
         of_json(&value)
     } else {
         of_csv(bytes).map_err(|error| TableError::NoTable {
             path: path.to_owned(),
-            because: error.to_string(),
+            reason: error.to_string(),
         })?
     };
     if rows.is_empty() {
