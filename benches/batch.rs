@@ -14,7 +14,7 @@ use support::paired::{self, Pairs, timed};
 use support::world::{RETRIAL, World};
 
 const PAIRS: usize = 21;
-const ASKED_S: f64 = 1.0;
+const LIMIT_S: f64 = 1.0;
 
 fn main() {
     let world = World::new();
@@ -30,9 +30,12 @@ fn main() {
             one_param(world.path()),
         ),
     ];
-    for (what, file) in cases {
+    for (label, file) in cases {
         paired::wait_for_quiet(Duration::from_mins(1));
-        println!("retrial plan, 1,000 cells, {what}  ({})", paired::machine());
+        println!(
+            "retrial plan, 1,000 cells, {label}  ({})",
+            paired::machine()
+        );
         let plan = || {
             timed(|| {
                 let mut command = Command::new(RETRIAL);
@@ -46,7 +49,7 @@ fn main() {
         };
         let pairs = Pairs::run(PAIRS, plan, || timed(|| quietly(&mut Command::new("true"))));
         pairs.report("retrial", "true", None);
-        pairs.report_limit(ASKED_S);
+        pairs.report_limit(LIMIT_S);
     }
 }
 

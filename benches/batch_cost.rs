@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use retrial::store::journal::Journal;
-use retrial::store::journal::{Event, What};
+use retrial::store::journal::{Event, EventKind};
 use support::paired::{self, Pairs, print_times, timed};
 use support::world::{RETRIAL, World, between, engine_has_image, must};
 
@@ -82,13 +82,13 @@ fn runs_took(home: &Path) -> f64 {
     let took = runs.map(|run| {
         let journal = run.unwrap().path().join("journal.jsonl");
         let events = Journal::read::<Event>(&journal).unwrap();
-        let time = |wanted: fn(&What) -> bool| -> Timestamp {
+        let time = |is_event: fn(&EventKind) -> bool| -> Timestamp {
             let mut events = events.iter();
-            events.find(|event| wanted(&event.what)).unwrap().time
+            events.find(|event| is_event(&event.what)).unwrap().time
         };
         between(
-            time(|what| matches!(what, What::RunBegan { .. })),
-            time(|what| matches!(what, What::RunEnded { .. })),
+            time(|what| matches!(what, EventKind::RunStarted { .. })),
+            time(|what| matches!(what, EventKind::RunEnded { .. })),
         )
     });
     took.sum()

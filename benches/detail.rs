@@ -26,7 +26,7 @@ use support::world::{World, peak_memory, processor_seconds};
 
 const BYTES: usize = 1_000_000_000;
 const PAIRS: usize = 11;
-const ASKED: f64 = 500e6;
+const MIN_RATE: f64 = 500e6;
 const BLOCK: usize = 256 << 10;
 /// One of the corpus's longest logs.
 const REAL: &str = "closed/AMD/results/8xMI300X_2xEPYC-9374F/llama2-70b-99/Server/performance/run_1/mlperf_log_detail.txt";
@@ -47,13 +47,13 @@ fn main() {
             )
         })
         .collect();
-    for (what, text) in [
+    for (label, text) in [
         ("a test's log, many times", &log),
         ("its settings and results only", &short),
         ("warnings only", &warnings),
     ] {
         fill(&world.path().join(folder::DETAIL), text);
-        case(what, world.path());
+        case(label, world.path());
     }
     println!(
         "most memory that this process had: {} MB",
@@ -61,11 +61,11 @@ fn main() {
     );
 }
 
-fn case(what: &str, directory: &Path) {
+fn case(label: &str, directory: &Path) {
     let path = directory.join(folder::DETAIL);
     let size = fs::metadata(&path).unwrap().len() as f64;
     paired::wait_for_quiet(Duration::from_mins(1));
-    println!("{what}: {:.3} GB  ({})", size / 1e9, paired::machine());
+    println!("{label}: {:.3} GB  ({})", size / 1e9, paired::machine());
     let mut processor = Pairs::default();
     let mut ours = || {
         let before = processor_seconds();
@@ -94,10 +94,10 @@ fn case(what: &str, directory: &Path) {
     };
     let pairs = Pairs::run(PAIRS, &mut ours, read_only);
     pairs.report("parsed", "only read", None);
-    pairs.report_rate("wall time", size, ASKED);
+    pairs.report_rate("wall time", size, MIN_RATE);
     Pairs::run(PAIRS, &mut ours, grep).report("parsed", "grep -c is_error", None);
     // What else the machine does takes wall time, and hardly this.
-    processor.report_rate("processor time", size, ASKED);
+    processor.report_rate("processor time", size, MIN_RATE);
 }
 
 fn read(directory: &Path) -> Detail {

@@ -64,16 +64,16 @@ fn main() {
 fn fetch() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let wanted = ModelSpec {
+        let model = ModelSpec {
             repository: NAME.to_owned(),
             revision: "main".to_owned(),
             ..ModelSpec::default()
         };
-        let (to, mut said) = unbounded_channel();
-        tokio::spawn(async move { while said.recv().await.is_some() {} });
+        let (to, mut events) = unbounded_channel();
+        tokio::spawn(async move { while events.recv().await.is_some() {} });
         let stop = CancellationToken::new();
         let client = Client::from_environment().unwrap();
-        let snapshot = client.resolve(&wanted, &to, &stop).await.unwrap();
+        let snapshot = client.resolve(&model, &to, &stop).await.unwrap();
         client.fetch(&snapshot, &to, &stop).await.unwrap();
     });
 }

@@ -20,25 +20,25 @@ use support::paired::{self, Pairs, timed};
 use support::world::{RETRIAL, World, must, peak_memory_of};
 
 const COUNT: usize = 10_000;
-const WARM_ASKED_S: f64 = 0.3;
-const RATE_ASKED: f64 = 5_000.0;
+const WARM_LIMIT_S: f64 = 0.3;
+const MIN_RATE: f64 = 5_000.0;
 
 fn main() {
     let world = World::new();
-    let given = std::env::var_os("RETRIAL_MANY_RUNS").map(PathBuf::from);
-    let home = given.unwrap_or_else(|| {
+    let existing = std::env::var_os("RETRIAL_MANY_RUNS").map(PathBuf::from);
+    let home = existing.unwrap_or_else(|| {
         Many::new().plant(world.path(), 0..COUNT);
         world.path().to_owned()
     });
     let runs = fs::read_dir(home.join("runs")).unwrap().count();
-    let asked = |words: &[&str]| {
+    let retrial = |words: &[&str]| {
         let mut command = Command::new(RETRIAL);
         command.args(words).arg("--home").arg(&home);
         command
     };
     let newest = ["runs", "--limit", "1"];
     // Once, so that the files are in the page cache.
-    must(&mut asked(&newest));
+    must(&mut retrial(&newest));
     for words in [
         &["runs"][..],
         &["runs", "--output", "json"],
@@ -61,8 +61,8 @@ fn main() {
             words.join(" "),
             paired::machine()
         );
-        let ours = || timed(|| must(&mut asked(words)));
-        Pairs::run(21, ours, || 1.0).report_limit(WARM_ASKED_S);
+        let ours = || timed(|| must(&mut retrial(words)));
+        Pairs::run(21, ours, || 1.0).report_limit(WARM_LIMIT_S);
     }
     paired::wait_for_quiet(Duration::from_mins(1));
     println!(
@@ -71,14 +71,14 @@ fn main() {
     );
     let anew = || {
         forget(&home);
-        timed(|| must(&mut asked(&newest)))
+        timed(|| must(&mut retrial(&newest)))
     };
-    let limit = runs as f64 / RATE_ASKED;
+    let limit = runs as f64 / MIN_RATE;
     let pairs = Pairs::run(11, anew, || 1.0);
     pairs.report_limit(limit);
-    println!("  ({RATE_ASKED} runs a second are {limit:.1} s)");
+    println!("  ({MIN_RATE} runs a second are {limit:.1} s)");
     forget(&home);
-    let peak = peak_memory_of(&mut asked(&newest));
+    let peak = peak_memory_of(&mut retrial(&newest));
     println!("  most memory: {:.0} MB", peak as f64 / 1e6);
 }
 

@@ -22,7 +22,7 @@ use support::paired::{self, Pairs, timed};
 use support::world::{RETRIAL, World, peak_memory_of};
 
 const BYTES: u64 = 1_000_000_000;
-const ASKED: f64 = 1.0 / 20.0;
+const MAX_RATIO: f64 = 1.0 / 20.0;
 /// What is no rule of a result, or asks for files that are not published.
 const SKIPPED: [&str; 6] = [
     "--skip_compliance",
@@ -34,9 +34,9 @@ const SKIPPED: [&str; 6] = [
 ];
 
 fn main() {
-    let given = std::env::var_os("RETRIAL_SUBMISSIONS").map(PathBuf::from);
+    let submissions = std::env::var_os("RETRIAL_SUBMISSIONS").map(PathBuf::from);
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/submission");
-    let tree = given.unwrap_or(example);
+    let tree = submissions.unwrap_or(example);
     let checker = std::env::var_os("RETRIAL_OFFICIAL_CHECKER")
         .map(|path| Path::new(&path).canonicalize().unwrap());
     if checker.is_none() {
@@ -49,10 +49,10 @@ fn main() {
     case("the tree, many times", &many, checker.as_deref(), 7);
 }
 
-fn case(what: &str, tree: &Path, checker: Option<&Path>, count: usize) {
+fn case(label: &str, tree: &Path, checker: Option<&Path>, count: usize) {
     let bytes = size(tree) as f64;
     paired::wait_for_quiet(Duration::from_mins(1));
-    println!("{what}: {:.3} GB  ({})", bytes / 1e9, paired::machine());
+    println!("{label}: {:.3} GB  ({})", bytes / 1e9, paired::machine());
     let mut judge = Command::new(RETRIAL);
     judge.args(["judge", "--quiet"]).arg(tree);
     let mut ours = || timed(|| ended(&mut judge, &[0, 1, 5]));
@@ -65,7 +65,7 @@ fn case(what: &str, tree: &Path, checker: Option<&Path>, count: usize) {
             .args(SKIPPED)
             .current_dir(tree);
         let pairs = Pairs::run(count, ours, || timed(|| ended(&mut official, &[0])));
-        pairs.report("retrial judge", "the official checker", Some(ASKED));
+        pairs.report("retrial judge", "the official checker", Some(MAX_RATIO));
         pairs
     } else {
         Pairs::run(count, &mut ours, || 1.0)

@@ -1,4 +1,4 @@
-//! 300 MB of log lines from a step, followed, kept and scanned for a figure, against `docker exec`
+//! 300 MB of log lines from a step, followed, stored and scanned for a figure, against `docker exec`
 //! of the same command writing to a file on a bind mount.
 //!
 //! The target is 1.2 times that, with less than 50 MB of memory whatever the length. The journal
@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use support::paired::{self, Pairs, print_times, timed};
-use support::world::{IMAGE, World, started, between, docker, ended, engine_has_image, must};
+use support::world::{IMAGE, World, between, docker, ended, engine_has_image, must, started};
 
 const PAIRS: usize = 21;
 const MEGABYTE: usize = 1_000_000;
@@ -60,7 +60,7 @@ fn main() {
     compare(&world, &name, "figures", &all_figures(300 * MEGABYTE), None);
     docker(&["rm", "-f", &name]);
     println!("peak resident memory of `retrial run`");
-    for (what, run) in [
+    for (label, run) in [
         ("30 MB of lines", printing(30 * MEGABYTE)),
         ("300 MB of lines", printing(300 * MEGABYTE)),
         (
@@ -74,11 +74,11 @@ fn main() {
     ] {
         let peak = peak_memory(&world, &world.recipe("memory", &run, FIGURES));
         let held = if peak < 50.0 { "holds" } else { "MISSED" };
-        println!("  {what:<44} {peak:>6.1} MB; asked under 50: {held}");
+        println!("  {label:<44} {peak:>6.1} MB; asked under 50: {held}");
     }
 }
 
-fn compare(world: &World, container: &str, recipe: &str, run: &str, asked: Option<f64>) {
+fn compare(world: &World, container: &str, recipe: &str, run: &str, limit: Option<f64>) {
     let path = world.recipe(recipe, run, FIGURES);
     let (mut steps, mut judged) = (Vec::new(), Vec::new());
     paired::wait_for_quiet(Duration::from_mins(1));
@@ -96,7 +96,10 @@ fn compare(world: &World, container: &str, recipe: &str, run: &str, asked: Optio
                 .find(|name| name.starts_with(&step))
                 .unwrap();
             steps.push(between(started(&journal, step), ended(&journal, step)));
-            judged.push(between(started(&journal, "judge"), ended(&journal, "judge")));
+            judged.push(between(
+                started(&journal, "judge"),
+                ended(&journal, "judge"),
+            ));
             world.clear();
             steps[steps.len() - 1] + judged[judged.len() - 1]
         },
@@ -114,7 +117,7 @@ fn compare(world: &World, container: &str, recipe: &str, run: &str, asked: Optio
     pairs.report(
         "retrial: the step and the scan",
         "docker exec to a file on a mount",
-        asked,
+        limit,
     );
     print_times("  step: printed, followed, kept", &steps[1..]);
     print_times("  judge: scanned", &judged[1..]);

@@ -12,7 +12,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use support::paired::{self, Pairs, print_times, timed};
-use support::world::{IMAGE, World, started, between, docker, ended, engine_has_image, must};
+use support::world::{IMAGE, World, between, docker, ended, engine_has_image, must, started};
 
 const PAIRS: usize = 25;
 
@@ -39,7 +39,7 @@ fn main() {
                 ended(&journal, "remove"),
             ));
             for event in &journal {
-                if let retrial::store::journal::What::StepEnded { seconds, .. } = event.what {
+                if let retrial::store::journal::EventKind::StepEnded { seconds, .. } = event.what {
                     let step = event.name.clone().unwrap();
                     match steps.iter_mut().find(|(name, _)| *name == step) {
                         Some((_, times)) => times.push(seconds),

@@ -16,10 +16,10 @@ use support::paired::{self, Pairs, timed};
 use support::world::{RETRIAL, World};
 
 const PAIRS: usize = 101;
-const ASKED_S: f64 = 0.010;
+const LIMIT_S: f64 = 0.010;
 
 /// What `check` of all built-in recipes may take.
-const CHECK_ASKED_S: f64 = 0.3;
+const CHECK_LIMIT_S: f64 = 0.3;
 
 fn main() {
     let world = World::new();
@@ -40,15 +40,15 @@ fn main() {
     }
     let mut cases: Vec<_> = cases
         .into_iter()
-        .map(|(what, words)| (what, words, ASKED_S))
+        .map(|(label, words)| (label, words, LIMIT_S))
         .collect();
     let names = catalog::names();
-    let what = format!("retrial check of all {} recipes", names.len());
+    let label = format!("retrial check of all {} recipes", names.len());
     let words = std::iter::once("check".to_owned()).chain(names);
-    cases.push((what, words.collect(), CHECK_ASKED_S));
-    for (what, words, asked) in cases {
+    cases.push((label, words.collect(), CHECK_LIMIT_S));
+    for (label, words, limit) in cases {
         paired::wait_for_quiet(Duration::from_mins(1));
-        println!("{what}  ({})", paired::machine());
+        println!("{label}  ({})", paired::machine());
         let pairs = Pairs::run(
             PAIRS,
             || {
@@ -63,7 +63,7 @@ fn main() {
             || timed(|| quietly(&mut Command::new("true"))),
         );
         pairs.report("retrial", "true", None);
-        pairs.report_limit(asked);
+        pairs.report_limit(limit);
     }
 }
 

@@ -136,7 +136,7 @@ fn detail_log_in_chunks(bencher: Bencher) {
     });
 }
 
-/// 300 MB of a step's output, as the issue asks.
+/// 300 MB of a step's output, as the issue requires.
 fn output() -> Vec<u8> {
     let line =
         b"2026-11-21 06:31:23 INFO  worker 3: decoded 128 sequences, 12345.6 tokens/s, queue 17\n";

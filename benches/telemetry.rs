@@ -13,11 +13,11 @@ use std::process::Command;
 use jiff::Timestamp;
 use retrial::host::model::Gpu;
 use retrial::host::sensors::{ContainerSensor, Sensors};
-use retrial::telemetry::{Measured, Of, Row};
+use retrial::telemetry::{Measured, Row, RowSource};
 
 const LOOKS: u32 = 2000;
 /// A hundredth of a core at a look a second.
-const ASKED_MS: f64 = 10.0;
+const LIMIT_MS: f64 = 10.0;
 
 fn main() {
     let root = tempfile::tempdir().unwrap();
@@ -28,7 +28,7 @@ fn main() {
     let mut file = File::create(root.path().join("telemetry.csv")).unwrap();
     let mut look = || {
         let time = Timestamp::now();
-        let row = |of| Row {
+        let row = |source| Row {
             seconds: 1234.5,
             time,
             pause_s: 1.0,
@@ -38,18 +38,18 @@ fn main() {
                 mode: "performance".to_owned(),
                 trial: 1,
             },
-            of,
+            of: source,
         };
         let gpus = sensors
             .look()
             .into_iter()
-            .map(|(watched, reading)| Of::Gpu {
+            .map(|(watched, reading)| RowSource::Gpu {
                 index: watched.index,
                 pci: watched.pci,
                 reading,
             });
-        let all = gpus.chain([Of::Container(container.look())]);
-        let text: String = all.map(|of| row(of).line()).collect();
+        let all = gpus.chain([RowSource::Container(container.look())]);
+        let text: String = all.map(|source| row(source).line()).collect();
         file.write_all(text.as_bytes()).unwrap();
         text.len()
     };
@@ -64,13 +64,13 @@ fn main() {
         })
         .collect();
     each.sort_by(f64::total_cmp);
-    let verdict = if each[8] <= ASKED_MS {
+    let verdict = if each[8] <= LIMIT_MS {
         "holds"
     } else {
         "MISSED"
     };
     println!(
-        "one look at {} GPUs and a container: {:.3} ms of a core (median of 9 times {} looks; {:.3} to {:.3}), asked {ASKED_MS} ms: {verdict}; {bytes} bytes",
+        "one look at {} GPUs and a container: {:.3} ms of a core (median of 9 times {} looks; {:.3} to {:.3}), asked {LIMIT_MS} ms: {verdict}; {bytes} bytes",
         gpus.len(),
         each[4],
         LOOKS / 9,

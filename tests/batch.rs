@@ -14,7 +14,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// No engine is asked: what it has differs from machine to machine.
+/// No engine is queried: its images differ from machine to machine.
 fn retrial(words: &[&str]) -> Output {
     let home = tempfile::tempdir().unwrap();
     Command::new(env!("CARGO_BIN_EXE_retrial"))
@@ -80,7 +80,7 @@ fn example_batches_match_the_schema() {
 fn the_public_claims_are_a_batch() {
     let checked = retrial(&["check", "./examples/radeon-rocm-releases.yaml"]);
     assert!(checked.status.success(), "{}", text(&checked.stdout));
-    // The 4090's runs are not here, and that is told.
+    // The 4090's runs are not here, and the report states it.
     assert!(text(&checked.stdout).contains("no run is called `bert-large-rtx4090` here"));
 
     let planned = retrial(&["plan", "--quiet", "./examples/radeon-rocm-releases.yaml"]);
@@ -178,33 +178,33 @@ fn problems_of_file_recipe_and_cells_are_reported_at_once() {
     let check = |name: &str, batch: &str| {
         let file = write(directory.path(), name, batch);
         let output = retrial(&["check", &file]);
-        let told = text(&output.stdout).replace(&directory.path().display().to_string(), "DIR");
-        (output.status.code(), told)
+        let stdout = text(&output.stdout).replace(&directory.path().display().to_string(), "DIR");
+        (output.status.code(), stdout)
     };
-    let (code, told) = check(
+    let (code, problems) = check(
         "a.yaml",
         "schema: 1\ntitle: t\nrecipes: [./good.yaml, ./broken.yaml, ./missing.yaml]\nvary: { size: [1, 2] }\nordre: grouped\n",
     );
     assert_eq!(code, Some(2));
-    insta::assert_snapshot!("recipes", told);
+    insta::assert_snapshot!("recipes", problems);
     // A param that only the cells set to what it cannot be.
-    let (code, told) = check(
+    let (code, problems) = check(
         "b.yaml",
         "schema: 1\ntitle: t\nrecipe: ./good.yaml\nvary: { out: [/a, not-absolute], size: [1] }\n",
     );
     assert_eq!(code, Some(2));
-    insta::assert_snapshot!("cells", told);
+    insta::assert_snapshot!("cells", problems);
     // What must be set on a host may be left to the command line, as with a recipe.
-    let (code, told) = check(
+    let (code, problems) = check(
         "c.yaml",
         "schema: 1\ntitle: t\nrecipe: ./good.yaml\nvary: { out: [/a, /b] }\n",
     );
-    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(code, Some(0), "{problems}");
     let file = directory.path().join("c.yaml").display().to_string();
     let planned = retrial(&["plan", &file]);
     assert_eq!(planned.status.code(), Some(2));
-    let told = text(&planned.stderr).replace(&directory.path().display().to_string(), "DIR");
-    insta::assert_snapshot!("unset", told);
+    let stderr = text(&planned.stderr).replace(&directory.path().display().to_string(), "DIR");
+    insta::assert_snapshot!("unset", stderr);
     let (code, _) = check(
         "d.yaml",
         "schema: 1\ntitle: t\nrecipe: ./good.yaml\nvary: { size: [1, 2] }\n",

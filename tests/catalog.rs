@@ -154,7 +154,7 @@ fn every_built_in_recipe_and_template_checks() {
     }
 }
 
-/// No recipe is its guide word for word: each says what differs.
+/// No recipe is its guide word for word: each states its deviations.
 #[test]
 fn every_built_in_recipe_lists_its_deviations() {
     for opened in catalog::list() {
@@ -188,7 +188,7 @@ fn third_party_rows_come_after_the_official_ones() {
     assert_eq!(kinds[2..], ["third-party"; 6], "{rows:#}");
 }
 
-/// Each says what it fetches, in every variant: models, data sets, and steps whose commands are downloaders.
+/// Each states its downloads, in every variant: models, data sets, and steps whose commands are downloaders.
 #[test]
 fn every_built_in_recipe_declares_its_downloads() {
     for opened in catalog::list() {

@@ -24,19 +24,19 @@ fn refused(arguments: &[&str]) -> String {
 
 #[test]
 fn a_misspelled_scenario_is_refused() {
-    let told = refused(&["plan", RECIPE, "-q", "--scenario", "offline,bogus"]);
-    assert!(told.contains("--scenario bogus"), "{told}");
-    assert!(told.contains("offline, server, interactive"), "{told}");
+    let stderr = refused(&["plan", RECIPE, "-q", "--scenario", "offline,bogus"]);
+    assert!(stderr.contains("--scenario bogus"), "{stderr}");
+    assert!(stderr.contains("offline, server, interactive"), "{stderr}");
 }
 
 #[test]
 fn gpus_are_unique_valid_indices() {
-    let told = refused(&["plan", RECIPE, "-q", "--gpus", "0,0"]);
-    assert!(told.contains("0 is a duplicate"), "{told}");
-    let told = refused(&["plan", RECIPE, "-q", "--gpus", "GPU0"]);
-    assert!(told.contains("`GPU0` is neither a number"), "{told}");
-    let told = refused(&["plan", RECIPE, "-q", "--gpus", "8"]);
-    assert!(told.contains("this host has 8 such GPUs"), "{told}");
+    let stderr = refused(&["plan", RECIPE, "-q", "--gpus", "0,0"]);
+    assert!(stderr.contains("0 is a duplicate"), "{stderr}");
+    let stderr = refused(&["plan", RECIPE, "-q", "--gpus", "GPU0"]);
+    assert!(stderr.contains("`GPU0` is neither a number"), "{stderr}");
+    let stderr = refused(&["plan", RECIPE, "-q", "--gpus", "8"]);
+    assert!(stderr.contains("this host has 8 such GPUs"), "{stderr}");
 }
 
 /// A privileged container has every device of the host: fewer `--device` narrow nothing there.
@@ -46,16 +46,16 @@ fn selected_gpus_apply_in_a_privileged_container() {
     let plan: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(plan["container"]["privileged"], true);
     let env = plan["container"]["env"].as_array().unwrap();
-    let wanted = serde_json::json!(["ROCR_VISIBLE_DEVICES", "2,3"]);
-    assert!(env.contains(&wanted), "{env:?}");
+    let expected = serde_json::json!(["ROCR_VISIBLE_DEVICES", "2,3"]);
+    assert!(env.contains(&expected), "{env:?}");
 }
 
 #[test]
 fn part_of_a_name_suggests_recipes() {
-    let told = refused(&["show", "llama2"]);
+    let stderr = refused(&["show", "llama2"]);
     assert!(
-        told.contains("did you mean one of: mlperf-inference/v4.1"),
-        "{told}"
+        stderr.contains("did you mean one of: mlperf-inference/v4.1"),
+        "{stderr}"
     );
 }
 
@@ -77,7 +77,7 @@ fn setup_steps_of_a_mode_are_planned_only_with_that_mode() {
     let [always, environment] = ["setup-always", "setup-environment"];
     let [performance, accuracy] = ["offline-performance", "offline-accuracy"];
     assert_eq!(steps(&[]), [always, environment, performance, accuracy]);
-    let of = |mode| steps(&["--mode", mode]);
-    assert_eq!(of("performance"), [always, performance]);
-    assert_eq!(of("accuracy"), [always, environment, accuracy]);
+    let steps_of = |mode| steps(&["--mode", mode]);
+    assert_eq!(steps_of("performance"), [always, performance]);
+    assert_eq!(steps_of("accuracy"), [always, environment, accuracy]);
 }

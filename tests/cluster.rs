@@ -21,7 +21,7 @@ fn slurm_runs_on_every_node_and_records_accounting() {
     let sbatch = ["in", "sbatch", "--parsable", "--wait", "-o", "/dev/null"];
     let job = cluster.lab(&[&sbatch[..], &["--wrap", "true"]].concat());
     let accounts = ["in", "sacct", "-X", "-n", "-P", "-o", "State", "-j", &job];
-    // The controller tells the database a moment later.
+    // The controller updates the database a moment later.
     let completed = (0..100).any(|_| {
         std::thread::sleep(Duration::from_millis(100));
         cluster.lab(&accounts) == "COMPLETED"
@@ -45,7 +45,7 @@ fn each_node_has_its_own_engine_processes_and_tmp() {
          docker run --rm --privileged --network host {IMAGE} hostname"
     ));
     assert_eq!(ran, ["0: n1", "1: n2", "2: n3"]);
-    // The registry stands for Docker Hub, too.
+    // The registry replaces Docker Hub, too.
     let base = "debian:bookworm-slim";
     cluster.lab(&["node", "n1", "docker", "pull", "-q", base]);
 
@@ -53,9 +53,9 @@ fn each_node_has_its_own_engine_processes_and_tmp() {
     let shared = cluster.directory.join("shared").join(&mark);
     let shared = shared.to_str().unwrap();
     cluster.lab(&["node", "n1", "touch", &format!("/tmp/{mark}"), shared]);
-    let seen = cluster.job(&format!("ls /tmp/{mark} {shared} 2>/dev/null || true"));
+    let listing = cluster.job(&format!("ls /tmp/{mark} {shared} 2>/dev/null || true"));
     assert_eq!(
-        seen,
+        listing,
         [
             format!("0: /tmp/{mark}"),
             format!("0: {shared}"),

@@ -1,6 +1,6 @@
 //! Every published summary of round v4.1, and 45 runs of our own, against what is known of them.
 //!
-//! The corpora lie beside the repository in `../shared/corpus` and are too large to be part of it;
+//! The corpora are next to the repository in `../shared/corpus` and are too large to be part of it;
 //! without them the tests say so and pass.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
@@ -123,7 +123,7 @@ fn published_v41_summaries_agree_with_their_detail_logs() {
         }
         if run.mode() == Some(Mode::Performance) {
             assert_eq!(
-                summary.early_stopping.said().count(),
+                summary.early_stopping.blocks().count(),
                 detail_blocks(summary, detail),
                 "{shown}"
             );
@@ -132,16 +132,16 @@ fn published_v41_summaries_agree_with_their_detail_logs() {
     println!(
         "{performance} performance summaries, {pairs} detail logs, {compared} figures compared, {rounded} differ by rounding"
     );
-    // Two performance summaries of v4.1 lie in folders of accuracy: what a run is, its log says.
+    // Two performance summaries of v4.1 are in folders of accuracy: the log decides the mode.
     assert_eq!((performance, misplaced, pairs), (2281, 2, 2641));
 }
 
 /// The early-stopping blocks that both logs have, with the same text.
 fn detail_blocks(summary: &summary::Summary, detail: &retrial_mlperf::loadgen::Detail) -> usize {
-    let of_summary: BTreeMap<_, _> = summary.early_stopping.said().collect();
+    let of_summary: BTreeMap<_, _> = summary.early_stopping.blocks().collect();
     detail
         .early_stopping
-        .said()
+        .blocks()
         .filter(|(name, stop)| {
             of_summary.get(name).is_some_and(|ours| {
                 ours.estimates == stop.estimates && ours.successful == stop.successful
@@ -155,19 +155,19 @@ fn run_log(text: &str) -> BTreeMap<String, (Option<ResultWord>, u64, u64)> {
     let mut cases = BTreeMap::new();
     for line in text.lines().filter(|line| line.contains(" rc=")) {
         let case = line.split_whitespace().next().unwrap();
-        let said: Vec<&str> = line.split('\'').skip(1).step_by(2).collect();
-        let count = |what: &str| {
-            let sentence = said
+        let sentences: Vec<&str> = line.split('\'').skip(1).step_by(2).collect();
+        let count = |phrase: &str| {
+            let sentence = sentences
                 .iter()
-                .find(|sentence| sentence.contains(what))
+                .find(|sentence| sentence.contains(phrase))
                 .unwrap();
             sentence.split(' ').next().unwrap().parse().unwrap_or(0)
         };
-        let result = said
+        let result = sentences
             .iter()
             .find_map(|sentence| sentence.strip_prefix("Result is : "));
         let result = result.map(|word| word.parse::<ResultWord>().unwrap());
-        let errors = if said
+        let errors = if sentences
             .iter()
             .any(|sentence| sentence.starts_with("No errors"))
         {

@@ -1,6 +1,6 @@
 //! Every published `accuracy.txt` of round v4.1 against what the official checker read in it.
 //!
-//! The corpus lies beside the repository in `../shared/corpus` and is too large to be part of it;
+//! The corpus is next to the repository in `../shared/corpus` and is too large to be part of it;
 //! without it the test says so and passes.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
@@ -53,18 +53,18 @@ fn every_v41_accuracy_equals_the_official_one() {
         let row = row.unwrap();
         let location = directory.path().join("v4.1").join(&row[location]);
         let path = location.join("accuracy/accuracy.txt");
-        let found = parse_bytes(&fs::read(&path).unwrap());
+        let parsed = parse_bytes(&fs::read(&path).unwrap());
         let name = figure(&row[model]);
-        let one = &found.figures[name];
-        let asked: f64 = row[accuracy].parse().unwrap();
+        let entry = &parsed.figures[name];
+        let expected: f64 = row[accuracy].parse().unwrap();
         assert!(
-            (one.value - asked).abs() <= 1e-12 * asked,
-            "{}: {} of {asked}",
+            (entry.value - expected).abs() <= 1e-12 * expected,
+            "{}: {} of {expected}",
             path.display(),
-            one.value
+            entry.value
         );
-        assert!(one.others.is_empty(), "{}: {one:?}", path.display());
-        assert!(found.hash.is_some(), "{}", path.display());
+        assert!(entry.others.is_empty(), "{}: {entry:?}", path.display());
+        assert!(parsed.hash.is_some(), "{}", path.display());
         equal += 1;
     }
     assert_eq!(equal, 842);

@@ -1,7 +1,7 @@
 //! The published tree of round v4.1, judged whole, against what `MLCommons`' own checker said of it;
 //! and what that checker lets pass.
 //!
-//! The corpus lies beside the repository in `../shared/corpus` and is too large to be part of it;
+//! The corpus is next to the repository in `../shared/corpus` and is too large to be part of it;
 //! without it the tests say so and pass.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
@@ -55,8 +55,8 @@ fn judge(root: &Path, round: &str) -> Vec<Judged> {
         rules: &rules,
         require_accuracy: false,
     };
-    let found = tree::find(root).unwrap().expect("a submission tree");
-    let benchmarks = found.benchmarks.iter();
+    let submissions = tree::find(root).unwrap().expect("a submission tree");
+    let benchmarks = submissions.benchmarks.iter();
     benchmarks
         .map(|benchmark| tree::judge(benchmark, &judge_context))
         .collect()
@@ -64,7 +64,7 @@ fn judge(root: &Path, round: &str) -> Vec<Judged> {
 
 /// The results of one mode, by the folder of their scenario.
 fn by_scenario(judged: &[Judged], mode: Mode) -> BTreeMap<String, &ResultVerdict> {
-    let results = judged.iter().flat_map(|one| &one.verdict.results);
+    let results = judged.iter().flat_map(|run| &run.verdict.results);
     results
         .filter(|result| result.mode == mode)
         .map(|result| {
@@ -78,7 +78,7 @@ fn by_scenario(judged: &[Judged], mode: Mode) -> BTreeMap<String, &ResultVerdict
         .collect()
 }
 
-/// The rules that were not kept.
+/// The violated rules.
 fn broken(result: &ResultVerdict) -> Vec<&RuleCheck> {
     let broken = result.rules.iter().filter(|rule| !rule.passed);
     broken
@@ -167,7 +167,7 @@ fn every_official_checker_row_is_reproduced() {
     assert!(rejected.is_empty(), "only we reject these: {rejected:#?}");
 }
 
-/// A figure equals the checker's, or differs by less than the summary's last digit tells.
+/// A figure equals the checker's, or differs by less than the summary's last digit.
 fn is_official(location: &str, result: &ResultVerdict, official: &str, slack: Option<f64>) {
     let figure = &result.figures[result.deciding.as_ref().unwrap()];
     let official: f64 = official.parse().unwrap();
@@ -181,8 +181,8 @@ fn is_official(location: &str, result: &ResultVerdict, official: &str, slack: Op
 /// Half of the summary's last printed digit, where there is no detail log to read more of.
 fn half_digit(root: &Path, result: &ResultVerdict) -> Option<f64> {
     let logs = folder::logs(root, Path::new(&result.path));
-    let found = logs.run.resolve(result.deciding.as_ref()?)?;
-    logs.run.detail.is_none().then_some(found.half_digit)
+    let figure = logs.run.resolve(result.deciding.as_ref()?)?;
+    logs.run.detail.is_none().then_some(figure.half_digit)
 }
 
 /// A published Server result of Llama 2 70B, as a tree of its own.
@@ -213,11 +213,11 @@ const DETAIL: &str = "mlperf_log_detail.txt";
 /// The performance result of the one scenario in a tree.
 fn performance(tree: &Path, round: &str) -> ResultVerdict {
     let judged = judge(tree, round);
-    let results = judged.iter().flat_map(|one| &one.verdict.results);
+    let results = judged.iter().flat_map(|judged| &judged.verdict.results);
     let mut results = results.filter(|result| result.mode == Mode::Performance);
-    let one = results.next().unwrap().clone();
+    let first = results.next().unwrap().clone();
     assert!(results.next().is_none());
-    one
+    first
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn errors_missed_by_the_official_checker_are_found() {
     interactive(&corpus);
 }
 
-/// It passes a language model's result whatever LoadGen says.
+/// It passes a language model's result regardless of LoadGen's own validity.
 fn invalid(corpus: &Path) {
     let tree = one_result(corpus);
     let whole = performance(tree.path(), "v4.1");
@@ -273,7 +273,7 @@ fn invalid(corpus: &Path) {
     );
 }
 
-/// It does not look at error lines unless it is told to.
+/// It ignores error lines unless configured otherwise.
 fn errors(corpus: &Path) {
     let tree = one_result(corpus);
     let scenario = tree.path().join(SERVER);
@@ -312,7 +312,7 @@ fn interactive(corpus: &Path) {
         edit(&server, SUMMARY, old, new);
         edit(&server, DETAIL, old, new);
     }
-    let of = |result: &ResultVerdict, rule: &str| -> Vec<bool> {
+    let ok = |result: &ResultVerdict, rule: &str| -> Vec<bool> {
         let rules = result.rules.iter();
         rules
             .filter(|check| check.rule.contains(rule))
@@ -320,7 +320,7 @@ fn interactive(corpus: &Path) {
             .collect()
     };
     let result = performance(tree.path(), "v5.1");
-    assert_eq!(of(&result, "first token"), [true], "{:#?}", result.rules);
+    assert_eq!(ok(&result, "first token"), [true], "{:#?}", result.rules);
     // In a folder of Interactive, whose log says `Server` too, it does not.
     fs::rename(&server, server.with_file_name("Interactive")).unwrap();
     let compliance = tree
@@ -332,5 +332,5 @@ fn interactive(corpus: &Path) {
         (result.scenario.as_str(), result.valid),
         ("Interactive", false)
     );
-    assert_eq!(of(&result, "first token"), [false], "{:#?}", result.rules);
+    assert_eq!(ok(&result, "first token"), [false], "{:#?}", result.rules);
 }

@@ -91,10 +91,10 @@ fn downloads_are_listed_and_checked_in_advance() {
     let recipe = recipe.to_str().unwrap();
     let output = doctor(&[recipe, "--output", "json"]);
     let checks: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let (network, told) = state(&checks, "network");
-    assert_eq!(network, "warning", "{told}");
-    assert!(told.contains("words.invalid: "), "{told}");
-    assert!(told.contains("packages.invalid: "), "{told}");
+    let (network, message) = state(&checks, "network");
+    assert_eq!(network, "warning", "{message}");
+    assert!(message.contains("words.invalid: "), "{message}");
+    assert!(message.contains("packages.invalid: "), "{message}");
     let all = checks["checks"].as_array().unwrap();
     let mut disks = all.iter();
     let data = disks.find(|check| {

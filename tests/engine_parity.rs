@@ -13,8 +13,8 @@ use serde_json::Value;
 use support::{Lab, Named, docker, inspect};
 
 /// What two containers of one configuration cannot have in common.
-fn comparable(mut found: Value) -> Value {
-    let top = found.as_object_mut().unwrap();
+fn comparable(mut container: Value) -> Value {
+    let top = container.as_object_mut().unwrap();
     for own in [
         "Id",
         "Name",
@@ -54,7 +54,7 @@ fn comparable(mut found: Value) -> Value {
             endpoint.shift_remove(own);
         }
     }
-    found
+    container
 }
 
 /// Every leaf as `path = value`, so that a difference reads as a line.
@@ -84,12 +84,12 @@ fn lines(container: &str) -> Vec<String> {
 /// Makes both containers and compares them; `run` starts them, `create` does not.
 async fn compare(
     lab: &Lab,
-    what: &str,
+    label: &str,
     verb: &str,
     flags: &[&str],
     change: impl Fn(&mut ContainerSpec),
 ) {
-    let (ours, theirs) = (Named::new(what), Named::new(what));
+    let (ours, theirs) = (Named::new(label), Named::new(label));
     let mut spec = lab.waiting(&ours);
     spec.labels.clear();
     change(&mut spec);
@@ -127,9 +127,9 @@ async fn compare(
     assert_eq!(
         only(&ours, &theirs),
         only(&theirs, &ours),
-        "{what}: left is ours, right is docker run's"
+        "{label}: left is ours, right is docker run's"
     );
-    assert!(ours.len() > 80, "{what}: compared {} leaves", ours.len());
+    assert!(ours.len() > 80, "{label}: compared {} leaves", ours.len());
 }
 
 #[tokio::test]
@@ -152,14 +152,17 @@ async fn every_flag() {
     let seccomp = format!("seccomp={}", profile.display());
     let bind = format!("{source}:/data:ro");
     let control = format!("{source}:/.retrial");
-    let given = format!(
+    let flag_words = format!(
         "--ipc host --network host --uts host --pid host --device /dev/null:/dev/kfd:rw --device /dev/zero \
          --cap-add CAP_SYS_ADMIN --cap-add sys_ptrace --security-opt {seccomp} --security-opt apparmor=unconfined \
          --group-add 44 --group-add 109 --shm-size 1073741824 --ulimit nofile=1024:2048 --ulimit core=0:0 --env A=1 \
          --volume {bind} --volume {control} --volume retrial-test-volume:/cache --workdir /tmp --user 1000:1000 --init"
     );
-    let given = given.split_whitespace();
-    let flags: Vec<&str> = ["--env", "B=two words"].into_iter().chain(given).collect();
+    let flag_words = flag_words.split_whitespace();
+    let flags: Vec<&str> = ["--env", "B=two words"]
+        .into_iter()
+        .chain(flag_words)
+        .collect();
     compare(&lab, "flags", "run", &flags, |spec| {
         let text = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         spec.ipc = Some("host".into());
@@ -196,7 +199,7 @@ async fn every_flag() {
     docker(&["volume", "rm", "retrial-test-volume"]);
 }
 
-/// Created, not run: not every engine may limit CPUs or set what is asked for.
+/// Created, not run: some engines may not limit CPUs or set the requested options.
 #[tokio::test]
 async fn rarer_flags() {
     let Some(lab) = Lab::here().await else { return };

@@ -54,7 +54,10 @@ async fn a_container_lives_and_dies() {
 
     let labelled = |label: String| async move {
         let found = engine.containers(&label).await.unwrap();
-        found.into_iter().map(|one| one.id).collect::<Vec<_>>()
+        found
+            .into_iter()
+            .map(|container| container.id)
+            .collect::<Vec<_>>()
     };
     let own = labelled(format!("{LABEL}={}", name.0)).await;
     assert_eq!(own, std::slice::from_ref(&id));
@@ -118,7 +121,7 @@ async fn processes_with_and_without_their_output() {
         engine.exec_status(&exec).await.unwrap(),
         ExecStatus::Running
     );
-    // Podman (4.3) tells the exit code of a detached process only minutes later.
+    // Podman (4.3) reports the exit code of a detached process only minutes later.
     let podman = engine.info().product.starts_with("Podman");
     let expected = if podman {
         ExecStatus::Unknown
@@ -237,12 +240,12 @@ async fn a_failed_start_is_explained_and_can_be_removed() {
             "no such program",
         ),
     ];
-    for (what, change, expected) in cases {
+    for (label, change, expected) in cases {
         // Podman (4.3) passes over a request for GPUs in silence.
-        if what == "gpus" && lab.engine.info().product.starts_with("Podman") {
+        if label == "gpus" && lab.engine.info().product.starts_with("Podman") {
             continue;
         }
-        let name = Named::new(what);
+        let name = Named::new(label);
         let mut spec = lab.waiting(&name);
         change(&mut spec);
         // Podman already refuses to create what Docker refuses to start.
@@ -250,7 +253,7 @@ async fn a_failed_start_is_explained_and_can_be_removed() {
             Ok(id) => lab.engine.start(&id).await.unwrap_err(),
             Err(error) => error,
         };
-        assert!(error.to_string().contains(expected), "{what}: {error}");
+        assert!(error.to_string().contains(expected), "{label}: {error}");
         assert!(!error.is_gone());
         lab.engine.remove(&name.0).await.unwrap();
         assert!(lab.engine.container(&name.0).await.unwrap().is_none());
@@ -349,7 +352,7 @@ async fn an_unreachable_engine_is_reported() {
     assert!(dead.to_string().contains("connection refused"), "{dead}");
 }
 
-/// Root may use every socket, so the test then runs itself once more as somebody else.
+/// Root may use every socket, so the test then runs itself once more as another user.
 #[tokio::test]
 async fn a_socket_without_permission_is_reported() {
     const SOCKET: &str = "RETRIAL_TEST_FORBIDDEN_SOCKET";
@@ -383,9 +386,9 @@ async fn a_socket_without_permission_is_reported() {
         .current_dir("/")
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
+    let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(
-        output.status.success() && said.contains("1 passed"),
-        "{said}"
+        output.status.success() && stdout.contains("1 passed"),
+        "{stdout}"
     );
 }

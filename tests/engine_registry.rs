@@ -22,11 +22,11 @@ async fn pull(lab: &Lab, reference: &str, auth: Option<RegistryAuth>) -> Outcome
     let (to, mut from) = unbounded_channel();
     let engine = lab.engine.clone().with_backoff(Duration::from_millis(5));
     let result = engine.pull(reference, auth, to).await;
-    let mut seen = Vec::new();
+    let mut steps = Vec::new();
     while let Ok(step) = from.try_recv() {
-        seen.push(step);
+        steps.push(step);
     }
-    (result, seen)
+    (result, steps)
 }
 
 /// An image of its own in a registry and nowhere else; removed from the engine at the end.
@@ -83,7 +83,7 @@ async fn by_tag_and_by_digest_with_progress() {
     let image = Image::pushed(&format!("{}/retrial-test", lab.registry), None);
     assert!(lab.engine.image(&image.0).await.unwrap().is_none());
 
-    let (pulled, seen) = pull(&lab, &image.0, None).await;
+    let (pulled, steps) = pull(&lab, &image.0, None).await;
     let pulled = pulled.unwrap();
     let name = image.0.strip_suffix(":1").unwrap();
     assert!(pulled.id.starts_with("sha256:"));
@@ -98,25 +98,25 @@ async fn by_tag_and_by_digest_with_progress() {
 
     let complete = |step: &ImageProgress| matches!(step, ImageProgress::Layer { status, .. } if status == "Pull complete");
     assert_eq!(
-        seen.iter().filter(|step| complete(step)).count(),
+        steps.iter().filter(|step| complete(step)).count(),
         1,
-        "{seen:?}"
+        "{steps:?}"
     );
     let sized = |step: &ImageProgress| matches!(step, ImageProgress::Layer { current: Some(done), total: Some(all), .. } if done <= all && *all > 0);
-    assert!(seen.iter().any(sized), "{seen:?}");
+    assert!(steps.iter().any(sized), "{steps:?}");
     assert!(
-        matches!(&seen[0], ImageProgress::Line(line) if line.starts_with("Pulling from")),
-        "{seen:?}"
+        matches!(&steps[0], ImageProgress::Line(line) if line.starts_with("Pulling from")),
+        "{steps:?}"
     );
 
-    // By digest, with a tag beside it that says nothing any more.
+    // By digest, next to a tag that no longer matters.
     image.remove();
     let digest = pulled.repo_digests[0].split_once('@').unwrap().1;
     let pinned = format!("{name}:other@{digest}");
     let (again, _) = pull(&lab, &pinned, None).await;
     assert_eq!(again.unwrap().id, pulled.id);
-    let found = lab.engine.image(&pinned).await.unwrap().unwrap();
-    assert_eq!(found.id, pulled.id);
+    let image_by_digest = lab.engine.image(&pinned).await.unwrap().unwrap();
+    assert_eq!(image_by_digest.id, pulled.id);
     assert!(
         lab.engine.image(&image.0).await.unwrap().is_none(),
         "the tag was not pulled"
@@ -135,7 +135,7 @@ async fn a_wrong_tag_or_name_is_not_retried() {
         format!("{}/retrial-lab/busybox@{no}", lab.registry),
     ];
     for reference in cases {
-        let (result, seen) = pull(&lab, &reference, None).await;
+        let (result, steps) = pull(&lab, &reference, None).await;
         let error = result.unwrap_err();
         assert!(
             matches!(
@@ -153,7 +153,7 @@ async fn a_wrong_tag_or_name_is_not_retried() {
             "{error}"
         );
         let retried = |step: &ImageProgress| matches!(step, ImageProgress::Retry { .. });
-        assert!(!seen.iter().any(retried), "{seen:?}");
+        assert!(!steps.iter().any(retried), "{steps:?}");
     }
     let (result, _) = pull(&lab, "Not/A reference", None).await;
     assert!(matches!(result.unwrap_err(), EngineError::Reference { .. }));
@@ -164,7 +164,7 @@ async fn an_unreachable_registry_is_tried_five_times() {
     let Some(lab) = Lab::here().await else { return };
     let port = free_port();
     let reference = format!("127.0.0.1:{port}/a:1");
-    let (result, seen) = pull(&lab, &reference, None).await;
+    let (result, steps) = pull(&lab, &reference, None).await;
     let error = result.unwrap_err();
     assert!(
         matches!(
@@ -178,7 +178,7 @@ async fn an_unreachable_registry_is_tried_five_times() {
         "{error:?}"
     );
     assert!(error.to_string().contains("connection refused"), "{error}");
-    let attempts: Vec<(u32, u64)> = seen
+    let attempts: Vec<(u32, u64)> = steps
         .iter()
         .filter_map(|step| match step {
             ImageProgress::Retry {
@@ -195,7 +195,7 @@ async fn a_private_registry_requires_the_right_password() {
     let Some(lab) = Lab::here().await else { return };
     let reference = format!("{}/retrial-lab/busybox:1", lab.private);
     for auth in [None, Some(login(&lab.user, "wrong"))] {
-        let (result, seen) = pull(&lab, &reference, auth).await;
+        let (result, steps) = pull(&lab, &reference, auth).await;
         let error = result.unwrap_err();
         assert!(
             matches!(
@@ -211,7 +211,7 @@ async fn a_private_registry_requires_the_right_password() {
         assert!(error.to_string().contains(&advice), "{error}");
         assert!(!error.to_string().contains("wrong"), "{error}");
         let retried = |step: &ImageProgress| matches!(step, ImageProgress::Retry { .. });
-        assert!(!seen.iter().any(retried), "{seen:?}");
+        assert!(!steps.iter().any(retried), "{steps:?}");
     }
     let (result, _) = pull(&lab, &reference, Some(login(&lab.user, &lab.password))).await;
     assert!(!result.unwrap().repo_digests.is_empty());
@@ -324,11 +324,11 @@ fn context(dockerfile: &str) -> (tempfile::TempDir, BuildSpec) {
 async fn build(lab: &Lab, spec: &BuildSpec) -> Outcome {
     let (to, mut from) = unbounded_channel();
     let result = lab.engine.build(spec, to).await;
-    let mut seen = Vec::new();
+    let mut steps = Vec::new();
     while let Ok(step) = from.try_recv() {
-        seen.push(step);
+        steps.push(step);
     }
-    (result, seen)
+    (result, steps)
 }
 
 #[tokio::test]
@@ -339,7 +339,7 @@ async fn a_build_with_its_log() {
         lab.busybox()
     );
     let (_directory, spec) = context(&text);
-    let (result, seen) = build(&lab, &spec).await;
+    let (result, steps) = build(&lab, &spec).await;
     let built = result.unwrap();
     let _image = Image(spec.tag.clone());
     assert!(
@@ -349,11 +349,11 @@ async fn a_build_with_its_log() {
     assert_eq!((&*built.workdir, &*built.user), ("/context", "1000"));
     assert_eq!(built.entrypoint, ["/bin/cat"]);
     assert!(built.repo_digests.is_empty());
-    let line = |text: &str| seen.contains(&ImageProgress::Line(text.into()));
-    assert!(line("a word: two words"), "{seen:?}");
+    let line = |text: &str| steps.contains(&ImageProgress::Line(text.into()));
+    assert!(line("a word: two words"), "{steps:?}");
     assert!(
         line("Step 2/8 : ARG WORD") || line("Step 2/9 : ARG WORD"),
-        "{seen:?}"
+        "{steps:?}"
     );
     let label = docker(&[
         "inspect",

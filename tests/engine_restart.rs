@@ -11,7 +11,7 @@ use retrial_engine::{Docker, Engine};
 use support::{Lab, Named};
 use tokio::sync::mpsc::unbounded_channel;
 
-/// The lab's script: `start`, `kill`, `remove` of an engine by name. Gives what it prints.
+/// The lab's script: `start`, `kill`, `remove` of an engine by name. Returns its output.
 fn engine(action: &str, name: &str) -> String {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/engine");
     let output = Command::new(script).args([action, name]).output().unwrap();
@@ -72,10 +72,10 @@ async fn a_killed_engine_is_gone_and_containers_keep_running() {
     assert!(error.is_gone(), "{error:?}");
     assert!(error.to_string().contains("connection refused"), "{error}");
 
-    // The same client goes on when the engine is back: it keeps no connection.
+    // The same client continues when the engine is back: it holds no connection.
     engine("start", &own.0);
-    let found = docker.container(&id).await.unwrap().unwrap();
-    assert!(found.running, "{found:?}");
+    let container = docker.container(&id).await.unwrap().unwrap();
+    assert!(container.running, "{container:?}");
     assert_eq!(
         docker.exec_status(&exec).await.unwrap(),
         ExecStatus::Unknown

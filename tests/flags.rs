@@ -43,16 +43,16 @@ struct Case {
     arguments: &'static [&'static str],
 }
 
-/// A host with eight of what a recipe asks for.
-fn eight(asked: &str) -> Option<(String, Vec<&'static str>)> {
-    let model = asked.strip_prefix("8 x ")?;
+/// A host with eight of the GPUs that a recipe requires.
+fn eight(required: &str) -> Option<(String, Vec<&'static str>)> {
+    let model = required.strip_prefix("8 x ")?;
     Some((format!("8x{model}"), Vec::new()))
 }
 
 /// The same, each divided into eight.
-fn eight_divided(asked: &str) -> Option<(String, Vec<&'static str>)> {
-    (asked == "8 x MI300X" || asked == "8 x MI325X").then(|| {
-        let variant = if asked.ends_with("MI325X") {
+fn eight_divided(required: &str) -> Option<(String, Vec<&'static str>)> {
+    (required == "8 x MI300X" || required == "8 x MI325X").then(|| {
+        let variant = if required.ends_with("MI325X") {
             vec!["--set", "gpu=mi300x"]
         } else {
             Vec::new()
@@ -61,9 +61,9 @@ fn eight_divided(asked: &str) -> Option<(String, Vec<&'static str>)> {
     })
 }
 
-fn two_w7900(asked: &str) -> Option<(String, Vec<&'static str>)> {
+fn two_w7900(required: &str) -> Option<(String, Vec<&'static str>)> {
     let radeon = ["W7900", "RX 7900", "R9700", "RX 9070"];
-    let is_radeon = radeon.iter().any(|card| asked.contains(card));
+    let is_radeon = radeon.iter().any(|card| required.contains(card));
     is_radeon.then(|| ("2xW7900".to_owned(), vec!["--set", "gpu=w7900"]))
 }
 
@@ -102,7 +102,7 @@ const CASES: [Case; 6] = [
 
 #[test]
 fn the_flags_page_matches_the_plans() {
-    let anywhere = Host::of(&["1xMI300X"]);
+    let anywhere = Host::new(&["1xMI300X"]);
     let listed = anywhere.json(&["list"]);
     let recipes: Vec<(&str, &str)> = listed
         .as_array()
@@ -124,7 +124,7 @@ fn the_flags_page_matches_the_plans() {
             };
             let host = hosts
                 .entry(planted.clone())
-                .or_insert_with(|| Host::of(&[&planted]));
+                .or_insert_with(|| Host::new(&[&planted]));
             if let Some(flags) = flags(host, name, &variant, case.arguments) {
                 by_flags.entry(flags).or_default().push(name);
             }
@@ -146,7 +146,7 @@ fn the_flags_page_matches_the_plans() {
     );
 }
 
-/// The flags of a recipe's own container; none where it asks for no GPU, or has no such variant.
+/// The flags of a recipe's own container; none where it requires no GPU, or has no such variant.
 fn flags(host: &Host, name: &str, variant: &[&str], more: &[&str]) -> Option<String> {
     let shown = host.retrial(&["show", name]);
     let shown = String::from_utf8(shown.stdout).unwrap();

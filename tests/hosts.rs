@@ -13,7 +13,7 @@ use planted::Host;
 use rstest::rstest;
 use serde_json::Value;
 
-/// A recipe of one's own beside the host's files.
+/// A user's own recipe next to the host's files.
 fn recipe(host: &Host, container: &str) -> String {
     let text = format!(
         "schema: 1\ntitle: t\nsubmission: {{ suite: own, benchmark: b, sources: [x] }}\nimage: debian:12\nrequires: {{ gpus: {{ vendor: {}, count: 1 }} }}\ncontainer: {{ {container} }}\nscenarios: {{ s: {{ performance: {{ run: \"true\", figures: {{ speed: {{ pattern: \"([0-9]+)\" }} }} }} }} }}\n",
@@ -32,7 +32,7 @@ fn strings(value: &Value) -> Vec<&str> {
         .as_array()
         .unwrap()
         .iter()
-        .map(|one| one.as_str().unwrap())
+        .map(|item| item.as_str().unwrap())
         .collect()
 }
 
@@ -54,7 +54,7 @@ fn every_gpu_model_has_a_target_and_memory(
     #[case] gfx: &str,
     #[case] gib: u64,
 ) {
-    let host = Host::of(gpus);
+    let host = Host::new(gpus);
     assert_eq!(host.check("gpus"), ("ok".to_owned(), summary.to_owned()));
     let plan = host.json(&["plan", &recipe(&host, "gpu_access: as-written")]);
     if host.path("proc/driver/nvidia").exists() {
@@ -68,7 +68,7 @@ fn every_gpu_model_has_a_target_and_memory(
 
 #[test]
 fn a_host_without_gpus_is_reported() {
-    let host = Host::of(&[]);
+    let host = Host::new(&[]);
     assert_eq!(
         host.check("gpus"),
         ("unknown".to_owned(), "none".to_owned())
@@ -84,32 +84,32 @@ fn a_host_without_gpus_is_reported() {
 
 #[test]
 fn broken_hosts_are_reported_without_a_crash() {
-    let host = Host::of(&["4xMI355X", "1xH200"]);
+    let host = Host::new(&["4xMI355X", "1xH200"]);
     let node = |number: u32| format!("sys/class/kfd/kfd/topology/nodes/{number}/properties");
     host.write(&node(2), "simd_count 1024\nlocation_id 12");
     host.write(&node(3), "simd_count 1024\ngfx_target_ver");
-    // What may not be read: for root, who may read everything, a link to itself stands for it.
+    // An unreadable file: for root, who may read everything, a link to itself replaces it.
     fs::remove_file(host.path(&node(4))).unwrap();
     std::os::unix::fs::symlink("properties", host.path(&node(4))).unwrap();
     host.write("etc/cdi/amd.yaml", "kind: [");
     host.write("etc/docker/daemon.json", "{");
-    let (state, found) = host.check("gpus readable");
+    let (state, problems) = host.check("gpus readable");
     assert_eq!(state, "warning");
-    for told in [
+    for problem in [
         "nodes/2/properties: it has no gfx_target_version",
         "nodes/3/properties: it has no location_id",
         "nodes/4/properties: ",
         "MI355X at 0000:25:00.0 is on the PCI bus, but KFD does not list it",
         "/etc/cdi/amd.yaml: it is not a CDI specification",
     ] {
-        assert!(found.contains(told), "{told}: {found}");
+        assert!(problems.contains(problem), "{problem}: {problems}");
     }
     assert!(host.check("gpus").1.contains("1 x MI355X"));
 }
 
 #[test]
 fn a_gpu_without_a_device_node_is_not_assigned() {
-    let host = Host::of(&["2xW7900"]);
+    let host = Host::new(&["2xW7900"]);
     fs::remove_file(host.path("dev/dri/renderD128")).unwrap();
     assert_eq!(host.check("gpu devices").1, "GPU 0: no /dev/dri/renderD128");
     let plan = host.json(&["plan", &recipe(&host, "")]);
@@ -123,7 +123,7 @@ fn a_gpu_without_a_device_node_is_not_assigned() {
 
 #[test]
 fn group_ids_are_those_of_the_device_nodes() {
-    let host = Host::of(&["1xW7900"]);
+    let host = Host::new(&["1xW7900"]);
     let node = host.path("dev/dri/renderD128");
     if std::os::unix::fs::chown(&node, None, Some(109)).is_err() {
         return println!("skipped: only root may give a file to another group");
@@ -132,7 +132,7 @@ fn group_ids_are_those_of_the_device_nodes() {
     assert_eq!(strings(&plan["container"]["group_add"]), ["109"]);
 }
 
-/// What `docker info` would say is in no file: the configuration and the specifications are.
+/// `docker info`'s output is in no file: the configuration and the specifications are.
 fn able(host: &Host) {
     host.write(
         "etc/docker/daemon.json",
@@ -149,7 +149,7 @@ fn able(host: &Host) {
 #[case("cdi", "Container Device Interface")]
 #[case("toolkit", "container toolkit")]
 fn a_recipe_can_force_an_injection_method(#[case] access: &str, #[case] name: &str) {
-    let host = Host::of(&["2xMI355X"]);
+    let host = Host::new(&["2xMI355X"]);
     able(&host);
     let recipe = recipe(&host, &format!("gpu_access: {access}"));
     let script = host.retrial(&["plan", &recipe, "--gpus", "0", "--format", "shell"]);
@@ -173,15 +173,15 @@ fn a_recipe_can_force_an_injection_method(#[case] access: &str, #[case] name: &s
 
 #[test]
 fn nvidia_without_toolkit_gets_nodes_and_driver_libraries() {
-    let host = Host::of(&["2xH200"]);
+    let host = Host::new(&["2xH200"]);
     let plan = host.json(&["plan", &recipe(&host, ""), "--gpus", "1"]);
-    let wanted = [
+    let expected = [
         "/dev/nvidia1",
         "/dev/nvidiactl",
         "/dev/nvidia-uvm",
         "/dev/nvidia-uvm-tools",
     ];
-    assert_eq!(strings(&plan["container"]["devices"]), wanted);
+    assert_eq!(strings(&plan["container"]["devices"]), expected);
     let mounts = plan["container"]["mounts"].as_array().unwrap();
     assert!(
         mounts.iter().any(
@@ -207,11 +207,11 @@ fn each_recipe_on_three_of_eight_gpus() {
         .unwrap();
     let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
     let models = ["MI300X", "MI325X", "MI355X", "MI350X"];
-    let hosts = models.map(|model| (format!("8 x {model}"), Host::of(&[&format!("8x{model}")])));
-    let mut seen = 0;
+    let hosts = models.map(|model| (format!("8 x {model}"), Host::new(&[&format!("8x{model}")])));
+    let mut checked = 0;
     for recipe in listed.as_array().unwrap() {
         let gpus = recipe["gpus"].as_str().unwrap_or_default().to_owned();
-        let Some((_, host)) = hosts.iter().find(|(asked, _)| *asked == gpus) else {
+        let Some((_, host)) = hosts.iter().find(|(required, _)| *required == gpus) else {
             continue;
         };
         let name = recipe["name"].as_str().unwrap();
@@ -238,7 +238,7 @@ fn each_recipe_on_three_of_eight_gpus() {
         let devices = strings(&three["container"]["devices"]);
         let nodes: Vec<&&str> = devices
             .iter()
-            .filter(|one| one.starts_with("/dev/dri"))
+            .filter(|device| device.starts_with("/dev/dri"))
             .collect();
         assert_eq!(
             nodes,
@@ -250,9 +250,9 @@ fn each_recipe_on_three_of_eight_gpus() {
             "{name}"
         );
         let privileged = three["container"]["privileged"] == true;
-        let told = three["container"]["env"].as_array().unwrap();
-        let told = told.contains(&serde_json::json!(["ROCR_VISIBLE_DEVICES", "0,1,2"]));
-        assert_eq!(privileged, told, "{name}");
+        let sets_rocr = three["container"]["env"].as_array().unwrap();
+        let sets_rocr = sets_rocr.contains(&serde_json::json!(["ROCR_VISIBLE_DEVICES", "0,1,2"]));
+        assert_eq!(privileged, sets_rocr, "{name}");
         assert_eq!(
             three["assigned_gpus"]["isolated"] == true,
             !privileged,
@@ -272,22 +272,22 @@ fn each_recipe_on_three_of_eight_gpus() {
             0,
             "{name}"
         );
-        seen += 1;
+        checked += 1;
     }
-    assert!(seen > 10, "{seen} recipes");
+    assert!(checked > 10, "{checked} recipes");
 }
 
 #[test]
 fn partitions_are_required_or_refused() {
-    let host = Host::of(&["8xMI355X:CPX"]);
+    let host = Host::new(&["8xMI355X:CPX"]);
     let recipe = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";
     let plan = host.json(&["plan", recipe, "-q"]);
     let lacks = plan["unmet"].to_string();
     assert!(lacks.contains("partition"), "{lacks}");
     let output = host.retrial(&["run", recipe, "-q"]);
     assert_eq!(output.status.code(), Some(3));
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("partition: CPX; required: SPX"), "{told}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("partition: CPX; required: SPX"), "{stderr}");
     assert!(
         Path::new(&host.path("home")).read_dir().is_err(),
         "nothing was started"

@@ -1,7 +1,7 @@
 //! `retrial list --results` and `retrial new --from-results`, as a user types them: the example tree,
 //! and every result of the published round v4.1.
 //!
-//! The corpus lies beside the repository in `../shared/corpus` and is too large to be part of it;
+//! The corpus is next to the repository in `../shared/corpus` and is too large to be part of it;
 //! without it its test says so and passes.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -82,7 +82,7 @@ impl Retrial {
 /// figure was worked out of another's run has none in the recipe.
 fn verdict(judged: &Value) -> String {
     let results = judged["results"].as_array().unwrap().iter();
-    let judged = results.filter(|one| !one["judgements"].as_array().unwrap().is_empty());
+    let judged = results.filter(|item| !item["judgements"].as_array().unwrap().is_empty());
     let mut count = 0;
     for result in judged {
         let outcome = result["outcome"].as_str().unwrap();
@@ -160,10 +160,10 @@ fn a_performance_log_in_the_accuracy_folder_is_not_performance() {
     let judged = retrial.json(&["judge", offline.to_str().unwrap(), "--recipe", recipe]);
     // The round's table has 11,812.3 tokens/s, the log 11,800.5.
     assert_eq!(verdict(&judged), "ratio 0.999", "{judged:#}");
-    let told = judged.to_string();
+    let judgements = judged.to_string();
     assert!(
-        told.contains("mode of accuracy/mlperf_log_detail.txt"),
-        "{told}"
+        judgements.contains("mode of accuracy/mlperf_log_detail.txt"),
+        "{judgements}"
     );
 }
 

@@ -47,7 +47,7 @@ fn unjudged_figures_are_labeled() {
     let result = &verdict["results"][0];
     assert_eq!(result["figures"]["tpot_p99_ns"]["value"], 161_051_159.0);
     let judged = result["judgements"].as_array().unwrap();
-    let judged = judged.iter().map(|one| one["figure"].as_str().unwrap());
+    let judged = judged.iter().map(|item| item["figure"].as_str().unwrap());
     assert_eq!(judged.collect::<Vec<_>>(), ["completed_tokens_per_second"]);
 }
 

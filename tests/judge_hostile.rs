@@ -53,36 +53,36 @@ impl Tree {
     }
 }
 
-/// What `retrial judge` said and how it ended.
-struct Told {
+/// Output and exit code of `retrial judge`.
+struct Judgement {
     code: i32,
     printed: Vec<u8>,
     errors: String,
 }
 
-impl Told {
+impl Judgement {
     fn results(&self) -> Vec<Value> {
         let mut document: Value = serde_json::from_slice(&self.printed).unwrap();
         serde_json::from_value(document["results"].take()).unwrap()
     }
 
-    /// The rules of a result and of its benchmark that were not kept, as `RULE: FOUND`.
+    /// The violated rules of a result and of its benchmark, as `RULE: MEASURED`.
     fn broken(&self, path: &str) -> Vec<String> {
         let document: Value = serde_json::from_slice(&self.printed).unwrap();
-        let told = |list: &str| document[list].as_array().unwrap().clone();
-        let mut told_of = told("results");
-        told_of.retain(|result| result["path"].as_str().unwrap().ends_with(path));
-        assert_eq!(told_of.len(), 1, "{path} is not told");
-        told_of.extend(told("benchmarks"));
-        told_of
+        let list_of = |list: &str| document[list].as_array().unwrap().clone();
+        let mut judged = list_of("results");
+        judged.retain(|result| result["path"].as_str().unwrap().ends_with(path));
+        assert_eq!(judged.len(), 1, "{path} is not told");
+        judged.extend(list_of("benchmarks"));
+        judged
             .iter()
-            .flat_map(|one| one["rules"].as_array().unwrap())
+            .flat_map(|item| item["rules"].as_array().unwrap())
             .filter(|rule| rule["passed"] == false)
             .map(|rule| format!("{}: {}", rule["rule"].as_str().unwrap(), rule["measured"]))
             .collect()
     }
 
-    /// The results of the scenarios that nobody touched.
+    /// The results of the unchanged scenarios.
     fn others(&self) -> Vec<Value> {
         let mut results = self.results();
         results.retain(|result| result["scenario"] != "Offline");
@@ -90,7 +90,7 @@ impl Told {
     }
 }
 
-fn judge(directory: &Path) -> Told {
+fn judge(directory: &Path) -> Judgement {
     let home = tempfile::tempdir().unwrap();
     let limited = format!(
         "ulimit -d {MEMORY_KB} && exec timeout --kill-after=5 {GUARD} \"$0\" judge \"$1\" --output json"
@@ -108,7 +108,7 @@ fn judge(directory: &Path) -> Told {
         "{:?}: {errors}",
         output.status
     );
-    Told {
+    Judgement {
         code: code.unwrap(),
         printed: output.stdout,
         errors,
@@ -118,7 +118,7 @@ fn judge(directory: &Path) -> Told {
 /// Puts something in a file's place.
 type Damage = fn(&Path);
 
-fn gone(path: &Path) {
+fn missing(path: &Path) {
     fs::remove_file(path).unwrap();
 }
 
@@ -139,33 +139,33 @@ fn binary(path: &Path) {
 }
 
 fn link_outside(path: &Path) {
-    gone(path);
+    missing(path);
     symlink("/etc/passwd", path).unwrap();
 }
 
 fn link_inside(path: &Path) {
-    let beside = path.with_extension("real");
-    fs::rename(path, &beside).unwrap();
-    symlink(beside, path).unwrap();
+    let renamed = path.with_extension("real");
+    fs::rename(path, &renamed).unwrap();
+    symlink(renamed, path).unwrap();
 }
 
 fn link_to_itself(path: &Path) {
-    gone(path);
+    missing(path);
     symlink(path.file_name().unwrap(), path).unwrap();
 }
 
 fn link_to_nothing(path: &Path) {
-    gone(path);
+    missing(path);
     symlink("nothing", path).unwrap();
 }
 
 fn pipe(path: &Path) {
-    gone(path);
+    missing(path);
     mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
 }
 
 fn directory(path: &Path) {
-    gone(path);
+    missing(path);
     fs::create_dir(path).unwrap();
 }
 
@@ -191,7 +191,7 @@ fn the_results_of_the_example_are_valid() {
 }
 
 #[rstest]
-#[case(gone, "missing")]
+#[case(missing, "missing")]
 #[case(empty, "")]
 #[case(cut, "")]
 #[case(binary, "")]
@@ -205,7 +205,7 @@ fn the_results_of_the_example_are_valid() {
 #[case(one_line_of_200_megabytes, "")]
 fn a_damaged_file_is_reported_and_the_others_are_judged(
     #[case] damage: Damage,
-    #[case] said: &str,
+    #[case] message: &str,
     #[values(
         "performance/run_1/mlperf_log_summary.txt",
         "performance/run_1/mlperf_log_detail.txt",
@@ -216,25 +216,28 @@ fn a_damaged_file_is_reported_and_the_others_are_judged(
     let tree = Tree::new();
     let sound = judge(tree.root());
     damage(&tree.offline().join(file));
-    let told = judge(tree.root());
+    let judgement = judge(tree.root());
     let part = if file.starts_with("accuracy") {
         "Offline/accuracy"
     } else {
         "Offline/performance/run_1"
     };
     let before = sound.broken(part);
-    let mut broken = told.broken(part);
+    let mut broken = judgement.broken(part);
     broken.retain(|rule| !before.contains(rule));
     assert!(!broken.is_empty(), "nothing is said");
-    assert!(broken.iter().any(|rule| rule.contains(said)), "{broken:?}");
-    assert_eq!(told.code, 1, "{}", told.errors);
-    assert_eq!(told.others(), sound.others());
+    assert!(
+        broken.iter().any(|rule| rule.contains(message)),
+        "{broken:?}"
+    );
+    assert_eq!(judgement.code, 1, "{}", judgement.errors);
+    assert_eq!(judgement.others(), sound.others());
 }
 
-/// What stands in the files beside the logs is judged elsewhere.
+/// The content of the files next to the logs is judged elsewhere.
 #[rstest]
 fn damaged_submission_files_do_not_stop_judging(
-    #[values(gone, empty, binary, link_outside, pipe, directory, five_gigabytes)] damage: Damage,
+    #[values(missing, empty, binary, link_outside, pipe, directory, five_gigabytes)] damage: Damage,
 ) {
     let tree = Tree::new();
     let sound = judge(tree.root());
@@ -264,10 +267,10 @@ fn a_single_result_directory_is_judged_likewise(
     let (tree, alone) = (Tree::new(), tempfile::tempdir().unwrap());
     copy(&tree.run(), alone.path());
     damage(&alone.path().join(file));
-    let told = judge(alone.path());
-    let printed = String::from_utf8_lossy(&told.printed);
-    assert_ne!(told.code, 0, "{printed}");
-    let words = told.errors.clone() + &printed;
+    let judgement = judge(alone.path());
+    let printed = String::from_utf8_lossy(&judgement.printed);
+    assert_ne!(judgement.code, 0, "{printed}");
+    let words = judgement.errors.clone() + &printed;
     assert!(
         words.contains("log") || words.contains("summary"),
         "{words}"

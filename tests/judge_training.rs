@@ -55,9 +55,9 @@ fn judge(directory: &Path, arguments: &[&str]) -> (i32, Value) {
 
 /// The violated rules of results and benchmarks.
 fn violated(json: &Value) -> Vec<String> {
-    let of = |kind: &str| json[kind].as_array().unwrap().clone();
-    let all = of("results").into_iter().chain(of("benchmarks"));
-    let rules = all.flat_map(|one| one["rules"].as_array().unwrap().clone());
+    let list_of = |kind: &str| json[kind].as_array().unwrap().clone();
+    let all = list_of("results").into_iter().chain(list_of("benchmarks"));
+    let rules = all.flat_map(|item| item["rules"].as_array().unwrap().clone());
     let failed = rules.filter(|rule| rule["passed"] == false);
     let text = |rule: &Value, name: &str| rule[name].as_str().unwrap().to_owned();
     failed
@@ -126,7 +126,7 @@ fn edit(tree: &TempDir, file: &str, change: impl Fn(&str) -> String) {
     fs::write(path, changed).unwrap();
 }
 
-/// One file of the result is changed; what is told names it.
+/// One file of the result is changed; the report names it.
 #[rstest]
 #[case(
     "scaling.json",
@@ -163,7 +163,7 @@ fn a_changed_file_of_a_result_is_reported(
     #[case] file: &str,
     #[case] from: &str,
     #[case] to: &str,
-    #[case] told: &str,
+    #[case] rule: &str,
 ) {
     let tree = tree();
     edit(&tree, &format!("{RESULT}/{file}"), |text| {
@@ -171,7 +171,7 @@ fn a_changed_file_of_a_result_is_reported(
     });
     let (code, json) = judge(tree.path(), &[]);
     let violated = violated(&json);
-    if told.is_empty() {
+    if rule.is_empty() {
         // One run may fail, and is named.
         assert_eq!(code, 0, "{violated:#?}");
         let fault = &json["faults"][0];
@@ -180,7 +180,7 @@ fn a_changed_file_of_a_result_is_reported(
     } else {
         assert_eq!(code, 1);
         assert!(
-            violated.iter().any(|one| one.starts_with(told)),
+            violated.iter().any(|broken| broken.starts_with(rule)),
             "{violated:#?}"
         );
     }
@@ -223,7 +223,7 @@ fn rounds_are_detected_or_specified() {
         errors.contains("no rules of MLPerf Training v6.1; known: v5.0, v5.1, v6.0"),
         "{errors}"
     );
-    // A benchmark that no round has tells none.
+    // A benchmark that no round has determines none.
     let (old, new) = (
         tree.path().join(RESULT),
         tree.path().join("Example/results/56xEXAMPLE/gpt3"),
@@ -235,7 +235,7 @@ fn rounds_are_detected_or_specified() {
     let (code, json) = judge(tree.path(), &["--round", "v5.1"]);
     assert_eq!(code, 1);
     assert!(violated(&json)[0].starts_with("benchmark: gpt3; one of round v5.1: dlrm_dcnv2"));
-    // The path of a results repository tells.
+    // The path of a results repository determines it.
     let named = tempfile::tempdir().unwrap();
     let at = named.path().join("training_results_v6.0");
     fs::rename(tree.path().join("Example"), named.path().join("Example")).unwrap();
@@ -274,7 +274,7 @@ fn hostile_files_are_reported() {
     assert!(
         violated(&json)
             .iter()
-            .any(|one| one.starts_with("logs: 2; 3"))
+            .any(|broken| broken.starts_with("logs: 2; 3"))
     );
     fs::remove_file(&log).unwrap();
     fs::write(
@@ -293,7 +293,7 @@ fn hostile_files_are_reported() {
     assert!(
         violated
             .iter()
-            .any(|one| one.starts_with("result_1.txt: run: no line has")),
+            .any(|broken| broken.starts_with("result_1.txt: run: no line has")),
         "{violated:#?}"
     );
 }

@@ -130,6 +130,6 @@ fn the_releases_are_measured() {
     }
     let claims = verdict["claims"].as_array().unwrap();
     assert_eq!(claims.len(), 5, "{verdict:#}");
-    // How fast each is hangs on the machine; what it answers does not.
+    // The speed of each depends on the machine; its answers do not.
     assert_eq!(claims[4]["outcome"], "supported", "{:#}", claims[4]);
 }

@@ -1,4 +1,4 @@
-//! `retrial list`: which recipes a filter leaves, and what an unknown value is told.
+//! `retrial list`: the recipes that a filter selects, and the error for an unknown value.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::process::{Command, Output};
@@ -61,12 +61,15 @@ fn unknown_values_are_reported_with_the_known_ones(
     #[case] there_is: &str,
 ) {
     let output = list(&[facet, value]);
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains(value) && told.contains(there_is), "{told}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(
+        stderr.contains(value) && stderr.contains(there_is),
+        "{stderr}"
+    );
 }
 
-/// One object a recipe, whichever of its variants was asked for.
+/// One object a recipe, whichever of its variants was requested.
 #[test]
 fn json_lists_one_object_per_recipe() {
     let objects: serde_json::Value =
@@ -74,6 +77,6 @@ fn json_lists_one_object_per_recipe() {
     let objects = objects.as_array().unwrap();
     assert_eq!(objects.len(), 4);
     let keys: Vec<&String> = objects[0].as_object().unwrap().keys().collect();
-    let asked = "name title suite round submitter system benchmark gpus source";
-    assert_eq!(keys, asked.split(' ').collect::<Vec<_>>());
+    let expected = "name title suite round submitter system benchmark gpus source";
+    assert_eq!(keys, expected.split(' ').collect::<Vec<_>>());
 }

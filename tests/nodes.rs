@@ -131,10 +131,10 @@ impl Drop for Head {
 }
 
 fn end(child: Child) -> (Option<i32>, String) {
-    of(&child.wait_with_output().unwrap())
+    status_and_text(&child.wait_with_output().unwrap())
 }
 
-fn of(output: &Output) -> (Option<i32>, String) {
+fn status_and_text(output: &Output) -> (Option<i32>, String) {
     let text = [&output.stdout[..], &output.stderr].concat();
     (output.status.code(), String::from_utf8(text).unwrap())
 }
@@ -191,7 +191,7 @@ fn a_killed_head_is_resumed_while_workers_keep_running() {
     assert_eq!(code, None, "{text}");
     head.in_container("n1", "docker exec $1 touch /tmp/go");
     let resumed = head.command(&home, &["resume", "last"]).output().unwrap();
-    let (code, text) = of(&resumed);
+    let (code, text) = status_and_text(&resumed);
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("still running, reattached"), "{text}");
     assert_eq!(head.verdict()["outcome"], "reproduced");
@@ -249,13 +249,13 @@ fn nodes_without_the_shared_runs_are_refused_before_start() {
     let recipe = head.directory.join("workers.yaml");
     let words = ["run", recipe.to_str().unwrap(), "--nodes", "ssh:n2,n3"];
     let home = Path::new("/tmp/nodes-not-shared");
-    let (code, text) = of(&head.command(home, &words).output().unwrap());
+    let (code, text) = status_and_text(&head.command(home, &words).output().unwrap());
     assert_eq!(code, Some(3), "{text}");
     assert!(
         text.contains("n2 does not see /tmp/nodes-not-shared/"),
         "{text}"
     );
-    let (code, text) = of(&head.command(home, &words[..2]).output().unwrap());
+    let (code, text) = status_and_text(&head.command(home, &words[..2]).output().unwrap());
     assert_eq!(code, Some(2), "{text}");
     assert!(text.contains("needs 3 machines, not 1"), "{text}");
 }
@@ -268,7 +268,7 @@ fn doctor_examines_and_compares_all_machines() {
     let recipe = head.directory.join("workers.yaml");
     let doctor = |home: &Path, nodes: &str| {
         let words = ["doctor", recipe.to_str().unwrap(), "--nodes", nodes];
-        of(&head.command(home, &words).output().unwrap())
+        status_and_text(&head.command(home, &words).output().unwrap())
     };
     let shared = head.directory.join("home");
     let (code, text) = doctor(&shared, "ssh:n2,n3");
@@ -318,7 +318,7 @@ fn a_node_with_another_image_is_refused_or_allowed() {
     let words = ["run", path.to_str().unwrap(), "--nodes", "ssh:n2,n3"];
     let words = [&words[..], &["--pull", "never"]].concat();
     let home = head.directory.join("home");
-    let (code, text) = of(&head.command(&home, &words).output().unwrap());
+    let (code, text) = status_and_text(&head.command(&home, &words).output().unwrap());
     assert_eq!(code, Some(3), "{text}");
     let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
@@ -330,14 +330,14 @@ fn a_node_with_another_image_is_refused_or_allowed() {
     // Replaced since: the resumed run looks again.
     let tag = format!("docker pull -q {RECIPE_IMAGE} && docker tag {RECIPE_IMAGE} {name}");
     head.cluster.lab(&["node", "n3", "sh", "-c", &tag]);
-    let (code, text) = of(&head.command(&home, &["resume", "last"]).output().unwrap());
+    let (code, text) = status_and_text(&head.command(&home, &["resume", "last"]).output().unwrap());
     assert_eq!(code, Some(0), "{text}");
     assert_eq!(qualifiers(&head), [""; 0]);
 
     let tag = format!("docker tag {OTHER_IMAGE} {name}");
     head.cluster.lab(&["node", "n3", "sh", "-c", &tag]);
     let words = [&words[..], &["--force"]].concat();
-    let (code, text) = of(&head.command(&home, &words).output().unwrap());
+    let (code, text) = status_and_text(&head.command(&home, &words).output().unwrap());
     assert_eq!(code, Some(0), "{text}");
     let [modified] = &qualifiers(&head)[..] else {
         panic!("{text}")
@@ -381,7 +381,7 @@ fn power_and_energy_are_sums_over_all_machines() {
     let words = ["--root", "/run/watched", "run", path.to_str().unwrap()];
     let words = [&words[..], &["--nodes", "ssh:n2,n3"]].concat();
     let home = head.directory.join("home");
-    let (code, text) = of(&head.command(&home, &words).output().unwrap());
+    let (code, text) = status_and_text(&head.command(&home, &words).output().unwrap());
     assert_eq!(code, Some(0), "{text}");
     let telemetry = &head.verdict()["results"][0]["telemetry"];
     let number = |name: &str| telemetry[name].as_f64().unwrap_or(f64::NAN);

@@ -211,7 +211,7 @@ fn a_session_uses_the_requested_provider() {
     assert_eq!(answers.as_array().unwrap().len(), 64);
 }
 
-/// ONNX Runtime itself warns, and goes on with the CPU.
+/// ONNX Runtime itself warns, and continues on the CPU.
 #[rstest]
 #[case("rocm", "this build of ONNX Runtime has no ROCMExecutionProvider", 3)]
 #[case(
@@ -222,13 +222,13 @@ fn a_session_uses_the_requested_provider() {
 #[case("gpu", "EXECUTION_PROVIDER=cpu|cuda|tensorrt|rocm|migraphx", 2)]
 fn an_unavailable_provider_is_not_replaced(
     #[case] provider: &str,
-    #[case] says: &str,
+    #[case] message: &str,
     #[case] code: i32,
 ) {
     let Some(python) = python() else { return };
     let ran = on_provider(&python, provider, &[]);
     assert_eq!(ran.code, code, "{}", ran.text);
-    assert!(ran.text.contains(says), "{}", ran.text);
+    assert!(ran.text.contains(message), "{}", ran.text);
 }
 
 /// A provider that the build has and that does not start: the session comes up on the CPU.

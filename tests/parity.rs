@@ -87,7 +87,7 @@ fn engine_answers() -> bool {
     answers
 }
 
-/// What `docker inspect` says, without what must differ.
+/// The output of `docker inspect`, without the parts that must differ.
 fn configuration(container: &str) -> Value {
     let output = docker(&["inspect", container]);
     assert!(
@@ -96,8 +96,8 @@ fn configuration(container: &str) -> Value {
         String::from_utf8_lossy(&output.stderr)
     );
     let mut all: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let mut one = all[0].take();
-    let map = one.as_object_mut().unwrap();
+    let mut spec = all[0].take();
+    let map = spec.as_object_mut().unwrap();
     let of_one_container = [
         "Id",
         "Created",
@@ -156,7 +156,7 @@ fn configuration(container: &str) -> Value {
             host.remove(key);
         }
     }
-    one
+    spec
 }
 
 /// The part of the script up to the container's creation, with a name of its own.

@@ -225,7 +225,7 @@ proptest! {
         let _ = resolve("x", &source, &NoTemplates, &[]);
     }
 
-    /// What a run keeps must mean what was run, whatever is in it.
+    /// A run's stored files must parse as what was executed, whatever they contain.
     #[test]
     fn resolved_text_preserves_any_value(value in awkward(), key in "[A-Za-z_][A-Za-z0-9_]{0,8}") {
         let quoted = serde_json::to_string(&value).unwrap();

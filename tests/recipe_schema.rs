@@ -39,12 +39,12 @@ fn the_key_tables_in_the_docs_are_up_to_date() {
     let (before, rest) = text.split_once("<!-- keys -->\n").unwrap();
     let (_, after) = rest.split_once("<!-- end of keys -->\n").unwrap();
     let tables = schema::tables();
-    let wanted = format!("{before}<!-- keys -->\n{tables}<!-- end of keys -->\n{after}");
+    let expected = format!("{before}<!-- keys -->\n{tables}<!-- end of keys -->\n{after}");
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
-        std::fs::write(&path, &wanted).unwrap();
+        std::fs::write(&path, &expected).unwrap();
     } else {
         assert!(
-            text == wanted,
+            text == expected,
             "docs/recipe-format.md is old: run this test with UPDATE_SCHEMA=1"
         );
     }

@@ -91,10 +91,10 @@ fn a_site_writable_by_others_is_refused() {
         std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
         let output = retrial(here.path(), &words);
         assert_eq!(output.status.code(), Some(2));
-        let said = printed(&output);
-        assert!(said.contains("is writable by other users"), "{said}");
+        let stderr = printed(&output);
+        assert!(stderr.contains("is writable by other users"), "{stderr}");
         let fix = format!("chmod go-w '{}'", path.display());
-        assert!(said.contains(&fix), "{said}");
+        assert!(stderr.contains(&fix), "{stderr}");
         std::fs::set_permissions(path, before).unwrap();
     }
 }

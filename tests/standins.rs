@@ -37,7 +37,7 @@ fn run(engine: &Engine, recipe: &str, arguments: &[&str]) -> Ran {
     run_on(engine, host, recipe, arguments)
 }
 
-/// One of each family of benchmarks: what a directory with a file `standin` says of its run.
+/// One of each family of benchmarks: a directory's file `standin` states its expected run.
 #[rstest]
 #[case("llama2-70b-v6.0")]
 #[case("gpt-oss-120b-v6.0")]
@@ -58,15 +58,15 @@ fn every_published_figure_of_a_recipe_is_reproduced(#[case] standin: &str) {
     assert!(outcomes.iter().all(held), "{outcomes:?}");
 }
 
-/// Nobody adds a stand-in that no test runs.
+/// Every stand-in is run by a test.
 #[test]
 fn every_described_standin_is_run() {
     let this = fs::read_to_string(root().join("tests/standins.rs")).unwrap();
     for entry in fs::read_dir(root().join("tests/standins")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy();
-        let known = this.contains(&format!("#[case(\"{name}\")]"));
-        assert!(known || !path.join("standin").exists(), "{name}");
+        let is_tested = this.contains(&format!("#[case(\"{name}\")]"));
+        assert!(is_tested || !path.join("standin").exists(), "{name}");
     }
 }
 
@@ -79,14 +79,17 @@ fn one_script_for_three_modes() {
     let ran = run(&engine, WAN, &["--skip", "fetch-wan", "--set", &outputs]);
     assert_eq!(ran.code(), 0, "{}", ran.text());
     let outcomes = outcomes(&ran.verdict());
-    let of = |scenario: &str, mode: &str| {
+    let outcome_of = |scenario: &str, mode: &str| {
         let found = outcomes.iter().find(|(s, m, _)| s == scenario && m == mode);
         found.map(|(.., outcome)| outcome.as_str())
     };
-    assert_eq!(of("SingleStream", "performance"), Some("reproduced"));
-    assert_eq!(of("SingleStream", "accuracy"), Some("reproduced"));
-    assert_eq!(of("SingleStream", "compliance"), Some("measured"));
-    assert_eq!(of("Offline", "performance"), Some("measured"));
+    assert_eq!(
+        outcome_of("SingleStream", "performance"),
+        Some("reproduced")
+    );
+    assert_eq!(outcome_of("SingleStream", "accuracy"), Some("reproduced"));
+    assert_eq!(outcome_of("SingleStream", "compliance"), Some("measured"));
+    assert_eq!(outcome_of("Offline", "performance"), Some("measured"));
     assert_eq!(outcomes.len(), 6);
 
     let ran = run(
@@ -153,12 +156,12 @@ fn the_guide_of_v4_1() {
         "{}",
         ran.text()
     );
-    // The quantized weights are kept, and the person's own directory has none.
-    let kept = ran
+    // The quantized weights are cached, and the user's own directory has none.
+    let cached = ran
         .home
         .path()
         .join("cache/directories/llama2-70b-quark-fp8-v4.1");
-    let names = fs::read_dir(kept).unwrap();
+    let names = fs::read_dir(cached).unwrap();
     let names: Vec<_> = names.map(|name| name.unwrap().path()).collect();
     assert_eq!(names.len(), 1);
     let modelzoo = names[0].join("current/content/quark_share/modelzoo");
@@ -194,8 +197,8 @@ fn the_shell_plan_runs() {
         .unwrap();
     let text = String::from_utf8_lossy(&script.stderr).into_owned();
     assert!(script.status.success(), "{text}");
-    let told = String::from_utf8_lossy(&script.stdout).into_owned();
-    assert!(told.contains("✓ reproduced"), "{told}");
+    let stdout = String::from_utf8_lossy(&script.stdout).into_owned();
+    assert!(stdout.contains("✓ reproduced"), "{stdout}");
     let ran = run(&engine, GPT_OSS, &["--skip", "fetch-gpt-oss"]);
     let runs = fs::read_dir(ran.home.path().join("runs")).unwrap();
     let run = runs
@@ -213,7 +216,7 @@ fn the_shell_plan_runs() {
     }
 }
 
-/// A copy of the built-in recipe whose image behaves badly: no longer built in, so its powers are asked for.
+/// A copy of the built-in recipe whose image misbehaves: no longer built in, so its privileges need approval.
 fn behaving(how: &str) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     let text = fs::read_to_string(root().join(format!("recipes/{LLAMA2}.yaml"))).unwrap();
@@ -242,7 +245,7 @@ fn failures_are_distinguished(#[case] how: &str, #[case] code: i32, #[case] outc
     assert_eq!(performance.2, outcome, "{}", ran.text());
 }
 
-/// Root on the host is not given to a recipe that is not ours, unless somebody says so.
+/// A recipe that is not built in gets no root on the host without approval.
 #[test]
 fn a_copy_of_a_recipe_needs_approval() {
     let Some(engine) = engine() else { return };

@@ -1,4 +1,4 @@
-//! What the training benchmarks' recipes expect, against each other: the published tables say most
+//! The expected figures of the training benchmarks' recipes, against each other: the published tables state most
 //! things twice, so that a slip in copying them shows. And the commands, against those published.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
@@ -24,7 +24,7 @@ fn plan(recipe: &str, more: &[&str]) -> Value {
 /// `tflops_4096x4096x4096`.
 fn expected(plan: &Value) -> BTreeMap<String, BTreeMap<String, f64>> {
     let measurements = plan["measurements"].as_array().unwrap().iter();
-    let of = |measurement: &Value| {
+    let figures_of = |measurement: &Value| {
         let expect = measurement["expect"].as_array().unwrap().iter();
         let figures = expect.map(|pair| {
             let name = pair[0].as_str().unwrap().replace('[', "_").replace(']', "");
@@ -40,7 +40,7 @@ fn expected(plan: &Value) -> BTreeMap<String, BTreeMap<String, f64>> {
             figures.collect(),
         )
     };
-    measurements.map(of).collect()
+    measurements.map(figures_of).collect()
 }
 
 /// That a computed figure is the published one, within half of its last digit and that of what it
@@ -103,8 +103,8 @@ fn other_matrix_product_tables() {
             40.0 * side.powi(3) / seconds / 1e12,
             0.0006 / seconds + 0.0005,
         );
-        let found = tflops / 1307.4 * 100.0;
-        assert!((found - efficiency).abs() < 0.8, "{shape}: {found}");
+        let ratio = tflops / 1307.4 * 100.0;
+        assert!((ratio - efficiency).abs() < 0.8, "{shape}: {ratio}");
     }
     let libraries = &expected["libraries"];
     for (shape, difference) in [
@@ -113,9 +113,9 @@ fn other_matrix_product_tables() {
         ("4096x4096x4096", -10.8),
     ] {
         let [matmul, linear] =
-            ["matmul", "linear"].map(|which| libraries[&format!("{which}_{shape}")]);
-        let found = (matmul / linear - 1.0) * 100.0;
-        assert!((found - difference).abs() < 0.06, "{shape}: {found}");
+            ["matmul", "linear"].map(|kind| libraries[&format!("{kind}_{shape}")]);
+        let ratio = (matmul / linear - 1.0) * 100.0;
+        assert!((ratio - difference).abs() < 0.06, "{shape}: {ratio}");
     }
 }
 
@@ -168,7 +168,7 @@ fn multi_gpu_figures_are_consistent() {
     }
     let scaling = &expected["scaling-7b"];
     assert_eq!(scaling.len(), 11);
-    let one = scaling["tokens_per_second_1"];
+    let single = scaling["tokens_per_second_1"];
     for gpus in [1_u32, 2, 4, 8] {
         let speed = scaling[&format!("tokens_per_second_{gpus}")];
         agrees(
@@ -177,7 +177,7 @@ fn multi_gpu_figures_are_consistent() {
             0.001,
         );
         if let Some(efficiency) = scaling.get(&format!("efficiency_{gpus}")) {
-            agrees(*efficiency, speed / one / f64::from(gpus) * 100.0, 0.001);
+            agrees(*efficiency, speed / single / f64::from(gpus) * 100.0, 0.001);
         }
     }
 }

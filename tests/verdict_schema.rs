@@ -37,7 +37,7 @@ fn root() -> &'static Path {
 )]
 fn the_committed_schemas_are_up_to_date(
     #[case] file: &str,
-    #[case] of: &str,
+    #[case] schema: &str,
     #[case] fresh: String,
 ) {
     let path = root().join(file);
@@ -47,7 +47,7 @@ fn the_committed_schemas_are_up_to_date(
     let committed = std::fs::read_to_string(&path).unwrap();
     assert!(
         committed == fresh,
-        "{file} is old: `retrial schema {of} > {file}`"
+        "{file} is old: `retrial schema {schema} > {file}`"
     );
 }
 
@@ -106,14 +106,14 @@ const RECIPE: &str = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";
 #[test]
 fn a_printed_verdict_matches_the_schema() {
     let schema: Value = serde_json::from_str(&schema::verdict()).unwrap();
-    let one = folder(
+    let directory = folder(
         "llama2-70b-v6.0",
         &[(
             "offline.summary",
             "Offline/performance/run_1/mlperf_log_summary.txt",
         )],
     );
-    let verdict = printed(one.path(), &["judge", ".", "--recipe", RECIPE]);
+    let verdict = printed(directory.path(), &["judge", ".", "--recipe", RECIPE]);
     assert_eq!(fits(&schema, &schema, &verdict, ""), Ok(()));
     assert_eq!(verdict["outcome"], "reproduced");
     let mut broken = verdict.clone();
@@ -159,12 +159,12 @@ fn a_printed_tree_matches_the_schema() {
 #[test]
 fn a_printed_comparison_matches_the_schema() {
     let schema: Value = serde_json::from_str(&schema::comparison()).unwrap();
-    let (one, other) = (llama2(), llama2());
+    let (candidate, baseline) = (llama2(), llama2());
     let path = |directory: &tempfile::TempDir| directory.path().display().to_string();
     let limit = ["--recipe", RECIPE, "--fail-if", "slower:5%"];
-    let (first, second) = (path(&one), path(&other));
+    let (first, second) = (path(&candidate), path(&baseline));
     let arguments = [["compare", &first, &second].as_slice(), &limit].concat();
-    let comparison = printed(one.path(), &arguments);
+    let comparison = printed(candidate.path(), &arguments);
     assert_eq!(fits(&schema, &schema, &comparison, ""), Ok(()));
     assert_eq!(comparison["figures"][0]["change"], "no difference shown");
     assert_eq!(comparison["exit_code"], 0);

@@ -42,11 +42,11 @@ impl Scene {
             .unwrap()
     }
 
-    /// Writes a website into this directory; returns what was said of it.
+    /// Writes a website into this directory; returns the messages.
     fn website(&self, to: &str) -> String {
         let output = self.retrial(&["report", "--all", "--to", to]);
-        assert!(output.status.success(), "{}", told(&output));
-        told(&output)
+        assert!(output.status.success(), "{}", stderr(&output));
+        stderr(&output)
     }
 
     /// The problem that keeps a website from being written.
@@ -54,11 +54,11 @@ impl Scene {
         let output = self.retrial(&["report", "--all", "--to", to]);
         assert_eq!(output.stdout, b"");
         assert!(!output.status.success());
-        told(&output)
+        stderr(&output)
     }
 }
 
-fn told(output: &Output) -> String {
+fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -78,9 +78,12 @@ fn stamps(directory: &Path) -> BTreeMap<String, (u64, i64, i64)> {
     let entries = fs::read_dir(directory).unwrap().map(Result::unwrap);
     entries
         .map(|entry| {
-            let known = entry.metadata().unwrap();
+            let metadata = entry.metadata().unwrap();
             let name = entry.file_name().into_string().unwrap();
-            (name, (known.ino(), known.ctime(), known.ctime_nsec()))
+            (
+                name,
+                (metadata.ino(), metadata.ctime(), metadata.ctime_nsec()),
+            )
         })
         .collect()
 }
@@ -126,7 +129,7 @@ fn only_changed_pages_are_written() {
         .find(|name| name.ends_with("runs-1.html"))
         .unwrap();
     assert_eq!(stamps(&site)[full], stamped[full]);
-    // Runs that are gone leave no page.
+    // Removed runs leave no page.
     for number in 20..=600 {
         fs::remove_dir_all(scene.run(number)).unwrap();
     }
@@ -179,7 +182,7 @@ for entry in feed.findall(a + 'entry'):
         .arg(scene.path("site/feed.xml"))
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", told(&output));
+    assert!(output.status.success(), "{}", stderr(&output));
     let text = String::from_utf8(output.stdout).unwrap();
     let mut atom: Vec<&str> = text.lines().collect();
     atom.sort_unstable();
@@ -197,20 +200,20 @@ fn unreadable_runs_are_reported() {
     let scene = Scene::new(6);
     fs::write(scene.run(1).join("plan.json"), "{").unwrap();
     fs::write(scene.run(2).join("verdict.json"), "[1").unwrap();
-    let told = scene.website("site");
+    let warnings = scene.website("site");
     for number in [1, 2] {
         let line = format!("warning: run {} is skipped: ", Many::id(number));
-        assert!(told.contains(&line), "{told}");
+        assert!(warnings.contains(&line), "{warnings}");
     }
-    assert!(told.contains("of 4 runs"), "{told}");
+    assert!(warnings.contains("of 4 runs"), "{warnings}");
     let empty = tempfile::tempdir().unwrap();
     let home = empty.path().to_str().unwrap();
     let output = scene.retrial(&["--home", home, "report", "--all", "--to", "nothing"]);
     assert_eq!(output.status.code(), Some(2));
-    let told = self::told(&output);
+    let stderr = self::stderr(&output);
     assert!(
-        told.contains("no run in") && told.contains("retrial run RECIPE"),
-        "{told}"
+        stderr.contains("no run in") && stderr.contains("retrial run RECIPE"),
+        "{stderr}"
     );
     assert!(!scene.path("nothing").exists());
 }

@@ -50,17 +50,17 @@ impl Pairs {
         self.b.push(b);
     }
 
-    /// Prints both sides and their ratio, and whether A is within `asked` times B.
-    pub fn report(&self, a: &str, b: &str, asked: Option<f64>) {
+    /// Prints both sides and their ratio, and whether A is within `limit` times B.
+    pub fn report(&self, a: &str, b: &str, limit: Option<f64>) {
         print_times(a, &self.a);
         print_times(b, &self.b);
         let mut ratios: Vec<f64> = self.a.iter().zip(&self.b).map(|(a, b)| a / b).collect();
         ratios.sort_by(f64::total_cmp);
         let (low, high, level) = median_interval(&ratios);
-        let judged = asked.map_or_else(String::new, |asked| {
+        let judged = limit.map_or_else(String::new, |limit| {
             format!(
-                "; asked at most {asked:.2}: {}",
-                word(median(&ratios), low, high, asked)
+                "; asked at most {limit:.2}: {}",
+                word(median(&ratios), low, high, limit)
             )
         });
         println!(
@@ -71,8 +71,8 @@ impl Pairs {
         );
     }
 
-    /// Prints whether A's median is within `asked` seconds.
-    pub fn report_limit(&self, asked: f64) {
+    /// Prints whether A's median is within `limit` seconds.
+    pub fn report_limit(&self, limit: f64) {
         let mut sorted = self.a.clone();
         sorted.sort_by(f64::total_cmp);
         let (low, high, level) = median_interval(&sorted);
@@ -82,34 +82,34 @@ impl Pairs {
             1e3 * low,
             1e3 * high,
             100.0 * level,
-            1e3 * asked,
-            word(median(&sorted), low, high, asked)
+            1e3 * limit,
+            word(median(&sorted), low, high, limit)
         );
     }
 
-    /// Prints the rate of A's median for so many bytes, and whether it is at least `asked` a second.
-    pub fn report_rate(&self, what: &str, bytes: f64, asked: f64) {
+    /// Prints the rate of A's median for so many bytes, and whether it is at least `limit` a second.
+    pub fn report_rate(&self, label: &str, bytes: f64, limit: f64) {
         let mut rates: Vec<f64> = self.a.iter().map(|seconds| bytes / seconds).collect();
         rates.sort_by(f64::total_cmp);
         let (low, high, level) = median_interval(&rates);
         println!(
-            "  rate     {:.0} MB/s of {what}  [{:.0}, {:.0}] at {:.0} %; asked at least {:.0} MB/s: {}",
+            "  rate     {:.0} MB/s of {label}  [{:.0}, {:.0}] at {:.0} %; asked at least {:.0} MB/s: {}",
             median(&rates) / 1e6,
             low / 1e6,
             high / 1e6,
             100.0 * level,
-            asked / 1e6,
-            word(-median(&rates), -high, -low, -asked)
+            limit / 1e6,
+            word(-median(&rates), -high, -low, -limit)
         );
     }
 }
 
-fn word(median: f64, low: f64, high: f64, asked: f64) -> &'static str {
-    if high <= asked {
+fn word(median: f64, low: f64, high: f64, limit: f64) -> &'static str {
+    if high <= limit {
         "holds"
-    } else if low > asked {
+    } else if low > limit {
         "MISSED"
-    } else if median <= asked {
+    } else if median <= limit {
         "holds in the median, the interval reaches beyond"
     } else {
         "missed in the median, the interval reaches below"
@@ -117,12 +117,12 @@ fn word(median: f64, low: f64, high: f64, asked: f64) -> &'static str {
 }
 
 /// One line: least, quartiles, most.
-pub fn print_times(what: &str, times: &[f64]) {
+pub fn print_times(label: &str, times: &[f64]) {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
     let ms = |part: f64| 1e3 * quantile(&sorted, part);
     println!(
-        "  {what:<44} median {:>8.2} ms   quartiles {:.2} … {:.2}   least {:.2}   most {:.2}",
+        "  {label:<44} median {:>8.2} ms   quartiles {:.2} … {:.2}   least {:.2}   most {:.2}",
         ms(0.5),
         ms(0.25),
         ms(0.75),
@@ -170,7 +170,7 @@ fn at_most(successes: usize, count: usize) -> f64 {
     sum
 }
 
-/// What the machine is doing besides.
+/// The machine's other load.
 pub fn machine() -> String {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load: Vec<&str> = load.split(' ').take(3).collect();

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use jiff::Timestamp;
 use retrial::store::journal::Journal;
-use retrial::store::journal::{Event, What};
+use retrial::store::journal::{Event, EventKind};
 use tempfile::TempDir;
 
 /// The image that both sides run.
@@ -15,7 +15,7 @@ pub const IMAGE: &str = "debian:bookworm-slim";
 /// The program under test, built in the bench profile (release).
 pub const RETRIAL: &str = env!("CARGO_BIN_EXE_retrial");
 
-/// Whether `docker` finds an engine that has the image; if not, says so.
+/// Whether `docker` finds an engine that has the image; prints it if not.
 pub fn engine_has_image() -> bool {
     let found = Command::new("docker")
         .args(["image", "inspect", "--format", "{{.Id}}", IMAGE])
@@ -108,7 +108,7 @@ impl World {
 /// When the named step began.
 pub fn started(journal: &[Event], step: &str) -> Timestamp {
     let started = |event: &&Event| {
-        event.name.as_deref() == Some(step) && matches!(event.what, What::StepBegan { .. })
+        event.name.as_deref() == Some(step) && matches!(event.what, EventKind::StepStarted { .. })
     };
     journal.iter().find(started).unwrap().time
 }
@@ -116,7 +116,7 @@ pub fn started(journal: &[Event], step: &str) -> Timestamp {
 /// When the named step ended.
 pub fn ended(journal: &[Event], step: &str) -> Timestamp {
     let ended = |event: &&Event| {
-        event.name.as_deref() == Some(step) && matches!(event.what, What::StepEnded { .. })
+        event.name.as_deref() == Some(step) && matches!(event.what, EventKind::StepEnded { .. })
     };
     journal.iter().find(ended).unwrap().time
 }

@@ -19,7 +19,7 @@ use crate::store::Home;
 const MOST_BYTES: u64 = 64 << 20;
 
 /// The key of a remembered approval: a digest of the resolved recipe and of the companion files that
-/// the container, the image or a command on the host can read. None where that cannot be determined.
+/// the container, the image or a command on the host can read. None if that cannot be determined.
 fn key(plan: &Plan, directory: Option<&Path>) -> Option<String> {
     let mut digest = Sha256::new();
     digest.update(&plan.recipe_hash);
@@ -31,7 +31,7 @@ fn key(plan: &Plan, directory: Option<&Path>) -> Option<String> {
 }
 
 /// Companion files and directories of a recipe that the container, the image or a command on the host
-/// can read. None where that cannot be determined.
+/// can read. None if that cannot be determined.
 fn companions(plan: &Plan, directory: Option<&Path>) -> Option<Vec<PathBuf>> {
     let own = directory.and_then(|directory| directory.canonicalize().ok());
     let mut companions = Vec::new();
@@ -49,7 +49,7 @@ fn companions(plan: &Plan, directory: Option<&Path>) -> Option<Vec<PathBuf>> {
             companions.push(path);
         }
     }
-    // A command on the host that knows the recipe's directory may run any file in it.
+    // A command on the host that has the recipe's directory may run any file in it.
     let mut on_host = plan.steps.iter().filter_map(Step::on_host);
     let knows = |command: &ExecStep| command.env.iter().any(|(name, _)| name == RECIPE_DIRECTORY);
     if on_host.any(knows) {
@@ -86,13 +86,13 @@ struct Missing<'a> {
 
 /// Checks that every privilege of the plans is approved: by `--allow`, by an earlier answer for the
 /// same recipe and companion files, or by an answer now, for all of them. Built-in recipes need no
-/// approval. Where no person can be asked, the failure says what to add. A recipe that other users can
+/// approval. If no person can be asked, the failure names the flag to add. A recipe that other users can
 /// change is refused.
 pub fn ask(
     home: &Home,
     plans: &[(&Opened, &Plan)],
     allowed: &[String],
-    a_person: bool,
+    interactive: bool,
 ) -> Result<(), Failure> {
     let unknown = |name: &&String| !privilege::NAMES.contains(&name.as_str());
     if let Some(unknown) = allowed.iter().find(unknown) {
@@ -108,7 +108,7 @@ pub fn ask(
     for (opened, plan) in others {
         let directory = opened.entry.directory();
         let mut privileges = plan.privileges.clone();
-        privileges.extend(led_out(plan, directory));
+        privileges.extend(escaping_mounts(plan, directory));
         if !privileges.is_empty() {
             check_owners(opened, plan)?;
         }
@@ -126,7 +126,7 @@ pub fn ask(
     let recipes: Vec<&str> = recipes.collect::<BTreeSet<_>>().into_iter().collect();
     let look = format!("retrial plan {}", recipes.join("    retrial plan "));
     let question = format!("{text}Approve this until the recipe changes?");
-    let answer = a_person.then(|| terminal::ask(&question)).flatten();
+    let answer = interactive.then(|| terminal::ask(&question)).flatten();
     match answer {
         Some(true) => {}
         Some(false) => {
@@ -140,9 +140,9 @@ pub fn ask(
             )));
         }
     }
-    for one in &missing {
-        if let Some(key) = &one.key {
-            home.remember_approval(key, &names(&one.privileges))?;
+    for request in &missing {
+        if let Some(key) = &request.key {
+            home.remember_approval(key, &names(&request.privileges))?;
         }
     }
     Ok(())
@@ -175,9 +175,9 @@ fn unapproved<'a>(
         return None;
     }
     let key = key(plan, directory);
-    let known = key.as_deref().map(|key| home.approved(key));
-    let known = known.unwrap_or_default();
-    privileges.retain(|privilege| !known.contains(&privilege.name));
+    let approved = key.as_deref().map(|key| home.approved(key));
+    let approved = approved.unwrap_or_default();
+    privileges.retain(|privilege| !approved.contains(&privilege.name));
     (!privileges.is_empty()).then_some(Missing {
         plan,
         key,
@@ -188,10 +188,10 @@ fn unapproved<'a>(
 /// The privileges to approve, each once, by recipe.
 fn text(missing: &[Missing<'_>]) -> String {
     let mut by_recipe: IndexMap<&str, IndexSet<String>> = IndexMap::new();
-    for one in missing {
-        let lines = by_recipe.entry(&one.plan.recipe).or_default();
-        let privileges = one.privileges.iter();
-        lines.extend(privileges.map(|one| format!("  {:<14} {one}\n", one.name)));
+    for request in missing {
+        let lines = by_recipe.entry(&request.plan.recipe).or_default();
+        let privileges = request.privileges.iter();
+        lines.extend(privileges.map(|privilege| format!("  {:<14} {privilege}\n", privilege.name)));
     }
     let texts = by_recipe.into_iter().map(|(recipe, lines)| {
         let lines: String = lines.into_iter().collect();
@@ -210,7 +210,7 @@ fn names<'a>(privileges: impl IntoIterator<Item = &'a Privilege>) -> Vec<String>
 
 /// Mounts below the recipe's directory that a link leads out of it: a plan, which is made without
 /// reading files, cannot see that.
-fn led_out(plan: &Plan, directory: Option<&Path>) -> Vec<Privilege> {
+fn escaping_mounts(plan: &Plan, directory: Option<&Path>) -> Vec<Privilege> {
     let Some(directory) = directory.and_then(|directory| std::path::absolute(directory).ok())
     else {
         return Vec::new();

@@ -43,7 +43,7 @@ pub fn detach(
         .spawn()
         .map_err(|error| Failure::host(format!("cannot start a background process: {error}")))?;
     let id = record.id();
-    // Until it follows, `logs -f` and `stop` would find nobody.
+    // Until it follows, `logs -f` and `stop` would find no process.
     let since = Instant::now();
     let has_begun = || length(record) > before;
     let is_followed = || has_begun() && FileLock::holder(&record.lock()).is_some();
@@ -52,10 +52,10 @@ pub fn detach(
             if has_begun() {
                 break;
             }
-            let said = std::fs::read_to_string(&path).unwrap_or_default();
+            let output = std::fs::read_to_string(&path).unwrap_or_default();
             return Err(Failure::host(format!(
                 "{id}: the background process ended immediately\n{}",
-                said.trim_end()
+                output.trim_end()
             )));
         }
         std::thread::sleep(Duration::from_millis(10));

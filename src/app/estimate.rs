@@ -8,7 +8,7 @@ use crate::plan::remaining::{Remaining, StepTimes};
 use crate::report::progress::left::Left;
 use crate::store::RunDirectory;
 
-/// What is left of a run, for its reporter; nothing if the progress is not shown as text.
+/// The remaining time of a run, for its reporter; empty if the progress is not shown as text.
 pub fn left(global: &GlobalOptions, directory: &RunDirectory) -> Left {
     if global.quiet || global.output == Output::Json {
         return Left::default();
@@ -20,7 +20,7 @@ pub fn left(global: &GlobalOptions, directory: &RunDirectory) -> Left {
     rest(&mut entry::open(&global.home), plan, own)
 }
 
-/// What is left of a plan of which these steps were done.
+/// The remaining time of a plan whose completed steps are `own`.
 pub fn rest(index: &mut Index, plan: Plan, own: StepTimes) -> Left {
     let earlier = Earlier::of(index, &plan);
     let (run, times) = earlier.map(|one| (one.run, one.times)).unzip();

@@ -22,40 +22,40 @@ use retrial_recipe::{SIZE_LIMIT, Source};
 
 /// A tree that was written.
 pub struct Written {
-    /// What is in it.
+    /// Its content.
     pub export: Export,
     /// Files that it replaced.
     pub replaced: Vec<String>,
 }
 
 /// Exports runs into a directory, by the layout and the rules of a round.
-pub fn export(global: &GlobalOptions, asked: &TreeRequest) -> Result<Written, Failure> {
-    let mut request = asked.tree.clone();
-    if let Some(path) = &asked.system_info {
+pub fn export(global: &GlobalOptions, tree_request: &TreeRequest) -> Result<Written, Failure> {
+    let mut request = tree_request.tree.clone();
+    if let Some(path) = &tree_request.system_info {
         request.info = info(path)?;
     }
     let rounds = catalog::rounds();
-    let Some(round) = rounds.get("mlperf-inference", &asked.layout) else {
-        let known: Vec<&str> = rounds.names().collect();
+    let Some(round) = rounds.get("mlperf-inference", &tree_request.layout) else {
+        let layouts: Vec<&str> = rounds.names().collect();
         return Err(Failure::usage(format!(
             "no layout {}; available: {}",
-            asked.layout,
-            known.join(", ")
+            tree_request.layout,
+            layouts.join(", ")
         )));
     };
-    let runs = asked.runs.iter().map(|run| global.home.find(run));
+    let runs = tree_request.runs.iter().map(|run| global.home.find(run));
     let runs = runs.collect::<Result<Vec<RunDirectory>, StoreError>>()?;
     let mut export = attempt(&runs, &request, round)?;
-    let fell = export.notes.first().cloned();
-    if let Some(note) = fell.filter(|_| export.fell_open) {
+    let first_note = export.notes.first().cloned();
+    if let Some(note) = first_note.filter(|_| export.fell_open) {
         // By the open division's own rules, which are fewer.
         request.division = Some(Division::Open);
         export = attempt(&runs, &request, round)?;
         export.notes.insert(0, note);
     }
-    let replaced = write::write(&export.files, &runs, &asked.to, asked.replace)?;
+    let replaced = write::write(&export.files, &runs, &tree_request.to, tree_request.replace)?;
     if export.is_complete() {
-        export.violations = judged(&export, &asked.to)?;
+        export.violations = judged(&export, &tree_request.to)?;
     }
     Ok(Written { export, replaced })
 }
@@ -66,7 +66,7 @@ fn judged(export: &Export, to: &Path) -> Result<Vec<Violation>, Failure> {
         round: Some(export.round.clone()),
         ..JudgeRequest::default()
     };
-    let Some(found) = judge::trees(to, &request)? else {
+    let Some(trees) = judge::trees(to, &request)? else {
         return Ok(Vec::new());
     };
     let mut violations = Vec::new();
@@ -77,7 +77,7 @@ fn judged(export: &Export, to: &Path) -> Result<Vec<Violation>, Failure> {
             rule: rule.to_string(),
         }));
     };
-    let (_, faults) = judge::judge_trees(&found, &request, |judged| {
+    let (_, faults) = judge::judge_trees(&trees, &request, |judged| {
         add(&judged.benchmark.path, &judged.benchmark.rules);
         for result in &judged.verdict.results {
             add(&result.path, &result.rules);
@@ -102,7 +102,7 @@ fn attempt(
     export::build(&runs, request, round).map_err(|refusal| Failure::usage(refusal.to_string()))
 }
 
-/// Reads a run, judged by the rules of the layout's round: its own may have been another one.
+/// Reads a run, judged by the rules of the layout's round, which may differ from the run's own.
 fn read(
     directory: &RunDirectory,
     request: &ExportRequest,

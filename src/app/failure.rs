@@ -13,7 +13,7 @@ use retrial_engine::error::EngineError;
 /// A command's failure.
 #[derive(Debug)]
 pub struct Failure {
-    /// What the process exits with.
+    /// The exit code of the process.
     pub exit: ExitCode,
     text: String,
 }
@@ -43,7 +43,7 @@ impl Failure {
         }
     }
 
-    /// Prints the problems of a recipe or a batch; the failure itself says no more.
+    /// Prints the problems of a recipe or a batch; the failure itself has no message.
     #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
     pub fn problems(problems: Diagnostics) -> Self {
         terminal::note(&problems.render(terminal::error_color()));

@@ -55,7 +55,7 @@ impl<'a> Trusted<'a> {
 
     fn check_above(&self, path: &Path) -> Result<(), Failure> {
         path.ancestors().skip(1).try_for_each(|directory| {
-            let is_sticky = fs::metadata(directory).is_ok_and(|found| found.mode() & STICKY != 0);
+            let is_sticky = fs::metadata(directory).is_ok_and(|status| status.mode() & STICKY != 0);
             self.check(directory, if is_sticky { 0 } else { OTHERS_WRITE })
         })
     }
@@ -69,20 +69,20 @@ impl<'a> Trusted<'a> {
 
     /// Refuses a path with another owner, or with any of the permissions `refused`.
     fn check(&self, path: &Path, refused: u32) -> Result<(), Failure> {
-        let Ok(found) = fs::metadata(path) else {
+        let Ok(metadata) = fs::metadata(path) else {
             return Ok(());
         };
         let path = path.display();
-        let (problem, help) = if !self.users.contains(&found.uid()) {
+        let (problem, help) = if !self.users.contains(&metadata.uid()) {
             (
-                format!("belongs to another user (uid {})", found.uid()),
+                format!("belongs to another user (uid {})", metadata.uid()),
                 "copy it into a directory of your own".to_owned(),
             )
-        } else if found.mode() & refused != 0 {
+        } else if metadata.mode() & refused != 0 {
             (
                 format!(
                     "is writable by other users (mode {:04o})",
-                    found.mode() & 0o7777
+                    metadata.mode() & 0o7777
                 ),
                 format!("chmod go-w '{path}'"),
             )

@@ -37,8 +37,8 @@ pub fn options(global: &GlobalOptions, require_accuracy: bool) -> Options {
     options
 }
 
-/// Where containers' control directories lie if the home is on a file system of the network, which may keep
-/// the engine's root out: `RETRIAL_SCRATCH`, else a directory of this user below /tmp.
+/// Returns the directory of containers' control directories if the home is on a network file system, which
+/// may deny access to the engine's root: `RETRIAL_SCRATCH`, else a directory of this user below /tmp.
 pub fn scratch(global: &GlobalOptions) -> Option<PathBuf> {
     let named = std::env::var_os("RETRIAL_SCRATCH").filter(|named| !named.is_empty());
     let named = named.map(PathBuf::from).filter(|named| named.is_absolute());
@@ -46,7 +46,7 @@ pub fn scratch(global: &GlobalOptions) -> Option<PathBuf> {
     named.or_else(|| shared().map(|_| scratch::standard()))
 }
 
-/// Takes up a run, with its other machines if it has any.
+/// Opens a session of a run, with its other machines if it has any.
 pub async fn session(
     global: &GlobalOptions,
     engine: Docker,
@@ -69,7 +69,7 @@ pub async fn session(
     })
 }
 
-/// Executes what is left of a run and prints its verdict.
+/// Executes the remaining steps of a run and prints its verdict.
 pub async fn follow(
     global: &GlobalOptions,
     engine: Docker,
@@ -80,11 +80,12 @@ pub async fn follow(
     let session = Arc::new(session(global, engine, directory, events, require_accuracy).await?);
     let plan = session.plan.clone();
     let json = global.output == Output::Json;
-    let (of_thread, run) = (global.clone(), session.run.clone());
+    let (thread_global, run) = (global.clone(), session.run.clone());
     let watcher = std::thread::spawn(move || {
         // Earlier runs are read while this one begins.
-        let left = estimate::left(&of_thread, &run);
-        let mut reporter = watch::reporter(&of_thread, None, left, std::io::stderr().is_terminal());
+        let left = estimate::left(&thread_global, &run);
+        let mut reporter =
+            watch::reporter(&thread_global, None, left, std::io::stderr().is_terminal());
         while let Some(event) = incoming.blocking_recv() {
             reporter.event(&event);
         }
@@ -100,10 +101,10 @@ pub async fn follow(
     let _ = watcher.join();
     let evidence = path.display().to_string();
     let resume = format!("  resume it: {} resume {id}", global.home.program());
-    let go_on = format!("  evidence: {evidence}\n{resume}");
+    let next_steps = format!("  evidence: {evidence}\n{resume}");
     let ended = match ended {
         Ok(ended) => ended,
-        Err(error) => return Err(Failure::host(format!("{error}\n{go_on}"))),
+        Err(error) => return Err(Failure::host(format!("{error}\n{next_steps}"))),
     };
     if let Some(verdict) = &ended.verdict {
         let entry = Entry::new(evidence.as_str(), verdict).of_run(&global.home, &plan);
@@ -116,12 +117,12 @@ pub async fn follow(
             || "the run ended before it was judged".to_owned(),
             |reason| reason.to_string(),
         );
-        terminal::note(&format!("no verdict: {reason}\n{go_on}"));
+        terminal::note(&format!("no verdict: {reason}\n{next_steps}"));
     }
     Ok(ended.exit)
 }
 
-/// Prints a verdict as the command line asks.
+/// Prints a verdict in the format of the command line.
 pub fn print(global: &GlobalOptions, entry: &Entry<'_>) {
     if print_for_ci(global, std::slice::from_ref(entry)) {
         return;
@@ -133,7 +134,7 @@ pub fn print(global: &GlobalOptions, entry: &Entry<'_>) {
     }
 }
 
-/// Prints verdicts as one document for CI, if that is asked.
+/// Prints verdicts as one document for CI, if a format for CI was requested.
 pub fn print_for_ci(global: &GlobalOptions, verdicts: &[Entry<'_>]) -> bool {
     let text = match global.output {
         Output::Junit => report::junit::verdicts(verdicts),

@@ -14,8 +14,7 @@ use crate::plan::step::Action;
 use retrial_engine::api::Engine;
 use retrial_hub::Settings;
 
-/// Checks the space for the images that will be pulled, all of them together, as far as this machine
-/// can tell.
+/// Checks the space for all images that will be pulled, if this machine can determine it.
 pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Result<(), Failure> {
     let mut required: BTreeMap<&str, (u64, &Plan)> = BTreeMap::new();
     for plan in plans {
@@ -23,8 +22,8 @@ pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Re
             continue;
         };
         if required.contains_key(reference) || engine.image(reference).await?.is_none() {
-            let known = required.entry(reference).or_insert((disk, plan));
-            known.0 = known.0.max(disk);
+            let entry = required.entry(reference).or_insert((disk, plan));
+            entry.0 = entry.0.max(disk);
         }
     }
     if required.is_empty() {
@@ -42,13 +41,13 @@ pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Re
         return Ok(());
     };
     let size = |bytes: u64| crate::format::size(bytes);
-    let who = required.values().map(|(_, plan)| plan.recipe.as_str());
-    let who = match required.len() {
-        1 => format!("{} requires", who.collect::<String>()),
+    let subject = required.values().map(|(_, plan)| plan.recipe.as_str());
+    let subject = match required.len() {
+        1 => format!("{} requires", subject.collect::<String>()),
         images => format!("{images} images require"),
     };
-    let told = format!(
-        "{} is free where the engine keeps images ({}), and {who} {} in total\n  free disk space: docker image prune",
+    let text = format!(
+        "{} is free where the engine keeps images ({}), and {subject} {} in total\n  free disk space: docker image prune",
         size(free),
         root.display(),
         size(all)
@@ -61,10 +60,10 @@ pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Re
             || Settings::from_environment()
                 .is_ok_and(|settings| !same_disk(&root, &settings.cache)));
     if force || models_elsewhere {
-        terminal::note(&format!("warning: {told}"));
+        terminal::note(&format!("warning: {text}"));
         return Ok(());
     }
-    Err(Failure::host(format!("{told}, or run it anyway: --force")))
+    Err(Failure::host(format!("{text}, or run it anyway: --force")))
 }
 
 /// The image that a plan may pull.
@@ -79,10 +78,10 @@ fn pulled(plan: &Plan) -> Option<&str> {
     })
 }
 
-fn same_disk(one: &Path, other: &Path) -> bool {
+fn same_disk(path: &Path, other: &Path) -> bool {
     let disk = |path: &Path| {
-        let there = path.ancestors().find(|path| path.exists())?;
-        std::fs::metadata(there).ok().map(|status| status.dev())
+        let existing = path.ancestors().find(|path| path.exists())?;
+        std::fs::metadata(existing).ok().map(|status| status.dev())
     };
-    disk(one) == disk(other)
+    disk(path) == disk(other)
 }

@@ -24,14 +24,14 @@ pub fn ask_for(global: &GlobalOptions, recipe: &Recipe, host: &mut HostView) {
 }
 
 /// Adds the engine's answer. A simulated host (`--root`) is not this engine's, unless it is named.
-pub fn ask_the_engine(global: &GlobalOptions, giving: &mut GpuSupport) {
+pub fn ask_the_engine(global: &GlobalOptions, support: &mut GpuSupport) {
     if global.root != Path::new("/") && global.engine.is_none() {
         return;
     }
     let Ok(runtime) = runtime::runtime() else {
         return;
     };
-    let asked = runtime.block_on(async {
+    let engine_answer = runtime.block_on(async {
         let answer = async {
             let engine = Docker::connect(global.engine.as_deref()).await.ok()?;
             let abilities = engine.abilities().await.ok()?;
@@ -39,19 +39,23 @@ pub fn ask_the_engine(global: &GlobalOptions, giving: &mut GpuSupport) {
         };
         tokio::time::timeout(PATIENCE, answer).await.ok().flatten()
     });
-    if let Some((api, abilities)) = asked {
-        add(giving, api, &abilities);
+    if let Some((api, abilities)) = engine_answer {
+        add(support, api, &abilities);
     }
 }
 
-/// Adds what the engine says of itself, which overrides its configuration files.
-pub fn add(giving: &mut GpuSupport, api: String, abilities: &Abilities) {
-    giving.api = Some(api);
-    giving.runtimes.clone_from(&abilities.runtimes);
-    giving.cdi = abilities.cdi.or(giving.cdi);
+/// Adds the engine's own report, which overrides its configuration files.
+pub fn add(support: &mut GpuSupport, api: String, abilities: &Abilities) {
+    support.api = Some(api);
+    support.runtimes.clone_from(&abilities.runtimes);
+    support.cdi = abilities.cdi.or(support.cdi);
     for name in &abilities.cdi_devices {
-        if giving.cdi_devices.iter().all(|known| known.name != *name) {
-            giving.cdi_devices.push(CdiDevice {
+        if support
+            .cdi_devices
+            .iter()
+            .all(|device| device.name != *name)
+        {
+            support.cdi_devices.push(CdiDevice {
                 name: name.clone(),
                 nodes: Vec::new(),
             });

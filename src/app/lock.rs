@@ -1,5 +1,5 @@
-//! Finds which images and commits a recipe's names stand for, under all of its variants. Nothing is
-//! pulled or downloaded but listings.
+//! Resolves a recipe's names to image digests and commits, under all of its variants. Only listings are
+//! downloaded.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -23,20 +23,20 @@ use retrial_recipe::fingerprint;
 use retrial_recipe::lock::{Lock, LockedModel};
 use retrial_recipe::model::{Image, ModelSource};
 
-/// What the recipe names, under all of its variants.
+/// The images and models that a recipe names, under all of its variants.
 #[derive(Default)]
-struct Named {
+struct References {
     images: BTreeSet<String>,
     /// Repository and revision.
     models: BTreeSet<(String, String)>,
 }
 
-/// Lists what a recipe names under all of its variants.
-fn named(entry: &Opened, recipe: &str) -> Result<Named, Failure> {
+/// Lists the images and models that a recipe names under all of its variants.
+fn references(entry: &Opened, recipe: &str) -> Result<References, Failure> {
     let variants = retrial_recipe::variants(&entry.source, entry).map_err(Failure::problems)?;
-    let mut named = Named::default();
+    let mut references = References::default();
     for choice in variants.choices() {
-        let (opened, _) = open::recipe_to_look_at(&RecipeRequest {
+        let (opened, _) = open::recipe_with_stand_ins(&RecipeRequest {
             recipe: recipe.to_owned(),
             settings: choice.into_iter().collect(),
         })?;
@@ -47,7 +47,7 @@ fn named(entry: &Opened, recipe: &str) -> Result<Named, Failure> {
             built_by: None,
         } = recipe.image
         {
-            named.images.insert(reference);
+            references.images.insert(reference);
         }
         for (_, model) in recipe.models {
             if let ModelSource::Hub {
@@ -56,35 +56,35 @@ fn named(entry: &Opened, recipe: &str) -> Result<Named, Failure> {
                 ..
             } = model.source
             {
-                named.models.insert((repository, revision));
+                references.models.insert((repository, revision));
             }
         }
     }
-    Ok(named)
+    Ok(references)
 }
 
-/// Asks the registry and the hub what the names in a recipe stand for now.
+/// Resolves the names in a recipe through the registry and the hub.
 pub async fn resolved(
     global: &GlobalOptions,
     entry: &Opened,
     recipe: &str,
 ) -> Result<Lock, Failure> {
-    let named = named(entry, recipe)?;
+    let references = references(entry, recipe)?;
     let mut lock = Lock {
         recipe: entry.name.clone(),
         fingerprint: fingerprint(&entry.source, entry).unwrap_or_default(),
         ..Lock::default()
     };
-    if !named.images.is_empty() {
+    if !references.images.is_empty() {
         let engine = open::engine(global).await?;
-        for reference in &named.images {
+        for reference in &references.images {
             let digest = digest(&engine, reference).await?;
             lock.images.insert(reference.clone(), digest);
         }
     }
-    if !named.models.is_empty() {
+    if !references.models.is_empty() {
         let hub = Hub::from_environment().map_err(|error| fetch_failure(&error))?;
-        for (repository, revision) in &named.models {
+        for (repository, revision) in &references.models {
             let model = commit(&hub, repository, revision).await?;
             lock.models
                 .insert(Lock::model_key(repository, revision), model);
@@ -93,7 +93,7 @@ pub async fn resolved(
     Ok(lock)
 }
 
-/// The digest in the registry; where that does not answer, the one that the engine has it by.
+/// Returns the digest in the registry, or the engine's local digest if the registry does not answer.
 async fn digest(engine: &dyn Engine, reference: &str) -> Result<String, Failure> {
     let auth = credentials::for_image(reference).await?;
     let error = match engine.registry_digest(reference, auth).await {
@@ -106,8 +106,8 @@ async fn digest(engine: &dyn Engine, reference: &str) -> Result<String, Failure>
     let local = engine.image(reference).await?;
     let digests = local.map(|image| image.repo_digests).unwrap_or_default();
     let of_name = digests.iter().find_map(|digest| {
-        let known = ImageRef::parse(digest).ok()?;
-        known.digest.clone().filter(|_| known.name() == name)
+        let parsed = ImageRef::parse(digest).ok()?;
+        parsed.digest.clone().filter(|_| parsed.name() == name)
     });
     let Some(digest) = of_name else {
         return Err(Failure::host(format!("cannot lock {reference}: {error}")));

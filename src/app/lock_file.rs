@@ -13,7 +13,7 @@ use retrial_recipe::lock::Lock;
 use retrial_recipe::model::Recipe;
 use retrial_recipe::{Diagnostics, SIZE_LIMIT, Source, fingerprint};
 
-/// `mine.lock.yaml` beside `mine.yaml`; of a built-in recipe below the home.
+/// `mine.lock.yaml` next to `mine.yaml`; for a built-in recipe, a file below the home.
 pub fn place(global: &GlobalOptions, recipe: &catalog::Opened) -> PathBuf {
     let path = if recipe.is_builtin() {
         global.home.root().join("locks").join(&recipe.name)
@@ -30,7 +30,7 @@ pub fn place(global: &GlobalOptions, recipe: &catalog::Opened) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Reads a lock file, and prints its problems. None where there is none.
+/// Reads a lock file, and prints its problems. None if it does not exist.
 pub fn read(path: &Path) -> Result<Option<Lock>, Failure> {
     match fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -85,8 +85,8 @@ pub fn follow(
     }))
 }
 
-/// Warnings that remain although a lock is followed: not those of names that it pins.
-pub fn without_what_is_fixed(warnings: Diagnostics, lock: Option<&FollowedLock>) -> Diagnostics {
+/// Removes the warnings of names that a lock pins.
+pub fn without_pinned(warnings: Diagnostics, lock: Option<&FollowedLock>) -> Diagnostics {
     let mut rest = Diagnostics::default();
     for warning in warnings {
         let floats = ["floating-tag", "floating-revision"].contains(&warning.code);

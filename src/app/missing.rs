@@ -1,5 +1,5 @@
-//! What a plan needs and does not have: files of this host, found before anything is fetched, and params
-//! that must be set.
+//! Missing requirements of a plan: files of this host, checked before anything is fetched, and params that must
+//! be set.
 
 use std::path::Path;
 
@@ -8,12 +8,12 @@ use crate::plan::{Action, Plan};
 use retrial_recipe::expression::render;
 use retrial_recipe::model::{ModelSource, Recipe};
 
-/// What stands for a param that must be set and is not.
+/// The placeholder of a param that must be set and is not.
 pub fn stand_in(name: &str) -> String {
     format!("/to-be-set/{name}")
 }
 
-/// Adds what is missing to what the host does not meet.
+/// Adds missing files to the unmet requirements.
 pub fn note(plan: &mut Plan, recipe: &Recipe) {
     let missing: Vec<Check> = models(plan, recipe).chain(mounts(plan)).collect();
     plan.unmet.extend(missing);

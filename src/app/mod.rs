@@ -1,4 +1,4 @@
-//! What the commands share: from a recipe to a plan, its approval and preflight, following runs
+//! The logic of the commands: from a recipe to a plan, its approval and preflight, following runs
 //! and batches. The arguments of the command line are `cli`'s; here they arrive as `options`.
 
 pub(crate) mod approval;

@@ -1,4 +1,4 @@
-//! Whether hosts that a recipe's commands connect to can be reached from this machine.
+//! Tests whether this machine can reach the hosts that a recipe's commands connect to.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use futures_util::future::join_all;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::host::checks::{HostSeen, HostsSeen};
+use crate::host::checks::{HostStatus, HostStatuses};
 
 /// HTTPS.
 const PORT: u16 = 443;
 /// How long a host may take to accept a connection.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// Asks all hosts at once. With a proxy none is asked: it decides what can be reached.
-pub async fn ask(hosts: &[String]) -> HostsSeen {
+/// Connects to all hosts at once. With a proxy none is tested: it decides which can be reached.
+pub async fn ask(hosts: &[String]) -> HostStatuses {
     let proxy = ["https_proxy", "HTTPS_PROXY"].into_iter().find_map(|name| {
         let value = std::env::var(name).ok().filter(|value| !value.is_empty());
         value.map(|_| format!("not tested: connections go through the proxy of {name}"))
     });
     let hosts = hosts.iter().map(|name| async {
-        HostSeen {
+        HostStatus {
             name: name.clone(),
             unknown: proxy.clone(),
             error: match proxy {
@@ -29,7 +29,7 @@ pub async fn ask(hosts: &[String]) -> HostsSeen {
             },
         }
     });
-    HostsSeen {
+    HostStatuses {
         hosts: join_all(hosts).await,
         from_container: false,
     }

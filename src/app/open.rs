@@ -29,27 +29,26 @@ pub enum RunOrBatch {
 }
 
 /// Finds a run or a batch by its id, a part of it, a path, or `last` (a run).
-pub fn run_or_batch(home: &Home, wanted: &str) -> Result<RunOrBatch, Failure> {
-    let path = Path::new(wanted);
-    let is_batch = wanted.contains('/') && path.join("batch.json").exists();
-    if is_batch || home.batches().join(wanted).join("batch.json").exists() {
-        return Ok(RunOrBatch::Batch(home.find_batch(wanted)?));
+pub fn run_or_batch(home: &Home, name: &str) -> Result<RunOrBatch, Failure> {
+    let path = Path::new(name);
+    let is_batch = name.contains('/') && path.join("batch.json").exists();
+    if is_batch || home.batches().join(name).join("batch.json").exists() {
+        return Ok(RunOrBatch::Batch(home.find_batch(name)?));
     }
-    match home.find(wanted) {
-        Err(StoreError::NoSuch { matches: 0, .. }) if !wanted.is_empty() && wanted != "last" => {
-            match home.find_batch(wanted) {
+    match home.find(name) {
+        Err(StoreError::NoSuch { matches: 0, .. }) if !name.is_empty() && name != "last" => {
+            match home.find_batch(name) {
                 Ok(batch) => Ok(RunOrBatch::Batch(batch)),
                 Err(error @ StoreError::NoSuch { matches: 2.., .. }) => Err(error.into()),
-                // Runs are what is mostly meant.
-                Err(_) => Ok(RunOrBatch::Run(home.find(wanted)?)),
+                // Most names refer to runs.
+                Err(_) => Ok(RunOrBatch::Run(home.find(name)?)),
             }
         }
-        found => Ok(RunOrBatch::Run(found?)),
+        run => Ok(RunOrBatch::Run(run?)),
     }
 }
 
-/// What a path or a name of results stands for; none where that is a folder that is neither a run's
-/// nor a batch's.
+/// Returns the run or batch that a path or a name refers to; none if it is a folder that is neither.
 pub fn results(home: &Home, name: &str) -> Result<Option<RunOrBatch>, Failure> {
     let path = Path::new(name);
     let is_run = path.join("plan.json").exists();
@@ -79,8 +78,8 @@ pub fn host_view(global: &GlobalOptions) -> HostView {
     host::probe(&global.root, global.home.root())
 }
 
-/// Refuses imported runs: nobody approved their plans on this machine.
-pub fn began_here(run: &RunDirectory) -> Result<(), Failure> {
+/// Refuses imported runs: their plans were not approved on this machine.
+pub fn check_not_imported(run: &RunDirectory) -> Result<(), Failure> {
     Mark::of(run).map_or(Ok(()), |mark| {
         Err(Failure::usage(format!(
             "{} was imported from {}: imported runs cannot be resumed",
@@ -117,7 +116,7 @@ pub fn resolved(entry: catalog::Opened, request: &RecipeRequest) -> Result<Opene
 
 /// As [`recipe`], without running it: params that must be set and are not get a stand-in. Returns
 /// their names, too.
-pub fn recipe_to_look_at(request: &RecipeRequest) -> Result<(Opened, Vec<String>), Failure> {
+pub fn recipe_with_stand_ins(request: &RecipeRequest) -> Result<(Opened, Vec<String>), Failure> {
     let entry = catalog::open(&request.recipe)?;
     look(entry, settings(request))
 }
@@ -142,7 +141,7 @@ pub fn look(
     Ok((Opened { entry, resolved }, unset))
 }
 
-/// Names the params that stand-ins in a text stand for.
+/// Replaces stand-ins in a text by the names of their params.
 pub fn name_stand_ins(text: String, unset: &[String]) -> String {
     unset.iter().fold(text, |text, name| {
         text.replace(&stand_in(name), &format!("${{{{ params.{name} }}}}"))
@@ -169,12 +168,12 @@ pub fn directory(
     }
     let recipe = &opened.resolved.recipe;
     let scope = recipe.scope();
-    let beside = |mount: &MountRequest| {
+    let is_relative = |mount: &MountRequest| {
         render(&mount.source, &scope).is_ok_and(|source| !source.starts_with('/'))
     };
     let needed = !recipe.files.is_empty()
         || matches!(recipe.image, Image::Build(_))
-        || recipe.container.mounts.iter().any(beside);
+        || recipe.container.mounts.iter().any(is_relative);
     if !needed {
         return Ok(None);
     }
@@ -223,7 +222,7 @@ pub fn report_warnings(global: &GlobalOptions, opened: &Opened, plan: &Plan) {
         return;
     }
     let warnings = opened.resolved.warnings.clone();
-    let warnings = lock_file::without_what_is_fixed(warnings, plan.lock.as_ref());
+    let warnings = lock_file::without_pinned(warnings, plan.lock.as_ref());
     let warnings = warnings.render(terminal::error_color());
     if !warnings.is_empty() {
         terminal::note(&warnings);

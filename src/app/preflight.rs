@@ -17,8 +17,8 @@ use crate::app::probe::{self, Probed};
 use crate::app::terminal;
 use crate::host;
 use crate::host::checks::{
-    Access, Check, CheckKind, CheckState, Disk, EngineFound, Facts, HostsSeen, ImageContent,
-    ModelSeen, ModelSize, examine, rocm_of_image,
+    Access, Check, CheckKind, CheckState, Disk, EngineStatus, Facts, HostStatuses, ImageContent,
+    ModelSize, ModelStatus, examine, rocm_of_image,
 };
 use crate::host::model::{Condition, HostView, Settings};
 use crate::plan::{Action, Plan};
@@ -39,7 +39,7 @@ pub struct HostExamination {
     conditions: Vec<Condition>,
     /// Its settings.
     settings: Settings,
-    /// What its engine can do.
+    /// Its engine's abilities.
     abilities: Option<Abilities>,
     /// The checks.
     pub checks: Vec<Check>,
@@ -54,12 +54,12 @@ pub async fn look(
 ) -> HostExamination {
     let conditions = host::conditions(&global.root, &host.gpus);
     let settings = host::settings(&global.root);
-    let (found, abilities) = match engine {
+    let (engine_state, abilities) = match engine {
         Ok(engine) => {
             let abilities = engine.abilities().await.ok();
             (answers(engine, abilities.as_ref()), abilities)
         }
-        Err(error) => (EngineFound::Fails(error.to_string()), None),
+        Err(error) => (EngineStatus::Fails(error.to_string()), None),
     };
     let engine = engine.ok();
     let (image, hosts) = match plan {
@@ -71,7 +71,7 @@ pub async fn look(
         host: &host,
         conditions: &conditions,
         settings: Some(&settings),
-        engine: found,
+        engine: engine_state,
         disks: disks(global, plan, abilities.as_ref(), &models),
         requires: plan.map(|plan| &plan.requires),
         image,
@@ -95,7 +95,7 @@ impl HostExamination {
     /// Refuses a run that cannot work before anything is fetched, unless it is forced. Returns the
     /// warnings of its verdict.
     pub fn allow(&self, recipe: &str, force: bool) -> Result<Vec<String>, Failure> {
-        // Other hardware was refused or forced before, and a qualifier says it.
+        // Other hardware was refused or forced before, and a qualifier states that.
         let checks = self.checks.iter().filter(|check| !check.kind.is_hardware());
         let errors: Vec<&Check> = checks
             .clone()
@@ -146,9 +146,9 @@ pub fn with_fix(check: &Check) -> String {
     format!("  {check}{fix}")
 }
 
-fn answers(engine: &dyn Engine, abilities: Option<&Abilities>) -> EngineFound {
+fn answers(engine: &dyn Engine, abilities: Option<&Abilities>) -> EngineStatus {
     let info = engine.info();
-    EngineFound::Answers {
+    EngineStatus::Answers {
         product: format!("{} {}", info.product, info.version),
         api: info.api.clone(),
         endpoint: format!("{} ({})", info.endpoint, info.chosen_by),
@@ -156,9 +156,9 @@ fn answers(engine: &dyn Engine, abilities: Option<&Abilities>) -> EngineFound {
     }
 }
 
-/// What the image has, and the hosts that its commands connect to: asked from a container of it, if the
-/// engine has it; hosts otherwise from this machine.
-async fn content(engine: Option<&dyn Engine>, plan: &Plan) -> (ImageContent, HostsSeen) {
+/// Examines the image's content and the hosts that its commands connect to: from a container of the image if
+/// the engine has it; otherwise hosts from this machine.
+async fn content(engine: Option<&dyn Engine>, plan: &Plan) -> (ImageContent, HostStatuses) {
     let hosts = plan.needed_hosts();
     let (mut env, mut probed) = (Vec::new(), Probed::default());
     if let Some(engine) = engine
@@ -168,7 +168,7 @@ async fn content(engine: Option<&dyn Engine>, plan: &Plan) -> (ImageContent, Hos
         env = image.env;
     }
     let hosts = match probed.hosts {
-        Some(hosts) => HostsSeen {
+        Some(hosts) => HostStatuses {
             hosts,
             from_container: true,
         },
@@ -183,7 +183,7 @@ async fn content(engine: Option<&dyn Engine>, plan: &Plan) -> (ImageContent, Hos
     (image, hosts)
 }
 
-/// Runs of ours that have GPUs, whoever's they are.
+/// Running Retrial containers that have GPUs, of any user.
 async fn claims(engine: Option<&dyn Engine>) -> Vec<String> {
     let Some(engine) = engine else {
         return Vec::new();
@@ -194,32 +194,32 @@ async fn claims(engine: Option<&dyn Engine>) -> Vec<String> {
         .map(|container| {
             let label = |name| container.labels.get(name).cloned().unwrap_or_default();
             let user = Some(label(USER_LABEL)).filter(|user| !user.is_empty());
-            let of = user.map(|user| format!(" of {user}")).unwrap_or_default();
-            format!("{} by run {}{of}", label(GPU_LABEL), label(RUN_LABEL))
+            let owner = user.map(|user| format!(" of {user}")).unwrap_or_default();
+            format!("{} by run {}{owner}", label(GPU_LABEL), label(RUN_LABEL))
         })
         .collect()
 }
 
-/// Whether the hub gives the models that a run would fetch.
-async fn models(plan: Option<&Plan>) -> Vec<ModelSeen> {
-    let mut seen = Vec::new();
+/// Checks the access to the models that a run would fetch.
+async fn models(plan: Option<&Plan>) -> Vec<ModelStatus> {
+    let mut checked = Vec::new();
     for model in plan.into_iter().flat_map(Plan::fetched_models) {
         let spec = spec(model);
         let access = match Hub::from_environment() {
             Ok(hub) => access(&hub, &spec).await,
             Err(error) => Access::Refused(error.to_string()),
         };
-        seen.push(ModelSeen {
+        checked.push(ModelStatus {
             repository: model.repository.clone(),
             access,
         });
     }
-    seen
+    checked
 }
 
 async fn access(hub: &Hub, model: &ModelSpec) -> Access {
     if hub.settings().offline {
-        return Access::NotAsked("requests to the hub are disabled (HF_HUB_OFFLINE)".to_owned());
+        return Access::NotQueried("requests to the hub are disabled (HF_HUB_OFFLINE)".to_owned());
     }
     match hub.check_access(model).await {
         Ok(()) => {
@@ -253,7 +253,7 @@ fn disks(
     global: &GlobalOptions,
     plan: Option<&Plan>,
     abilities: Option<&Abilities>,
-    models: &[ModelSeen],
+    models: &[ModelStatus],
 ) -> Vec<Disk> {
     let mut disks = vec![disk("runs", global.home.root(), true)];
     let images = abilities.and_then(|abilities| abilities.root_directory.as_deref());
@@ -269,14 +269,14 @@ fn disks(
     if plan.fetched_models().next().is_some()
         && let Ok(hub) = Hub::from_environment()
     {
-        let told = models.iter().map(|model| match model.access {
+        let missing = models.iter().map(|model| match model.access {
             Access::Granted(Some(size)) => Some(size.missing),
             _ => None,
         });
-        let told: Option<u64> = told.sum();
+        let missing: Option<u64> = missing.sum();
         let stated = || plan.size_of(|step| matches!(step.action, Action::FetchModel(_)));
         disks.push(Disk {
-            needed: told.or_else(stated),
+            needed: missing.or_else(stated),
             ..disk("models", &hub.settings().cache, true)
         });
     }
@@ -290,16 +290,16 @@ fn disks(
     disks
 }
 
-fn disk(what: &str, path: &Path, ours: bool) -> Disk {
-    let there = path.ancestors().find(|path| path.exists());
+fn disk(label: &str, path: &Path, must_be_writable: bool) -> Disk {
+    let existing = path.ancestors().find(|path| path.exists());
     let rights = |path: &Path| rustix::fs::access(path, Rights::WRITE_OK | Rights::EXEC_OK);
     Disk {
-        what: what.to_owned(),
+        what: label.to_owned(),
         path: path.display().to_string(),
         free: host::disk_free(path),
         needed: None,
         network: host::network_file_system(path),
-        writable: !ours || there.is_none_or(|path| rights(path).is_ok()),
-        device: there.and_then(|path| Some(path.metadata().ok()?.dev())),
+        writable: !must_be_writable || existing.is_none_or(|path| rights(path).is_ok()),
+        device: existing.and_then(|path| Some(path.metadata().ok()?.dev())),
     }
 }

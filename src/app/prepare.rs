@@ -12,7 +12,7 @@ use crate::plan::Plan;
 use crate::run::Prepared;
 use retrial_engine::api::Engine;
 
-/// The plan of a run, as the command line asks for it.
+/// Plans a run as the command line requests.
 pub fn planned(
     global: &GlobalOptions,
     arguments: &PlanRequest,
@@ -29,7 +29,7 @@ pub fn planned(
     Ok(plan)
 }
 
-/// Refuses a recipe of which something is still to be completed.
+/// Refuses a recipe that is not complete.
 fn is_complete(opened: &Opened) -> Result<(), Failure> {
     let open = &opened.resolved.recipe.incomplete;
     if open.is_empty() {
@@ -50,7 +50,7 @@ pub fn check(
     plan: &Plan,
 ) -> Result<(), Failure> {
     secrets_are_set(global, arguments, plan)?;
-    host_has_what_it_needs(plan, run.force)
+    check_requirements(plan, run.force)
 }
 
 /// Examines the host and its engine, and completes the plan.
@@ -62,10 +62,10 @@ pub async fn prepared(
     mut plan: Plan,
     force: bool,
 ) -> Result<Prepared, Failure> {
-    let found = preflight::look(global, host, Ok(engine), Some(&plan)).await;
-    plan.warnings = found.allow(&plan.recipe, force)?;
+    let examination = preflight::look(global, host, Ok(engine), Some(&plan)).await;
+    plan.warnings = examination.allow(&plan.recipe, force)?;
     free_space::for_images(engine, &[&plan], force).await?;
-    let host = found.record(engine, &plan);
+    let host = examination.record(engine, &plan);
     Ok(Prepared { recipe, plan, host })
 }
 
@@ -92,7 +92,7 @@ pub fn secrets_are_set(
 }
 
 /// Refuses a host that does not meet the requirements of a plan, unless it is forced.
-pub fn host_has_what_it_needs(plan: &Plan, force: bool) -> Result<(), Failure> {
+pub fn check_requirements(plan: &Plan, force: bool) -> Result<(), Failure> {
     let stops = plan.unmet.iter().filter(|check| check.stops());
     let lines: Vec<String> = stops.map(preflight::with_fix).collect();
     if lines.is_empty() || force {
@@ -106,9 +106,9 @@ pub fn host_has_what_it_needs(plan: &Plan, force: bool) -> Result<(), Failure> {
 }
 
 /// Refuses a machine on which a plan needs a privilege that was not approved for another one.
-pub fn needs_no_more(approved: &Plan, here: &Plan) -> Result<(), Failure> {
+pub fn check_privileges(approved: &Plan, here: &Plan) -> Result<(), Failure> {
     let mut privileges = here.privileges.iter();
-    let new = privileges.find(|one| !approved.privileges.contains(one));
+    let new = privileges.find(|privilege| !approved.privileges.contains(privilege));
     new.map_or(Ok(()), |new| {
         Err(Failure::usage(format!(
             "this node needs a privilege that was not approved: {} ({new})\n  plan and approve it there: retrial run {} --allow {}",

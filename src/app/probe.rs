@@ -1,14 +1,14 @@
-//! Asks a short-lived container of the recipe's image, if the engine has the image, what is installed in it,
-//! and which hosts it reaches in the recipe's network: a container's network is not this machine's.
+//! Examines the recipe's image by a short-lived container, if the engine has the image: its packages, and the
+//! hosts that it reaches in the recipe's network, since a container's network is not this machine's.
 //!
-//! The container has no privileges, devices or mounts, and is removed; a recipe that nobody approved yet can
+//! The container has no privileges, devices or mounts, and is removed; a recipe that is not approved yet can
 //! be examined.
 
 use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::host::checks::HostSeen;
+use crate::host::checks::HostStatus;
 use crate::plan::Plan;
 use crate::results::packages::{self, Manager};
 use crate::run::{PACKAGES, labels_of};
@@ -20,12 +20,12 @@ use retrial_recipe::model::GpuVendor;
 
 /// How long it may take. Hosts are asked at once, each for 5 s.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The most lines that are read of what it prints.
+/// The largest number of lines of its output that are read.
 const MOST_LINES: usize = 50_000;
-/// The hosts are told after the packages, which end so.
+/// The line between the packages and the hosts.
 const PACKAGES_END: &str = "@end\n";
 
-/// What was found in the image; nothing where it was not asked, or did not answer.
+/// The content of the image; empty if it was not examined, or did not answer.
 #[derive(Default)]
 pub struct Probed {
     /// Its `ROCm` release.
@@ -33,7 +33,7 @@ pub struct Probed {
     /// Its Python packages.
     pub packages: Vec<(String, String)>,
     /// The hosts, if the image has a program that can ask them.
-    pub hosts: Option<Vec<HostSeen>>,
+    pub hosts: Option<Vec<HostStatus>>,
 }
 
 /// Starts the container, if something is to be found: hosts, or frameworks for AMD's GPUs.
@@ -86,7 +86,7 @@ fn read(text: &str, hosts: &[String]) -> Probed {
     let installed = packages::read(listed);
     let python = installed.databases.into_iter();
     let python = python.filter(|database| database.manager == Manager::Python);
-    let seen = |name: &String| {
+    let result_of = |name: &String| {
         let mut answers = answers
             .lines()
             .filter_map(|line| line.strip_prefix("host "));
@@ -97,13 +97,13 @@ fn read(text: &str, hosts: &[String]) -> Probed {
             "unknown" => return None,
             _ => Some(sanitize(answer.strip_prefix("no ")?).into_owned()),
         };
-        Some(HostSeen {
+        Some(HostStatus {
             name: name.clone(),
             unknown: None,
             error,
         })
     };
-    let hosts: Option<Vec<HostSeen>> = hosts.iter().map(seen).collect();
+    let hosts: Option<Vec<HostStatus>> = hosts.iter().map(result_of).collect();
     Probed {
         rocm: installed.rocm,
         packages: python.flat_map(|database| database.packages).collect(),

@@ -1,4 +1,4 @@
-//! Published results of a submission tree: which match filters, and which one is meant.
+//! Published results of a submission tree: filters them, and selects one.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::format;
 use crate::import::{Entry, ImportError, Index};
 use crate::results::evidence::tree::DIVISIONS;
 
-/// How many results are named where several are meant.
+/// The largest number of results that are named if several match.
 const NAMED: usize = 12;
 
 /// The published result of which a recipe is made.
@@ -48,36 +48,40 @@ impl From<ImportError> for Failure {
     }
 }
 
-/// The one result that is meant.
+/// Selects the requested result.
 pub fn choose<'e>(
     index: &Index<'_>,
     entries: &'e [Entry<'e>],
     request: &ImportRequest,
 ) -> Result<&'e Entry<'e>, Failure> {
-    let is = |asked: &Option<String>, known: &[&str]| {
-        let asked = asked.as_ref();
-        asked.is_none_or(|asked| known.iter().any(|known| asked.eq_ignore_ascii_case(known)))
+    let is_match = |requested: &Option<String>, names: &[&str]| {
+        let requested = requested.as_ref();
+        requested.is_none_or(|requested| {
+            names
+                .iter()
+                .any(|name| requested.eq_ignore_ascii_case(name))
+        })
     };
     let matches = entries.iter().filter(|entry| {
         let benchmark = entry.benchmark;
         let submitter = &benchmark.submitter;
         let ids: Vec<&str> = entry.ids.iter().map(String::as_str).collect();
         let system_name = entry.system.name.as_deref().unwrap_or_default();
-        is(&request.result, &ids)
-            && is(&request.system, &[&benchmark.system, system_name])
-            && is(&request.submitter, &[&submitter.name])
-            && is(&request.division, &[&submitter.division])
-            && is(
+        is_match(&request.result, &ids)
+            && is_match(&request.system, &[&benchmark.system, system_name])
+            && is_match(&request.submitter, &[&submitter.name])
+            && is_match(&request.division, &[&submitter.division])
+            && is_match(
                 &request.benchmark,
                 &[&benchmark.name, index.official(benchmark)],
             )
     });
-    let found: Vec<&Entry<'_>> = matches.collect();
+    let matching: Vec<&Entry<'_>> = matches.collect();
     // A submitter's own name of a benchmark is one result, the suite's may be two: -99 and -99.9.
-    let exact = |entry: &&&Entry<'_>| is(&request.benchmark, &[&entry.benchmark.name]);
-    let own: Vec<&Entry<'_>> = found.iter().filter(exact).copied().collect();
-    match (&found[..], &own[..]) {
-        ([one], _) | (_, [one]) => Ok(one),
+    let exact = |entry: &&&Entry<'_>| is_match(&request.benchmark, &[&entry.benchmark.name]);
+    let own: Vec<&Entry<'_>> = matching.iter().filter(exact).copied().collect();
+    match (&matching[..], &own[..]) {
+        ([entry], _) | (_, [entry]) => Ok(entry),
         ([], _) => Err(Failure::usage(
             "no published result matches; `retrial list --results TREE` shows all",
         )),
@@ -97,12 +101,12 @@ pub fn choose<'e>(
 pub fn others<'e>(
     index: &Index<'_>,
     entries: &'e [Entry<'e>],
-    of: &Entry<'_>,
+    subject: &Entry<'_>,
 ) -> Vec<&'e Entry<'e>> {
-    let Some(own) = &of.system.accelerators else {
+    let Some(own) = &subject.system.accelerators else {
         return Vec::new();
     };
-    let benchmark = of.benchmark;
+    let benchmark = subject.benchmark;
     let others = entries.iter().filter(|entry| {
         let other = entry.benchmark;
         other.relative() != benchmark.relative()

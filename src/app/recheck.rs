@@ -5,33 +5,33 @@ use crate::app::failure::Failure;
 use crate::plan::Plan;
 use crate::plan::step::Step;
 use crate::store::RunDirectory;
-use crate::store::journal::{Event, Journal, State, What};
+use crate::store::journal::{Event, EventKind, Journal, State};
 use crate::store::lock::FileLock;
 
 /// Resets a check, by its step's name or number.
-pub fn reset(run: &RunDirectory, wanted: &str) -> Result<(), Failure> {
+pub fn reset(run: &RunDirectory, name: &str) -> Result<(), Failure> {
     let _lock = FileLock::take(&run.lock(), run.id())?;
     let plan: Plan = run.read_json("plan.json")?;
-    let check = find(&plan, wanted)?;
+    let check = find(&plan, name)?;
     let state = State::of(&Journal::read::<Event>(&run.journal())?);
     let collecting = plan.collects_for(check);
     let is_collected = collecting.is_some_and(|step| state.done(step.number));
     if !is_collected {
         return Err(Failure::usage(format!(
-            "--from {wanted}: its results were not collected\n  to continue the run, and measure what is missing: retrial resume {}",
+            "--from {name}: its results were not collected\n  to continue the run and measure the rest: retrial resume {}",
             run.id()
         )));
     }
-    let event = Event::new("local", Some(check), What::CheckReset);
+    let event = Event::new("local", Some(check), EventKind::CheckReset);
     Ok(Journal::open(&run.journal())?.write(&event)?)
 }
 
-fn find<'a>(plan: &'a Plan, wanted: &str) -> Result<&'a Step, Failure> {
-    let number: Option<u32> = wanted.parse().ok();
-    let is_wanted = |step: &&Step| step.name == wanted || number == Some(step.number);
+fn find<'a>(plan: &'a Plan, name: &str) -> Result<&'a Step, Failure> {
+    let number: Option<u32> = name.parse().ok();
+    let is_match = |step: &&Step| step.name == name || number == Some(step.number);
     let mut checks = plan.steps.iter().filter(|step| step.checks());
-    checks.clone().find(is_wanted).ok_or_else(|| {
-        let is_step = plan.steps.iter().any(|step| is_wanted(&step));
+    checks.clone().find(is_match).ok_or_else(|| {
+        let is_step = plan.steps.iter().any(|step| is_match(&step));
         let reason = if is_step {
             "only a check can be run again"
         } else {
@@ -44,7 +44,7 @@ fn find<'a>(plan: &'a Plan, wanted: &str) -> Result<&'a Step, Failure> {
             names.join(", ")
         };
         Failure::usage(format!(
-            "--from {wanted}: {reason}\n  checks of the run: {names}"
+            "--from {name}: {reason}\n  checks of the run: {names}"
         ))
     })
 }

@@ -55,32 +55,34 @@ impl RecipeFilter {
         ]
     }
 
-    /// Whether something with these values, for each facet its own, matches.
+    /// Returns whether something with these values, for each facet its own, matches.
     pub(super) fn matches(&self, values: &FacetValues) -> bool {
         self.facets()
             .iter()
             .zip(values)
             .all(|((_, accepted), own)| {
-                let is_own = |one: &String| own.iter().any(|value| means(one, value));
-                accepted.is_empty() || accepted.iter().any(is_own)
+                let has_value =
+                    |requested: &String| own.iter().any(|value| value_matches(requested, value));
+                accepted.is_empty() || accepted.iter().any(has_value)
             })
     }
 
     /// Refuses a value that nothing has, whatever the other filters say.
-    pub(super) fn refuse_unknown(&self, what: &str, all: &[FacetValues]) -> Result<(), Failure> {
+    pub(super) fn refuse_unknown(&self, kind: &str, all: &[FacetValues]) -> Result<(), Failure> {
         for (at, (facet, accepted)) in self.facets().into_iter().enumerate() {
             let mut known: Vec<&str> = all
                 .iter()
                 .flat_map(|values| &values[at])
                 .map(String::as_str)
                 .collect();
-            let is_unknown = |wanted: &&String| !known.iter().any(|known| means(wanted, known));
-            if let Some(wanted) = accepted.iter().find(is_unknown) {
+            let is_unknown =
+                |requested: &&String| !known.iter().any(|value| value_matches(requested, value));
+            if let Some(requested) = accepted.iter().find(is_unknown) {
                 known.sort_unstable();
                 known.dedup();
                 let known = known.join(", ");
                 return Err(Failure::usage(format!(
-                    "no {what} has the {facet} `{wanted}`; known: {known}"
+                    "no {kind} has the {facet} `{requested}`; known: {known}"
                 )));
             }
         }
@@ -105,11 +107,11 @@ fn values(summary: &Summary) -> FacetValues {
 /// The built-in recipes that match.
 pub fn find(filter: &RecipeFilter) -> Result<Vec<ListedRecipe>, Failure> {
     let mut recipes = Vec::new();
-    for found in catalog::list() {
-        let (summary, variants) = summarize_all(&found.source, &found)
+    for opened in catalog::list() {
+        let (summary, variants) = summarize_all(&opened.source, &opened)
             .map_err(|diagnostics| Failure::usage(diagnostics.render(false)))?;
         recipes.push(ListedRecipe {
-            name: found.name,
+            name: opened.name,
             summary,
             matches: true,
             variants,
@@ -135,7 +137,7 @@ pub fn find(filter: &RecipeFilter) -> Result<Vec<ListedRecipe>, Failure> {
 }
 
 /// `6.0` means `v6.0`, `llama2-70b` also `llama2-70b-99.9`, `dell` also `Dell_AMD`.
-fn means(asked: &str, known: &str) -> bool {
+fn value_matches(requested: &str, value: &str) -> bool {
     let plain = |text: &str| {
         let text = text.trim().to_lowercase().replace([' ', '_'], "-");
         match text.strip_prefix('v') {
@@ -145,8 +147,8 @@ fn means(asked: &str, known: &str) -> bool {
             _ => text,
         }
     };
-    let (asked, known) = (plain(asked), plain(known));
-    let rest = known.strip_prefix(&asked);
+    let (requested, value) = (plain(requested), plain(value));
+    let rest = value.strip_prefix(&requested);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
@@ -154,7 +156,7 @@ fn means(asked: &str, known: &str) -> bool {
 mod tests {
     use rstest::rstest;
 
-    use super::means;
+    use super::value_matches;
 
     #[rstest]
     #[case("6.0", "v6.0", true)]
@@ -169,10 +171,10 @@ mod tests {
     #[case("mlperf inference", "mlperf-inference", true)]
     #[case("vision", "ision", false)]
     fn misspelled_names_match_similar_recipes(
-        #[case] asked: &str,
-        #[case] known: &str,
-        #[case] meant: bool,
+        #[case] requested: &str,
+        #[case] value: &str,
+        #[case] expected: bool,
     ) {
-        assert_eq!(means(asked, known), meant);
+        assert_eq!(value_matches(requested, value), expected);
     }
 }

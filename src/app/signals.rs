@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use crate::app::{site, terminal};
 use crate::results::verdict::ExitCode;
 use crate::run::Session;
-use crate::store::journal::What;
+use crate::store::journal::EventKind;
 
 /// The warning of a run or a batch that is stopped.
 pub const STOPPING: &str =
@@ -23,7 +23,7 @@ pub trait SignalTarget: Send + Sync + 'static {
     fn hung_up(&self);
     /// The command that removes what is left when the process exits at once.
     fn cleanup(&self) -> String;
-    /// Whether a second signal has it exit at once: in a job, a scheduler may send each process one.
+    /// Returns whether a second signal has it exit at once: in a job, a scheduler may send each process one.
     fn is_at_a_terminal(&self) -> bool {
         true
     }
@@ -32,7 +32,7 @@ pub trait SignalTarget: Send + Sync + 'static {
 impl SignalTarget for Arc<Session> {
     fn stop(&self) {
         let text = STOPPING.to_owned();
-        let _ = self.record(What::Warning { text });
+        let _ = self.record(EventKind::Warning { text });
         self.stop.cancel();
     }
 
@@ -41,7 +41,7 @@ impl SignalTarget for Arc<Session> {
             "retrial logs -f {id}, or after a reboot: retrial resume {id}",
             id = self.run.id()
         );
-        let _ = self.record(What::Detached { resume });
+        let _ = self.record(EventKind::Detached { resume });
     }
 
     fn cleanup(&self) -> String {
@@ -53,8 +53,8 @@ impl SignalTarget for Arc<Session> {
     }
 }
 
-/// Handles signals until it is aborted. They are heard when this returns, before the task first runs:
-/// a signal in between would end the process.
+/// Handles signals until it is aborted. Handlers are installed when this returns, before the task first runs:
+/// otherwise a signal in between would end the process.
 pub fn handle_signals(subject: impl SignalTarget) -> JoinHandle<()> {
     let streams = (
         signal(SignalKind::interrupt()),

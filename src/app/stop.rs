@@ -23,8 +23,8 @@ use crate::store::{Record, RunDirectory};
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Stops a run or a batch: through the process that follows it, or in its place.
-pub fn stop(global: &GlobalOptions, wanted: &str) -> Result<ExitCode, Failure> {
-    match open::run_or_batch(&global.home, wanted)? {
+pub fn stop(global: &GlobalOptions, name: &str) -> Result<ExitCode, Failure> {
+    match open::run_or_batch(&global.home, name)? {
         RunOrBatch::Run(directory) => stop_run(global, directory),
         RunOrBatch::Batch(directory) => stop_batch(global, &directory),
     }
@@ -36,12 +36,12 @@ fn stop_batch(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fa
     if BatchRecord::site_of(&global.home, id).is_some() {
         return runtime::runtime()?.block_on(array::stop(global, directory));
     }
-    if through_its_follower(directory)? {
+    if stop_follower(directory)? {
         return Ok(ExitCode::Success);
     }
     let state = read_state(directory)?;
     let home = global.home.clone();
-    let going = state.going();
+    let going = state.running();
     for run in &going {
         stop_run(global, home.find(run)?)?;
     }
@@ -52,7 +52,7 @@ fn stop_batch(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fa
 }
 
 /// Has the process that follows it stop it. False where there is none.
-fn through_its_follower(record: &Record) -> Result<bool, Failure> {
+fn stop_follower(record: &Record) -> Result<bool, Failure> {
     let id = record.id();
     let Some(holder) = FileLock::holder(&record.lock()) else {
         return Ok(false);
@@ -96,7 +96,7 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode,
             "{id} is a run of a batch on a site\n  stop all of it: retrial stop {batch}"
         )));
     }
-    if through_its_follower(&directory)? {
+    if stop_follower(&directory)? {
         return Ok(ExitCode::Success);
     }
     let state = State::of(&Journal::read::<Event>(&directory.journal())?);
@@ -109,7 +109,7 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode,
         terminal::note(&format!("{id}: already ended{container}"));
         return Ok(ExitCode::Success);
     }
-    open::began_here(&directory)?;
+    open::check_not_imported(&directory)?;
     runtime::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         let (events, incoming) = unbounded_channel();

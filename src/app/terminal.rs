@@ -1,4 +1,4 @@
-//! What is known of the terminal: width, colours, and writing to a pipe that may close.
+//! The terminal: width, colours, and writing to a pipe that may close.
 
 use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
@@ -6,24 +6,24 @@ use std::sync::OnceLock;
 use crate::report::document::{Block, Document};
 use crate::report::terminal::{self, Terminal};
 
-/// Whether colours go to standard output.
+/// Returns whether colours go to standard output.
 pub fn color() -> bool {
-    std::io::stdout().is_terminal() && colors_wanted()
+    std::io::stdout().is_terminal() && colors_enabled()
 }
 
-/// Whether colours go to standard error.
+/// Returns whether colours go to standard error.
 pub fn error_color() -> bool {
-    std::io::stderr().is_terminal() && colors_wanted()
+    std::io::stderr().is_terminal() && colors_enabled()
 }
 
-fn colors_wanted() -> bool {
+fn colors_enabled() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Whether more than ASCII can be shown: the locale says.
+/// Returns whether the locale allows more than ASCII.
 pub fn unicode() -> bool {
-    // As the C library looks for it.
+    // In the order of the C library.
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .into_iter()
         .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
@@ -38,7 +38,7 @@ pub fn width() -> u16 {
     terminal_size::terminal_size_of(std::io::stdout()).map_or(100, |(width, _)| width.0.max(60))
 }
 
-/// What standard output can show.
+/// The capabilities of standard output.
 pub fn shape() -> Terminal {
     Terminal {
         width: width(),
@@ -108,7 +108,7 @@ pub fn print_json(result: &impl serde::Serialize) {
     );
 }
 
-/// Asks a person to confirm. None where there is no terminal to ask at.
+/// Asks a person to confirm. None if there is no terminal.
 pub fn ask(question: &str) -> Option<bool> {
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         return None;
@@ -132,7 +132,7 @@ pub fn json(value: &impl serde::Serialize) -> String {
     format!("{text}\n")
 }
 
-/// Writes something to know.
+/// Writes a message to standard error.
 pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -41,13 +41,13 @@ impl AxisDomain {
         self.variants.axis(name).is_some() || self.param(name).is_some()
     }
 
-    /// Whether this value may be chosen, as far as can be told.
+    /// Whether this value may be chosen, as far as is known.
     pub(super) fn has_value(&self, name: &str, value: &str) -> bool {
         if let Some(axis) = self.variants.axis(name) {
-            return axis.values.iter().any(|known| known == value);
+            return axis.values.iter().any(|listed| listed == value);
         }
         self.param(name)
-            .is_some_and(|param| may_be(param, value).is_none())
+            .is_some_and(|param| mismatch(param, value).is_none())
     }
 
     /// The values of the axes where nothing is chosen.
@@ -98,10 +98,10 @@ impl AxisDomain {
     }
 }
 
-/// What a param asks of its values, where this is none of them.
-fn may_be(param: &DeclaredParam, value: &str) -> Option<String> {
+/// What a param requires of its values, if this value does not match.
+fn mismatch(param: &DeclaredParam, value: &str) -> Option<String> {
     match param.kind.as_str() {
-        "enum" if !param.values.iter().any(|known| known == value) => {
+        "enum" if !param.values.iter().any(|listed| listed == value) => {
             Some(format!("one of {}", param.values.join(", ")))
         }
         "int" if value.parse::<i64>().is_err() => Some("a whole number".to_owned()),
@@ -112,14 +112,14 @@ fn may_be(param: &DeclaredParam, value: &str) -> Option<String> {
 
 /// Whether any recipe has an axis or a param of this name.
 pub(super) fn is_known(recipes: &[AxisDomain], name: &str) -> bool {
-    recipes.iter().any(|known| known.has(name))
+    recipes.iter().any(|domain| domain.has(name))
 }
 
 /// There is no such axis.
 pub(super) fn unknown_axis(recipes: &[AxisDomain], name: &str, span: &Span) -> Diagnostic {
     let names: IndexSet<&str> = recipes.iter().flat_map(AxisDomain::names).collect();
     let who = match recipes {
-        [one] => format!("{} has no", one.name),
+        [recipe] => format!("{} has no", recipe.name),
         _ => "no recipe has a".to_owned(),
     };
     let message = format!("{who} variant or param `{name}`");
@@ -127,7 +127,7 @@ pub(super) fn unknown_axis(recipes: &[AxisDomain], name: &str, span: &Span) -> D
     Diagnostic::error("unknown-axis", message, span.clone()).help(help)
 }
 
-/// What is wrong with a value that no recipe knows.
+/// The problem of a value that no recipe has.
 pub(super) fn unknown_value(
     recipes: &[AxisDomain],
     name: &str,
@@ -135,21 +135,21 @@ pub(super) fn unknown_value(
 ) -> Option<Diagnostic> {
     if recipes
         .iter()
-        .any(|known| known.has_value(name, &value.value))
+        .any(|domain| domain.has_value(name, &value.value))
     {
         return None;
     }
     let text = &value.value;
     let message = format!("invalid value `{text}` for `{name}`");
     let problem = Diagnostic::error("unknown-value", message, value.span.clone());
-    let values = recipes.iter().flat_map(|known| known.values(name));
+    let values = recipes.iter().flat_map(|domain| domain.values(name));
     let values: IndexSet<&str> = values.collect();
-    let param = recipes.iter().find_map(|known| known.param(name));
-    let asked = param.and_then(|param| may_be(param, text));
+    let param = recipes.iter().find_map(|domain| domain.param(name));
+    let expected = param.and_then(|param| mismatch(param, text));
     Some(
-        problem.help(match (nearest(text, values.iter().copied()), asked) {
+        problem.help(match (nearest(text, values.iter().copied()), expected) {
             (Some(near), _) => format!("did you mean `{near}`?"),
-            (None, Some(asked)) => format!("expected {asked}"),
+            (None, Some(expected)) => format!("expected {expected}"),
             (None, None) => format!("values are: {}", join(values, ", ")),
         }),
     )

@@ -40,7 +40,7 @@ impl Cell {
 /// A combination that is not run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ExcludedCell {
-    /// As a cell's.
+    /// Its name, formed as a cell's.
     pub name: String,
     /// The recipe's short name in this batch.
     pub recipe: String,

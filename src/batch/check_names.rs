@@ -30,9 +30,9 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
         check_value(recipes, &name, value, &mut problems);
     }
     for scenario in &batch.scenarios {
-        let all = recipes.iter().flat_map(|known| &known.scenarios);
+        let all = recipes.iter().flat_map(|domain| &domain.scenarios);
         let mut names: Vec<&str> = all.map(String::as_str).collect();
-        let is_it = |known: &&str| same_scenario(known, &scenario.value);
+        let is_it = |name: &&str| same_scenario(name, &scenario.value);
         if !names.iter().any(is_it) {
             names.dedup();
             let message = format!("no recipe has the scenario `{}`", scenario.value);
@@ -41,12 +41,12 @@ pub(super) fn check_names(batch: &Batch, recipes: &[AxisDomain]) -> Diagnostics 
     }
     let combinations = batch.exclude.iter().chain(&batch.include);
     let combinations = combinations.chain(&batch.baseline);
-    for (name, value) in combinations.flat_map(|one| &one.values) {
+    for (name, value) in combinations.flat_map(|combination| &combination.values) {
         if name.value != RECIPE {
             check_value(recipes, name, value, &mut problems);
             continue;
         }
-        let names: Vec<&str> = batch.recipes.iter().map(|one| &*one.name).collect();
+        let names: Vec<&str> = batch.recipes.iter().map(|recipe| &*recipe.name).collect();
         if !names.contains(&&*value.value) {
             let message = format!("no recipe `{}` in this batch", value.value);
             unknown(&message, value, names, &mut problems);
@@ -71,7 +71,7 @@ fn check_value(
     }
 }
 
-fn unknown(message: &str, value: &Spanned<String>, known: Vec<&str>, problems: &mut Diagnostics) {
-    let help = did_you_mean(&value.value, known, "there are");
+fn unknown(message: &str, value: &Spanned<String>, names: Vec<&str>, problems: &mut Diagnostics) {
+    let help = did_you_mean(&value.value, names, "there are");
     problems.error("unknown-value", message, &value.span, help);
 }

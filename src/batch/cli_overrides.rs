@@ -70,13 +70,13 @@ impl CliOverrides {
         }
     }
 
-    /// Puts what was typed over what a file says; what is wrong with it is given back.
+    /// Replaces what a file states by the options; returns the problems of the options.
     pub fn apply_to(&self, batch: &mut Batch) -> Diagnostics {
         let mut problems = Diagnostics::default();
         for axis in axes(&self.vary, &mut problems) {
-            let mut known = batch.vary.iter_mut();
-            match known.find(|known| known.name.value == axis.name.value) {
-                Some(known) => *known = axis,
+            let mut existing = batch.vary.iter_mut();
+            match existing.find(|existing| existing.name.value == axis.name.value) {
+                Some(existing) => *existing = axis,
                 None => batch.vary.push(axis),
             }
         }
@@ -85,7 +85,7 @@ impl CliOverrides {
             batch.exclude.extend(exclude);
         }
         for (name, value) in &self.set {
-            batch.set.retain(|(known, _)| known != name);
+            batch.set.retain(|(existing, _)| existing != name);
             let span = place("--set", &format!("{name}={value}")).span;
             let value = value.clone();
             batch.set.push((name.clone(), Spanned { value, span }));
@@ -93,7 +93,9 @@ impl CliOverrides {
         let options = &self.options;
         if !options.scenarios.is_empty() {
             let scenarios = options.scenarios.iter();
-            batch.scenarios = scenarios.map(|one| place("--scenario", one)).collect();
+            batch.scenarios = scenarios
+                .map(|scenario| place("--scenario", scenario))
+                .collect();
         }
         if !options.modes.is_empty() {
             batch.modes.clone_from(&options.modes);
@@ -151,7 +153,7 @@ fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<Axis> {
             continue;
         };
         let mut start = name.len() + 1;
-        let mut spanned = Vec::new();
+        let mut parts = Vec::new();
         for value in values.split(',') {
             let span = all.part(start..start + value.len());
             start += value.len() + 1;
@@ -160,17 +162,17 @@ fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<Axis> {
                 problems.error("empty", "a value is missing", &span, help);
             } else {
                 let value = value.trim().to_owned();
-                spanned.push(Spanned { value, span });
+                parts.push(Spanned { value, span });
             }
         }
         match axes.iter_mut().find(|axis| axis.name.value == name.trim()) {
-            Some(known) => known.values.extend(spanned),
+            Some(existing) => existing.values.extend(parts),
             None => axes.push(Axis {
                 name: Spanned {
                     value: name.trim().to_owned(),
                     span: all.part(0..name.len()),
                 },
-                values: spanned,
+                values: parts,
             }),
         }
     }
@@ -182,7 +184,7 @@ fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<Axis> {
 
 /// `bert-large-radeon over rocm and backend`
 fn title(recipes: &[BatchRecipe], vary: &[Axis]) -> String {
-    let recipes: Vec<&str> = recipes.iter().map(|one| one.name.as_str()).collect();
+    let recipes: Vec<&str> = recipes.iter().map(|recipe| recipe.name.as_str()).collect();
     let axes: Vec<&str> = vary.iter().map(|axis| axis.name.value.as_str()).collect();
     let recipes = match recipes.len() {
         0..=3 => recipes.join(", "),

@@ -22,7 +22,7 @@ pub struct BatchEstimate {
     /// How many runs.
     pub runs: usize,
     /// The time of the runs that is known, downloads aside: as earlier runs took here, or as the recipes
-    /// say of the published hardware; one run after the other, as many at once as are asked for.
+    /// say of the published hardware; one run after the other, with the requested parallelism.
     pub seconds: Option<u64>,
     /// Runs whose time is that of an earlier run.
     pub by_earlier_runs: usize,
@@ -78,7 +78,7 @@ pub struct ModelNeed {
 pub struct ResolvedCell {
     /// The recipe as the cell chooses it.
     pub recipe: Recipe,
-    /// How long such a run takes here, if an earlier one tells it.
+    /// How long such a run takes here, by an earlier one.
     pub here: Option<Duration>,
 }
 
@@ -102,8 +102,8 @@ impl BatchEstimate {
         let durations: Vec<Option<Duration>> = of_trial_runs()
             .map(|run| here(run).or(cells.get(run.cell)?.recipe.expected_duration))
             .collect();
-        let known: Vec<Duration> = durations.iter().flatten().copied().collect();
-        let total: Duration = known.iter().sum();
+        let estimated: Vec<Duration> = durations.iter().flatten().copied().collect();
+        let total: Duration = estimated.iter().sum();
         let at_once = u64::from(plan.execution.parallel.max(1));
         Self {
             images: images
@@ -122,9 +122,9 @@ impl BatchEstimate {
                 })
                 .collect(),
             runs,
-            seconds: (!known.is_empty()).then(|| total.as_secs() / at_once),
+            seconds: (!estimated.is_empty()).then(|| total.as_secs() / at_once),
             by_earlier_runs: of_trial_runs().filter_map(here).count(),
-            without_duration: durations.len() - known.len(),
+            without_duration: durations.len() - estimated.len(),
             disk: cells
                 .iter()
                 .filter_map(|cell| cell.recipe.requires.disk)
@@ -157,11 +157,11 @@ fn built(context: &str, dockerfile: &str, args: &BTreeMap<String, String>) -> St
     }
 }
 
-/// Each once, with how often it is there.
-fn counted<T: Hash + Eq>(all: impl Iterator<Item = T>) -> impl Iterator<Item = (T, usize)> {
+/// Each distinct item, with its count.
+fn counted<T: Hash + Eq>(items: impl Iterator<Item = T>) -> impl Iterator<Item = (T, usize)> {
     let mut counts: IndexMap<T, usize> = IndexMap::new();
-    for one in all {
-        *counts.entry(one).or_default() += 1;
+    for item in items {
+        *counts.entry(item).or_default() += 1;
     }
     counts.into_iter()
 }

@@ -19,7 +19,7 @@ const SCHEMA: u32 = 1;
 /// A batch of more cells is a mistake in an axis.
 const MOST_CELLS: usize = 10_000;
 
-/// Decides everything: cells, what is left out and why, the order, what the claims are about.
+/// Plans everything: cells, omissions with their reasons, the order, the parts of the claims.
 ///
 /// # Errors
 /// Every axis, value and claim that means nothing to the recipes; nothing is left to run.
@@ -45,7 +45,7 @@ pub fn plan(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Diagnost
     };
     if matrix.problems.has_errors() {
         let first = batch.recipes.first();
-        let path = first.map_or("", |one| &one.recipe.span.source.path);
+        let path = first.map_or("", |recipe| &recipe.recipe.span.source.path);
         matrix.problems.sort(path);
         return Err(matrix.problems);
     }
@@ -75,9 +75,9 @@ struct Matrix<'a> {
 impl Matrix<'_> {
     fn fill(&mut self) {
         let (batch, recipes) = (self.batch, self.recipes);
-        for known in recipes {
+        for domain in recipes {
             let axes = batch.vary.iter();
-            let axes: Vec<&Axis> = axes.filter(|axis| known.has(&axis.name.value)).collect();
+            let axes: Vec<&Axis> = axes.filter(|axis| domain.has(&axis.name.value)).collect();
             let sizes = axes.iter().map(|axis| axis.values.len());
             let count = sizes.fold(1, usize::saturating_mul);
             let is_too_large = self.cells.len().saturating_add(count) > MOST_CELLS;
@@ -92,7 +92,7 @@ impl Matrix<'_> {
                 values.map(move |value| (axis.name.value.clone(), value.value.clone()))
             });
             for values in choices.multi_cartesian_product() {
-                self.one(known, values.into_iter().collect());
+                self.combination(domain, values.into_iter().collect());
             }
         }
         for include in &batch.include {
@@ -101,53 +101,53 @@ impl Matrix<'_> {
         self.excludes_something();
     }
 
-    /// A combination of the product: a cell, or left out.
-    fn one(&mut self, known: &AxisDomain, axes: Values) {
-        let with_recipe = with_recipe(known, &axes);
+    /// A combination of the product: a cell, or omitted.
+    fn combination(&mut self, domain: &AxisDomain, axes: Values) {
+        let with_recipe = with_recipe(domain, &axes);
         let mut excluded = self.batch.exclude.iter();
-        if let Some(by) = excluded.find(|one| one.plain().are_in(&with_recipe)) {
+        if let Some(by) = excluded.find(|exclude| exclude.plain().are_in(&with_recipe)) {
             let reason = by.reason.clone();
-            return self.leave_out(known, axes, Omission::Excluded { reason });
+            return self.omit(domain, axes, Omission::Excluded { reason });
         }
-        self.add(known, axes);
+        self.add(domain, axes);
     }
 
     /// A cell, unless the recipe has no such thing.
-    fn add(&mut self, known: &AxisDomain, axes: Values) {
+    fn add(&mut self, domain: &AxisDomain, axes: Values) {
         let missing = axes
             .iter()
-            .find(|(name, value)| !known.has_value(name, value));
+            .find(|(name, value)| !domain.has_value(name, value));
         if let Some((name, value)) = missing {
             let reason = Omission::NoSuchValue {
-                recipe: known.name.clone(),
+                recipe: domain.name.clone(),
                 name: name.to_owned(),
                 value: value.to_owned(),
             };
-            return self.leave_out(known, axes, reason);
+            return self.omit(domain, axes, reason);
         }
-        let mut choice: Choice = known.defaults();
-        let set = self.batch.set.iter().filter(|(name, _)| known.has(name));
+        let mut choice: Choice = domain.defaults();
+        let set = self.batch.set.iter().filter(|(name, _)| domain.has(name));
         let set: Values = set
             .map(|(name, set)| (name.clone(), set.value.clone()))
             .collect();
         for (name, value) in set.iter().chain(axes.iter()) {
             choice.insert(name.to_owned(), value.to_owned());
         }
-        if let Some(unsupported) = known.variants.unsupported(&choice) {
+        if let Some(unsupported) = domain.variants.unsupported(&choice) {
             let reason = unsupported.reason.clone();
-            return self.leave_out(known, axes, Omission::Unsupported { reason });
+            return self.omit(domain, axes, Omission::Unsupported { reason });
         }
         let batch = self.batch;
         self.cells.push(Cell {
-            name: self.name(known, &axes),
-            recipe: known.name.clone(),
-            path: known.path.clone(),
+            name: self.name(domain, &axes),
+            recipe: domain.name.clone(),
+            path: domain.path.clone(),
             axes,
             set,
             scenarios: batch
                 .scenarios
                 .iter()
-                .map(|one| one.value.clone())
+                .map(|scenario| scenario.value.clone())
                 .collect(),
             modes: batch.modes.clone(),
             trials: batch.execution.trials,
@@ -157,13 +157,13 @@ impl Matrix<'_> {
 
     fn include(&mut self, include: &Combination) {
         let mut values = include.plain();
-        let of = values.get(RECIPE).map(str::to_owned);
+        let recipe = values.get(RECIPE).map(str::to_owned);
         values.retain(|name| name != RECIPE);
-        let knows = |known: &&AxisDomain| {
-            of.as_deref().is_none_or(|name| known.name == name)
+        let knows = |domain: &&AxisDomain| {
+            recipe.as_deref().is_none_or(|name| domain.name == name)
                 && values
                     .iter()
-                    .all(|(name, value)| known.has_value(name, value))
+                    .all(|(name, value)| domain.has_value(name, value))
         };
         let recipes: Vec<&AxisDomain> = self.recipes.iter().filter(knows).collect();
         if recipes.is_empty() {
@@ -172,10 +172,10 @@ impl Matrix<'_> {
             self.problems
                 .error("unknown-value", message, &include.span, help);
         }
-        for known in recipes {
+        for domain in recipes {
             // In the order of the other cells, what this one does not name by the recipe's default.
             let mut axes = Values::default();
-            let defaults = known.defaults();
+            let defaults = domain.defaults();
             for axis in &self.batch.vary {
                 let name = &axis.name.value;
                 let value = values.get(name).or(defaults.get(name).map(String::as_str));
@@ -186,15 +186,15 @@ impl Matrix<'_> {
             values
                 .iter()
                 .for_each(|(name, value)| axes.set(name, value));
-            let name = self.name(known, &axes);
+            let name = self.name(domain, &axes);
             if self.cells.iter().any(|cell| cell.name == name) {
                 let message = format!("{name} is a cell already");
                 let help = "remove it from `include`";
                 self.problems
                     .error("duplicate", message, &include.span, help);
             } else {
-                self.excluded.retain(|left| left.name != name);
-                self.add(known, axes);
+                self.excluded.retain(|cell| cell.name != name);
+                self.add(domain, axes);
             }
         }
     }
@@ -202,13 +202,13 @@ impl Matrix<'_> {
     fn excludes_something(&mut self) {
         for exclude in &self.batch.exclude {
             let plain = exclude.plain();
-            let left = |left: &ExcludedCell| {
-                matches!(left.reason, Omission::Excluded { .. })
-                    && self.recipes.iter().any(|known| {
-                        known.name == left.recipe && plain.are_in(&with_recipe(known, &left.axes))
+            let applies = |cell: &ExcludedCell| {
+                matches!(cell.reason, Omission::Excluded { .. })
+                    && self.recipes.iter().any(|domain| {
+                        domain.name == cell.recipe && plain.are_in(&with_recipe(domain, &cell.axes))
                     })
             };
-            if !self.excluded.iter().any(left) {
+            if !self.excluded.iter().any(applies) {
                 let message = format!("there is no cell with {plain}");
                 let help = "remove it from `exclude`";
                 self.problems
@@ -222,9 +222,9 @@ impl Matrix<'_> {
             return;
         }
         let reasons = self.excluded.iter().take(5);
-        let reasons = reasons.map(|left| format!("{}: {}", left.name, left.reason));
+        let reasons = reasons.map(|cell| format!("{}: {}", cell.name, cell.reason));
         let at = self.batch.vary.first().map(|axis| &axis.name.span);
-        let at = at.or(self.batch.recipes.first().map(|one| &one.recipe.span));
+        let at = at.or(self.batch.recipes.first().map(|recipe| &recipe.recipe.span));
         if let Some(at) = at {
             let help = join(reasons, "; ");
             self.problems
@@ -232,58 +232,58 @@ impl Matrix<'_> {
         }
     }
 
-    /// Which cell each is compared with.
+    /// Finds the baseline of each cell.
     fn baselines(&mut self) {
-        let wanted = self.batch.baseline.as_ref();
-        let values = wanted.map(Combination::plain).unwrap_or_default();
-        let of = |cell: &Cell| -> Option<String> {
-            let same_recipe = |one: &&Cell| {
+        let baseline = self.batch.baseline.as_ref();
+        let values = baseline.map(Combination::plain).unwrap_or_default();
+        let baseline_of = |cell: &Cell| -> Option<String> {
+            let same_recipe = |other: &&Cell| {
                 let recipe = values.get(RECIPE).unwrap_or(&cell.recipe);
-                one.recipe == recipe
+                other.recipe == recipe
             };
             let mut others = self.cells.iter().filter(same_recipe);
-            if wanted.is_none() {
-                return others.next().map(|one| one.name.clone());
+            if baseline.is_none() {
+                return others.next().map(|other| other.name.clone());
             }
-            let mut asked = cell.axes.clone();
+            let mut expected = cell.axes.clone();
             for (name, value) in values.iter().filter(|(name, _)| *name != RECIPE) {
-                asked.set(name, value);
+                expected.set(name, value);
             }
-            let alike = |one: &&Cell| {
-                asked.iter().all(|(name, value)| {
+            let alike = |other: &&Cell| {
+                expected.iter().all(|(name, value)| {
                     let named = values.get(name).is_some();
-                    one.axes.get(name).map_or(!named, |own| own == value)
+                    other.axes.get(name).map_or(!named, |own| own == value)
                 })
             };
-            others.find(alike).map(|one| one.name.clone())
+            others.find(alike).map(|other| other.name.clone())
         };
-        let found: Vec<Option<String>> = self.cells.iter().map(of).collect();
-        if let (Some(wanted), true) = (wanted, found.iter().all(Option::is_none)) {
+        let baselines: Vec<Option<String>> = self.cells.iter().map(baseline_of).collect();
+        if let (Some(baseline), true) = (baseline, baselines.iter().all(Option::is_none)) {
             let message = format!("there is no cell with {values} to compare with");
             let cells = join(self.cells.iter().take(8).map(|cell| &cell.name), "; ");
             let help = format!("the cells are {cells}");
             self.problems
-                .error("no-baseline", message, &wanted.span, help);
+                .error("no-baseline", message, &baseline.span, help);
         }
-        for (cell, found) in self.cells.iter_mut().zip(found) {
-            cell.baseline = found.filter(|name| *name != cell.name);
+        for (cell, name) in self.cells.iter_mut().zip(baselines) {
+            cell.baseline = name.filter(|name| *name != cell.name);
         }
     }
 
-    fn leave_out(&mut self, known: &AxisDomain, axes: Values, reason: Omission) {
+    fn omit(&mut self, domain: &AxisDomain, axes: Values, reason: Omission) {
         self.excluded.push(ExcludedCell {
-            name: self.name(known, &axes),
-            recipe: known.name.clone(),
+            name: self.name(domain, &axes),
+            recipe: domain.name.clone(),
             axes,
             reason,
         });
     }
 
-    fn name(&self, known: &AxisDomain, axes: &Values) -> String {
+    fn name(&self, domain: &AxisDomain, axes: &Values) -> String {
         match (self.recipes.len(), axes.is_empty()) {
             (1, false) => axes.to_string(),
-            (_, true) => known.name.clone(),
-            (_, false) => format!("{},{axes}", known.name),
+            (_, true) => domain.name.clone(),
+            (_, false) => format!("{},{axes}", domain.name),
         }
     }
 
@@ -315,14 +315,14 @@ impl Matrix<'_> {
 
     fn claims(&mut self) -> Vec<Claim> {
         let (mut scenarios, mut figures) = (Vec::new(), Vec::new());
-        for known in self.recipes {
-            for name in &known.scenarios {
-                let is_new = |one: &String| !same_scenario(one, name);
+        for domain in self.recipes {
+            for name in &domain.scenarios {
+                let is_new = |known: &String| !same_scenario(known, name);
                 if scenarios.iter().all(is_new) {
                     scenarios.push(name.clone());
                 }
             }
-            figures.extend(known.figures.iter().cloned());
+            figures.extend(domain.figures.iter().cloned());
         }
         let subjects = Subjects {
             axes: &self.axes(),
@@ -339,8 +339,8 @@ impl Matrix<'_> {
     }
 }
 
-fn with_recipe(known: &AxisDomain, axes: &Values) -> Values {
+fn with_recipe(domain: &AxisDomain, axes: &Values) -> Values {
     let mut values = axes.clone();
-    values.set(RECIPE, &known.name);
+    values.set(RECIPE, &domain.name);
     values
 }

@@ -1,4 +1,4 @@
-//! What a batch file says, before any recipe was looked at: types and keys in one declaration.
+//! A batch file as written, before any recipe is read: types and keys in one declaration.
 
 use retrial_document::{
     Diagnostics, Field, FieldType, Key, Keys as _, Node, Ordered, Scope, Span, Word, formats, key,
@@ -91,13 +91,14 @@ object! {
     keys {
         /// How many trials of each cell. Each is a separate run, in a fresh container.
         trials: u32 [default = "1"] = FieldType::Integer(1, 1000),
-        /// In which order trials are taken: interleaved goes through the cells there and back (A B C, C B A, …).
+        /// The order of trials: interleaved goes through the cells forwards and backwards (A B C, C
+        /// B A, …).
         order: Order [default = "interleaved"],
         /// Whether other runs continue after a failed one.
         on_failure: OnFailure [default = "keep-going"],
         /// How often a run is tried again after the host or its services failed (exit code 3). A benchmark's own failure is a result.
         retries: u32 [default = "1"] = FieldType::Integer(0, 100),
-        /// How many runs at once, each on GPUs of its own.
+        /// The number of concurrent runs, each on GPUs of its own.
         parallel: u32 [default = "1"] = FieldType::Integer(1, 64),
         /// When images are pulled.
         pull_ahead: PullAhead [default = "between"],
@@ -180,7 +181,7 @@ pub struct Axis {
 pub struct Combination {
     /// Axis and value.
     pub values: Vec<(Spanned<String>, Spanned<String>)>,
-    /// Why, where it is said.
+    /// The stated reason.
     pub reason: Option<String>,
     /// Where it was written.
     pub span: Span,
@@ -279,7 +280,7 @@ fn recipes(node: &Node) -> Option<Vec<BatchRecipe>> {
     let listed = several.map_or(&[][..], Node::items).iter();
     let listed = listed.chain(node.get("recipe"));
     let listed = listed
-        .filter_map(|one| Spanned::read(one, &TEXT))
+        .filter_map(|recipe| Spanned::read(recipe, &TEXT))
         .map(unnamed);
     let named = match several {
         Some(several) => Ordered::<Spanned<String>>::read(several, &VALUES)?,

@@ -42,9 +42,9 @@ impl Combination {
 }
 
 /// Whether two names mean one scenario: `single-stream` is `SingleStream`.
-pub fn same_scenario(one: &str, other: &str) -> bool {
+pub fn same_scenario(left: &str, right: &str) -> bool {
     let folded = |name: &str| name.to_lowercase().replace(['-', '_'], "");
-    folded(one) == folded(other)
+    folded(left) == folded(right)
 }
 
 /// The axis of a batch's recipes.
@@ -58,13 +58,13 @@ pub(super) fn short_names(
     for (position, recipe) in recipes.iter().enumerate() {
         if recipes[..position]
             .iter()
-            .any(|one| one.value == recipe.value)
+            .any(|other| other.value == recipe.value)
         {
             let message = format!("duplicate `{}`", recipe.value);
             problems.error("duplicate", message, &recipe.span, "remove one of them");
         }
     }
-    let all: Vec<Vec<&str>> = recipes.iter().map(|one| parts(&one.value)).collect();
+    let all: Vec<Vec<&str>> = recipes.iter().map(|recipe| parts(&recipe.value)).collect();
     let most = all.iter().map(Vec::len).max().unwrap_or(1);
     let ends = |count: usize| -> Vec<String> {
         let end = |parts: &Vec<&str>| parts[parts.len().saturating_sub(count)..].join("-");
@@ -122,7 +122,7 @@ mod tests {
     fn recipes_have_short_names(#[case] recipes: &[&str], #[case] expected: &str) {
         let recipes: Vec<_> = recipes.iter().copied().map(spanned).collect();
         let named = short_names(&recipes, &mut Diagnostics::default());
-        let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
+        let names: Vec<&str> = named.iter().map(|recipe| recipe.name.as_str()).collect();
         assert_eq!(names.join(" "), expected);
     }
 
@@ -130,12 +130,12 @@ mod tests {
     fn cell_names_are_parsed() {
         let mut problems = Diagnostics::default();
         let text = spanned("bert, rocm=6.4.1,backend = rocm");
-        let of = Combination::of_text(&text, &mut problems).unwrap();
+        let combination = Combination::of_text(&text, &mut problems).unwrap();
         assert_eq!(
-            of.plain().to_string(),
+            combination.plain().to_string(),
             "recipe=bert,rocm=6.4.1,backend=rocm"
         );
-        assert_eq!(of.values[1].1.span.slice(), "rocm=6.4.1");
+        assert_eq!(combination.values[1].1.span.slice(), "rocm=6.4.1");
         assert!(Combination::of_text(&spanned("rocm=6.4.1,rocm"), &mut problems).is_none());
         assert_eq!(problems.error_count(), 1);
     }

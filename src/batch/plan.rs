@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::search::SearchPlan;
-use super::{Cell, Claim, ExecutionOptions, ExternalResult, ExcludedCell, Schedule, TrialRun};
+use super::{Cell, Claim, ExcludedCell, ExecutionOptions, ExternalResult, Schedule, TrialRun};
 
 /// A batch, all of it decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -9,12 +9,12 @@ use retrial_document::{Diagnostics, Field as _, Keys as _, Node, Source, checked
 /// Whether a file is a batch, and no recipe: it has `recipe`, `recipes` or `vary`, which no recipe
 /// has.
 pub fn is_batch(source: &Source) -> bool {
-    let known = ["recipes", "recipe", "vary", "claims"];
+    let keys = ["recipes", "recipe", "vary", "claims"];
     // Most files are recipes, and need no second parse to say so.
-    let begins = |line: &str| known.iter().any(|key| line.trim_start().starts_with(key));
+    let begins = |line: &str| keys.iter().any(|key| line.trim_start().starts_with(key));
     source.text.lines().any(begins)
         && parse(source, &mut Diagnostics::default()).is_some_and(|node| {
-            known.iter().any(|key| node.entry(key).is_some()) && node.entry("submission").is_none()
+            keys.iter().any(|key| node.entry(key).is_some()) && node.entry("submission").is_none()
         })
 }
 
@@ -33,7 +33,7 @@ pub fn read(source: &Source) -> Result<Batch, Diagnostics> {
 }
 
 /// As [`read`], but with the batch as far as it can be understood: what is wrong with its axes and
-/// claims can then be told at once with a key that is misspelt.
+/// claims can then be reported together with a misspelt key.
 pub fn read_as_far(source: &Source) -> (Option<Batch>, Diagnostics) {
     let mut problems = Diagnostics::default();
     let batch = try_read(source, &mut problems);
@@ -49,13 +49,13 @@ fn try_read(source: &Source, problems: &mut Diagnostics) -> Option<Batch> {
 
 /// Completes what depends on more than one key, or on where the file is.
 fn complete(batch: &mut Batch, node: &Node, directory: &str, problems: &mut Diagnostics) {
-    let recipes = batch.recipes.iter_mut().map(|one| &mut one.recipe);
+    let recipes = batch.recipes.iter_mut().map(|recipe| &mut recipe.recipe);
     let others = batch.external_results.iter_mut();
     for path in recipes.chain(others.flat_map(|(_, other)| &mut other.runs)) {
         path.value = from(directory, &path.value);
     }
-    if batch.recipes.iter().all(|one| one.name.is_empty()) {
-        let recipes = batch.recipes.drain(..).map(|one| one.recipe);
+    if batch.recipes.iter().all(|recipe| recipe.name.is_empty()) {
+        let recipes = batch.recipes.drain(..).map(|recipe| recipe.recipe);
         let recipes: Vec<_> = recipes.collect();
         batch.recipes = short_names(&recipes, problems);
     }
@@ -79,7 +79,7 @@ fn complete(batch: &mut Batch, node: &Node, directory: &str, problems: &mut Diag
 pub(super) fn check_duplicates(axis: &Axis, problems: &mut Diagnostics) {
     for (position, value) in axis.values.iter().enumerate() {
         let mut before = axis.values[..position].iter();
-        if before.any(|one| one.value == value.value) {
+        if before.any(|earlier| earlier.value == value.value) {
             let message = format!("duplicate `{}` under `{}`", value.value, axis.name.value);
             let help = "remove one of them; `trials` repeats all cells";
             problems.error("duplicate", message, &value.span, help);

@@ -58,7 +58,7 @@ pub(crate) fn plan_of(cells: Vec<Cell>, order: Order) -> BatchPlan {
     }
 }
 
-pub(super) fn known(name: &str, text: &str) -> AxisDomain {
+pub(super) fn domain(name: &str, text: &str) -> AxisDomain {
     let source = Source::new("recipe.yaml", text);
     let loaded = Loaded::of(name, &source, &NoTemplates).unwrap();
     AxisDomain::of(name, format!("./{name}.yaml"), &loaded)
@@ -70,9 +70,9 @@ pub(super) fn planned(text: &str) -> Result<BatchPlan, Diagnostics> {
         .recipes
         .iter()
         .map(|recipe| {
-            let mut known = known(&recipe.name, RECIPE);
-            known.path.clone_from(&recipe.recipe.value);
-            known
+            let mut domain = domain(&recipe.name, RECIPE);
+            domain.path.clone_from(&recipe.recipe.value);
+            domain
         })
         .collect();
     plan(&batch, &recipes)
@@ -82,7 +82,7 @@ fn names(plan: &BatchPlan) -> Vec<&str> {
     plan.cells.iter().map(|cell| cell.name.as_str()).collect()
 }
 
-fn told(text: &str) -> String {
+fn rendered(text: &str) -> String {
     match planned(text) {
         Ok(plan) => format!("{plan:#?}"),
         Err(problems) => problems.render(false),
@@ -103,10 +103,10 @@ fn unsupported_combinations_are_excluded_from_the_product() {
             "rocm=7.1.1,backend=migraphx"
         ]
     );
-    let left = &plan.excluded[0];
-    assert_eq!(left.name, "rocm=7.1.1,backend=rocm");
+    let excluded = &plan.excluded[0];
+    assert_eq!(excluded.name, "rocm=7.1.1,backend=rocm");
     assert_eq!(
-        left.reason.to_string(),
+        excluded.reason.to_string(),
         "this release left the provider out"
     );
     assert_eq!(plan.cells[0].path, "./r.yaml");
@@ -149,7 +149,7 @@ fn each_cell_has_its_own_baseline() {
     let baselines: Vec<Option<&str>> = plan
         .cells
         .iter()
-        .map(|one| one.baseline.as_deref())
+        .map(|cell| cell.baseline.as_deref())
         .collect();
     assert_eq!(
         baselines,
@@ -196,7 +196,7 @@ fn options_and_file_give_the_same_plan() {
     };
     let batch = overrides.batch("./r.yaml").unwrap();
     assert_eq!(batch.title, "r over rocm and backend");
-    let plan = super::plan(&batch, &[known("r", RECIPE)]).unwrap();
+    let plan = super::plan(&batch, &[domain("r", RECIPE)]).unwrap();
     // And as YAML it is the same again.
     let again = planned(&yaml(&batch)).unwrap();
     assert_eq!(plan, again);
@@ -206,7 +206,7 @@ fn options_and_file_give_the_same_plan() {
 
 #[test]
 fn every_problem_is_reported_at_once() {
-    insta::assert_snapshot!(told(
+    insta::assert_snapshot!(rendered(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rokm: [6.4.1]\n  backend: [rocm, migrapx, rocm]\n  size: [many]\n\
          set: { kind: neither }\nscenarios: [offlin]\ntrails: 3\norder: interleave\n"
     ), @r#"
@@ -240,7 +240,7 @@ error: invalid value `interleave` for `order`
 
 #[test]
 fn every_name_and_value_unknown_to_the_recipe() {
-    insta::assert_snapshot!(told(
+    insta::assert_snapshot!(rendered(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary:\n  rokm: [6.4.1]\n  backend: [rocm, migrapx]\n  size: [many]\n\
          set: { kind: neither }\nscenarios: [offlin]\nbaseline: rocm=6.4\nexclude: [{ gpu: x }]\n"
     ), @r#"
@@ -306,7 +306,7 @@ error: r has no variant or param `gpu`
 
 #[test]
 fn a_batch_without_cells_is_refused() {
-    insta::assert_snapshot!(told(
+    insta::assert_snapshot!(rendered(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary: { rocm: [7.1.1], backend: [rocm] }\n"
     ), @r#"
 error: no cell is left
@@ -319,7 +319,7 @@ error: no cell is left
 
 1 error
 "#);
-    insta::assert_snapshot!(told(
+    insta::assert_snapshot!(rendered(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary: { rocm: [7.0.0] }\nbaseline: { rocm: 6.4.1 }\n"
     ), @r#"
 error: there is no cell with rocm=6.4.1 to compare with
@@ -332,7 +332,7 @@ error: there is no cell with rocm=6.4.1 to compare with
 
 1 error
 "#);
-    insta::assert_snapshot!(told(
+    insta::assert_snapshot!(rendered(
         "schema: 1\ntitle: t\nrecipe: ./r.yaml\nvary: { rocm: [7.0.0] }\nexclude: [{ rocm: 6.4.1 }]\n"
     ), @r#"
 error: there is no cell with rocm=6.4.1

@@ -75,14 +75,14 @@ mod tests {
 
     #[test]
     fn order_survives_json() {
-        let one = values(&[("rocm", "7.1.1"), ("backend", "migraphx"), ("a", "b")]);
-        let json = serde_json::to_string(&one).unwrap();
+        let original = values(&[("rocm", "7.1.1"), ("backend", "migraphx"), ("a", "b")]);
+        let json = serde_json::to_string(&original).unwrap();
         assert_eq!(json, r#"{"rocm":"7.1.1","backend":"migraphx","a":"b"}"#);
         let again = serde_json::from_str::<Values>(&json).unwrap();
-        // Equality does not look at the order.
-        assert_eq!(again.to_string(), one.to_string());
-        assert_eq!(again, one);
-        assert_eq!(one.to_string(), "rocm=7.1.1,backend=migraphx,a=b");
+        // Equality ignores the order.
+        assert_eq!(again.to_string(), original.to_string());
+        assert_eq!(again, original);
+        assert_eq!(original.to_string(), "rocm=7.1.1,backend=migraphx,a=b");
     }
 
     #[test]

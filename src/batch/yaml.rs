@@ -14,7 +14,7 @@ pub fn text(batch: &Batch) -> String {
         "schema": 1,
         "title": batch.title,
         "description": batch.description,
-        "recipes": map(recipes.map(|one| (&one.name, json!(one.recipe.value)))),
+        "recipes": map(recipes.map(|recipe| (&recipe.name, json!(recipe.recipe.value)))),
         "vary": map(axes.map(|axis| (&axis.name.value, texts(&axis.values)))),
         "exclude": batch.exclude.iter().map(combination).collect::<Vec<_>>(),
         "include": batch.include.iter().map(combination).collect::<Vec<_>>(),
@@ -23,7 +23,7 @@ pub fn text(batch: &Batch) -> String {
         "modes": batch.modes,
         "baseline": batch.baseline.as_ref().map(combination),
         "claims": claims
-            .map(|one| without_empty(json!({ "claim": one.text.value, "source": one.source })))
+            .map(|claim| without_empty(json!({ "claim": claim.text.value, "source": claim.source })))
             .collect::<Vec<_>>(),
         "others": map(others.map(|(name, other)| (name, json!({ "runs": texts(&other.runs) })))),
     });
@@ -42,7 +42,7 @@ fn map<'a>(entries: impl Iterator<Item = (&'a String, Value)>) -> Map<String, Va
 }
 
 fn texts(all: &[Spanned<String>]) -> Value {
-    all.iter().map(|one| one.value.as_str()).collect()
+    all.iter().map(|item| item.value.as_str()).collect()
 }
 
 fn combination(combination: &Combination) -> Value {

@@ -1,4 +1,4 @@
-//! OpenSSH's file of allowed signers: who may sign, with which key, for which namespaces and when.
+//! OpenSSH's file of allowed signers: names, their keys, the namespaces and the times of validity.
 //! (ssh-keygen(1), "ALLOWED SIGNERS".)
 
 use jiff::Timestamp;
@@ -20,12 +20,12 @@ pub struct AllowedSigner {
     valid_before: Option<Timestamp>,
 }
 
-/// Whether a key may sign.
+/// The answer to whether a key may sign.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// It may; whose it is.
+    /// It may; the principals of the key.
     Allowed(String),
-    /// It may not; why.
+    /// It may not; the reason.
     Refused(String),
 }
 
@@ -40,14 +40,13 @@ pub fn parse(text: &str, zone: &TimeZone) -> Result<Vec<AllowedSigner>, String> 
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        let signer =
-            signer(line, text, zone).map_err(|reason| format!("line {line}: {reason}"))?;
+        let signer = signer(line, text, zone).map_err(|reason| format!("line {line}: {reason}"))?;
         signers.extend(signer);
     }
     Ok(signers)
 }
 
-/// A line's signer; none where it is a certificate authority, whose certificates sign no bundle.
+/// Parses a line; none if it is a certificate authority, whose certificates cannot sign bundles.
 fn signer(line: usize, text: &str, zone: &TimeZone) -> Result<Option<AllowedSigner>, String> {
     let (principals, rest) = match text.strip_prefix('"') {
         Some(quoted) => quoted.split_once('"').ok_or("unclosed quote")?,
@@ -97,7 +96,7 @@ fn time(text: &str, zone: &TimeZone) -> Result<Timestamp, String> {
     Ok(zoned.timestamp())
 }
 
-/// Whether a key may sign in a namespace at a time, for anybody, or for this name.
+/// Checks whether a key may sign in a namespace at a time, for any name or for `name`.
 pub fn check(
     signers: &[AllowedSigner],
     key: &KeyData,
@@ -145,7 +144,7 @@ fn refusal(
     }
 }
 
-/// Whether a list of patterns matches: one has to, and none that begins with `!` may.
+/// Returns whether a list of patterns matches: at least one matches, and none that begins with `!` does.
 fn matches_list(list: &str, text: &str) -> bool {
     let mut found = false;
     for pattern in list.split(',') {
@@ -158,9 +157,9 @@ fn matches_list(list: &str, text: &str) -> bool {
     found
 }
 
-/// `*` stands for any number of characters, `?` for one.
+/// Matches a pattern: `*` matches any number of characters, `?` exactly one.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
-    // The latest star, and where what it stands for ends.
+    // The latest star, and the end of the text that it matches.
     let (mut at, mut read, mut star) = (0, 0, None);
     while read < text.len() {
         match pattern.get(at) {
@@ -168,21 +167,21 @@ fn matches(pattern: &[u8], text: &[u8]) -> bool {
                 star = Some((at, read));
                 at += 1;
             }
-            Some(one) if *one == b'?' || *one == text[read] => {
+            Some(byte) if *byte == b'?' || *byte == text[read] => {
                 at += 1;
                 read += 1;
             }
             _ => match star {
-                Some((of, until)) => {
-                    star = Some((of, until + 1));
-                    at = of + 1;
+                Some((star_at, until)) => {
+                    star = Some((star_at, until + 1));
+                    at = star_at + 1;
                     read = until + 1;
                 }
                 None => return false,
             },
         }
     }
-    pattern[at..].iter().all(|one| *one == b'*')
+    pattern[at..].iter().all(|byte| *byte == b'*')
 }
 
 #[cfg(test)]
@@ -237,10 +236,10 @@ mod tests {
     )]
     #[case("alice@example.com cert-authority", "its key is not in the file")]
     fn refused(#[case] line: &str, #[case] reason: &str) {
-        let Answer::Refused(found) = answer(line, Some("alice@example.com")) else {
+        let Answer::Refused(actual) = answer(line, Some("alice@example.com")) else {
             panic!("{line}")
         };
-        assert!(found.ends_with(reason), "{found}");
+        assert!(actual.ends_with(reason), "{actual}");
     }
 
     #[rstest]
@@ -261,7 +260,7 @@ mod tests {
     #[case("a?c", "ac", false)]
     #[case("", "", true)]
     #[case("*", "", true)]
-    fn patterns(#[case] pattern: &str, #[case] text: &str, #[case] found: bool) {
-        assert_eq!(matches(pattern.as_bytes(), text.as_bytes()), found);
+    fn patterns(#[case] pattern: &str, #[case] text: &str, #[case] expected: bool) {
+        assert_eq!(matches(pattern.as_bytes(), text.as_bytes()), expected);
     }
 }

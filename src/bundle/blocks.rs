@@ -1,4 +1,4 @@
-//! Tar entries in the one form that a bundle has: regular files of nobody, without a time.
+//! Tar entries in the only form that a bundle has: regular files without an owner or a time.
 
 use std::io::{self, Read, Write};
 
@@ -8,12 +8,12 @@ use super::error::BundleError;
 
 /// The size of a tar block.
 pub const BLOCK: usize = 512;
-/// What ends an archive.
+/// The end of an archive.
 pub const END: [u8; 2 * BLOCK] = [0; 2 * BLOCK];
-/// At once.
+/// The bytes that are copied at once.
 const CHUNK: usize = 128 << 10;
 
-/// The header of a file: one block, or several where its path is long.
+/// The header of a file: one block, or several if its path is long.
 ///
 /// # Errors
 /// If tar cannot express the path.
@@ -26,7 +26,7 @@ pub fn header(path: &str, bytes: u64) -> io::Result<Vec<u8>> {
     header.set_size(bytes);
     let mut builder = Builder::new(Vec::new());
     builder.append_data(&mut header, path, io::empty())?;
-    // The builder itself ends an archive when it is dropped.
+    // Taken out because the builder ends an archive when it is dropped.
     Ok(std::mem::take(builder.get_mut()))
 }
 
@@ -36,19 +36,19 @@ pub fn padding(bytes: u64) -> &'static [u8] {
     if over == 0 { &[] } else { &END[..BLOCK - over] }
 }
 
-/// Copies exactly so many bytes, in chunks that depend on nothing but their number; returns how many there
-/// were.
+/// Copies exactly this number of bytes, in chunks whose sizes depend on it alone; returns the number that was
+/// copied.
 ///
 /// # Errors
-/// Those of reading and writing.
+/// If reading or writing fails.
 pub fn copy(from: &mut impl Read, to: &mut impl Write, bytes: u64) -> io::Result<u64> {
     let mut buffer = vec![0; CHUNK];
     let mut left = bytes;
     while left > 0 {
-        let wanted = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
+        let size = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
         let mut filled = 0;
-        while filled < wanted {
-            match from.read(&mut buffer[filled..wanted]) {
+        while filled < size {
+            match from.read(&mut buffer[filled..size]) {
                 Ok(0) => break,
                 Ok(read) => filled += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -57,25 +57,25 @@ pub fn copy(from: &mut impl Read, to: &mut impl Write, bytes: u64) -> io::Result
         }
         to.write_all(&buffer[..filled])?;
         left -= filled as u64;
-        if filled < wanted {
+        if filled < size {
             break;
         }
     }
     Ok(bytes - left)
 }
 
-/// Reads bytes that must be these.
+/// Reads bytes that must equal `bytes`.
 ///
 /// # Errors
-/// If there are others, or none.
-pub fn expect(from: &mut impl Read, bytes: &[u8], what: &str) -> Result<(), BundleError> {
-    let mut found = vec![0; bytes.len()];
-    from.read_exact(&mut found)
-        .map_err(|error| BundleError::malformed(format!("{what} cannot be read: {error}")))?;
-    if found == bytes {
+/// If they differ, or cannot be read.
+pub fn expect(from: &mut impl Read, bytes: &[u8], part: &str) -> Result<(), BundleError> {
+    let mut actual = vec![0; bytes.len()];
+    from.read_exact(&mut actual)
+        .map_err(|error| BundleError::malformed(format!("{part} cannot be read: {error}")))?;
+    if actual == bytes {
         return Ok(());
     }
     Err(BundleError::malformed(format!(
-        "{what} differs from what `runs pack` writes"
+        "{part} differs from what `runs pack` writes"
     )))
 }

@@ -12,10 +12,10 @@ use super::manifest::{FileEntry, Manifest, Sealed};
 
 /// Fixed, so that the same files give the same bytes.
 const LEVEL: i32 = 3;
-/// Windows of at most 8 MiB are read, as every zstd does: a frame cannot ask for more memory.
+/// The largest window, 8 MiB, as in every zstd: a frame cannot require more memory.
 const WINDOW: u32 = 23;
 
-/// Writes the body, and notes what was written.
+/// Writes the body, and records its files.
 pub struct BodyWriter<W: Write> {
     run: String,
     encoder: Encoder<'static, Hashing<W>>,
@@ -23,10 +23,10 @@ pub struct BodyWriter<W: Write> {
 }
 
 impl<W: Write> BodyWriter<W> {
-    /// The body of this run.
+    /// Begins the body of this run.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// If writing fails.
     pub fn new(out: W, run: &str) -> std::io::Result<Self> {
         let mut encoder = Encoder::new(Hashing::new(out), LEVEL)?;
         encoder.include_checksum(true)?;
@@ -40,7 +40,7 @@ impl<W: Write> BodyWriter<W> {
     /// Adds a file; paths come in the order of a manifest.
     ///
     /// # Errors
-    /// If it has fewer bytes than it is said to have, or those of reading and writing.
+    /// If its content has fewer bytes than `bytes`, or reading or writing fails.
     pub fn add(&mut self, path: &str, bytes: u64, content: impl Read) -> Result<(), BundleError> {
         let failed = |source| BundleError::Write {
             path: path.to_owned(),
@@ -65,10 +65,10 @@ impl<W: Write> BodyWriter<W> {
         Ok(())
     }
 
-    /// Ends it; returns the writer, and the manifest of what was written.
+    /// Ends the body; returns the writer and the manifest.
     ///
     /// # Errors
-    /// Those of the writer, and if the files make no bundle.
+    /// If writing fails, or the manifest is invalid.
     pub fn finish(mut self) -> Result<(W, Manifest), BundleError> {
         let failed = |source| BundleError::Write {
             path: "the archive".to_owned(),
@@ -87,10 +87,10 @@ impl<W: Write> BodyWriter<W> {
     }
 }
 
-/// Reads what must be the compressed body of a manifest: nothing else, and nothing after it.
+/// Checks that the input is the compressed body of a manifest, without trailing data.
 ///
 /// # Errors
-/// If there is anything else.
+/// If it is not.
 pub fn check_seal(body: impl Read, manifest: &Manifest) -> Result<(), BundleError> {
     let mut hashing = Hashing::new(body.take(manifest.body.bytes.saturating_add(1)));
     std::io::copy(&mut hashing, &mut std::io::sink()).map_err(BundleError::Read)?;
@@ -109,11 +109,11 @@ pub fn check_seal(body: impl Read, manifest: &Manifest) -> Result<(), BundleErro
     Ok(())
 }
 
-/// Unpacks a body, each file checked against the manifest while it is written to what `create` returns
-/// for its path.
+/// Unpacks a body. Each file is checked against the manifest while it is written to the writer that `create`
+/// returns for its path.
 ///
 /// # Errors
-/// At the first thing that the manifest does not name, at its place and with its size and sum.
+/// At the first file whose position, path, size or digest differs from the manifest.
 pub fn unpack<W: Write>(
     body: impl BufRead,
     manifest: &Manifest,
@@ -176,7 +176,7 @@ pub fn unpack<W: Write>(
     Ok(())
 }
 
-/// Tells a failure to read from one to write.
+/// Distinguishes a failure to read from one to write.
 struct Reading<'a, R> {
     inner: &'a mut R,
     failed: Option<std::io::Error>,

@@ -45,7 +45,7 @@ pub fn signed_bytes(statement: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The one text of an envelope.
+/// The canonical text of an envelope.
 ///
 /// # Errors
 /// If it cannot be written as JSON.
@@ -61,10 +61,10 @@ pub fn text(statement: &[u8], keyid: &str, signature: &[u8]) -> Result<String, B
     Ok(serde_json::to_string(&envelope)? + "\n")
 }
 
-/// The signature of an envelope, which must be of this statement and name this key.
+/// Returns the signature of an envelope, which must be of this statement and name this key.
 ///
 /// # Errors
-/// If it is another envelope, or written in another way.
+/// If it is another envelope, or its text is not canonical.
 pub fn signature_of(
     envelope: &[u8],
     statement: &[u8],
@@ -91,11 +91,11 @@ mod tests {
 
     #[test]
     fn signed_bytes_match_the_dsse_specification() {
-        let of_the_specification = "DSSEv1 29 http://example.com/HelloWorld 11 hello world";
-        let ours = String::from_utf8(signed_bytes(b"hello world")).unwrap();
+        let expected = "DSSEv1 29 http://example.com/HelloWorld 11 hello world";
+        let bytes = String::from_utf8(signed_bytes(b"hello world")).unwrap();
         assert_eq!(
-            ours,
-            of_the_specification.replace(
+            bytes,
+            expected.replace(
                 "29 http://example.com/HelloWorld",
                 "28 application/vnd.in-toto+json"
             )

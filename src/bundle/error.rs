@@ -1,10 +1,10 @@
-//! What is wrong with a bundle.
+//! Errors of bundles.
 
 use std::io;
 
 use thiserror::Error;
 
-/// What is wrong with a bundle.
+/// An error of a bundle.
 #[derive(Debug, Error)]
 pub enum BundleError {
     /// It cannot be read.
@@ -13,7 +13,7 @@ pub enum BundleError {
     /// A file of it cannot be written.
     #[error("failed to write {path}: {source}")]
     Write {
-        /// Which file.
+        /// The file.
         path: String,
         /// The cause.
         #[source]
@@ -25,13 +25,13 @@ pub enum BundleError {
     /// It is not as `runs pack` writes it.
     #[error("{0}")]
     Malformed(String),
-    /// A part of it cannot be written as JSON.
+    /// A part of it cannot be serialized.
     #[error("{0}")]
     Json(#[from] serde_json::Error),
     /// A file of it is not the one of the manifest.
     #[error("{path}: {reason}")]
     File {
-        /// Which file.
+        /// The file.
         path: String,
         /// How it differs.
         reason: &'static str,
@@ -39,7 +39,7 @@ pub enum BundleError {
     /// A file changed while it was packed.
     #[error("{path} changed while it was packed")]
     Changed {
-        /// Which file.
+        /// The file.
         path: String,
     },
 }
@@ -50,7 +50,7 @@ impl BundleError {
         Self::Malformed(reason.into())
     }
 
-    /// Whether the fault is the machine's, not the bundle's.
+    /// Returns whether the machine is at fault, not the bundle.
     pub fn is_of_host(&self) -> bool {
         matches!(self, Self::Read(_) | Self::Write { .. })
     }

@@ -1,5 +1,5 @@
-//! What differs in an archive that is no longer as `runs pack` wrote it: somebody unpacked it, changed it and
-//! packed it again. Nothing is written, and such an archive is not verified whatever is found.
+//! Finds the differences in an archive that is no longer as `runs pack` wrote it: somebody unpacked it, changed
+//! it and packed it again. Nothing is written, and such an archive is never verified.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -13,37 +13,37 @@ use super::hashing::Hashing;
 use super::head::{ENVELOPE, SIGNATURE, STATEMENT};
 use super::manifest::{self, FileEntry, Manifest};
 
-/// No more of each are named.
+/// The largest number of files of each kind that are named.
 const MOST_NAMED: usize = 20;
-/// No more entries are looked at, and no more bytes.
+/// Limits on the entries and the bytes that are read.
 const MOST_ENTRIES: usize = 200_000;
 const MOST_BYTES: u64 = 64 << 30;
 
 /// How the files of an archive differ from its manifest.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Differences {
-    /// Their content is another.
+    /// Files with other content.
     pub changed: Vec<String>,
-    /// They are not there.
+    /// Missing files.
     pub missing: Vec<String>,
-    /// The manifest does not name them.
+    /// Files that the manifest does not list.
     pub extra: Vec<String>,
 }
 
 impl Differences {
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.changed.is_empty() && self.missing.is_empty() && self.extra.is_empty()
     }
 }
 
-/// Looks for what differs; none where it is no archive, or has no manifest.
+/// Compares an archive with its manifest; none if it is not an archive, or has no manifest.
 pub fn differences(archive: impl Read) -> Option<Differences> {
     let mut decoder = Decoder::new(archive).ok()?;
     decoder.window_log_max(23).ok()?;
     let mut archive = Archive::new(decoder.take(MOST_BYTES));
     let mut manifest = None;
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     for entry in archive.entries().ok()?.take(MOST_ENTRIES) {
         let Ok(mut entry) = entry else { break };
         let path = entry.path().ok()?.display().to_string();
@@ -62,30 +62,30 @@ pub fn differences(archive: impl Read) -> Option<Differences> {
             continue;
         }
         let mut content = Hashing::new(&mut entry);
-        // What is cut off is another content.
+        // A truncated file has a different digest.
         let _ = io::copy(&mut content, &mut io::sink());
         let (_, bytes, sum) = content.finish();
         let sha256 = if kind.is_file() { sum } else { String::new() };
-        found.push(FileEntry {
+        files.push(FileEntry {
             path,
             bytes,
             sha256,
         });
     }
-    Some(compare(&manifest?, found))
+    Some(compare(&manifest?, files))
 }
 
-fn compare(manifest: &Manifest, found: Vec<FileEntry>) -> Differences {
+fn compare(manifest: &Manifest, files: Vec<FileEntry>) -> Differences {
     let named = manifest.files.iter();
     let mut named: BTreeMap<String, &FileEntry> = named
         .map(|file| (format!("{}/{}", manifest.run, file.path), file))
         .collect();
     let mut differences = Differences::default();
-    for found in found {
-        match named.remove(&found.path) {
-            Some(file) if file.bytes == found.bytes && file.sha256 == found.sha256 => {}
-            Some(_) => note(&mut differences.changed, found.path),
-            None => note(&mut differences.extra, found.path),
+    for file in files {
+        match named.remove(&file.path) {
+            Some(listed) if listed.bytes == file.bytes && listed.sha256 == file.sha256 => {}
+            Some(_) => note(&mut differences.changed, file.path),
+            None => note(&mut differences.extra, file.path),
         }
     }
     for path in named.into_keys() {

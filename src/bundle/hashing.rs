@@ -1,10 +1,10 @@
-//! SHA-256 and the number of bytes of what passes by.
+//! SHA-256 and size of a stream.
 
 use std::io::{self, Read, Write};
 
 use sha2::{Digest, Sha256};
 
-/// Counts and hashes what is read or written through it.
+/// Counts and hashes the bytes that are read or written through it.
 #[derive(Debug)]
 pub struct Hashing<T> {
     inner: T,
@@ -13,7 +13,7 @@ pub struct Hashing<T> {
 }
 
 impl<T> Hashing<T> {
-    /// Of what passes from now on.
+    /// Wraps a reader or writer.
     pub fn new(inner: T) -> Self {
         Self {
             inner,
@@ -53,10 +53,10 @@ impl<T: Read> Read for Hashing<T> {
     }
 }
 
-/// SHA-256 of what a reader has, in hexadecimal.
+/// SHA-256 of a reader's content, in hexadecimal.
 ///
 /// # Errors
-/// Those of reading.
+/// If reading fails.
 pub fn sha256_of(source: impl Read) -> io::Result<String> {
     let mut hashing = Hashing::new(source);
     io::copy(&mut hashing, &mut io::sink())?;
@@ -68,7 +68,7 @@ pub fn sha256(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
 }
 
-/// Whether a text is a SHA-256 as [`sha256`] writes it.
+/// Returns whether a text is a SHA-256 as [`sha256`] writes it.
 pub fn is_sha256(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'))
 }

@@ -14,9 +14,9 @@ pub const STATEMENT: &str = "statement.json";
 pub const SIGNATURE: &str = "statement.json.sig";
 /// The name of the statement's DSSE envelope.
 pub const ENVELOPE: &str = "statement.dsse.json";
-/// The names in their order; those of the signatures are not in an unsigned bundle.
+/// The names in their order; an unsigned bundle has no signatures.
 const NAMES: [&str; 4] = [manifest::NAME, STATEMENT, SIGNATURE, ENVELOPE];
-/// No statement or signature is larger.
+/// The largest statement or signature, bytes.
 const LARGEST: u64 = 8 << 20;
 
 /// The parts of a head, as they are written.
@@ -26,7 +26,7 @@ pub struct Head {
     pub manifest: Vec<u8>,
     /// `statement.json`
     pub statement: Vec<u8>,
-    /// What signs the statement; none: the bundle is unsigned.
+    /// The signatures of the statement; none if the bundle is unsigned.
     pub signatures: Option<Signatures>,
 }
 
@@ -43,7 +43,7 @@ impl Head {
     /// Writes its frame.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// If writing fails.
     pub fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
         let mut content = Vec::new();
         let signatures = self.signatures.iter();
@@ -91,7 +91,7 @@ impl Head {
     }
 }
 
-/// Takes the next file off, which must have this name.
+/// Splits off the next file, which must have this name.
 fn take(rest: &mut &[u8], name: &str) -> Result<Vec<u8>, BundleError> {
     let wrong = || BundleError::malformed(format!("{name} differs from what `runs pack` writes"));
     let (block, after) = rest.split_first_chunk::<BLOCK>().ok_or_else(wrong)?;

@@ -10,14 +10,14 @@ use crate::store::Record;
 
 /// The manifest's name in the archive.
 pub const NAME: &str = "manifest.json";
-/// A manifest is not larger: some 200,000 files.
+/// The largest manifest: some 200,000 files.
 pub const LARGEST: u64 = 32 << 20;
-/// The files of a bundle have no more bytes together.
+/// The largest total size of a bundle's files, bytes.
 const MOST_BYTES: u64 = 256 << 30;
-/// No path is longer.
+/// The longest path, bytes.
 const LONGEST_PATH: usize = 4096;
 
-/// What a bundle contains.
+/// The content of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
@@ -31,11 +31,11 @@ pub struct Manifest {
     pub files: Vec<FileEntry>,
 }
 
-/// Bytes that must be these.
+/// The size and the digest of a part of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sealed {
-    /// How many.
+    /// The number of bytes.
     pub bytes: u64,
     /// Their SHA-256, hexadecimal.
     pub sha256: String,
@@ -57,7 +57,7 @@ impl Manifest {
     /// The version of the format.
     pub const SCHEMA: u32 = 1;
 
-    /// The one text of a manifest: JSON, a line for each file.
+    /// The canonical text of a manifest: JSON, a line for each file.
     ///
     /// # Errors
     /// If it cannot be written as JSON.
@@ -76,10 +76,10 @@ impl Manifest {
         Ok(text)
     }
 
-    /// Reads a manifest, and checks that no path leads out and that its text is the one that it must have.
+    /// Parses a manifest, and checks that no path leads out and that its text is canonical.
     ///
     /// # Errors
-    /// If it is not a manifest, or says what none may say.
+    /// If it is not a manifest, or its content is invalid.
     pub fn parse(text: &[u8]) -> Result<Self, BundleError> {
         let wrong = |reason: String| BundleError::Malformed(format!("{NAME}: {reason}"));
         let manifest: Self =
@@ -101,7 +101,7 @@ impl Manifest {
     /// Checks paths, order, sums and sizes.
     ///
     /// # Errors
-    /// Says what no bundle may have.
+    /// Describes the first violation.
     pub fn check(&self) -> Result<(), String> {
         if !Record::is_id(&self.run) {
             return Err(format!("{:?} is not the name of a run", self.run));
@@ -120,8 +120,8 @@ impl Manifest {
             ));
         }
         for pair in self.files.windows(2) {
-            let (one, next) = (Path::new(&pair[0].path), Path::new(&pair[1].path));
-            if one >= next || next.starts_with(one) {
+            let (file, next) = (Path::new(&pair[0].path), Path::new(&pair[1].path));
+            if file >= next || next.starts_with(file) {
                 return Err(format!("{:?} is out of order or duplicate", pair[1].path));
             }
         }
@@ -131,14 +131,14 @@ impl Manifest {
         }
     }
 
-    /// The bytes of all files; none where there are more than can be counted.
+    /// The total size of all files, bytes; none if it overflows.
     pub fn bytes(&self) -> Option<u64> {
         let mut files = self.files.iter();
         files.try_fold(0_u64, |sum, file| sum.checked_add(file.bytes))
     }
 }
 
-/// Whether a path is relative, stays below its directory and is written in one way.
+/// Returns whether a path is relative, stays below its directory and is normalized.
 fn is_safe(path: &str) -> bool {
     let is_name = |part: &str| !matches!(part, "" | "." | "..");
     path.len() <= LONGEST_PATH && !path.contains('\0') && path.split('/').all(is_name)
@@ -172,9 +172,9 @@ mod tests {
 
     #[test]
     fn only_the_canonical_form_is_parsed() {
-        let one = manifest(&["a/b", "a-b", "c"]);
-        let text = one.text().unwrap();
-        assert_eq!(Manifest::parse(text.as_bytes()).unwrap(), one);
+        let original = manifest(&["a/b", "a-b", "c"]);
+        let text = original.text().unwrap();
+        assert_eq!(Manifest::parse(text.as_bytes()).unwrap(), original);
         for other in [
             text.replace(",\n", ", \n"),
             text.trim_end().to_owned(),
@@ -205,12 +205,12 @@ mod tests {
 
     #[test]
     fn sizes_are_bounded() {
-        let mut one = manifest(&["a", "b"]);
-        one.files[0].bytes = u64::MAX;
-        assert!(one.check().is_err());
-        one.files[0].bytes = MOST_BYTES;
-        assert!(one.check().is_err());
-        one.files[0].bytes = MOST_BYTES - 1;
-        one.check().unwrap();
+        let mut bounded = manifest(&["a", "b"]);
+        bounded.files[0].bytes = u64::MAX;
+        assert!(bounded.check().is_err());
+        bounded.files[0].bytes = MOST_BYTES;
+        assert!(bounded.check().is_err());
+        bounded.files[0].bytes = MOST_BYTES - 1;
+        bounded.check().unwrap();
     }
 }

@@ -1,6 +1,5 @@
-//! The evidence of one run in one archive, which somebody else can check: what is in it, what is signed, and
-//! what the signatures say. Pure but for readers and writers that are passed in; keys and files are the
-//! application's.
+//! The evidence of one run in one archive, which somebody else can verify: its content, its statement and its
+//! signatures. Pure except for readers and writers that are passed in; the application handles keys and files.
 //!
 //! ```text
 //! RUN.tar.zst
@@ -11,8 +10,8 @@
 //!   body  a zstd frame                          RUN/…                     the files of the manifest, in its order
 //! ```
 //!
-//! The signature covers the statement, the statement the manifest, the manifest the body. There is one way
-//! to write each part: whatever differs from it is refused, so that no byte of an archive may be another.
+//! The signature covers the statement, the statement the manifest, the manifest the body. Each
+//! part has a unique encoding and any other is refused, so that no byte of an archive can be changed.
 
 pub mod allowed_signers;
 pub mod blocks;

@@ -1,5 +1,5 @@
 //! Signatures of a statement by an SSH key: an SSH signature, which `ssh-keygen -Y verify` checks, and the one
-//! in the DSSE envelope. Who signs is the caller's: a key from a file, or an agent.
+//! in the DSSE envelope. The caller provides the signer: a key from a file, or an agent.
 
 use rsa::signature::Verifier;
 use ssh_key::public::KeyData;
@@ -23,14 +23,14 @@ pub trait Signer {
     /// Signs these bytes; an RSA key by PKCS #1 v1.5 with this hash.
     ///
     /// # Errors
-    /// Says why it does not.
+    /// If the key or its agent refuses.
     fn sign(&mut self, bytes: &[u8], rsa_hash: HashAlg) -> Result<Signature, String>;
 }
 
-/// Why a statement was not signed.
+/// An error of signing a statement.
 #[derive(Debug, Error)]
 pub enum SigningError {
-    /// The key is of a kind that is not used.
+    /// The kind of the key is not supported.
     #[error(
         "{0}: a bundle is signed by an ed25519 or an RSA key (of at least {LEAST_RSA_BITS} bits)"
     )]
@@ -43,7 +43,7 @@ pub enum SigningError {
 /// Signs a statement in both ways.
 ///
 /// # Errors
-/// If the key is of another kind, or its agent refuses.
+/// If the kind of the key is not supported, or its agent refuses.
 pub fn sign(statement: &[u8], signer: &mut dyn Signer) -> Result<Signatures, SigningError> {
     let refused = |error: &dyn std::fmt::Display| SigningError::Refused(error.to_string());
     let key = signer.public_key().clone();
@@ -56,7 +56,7 @@ pub fn sign(statement: &[u8], signer: &mut dyn Signer) -> Result<Signatures, Sig
     let ssh = ssh
         .to_pem(LineEnding::LF)
         .map_err(|error| refused(&error))?;
-    // What in-toto's tools take RSA keys for, unless they are told otherwise.
+    // The default hash of in-toto's tools for RSA keys.
     let bytes = envelope::signed_bytes(statement);
     let by_key = signer
         .sign(&bytes, HashAlg::Sha256)
@@ -66,15 +66,15 @@ pub fn sign(statement: &[u8], signer: &mut dyn Signer) -> Result<Signatures, Sig
         ssh: ssh.into_bytes(),
         envelope: envelope.map_err(|error| refused(&error))?.into_bytes(),
     };
-    // An agent may answer anything.
+    // An agent may return anything.
     verify(statement, &signatures).map_err(|error| refused(&error))?;
     Ok(signatures)
 }
 
-/// Checks both signatures of a statement; returns the key, which somebody else has to know.
+/// Checks both signatures of a statement; returns the key, which the caller must check.
 ///
 /// # Errors
-/// If one of them is not of this statement, or they are by two keys.
+/// If one of them does not match the statement, or their keys differ.
 pub fn verify(statement: &[u8], signatures: &Signatures) -> Result<KeyData, BundleError> {
     let wrong = |reason: &str| BundleError::Malformed(format!("{SIGNATURE}: {reason}"));
     let ssh = SshSig::from_pem(&signatures.ssh)
@@ -122,7 +122,7 @@ pub fn keyid(key: &KeyData) -> String {
     Fingerprint::new(HashAlg::Sha256, key).to_string()
 }
 
-/// Names the kind of a key that signs no bundle.
+/// Returns the kind of a key that cannot sign bundles as an error.
 fn check_kind(key: &KeyData) -> Result<(), String> {
     match key {
         KeyData::Ed25519(_) => Ok(()),

@@ -14,7 +14,7 @@ use super::head::STATEMENT;
 use super::manifest;
 use crate::plan::Plan;
 use crate::results::verdict::{Outcome, Qualifier, Verdict};
-use crate::store::journal::{Event, What};
+use crate::store::journal::{Event, EventKind};
 
 /// The type of a statement.
 pub const TYPE: &str = "https://in-toto.io/Statement/v1";
@@ -32,7 +32,7 @@ pub struct Statement {
     pub subject: Vec<Resource>,
     /// [`PREDICATE`]
     pub predicate_type: String,
-    /// What is said.
+    /// The result.
     pub predicate: TestResult,
 }
 
@@ -42,7 +42,7 @@ pub struct Resource {
     /// Its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Where it is from.
+    /// Its source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uri: Option<String>,
     /// Its hashes by algorithm, hexadecimal.
@@ -51,7 +51,7 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// With one hash, unless it is empty.
+    /// A resource with one hash, unless it is empty.
     fn new(name: impl Into<String>, algorithm: &str, sum: &str) -> Self {
         let sum = Some(sum).filter(|sum| !sum.is_empty());
         Self {
@@ -65,7 +65,7 @@ impl Resource {
     }
 }
 
-/// The manifest, as a statement is about it.
+/// The subject of a statement: the manifest.
 fn subject(manifest: &[u8]) -> Resource {
     Resource::new(manifest::NAME, "sha256", &sha256(manifest))
 }
@@ -76,15 +76,15 @@ fn subject(manifest: &[u8]) -> Resource {
 pub struct TestResult {
     /// The run's outcome in the predicate's words.
     pub result: TestWord,
-    /// By what it was measured and judged.
+    /// The recipe, rules, images and models.
     pub configuration: Vec<Resource>,
-    /// Figures that were reproduced, or that nothing was published for.
+    /// Figures that were reproduced, or for which nothing was published.
     pub passed_tests: Vec<String>,
-    /// Figures that the evidence does not decide.
+    /// Figures whose evidence is inconclusive.
     pub warned_tests: Vec<String>,
     /// The others.
     pub failed_tests: Vec<String>,
-    /// What only Retrial says.
+    /// Retrial's extension.
     #[serde(rename = "urn:retrial:run:v1")]
     pub run: RunResult,
 }
@@ -93,7 +93,7 @@ pub struct TestResult {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum TestWord {
-    /// Reproduced, or measured where nothing was published.
+    /// Reproduced, or measured if nothing was published.
     Passed,
     /// Inconclusive.
     Warned,
@@ -101,7 +101,7 @@ pub enum TestWord {
     Failed,
 }
 
-/// What Retrial says about a run.
+/// The result of a run in Retrial's terms.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
     /// The run's id.
@@ -116,23 +116,23 @@ pub struct RunResult {
     pub figures: Vec<Figure>,
     /// The program that made the bundle.
     pub tool: Tool,
-    /// `MLCommons`' trademark notice, where the figures are `MLPerf`'s.
+    /// `MLCommons`' trademark notice, if the figures are `MLPerf`'s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
 
-/// A judged figure, or one that nothing was published for.
+/// A judged figure, or one for which nothing was published.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// Scenario, mode and figure: as in the lists of tests.
     pub name: String,
-    /// What was measured.
+    /// The measured value.
     pub value: Option<f64>,
     /// Its unit.
     pub unit: String,
     /// The published value that it was compared with.
     pub published: Option<f64>,
-    /// Measured over published; above 1 is better.
+    /// The measured over the published value; above 1 is better.
     pub ratio: Option<f64>,
     /// The outcome.
     pub outcome: Outcome,
@@ -157,7 +157,7 @@ impl From<Outcome> for TestWord {
     }
 }
 
-/// What a statement is made of, besides the manifest.
+/// The sources of a statement, in addition to the manifest.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
     /// The run's plan.
@@ -179,7 +179,7 @@ impl Statement {
             of_word.map(|figure| figure.name.clone()).collect()
         };
         let started = facts.events.iter().find_map(|event| match &event.what {
-            What::RunBegan { .. } => Some(event.time),
+            EventKind::RunStarted { .. } => Some(event.time),
             _ => None,
         });
         Self {
@@ -216,7 +216,7 @@ impl Statement {
     /// Reads a statement, which must be about this manifest.
     ///
     /// # Errors
-    /// If it is another one.
+    /// If its type or its manifest differs.
     pub fn parse(text: &[u8], manifest: &[u8]) -> Result<Self, BundleError> {
         let wrong = |reason: &str| BundleError::Malformed(format!("{STATEMENT}: {reason}"));
         let statement: Self =
@@ -231,7 +231,7 @@ impl Statement {
     }
 }
 
-/// Every figure that was judged; of results without one, the figure that decides.
+/// Every judged figure, and the deciding figure of each result without one.
 fn figures(verdict: &Verdict) -> Vec<Figure> {
     let mut figures = Vec::new();
     for result in &verdict.results {
@@ -288,18 +288,18 @@ fn configuration(facts: Facts<'_>) -> Vec<Resource> {
     }
     for event in facts.events {
         match &event.what {
-            // Built here, or loaded: no registry has it.
-            What::Image { id, digests, .. } if digests.is_empty() => {
+            // Built locally or loaded: no registry has it.
+            EventKind::Image { id, digests, .. } if digests.is_empty() => {
                 let sum = id.strip_prefix("sha256:").unwrap_or(id);
                 add(Resource::new("image id", "sha256", sum));
             }
-            What::Image { digests, .. } => {
+            EventKind::Image { digests, .. } => {
                 for image in digests {
                     let (name, sum) = image.split_once("@sha256:").unwrap_or((image, ""));
                     add(Resource::new(format!("image {name}"), "sha256", sum));
                 }
             }
-            What::ModelResolved {
+            EventKind::ModelResolved {
                 repository, commit, ..
             } => add(Resource {
                 uri: Some(format!("https://huggingface.co/{repository}")),

@@ -1,11 +1,11 @@
-//! A zstd frame of uncompressed blocks: every zstd reads it, and there is one way to write it.
+//! A zstd frame of uncompressed blocks: every zstd reads it, and its encoding is unique.
 //! (RFC 8878, 3.1.1: magic number, frame header, raw blocks.)
 
 use std::io::{self, Read, Write};
 
 use super::error::BundleError;
 
-/// What a zstd frame begins with.
+/// The magic number of a zstd frame.
 pub const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// The content's size is in eight bytes; no checksum, no dictionary. The window is a block.
 const DESCRIPTOR: [u8; 2] = [0xc0, 0x38];
@@ -14,7 +14,7 @@ const BLOCK: usize = 128 << 10;
 /// Writes a frame of this content.
 ///
 /// # Errors
-/// Those of the writer.
+/// If writing fails.
 pub fn write(out: &mut impl Write, content: &[u8]) -> io::Result<()> {
     out.write_all(&MAGIC)?;
     out.write_all(&DESCRIPTOR)?;
@@ -37,7 +37,7 @@ fn block_header(size: usize, is_last: bool) -> [u8; 3] {
 /// Reads a frame that [`write()`] has written.
 ///
 /// # Errors
-/// If it is another, or larger than `most` bytes.
+/// If it differs, or is larger than `most` bytes.
 pub fn read(from: &mut impl Read, most: u64) -> Result<Vec<u8>, BundleError> {
     let begin = read_array::<4>(from)?;
     if begin != MAGIC {

@@ -1,4 +1,4 @@
-//! What was found of a bundle: its signature, its files, and the verdict that its logs give again.
+//! The verification of a bundle: its signature, its files, and the verdict on its logs.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::found::Differences;
 use crate::results::verdict::{ExitCode, Outcome, Verdict};
 
-/// What was found of a bundle.
+/// The verification of a bundle.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Verification {
     /// Version of this document.
@@ -17,43 +17,43 @@ pub struct Verification {
     pub sha256: String,
     /// The run.
     pub run: Option<String>,
-    /// Sums, signature and verdict are as they must be.
+    /// Whether checksums, signature and verdict are correct.
     pub verified: bool,
-    /// Why not.
+    /// The reasons, if it is not verified.
     pub problems: Vec<String>,
-    /// Which files are not those of the manifest, where the archive was packed again.
+    /// Files that differ from the manifest, if the archive was repacked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub differences: Option<Differences>,
-    /// Who signed it.
+    /// The signature.
     pub signature: SignatureState,
-    /// What its logs say; none where they were not asked, since something was wrong before.
+    /// The verdict of its logs; none if an earlier check failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
-    /// What the process exits with.
+    /// The exit code of the process.
     pub exit_code: ExitCode,
 }
 
-/// Who signed a bundle.
+/// The signature of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum SignatureState {
-    /// Nobody: whoever changed it can have made it.
+    /// Unsigned: anybody can have made or changed it.
     Unsigned,
-    /// Not known: the archive is not as it was packed, or the signature is of something else.
+    /// Invalid: the archive was changed, or the signature is of another file.
     Invalid,
-    /// A key; whose it is was not asked.
+    /// Signed by a key; no list of signers was given.
     NotChecked {
         /// Its fingerprint.
         key: String,
     },
-    /// A key that may sign.
+    /// Signed by a key in the list of signers.
     Allowed {
         /// Its fingerprint.
         key: String,
-        /// Whose it is.
+        /// Its owner.
         principals: String,
     },
-    /// A key that may not.
+    /// Signed by a key that is not allowed.
     NotAllowed {
         /// Its fingerprint.
         key: String,
@@ -62,32 +62,32 @@ pub enum SignatureState {
     },
 }
 
-/// The verdict of a bundle's logs next to the one that it came with.
+/// The verdict recomputed from a bundle's logs, and the recorded one.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Judged {
-    /// Its files, each as in the manifest.
+    /// The number of its files.
     pub files: usize,
-    /// Their bytes.
+    /// Their size, bytes.
     pub bytes: u64,
-    /// The outcome that it came with.
-    pub said: Outcome,
-    /// The outcome of its logs, by the rules in the bundle.
+    /// The recorded outcome.
+    pub recorded: Outcome,
+    /// The outcome recomputed with the rules in the bundle.
     pub by_bundle: Outcome,
-    /// The outcome by the rules that this program knows.
+    /// The outcome recomputed with the rules of this program.
     pub by_program: Outcome,
     /// How these rules compare.
     pub rules: Rules,
     /// How the verdicts differ.
     pub differences: Vec<String>,
-    /// The recipe next to the built-in one of its name.
+    /// The recipe compared with the built-in one of its name.
     pub recipe: Recipe,
-    /// Where the statement says something else than the run's files.
+    /// Contradictions between the statement and the run's files.
     pub statement_differs: Vec<String>,
     /// The image.
     pub image: Image,
-    /// On what each part of the verdict rests.
+    /// The evidence for each part of the verdict.
     pub basis: Vec<Basis>,
-    /// What a run has, and this one has not.
+    /// Files of a run that are missing.
     pub missing: Vec<String>,
     /// The program that made the bundle: version and SHA-256.
     pub tool: super::statement::Tool,
@@ -95,46 +95,46 @@ pub struct Judged {
     pub verdict: Verdict,
 }
 
-/// The rules of the round in a bundle next to those that this program knows.
+/// The rules of the round in a bundle compared with those of this program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Rules {
-    /// The run is judged by none.
+    /// The run is not judged by rules of a round.
     None,
-    /// They are the same.
+    /// They are equal.
     Same {
-        /// Which.
+        /// Its kind.
         name: String,
     },
-    /// They are not.
+    /// They differ.
     Differ {
-        /// Which.
+        /// Its kind.
         name: String,
     },
-    /// This program knows none of that round.
+    /// This program has no rules of that round.
     Unknown {
-        /// Which.
+        /// Its kind.
         name: String,
     },
 }
 
-/// A recipe next to the built-in one of its name.
+/// A recipe compared with the built-in one of its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Recipe {
-    /// It is the built-in one, with the run's settings.
+    /// It equals the built-in one, with the run's settings.
     Same {
         /// Its name.
         name: String,
     },
-    /// It is another.
+    /// It differs.
     Differs {
         /// Its name.
         name: String,
         /// Lines that differ: those of the bundle with `+`, the built-in ones with `-`.
         diff: Vec<String>,
     },
-    /// No recipe of its name is built in.
+    /// There is no built-in recipe of its name.
     NotBuiltIn {
         /// Its name.
         name: String,
@@ -144,26 +144,26 @@ pub enum Recipe {
 /// The image of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Image {
-    /// As the plan names it.
+    /// The reference in the plan.
     pub name: String,
-    /// A digest fixed its content.
+    /// Whether a digest pins its content.
     pub pinned: bool,
-    /// What ran, as the run's journal says.
+    /// The digest that ran, from the run's journal.
     pub digests: Vec<String>,
 }
 
-/// What a part of a run's evidence is.
+/// The basis of a part of the verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Basis {
     /// `raw`: judged again; `declared`: taken as it is.
     pub kind: BasisKind,
-    /// Which files.
+    /// The files.
     pub path: String,
-    /// How many.
+    /// Their number.
     pub files: usize,
-    /// Their bytes.
+    /// Their size, bytes.
     pub bytes: u64,
-    /// What they say.
+    /// What they are evidence of.
     pub what: &'static str,
 }
 
@@ -171,8 +171,8 @@ pub struct Basis {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BasisKind {
-    /// Logs that were judged again.
+    /// Logs from which the verdict was recomputed.
     Raw,
-    /// What the machine said of itself.
+    /// Statements of the machine about itself.
     Declared,
 }

@@ -65,7 +65,7 @@ impl Arguments {
     /// Reads the command line of this process.
     ///
     /// # Errors
-    /// What clap says of it.
+    /// If clap refuses it.
     pub fn read() -> Result<Self, clap::Error> {
         let matches = Self::command().try_get_matches()?;
         let mut arguments = Self::from_arg_matches(&matches)?;

@@ -1,5 +1,5 @@
-//! `retrial batch`: many runs over what is varied, and a verdict on cells and claims; and `retrial bisect`, the
-//! two neighbours of an ordered axis between which something changed.
+//! `retrial batch`: runs of many variants or parameters, and a verdict on cells and claims; and `retrial bisect`:
+//! a search for the two neighbours on an ordered axis between which a figure changed.
 
 use super::arguments::{BatchArguments, BisectArguments, ExecutionArguments, PlanFormat};
 use super::plan_batch;
@@ -33,7 +33,7 @@ pub fn batch(global: &GlobalOptions, arguments: &BatchArguments) -> Result<ExitC
         let site = arguments.site.as_deref();
         return plan_batch::plan(global, site, plan, &overrides, PlanFormat::Text);
     }
-    is_printable(global)?;
+    check_output_format(global)?;
     if let Some(site) = &arguments.site {
         return on_site(global, site, arguments, &overrides);
     }
@@ -50,7 +50,7 @@ pub fn bisect(global: &GlobalOptions, arguments: &BisectArguments) -> Result<Exi
     if run.dry_run {
         return plan_batch::opened_batch(global, plan, &opened, PlanFormat::Text);
     }
-    is_printable(global)?;
+    check_output_format(global)?;
     here(global, opened, plan, run, arguments.new)
 }
 
@@ -69,11 +69,11 @@ fn here(
         Started::Planned(_, directory) if run.detach => {
             background::detach(global, RecordKind::Batch, &directory)
         }
-        Started::Planned(planned, directory) => to_its_end(global, planned, &directory),
+        Started::Planned(planned, directory) => run_to_end(global, planned, &directory),
     }
 }
 
-/// Submits a batch to a site, or what is left of the same one.
+/// Submits a batch to a site, or the rest of the same one.
 fn on_site(
     global: &GlobalOptions,
     site: &str,
@@ -81,25 +81,25 @@ fn on_site(
     overrides: &CliOverrides,
 ) -> Result<ExitCode, Failure> {
     let BatchArguments { plan, run, .. } = arguments;
-    let found = find::open(site)?;
-    let global = &in_home(global, &found);
+    let site_file = find::open(site)?;
+    let global = &in_home(global, &site_file);
     let opened = file::open(global, &plan.recipe.recipe, overrides)?;
     let options = RunOptions::of(plan, &run.request);
     let name = Some(site.to_owned());
-    let take = submission(global, found);
+    let take = submission(global, site_file);
     match start::start(global, opened, options, name, arguments.new, take)? {
         Started::Measured(directory) => measured(global, &directory),
         Started::Planned(planned, directory) => submit(global, directory, planned, run.detach),
     }
 }
 
-/// Returns what plans a batch for a site, and how it is submitted.
+/// Returns a function that plans a batch for a site, and determines how it is submitted.
 fn submission(
     global: &GlobalOptions,
-    found: SiteFile,
+    site_file: SiteFile,
 ) -> impl FnOnce(&BatchRecord, Cells) -> Result<(BatchRecord, Target), Failure> {
     move |record, cells| {
-        let target = array::take(global, found, record, &cells)?;
+        let target = array::take(global, site_file, record, &cells)?;
         Ok((record.clone(), target))
     }
 }
@@ -121,7 +121,7 @@ fn submit(
     }))
 }
 
-/// Judges a batch whose runs are all there.
+/// Judges a batch whose runs are all complete.
 fn measured(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Failure> {
     let verdict = batch::judge::write(global, directory)?;
     print(global, &verdict, directory);
@@ -130,23 +130,23 @@ fn measured(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fail
 
 /// Resumes a batch; the verdict of one that is complete is printed again.
 pub fn resume(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Failure> {
-    is_printable(global)?;
+    check_output_format(global)?;
     let record: BatchRecord = directory.read_json("batch.json")?;
     let Some(site) = record.site else {
         let take = |record: &BatchRecord, cells| PlannedBatch::of(global, record, cells);
         return match start::resume(directory, take)? {
-            Some(planned) => to_its_end(global, planned, directory),
+            Some(planned) => run_to_end(global, planned, directory),
             None => judge(global, directory),
         };
     };
-    let found = found_or_saved(&directory.part("arrays/1"), &site)?;
-    match start::resume(directory, submission(global, found))? {
+    let site_file = found_or_saved(&directory.part("arrays/1"), &site)?;
+    match start::resume(directory, submission(global, site_file))? {
         Some(planned) => submit(global, directory.clone(), planned, false),
         None => judge(global, directory),
     }
 }
 
-fn to_its_end(
+fn run_to_end(
     global: &GlobalOptions,
     planned: PlannedBatch,
     directory: &Record,
@@ -165,9 +165,9 @@ fn ended_with(global: &GlobalOptions, ended: &Followed, directory: &Record) -> E
     ended.exit
 }
 
-/// Judges a batch as it stands.
+/// Judges the current evidence of a batch.
 pub fn judge(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Failure> {
-    is_printable(global)?;
+    check_output_format(global)?;
     let verdict = batch::judge::judge(global, directory)?;
     print(global, &verdict, directory);
     if !read_journal(directory)?.is_over() {
@@ -181,7 +181,7 @@ pub fn judge(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fai
 }
 
 /// Refuses formats that only a batch's report has.
-fn is_printable(global: &GlobalOptions) -> Result<(), Failure> {
+fn check_output_format(global: &GlobalOptions) -> Result<(), Failure> {
     match global.output {
         Output::Text | Output::Json => Ok(()),
         Output::Junit | Output::Markdown | Output::Html | Output::Csv => Err(Failure::usage(

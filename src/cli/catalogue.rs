@@ -10,8 +10,8 @@ use retrial_recipe::{Setting, summarize_all};
 /// Prints the page.
 pub fn catalogue() -> Result<ExitCode, Failure> {
     let mut entries = Vec::new();
-    for found in catalog::list() {
-        let (_, variants) = summarize_all(&found.source, &found)
+    for opened in catalog::list() {
+        let (_, variants) = summarize_all(&opened.source, &opened)
             .map_err(|diagnostics| Failure::usage(diagnostics.render(false)))?;
         let mut choices = vec![None];
         choices.extend(variants.into_iter().map(|one| Some((one.axis, one.value))));
@@ -21,9 +21,9 @@ pub fn catalogue() -> Result<ExitCode, Failure> {
                 .map(|(axis, value)| Setting::new(axis.clone(), value.clone()))
                 .collect();
             entries.push(Entry {
-                file: found.source.path.to_string(),
+                file: opened.source.path.to_string(),
                 choice: choice.map(|(axis, value)| format!("--set {axis}={value}")),
-                recipe: open::look(found.clone(), settings)?.0.resolved.recipe,
+                recipe: open::look(opened.clone(), settings)?.0.resolved.recipe,
             });
         }
     }

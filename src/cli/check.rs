@@ -12,12 +12,12 @@ use crate::site;
 use retrial_mlperf::rounds;
 use retrial_recipe::check as check_text;
 
-/// Checks files; a warning is no failure.
+/// Checks files; warnings are not failures.
 pub fn check(global: &GlobalOptions, files: &[String]) -> ExitCode {
     let mut failed = false;
     let mut reports = Vec::new();
     for file in files {
-        // A file; a built-in recipe where there is no such file.
+        // A file, or a built-in recipe if there is no such file.
         let path = std::path::Path::new(file);
         let opened = if path.exists() {
             catalog::open_path(path)

@@ -1,4 +1,4 @@
-//! `retrial schema`, `completions`, `man`: what editors, shells and manuals read.
+//! `retrial schema`, `completions`, `man`: output for editors, shells and manuals.
 
 use clap::CommandFactory;
 
@@ -9,8 +9,8 @@ use crate::report;
 use crate::results::verdict::ExitCode;
 
 /// Prints a JSON schema.
-pub fn schema(of: SchemaOf) -> ExitCode {
-    terminal::print(&match of {
+pub fn schema(subject: SchemaOf) -> ExitCode {
+    terminal::print(&match subject {
         SchemaOf::Recipe => retrial_recipe::schema::json(),
         SchemaOf::Verdict => report::schema::verdict(),
         SchemaOf::Comparison => report::schema::comparison(),

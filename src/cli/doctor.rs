@@ -28,7 +28,7 @@ pub fn doctor(global: &GlobalOptions, arguments: DoctorArguments) -> Result<Exit
     }
 }
 
-/// Checks the host, for a recipe where one is named.
+/// Checks the host, for a recipe if one is named.
 fn this_host(
     global: &GlobalOptions,
     recipe: Option<RecipeRequest>,
@@ -38,7 +38,7 @@ fn this_host(
     gpu_support::ask_the_engine(global, &mut host.gpu_support);
     let plan = match recipe {
         Some(recipe) => {
-            let (opened, _) = open::recipe_to_look_at(&recipe)?;
+            let (opened, _) = open::recipe_with_stand_ins(&recipe)?;
             let mut request = PlanRequest::everything(recipe);
             request.options.gpus = gpus.to_vec();
             Some(open::plan(global, &request, &opened, false, &host)?)

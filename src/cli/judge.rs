@@ -1,4 +1,4 @@
-//! `retrial judge`: a verdict on results that are already there.
+//! `retrial judge`: a verdict on existing results.
 
 mod tree;
 
@@ -30,8 +30,8 @@ pub fn judge(global: &GlobalOptions, request: &JudgeRequest) -> Result<ExitCode,
         None => {}
     }
     let path = Path::new(&request.directory);
-    if let Some(found) = judge::trees(path, request)? {
-        return tree::judge(global, &found, request);
+    if let Some(trees) = judge::trees(path, request)? {
+        return tree::judge(global, &trees, request);
     }
     let judged = judge::judged(global, path, request)?;
     print_folders(global, &judged);
@@ -69,7 +69,7 @@ pub fn one_run(
             global.home.program()
         ));
     }
-    // A pull that failed is the host's fault: the run's journal says so, its verdict cannot tell.
+    // Only the run's journal records that a failure was the host's, such as a failed pull.
     let ended = state
         .over
         .and_then(|(code, _)| ExitCode::try_from(code).ok());
@@ -94,10 +94,10 @@ fn print_folders(global: &GlobalOptions, judged: &[Judged]) {
         follow::print(global, entry);
     }
     if judged.len() > 1 && global.output != Output::Json {
-        let of = |outcome: Outcome| results().filter(|one| one.outcome == outcome).count();
+        let count_of = |outcome: Outcome| results().filter(|one| one.outcome == outcome).count();
         let counts: Vec<String> = Outcome::ALL
             .into_iter()
-            .map(|outcome| (of(outcome), outcome))
+            .map(|outcome| (count_of(outcome), outcome))
             .filter(|(count, _)| *count > 0)
             .map(|(count, outcome)| format!("{count} {outcome}"))
             .collect();

@@ -60,7 +60,7 @@ fn axes(variants: &[VariantSummary]) -> Vec<&str> {
     axes
 }
 
-/// As its default variants have it.
+/// Describes a recipe with its default variants.
 fn as_json(recipe: &ListedRecipe) -> Value {
     let summary = &recipe.summary;
     json!({

@@ -14,7 +14,7 @@ use crate::import::{Accelerators, Entry, EntryFigure, Index};
 use crate::results::verdict::ExitCode;
 use retrial_readings::sanitize;
 
-/// Stands for an id that no table has.
+/// The placeholder of an id that no table has.
 const NO_ID: &str = "-";
 
 /// Lists the results of a tree that match.
@@ -25,19 +25,19 @@ pub fn list(
 ) -> Result<ExitCode, Failure> {
     let index = Index::open(tree, catalog::rounds())?;
     let entries = index.entries();
-    let found = published::filter(&index, &entries, filter)?;
+    let matches = published::filter(&index, &entries, filter)?;
     if global.output == Output::Json {
-        let objects: Vec<Value> = found.iter().map(|entry| as_json(&index, entry)).collect();
+        let objects: Vec<Value> = matches.iter().map(|entry| as_json(&index, entry)).collect();
         terminal::print_pretty(&objects)?;
         return Ok(ExitCode::Success);
     }
-    if found.is_empty() {
+    if matches.is_empty() {
         terminal::note("no published result matches");
         return Ok(ExitCode::Success);
     }
     let round = index.round_name.as_deref().unwrap_or("(unknown round)");
     terminal::print_lines([format!("mlperf-inference {}", sanitize(round))]);
-    terminal::print_lines(as_text(&found));
+    terminal::print_lines(as_text(&matches));
     Ok(ExitCode::Success)
 }
 
@@ -85,7 +85,7 @@ fn figure(figure: &EntryFigure) -> String {
     }
 }
 
-/// With the names that `list` has for a recipe.
+/// Uses the names of fields that `list` has for a recipe.
 fn as_json(index: &Index<'_>, entry: &Entry<'_>) -> Value {
     let benchmark = entry.benchmark;
     let scenarios = entry.figures.iter().map(|figure| {

@@ -51,12 +51,12 @@ fn report(
 ) {
     let differences = before.map_or_else(Vec::new, |before| before.differences(now));
     if global.output == Output::Json {
-        let told = json!({ "path": path, "images": now.images, "models": commits(now), "changed": differences });
-        return terminal::print(&format!("{told:#}\n"));
+        let document = json!({ "path": path, "images": now.images, "models": commits(now), "changed": differences });
+        return terminal::print(&format!("{document:#}\n"));
     }
     let mut out = format!("{}\n", path.display());
-    for (name, what) in now.images.iter().chain(&commits(now)) {
-        let _ = writeln!(out, "  {name}\n    {what}");
+    for (name, digest) in now.images.iter().chain(&commits(now)) {
+        let _ = writeln!(out, "  {name}\n    {digest}");
     }
     terminal::print(&out);
     if global.quiet {
@@ -81,8 +81,8 @@ fn commits(lock: &Lock) -> BTreeMap<String, String> {
 fn report_differences(global: &GlobalOptions, path: &Path, before: &Lock, now: &Lock) -> ExitCode {
     let differences = before.differences(now);
     if global.output == Output::Json {
-        let told = json!({ "path": path, "differences": differences });
-        terminal::print(&format!("{told:#}\n"));
+        let document = json!({ "path": path, "differences": differences });
+        terminal::print(&format!("{document:#}\n"));
     } else if differences.is_empty() {
         terminal::print(&format!("{} is up to date\n", path.display()));
     } else {

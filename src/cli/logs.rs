@@ -29,18 +29,18 @@ pub fn logs(global: &GlobalOptions, arguments: &LogsArguments) -> Result<ExitCod
     let whole = global.home.find(&arguments.run)?;
     let directory = Allocation::directory(&whole, arguments.node.as_deref())?;
     let plan: Plan = directory.read_json("plan.json")?;
-    let is_meant = |known: &&Step| {
+    let is_selected = |planned: &&Step| {
         step.is_none_or(|step| {
-            known.name == step || known.number.to_string() == step.trim_start_matches('0')
+            planned.name == step || planned.number.to_string() == step.trim_start_matches('0')
         })
     };
     let mut tails: Vec<Tail> = plan
         .steps
         .iter()
-        .filter(is_meant)
-        .map(|known| {
-            let path = directory.steps().join(known.directory());
-            Tail::new(&known.name, path, step.is_none(), arguments.raw)
+        .filter(is_selected)
+        .map(|planned| {
+            let path = directory.steps().join(planned.directory());
+            Tail::new(&planned.name, path, step.is_none(), arguments.raw)
         })
         .collect();
     if tails.is_empty() {
@@ -55,7 +55,7 @@ pub fn logs(global: &GlobalOptions, arguments: &LogsArguments) -> Result<ExitCod
     let mut printed = 0;
     let mut liveness = Liveness::of(&whole);
     loop {
-        // Determined before reading: what is written until then is read in this turn.
+        // Determined before reading: output written until then is read in this iteration.
         let continues = arguments.follow && liveness.is_live();
         for tail in &mut tails {
             match tail.print_on() {
@@ -85,7 +85,7 @@ pub fn logs(global: &GlobalOptions, arguments: &LogsArguments) -> Result<ExitCod
     Ok(ExitCode::Success)
 }
 
-/// Why output was not printed.
+/// An error of printing output.
 #[derive(Debug, thiserror::Error)]
 enum PrintError {
     /// The log cannot be read.
@@ -121,7 +121,7 @@ impl Tail {
         }
     }
 
-    /// Prints what was written since the last time; returns how many bytes.
+    /// Prints the output since the last call; returns the number of bytes.
     fn print_on(&mut self) -> Result<usize, PrintError> {
         let mut printed = self.print_file()?;
         if self.is_replaced() {
@@ -164,7 +164,7 @@ impl Tail {
         }
     }
 
-    /// Whether there is another file than the one that is open, or the first.
+    /// Returns whether the file was replaced since it was opened, or not opened yet.
     fn is_replaced(&self) -> bool {
         let Ok(current) = std::fs::symlink_metadata(self.directory.join(OUTPUT)) else {
             return false;

@@ -41,7 +41,7 @@ pub fn new(arguments: &NewArguments) -> Result<ExitCode, Failure> {
         .file_stem()
         .map(|stem| stem.to_string_lossy().into_owned())
         .unwrap_or_default();
-    let (text, told) = match (from, &results.from_results) {
+    let (text, notes) = match (from, &results.from_results) {
         (_, Some(tree)) => from_results(tree, results)?,
         (Some(from), None) => new_from::read(&stem, from)?,
         (None, None) => (scaffold::new(&stem), Vec::new()),
@@ -63,8 +63,8 @@ pub fn new(arguments: &NewArguments) -> Result<ExitCode, Failure> {
     } else {
         format!("./{}", path.display())
     };
-    for told in told {
-        terminal::note(&format!("note: {told}"));
+    for note in notes {
+        terminal::note(&format!("note: {note}"));
     }
     terminal::note(&format!(
         "wrote {shown}\n  check it: retrial check {shown}    see its steps: retrial plan {shown}"
@@ -72,7 +72,7 @@ pub fn new(arguments: &NewArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::Success)
 }
 
-/// The recipe's text, and what it needs.
+/// Returns the recipe's text, and notes on completing it.
 fn from_results(tree: &Path, request: &ImportRequest) -> Result<(String, Vec<String>), Failure> {
     let index = Index::open(tree, catalog::rounds())?;
     let entries = index.entries();

@@ -8,15 +8,15 @@ use std::path::Path;
 use retrial_recipe::docker_run::{self, Surroundings};
 use retrial_recipe::{Kind, NoTemplates, Source, check};
 
-/// The most that is read: a guide's block is a page.
+/// The longest command line that is read, bytes: a guide's block is a page.
 const MOST: u64 = 1 << 20;
 
-/// The recipe's text, and how it differs from the command line.
+/// Returns the recipe's text, and its differences from the command line.
 pub fn read(title: &str, from: &str) -> Result<(String, Vec<String>), Failure> {
     let block = block(from)?;
     let reading = docker_run::read(title, &block, &Shell).map_err(|problems| {
-        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        Failure::usage(told.join("\n"))
+        let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        Failure::usage(messages.join("\n"))
     })?;
     let source = Source::new("the converted recipe", reading.recipe.clone());
     let problems = check(&source, Kind::Recipe, &NoTemplates);
@@ -29,7 +29,7 @@ pub fn read(title: &str, from: &str) -> Result<(String, Vec<String>), Failure> {
     Ok((reading.recipe, reading.notes))
 }
 
-/// The text itself, a file's, or standard input's.
+/// Returns the text itself, or the content of a file or of standard input.
 fn block(from: &str) -> Result<String, Failure> {
     let mut text = String::new();
     let read = if from == "-" {

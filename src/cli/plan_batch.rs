@@ -17,7 +17,7 @@ use crate::report::content::batch_plan;
 use crate::results::verdict::ExitCode;
 use retrial_recipe::Resolved;
 
-/// What the command line says of a batch, with the options that it shares with `plan` and `run`.
+/// Returns the options of a batch on the command line, with those that it shares with `plan` and `run`.
 pub fn overrides(matrix: &CliOverrides, request: &PlanRequest) -> CliOverrides {
     CliOverrides {
         options: request.options.clone(),
@@ -34,18 +34,18 @@ fn for_site(
     overrides: &CliOverrides,
     format: PlanFormat,
 ) -> Result<ExitCode, Failure> {
-    let found = find::open(site)?;
-    let global = &in_home(global, &found);
+    let site_file = find::open(site)?;
+    let global = &in_home(global, &site_file);
     let opened = file::open(global, &request.recipe.recipe, overrides)?;
     if format != PlanFormat::Sbatch {
-        // A node is not this host, and its times are not this host's.
+        // Times of this host do not apply to a node.
         let resolved = opened.resolve().map_err(Failure::problems)?.into_iter();
         let cells = resolved.map(|Resolved { recipe, .. }| ResolvedCell { recipe, here: None });
         let estimate = BatchEstimate::of(&opened.plan, &cells.collect::<Vec<_>>());
         return print(global, &opened, &estimate, &[], format);
     }
     let cells = Cells::open(&opened.plan)?;
-    let target = array::target(global, found, &opened.plan, &cells)?;
+    let target = array::target(global, site_file, &opened.plan, &cells)?;
     let (script, arrays) = runtime::runtime()?.block_on(array::script(&target, &opened.plan))?;
     terminal::print(&script);
     if arrays > 1 {

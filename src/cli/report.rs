@@ -16,16 +16,16 @@ use crate::results::verdict::ExitCode;
 use crate::store::files::write_atomically;
 use crate::store::open::read_beneath;
 
-/// Where a report is written.
+/// The destination of a report.
 enum Target {
     Standard,
-    /// A file that was named.
+    /// A file that the user named.
     Named(PathBuf),
-    /// The file of a page where none was named: it replaces only another report.
+    /// The default file of a page: it replaces only another report.
     Usual(PathBuf),
 }
 
-/// Writes a report. It exits with 0 whatever the report says.
+/// Writes a report. The exit code is 0 whatever its verdicts.
 pub fn report(global: &GlobalOptions, request: &ReportRequest) -> Result<ExitCode, Failure> {
     let output = if global.is_output_given {
         global.output
@@ -48,19 +48,20 @@ pub fn report(global: &GlobalOptions, request: &ReportRequest) -> Result<ExitCod
     Ok(ExitCode::Success)
 }
 
-/// The directory of a website of all runs: one that exists, or a name that is not of a file.
+/// The directory of a website of all runs: an existing one, or a name that is not a file's.
 fn website_of(request: &ReportRequest, output: Output) -> Option<&Path> {
     let to = request.to.as_deref()?;
-    let is_named_so = to.extension().is_none() || to.as_os_str().as_encoded_bytes().ends_with(b"/");
+    let is_directory_name =
+        to.extension().is_none() || to.as_os_str().as_encoded_bytes().ends_with(b"/");
     let is_directory = match to.metadata() {
-        Ok(known) => known.is_dir(),
-        Err(_) => is_named_so && to.as_os_str() != "-",
+        Ok(metadata) => metadata.is_dir(),
+        Err(_) => is_directory_name && to.as_os_str() != "-",
     };
     (request.all && output == Output::Html && is_directory).then_some(to)
 }
 
 impl Target {
-    /// The directory in which a page will lie.
+    /// The directory of the page.
     fn directory(&self) -> Option<PathBuf> {
         let (Self::Named(file) | Self::Usual(file)) = self else {
             return None;
@@ -75,8 +76,8 @@ fn parent(file: &Path) -> &Path {
     parent.unwrap_or(Path::new("."))
 }
 
-/// As the command line says; else a page goes into the directory of its evidence, everything else to
-/// standard output. So does a page that was asked for by `--output html >FILE`.
+/// Returns the destination on the command line; else the directory of the evidence for a page, and standard
+/// output for other formats and for `--output html >FILE`.
 fn target(
     global: &GlobalOptions,
     request: &ReportRequest,
@@ -113,7 +114,7 @@ fn write(target: &Target, text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether nothing is there, or an earlier report.
+/// Returns whether the file does not exist, or is an earlier report.
 fn is_replaceable(file: &Path) -> bool {
     if std::fs::symlink_metadata(file).is_err() {
         return true;
@@ -126,15 +127,15 @@ fn is_replaceable(file: &Path) -> bool {
     })
 }
 
-/// Writes each chart as a file of its own; returns how many.
+/// Writes each chart as a file of its own; returns their number.
 fn write_charts(directory: &Path, all: &[Chart]) -> Result<usize, Failure> {
     let fault = |error: std::io::Error| Failure::host(format!("{}: {error}", directory.display()));
     std::fs::create_dir_all(directory).map_err(fault)?;
-    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let mut names: BTreeSet<String> = BTreeSet::new();
     for chart in all {
         let mut name = chart.name.clone();
         let mut next = 2;
-        while !taken.insert(name.clone()) {
+        while !names.insert(name.clone()) {
             name = format!("{}-{next}", chart.name);
             next += 1;
         }

@@ -22,14 +22,14 @@ pub fn resume(global: &GlobalOptions, arguments: &ResumeArguments) -> Result<Exi
     } = arguments;
     let (in_job, require_accuracy) = (*in_job, *require_accuracy);
     if arguments.in_background {
-        // Away from the terminal: its hangup is not ours. Fails only for a group leader.
+        // Detach from the terminal, whose hangup must not end this process. Fails only for a group leader.
         let _ = rustix::process::setsid();
     }
     let home = global.home.clone();
     let directory = match open::run_or_batch(&home, &arguments.run)? {
         RunOrBatch::Run(directory) => directory,
         RunOrBatch::Batch(directory) => {
-            is_ours(&directory, &home.batches(), "batch", &home)?;
+            check_home(&directory, &home.batches(), "batch", &home)?;
             if from.is_some() {
                 return Err(Failure::usage(
                     "--from names a check of a run, and this is a batch",
@@ -41,9 +41,9 @@ pub fn resume(global: &GlobalOptions, arguments: &ResumeArguments) -> Result<Exi
             return batch::resume(global, &directory);
         }
     };
-    is_ours(&directory, &home.runs(), "run", &home)?;
+    check_home(&directory, &home.runs(), "run", &home)?;
     if !in_job {
-        open::began_here(&directory)?;
+        open::check_not_imported(&directory)?;
     }
     if let Some(check) = from {
         recheck::reset(&directory, check)?;
@@ -70,14 +70,14 @@ pub fn resume(global: &GlobalOptions, arguments: &ResumeArguments) -> Result<Exi
 
 /// Refuses records of other homes: privileges were approved when a run of this home started, and a
 /// plan from elsewhere may need any.
-fn is_ours(record: &Record, among: &Path, what: &str, home: &Home) -> Result<(), Failure> {
-    let among = among.canonicalize().unwrap_or_else(|_| among.to_owned());
+fn check_home(record: &Record, parent: &Path, kind: &str, home: &Home) -> Result<(), Failure> {
+    let parent = parent.canonicalize().unwrap_or_else(|_| parent.to_owned());
     let path = record.path().canonicalize();
-    if path.is_ok_and(|path| path.starts_with(&among)) {
+    if path.is_ok_and(|path| path.starts_with(&parent)) {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "{} is not a {what} of {}\n  if it started on this machine: retrial --home DIR resume {}",
+        "{} is not a {kind} of {}\n  if it started on this machine: retrial --home DIR resume {}",
         record.path().display(),
         home.root().display(),
         record.id()

@@ -14,7 +14,7 @@ use crate::history::order;
 use crate::report::{content, markdown};
 use crate::results::verdict::ExitCode;
 
-/// Lists runs, or does something with them.
+/// Lists runs, or executes a subcommand on them.
 pub fn runs(global: &GlobalOptions, arguments: RunsArguments) -> Result<ExitCode, Failure> {
     match arguments.what {
         None => {

@@ -15,7 +15,7 @@ use crate::store::RunDirectory;
 use crate::store::journal::{Event, Journal, State};
 use retrial_engine::api::{Engine, ExecSpec};
 
-/// The best shell that a container has.
+/// Runs the best shell of the container.
 const SHELL: [&str; 3] = [
     "/bin/sh",
     "-c",
@@ -27,8 +27,8 @@ pub fn shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<ExitC
     let ShellArguments { run, node, command } = arguments;
     let (node, command) = (node.as_deref(), command.as_slice());
     let directory = global.home.find(run)?;
-    open::began_here(&directory)?;
-    // Within the job it is this machine's engine that has the container.
+    open::check_not_imported(&directory)?;
+    // Within the job, the engine of this machine has the container.
     let is_elsewhere = site::is_submitted(&directory) && std::env::var_os("SLURM_JOB_ID").is_none();
     if is_elsewhere || node.is_some() {
         return on_node(global, &directory, node, command);
@@ -56,7 +56,7 @@ pub fn shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<ExitC
             [] => SHELL.map(str::to_owned).to_vec(),
             command => command.to_vec(),
         };
-        // The mark prevents that a step's end kills it as a process of the step.
+        // The variable marks it as no process of the step, so that the step's end does not kill it.
         let spec = ExecSpec {
             command,
             env: vec![("RETRIAL_SHELL".to_owned(), "1".to_owned())],
@@ -69,12 +69,12 @@ pub fn shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<ExitC
             Err(Failure::reported(ExitCode::StepFailed))
         }
     });
-    // A read of the keyboard is still pending, and only a key ends it.
+    // A read of the keyboard is still pending until a key is pressed.
     runtime.shutdown_background();
     ended
 }
 
-/// Has another machine of the run open it there.
+/// Opens the shell on another machine of the run.
 fn on_node(
     global: &GlobalOptions,
     run: &RunDirectory,

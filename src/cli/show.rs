@@ -17,7 +17,7 @@ pub fn show(
     request: &RecipeRequest,
     resolved: bool,
 ) -> Result<ExitCode, Failure> {
-    let (opened, unset) = open::recipe_to_look_at(request)?;
+    let (opened, unset) = open::recipe_with_stand_ins(request)?;
     if resolved {
         if global.output == Output::Json {
             terminal::print_pretty(&opened.resolved.origins)?;
@@ -88,8 +88,8 @@ fn text(
     out
 }
 
-/// Lines of what is known, each with its name.
-fn named<'a>(rows: impl IntoIterator<Item = (&'a str, Option<String>)>) -> Vec<String> {
+/// Lines of known values, each with its label.
+fn labeled<'a>(rows: impl IntoIterator<Item = (&'a str, Option<String>)>) -> Vec<String> {
     let rows = rows.into_iter();
     rows.filter_map(|(name, value)| Some(format!("{name:<10} {}", value?)))
         .collect()
@@ -115,19 +115,22 @@ fn submission(recipe: &Recipe, plan: &Plan) -> Vec<String> {
         ),
     ];
     let sources = sources.map(|source| ("source", Some(source.clone())));
-    named(first.into_iter().chain(sources).chain(last))
+    labeled(first.into_iter().chain(sources).chain(last))
 }
 
 fn published(plan: &Plan) -> Vec<String> {
     let mut lines = Vec::new();
     for measured in &plan.measurements {
-        let what = format!("{} {}", measured.scenario, measured.mode);
+        let label = format!("{} {}", measured.scenario, measured.mode);
         for (name, list) in &measured.expect {
-            lines.extend(list.iter().map(|one| {
-                let kind = one.kind.text();
-                let source = one.source.iter().map(|source| format!(", {source}"));
+            lines.extend(list.iter().map(|expectation| {
+                let kind = expectation.kind.text();
+                let source = expectation
+                    .source
+                    .iter()
+                    .map(|source| format!(", {source}"));
                 let source: String = source.collect();
-                format!("{what:<24} {name} {} ({kind}{source})", one.value)
+                format!("{label:<24} {name} {} ({kind}{source})", expectation.value)
             }));
         }
     }
@@ -155,9 +158,9 @@ fn requirements(recipe: &Recipe, plan: &Plan) -> Vec<String> {
         let (count, models) = (gpus.count, gpus.models.join(" or "));
         format!("{count} × {models}{}", partition.unwrap_or_default())
     });
-    let time = recipe.expected_duration.map(|whole| {
-        let whole = crate::format::limit(whole.as_secs());
-        format!("{whole}{}, without downloads", plan.published_system())
+    let time = recipe.expected_duration.map(|duration| {
+        let duration = crate::format::limit(duration.as_secs());
+        format!("{duration}{}, without downloads", plan.published_system())
     });
     let rows = [
         ("image", Some(plan.image.clone())),
@@ -172,7 +175,7 @@ fn requirements(recipe: &Recipe, plan: &Plan) -> Vec<String> {
     let secrets = secrets.map(|name| ("secret", Some(name.clone())));
     let unmet = plan.unmet.iter();
     let unmet = unmet.map(|unmet| format!("on this host: {unmet}"));
-    let mut lines = named(rows.into_iter().chain(secrets));
+    let mut lines = labeled(rows.into_iter().chain(secrets));
     lines.extend(unmet);
     lines
 }

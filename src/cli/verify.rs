@@ -10,7 +10,7 @@ use crate::app::terminal;
 use crate::report::content;
 use crate::results::verdict::ExitCode;
 
-/// Checks a bundle, and judges its logs again. What was unpacked is removed, after a signal, too.
+/// Checks a bundle, and judges its logs again. Unpacked files are removed, also after a signal.
 pub fn verify(global: &GlobalOptions, request: &VerifyRequest) -> Result<ExitCode, Failure> {
     let directory = evidence::directory()?;
     let (request, to) = (request.clone(), directory.path().to_owned());
@@ -29,7 +29,7 @@ pub fn verify(global: &GlobalOptions, request: &VerifyRequest) -> Result<ExitCod
             _ = terminate.recv() => None,
         }
     });
-    // What reads the archive is not waited for: nothing of it counts any more.
+    // Does not wait for the reader of the archive: its result is not needed any more.
     runtime.shutdown_background();
     let Some(verified) = verified else {
         return Ok(ExitCode::Interrupted);

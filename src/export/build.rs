@@ -34,8 +34,8 @@ pub fn build(
     let division = division(runs, request, &benchmarks, &violations, &mut notes)?;
     if division == Division::Closed {
         // Only the open division may have names of its own.
-        for one in benchmarks.iter_mut().filter(|one| one.is_mapped(round)) {
-            one.folder = one.official.clone().unwrap_or_default();
+        for benchmark in benchmarks.iter_mut().filter(|one| one.is_mapped(round)) {
+            benchmark.folder = benchmark.official.clone().unwrap_or_default();
         }
     }
     let fell_open = request.division.is_none() && !notes.is_empty();
@@ -76,8 +76,8 @@ pub fn build(
         export,
     };
     for benchmark in &benchmarks {
-        for (scenario, of) in &benchmark.scenarios {
-            builder.scenario(benchmark, *scenario, of);
+        for (scenario, results) in &benchmark.scenarios {
+            builder.scenario(benchmark, *scenario, results);
         }
         builder.measurement_fields(benchmark);
         builder.code(benchmark);
@@ -99,28 +99,28 @@ impl Builder<'_> {
         &mut self,
         benchmark: &BenchmarkResults<'_>,
         scenario: Scenario,
-        of: &ScenarioResults<'_>,
+        runs: &ScenarioResults<'_>,
     ) {
         let (folder, scenario) = (benchmark.folder.as_str(), scenario.as_str());
         let results = self.tree.results(folder, scenario);
-        if let Some(chosen) = &of.performance {
+        if let Some(chosen) = &runs.performance {
             let path = format!("{results}/performance/run_1");
             self.performance(chosen, &path);
             self.result(folder, scenario, chosen, None, path);
         }
-        if let Some(chosen) = &of.accuracy {
+        if let Some(chosen) = &runs.accuracy {
             let path = format!("{results}/accuracy");
             self.accuracy(chosen, &path);
             self.result(folder, scenario, chosen, None, path);
         }
-        for (test, (chosen, below)) in &of.tests {
+        for (test, (chosen, below)) in &runs.tests {
             let path = self.tree.compliance(folder, scenario, test);
             self.compliance(chosen, below, test, &path);
             self.result(folder, scenario, chosen, Some(test), path);
         }
         let measurements = self.tree.measurements(folder, scenario);
-        self.configuration(&measurements, scenario, of);
-        let chosen: Vec<_> = of.chosen().collect();
+        self.configuration(&measurements, scenario, runs);
+        let chosen: Vec<_> = runs.chosen().collect();
         let text = readme::of_scenario(folder, scenario, &chosen);
         self.text(format!("{measurements}/README.md"), text);
         let info = &self.request.info;
@@ -133,8 +133,8 @@ impl Builder<'_> {
     }
 
     /// `user.conf`, and `mlperf.conf`, which is built into `LoadGen` and not required since v5.0.
-    fn configuration(&mut self, folder: &str, scenario: &str, of: &ScenarioResults<'_>) {
-        let measured = || of.performance.iter().chain(&of.accuracy);
+    fn configuration(&mut self, folder: &str, scenario: &str, runs: &ScenarioResults<'_>) {
+        let measured = || runs.performance.iter().chain(&runs.accuracy);
         for name in ["user.conf", "mlperf.conf"] {
             let path = format!("{folder}/{name}");
             if let Some(chosen) = measured().find(|one| one.files.files.contains_key(name)) {
@@ -196,7 +196,7 @@ impl Builder<'_> {
             .values()
             .flat_map(ScenarioResults::chosen);
         let used: BTreeMap<usize, &SourceRun> = chosen
-            .map(|one| (one.index, &self.runs[one.index]))
+            .map(|chosen| (chosen.index, &self.runs[chosen.index]))
             .collect();
         let folder = self.tree.code(&benchmark.folder);
         for (index, run) in &used {
@@ -278,7 +278,7 @@ fn violations(benchmarks: &[BenchmarkResults<'_>], round: &Round) -> Vec<RuleVio
                 closed_only,
             });
         };
-        for (scenario, of) in &benchmark.scenarios {
+        for (scenario, runs) in &benchmark.scenarios {
             if let Some(official) = &benchmark.official
                 && round.rules(official, *scenario).is_none()
             {
@@ -288,14 +288,17 @@ fn violations(benchmarks: &[BenchmarkResults<'_>], round: &Round) -> Vec<RuleVio
                     format!("{official} has no {scenario} in {}", round.round),
                 );
             }
-            let mut seen: Vec<(&str, &str)> = Vec::new();
-            for (run, verdict) in of.chosen().filter_map(|one| Some((one.run, one.verdict?))) {
+            let mut reported: Vec<(&str, &str)> = Vec::new();
+            for (run, verdict) in runs
+                .chosen()
+                .filter_map(|one| Some((one.run, one.verdict?)))
+            {
                 // A run of the audit has a verdict for all its tests.
                 let result = (run.id.as_str(), verdict.path.as_str());
-                if verdict.outcome != Outcome::Invalid || seen.contains(&result) {
+                if verdict.outcome != Outcome::Invalid || reported.contains(&result) {
                     continue;
                 }
-                seen.push(result);
+                reported.push(result);
                 let mode = verdict.mode;
                 let violated: Vec<_> = verdict.rules.iter().filter(|rule| !rule.passed).collect();
                 for rule in &violated {
@@ -326,9 +329,9 @@ fn division(
     notes: &mut Vec<String>,
 ) -> Result<Division, ExportError> {
     let rules = || -> Vec<String> {
-        let line = |one: &RuleViolation| {
-            let folder = &benchmarks[one.benchmark].folder;
-            format!("  {folder} {}: {}", one.scenario, one.rule)
+        let line = |violation: &RuleViolation| {
+            let folder = &benchmarks[violation.benchmark].folder;
+            format!("  {folder} {}: {}", violation.scenario, violation.rule)
         };
         violations.iter().map(line).collect()
     };

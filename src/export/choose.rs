@@ -34,35 +34,36 @@ pub(super) fn choose(index: usize, run: &SourceRun, measurement: usize) -> Optio
         .verdict
         .results
         .iter()
-        .find(|one| one.scenario == measured.scenario && one.mode == measured.mode);
-    let found: Vec<&TrialFiles> = run
+        .find(|result| result.scenario == measured.scenario && result.mode == measured.mode);
+    let trials: Vec<&TrialFiles> = run
         .results
         .iter()
-        .filter(|one| one.measurement == measurement)
+        .filter(|files| files.measurement == measurement)
         .collect();
-    let verdict_of = |one: &TrialFiles| -> Option<&TrialVerdict> {
-        let mut trials = verdict?.trials.iter();
-        trials.find(|trial| trial.trial == one.trial)
+    let verdict_of = |files: &TrialFiles| -> Option<&TrialVerdict> {
+        let mut verdicts = verdict?.trials.iter();
+        verdicts.find(|trial| trial.trial == files.trial)
     };
-    let valid: Vec<&TrialFiles> = found
+    let valid: Vec<&TrialFiles> = trials
         .iter()
         .copied()
-        .filter(|one| verdict_of(one).is_some_and(|trial| trial.valid))
+        .filter(|files| verdict_of(files).is_some_and(|trial| trial.valid))
         .collect();
-    // If none is valid, the verdict says so.
+    // If none is valid, the verdict is invalid.
     let among = if valid.is_empty() {
-        found.get(..1).unwrap_or_default()
+        trials.get(..1).unwrap_or_default()
     } else {
         &valid[..]
     };
-    let name = verdict.and_then(|one| one.deciding.clone());
-    let value = |one: &TrialFiles| verdict_of(one)?.figures.get(name.as_ref()?).cloned();
+    let name = verdict.and_then(|result| result.deciding.clone());
+    let value = |files: &TrialFiles| verdict_of(files)?.figures.get(name.as_ref()?).cloned();
     let mut ranked: Vec<(&TrialFiles, Option<FigureValue>)> =
-        among.iter().map(|one| (*one, value(one))).collect();
+        among.iter().map(|files| (*files, value(files))).collect();
     if measured.mode == Mode::Performance && ranked.iter().all(|(_, value)| value.is_some()) {
-        ranked.sort_by(|(_, one), (_, other)| {
-            let number = |value: &Option<FigureValue>| value.as_ref().map_or(0.0, |it| it.value);
-            let order = number(one).total_cmp(&number(other));
+        ranked.sort_by(|(_, left), (_, right)| {
+            let number =
+                |value: &Option<FigureValue>| value.as_ref().map_or(0.0, |figure| figure.value);
+            let order = number(left).total_cmp(&number(right));
             if is_latency(&measured.scenario) {
                 order.reverse()
             } else {
@@ -79,8 +80,8 @@ pub(super) fn choose(index: usize, run: &SourceRun, measurement: usize) -> Optio
         measured,
         verdict,
         files: chosen,
-        trials: found.len(),
-        reason: reason(found.len(), valid.len(), ranked.len()),
+        trials: trials.len(),
+        reason: reason(trials.len(), valid.len(), ranked.len()),
         figure: name.zip(figure),
     })
 }

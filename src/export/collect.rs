@@ -71,8 +71,8 @@ pub(super) fn collect<'a>(
             }
             has_any = true;
             let own = &run.plan.submission.benchmark;
-            let known = benchmarks.iter().position(|one| one.folder == *own);
-            let at = known.unwrap_or_else(|| {
+            let position = benchmarks.iter().position(|other| other.folder == *own);
+            let at = position.unwrap_or_else(|| {
                 benchmarks.push(BenchmarkResults {
                     folder: own.clone(),
                     official: round.benchmark(own).map(|(name, _)| name.to_owned()),
@@ -80,8 +80,8 @@ pub(super) fn collect<'a>(
                 });
                 benchmarks.len() - 1
             });
-            let of = benchmarks[at].scenarios.entry(scenario).or_default();
-            put(of, chosen, own)?;
+            let results = benchmarks[at].scenarios.entry(scenario).or_default();
+            put(results, chosen, own)?;
         }
         if !has_any {
             return Err(ExportError::Nothing {
@@ -95,34 +95,34 @@ pub(super) fn collect<'a>(
 }
 
 fn put<'a>(
-    of: &mut ScenarioResults<'a>,
+    results: &mut ScenarioResults<'a>,
     chosen: Chosen<'a>,
     benchmark: &str,
 ) -> Result<(), ExportError> {
     let scenario = &chosen.measured.scenario;
-    let twice = |what: &str, before: &Chosen<'_>| ExportError::Conflict {
-        what: format!("{benchmark} {scenario} {what}"),
-        runs: vec![before.run.id.clone(), chosen.run.id.clone()],
+    let conflict = |part: &str, earlier: &Chosen<'_>| ExportError::Conflict {
+        what: format!("{benchmark} {scenario} {part}"),
+        runs: vec![earlier.run.id.clone(), chosen.run.id.clone()],
     };
     let place = match chosen.measured.mode {
-        Mode::Performance => &mut of.performance,
-        Mode::Accuracy => &mut of.accuracy,
+        Mode::Performance => &mut results.performance,
+        Mode::Accuracy => &mut results.accuracy,
         Mode::Compliance => {
             for (test, folder) in &chosen.files.tests {
-                if let Some((before, _)) = of.tests.get(test) {
-                    return Err(twice(test, before));
+                if let Some((earlier, _)) = results.tests.get(test) {
+                    return Err(conflict(test, earlier));
                 }
                 let entry = (chosen.clone(), folder.clone());
-                of.tests.insert(test.clone(), entry);
+                results.tests.insert(test.clone(), entry);
             }
             if chosen.files.tests.is_empty() {
-                of.without_test.push(chosen);
+                results.without_test.push(chosen);
             }
             return Ok(());
         }
     };
-    if let Some(before) = place {
-        return Err(twice(&chosen.measured.mode.to_string(), before));
+    if let Some(earlier) = place {
+        return Err(conflict(&chosen.measured.mode.to_string(), earlier));
     }
     *place = Some(chosen);
     Ok(())
@@ -146,7 +146,7 @@ fn one_system(runs: &[SourceRun]) -> Result<(), ExportError> {
     }
 }
 
-/// `--benchmark`: a folder's name that the round does not have stays, and is mapped.
+/// Applies `--benchmark`. A folder's name that the round does not have is kept, and is mapped.
 fn rename(
     benchmarks: &mut [BenchmarkResults<'_>],
     request: &ExportRequest,
@@ -155,34 +155,34 @@ fn rename(
     if let Some(name) = &request.benchmark {
         if benchmarks.len() > 1 {
             return Err(ExportError::SeveralBenchmarks {
-                asked: name.clone(),
+                name: name.clone(),
                 benchmarks: benchmarks.iter().map(|one| one.folder.clone()).collect(),
             });
         }
         let Some((official, _)) = round.benchmark(name) else {
             return Err(unknown(name, round));
         };
-        for one in benchmarks.iter_mut() {
-            if one.official.is_some() {
-                one.folder.clone_from(name);
+        for benchmark in benchmarks.iter_mut() {
+            if benchmark.official.is_some() {
+                benchmark.folder.clone_from(name);
             }
-            one.official = Some(official.to_owned());
+            benchmark.official = Some(official.to_owned());
         }
     }
-    for one in benchmarks {
-        one.folder = names::folder(&one.folder);
+    for benchmark in benchmarks {
+        benchmark.folder = names::folder(&benchmark.folder);
     }
     Ok(())
 }
 
-fn unknown(asked: &str, round: &Round) -> ExportError {
+fn unknown(name: &str, round: &Round) -> ExportError {
     let known: Vec<&str> = round.benchmarks.iter().map(|(name, _)| &**name).collect();
-    let help = match retrial_recipe::nearest(asked, known.iter().copied()) {
+    let help = match retrial_recipe::nearest(name, known.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("known are: {}", known.join(", ")),
     };
     ExportError::UnknownBenchmark {
-        asked: asked.to_owned(),
+        name: name.to_owned(),
         round: round.round.clone(),
         help,
     }

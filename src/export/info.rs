@@ -25,7 +25,7 @@ pub struct SystemInfo {
     pub measurements: BTreeMap<String, String>,
     /// Fields of `measurements.json`, by benchmark.
     pub of_benchmark: BTreeMap<String, BTreeMap<String, String>>,
-    /// The file next to this one that says how weights were quantized.
+    /// The file next to this one that describes how weights were quantized.
     pub calibration: Option<String>,
     /// Its content.
     pub calibration_text: Option<String>,
@@ -96,19 +96,19 @@ fn system_fields() -> impl Iterator<Item = &'static str> {
     system.chain(POWER).chain(NETWORK)
 }
 
-/// Inserts a field, if it is a known one with a valid value.
+/// Inserts a field if its name is allowed and its value valid.
 fn insert(
     fields: &mut BTreeMap<String, String>,
     entry: &Entry,
-    known: impl IntoIterator<Item = &'static str>,
+    allowed: impl IntoIterator<Item = &'static str>,
     problems: &mut Diagnostics,
 ) {
     let (key, node) = (entry.key.as_str(), &entry.value);
-    let known: Vec<&str> = known.into_iter().collect();
-    if !known.contains(&key) {
+    let allowed: Vec<&str> = allowed.into_iter().collect();
+    if !allowed.contains(&key) {
         let message = format!("MLCommons has no field `{key}`");
         let further = ["measurements", "calibration"];
-        let near = nearest(key, known.into_iter().chain(further));
+        let near = nearest(key, allowed.into_iter().chain(further));
         problems.push(
             Diagnostic::error("unknown-key", message, entry.key_span.clone())
                 .maybe_help(near.map(|near| format!("did you mean `{near}`?"))),
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn mistakes_are_reported_with_their_position() {
         let text = "coling: air\nstatus: sold\nsystem_type: cloud\nmeasurements: { weight_data_type: fp4 }\nframework: [vllm]\n";
-        let told = parsed(text).unwrap_err();
+        let errors = parsed(text).unwrap_err();
         for part in [
             "info.yaml:1:1",
             "did you mean `cooling`?",
@@ -185,7 +185,7 @@ mod tests {
             "did you mean `weight_data_types`?",
             "a list where a text",
         ] {
-            assert!(told.contains(part), "{part}: {told}");
+            assert!(errors.contains(part), "{part}: {errors}");
         }
     }
 }

@@ -25,13 +25,13 @@ impl Tree {
 
     /// The folder of a scenario's results.
     pub fn results(&self, benchmark: &str, scenario: &str) -> String {
-        self.of("results", benchmark, scenario)
+        self.folder("results", benchmark, scenario)
     }
 
     /// The folder of a scenario's configuration: `user.conf` and README.
     pub fn measurements(&self, benchmark: &str, scenario: &str) -> String {
         match self.layout {
-            Layout::Beside => self.of("measurements", benchmark, scenario),
+            Layout::Beside => self.folder("measurements", benchmark, scenario),
             Layout::Together => self.results(benchmark, scenario),
         }
     }
@@ -48,7 +48,7 @@ impl Tree {
     /// The folder of a compliance test.
     pub fn compliance(&self, benchmark: &str, scenario: &str, test: &str) -> String {
         let folder = match self.layout {
-            Layout::Beside => self.of("compliance", benchmark, scenario),
+            Layout::Beside => self.folder("compliance", benchmark, scenario),
             Layout::Together => self.results(benchmark, scenario),
         };
         format!("{folder}/{test}")
@@ -63,7 +63,7 @@ impl Tree {
         format!("{}/{name}/{benchmark}", self.root())
     }
 
-    fn of(&self, part: &str, benchmark: &str, scenario: &str) -> String {
+    fn folder(&self, part: &str, benchmark: &str, scenario: &str) -> String {
         let (root, system) = (self.root(), &self.system);
         format!("{root}/{part}/{system}/{benchmark}/{scenario}")
     }

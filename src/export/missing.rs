@@ -1,4 +1,4 @@
-//! What acceptance requires of a tree: scenarios, modes, tests of the audit, and a submitter.
+//! The requirements for acceptance of a tree: scenarios, modes, tests of the audit, and a submitter.
 
 use super::builder::Builder;
 use super::collect::{BenchmarkResults, ScenarioResults};
@@ -20,10 +20,10 @@ impl Builder<'_> {
             self.missing(&results, item, fix);
             return;
         };
-        for (scenario, of) in &benchmark.scenarios {
-            self.missing_modes(benchmark, *scenario, of);
+        for (scenario, runs) in &benchmark.scenarios {
+            self.missing_modes(benchmark, *scenario, runs);
             if !is_open {
-                self.missing_tests(official, benchmark, *scenario, of);
+                self.missing_tests(official, benchmark, *scenario, runs);
             }
         }
         let system = self.request.info.system.get("system_type");
@@ -37,8 +37,8 @@ impl Builder<'_> {
         let chosen = benchmark
             .scenarios
             .values()
-            .find_map(|one| one.chosen().next());
-        let recipe = chosen.map_or("RECIPE", |one| one.run.plan.recipe.as_str());
+            .find_map(|results| results.chosen().next());
+        let recipe = chosen.map_or("RECIPE", |chosen| chosen.run.plan.recipe.as_str());
         let present: Vec<Scenario> = benchmark.scenarios.keys().copied().collect();
         for scenario in self.round.missing_scenarios(official, system, &present) {
             let key = scenario.split(' ').next().unwrap_or_default();
@@ -64,15 +64,15 @@ impl Builder<'_> {
         &mut self,
         benchmark: &BenchmarkResults<'_>,
         scenario: Scenario,
-        of: &ScenarioResults<'_>,
+        runs: &ScenarioResults<'_>,
     ) {
         let path = self.tree.results(&benchmark.folder, scenario.as_str());
-        let (recipe, key) = of.chosen().next().map_or(("RECIPE", "SCENARIO"), |one| {
+        let (recipe, key) = runs.chosen().next().map_or(("RECIPE", "SCENARIO"), |one| {
             (one.run.plan.recipe.as_str(), one.measured.key.as_str())
         });
         for (mode, chosen) in [
-            (Mode::Performance, &of.performance),
-            (Mode::Accuracy, &of.accuracy),
+            (Mode::Performance, &runs.performance),
+            (Mode::Accuracy, &runs.accuracy),
         ] {
             if chosen.is_none() {
                 let run = format!("retrial run {recipe} --scenario {key} --mode {mode}");
@@ -87,15 +87,15 @@ impl Builder<'_> {
         official: &str,
         benchmark: &BenchmarkResults<'_>,
         scenario: Scenario,
-        of: &ScenarioResults<'_>,
+        runs: &ScenarioResults<'_>,
     ) {
         let round = self.round;
         let rules = round.rules(official, scenario);
         for (test, _) in rules.iter().flat_map(|rules| &rules.compliance) {
-            if of.tests.contains_key(test) {
+            if runs.tests.contains_key(test) {
                 continue;
             }
-            let fix = match of.without_test.first() {
+            let fix = match runs.without_test.first() {
                 Some(chosen) => format!(
                     "run {} did the audit but collected no folder {test}: name it in `results:` under `compliance:`",
                     chosen.run.id
@@ -111,7 +111,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A re-run is not the vendor's submission, so that the recipe's submitter is not used.
+    /// A re-run is not the vendor's submission, so the recipe's submitter is not used.
     pub fn missing_submitter(&mut self) {
         if self.request.submitter().is_some() {
             return;

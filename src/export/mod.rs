@@ -5,8 +5,8 @@
 //! runs + request + a round's rules ──build──▶ files, missing, violations
 //! ```
 //!
-//! Nothing is invented. What no run records (cooling, data types of the weights) comes from the
-//! submitter's own file, or is reported as missing. The median trial represents a result, not the best.
+//! Nothing is invented. Properties that no run records (cooling, data types of the weights) come from
+//! the submitter's own file, or are reported as missing. The median trial represents a result, not the best.
 
 mod build;
 mod builder;

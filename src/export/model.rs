@@ -110,7 +110,7 @@ pub struct Export {
     pub round: String,
     /// The division.
     pub division: Division,
-    /// It is open although its recipe is closed, since a rule is violated; the first note says so.
+    /// It is open although its recipe is closed, since a rule is violated; the first note states that.
     #[serde(skip)]
     pub fell_open: bool,
     /// The submitter, as a folder's name.
@@ -227,7 +227,7 @@ pub enum ExportError {
     /// Two runs have the same result.
     #[error("{what} is in {}\n  export one of them: a submission has one run of each result", runs.join(" and in "))]
     Conflict {
-        /// Which result.
+        /// The result.
         what: String,
         /// The runs.
         runs: Vec<String>,
@@ -251,24 +251,24 @@ pub enum ExportError {
     Nothing {
         /// The run.
         run: String,
-        /// What it has.
+        /// The verdict on it.
         reason: String,
     },
     /// One name for several benchmarks.
     #[error(
-        "--benchmark {asked}: the runs are of {}\n  export each benchmark by itself, or omit --benchmark", benchmarks.join(" and of ")
+        "--benchmark {name}: the runs are of {}\n  export each benchmark by itself, or omit --benchmark", benchmarks.join(" and of ")
     )]
     SeveralBenchmarks {
         /// The name.
-        asked: String,
+        name: String,
         /// The benchmarks.
         benchmarks: Vec<String>,
     },
     /// The round has no such benchmark.
-    #[error("`{asked}` is not a benchmark of {round}; {help}")]
+    #[error("`{name}` is not a benchmark of {round}; {help}")]
     UnknownBenchmark {
         /// The name.
-        asked: String,
+        name: String,
         /// The round.
         round: String,
         /// A suggestion, or the benchmarks of the round.

@@ -3,14 +3,14 @@
 
 /// Returns a name as the name of a folder.
 pub(super) fn folder(name: &str) -> String {
-    let kept = |letter: char| {
+    let replace = |letter: char| {
         if letter.is_ascii_alphanumeric() || "._+-".contains(letter) {
             letter
         } else {
             '_'
         }
     };
-    let name: String = name.trim().chars().map(kept).collect();
+    let name: String = name.trim().chars().map(replace).collect();
     let name = name.trim_start_matches('.');
     if name.is_empty() {
         "unnamed".to_owned()

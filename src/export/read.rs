@@ -36,7 +36,7 @@ pub fn read(files: &RunFiles<'_>, verdict: Verdict) -> Result<SourceRun, StoreEr
     for (index, measured) in files.plan.measurements.iter().enumerate() {
         for trial in measured.judged_trials() {
             let collected = measured.results_directory(trial);
-            results.extend(one(files, index, trial, &collected));
+            results.extend(trial_files(files, index, trial, &collected));
         }
     }
     Ok(SourceRun {
@@ -67,7 +67,7 @@ struct EngineFile {
 }
 
 /// The files of one trial; none if nothing was collected.
-fn one(
+fn trial_files(
     files: &RunFiles<'_>,
     measurement: usize,
     trial: u32,
@@ -126,11 +126,11 @@ fn list(root: &Path) -> BTreeMap<String, u64> {
 fn source_path(files: &RunFiles<'_>, measurement: usize, trial: u32) -> String {
     let collect = files.plan.steps.iter().find_map(|step| match &step.action {
         Action::Collect {
-            measurement: of,
-            trial: its,
+            measurement: index,
+            trial: number,
             path,
             ..
-        } if *of == measurement && *its == trial => Some(path.clone()),
+        } if *index == measurement && *number == trial => Some(path.clone()),
         _ => None,
     });
     collect.unwrap_or_default()
@@ -140,8 +140,8 @@ fn source_path(files: &RunFiles<'_>, measurement: usize, trial: u32) -> String {
 fn tests_in(listed: &BTreeMap<String, u64>, source_path: &str) -> BTreeMap<String, String> {
     let verified = listed.keys().filter_map(|path| {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let is_one = VERIFIED.contains(&name);
-        is_one.then_some(folder)
+        let is_verified = VERIFIED.contains(&name);
+        is_verified.then_some(folder)
     });
     verified
         .filter_map(|folder| {
@@ -162,7 +162,7 @@ fn printed(files: &RunFiles<'_>, measurement: usize, trial: u32) -> Option<Check
     let step = files.plan.steps.iter().find(|step| match &step.action {
         Action::Exec(exec) => matches!(
             exec.purpose,
-            Purpose::Check { measurement: of, trial: its, .. } if of == measurement && its == trial
+            Purpose::Check { measurement: index, trial: number, .. } if index == measurement && number == trial
         ),
         _ => false,
     })?;
@@ -178,23 +178,23 @@ fn printed(files: &RunFiles<'_>, measurement: usize, trial: u32) -> Option<Check
 mod tests {
     use super::*;
 
-    fn found(files: &[&str], source_path: &str) -> Vec<(String, String)> {
+    fn tests(files: &[&str], source_path: &str) -> Vec<(String, String)> {
         let listed = files.iter().map(|name| ((*name).to_owned(), 1)).collect();
         tests_in(&listed, source_path).into_iter().collect()
     }
 
     #[test]
     fn a_test_is_identified_by_its_directory() {
-        let one = |name: &str, folder: &str| (name.to_owned(), folder.to_owned());
+        let pair = |name: &str, folder: &str| (name.to_owned(), folder.to_owned());
         assert_eq!(
-            found(
+            tests(
                 &["verify_accuracy.txt", "accuracy/x.json"],
                 "/results/TEST06"
             ),
-            [one("TEST06", "")]
+            [pair("TEST06", "")]
         );
         assert_eq!(
-            found(
+            tests(
                 &[
                     "TEST01/verify_accuracy.txt",
                     "TEST01/verify_performance.txt",
@@ -202,8 +202,8 @@ mod tests {
                 ],
                 "/results/compliance"
             ),
-            [one("TEST01", "TEST01"), one("TEST04", "a/TEST04")]
+            [pair("TEST01", "TEST01"), pair("TEST04", "a/TEST04")]
         );
-        assert!(found(&["verify_accuracy.txt"], "/results/audit").is_empty());
+        assert!(tests(&["verify_accuracy.txt"], "/results/audit").is_empty());
     }
 }

@@ -10,29 +10,29 @@ use retrial_recipe::model::Mode;
 /// Describes how one scenario was measured.
 pub(super) fn of_scenario(benchmark: &str, scenario: &str, chosen: &[&Chosen<'_>]) -> String {
     let mut text = format!("# {benchmark}, {scenario}\n");
-    for one in chosen {
-        let (run, mode) = (one.run, one.measured.mode);
+    for chosen in chosen {
+        let (run, mode) = (chosen.run, chosen.measured.mode);
         let _ = write!(
             text,
             "\n## {}\n\nRun {} of `{}`, trial {}: {}.\n",
             capitalized(mode),
             run.id,
             run.plan.recipe,
-            one.files.trial,
-            one.reason
+            chosen.files.trial,
+            chosen.reason
         );
-        text.push_str(&trials(one));
-        let _ = write!(text, "\n```sh\n{}\n```\n", commands(one));
+        text.push_str(&trials(chosen));
+        let _ = write!(text, "\n```sh\n{}\n```\n", commands(chosen));
     }
-    if let Some(one) = chosen.first() {
-        let _ = write!(text, "\n## Environment\n\n{}", environment(one.run));
+    if let Some(chosen) = chosen.first() {
+        let _ = write!(text, "\n## Environment\n\n{}", environment(chosen.run));
     }
     text
 }
 
 /// The figures of all trials.
-fn trials(one: &Chosen<'_>) -> String {
-    let (Some(verdict), Some((name, _))) = (one.verdict, &one.figure) else {
+fn trials(chosen: &Chosen<'_>) -> String {
+    let (Some(verdict), Some((name, _))) = (chosen.verdict, &chosen.figure) else {
         return String::new();
     };
     let mut text = String::new();
@@ -49,10 +49,10 @@ fn trials(one: &Chosen<'_>) -> String {
 }
 
 /// The commands of the measurement, its services and its check.
-fn commands(one: &Chosen<'_>) -> String {
-    let measurement = one.files.measurement;
-    let plan = &one.run.plan;
-    let is_ours = |step: &Step| {
+fn commands(chosen: &Chosen<'_>) -> String {
+    let measurement = chosen.files.measurement;
+    let plan = &chosen.run.plan;
+    let is_included = |step: &Step| {
         let Action::Exec(exec) = &step.action else {
             return false;
         };
@@ -60,18 +60,18 @@ fn commands(one: &Chosen<'_>) -> String {
             Purpose::Measure {
                 measurements,
                 trial,
-            } => measurements.contains(&measurement) && *trial == one.files.trial,
+            } => measurements.contains(&measurement) && *trial == chosen.files.trial,
             Purpose::Check {
-                measurement: of,
+                measurement: index,
                 trial,
                 ..
-            } => *of == measurement && *trial == one.files.trial,
+            } => *index == measurement && *trial == chosen.files.trial,
             Purpose::Prepare => false,
         }
     };
     let steps = plan.steps.iter().filter(|step| match step.action {
-        Action::StartService(_) => plan.that_need(step.number).any(is_ours),
-        _ => is_ours(step),
+        Action::StartService(_) => plan.that_need(step.number).any(is_included),
+        _ => is_included(step),
     });
     let commands = steps.filter_map(Step::command);
     let commands: Vec<&str> = commands.map(|command| command.run.trim_end()).collect();
@@ -134,27 +134,30 @@ pub(super) fn of_tree(export: &Export) -> String {
         let _ = write!(text, "\n**{notice}**\n");
     }
     text.push_str("\n| result | figure | run | trial |\n| --- | --- | --- | --- |\n");
-    for one in &export.results {
-        let figure = one.figures.values().next();
+    for result in &export.results {
+        let figure = result.figures.values().next();
         let figure = figure.map(|figure| format!("{} {}, unverified", figure.value, figure.unit));
         let figure = figure.unwrap_or_default();
-        let mode = one.test.clone().unwrap_or_else(|| one.mode.to_string());
+        let mode = result
+            .test
+            .clone()
+            .unwrap_or_else(|| result.mode.to_string());
         let _ = writeln!(
             text,
             "| {} {} {mode} | {figure} | {} | {}, {} |",
-            one.benchmark, one.scenario, one.run, one.trial, one.reason
+            result.benchmark, result.scenario, result.run, result.trial, result.reason
         );
     }
     if !export.violations.is_empty() {
         text.push_str("\n## Violated rules\n\n");
-        for one in &export.violations {
-            let _ = writeln!(text, "- {}: {}", one.path, one.rule);
+        for violation in &export.violations {
+            let _ = writeln!(text, "- {}: {}", violation.path, violation.rule);
         }
     }
     if !export.missing.is_empty() {
         text.push_str("\n## Missing for acceptance\n\n");
-        for one in &export.missing {
-            let _ = writeln!(text, "- {}: {} ({})", one.path, one.item, one.fix);
+        for entry in &export.missing {
+            let _ = writeln!(text, "- {}: {} ({})", entry.path, entry.item, entry.fix);
         }
     }
     text

@@ -64,7 +64,7 @@ pub(super) fn name(run: &SourceRun) -> String {
 }
 
 /// Returns a difference between the machines of two runs.
-pub(super) fn difference(one: &SourceRun, other: &SourceRun) -> Option<String> {
+pub(super) fn difference(run: &SourceRun, other: &SourceRun) -> Option<String> {
     let facts = |run: &SourceRun| {
         let models: Vec<String> = gpus(run).iter().map(|gpu| gpu.model.clone()).collect();
         [
@@ -73,11 +73,11 @@ pub(super) fn difference(one: &SourceRun, other: &SourceRun) -> Option<String> {
             ("accelerators", models.join(", ")),
         ]
     };
-    facts(one)
+    facts(run)
         .into_iter()
         .zip(facts(other))
         .find(|(ours, theirs)| ours != theirs)
-        .map(|((what, ours), (_, theirs))| format!("{what}: {ours}, {theirs}"))
+        .map(|((fact, ours), (_, theirs))| format!("{fact}: {ours}, {theirs}"))
 }
 
 fn of_host(run: &SourceRun) -> BTreeMap<&'static str, String> {
@@ -87,7 +87,7 @@ fn of_host(run: &SourceRun) -> BTreeMap<&'static str, String> {
         kernel,
         ..
     } = &run.host;
-    let mut known = BTreeMap::from([
+    let mut fields = BTreeMap::from([
         ("number_of_nodes", "1".to_owned()),
         ("host_processor_model_name", cpu.clone()),
         ("host_memory_capacity", bytes(*memory)),
@@ -96,20 +96,20 @@ fn of_host(run: &SourceRun) -> BTreeMap<&'static str, String> {
         ("host_processors_per_node", run.host.sockets),
         ("host_processor_core_count", run.host.cores_per_socket),
     ] {
-        known.extend(count.map(|count| (field, count.to_string())));
+        fields.extend(count.map(|count| (field, count.to_string())));
     }
     if !kernel.is_empty() {
         let system = run.host.system.as_ref();
         let system = system.map_or("Linux", |system| &system.name);
-        known.insert("operating_system", format!("{system} {kernel}"));
+        fields.insert("operating_system", format!("{system} {kernel}"));
     }
     let gpus = gpus(run);
-    known.insert("accelerators_per_node", gpus.len().to_string());
+    fields.insert("accelerators_per_node", gpus.len().to_string());
     if let Some(gpu) = gpus.first() {
         let vendor = gpu.vendor.name();
-        known.insert("accelerator_model_name", format!("{vendor} {}", gpu.model));
+        fields.insert("accelerator_model_name", format!("{vendor} {}", gpu.model));
         let vram = gpu.vram.map(bytes).unwrap_or_default();
-        known.insert("accelerator_memory_capacity", vram);
+        fields.insert("accelerator_memory_capacity", vram);
     } else {
         for field in [
             "accelerator_model_name",
@@ -118,10 +118,10 @@ fn of_host(run: &SourceRun) -> BTreeMap<&'static str, String> {
             "accelerator_host_interconnect",
             "accelerator_interconnect",
         ] {
-            known.insert(field, "N/A".to_owned());
+            fields.insert(field, "N/A".to_owned());
         }
     }
-    known
+    fields
 }
 
 /// The GPUs of the run; none if its recipe requires none.

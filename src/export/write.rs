@@ -11,9 +11,9 @@ use crate::store::error::StoreError;
 use crate::store::open::open_beneath;
 use crate::store::run_directory::RunDirectory;
 
-/// The largest accuracy log that the official checker takes, bytes.
+/// The largest accuracy log that the official checker accepts, bytes.
 const MOST_ACCURACY: u64 = 10 << 10;
-/// The part of a larger one that is kept at either end, bytes.
+/// The length of the part of a larger log that is kept at either end, bytes.
 const VIEWABLE: u64 = 4 << 10;
 
 /// An error of writing a tree.
@@ -137,7 +137,7 @@ fn truncate(mut source: File, out: &mut File) -> std::io::Result<()> {
     std::io::copy(&mut source.take(VIEWABLE), out).map(drop)
 }
 
-/// Returns whether there is a line `hash=…`, as of a log that the script truncated itself.
+/// Returns whether there is a line `hash=…`, which the script writes if it truncates a log itself.
 fn has_hash(text: &str) -> bool {
     text.lines().any(|line| {
         line.strip_prefix("hash=")
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_large_accuracy_log_is_truncated_and_hashed() {
         let long = "0123456789abcdef".repeat(1000);
-        let (_kept, runs) = run(&long);
+        let (_directory, runs) = run(&long);
         let to = tempfile::tempdir().unwrap();
         let text = "{'rouge1': 44.4}\n".to_owned();
         let files = [
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_small_log_is_unchanged_and_its_hash_is_not_repeated() {
-        let (_kept, runs) = run("[]");
+        let (_directory, runs) = run("[]");
         let to = tempfile::tempdir().unwrap();
         let text = "accuracy=76.1%\nhash=0f1e\n".to_owned();
         let files = [
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn existing_files_are_not_replaced_unless_requested() {
-        let (_kept, runs) = run("[]");
+        let (_directory, runs) = run("[]");
         let to = tempfile::tempdir().unwrap();
         let outside = tempfile::tempdir().unwrap();
         fs::write(outside.path().join("precious"), "kept").unwrap();
@@ -244,9 +244,9 @@ mod tests {
 
     #[test]
     fn a_link_in_a_run_is_not_followed() {
-        let (kept, runs) = run("[]");
-        fs::remove_file(kept.path().join("log.json")).unwrap();
-        std::os::unix::fs::symlink("/etc/passwd", kept.path().join("log.json")).unwrap();
+        let (directory, runs) = run("[]");
+        fs::remove_file(directory.path().join("log.json")).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", directory.path().join("log.json")).unwrap();
         let to = tempfile::tempdir().unwrap();
         let files = [file("log", Content::Copy(log()))];
         assert!(write(&files, &runs, to.path(), false).is_err());

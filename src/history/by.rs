@@ -47,8 +47,8 @@ impl RunSummary {
     pub fn value_of(&self, axis: &str) -> Option<&str> {
         let chosen = self.variant.get(axis).or_else(|| self.params.get(axis));
         let property = || {
-            let (_, of) = PROPERTIES.iter().find(|(name, _)| *name == axis)?;
-            Some(of(self))
+            let (_, property) = PROPERTIES.iter().find(|(name, _)| *name == axis)?;
+            Some(property(self))
         };
         let value = chosen.or_else(property)?;
         Some(value.as_str()).filter(|value| !value.is_empty())
@@ -84,7 +84,7 @@ impl RunSummary {
 /// Groups runs that differ in the axis and in nothing else that was chosen.
 pub fn by<'a>(rows: &'a [RunSummary], axis: &str) -> GroupedRuns<'a> {
     let mut grouped = GroupedRuns::default();
-    let mut found: BTreeMap<Vec<String>, BTreeMap<&str, Vec<&RunSummary>>> = BTreeMap::new();
+    let mut groups: BTreeMap<Vec<String>, BTreeMap<&str, Vec<&RunSummary>>> = BTreeMap::new();
     for row in rows {
         let Some(value) = row.value_of(axis) else {
             grouped.without += 1;
@@ -94,10 +94,10 @@ pub fn by<'a>(rows: &'a [RunSummary], axis: &str) -> GroupedRuns<'a> {
             grouped.unjudged += 1;
             continue;
         }
-        let sides = found.entry(rest(row, axis)).or_default();
+        let sides = groups.entry(rest(row, axis)).or_default();
         sides.entry(value).or_default().push(row);
     }
-    for (rest, sides) in found {
+    for (rest, sides) in groups {
         if sides.len() < 2 {
             grouped.alone += sides.values().map(Vec::len).sum::<usize>();
             continue;
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    fn shown(grouped: &GroupedRuns<'_>) -> Vec<String> {
+    fn rendered(grouped: &GroupedRuns<'_>) -> Vec<String> {
         let all = grouped.groups.iter();
         all.map(|group| {
             let sides = group.sides.iter().map(|(value, runs)| {
@@ -174,7 +174,7 @@ mod tests {
         ];
         let grouped = by(&rows, "rocm");
         assert_eq!(
-            shown(&grouped),
+            rendered(&grouped),
             [
                 "llama2 · backend=migraphx · 8 x MI355X · one | 6.4: d | 7.0: e",
                 "llama2 · backend=vllm · 8 x MI355X · one | 6.4: b | 6.10: a c",
@@ -193,7 +193,7 @@ mod tests {
         ];
         rows[3].measured = None;
         let grouped = by(&rows, "host");
-        assert_eq!(shown(&grouped), ["llama2 · rocm=6.4 | one: a | two: b"]);
+        assert_eq!(rendered(&grouped), ["llama2 · rocm=6.4 | one: a | two: b"]);
         assert_eq!((grouped.alone, grouped.unjudged), (1, 1));
     }
 
@@ -213,7 +213,7 @@ mod tests {
         ];
         let grouped = by(&rows, "batch");
         assert_eq!(
-            shown(&grouped),
+            rendered(&grouped),
             ["llama2 · 8 x MI355X · one | 8: a | 16: b"]
         );
         assert_eq!(grouped.alone, 1);

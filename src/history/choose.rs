@@ -77,18 +77,18 @@ impl Filter {
     pub fn fits(&self, row: &RunSummary) -> bool {
         let batch = row.batch.as_ref().map_or("", |batch| batch.id.as_str());
         let setting = |(name, value): &(String, String)| {
-            let known = row.variant.get(name).or_else(|| row.params.get(name));
-            known == Some(value)
+            let actual = row.variant.get(name).or_else(|| row.params.get(name));
+            actual == Some(value)
         };
-        any(&self.ids, |asked| row.id == asked)
+        any(&self.ids, |id| row.id == id)
             && any(&self.recipe, |part| {
                 has(&row.recipe, part) || has(&row.title, part)
             })
-            && any(&self.outcome, |asked| row.state() == asked)
+            && any(&self.outcome, |outcome| row.state() == outcome)
             && any(&self.batch, |part| has(batch, part))
-            && any(&self.host, |asked| row.host.eq_ignore_ascii_case(asked))
-            && any(&self.benchmark, |asked| {
-                begins(&row.submission.benchmark, asked)
+            && any(&self.host, |host| row.host.eq_ignore_ascii_case(host))
+            && any(&self.benchmark, |benchmark| {
+                begins(&row.submission.benchmark, benchmark)
             })
             && any(&self.gpu, |part| has(&row.gpus, part))
             && self.settings.iter().all(setting)
@@ -99,8 +99,8 @@ impl Filter {
     }
 }
 
-fn any(asked: &[String], fits: impl Fn(&str) -> bool) -> bool {
-    asked.is_empty() || asked.iter().any(|asked| fits(asked))
+fn any(filters: &[String], fits: impl Fn(&str) -> bool) -> bool {
+    filters.is_empty() || filters.iter().any(|filter| fits(filter))
 }
 
 fn has(text: &str, part: &str) -> bool {
@@ -147,7 +147,7 @@ fn time(text: &str) -> Result<Timestamp, String> {
 pub enum Order {
     /// Start time
     #[default]
-    Began,
+    Started,
     /// Duration
     Duration,
     /// Deciding figure
@@ -164,19 +164,19 @@ pub enum Order {
 
 /// Sorts runs: those without the property first, and among equals the newest last.
 pub fn order(rows: &mut [RunSummary], by: Order) {
-    rows.sort_by(|one, other| {
+    rows.sort_by(|left, right| {
         let first = match by {
-            Order::Began => Ordering::Equal,
-            Order::Duration => numbers(one.seconds(), other.seconds()),
-            Order::Figure => numbers(figure(one), figure(other)),
-            Order::Ratio => numbers(ratio(one), ratio(other)),
-            Order::Outcome => one.outcome.cmp(&other.outcome),
-            Order::Recipe => one.recipe.cmp(&other.recipe),
-            Order::Host => one.host.cmp(&other.host),
+            Order::Started => Ordering::Equal,
+            Order::Duration => numbers(left.seconds(), right.seconds()),
+            Order::Figure => numbers(figure(left), figure(right)),
+            Order::Ratio => numbers(ratio(left), ratio(right)),
+            Order::Outcome => left.outcome.cmp(&right.outcome),
+            Order::Recipe => left.recipe.cmp(&right.recipe),
+            Order::Host => left.host.cmp(&right.host),
         };
         first
-            .then_with(|| one.started.cmp(&other.started))
-            .then_with(|| one.id.cmp(&other.id))
+            .then_with(|| left.started.cmp(&right.started))
+            .then_with(|| left.id.cmp(&right.id))
     });
 }
 
@@ -188,10 +188,10 @@ fn ratio(row: &RunSummary) -> Option<f64> {
     row.deciding.as_ref()?.ratio
 }
 
-fn numbers(one: Option<f64>, other: Option<f64>) -> Ordering {
-    match (one, other) {
-        (Some(one), Some(other)) => one.total_cmp(&other),
-        (one, other) => one.is_some().cmp(&other.is_some()),
+fn numbers(left: Option<f64>, right: Option<f64>) -> Ordering {
+    match (left, right) {
+        (Some(left), Some(right)) => left.total_cmp(&right),
+        (left, right) => left.is_some().cmp(&right.is_some()),
     }
 }
 
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn the_states_are_all_states() {
-        let words: Vec<&str> = Outcome::ALL.iter().map(|one| one.word()).collect();
+        let words: Vec<&str> = Outcome::ALL.iter().map(|outcome| outcome.word()).collect();
         assert!(words.iter().all(|word| STATES.contains(word)));
     }
 
@@ -257,7 +257,7 @@ mod tests {
         rows[2].ended = "2026-11-21T11:00:05Z".parse().ok();
         let ids =
             |rows: &[RunSummary]| -> String { rows.iter().map(|row| row.id.as_str()).collect() };
-        order(&mut rows, Order::Began);
+        order(&mut rows, Order::Started);
         assert_eq!(ids(&rows), "bac");
         order(&mut rows, Order::Duration);
         assert_eq!(ids(&rows), "bca");

@@ -23,14 +23,11 @@ impl Earlier {
                 && row.imported_from.is_none()
                 && matches!(row.exit_code, Some(0 | 1 | 5))
         };
-        let found = index.runs(&Filter::default()).into_iter().rfind(counts)?;
-        let directory = RunDirectory::at(found.path);
+        let row = index.runs(&Filter::default()).into_iter().rfind(counts)?;
+        let directory = RunDirectory::at(row.path);
         let plan: Plan = directory.read_json("plan.json").ok()?;
         let times = step_times(&directory, &plan);
-        Some(Self {
-            run: found.id,
-            times,
-        })
+        Some(Self { run: row.id, times })
     }
 }
 

@@ -12,7 +12,7 @@ use crate::results::evidence::environment::{digest, gpus};
 use crate::results::evidence::measured;
 use crate::results::verdict::Verdict;
 use crate::store::import::Mark;
-use crate::store::journal::{Event, State, What};
+use crate::store::journal::{Event, EventKind, State};
 use crate::store::open::read_beneath;
 use crate::store::{Home, RunDirectory};
 use retrial_recipe::model::Mode;
@@ -33,7 +33,7 @@ pub fn open(home: &Home) -> Index {
     Index::open(home, read)
 }
 
-/// Reads a run's summary; what its files do not say is empty.
+/// Reads a run's summary; what its files lack is empty.
 pub fn read(directory: &RunDirectory) -> RunSummary {
     let mut row = RunSummary {
         id: directory.id().to_owned(),
@@ -70,14 +70,14 @@ impl RunSummary {
         let (mut submitted, mut is_submitted) = (None, false);
         for event in bytes.split(|byte| *byte == b'\n').filter_map(of_whole_run) {
             is_submitted = match event.what {
-                What::Submitting { .. } => {
+                EventKind::Submitting { .. } => {
                     submitted.get_or_insert(event.time);
                     true
                 }
-                What::RunBegan { .. } | What::RunEnded { .. } => false,
+                EventKind::RunStarted { .. } | EventKind::RunEnded { .. } => false,
                 _ => is_submitted,
             };
-            if matches!(event.what, What::RunEnded { .. }) {
+            if matches!(event.what, EventKind::RunEnded { .. }) {
                 ended = Some(event.time);
             }
             state.apply(&event);
@@ -123,19 +123,23 @@ impl RunSummary {
     fn take_verdict(&mut self, verdict: Verdict) {
         self.deciding = deciding(&verdict);
         self.outcome = Some(verdict.outcome);
-        let mut kinds: Vec<_> = verdict.qualifiers.iter().map(|one| one.kind).collect();
+        let mut kinds: Vec<_> = verdict
+            .qualifiers
+            .iter()
+            .map(|qualifier| qualifier.kind)
+            .collect();
         kinds.dedup();
         self.qualifiers = kinds;
         self.sentence = verdict.sentence;
     }
 }
 
-/// An event that says something of the whole run.
+/// Parses an event of the whole run; none for an event of a step.
 fn of_whole_run(line: &[u8]) -> Option<Event> {
     // As `Event` writes it; in a text of another event the quotes would be escaped.
-    const TOLD: [&str; 5] = [
+    const KINDS: [&str; 5] = [
         "submitting",
-        "run_began",
+        "run_started",
         "run_ended",
         "image",
         "model_resolved",
@@ -143,7 +147,7 @@ fn of_whole_run(line: &[u8]) -> Option<Event> {
     let text = std::str::from_utf8(line).ok()?;
     let (_, event) = text.split_once("\"event\":\"")?;
     let (event, _) = event.split_once('"')?;
-    if !TOLD.contains(&event) {
+    if !KINDS.contains(&event) {
         return None;
     }
     serde_json::from_str(text).ok()
@@ -163,14 +167,16 @@ fn deciding(verdict: &Verdict) -> Option<Deciding> {
             },
         )?;
     let figure = result.deciding.clone()?;
-    let known = result.figures.get(&figure);
+    let measured = result.figures.get(&figure);
     Some(Deciding {
         scenario: result.scenario.clone(),
         mode: result.mode,
-        value: known
-            .map(|known| known.value)
+        value: measured
+            .map(|figure| figure.value)
             .filter(|value| value.is_finite()),
-        unit: known.map(|known| known.unit.clone()).unwrap_or_default(),
+        unit: measured
+            .map(|figure| figure.unit.clone())
+            .unwrap_or_default(),
         ratio: result.ratio,
         figure,
     })

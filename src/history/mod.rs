@@ -1,4 +1,4 @@
-//! Summaries of runs: read from the runs' files, kept in an index, filtered, sorted and grouped.
+//! Summaries of runs: read from the runs' files, stored in an index, filtered, sorted and grouped.
 
 mod by;
 mod choose;

@@ -13,7 +13,7 @@ use crate::host::model::{Gpu, Partition};
 use retrial_recipe::model::GpuVendor;
 
 const NODES: &str = "sys/class/kfd/kfd/topology/nodes";
-/// Heap types of memory banks that lie on the GPU: frame buffer, visible to the host or not.
+/// Heap types of memory banks on the GPU: frame buffer, visible to the host or not.
 const ON_THE_GPU: [u64; 2] = [1, 2];
 
 /// The AMD GPUs, one for each partition where they are partitioned.
@@ -24,12 +24,12 @@ pub fn gpus(root: &Root) -> Vec<Gpu> {
     nodes.filter_map(|node: u32| gpu(root, node)).collect()
 }
 
-/// The version of the amdgpu driver. Only the DKMS driver states one: the kernel's own has none.
+/// The version of the amdgpu driver. Only the DKMS driver has one, not the kernel's own.
 pub fn driver(root: &Root) -> Option<String> {
     first_line(&root.text("sys/module/amdgpu/version")?)
 }
 
-/// The `ROCm` release that is installed, such as `6.4.0-47`.
+/// The installed `ROCm` release, such as `6.4.0-47`.
 pub fn rocm(root: &Root) -> Option<String> {
     first_line(&root.text("opt/rocm/.info/version")?)
 }
@@ -97,13 +97,13 @@ fn gpu(root: &Root, number: u32) -> Option<Gpu> {
     })
 }
 
-/// Groups that may use a GPU, and whether its node is missing among others that are there: in a
-/// container, or for a job, that was given other GPUs.
+/// Groups that may use a GPU, and whether its node is missing while others exist: in a container or a job with
+/// other GPUs assigned.
 fn access(root: &Root, nodes: &[String]) -> (Vec<u32>, bool) {
     let paths = nodes.iter().map(String::as_str).chain(["/dev/kfd"]);
     let groups = paths.filter_map(|path| root.group(path.trim_start_matches('/')));
-    let there = |node: &String| root.is_there(node.trim_start_matches('/'));
-    let is_masked = root.is_there("dev/dri") && !nodes.iter().all(there);
+    let exists = |node: &String| root.exists(node.trim_start_matches('/'));
+    let is_masked = root.exists("dev/dri") && !nodes.iter().all(exists);
     (groups.sorted_unstable().dedup().collect(), is_masked)
 }
 
@@ -125,7 +125,7 @@ fn pci_address(domain: u64, location: u64) -> String {
     format!("{domain:04x}:{bus:02x}:{device:02x}.{function:x}")
 }
 
-/// Which partition of its card a location is.
+/// The partition index of a location in its card.
 fn partition_index(location: u64) -> u32 {
     u32::try_from(location >> 28 & 0xf).unwrap_or(0)
 }

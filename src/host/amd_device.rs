@@ -3,8 +3,8 @@
 use super::root::Root;
 use crate::host::model::Gpu;
 
-/// The folders of a GPU: its PCI device's, and its render node's. A partition's node belongs to a
-/// platform device, which has other files.
+/// The folders of a GPU: its PCI device's, and its render node's. A partition's node belongs to a platform
+/// device with other files.
 pub struct AmdDevice(pub Vec<String>);
 
 impl AmdDevice {
@@ -15,12 +15,12 @@ impl AmdDevice {
         Self(folders)
     }
 
-    /// Of a GPU that was found before.
+    /// Returns the files of a detected GPU.
     pub fn of(gpu: &Gpu) -> Self {
         Self::new(&gpu.pci, render_minor(gpu))
     }
 
-    /// What the first folder has that has it.
+    /// Reads from the first folder that has the file.
     pub fn first<T>(&self, read: impl Fn(&str) -> Option<T>) -> Option<T> {
         self.0.iter().find_map(|folder| read(folder))
     }

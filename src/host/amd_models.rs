@@ -1,4 +1,4 @@
-//! Which AMD GPU a PCI device id means, after pci.ids and libdrm's amdgpu.ids, and its memory.
+//! The models and memory of AMD GPUs by PCI device id, from pci.ids and libdrm's amdgpu.ids.
 
 /// Device id, revision where several models share the id, model, and the memory of one device as AMD publishes
 /// it, GiB; of a card with two dies, of each.
@@ -9,7 +9,7 @@ const MODELS: [(u32, Option<u32>, &str, Option<u64>); 31] = [
     (0x740c, None, "MI250", Some(64)),
     (0x74a0, None, "MI300A", Some(128)),
     (0x74a1, None, "MI300X", Some(192)),
-    // Virtual functions, as a hypervisor hands them to a guest.
+    // Virtual functions, which a hypervisor assigns to a guest.
     (0x74b5, None, "MI300X", Some(192)),
     (0x74b9, None, "MI325X", Some(256)),
     (0x74a2, None, "MI308X", None),
@@ -39,16 +39,16 @@ const MODELS: [(u32, Option<u32>, &str, Option<u64>); 31] = [
 
 /// The published memory of a model's device, bytes.
 pub fn memory(model: &str) -> Option<u64> {
-    let known = MODELS.iter().find(|(_, _, name, _)| *name == model);
-    known.and_then(|(_, _, _, gib)| Some((*gib)? << 30))
+    let entry = MODELS.iter().find(|(_, _, name, _)| *name == model);
+    entry.and_then(|(_, _, _, gib)| Some((*gib)? << 30))
 }
 
-/// The model's name as recipes write it; none where the id, or its revision, is not known.
+/// The model's name as in recipes; none if the id or its revision is unknown.
 pub fn name(device: u32, revision: Option<u32>) -> Option<&'static str> {
     let mut models = MODELS.iter();
-    let found =
-        models.find(|(id, wanted, ..)| *id == device && (wanted.is_none() || *wanted == revision));
-    found.map(|(_, _, name, _)| *name)
+    let entry = models
+        .find(|(id, required, ..)| *id == device && (required.is_none() || *required == revision));
+    entry.map(|(_, _, name, _)| *name)
 }
 
 #[cfg(test)]

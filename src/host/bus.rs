@@ -1,5 +1,4 @@
-//! GPUs that are on the PCI bus and that no driver shows: told, so that nobody looks for them in
-//! vain.
+//! Reports GPUs on the PCI bus that no driver lists.
 
 use super::amd_models;
 use super::root::Root;
@@ -20,8 +19,8 @@ pub fn look(root: &Root, found: &[Gpu]) {
             continue;
         };
         let revision = id("revision");
-        let told = match vendor {
-            // What is not in the table is a processor's own graphics as a rule.
+        let model_and_driver = match vendor {
+            // Ids that are not in the table are usually integrated graphics.
             AMD => amd_models::name(device, revision).map(|model| (model.to_owned(), "KFD")),
             // Display controllers, with and without a display.
             NVIDIA if matches!(id("class").map(|class| class >> 8), Some(0x0300 | 0x0302)) => {
@@ -32,8 +31,8 @@ pub fn look(root: &Root, found: &[Gpu]) {
             }
             _ => None,
         };
-        // AMD's virtual functions and partitions are told by their parents.
-        if let Some((model, driver)) = told {
+        // AMD's virtual functions and partitions are reported by their parents.
+        if let Some((model, driver)) = model_and_driver {
             root.note(format!(
                 "{model} at {address} is on the PCI bus, but {driver} does not list it"
             ));

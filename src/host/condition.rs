@@ -1,7 +1,7 @@
 //! The condition of the GPUs right now: memory in use, programs on them, faults.
 //!
-//! It changes from one moment to the next, so it is no part of a plan: `doctor` and the checks
-//! before a run read it, and a run records it.
+//! It changes constantly, so it is not a part of a plan: `doctor` and the checks before a run read it, and a
+//! run records it.
 
 use std::path::Path;
 
@@ -14,17 +14,17 @@ use retrial_recipe::model::GpuVendor;
 const PROCESSES: &str = "sys/class/kfd/kfd/proc";
 const NODES: &str = "sys/class/kfd/kfd/topology/nodes";
 
-/// The condition of each of the GPUs, in their order; files are read behind `root`.
+/// The condition of each of the GPUs, in their order; files are read below `root`.
 pub fn conditions(root: &Path, gpus: &[Gpu]) -> Vec<Condition> {
     let root = &Root::new(root);
     let nodes = compute_nodes(root);
-    // NVIDIA's driver has no files of this; its library has, and knows this machine only.
+    // NVIDIA's driver has no such files; its library provides it, for this machine only.
     let library = nvml::library().filter(|_| root.is_this_machine());
     gpus.iter()
         .map(|gpu| match gpu.vendor {
             GpuVendor::Amd => amd(root, gpu, &nodes),
             GpuVendor::Nvidia => library
-                .and_then(|one| one.condition(gpu))
+                .and_then(|sensor| sensor.condition(gpu))
                 .unwrap_or_default(),
         })
         .collect()

@@ -1,6 +1,6 @@
-//! What can inject GPUs into containers on a host: the engine's abilities, and what lies on the disk:
-//! the engine's configuration, CDI specifications, NVIDIA's toolkit, devices and libraries. What the
-//! engine itself says takes precedence, where one is asked.
+//! Support for injecting GPUs into containers on a host: the engine's capabilities, and files on disk: the
+//! engine's configuration, CDI specifications, NVIDIA's toolkit, devices and libraries. The engine's response
+//! takes precedence, if one is queried.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::root::Root;
 use retrial_recipe::model::GpuVendor;
 
-/// Where specifications lie. AMD's documents say the first, its tool's default is the second.
+/// The directories of specifications. AMD documents the first, its tool defaults to the second.
 const SPECIFICATIONS: [&str; 2] = ["etc/cdi", "var/run/cdi"];
 /// Any of these makes the engine's `--gpus` work.
 const NVIDIA_TOOLKIT: [&str; 3] = [
@@ -17,9 +17,9 @@ const NVIDIA_TOOLKIT: [&str; 3] = [
     "usr/bin/nvidia-container-toolkit",
     "usr/bin/nvidia-container-runtime",
 ];
-/// Devices that every NVIDIA GPU needs besides its own.
+/// Devices that every NVIDIA GPU needs in addition to its own.
 const NVIDIA_CONTROL: [&str; 3] = ["dev/nvidiactl", "dev/nvidia-uvm", "dev/nvidia-uvm-tools"];
-/// Where the NVIDIA driver's libraries lie; the first that has them counts.
+/// The directories of the NVIDIA driver's libraries; the first that has them is used.
 const LIBRARIES: [&str; 5] = [
     "usr/local/nvidia/lib64",
     "usr/lib/x86_64-linux-gnu",
@@ -27,7 +27,7 @@ const LIBRARIES: [&str; 5] = [
     "usr/lib64",
     "usr/lib",
 ];
-/// The driver's libraries for computing, which have to be of its kernel module's very version.
+/// The driver's libraries for computing, which must match the version of its kernel module.
 const STEMS: [&str; 8] = [
     "libcuda",
     "libcudadebugger",
@@ -40,20 +40,20 @@ const STEMS: [&str; 8] = [
 ];
 const PROGRAMS: [&str; 2] = ["usr/bin/nvidia-smi", "usr/local/nvidia/bin/nvidia-smi"];
 
-/// What can inject GPUs into containers, as far as it is known.
+/// Support for injecting GPUs into containers, as far as known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GpuSupport {
     /// The engine's API version; none where no engine was queried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api: Option<String>,
-    /// Runtimes that the engine has, or that its configuration names.
+    /// Runtimes of the engine, or of its configuration.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub runtimes: Vec<String>,
-    /// Whether the engine takes devices of the Container Device Interface; none: not known.
+    /// Whether the engine accepts devices of the Container Device Interface; none: unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cdi: Option<bool>,
-    /// GPUs that specifications of the Container Device Interface name.
+    /// GPUs in specifications of the Container Device Interface.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cdi_devices: Vec<CdiDevice>,
     /// NVIDIA's hook or runtime is installed, which the engine's `--gpus` needs.
@@ -61,22 +61,22 @@ pub struct GpuSupport {
     /// NVIDIA's devices that belong to no single GPU: `/dev/nvidiactl`, `/dev/nvidia-uvm`, …
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nvidia_control: Vec<String>,
-    /// The NVIDIA driver's own libraries and programs, which must be those of its kernel module.
+    /// The NVIDIA driver's own libraries and programs, which must match its kernel module.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nvidia_files: Vec<DriverFile>,
 }
 
-/// A GPU as a specification of the Container Device Interface names it.
+/// A GPU in a specification of the Container Device Interface.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CdiDevice {
     /// `amd.com/gpu=0`
     pub name: String,
-    /// Device nodes that it gives; none where only its name is known.
+    /// Its device nodes; none if only its name is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nodes: Vec<String>,
 }
 
-/// A file of the driver, and where a program in a container looks for it.
+/// A file of the driver, and its path in a container.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DriverFile {
     /// On the host.
@@ -86,7 +86,7 @@ pub struct DriverFile {
 }
 
 impl GpuSupport {
-    /// Whether the engine takes CDI devices, and specifications name a vendor's GPUs.
+    /// Whether the engine accepts CDI devices, and specifications have a vendor's GPUs.
     pub(crate) fn has_cdi(&self, vendor: GpuVendor) -> bool {
         let kind = cdi_kind(vendor);
         let mut devices = self.cdi_devices.iter();
@@ -103,7 +103,7 @@ impl GpuSupport {
     }
 }
 
-/// How the names of a vendor's GPUs begin in the Container Device Interface.
+/// The prefix of a vendor's GPU names in the Container Device Interface.
 pub(crate) fn cdi_kind(vendor: GpuVendor) -> &'static str {
     match vendor {
         GpuVendor::Amd => "amd.com/gpu=",
@@ -111,7 +111,7 @@ pub(crate) fn cdi_kind(vendor: GpuVendor) -> &'static str {
     }
 }
 
-/// Reads what the disk tells of it.
+/// Reads it from the disk.
 pub(super) fn read(root: &Root, nvidia: bool) -> GpuSupport {
     let daemon = Daemon::read(root);
     GpuSupport {
@@ -119,10 +119,10 @@ pub(super) fn read(root: &Root, nvidia: bool) -> GpuSupport {
         runtimes: daemon.runtimes.into_keys().collect(),
         cdi: daemon.features.get("cdi").copied(),
         cdi_devices: cdi_devices(root),
-        nvidia_toolkit: NVIDIA_TOOLKIT.iter().any(|path| root.is_there(path)),
+        nvidia_toolkit: NVIDIA_TOOLKIT.iter().any(|path| root.exists(path)),
         nvidia_control: NVIDIA_CONTROL
             .iter()
-            .filter(|path| root.is_there(path))
+            .filter(|path| root.exists(path))
             .map(|path| format!("/{path}"))
             .collect(),
         nvidia_files: if nvidia {
@@ -133,7 +133,7 @@ pub(super) fn read(root: &Root, nvidia: bool) -> GpuSupport {
     }
 }
 
-/// What is of interest in the engine's configuration.
+/// The relevant part of the engine's configuration.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Daemon {
@@ -149,7 +149,7 @@ impl Daemon {
     }
 }
 
-/// A specification of the Container Device Interface, as far as it is read.
+/// A specification of the Container Device Interface, as far as parsed.
 #[derive(Debug, Deserialize)]
 struct Specification {
     kind: String,
@@ -174,7 +174,7 @@ struct Node {
     path: String,
 }
 
-/// GPUs that specifications name, each once. JSON is YAML, too.
+/// GPUs in specifications, each once. JSON is YAML, too.
 fn cdi_devices(root: &Root) -> Vec<CdiDevice> {
     let mut devices: Vec<CdiDevice> = Vec::new();
     for folder in SPECIFICATIONS {
@@ -196,7 +196,7 @@ fn cdi_devices(root: &Root) -> Vec<CdiDevice> {
             }
             for device in specification.devices {
                 let name = format!("{}={}", specification.kind, device.name);
-                if devices.iter().all(|known| known.name != name) {
+                if devices.iter().all(|listed| listed.name != name) {
                     let nodes = device.edits.nodes.into_iter();
                     let nodes = nodes.map(|node| node.path).collect();
                     devices.push(CdiDevice { name, nodes });
@@ -207,10 +207,10 @@ fn cdi_devices(root: &Root) -> Vec<CdiDevice> {
     devices
 }
 
-/// The driver's files, by the names that programs look for. They are put where the loader of
-/// Debian's family looks without being told, and where that of Red Hat's does.
+/// The driver's files, by the names that programs load. They are mounted in the default search paths of the
+/// dynamic loaders of Debian and Red Hat.
 fn driver_files(root: &Root) -> Vec<DriverFile> {
-    let has = |folder: &&&str| root.is_there(&format!("{folder}/libcuda.so.1"));
+    let has = |folder: &&&str| root.exists(&format!("{folder}/libcuda.so.1"));
     let multiarch = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
     let mut files = Vec::new();
     if let Some(folder) = LIBRARIES.iter().find(has) {
@@ -227,7 +227,7 @@ fn driver_files(root: &Root) -> Vec<DriverFile> {
             }
         }
     }
-    if let Some(program) = PROGRAMS.iter().find(|path| root.is_there(path)) {
+    if let Some(program) = PROGRAMS.iter().find(|path| root.exists(path)) {
         files.push(DriverFile {
             source: format!("/{program}"),
             target: "/usr/bin/nvidia-smi".to_owned(),

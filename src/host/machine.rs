@@ -26,7 +26,7 @@ pub fn kernel(root: &Root) -> String {
     root.text("proc/sys/kernel/osrelease").unwrap_or_default()
 }
 
-/// The operating system, where it tells.
+/// The operating system, if stated.
 pub fn operating_system(root: &Root) -> Option<OperatingSystem> {
     let text = ["etc/os-release", "usr/lib/os-release"];
     let text = text.iter().find_map(|path| root.text(path))?;
@@ -44,8 +44,8 @@ pub fn operating_system(root: &Root) -> Option<OperatingSystem> {
     })
 }
 
-/// The processors, as the kernel lists them: how many sockets there are is what differs between
-/// them, the rest is as the first one states it. Arm processors state neither model nor sockets.
+/// The processors, as the kernel lists them: sockets are counted over all, the rest is taken from the first
+/// entry. Arm processors state neither model nor sockets.
 pub struct Processors {
     /// The model's name.
     pub model: String,
@@ -82,8 +82,8 @@ pub fn processors(root: &Root) -> Processors {
     found
 }
 
-/// Logical processors that are on line; 0 where that is not known. Counting them in
-/// `/proc/cpuinfo` would take the kernel longer than everything else here together.
+/// Online logical processors; 0 if unknown. Counting them in `/proc/cpuinfo` would be slower than everything
+/// else here together.
 pub fn cpus(root: &Root) -> u32 {
     root.text("sys/devices/system/cpu/online")
         .and_then(|list| how_many(&list))
@@ -99,7 +99,7 @@ fn how_many(numbers: &str) -> Option<u32> {
     })
 }
 
-/// Memory in all, bytes.
+/// Total memory, bytes.
 pub fn memory(root: &Root) -> u64 {
     let text = root.text("proc/meminfo").unwrap_or_default();
     let total = text.lines().find_map(|line| {
@@ -109,8 +109,8 @@ pub fn memory(root: &Root) -> u64 {
     total.unwrap_or(0).saturating_mul(1024)
 }
 
-/// Ports on which somebody listens, as the kernel lists its sockets: the local address ends in the
-/// port, in hexadecimal, and the state 0A is listening.
+/// Listening ports, from the kernel's list of sockets: the local address ends in the port, in hexadecimal, and
+/// the state 0A is listening.
 pub fn listening(root: &Path) -> Vec<u16> {
     let root = Root::new(root);
     let port = |line: &str| {
@@ -125,19 +125,19 @@ pub fn listening(root: &Path) -> Vec<u16> {
     ports.sorted().dedup().collect()
 }
 
-/// Bytes that we may still write at a path, or at the nearest folder above it that is there.
+/// Bytes that we may still write at a path, or at its nearest existing ancestor.
 pub fn disk_free(path: &Path) -> Option<u64> {
     let status = nearest(path, |place| rustix::fs::statvfs(place).ok())?;
     Some(status.f_bavail.saturating_mul(status.f_frsize))
 }
 
-/// Whether so little is free at a path that what was written last may be cut off.
+/// Whether so little is free at a path that the last write may be truncated.
 pub fn disk_full(path: &Path) -> bool {
     disk_free(path).is_some_and(|free| free < 64 << 10)
 }
 
 /// File systems of the network, by the kernel's magic numbers (`linux/magic.h`, Lustre, `BeeGFS`).
-const OF_THE_NETWORK: [(u32, &str); 7] = [
+const NETWORK_FILE_SYSTEMS: [(u32, &str); 7] = [
     (0x6969, "NFS"),
     (0xff53_4d42, "CIFS"),
     (0xfe53_4d42, "SMB2"),
@@ -147,19 +147,19 @@ const OF_THE_NETWORK: [(u32, &str); 7] = [
     (0x4750_4653, "GPFS"),
 ];
 
-/// The network file system that a path lies on, if it does.
+/// The network file system of a path, if it is on one.
 pub fn network_file_system(path: &Path) -> Option<String> {
     let status = nearest(path, |place| rustix::fs::statfs(place).ok())?;
     // The field's width and sign differ between architectures; the number has 32 bits.
     let magic = u32::try_from(status.f_type & 0xffff_ffff).ok()?;
-    OF_THE_NETWORK
+    NETWORK_FILE_SYSTEMS
         .iter()
         .find(|(number, _)| *number == magic)
         .map(|(_, name)| (*name).to_owned())
 }
 
-/// What is told of the nearest folder, at or above a path, that is there.
-fn nearest<T>(path: &Path, told: impl Fn(&Path) -> Option<T>) -> Option<T> {
+/// The result of a query of a path, or of its nearest ancestor with one.
+fn nearest<T>(path: &Path, query: impl Fn(&Path) -> Option<T>) -> Option<T> {
     let here = Path::new(".");
     let places = path.ancestors().map(|place| {
         if place.as_os_str().is_empty() {
@@ -168,7 +168,7 @@ fn nearest<T>(path: &Path, told: impl Fn(&Path) -> Option<T>) -> Option<T> {
             place
         }
     });
-    places.chain([here]).find_map(told)
+    places.chain([here]).find_map(query)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Reads the host behind a root path (`/`, or a tree that a test planted): GPUs, drivers, machine.
+//! Reads the host behind a root path (`/`, or a test's tree): GPUs, drivers, machine.
 //!
-//! Reading never fails and changes nothing: what is not there, or cannot be read, is absent from
-//! the [`HostView`]. It needs no vendor tool, since a host that runs containers has none as a rule.
+//! Reading never fails and changes nothing: missing or unreadable facts are absent from the [`HostView`]. It
+//! needs no vendor tool, since a host that runs containers usually has none.
 
 mod amd;
 mod amd_device;
@@ -28,7 +28,7 @@ pub(crate) use condition::conditions;
 pub(crate) use machine::{disk_free, disk_full, listening, machine_name, network_file_system};
 pub(crate) use settings::settings;
 
-/// Reads the host behind `root`; `disk_at` is where runs are kept, which need not exist yet.
+/// Reads the host below `root`; `disk_at` is the directory of runs, which need not exist yet.
 pub fn probe(root: &Path, disk_at: &Path) -> HostView {
     let root = Root::new(root);
     let mut gpus = amd::gpus(&root);

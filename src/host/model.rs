@@ -1,4 +1,4 @@
-//! What a plan needs to know of the host. Filled by `host`, planted by tests.
+//! The facts of the host that a plan needs. Filled by `host`, or by tests.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub struct HostView {
     pub hostname: String,
     /// Kernel release.
     pub kernel: String,
-    /// The operating system, where it tells.
+    /// The operating system, if stated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<OperatingSystem>,
     /// The processor's model name.
@@ -35,12 +35,12 @@ pub struct HostView {
     pub amdgpu: Option<String>,
     /// Version of the NVIDIA driver, if any.
     pub nvidia: Option<String>,
-    /// Free disk where runs are kept, bytes.
+    /// Free disk space for runs, bytes.
     pub disk_free: Option<u64>,
-    /// What can give GPUs to containers here.
+    /// Support for injecting GPUs into containers.
     #[serde(default)]
     pub gpu_support: GpuSupport,
-    /// What of the GPUs could not be read, and why.
+    /// Read errors of the GPUs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<String>,
 }
@@ -56,7 +56,7 @@ impl HostView {
         })
     }
 
-    /// How many GPUs of a vendor a container can have.
+    /// The number of a vendor's GPUs that a container can use.
     pub fn usable_gpus(&self, vendor: GpuVendor) -> u32 {
         let usable = self.gpus.iter();
         let usable = usable.filter(|gpu| gpu.vendor == vendor && !gpu.masked);
@@ -76,7 +76,7 @@ pub struct OperatingSystem {
     pub id: String,
     /// `24.04`, `9.6`; empty where it has none.
     pub version: String,
-    /// For people: `Ubuntu 24.04.3 LTS`.
+    /// For display: `Ubuntu 24.04.3 LTS`.
     pub name: String,
 }
 
@@ -94,9 +94,9 @@ impl OperatingSystem {
 /// A GPU of the host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gpu {
-    /// Who made it.
+    /// The vendor.
     pub vendor: GpuVendor,
-    /// Model, for example `MI355X`; the PCI id where it is not known.
+    /// Model, for example `MI355X`; the PCI id if unknown.
     pub model: String,
     /// Device nodes that give it to a container.
     pub nodes: Vec<String>,
@@ -109,11 +109,10 @@ pub struct Gpu {
     /// Compute units of an AMD GPU, or of the partition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compute_units: Option<u32>,
-    /// What names this very card: `GPU-` and hexadecimal digits, as `ROCR_VISIBLE_DEVICES` and
-    /// `nvidia-smi -L` have it.
+    /// Its unique id: `GPU-` and hexadecimal digits, as `ROCR_VISIBLE_DEVICES` and `nvidia-smi -L` have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uuid: Option<String>,
-    /// How an AMD GPU is divided, where its driver says so.
+    /// How an AMD GPU is divided, if its driver reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partition: Option<Partition>,
     /// The memory node of the processors that it is attached to.
@@ -122,14 +121,14 @@ pub struct Gpu {
     /// Groups of the host, by number, that may use its device nodes; not root's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<u32>,
-    /// Its device node is not there: whoever runs us did not get this GPU.
+    /// Its device node is missing: this GPU is not assigned to us.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub masked: bool,
 }
 
 #[cfg(test)]
 impl Gpu {
-    /// An AMD GPU of a model, of which nothing else is known.
+    /// An AMD GPU of a model, without other data.
     pub(crate) fn of_model(model: &str, pci: &str) -> Self {
         Self {
             vendor: GpuVendor::Amd,
@@ -163,7 +162,7 @@ pub struct Partition {
 /// A GPU at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Condition {
-    /// Memory in all as the driver counts it, bytes.
+    /// Total memory as the driver counts it, bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vram_total: Option<u64>,
     /// Memory in use, bytes.
@@ -205,16 +204,16 @@ pub struct Process {
 /// Errors that the hardware counted (RAS).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Errors {
-    /// Put right by the hardware.
+    /// Corrected by the hardware.
     pub corrected: u64,
-    /// Not put right: results may be wrong, and the card wants a look.
+    /// Not corrected: results may be wrong, and the card needs inspection.
     pub uncorrected: u64,
 }
 
-/// Settings that change what a benchmark measures; absent where they cannot be read.
+/// Settings that change what a benchmark measures; absent if they cannot be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
-    /// The clock governor of the processors, where all have the same; else each that is there.
+    /// The clock governor of the processors, if all have the same; else all of them.
     pub governor: Option<String>,
     /// Whether the second idle state, which is slow to leave, is disabled.
     pub deep_idle_disabled: Option<bool>,

@@ -1,4 +1,4 @@
-//! NVIDIA GPUs, from what the driver shows in `/proc`.
+//! NVIDIA GPUs, from the driver's files in `/proc`.
 
 use itertools::Itertools as _;
 
@@ -12,7 +12,7 @@ const GPUS: &str = "proc/driver/nvidia/gpus";
 pub fn gpus(root: &Root) -> Vec<Gpu> {
     let addresses = root.names(GPUS);
     let gpus = addresses.iter().filter_map(|address| gpu(root, address));
-    gpus.sorted_by(|one, other| one.pci.cmp(&other.pci))
+    gpus.sorted_by(|left, right| left.pci.cmp(&right.pci))
         .collect()
 }
 
@@ -28,7 +28,7 @@ pub fn driver(root: &Root) -> Option<String> {
     from_text.or_else(|| root.text("sys/module/nvidia/version"))
 }
 
-/// `550.54.15`, not the `x86_64` beside it.
+/// `550.54.15`, not the `x86_64` next to it.
 fn is_version(word: &str) -> bool {
     word.contains('.')
         && word
@@ -55,10 +55,10 @@ fn gpu(root: &Root, address: &str) -> Option<Gpu> {
         .to_ascii_lowercase();
     let nodes = minor.map(|minor| format!("/dev/nvidia{minor}"));
     let nodes = Vec::from_iter(nodes);
-    let there = |node: &String| root.is_there(node.trim_start_matches('/'));
+    let exists = |node: &String| root.exists(node.trim_start_matches('/'));
     Some(Gpu {
         groups: Vec::new(),
-        masked: root.is_there("dev/nvidiactl") && !nodes.iter().all(there),
+        masked: root.exists("dev/nvidiactl") && !nodes.iter().all(exists),
         compute_units: None,
         uuid: field("GPU UUID")
             .filter(|uuid| uuid.starts_with("GPU-"))
@@ -75,7 +75,7 @@ fn gpu(root: &Root, address: &str) -> Option<Gpu> {
         nodes,
         pci,
         gfx: None,
-        // The driver's files do not say.
+        // The driver's files do not state it.
         vram: None,
     })
 }

@@ -1,5 +1,5 @@
-//! NVIDIA's management library, loaded where it is: nothing is linked, and a machine without it
-//! has none. `plan` does without (loading it takes its time); `doctor` and the watching ask it.
+//! NVIDIA's management library, loaded at run time if present, never linked. `plan` does not use it (loading is
+//! slow); `doctor` and telemetry do.
 
 use std::sync::OnceLock;
 
@@ -11,7 +11,7 @@ use crate::host::model::{Condition, Errors, Gpu, Process};
 use crate::telemetry::{Cause, GpuReading};
 use retrial_recipe::model::GpuVendor;
 
-/// The library's names: the plain one is the developer's package, which few machines have.
+/// The library's names: the plain one is the developer's package, which is rarely installed.
 const NAMES: [&str; 2] = ["libnvidia-ml.so.1", "libnvidia-ml.so"];
 
 /// The library, loaded.
@@ -19,7 +19,7 @@ pub struct Library(Nvml);
 
 static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
 
-/// The library, loaded at the first call; none where it is not, or has no driver to talk to.
+/// The library, loaded at the first call; none if it is missing, or has no driver.
 pub fn library() -> Option<&'static Library> {
     let load = || {
         let mut names = NAMES.iter();
@@ -44,12 +44,12 @@ impl Library {
         by_name.or_else(|| self.0.device_by_pci_bus_id(gpu.pci.as_str()).ok())
     }
 
-    /// The sensors of a GPU; none where the library does not know it.
+    /// The sensors of a GPU; none if it is unknown to the library.
     pub fn sensor(&'static self, gpu: &Gpu) -> Option<Sensor> {
         self.device(gpu).map(Sensor)
     }
 
-    /// The condition right now; none where the library does not know the GPU.
+    /// The current condition; none if the GPU is unknown to the library.
     pub fn condition(&self, gpu: &Gpu) -> Option<Condition> {
         let device = self.device(gpu)?;
         let memory = device.memory_info().ok();
@@ -95,11 +95,11 @@ fn process(info: &nvml_wrapper::struct_wrappers::device::ProcessInfo) -> Process
 }
 
 impl Sensor {
-    /// One look.
+    /// Reads one sample.
     pub fn look(&self) -> GpuReading {
         let device = &self.0;
         let rates = device.utilization_rates().ok();
-        let clock = |which| device.clock_info(which).ok().map(f64::from);
+        let clock = |domain| device.clock_info(domain).ok().map(f64::from);
         #[expect(
             clippy::cast_precision_loss,
             reason = "53 bits of millijoules are ages"
@@ -125,7 +125,7 @@ impl Sensor {
     }
 }
 
-/// Idleness, and clocks that somebody set, hold nothing down that could go faster.
+/// Idleness and clocks set by the user are not throttling.
 fn causes(reasons: ThrottleReasons) -> Vec<Cause> {
     let heat = ThrottleReasons::SW_THERMAL_SLOWDOWN | ThrottleReasons::HW_THERMAL_SLOWDOWN;
     let board = ThrottleReasons::HW_POWER_BRAKE_SLOWDOWN | ThrottleReasons::HW_SLOWDOWN;

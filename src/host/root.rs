@@ -8,20 +8,19 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-/// The most that is read of a file: only `/proc/cpuinfo` is longer, and what is wanted of it
-/// stands at its beginning.
+/// The maximum size read of a file: only `/proc/cpuinfo` is longer, and its relevant part is at the beginning.
 const MOST_BYTES: u64 = 64 << 10;
-/// The most entries of a folder that are looked at.
+/// The maximum number of entries read of a folder.
 const MOST_ENTRIES: usize = 4096;
 
-/// Where a host's files begin.
+/// The root of a host's files.
 pub struct Root {
     path: PathBuf,
     unread: RefCell<Vec<String>>,
 }
 
 impl Root {
-    /// The host behind `path`.
+    /// The host below `path`.
     pub fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
@@ -29,8 +28,7 @@ impl Root {
         }
     }
 
-    /// As [`Root::text`], for a file without which something is not found: where it is there and
-    /// cannot be read, that is noted.
+    /// As [`Root::text`], for a file required for detection: notes one that exists and cannot be read.
     pub fn needed(&self, path: &str) -> Option<String> {
         if let Err(error) = self.attempt(path)
             && error.kind() != ErrorKind::NotFound
@@ -41,42 +39,42 @@ impl Root {
         self.text(path)
     }
 
-    /// Notes what could not be read, and why.
+    /// Notes a read error.
     pub fn note(&self, reason: String) {
         self.unread.borrow_mut().push(reason);
     }
 
-    /// What could not be read so far.
+    /// The read errors so far.
     pub fn unread(&self) -> Vec<String> {
         self.unread.borrow().clone()
     }
 
-    /// Whether the host is the machine that we run on, not one that was planted.
+    /// Whether the host is the machine that we run on, not a test's tree.
     pub fn is_this_machine(&self) -> bool {
         self.path == Path::new("/")
     }
 
-    /// Whether something is there.
-    pub fn is_there(&self, path: &str) -> bool {
+    /// Whether a path exists.
+    pub fn exists(&self, path: &str) -> bool {
         self.path.join(path).symlink_metadata().is_ok()
     }
 
-    /// The number of the group that has a file or a device; none for root's.
+    /// The group id of a file or a device; none for root's.
     pub fn group(&self, path: &str) -> Option<u32> {
         let status = std::fs::metadata(self.path.join(path)).ok()?;
         Some(status.gid()).filter(|group| *group != 0)
     }
 
-    /// A file's bytes; none where it is no readable file or is empty.
+    /// A file's bytes; none if it is not a readable file or is empty.
     pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
         let file = self.open(path)?;
         let mut bytes = Vec::new();
-        // A read that fails half-way (a device that goes away) still leaves what came before it.
+        // A read that fails half-way (a removed device) still returns the bytes before the error.
         let _ = file.take(MOST_BYTES).read_to_end(&mut bytes);
         (!bytes.is_empty()).then_some(bytes)
     }
 
-    /// A file's text, without blanks at its ends; none where it is no readable file or is empty.
+    /// A file's text, trimmed; none if it is not a readable file or is empty.
     pub fn text(&self, path: &str) -> Option<String> {
         let bytes = self.bytes(path)?;
         let text = String::from_utf8_lossy(&bytes);
@@ -95,7 +93,7 @@ impl Root {
         u32::from_str_radix(text.strip_prefix("0x").unwrap_or(&text), 16).ok()
     }
 
-    /// Names in a folder, sorted; none where it is no readable folder.
+    /// Names in a folder, sorted; none if it is not a readable folder.
     pub fn names(&self, path: &str) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(self.path.join(path)) else {
             return Vec::new();
@@ -108,7 +106,7 @@ impl Root {
         names
     }
 
-    /// Opens a regular file; never waits for a writer where a pipe stands in its place.
+    /// Opens a regular file; never waits for a writer of a pipe in its place.
     fn open(&self, path: &str) -> Option<File> {
         self.attempt(path).ok()
     }
@@ -128,7 +126,7 @@ impl Root {
     }
 }
 
-/// The system's words, without the error's number.
+/// The system's message, without the error number.
 fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let plain = text.split(" (os error").next().unwrap_or_default();

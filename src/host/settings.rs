@@ -1,4 +1,4 @@
-//! Settings of the host that vendors' guides ask for before a benchmark. They are read, never set.
+//! Settings of the host that vendors' guides recommend for a benchmark. They are read, never set.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::host::model::Settings;
 
 const CPU: &str = "sys/devices/system/cpu";
 
-/// Reads the settings of the host behind `root`.
+/// Reads the settings of the host below `root`.
 pub fn settings(root: &Path) -> Settings {
     let root = &Root::new(root);
     let kernel = |name: &str| root.text(&format!("proc/sys/kernel/{name}"));
@@ -29,7 +29,7 @@ pub fn settings(root: &Path) -> Settings {
     }
 }
 
-/// Policies, not processors, are looked at: a machine of 384 processors may have one for all.
+/// Reads policies, not processors: a machine of 384 processors may have one for all.
 fn governor(root: &Root) -> Option<String> {
     let policies = format!("{CPU}/cpufreq");
     let governor = |policy: String| root.text(&format!("{policy}/scaling_governor"));

@@ -9,18 +9,18 @@ use retrial_recipe::model::GpuVendor;
 pub struct Accelerators {
     /// As the submitter names them.
     pub name: String,
-    /// AMD's and NVIDIA's GPUs are those that a recipe can ask for.
+    /// The vendor, if a recipe can require its GPUs: AMD or NVIDIA.
     pub vendor: Option<GpuVendor>,
     /// The models: `MI355X`.
     pub models: Vec<String>,
-    /// How many a machine has.
+    /// Their number per machine.
     pub per_node: Option<u32>,
-    /// How many in all.
+    /// Their total number.
     pub total: Option<u32>,
 }
 
 impl Accelerators {
-    /// Reads a system's description; none where it has no accelerator.
+    /// Reads a system's description; none if it has no accelerator.
     pub fn of(description: &Map<String, Value>) -> Option<Self> {
         let name = description.get("accelerator_model_name")?.as_str()?.trim();
         let per_node = number(description, "accelerators_per_node");
@@ -52,7 +52,7 @@ impl Accelerators {
         }
     }
 
-    /// The models; the submitter's name for them where no model is known.
+    /// Returns the models, or the submitter's name for them if no model is known.
     pub fn names(&self) -> &[String] {
         match self.models[..] {
             [] => std::slice::from_ref(&self.name),
@@ -60,13 +60,13 @@ impl Accelerators {
         }
     }
 
-    /// Whether others are as many of the same models.
+    /// Returns whether `other` has the same models in the same number.
     pub fn is_like(&self, other: &Self) -> bool {
         self.names() == other.names() && self.total.is_some() && self.total == other.total
     }
 }
 
-/// How many machines a system has; one where its description does not say.
+/// Returns the number of machines of a system; one if its description does not state it.
 pub(super) fn nodes(description: &Map<String, Value>) -> u32 {
     let nodes = number(description, "number_of_nodes");
     nodes.filter(|count| *count > 0).unwrap_or(1)
@@ -112,7 +112,7 @@ fn amd(name: &str) -> Vec<String> {
     };
     let mut models: Vec<String> = Vec::new();
     for word in words.filter(is_model) {
-        if !models.iter().any(|known| known == word) {
+        if !models.iter().any(|model| model == word) {
             models.push(word.to_owned());
         }
     }
@@ -122,11 +122,11 @@ fn amd(name: &str) -> Vec<String> {
 /// `H200` of `NVIDIA H200-SXM-141GB`: MLCommons' names also have the form factor and the memory.
 fn nvidia(name: &str) -> String {
     let name = name.split("NVIDIA ").last().unwrap_or(name).trim();
-    let is_usual = |part: &&str| {
+    let is_name = |part: &&str| {
         let memory = part.trim_end_matches("GB").trim_end_matches('G');
         *part != "SXM" && (memory.len() == part.len() || memory.parse::<u32>().is_err())
     };
-    let parts: Vec<&str> = name.split('-').filter(is_usual).collect();
+    let parts: Vec<&str> = name.split('-').filter(is_name).collect();
     parts.join(" ")
 }
 
@@ -153,8 +153,8 @@ mod tests {
         let described = json!({
             "accelerator_model_name": name, "accelerators_per_node": per_node, "number_of_nodes": nodes,
         });
-        let found = Accelerators::of(described.as_object().unwrap()).unwrap();
-        assert_eq!(found.shown(), shown);
+        let accelerators = Accelerators::of(described.as_object().unwrap()).unwrap();
+        assert_eq!(accelerators.shown(), shown);
     }
 
     #[rstest]

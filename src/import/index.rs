@@ -1,5 +1,5 @@
-//! What a submission tree has: its results with their figures, from the round's table where it lies
-//! in the tree, else from the summaries of the logs. Quick, since nothing is judged.
+//! The results of a submission tree with their figures, from the round's table if the tree has it,
+//! else from the summaries of the logs. Quick, since nothing is judged.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,15 +18,15 @@ pub(super) const SUITE: &str = "mlperf-inference";
 /// The round's table, as `MLCommons` publishes it in the tree.
 const TABLE: &str = "summary_results.json";
 
-/// Why a tree or a result cannot be imported.
+/// An error of importing a tree or a result.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The directory cannot be read.
     #[error("failed to read {path}: {source}", path = path.display())]
     Read {
-        /// Which.
+        /// The directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
     /// It has no results of `MLPerf Inference`.
@@ -36,7 +36,7 @@ pub enum ImportError {
         path = path.display()
     )]
     NoTree {
-        /// Which directory.
+        /// The directory.
         path: PathBuf,
     },
     /// The table cannot be used.
@@ -45,7 +45,7 @@ pub enum ImportError {
     /// No log of a result has a figure.
     #[error("{path}: none of its logs has a figure")]
     NoFigure {
-        /// Which result, below the tree's root.
+        /// The result's path below the tree's root.
         path: String,
     },
 }
@@ -53,28 +53,28 @@ pub enum ImportError {
 /// The results of a tree.
 #[derive(Debug)]
 pub struct Index<'a> {
-    /// Benchmarks with their places.
-    found: SubmissionTrees,
-    /// The round's rules, where they are known.
+    /// Benchmarks with their paths.
+    trees: SubmissionTrees,
+    /// The round's rules, if they are known.
     pub round: Option<&'a Round>,
-    /// The round, also where its rules are not known.
+    /// The round's name, even if its rules are not known.
     pub round_name: Option<String>,
     /// The round's table.
     pub published: Option<Published>,
 }
 
-/// A benchmark on a system: what a recipe is made of.
+/// A benchmark on a system, from which a recipe is made.
 #[derive(Debug, Clone)]
 pub struct Entry<'i> {
-    /// Where its results lie.
+    /// The benchmark, with the paths of its results.
     pub benchmark: &'i Benchmark,
     /// Its ids in the round: `6.0-0020`. A system has one for all its benchmarks.
     pub ids: Vec<String>,
     /// The system, by its description.
     pub system: SystemDescription,
-    /// What was published, by scenario.
+    /// The published figures, by scenario.
     pub figures: Vec<EntryFigure>,
-    /// A page on it.
+    /// The URL of a page about it.
     pub details: Option<String>,
 }
 
@@ -83,7 +83,7 @@ pub struct Entry<'i> {
 pub struct EntryFigure {
     /// `Offline`
     pub scenario: String,
-    /// The figure in its unit; none where neither the table nor a log has one.
+    /// The figure and its unit; none if neither the table nor a log has one.
     pub value: Option<(f64, String)>,
 }
 
@@ -91,39 +91,39 @@ impl<'a> Index<'a> {
     /// Finds the results of a tree, or of any folder of one.
     ///
     /// # Errors
-    /// The directory cannot be read, is no tree, or its table is no table.
+    /// The directory cannot be read or is not a tree, or its table is invalid.
     pub fn open(directory: &Path, rounds: &'a Rounds) -> Result<Self, ImportError> {
-        let found = tree::find(directory).map_err(|source| ImportError::Read {
+        let trees = tree::find(directory).map_err(|source| ImportError::Read {
             path: directory.to_owned(),
             source,
         })?;
-        let none = || ImportError::NoTree {
+        let no_tree = || ImportError::NoTree {
             path: directory.to_owned(),
         };
-        let found = found
-            .filter(|found| !found.benchmarks.is_empty())
-            .ok_or_else(none)?;
-        let tables = found.roots.iter().map(|root| root.join(TABLE));
+        let trees = trees
+            .filter(|trees| !trees.benchmarks.is_empty())
+            .ok_or_else(no_tree)?;
+        let tables = trees.roots.iter().map(|root| root.join(TABLE));
         let table = tables.into_iter().find(|table| table.is_file());
         let published = table.map(|table| Published::read(&table)).transpose()?;
         let rows = published.iter().flat_map(|published| &published.rows);
         let named = rows.into_iter().find_map(|row| row.round.clone());
         let round = match &named {
             Some(name) => rounds.get(SUITE, name),
-            None => tree::round_of(&found, rounds).map(|of_tree| of_tree.round),
+            None => tree::round_of(&trees, rounds).map(|round| round.round),
         };
         Ok(Self {
             round_name: named.or_else(|| Some(round?.round.clone())),
-            found,
+            trees,
             round,
             published,
         })
     }
 
-    /// Every benchmark on every system, in the order of their paths.
+    /// Returns every benchmark on every system, in the order of their paths.
     pub fn entries(&self) -> Vec<Entry<'_>> {
         let systems: BTreeMap<PathBuf, SystemDescription> = self
-            .found
+            .trees
             .benchmarks
             .iter()
             .map(|one| (&one.submitter, &one.system))
@@ -135,7 +135,7 @@ impl<'a> Index<'a> {
                 (file, SystemDescription::read(&folder, system))
             })
             .collect();
-        let benchmarks = self.found.benchmarks.par_iter();
+        let benchmarks = self.trees.benchmarks.par_iter();
         benchmarks
             .map(|benchmark| self.entry(benchmark, &systems))
             .collect()
@@ -179,13 +179,13 @@ impl<'a> Index<'a> {
         Some((figure.value, figure.unit.into_owned()))
     }
 
-    /// The name that the round has for a benchmark.
+    /// Returns the name that the round has for a benchmark.
     pub fn official<'n>(&'n self, benchmark: &'n Benchmark) -> &'n str {
         tree::official(&benchmark.submitter, &benchmark.name, self.round)
     }
 }
 
-/// What a system's description says.
+/// A system, as its description states it.
 #[derive(Debug, Clone, Default)]
 pub struct SystemDescription {
     /// Its name, if the description has one.

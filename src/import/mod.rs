@@ -1,4 +1,4 @@
-//! Recipes from published results: what a submission tree has, and one result of it as a recipe.
+//! Recipes from published results: lists the results of a submission tree, and converts one to a recipe.
 //!
 //! ```text
 //! tree ──index──▶ results with their figures ──read──▶ submission ──recipe──▶ YAML

@@ -6,13 +6,13 @@ use retrial_recipe::docker_run::Draft;
 /// A benchmark on a system, as it was published.
 #[derive(Debug, Clone)]
 pub struct PublishedSubmission<'i> {
-    /// `v6.0`, where it is known.
+    /// `v6.0`, if it is known.
     pub round: Option<&'i str>,
     /// The benchmark and the system.
     pub entry: &'i Entry<'i>,
-    /// Where its results lie below the tree's root.
+    /// The path of its results below the tree's root.
     pub path: String,
-    /// Where it was published.
+    /// The URLs and paths where it was published.
     pub sources: Vec<String>,
     /// Its scenarios.
     pub scenarios: Vec<PublishedScenario>,
@@ -25,27 +25,27 @@ pub struct PublishedSubmission<'i> {
 pub struct PublishedScenario {
     /// `Offline`
     pub name: String,
-    /// The scenario out of whose run its figure was worked, where it was not measured itself: an edge
-    /// result may be.
+    /// The scenario from whose run its figure was inferred, if it was not measured itself: edge results
+    /// may be inferred.
     pub inferred_from: Option<&'static str>,
     /// Its published figure.
     pub performance: Option<Expected>,
-    /// Its accuracy; empty where there is no accuracy run.
+    /// Its accuracy; empty if there is no accuracy run.
     pub accuracy: Vec<Expected>,
-    /// What its run was asked for.
+    /// The settings of its run.
     pub settings: PublishedSettings,
     /// The commands of its README.
     pub commands: Option<DraftedCommands>,
 }
 
-/// What a published run was asked for.
+/// The settings of a published run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PublishedSettings {
     /// The target rate, queries per second.
     pub target_qps: Option<f64>,
-    /// The least duration, ms.
+    /// The minimum duration, ms.
     pub min_duration_ms: Option<u64>,
-    /// The file that says so: `user.conf`, or the log.
+    /// The file that states them: `user.conf`, or the log.
     pub source: &'static str,
 }
 
@@ -58,13 +58,13 @@ pub struct Expected {
     pub value: f64,
     /// Its unit.
     pub unit: String,
-    /// The id of the row, else where it lies.
+    /// The id of its row, else the submitter and the system.
     pub source: String,
-    /// What others published of it, in the same unit.
+    /// The figures of other submitters, in the same unit.
     pub others: Vec<Other>,
 }
 
-/// What another submitter published.
+/// A figure that another submitter published.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Other {
     /// Its value.
@@ -78,9 +78,9 @@ pub struct Other {
 pub struct DraftedContainer {
     /// The README, below the tree's root.
     pub readme: String,
-    /// How many other blocks start a container.
+    /// The number of other blocks that start a container.
     pub others: usize,
-    /// What the block says.
+    /// The container that the block describes.
     pub draft: Draft,
 }
 
@@ -89,8 +89,8 @@ pub struct DraftedContainer {
 pub struct DraftedCommands {
     /// The README, below the tree's root.
     pub readme: String,
-    /// Those of the performance run.
+    /// The commands of the performance run.
     pub performance: Option<String>,
-    /// Those of the accuracy run.
+    /// The commands of the accuracy run.
     pub accuracy: Option<String>,
 }

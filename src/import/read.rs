@@ -18,14 +18,14 @@ use retrial_recipe::model::{JudgeRules, Mode};
 
 /// The largest README or `user.conf` that is read: the largest real one has 90 kB.
 const CAP: u64 = 1 << 20;
-/// Figures of an accuracy script that have a limit and tell nothing of quality.
+/// Figures of an accuracy script that have a limit but do not measure quality.
 const LENGTHS: [&str; 2] = ["TOKENS_PER_SAMPLE", "GEN_LEN"];
 
-/// Reads a result: its figures from the round's table, and where that has none from the logs.
-/// `others` are results whose figures come along.
+/// Reads a result: its figures from the round's table, or from the logs if the table has none.
+/// Figures of `others` are added to it.
 ///
 /// # Errors
-/// No log of it has a figure.
+/// If no log of it has a figure.
 pub fn read<'i>(
     index: &'i Index<'_>,
     entry: &'i Entry<'_>,
@@ -77,16 +77,16 @@ impl Reader<'_> {
             require_accuracy: false,
         };
         let gathered = gather(place, &judge_context);
-        let of = |mode: Mode| {
+        let trial_in = |mode: Mode| {
             let mut all = gathered.evidence.iter();
             let evidence = all.find(|one| one.mode == mode)?;
             Some((evidence, evidence.trials.first()?))
         };
-        let performance = of(Mode::Performance);
-        let accuracy = of(Mode::Accuracy).map(|(evidence, trial)| {
-            let known = evidence.limited_figures();
-            let known: Vec<&str> = known.filter(|name| !LENGTHS.contains(name)).collect();
-            self.accuracy(place, trial, &known)
+        let performance = trial_in(Mode::Performance);
+        let accuracy = trial_in(Mode::Accuracy).map(|(evidence, trial)| {
+            let limited = evidence.limited_figures();
+            let limited: Vec<&str> = limited.filter(|name| !LENGTHS.contains(name)).collect();
+            self.accuracy(place, trial, &limited)
         });
         let logged = performance.and_then(|(_, trial)| trial.run_settings.as_ref()?.scenario);
         PublishedScenario {
@@ -119,16 +119,17 @@ impl Reader<'_> {
         })
     }
 
-    /// The figures of the accuracy run: those that the round limits, all where it limits none.
+    /// The figures of the accuracy run: those that the round limits, or all if it limits none.
     fn accuracy(
         &self,
         place: &ScenarioFolder,
         trial: &TrialEvidence,
-        known: &[&str],
+        limited: &[&str],
     ) -> Vec<Expected> {
-        let is_meant =
-            |name: &str| known.contains(&name) || (known.is_empty() && !LENGTHS.contains(&name));
-        let figures = trial.figures.iter().filter(|(name, _)| is_meant(name));
+        let is_expected = |name: &str| {
+            limited.contains(&name) || (limited.is_empty() && !LENGTHS.contains(&name))
+        };
+        let figures = trial.figures.iter().filter(|(name, _)| is_expected(name));
         let expected = figures.map(|(name, figure)| Expected {
             figure: name.clone(),
             value: figure.value,
@@ -139,7 +140,7 @@ impl Reader<'_> {
         expected.collect()
     }
 
-    /// The id of its row, else whose it is.
+    /// The id of its row, else the submitter and the system.
     fn source(&self, place: &ScenarioFolder) -> String {
         let row = self
             .index
@@ -150,7 +151,7 @@ impl Reader<'_> {
         id.unwrap_or_else(|| format!("{} {}", place.submitter.name, place.system))
     }
 
-    /// What others published in a scenario.
+    /// The figures of other submitters in a scenario.
     fn others(&self, scenario: &str, unit: &str) -> Vec<Other> {
         let others = self.others.iter().filter_map(|entry| {
             let mut figures = entry.figures.iter();
@@ -198,7 +199,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The READMEs of a result, the nearest first.
+    /// The paths of a result's possible READMEs, the nearest first.
     fn readmes(&self) -> Vec<PathBuf> {
         let benchmark = self.entry.benchmark;
         let submitter = benchmark.submitter.relative();
@@ -224,13 +225,13 @@ impl Reader<'_> {
     }
 }
 
-/// The scenario of a run whose figure was submitted in another one.
+/// Returns the scenario of a run whose figure was submitted in another scenario.
 fn inferred_from(place: &ScenarioFolder, logged: Scenario) -> Option<&'static str> {
-    let is_of_edge = matches!(logged, Scenario::SingleStream | Scenario::MultiStream);
-    (is_of_edge && place.scenario() != Some(logged)).then(|| logged.as_str())
+    let is_edge = matches!(logged, Scenario::SingleStream | Scenario::MultiStream);
+    (is_edge && place.scenario() != Some(logged)).then(|| logged.as_str())
 }
 
-/// What the run was asked for: the log says it, where it does, and `user.conf` otherwise.
+/// The settings of the run: from the log if it states any, else from `user.conf`.
 fn settings(place: &ScenarioFolder, trial: Option<&TrialEvidence>) -> PublishedSettings {
     let logged = trial.and_then(|trial| Some(&trial.run_settings.as_ref()?.settings));
     let logged = PublishedSettings {

@@ -3,9 +3,9 @@
 use retrial_container::ImageRef;
 use retrial_recipe::docker_run::{self, Draft, Nothing};
 
-/// The longest draft of a command, in lines: more is a guide, and nobody's command.
+/// The longest draft of a command, in lines: a longer text is a guide, not a command.
 const MOST_LINES: usize = 60;
-/// Words behind the fence of a block of commands.
+/// The info strings of the fences of a block of commands.
 const SHELLS: [&str; 6] = ["", "bash", "sh", "shell", "console", "zsh"];
 
 /// The blocks of commands of a Markdown text.
@@ -35,13 +35,13 @@ pub(super) fn blocks(markdown: &str) -> Vec<String> {
     blocks
 }
 
-/// Whether a block starts a container.
+/// Returns whether a block starts a container.
 pub(super) fn starts_container(block: &str) -> bool {
     block.contains("docker run") || block.contains("docker container run")
 }
 
-/// The container that a README's blocks start, and how many of them do. Of several the first that
-/// names one of the models, else the first; none where no block can be a recipe.
+/// Returns the container that a README's blocks start, and how many of them do. Of several, the first that
+/// names one of the models, else the first; none if no block can be a recipe.
 pub(super) fn container(blocks: &[String], models: &[String]) -> Option<(Draft, usize)> {
     let starts: Vec<&String> = blocks
         .iter()
@@ -50,7 +50,7 @@ pub(super) fn container(blocks: &[String], models: &[String]) -> Option<(Draft, 
     let drafts = starts
         .iter()
         .filter_map(|block| Some((docker_run::draft(block, &Nothing).ok()?, *block)))
-        // `docker run $OPTIONS …`: an image that a variable holds is no image that a README names.
+        // `docker run $OPTIONS …`: an image in a variable is not named by the README.
         .filter(|(draft, _)| ImageRef::parse(&draft.image).is_ok());
     let drafts: Vec<(Draft, &String)> = drafts.collect();
     let names_model = |block: &str| {
@@ -63,8 +63,8 @@ pub(super) fn container(blocks: &[String], models: &[String]) -> Option<(Draft, 
     Some((draft.clone(), starts.len()))
 }
 
-/// The commands of a mode: those that name the other mode are left out. None where there are none,
-/// too many, or some that a recipe would take for an expression.
+/// Returns the commands of a mode, without those that name the other mode. None if there are none, too
+/// many, or some that a recipe would parse as an expression.
 pub(super) fn commands(blocks: &[String], own: &str, other: &str) -> Option<String> {
     let commands = blocks
         .iter()
@@ -78,12 +78,12 @@ pub(super) fn commands(blocks: &[String], own: &str, other: &str) -> Option<Stri
         .collect();
     let mut text = commands.join("\n");
     text.push('\n');
-    let is_fit = !text.trim().is_empty() && text.lines().count() <= MOST_LINES;
-    (is_fit && !text.contains("${{")).then_some(text)
+    let is_valid = !text.trim().is_empty() && text.lines().count() <= MOST_LINES;
+    (is_valid && !text.contains("${{")).then_some(text)
 }
 
-/// The commands of a block: lines that end in a backslash are continued. Prompts are removed, and
-/// characters that YAML does not hold.
+/// The commands of a block: lines that end in a backslash are continued. Prompts and characters that YAML
+/// does not allow are removed.
 fn logical_lines(block: &str) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     let mut is_continued = false;

@@ -1,9 +1,9 @@
-//! `user.conf`: what a submitter asked of `LoadGen`. Pure.
+//! `user.conf`: the settings of `LoadGen` that a submitter chose. Pure.
 
-/// The value of a key for a scenario; the last line that has it counts, as `LoadGen` reads it. None
-/// where models of the file differ in it: which of them is meant, only the harness knows.
+/// Returns the value of a key for a scenario. The last line with the key applies, as for `LoadGen`. None if
+/// the file has different values for several models: only the harness knows which model was measured.
 pub(super) fn value(text: &str, scenario: &str, key: &str) -> Option<f64> {
-    let mut found: Vec<(&str, f64)> = Vec::new();
+    let mut values: Vec<(&str, f64)> = Vec::new();
     for line in text.lines() {
         let line = line.split('#').next().unwrap_or_default();
         let Some((name, value)) = line.split_once('=') else {
@@ -11,18 +11,19 @@ pub(super) fn value(text: &str, scenario: &str, key: &str) -> Option<f64> {
         };
         // A model's name may have dots: `llama3.1-405b.Server.target_qps`.
         let mut parts = name.trim().rsplitn(3, '.');
-        let (Some(last), Some(of), Some(model)) = (parts.next(), parts.next(), parts.next()) else {
+        let (Some(last), Some(section), Some(model)) = (parts.next(), parts.next(), parts.next())
+        else {
             continue;
         };
-        let is_meant = last == key && (of == scenario || of == "*");
-        if let (true, Ok(value)) = (is_meant, value.trim().parse()) {
-            found.retain(|(known, _)| *known != model);
-            found.push((model, value));
+        let is_match = last == key && (section == scenario || section == "*");
+        if let (true, Ok(value)) = (is_match, value.trim().parse()) {
+            values.retain(|(other, _)| *other != model);
+            values.push((model, value));
         }
     }
-    let (_, first) = *found.first()?;
+    let (_, first) = *values.first()?;
     let is_same = |(_, value): &(&str, f64)| (value - first).abs() <= f64::EPSILON * first.abs();
-    found.iter().all(is_same).then_some(first)
+    values.iter().all(is_same).then_some(first)
 }
 
 #[cfg(test)]

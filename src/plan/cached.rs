@@ -7,45 +7,44 @@ use super::exec::ExecStep;
 use retrial_container::Mount;
 use retrial_recipe::model::{CachedFile, Place};
 
-/// Where a directory that is being populated is mounted while the image's content is copied into it.
+/// The mount point of a directory while the image's content is copied into it.
 pub const STAGE: &str = "/.retrial-stage";
 
-/// Copies what the image has at `$1`. As root, with owners and rights; then any user may write. A
-/// command on the host is no user of the image: for one, all of it is given to `$2`.
+/// Copies the image's content at `$1`. As root, with owners and modes; then any user may write. For a command
+/// on the host, which is no user of the image, `$2` becomes the owner.
 pub const SEED: &str = r#"if [ -d "$1" ]; then cp -a "$1/." /.retrial-stage/ || exit; fi; [ -z "$2" ] || chown -hR "$2" /.retrial-stage || exit; chmod a+rwx /.retrial-stage"#;
 
-/// A cached directory, as far as it is known before the image is.
+/// A cached directory, as far as it is known before the image is pulled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CachedDirectory {
     /// The recipe's name for it.
     pub key: String,
-    /// In the container.
+    /// Its path in the container.
     pub path: String,
     /// Files that must be in it, as the recipe lists them.
     pub files: Vec<(String, CachedFile)>,
-    /// Steps after the one that populated it may write to it, too.
+    /// Later steps may write to it, too.
     pub writable: bool,
-    /// Tells apart what other commands cache under the same key.
+    /// Distinguishes directories that other commands cache under the same key.
     pub identity: String,
-    /// It is one image's own: the recipe does not say by its files what is right.
+    /// It is specific to one image: the recipe does not define its content by file hashes.
     pub of_image: bool,
 }
 
 /// A step that populates a cached directory, in a container of its own or on the host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PopulateStep {
-    /// What it populates.
+    /// The directory that it populates.
     pub directory: CachedDirectory,
-    /// Where its command runs.
+    /// The placement of its command.
     pub place: Place,
     /// Its command.
     pub command: ExecStep,
 }
 
 impl CachedDirectory {
-    /// A directory that the command populates, from what is mounted next to it (`inputs`). The command
-    /// is a part of its identity: a recipe that nobody looked at cannot put something else in the
-    /// place of another one's cache.
+    /// A directory that the command populates from the other mounts (`inputs`). The command is a part of its
+    /// identity: an unreviewed recipe cannot replace the cache of another one.
     pub fn new(
         key: String,
         path: String,
@@ -55,10 +54,10 @@ impl CachedDirectory {
         inputs: &[String],
     ) -> Self {
         let of_image = files.is_empty() || files.iter().any(|(_, file)| file.sha256.is_none());
-        let what = (&path, &files, writable, &command.run, &command.env);
+        let content = (&path, &files, writable, &command.run, &command.env);
         let how = (&command.shell, &command.workdir, &command.user);
         let inputs = if of_image { inputs } else { &[] };
-        let identity = identity(&(what, how, inputs));
+        let identity = identity(&(content, how, inputs));
         Self {
             key,
             path,
@@ -77,7 +76,7 @@ impl CachedDirectory {
         of_image(&self.identity, image)
     }
 
-    /// Its mount, once it lies on this machine.
+    /// Its mount, once it exists on this machine.
     pub fn mount(&self, source: String) -> Mount {
         Mount {
             source,
@@ -87,15 +86,15 @@ impl CachedDirectory {
     }
 }
 
-/// Tells apart what has the same key.
-pub(super) fn identity(what: &impl Serialize) -> String {
-    let text = serde_json::to_string(what).unwrap_or_default();
+/// Returns a hash that distinguishes directories with the same key.
+pub(super) fn identity(content: &impl Serialize) -> String {
+    let text = serde_json::to_string(content).unwrap_or_default();
     let digest = Sha256::digest(text);
     let digits = digest.iter().take(4).map(|byte| format!("{byte:02x}"));
     digits.collect()
 }
 
-/// The name of what belongs to an image, by its id.
+/// The name of an image-specific directory, by the image's id.
 pub(super) fn of_image(identity: &str, image: &str) -> String {
     let id = image.rsplit(':').next().unwrap_or(image);
     format!("{identity}-{}", id.get(..12).unwrap_or(id))
@@ -125,12 +124,12 @@ mod tests {
                 },
             )]
         };
-        let (one, other) = ("sha256:0123456789abcdef", "sha256:fedcba9876543210");
+        let (first, second) = ("sha256:0123456789abcdef", "sha256:fedcba9876543210");
         let listed = cached(file(Some("00")), "get");
-        assert_eq!(listed.name(one), listed.name(other));
+        assert_eq!(listed.name(first), listed.name(second));
         for cached in [cached(file(None), "get"), cached(Vec::new(), "get")] {
-            assert_ne!(cached.name(one), cached.name(other));
-            assert!(cached.name(one).ends_with("-0123456789ab"));
+            assert_ne!(cached.name(first), cached.name(second));
+            assert!(cached.name(first).ends_with("-0123456789ab"));
         }
         assert_ne!(listed.identity, cached(file(Some("00")), "put").identity);
         assert_ne!(listed.identity, cached(file(Some("01")), "get").identity);

@@ -4,8 +4,8 @@ use super::step::Plan;
 use retrial_recipe::quote::quote;
 
 impl Plan {
-    /// The command line that runs the recipe again with the same settings and GPUs. `program` is how it
-    /// begins.
+    /// The command line that runs the recipe again with the same settings and GPUs. `program` is its first
+    /// part.
     pub fn command(&self, program: &str) -> String {
         let mut words = vec![format!("{program} run {}", quote(&self.recipe))];
         words.extend(self.settings());
@@ -21,7 +21,10 @@ impl Plan {
         if self.require_accuracy {
             words.push("--require-accuracy".to_owned());
         }
-        let mut warmups = self.measurements.iter().map(|one| one.warmup);
+        let mut warmups = self
+            .measurements
+            .iter()
+            .map(|measurement| measurement.warmup);
         let warmup = warmups
             .next()
             .filter(|first| warmups.all(|other| other == *first));
@@ -31,7 +34,7 @@ impl Plan {
         words.join(" ")
     }
 
-    /// The command line that judges results of the plan in a directory, wherever it is run.
+    /// The command line that judges results of the plan in a directory, from any working directory.
     pub fn judge_command(&self, results: &str) -> String {
         let recipe = quote(&self.absolute_recipe());
         let mut words = vec![format!(
@@ -57,7 +60,7 @@ impl Plan {
             .collect()
     }
 
-    /// The recipe as it is named in any directory of this machine.
+    /// The recipe's name, valid in any directory of this machine.
     fn absolute_recipe(&self) -> String {
         let is_relative = self.recipe.starts_with('.');
         let Some(directory) = self.directory.as_ref().filter(|_| is_relative) else {

@@ -1,5 +1,5 @@
-//! What is known only after a plan was made: commits of models that are fetched, names and addresses of
-//! machines. What stands for one in a plan is the expression itself.
+//! Values known only after planning: commits of fetched models, names and addresses of machines. In a plan, the
+//! expression itself is the placeholder.
 
 use retrial_container::ContainerSpec;
 use retrial_recipe::expression::{NodeScope, Scope, render};
@@ -9,15 +9,14 @@ use super::cached::{CachedDirectory, PopulateStep};
 use super::service::ServiceStep;
 use super::step::{Action, Condition, ExecStep, Plan, Step};
 
-/// Returns what stands for a model's commit in a plan that was made before it is known. No shell
-/// takes it for something of its own.
+/// Returns the placeholder of a model's commit, before it is known. It has no special meaning in a shell.
 pub fn commit_later(model: &str) -> String {
     format!("${{{{ models.{model}.commit }}}}")
 }
 
 impl Plan {
-    /// Puts what a machine is into texts of the plan, of one trial of a measurement or of none. Text whose
-    /// expressions cannot be evaluated stays as it is: [`super::build()`] has tried them.
+    /// Fills the values of a machine into texts of the plan, for one trial of a measurement or for none. Text
+    /// whose expressions cannot be evaluated is unchanged: [`super::build()`] has tested them.
     pub fn on_machine(
         &self,
         texts: Vec<&mut String>,
@@ -39,16 +38,16 @@ impl Plan {
             (scope.scenario, scope.mode, scope.trial) = (Some(scenario), Some(mode), Some(trial));
         }
         for text in texts.into_iter().filter(|text| text.contains("${{")) {
-            if let Ok(known) = render(&Template(text.clone()), &scope) {
-                *text = known;
+            if let Ok(rendered) = render(&Template(text.clone()), &scope) {
+                *text = rendered;
             }
         }
     }
 }
 
 impl Plan {
-    /// The plan with the number of machines and GPUs that the recipe has, for whoever reads it: names and
-    /// addresses stay expressions.
+    /// The plan with the number of machines and GPUs that the recipe has, for display: names and addresses
+    /// remain expressions.
     #[must_use]
     pub fn preview(&self) -> Self {
         let Some(nodes) = self.nodes else {
@@ -71,7 +70,7 @@ impl Plan {
         shown
     }
 
-    /// The GPUs of all machines together, as the recipe has them.
+    /// The total GPUs of all machines, according to the recipe.
     pub fn all_gpus(&self) -> Option<u32> {
         let nodes = self.nodes?;
         let each = self.requires.gpus.as_ref().map(|gpus| gpus.count);
@@ -79,7 +78,7 @@ impl Plan {
     }
 }
 
-/// A part of a plan whose texts may name what is known later.
+/// A part of a plan whose texts may contain placeholders.
 pub trait NamesCommits {
     /// Returns all texts that are made from expressions of the recipe.
     fn texts(&mut self) -> Vec<&mut String>;

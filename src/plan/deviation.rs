@@ -1,5 +1,5 @@
-//! Where a plan deviates from the guide that it follows: what its recipe says, and what Retrial does differently
-//! with every recipe. Pure.
+//! Deviations of a plan from the guide that it follows: those of its recipe, and those of Retrial with every
+//! recipe. Pure.
 
 use itertools::Itertools as _;
 
@@ -9,17 +9,18 @@ use retrial_recipe::model::Recipe;
 /// Why verdicts carry the qualifier `reimplemented`.
 pub const REIMPLEMENTED: &str = "the workload's own script was never published";
 
-/// What is different with every recipe, for a page of all of them.
+/// The deviations of every recipe, for a page of all recipes.
 pub const ALWAYS: &str = "`docker run` starts the container in the background (`-d`) under a name of the run, \
      instead of `-it`, `--rm` and the guide's name; a process that waits takes the place of the image's command, and of \
      its entrypoint where the plan says `bypassed`; `PYTHONUNBUFFERED=1` is set; each command is a `docker exec`";
 
 /// The deviations of a recipe's plan, the recipe's own first. A recipe that names no source follows no guide.
-pub(super) fn of(recipe: &Recipe, container: &ContainerSpec) -> Vec<String> {
+pub(super) fn deviations(recipe: &Recipe, container: &ContainerSpec) -> Vec<String> {
     let own = recipe.deviations.iter();
-    let own = own.map(|one| one.split_whitespace().join(" "));
-    let ours = (!recipe.submission.sources.is_empty()).then(|| of_the_container(recipe, container));
-    own.chain(ours).collect()
+    let own = own.map(|text| text.split_whitespace().join(" "));
+    let docker_run =
+        (!recipe.submission.sources.is_empty()).then(|| of_the_container(recipe, container));
+    own.chain(docker_run).collect()
 }
 
 fn of_the_container(recipe: &Recipe, container: &ContainerSpec) -> String {

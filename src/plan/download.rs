@@ -1,4 +1,4 @@
-//! What a run fetches from elsewhere, told before it begins. Pure: what the recipe says, not what a hub has.
+//! The downloads of a run, shown before it starts. Pure: from the recipe, without querying a hub.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,20 +11,20 @@ pub struct PlannedDownload {
     pub step: u32,
     /// The step's name without a trial: `fetch-llama2`, `dataset-open-orca`, `offline-accuracy`.
     pub name: String,
-    /// Something is measured before it: a network that is missing would show only then.
+    /// It comes after a measurement: a missing network would be detected only then.
     pub late: bool,
-    /// What the recipe says of it.
+    /// The recipe's data about it.
     #[serde(flatten)]
     pub download: Download,
 }
 
-/// The hub as this machine uses it.
+/// This machine's settings of the hub.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HubHere {
     /// Its host.
     pub host: String,
     /// The directory of its cache.
     pub cache: String,
-    /// Where a token was found: a variable, a file.
+    /// The source of a token: a variable, a file.
     pub token: Option<String>,
 }

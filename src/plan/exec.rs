@@ -1,10 +1,10 @@
-//! A command of the recipe, and what it is for.
+//! A command of the recipe, and its purpose.
 
 use serde::{Deserialize, Serialize};
 
 use super::failure::FailureSigns;
 
-/// What a command is for.
+/// The purpose of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
@@ -13,18 +13,18 @@ pub enum Purpose {
     Prepare,
     /// A measurement.
     Measure {
-        /// Which measurements it serves.
+        /// The measurements that it serves.
         measurements: Vec<usize>,
-        /// Which trial.
+        /// The trial.
         trial: u32,
     },
     /// The check of a measurement's results.
     Check {
-        /// Which measurement.
+        /// The measurement.
         measurement: usize,
-        /// Which trial.
+        /// The trial.
         trial: u32,
-        /// The step that made the results.
+        /// The step that created the results.
         of: u32,
     },
 }
@@ -32,33 +32,33 @@ pub enum Purpose {
 /// A command of the recipe.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExecStep {
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
     /// The command, rendered.
     pub run: String,
     /// The shell; none: bash with pipefail where the image has it, else sh.
     pub shell: Option<Vec<String>>,
-    /// Environment, besides the container's.
+    /// Environment, in addition to the container's.
     pub env: Vec<(String, String)>,
-    /// Secrets that it names: given in the environment, redacted in its output.
+    /// Secrets that it names: passed in the environment, redacted in its output.
     pub secrets: Vec<String>,
     /// Working directory; none: the container's.
     pub workdir: Option<String>,
     /// User; none: the container's.
     pub user: Option<String>,
-    /// Longest time, seconds.
+    /// Time limit, seconds.
     pub timeout_s: u64,
-    /// Longest time without output, seconds.
+    /// Limit on the time without output, seconds.
     pub silence_s: Option<u64>,
-    /// The most that it may print, bytes, if the recipe says.
+    /// Limit on its output, bytes, if the recipe has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_log: Option<u64>,
-    /// What shows that it has failed while it is running.
+    /// The signs of its failure while it is running.
     #[serde(default, skip_serializing_if = "FailureSigns::is_empty")]
     pub failure: FailureSigns,
-    /// Result directories (paths or globs): what lies there before is moved aside.
+    /// Result directories (paths or globs): existing ones are moved aside.
     pub results: Vec<String>,
-    /// The steps that start the services which it needs.
+    /// The start steps of the services that it needs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<u32>,
 }

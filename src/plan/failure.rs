@@ -1,4 +1,4 @@
-//! What shows that a running command has failed, as the plan has it.
+//! The signs of a running command's failure in the plan.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 use crate::format::limit;
 use retrial_recipe::model::{CommandOptions, FailurePattern, Progress, Recipe};
 
-/// Signs by which a running command is known to have failed.
+/// Signs by which the failure of a running command is detected.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureSigns {
     /// Patterns that lines of its output match.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output: Vec<FailurePattern>,
-    /// The least progress that it makes.
+    /// The minimum progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
-    /// The longest that a dead child process may be left uncollected.
+    /// The longest that a dead child process may remain unreaped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dead_child: Option<Duration>,
     /// The longest that a child process with GPUs of its own may be missing.
@@ -25,7 +25,7 @@ pub struct FailureSigns {
 }
 
 impl FailureSigns {
-    /// Those of a measurement or a service: its own, else those that the recipe has for all.
+    /// The signs of a measurement or a service: its own, else the recipe's defaults.
     pub fn of(recipe: &Recipe, options: &CommandOptions) -> Self {
         let output = options.fail_on.as_ref().unwrap_or(&recipe.fail_on);
         Self {
@@ -41,7 +41,7 @@ impl FailureSigns {
         *self == Self::default()
     }
 
-    /// Each as a fragment that completes 'it fails …'.
+    /// Returns each as a fragment that completes 'it fails …'.
     pub fn fragments(&self) -> Vec<String> {
         let on_line = |sign: &FailurePattern| {
             let after = sign

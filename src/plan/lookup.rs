@@ -1,4 +1,4 @@
-//! What others look up in a plan: its steps, containers, models, downloads and measurements.
+//! Lookups in a plan: steps, containers, models, downloads and measurements.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ impl Step {
     }
 
     /// The step of the measured command whose results it checks or collects.
-    pub fn of(&self) -> Option<u32> {
+    pub fn measured_step(&self) -> Option<u32> {
         match &self.action {
             Action::Collect { of, .. } => Some(*of),
             Action::Exec(exec) => match exec.purpose {
@@ -56,7 +56,7 @@ impl Step {
 
     /// Whether it checks results.
     pub fn checks(&self) -> bool {
-        self.of().is_some() && !self.collects()
+        self.measured_step().is_some() && !self.collects()
     }
 }
 
@@ -88,27 +88,34 @@ impl Plan {
         )
     }
 
-    /// The name of the directory of a cache mount, without the number that tells apart those of runs at the
-    /// same time. What was compiled for one GPU, on one machine, by one recipe is nothing for another; and a
-    /// recipe that nobody looked at cannot leave programs for one that is trusted.
+    /// The name of the directory of a cache mount, without the number that distinguishes concurrent runs. Code
+    /// compiled for one GPU, on one machine, by one recipe must not be reused by another; and an unreviewed
+    /// recipe cannot leave programs for a trusted one.
     pub fn cache_mount(&self, path: &str, image: &str, machine: &str) -> String {
-        let assigned = self.assigned_gpus.iter().flat_map(|given| &given.gpus);
-        let gpus = assigned.map(|given| given.gpu.gfx.as_ref().unwrap_or(&given.gpu.model));
+        let assigned = self
+            .assigned_gpus
+            .iter()
+            .flat_map(|assigned| &assigned.gpus);
+        let gpus =
+            assigned.map(|assigned| assigned.gpu.gfx.as_ref().unwrap_or(&assigned.gpu.model));
         let gpus: BTreeSet<&String> = gpus.collect();
         let identity = cached::identity(&(&self.recipe_hash, path, machine, gpus));
         cached::of_image(&identity, image)
     }
 
-    /// Cached directories in the order in which they are populated; without skipped ones, where the image's own is seen.
+    /// Cached directories in the order in which they are populated; without skipped ones, where the image's own
+    /// directory is visible.
     pub fn cached_directories(&self) -> impl Iterator<Item = (u32, &CachedDirectory)> {
         self.steps.iter().filter_map(|step| match &step.action {
-            Action::Populate(fill) if !step.is_skipped() => Some((step.number, &fill.directory)),
+            Action::Populate(populate_step) if !step.is_skipped() => {
+                Some((step.number, &populate_step.directory))
+            }
             _ => None,
         })
     }
 
-    /// The models that are fetched, in order; not those whose step is skipped: there the container
-    /// has what the image has.
+    /// The models that are fetched, in order; not those whose step is skipped: there the container has the
+    /// image's files.
     pub fn fetched_models(&self) -> impl Iterator<Item = &ModelFetch> {
         self.steps.iter().filter_map(|step| match &step.action {
             Action::FetchModel(model) if !step.is_skipped() => Some(model),
@@ -116,20 +123,24 @@ impl Plan {
         })
     }
 
-    /// The size of what these steps download, if it is known of all of them.
-    pub fn size_of(&self, is_one: impl Fn(&Step) -> bool) -> Option<u64> {
+    /// The total download size of these steps, if all sizes are known.
+    pub fn size_of(&self, is_selected: impl Fn(&Step) -> bool) -> Option<u64> {
         let steps = self.steps.iter();
-        let steps = steps.filter(|step| is_one(step) && !step.is_skipped());
+        let steps = steps.filter(|step| is_selected(step) && !step.is_skipped());
         let sizes = steps.map(|step| {
-            let known = self.downloads.iter().find(|one| one.step == step.number)?;
-            known.download.size
+            let mut planned = self.downloads.iter();
+            let planned = planned.find(|planned| planned.step == step.number)?;
+            planned.download.size
         });
         sizes.sum()
     }
 
     /// The hosts that the plan's commands connect to, each once.
     pub fn needed_hosts(&self) -> Vec<String> {
-        let hosts = self.downloads.iter().flat_map(|one| &one.download.hosts);
+        let hosts = self
+            .downloads
+            .iter()
+            .flat_map(|planned| &planned.download.hosts);
         hosts.sorted().dedup().cloned().collect()
     }
 }
@@ -139,16 +150,18 @@ impl Plan {
     pub fn steps_of(&self, command: u32) -> impl Iterator<Item = &Step> {
         self.steps
             .iter()
-            .filter(move |step| step.of() == Some(command))
+            .filter(move |step| step.measured_step() == Some(command))
     }
 
-    /// The step that collects what a check looks at, if one does.
+    /// The step that collects the results that a check reads, if there is one.
     pub fn collects_for(&self, check: &Step) -> Option<&Step> {
-        let mut collecting = self.steps_of(check.of()?).filter(|step| step.collects());
+        let mut collecting = self
+            .steps_of(check.measured_step()?)
+            .filter(|step| step.collects());
         collecting.find(|step| step.trial() == check.trial())
     }
 
-    /// Where the results of a trial lie below the run's directory.
+    /// The directory of a trial's results, relative to the run's.
     pub fn results_directory(&self, measurement: usize, trial: u32) -> String {
         let measured = self.measurements.get(measurement);
         measured
@@ -156,8 +169,8 @@ impl Plan {
             .unwrap_or_default()
     }
 
-    /// Has `MLPerf`'s scenarios judged by the rules of the submission's round. The plan keeps them,
-    /// so that a run is judged tomorrow as it is today.
+    /// Adds the rules of the submission's round for `MLPerf`'s scenarios. The plan stores them, so that later
+    /// versions judge a run in the same way.
     pub fn ruled_by(&mut self, rounds: &Rounds) {
         let submission = &self.submission;
         let Some(round) = &submission.round else {
@@ -184,7 +197,7 @@ impl Plan {
             .filter_map(|measured| measured.rules.as_ref())
     }
 
-    /// ` on the published system`, for a duration; nothing where nothing was published.
+    /// ` on the published system`, for a duration; empty if nothing was published.
     pub fn published_system(&self) -> &'static str {
         let mut measurements = self.measurements.iter();
         if measurements.any(|measured| !measured.expect.is_empty()) {
@@ -194,7 +207,7 @@ impl Plan {
         }
     }
 
-    /// By which rules it is judged, in words.
+    /// The rules by which it is judged, in words.
     pub fn judged_by(&self) -> Option<String> {
         let rules = self.rules().next()?;
         let free = if rules.accuracy.is_empty() {

@@ -1,4 +1,4 @@
-//! What is measured and how it is judged: the part of a plan that a verdict needs.
+//! Measurements and the rules that judge them: the part of a plan that a verdict needs.
 
 use std::ops::RangeInclusive;
 
@@ -14,13 +14,13 @@ pub struct MeasurementPlan {
     pub key: String,
     /// MLPerf's spelling where it is one of its scenarios, else the key.
     pub scenario: String,
-    /// The summary is `LoadGen`'s: results are read as its files.
+    /// The results are `LoadGen`'s files.
     pub loadgen: bool,
     /// The mode.
     pub mode: Mode,
-    /// How often, and until when.
+    /// The number of trials, fixed or a range.
     pub trials: Trials,
-    /// How many trials come before these, which are shown but not judged.
+    /// The number of warm-up trials, which are shown but not judged.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub warmup: u32,
     /// The target rate of the published result, queries per second.
@@ -29,15 +29,15 @@ pub struct MeasurementPlan {
     pub figures: Ordered<FigureSource>,
     /// Published figures.
     pub expect: Ordered<Vec<Expectation>>,
-    /// The benchmark's own limits, as the recipe has them.
+    /// The benchmark's own limits, from the recipe.
     pub limits: Ordered<Limit>,
-    /// What the submission's round asks, where it is known.
+    /// The rules of the submission's round, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<Rules>,
 }
 
 impl MeasurementPlan {
-    /// A measurement of which nothing is known but what it is.
+    /// A measurement with only its identity, all else at defaults.
     pub fn new(scenario: impl Into<String>, mode: Mode) -> Self {
         let scenario = scenario.into();
         Self {
@@ -60,12 +60,12 @@ impl MeasurementPlan {
         format!("{}-{}", self.key.to_lowercase(), self.mode)
     }
 
-    /// Whether this name means its scenario: `single-stream` is `SingleStream`.
+    /// Whether this name refers to its scenario: `single-stream` is `SingleStream`.
     pub fn is_named(&self, name: &str) -> bool {
         is_scenario(name, &self.key, Some(&self.scenario))
     }
 
-    /// The numbers of all trials that are judged, needed or not. Those of the warm-up come before.
+    /// The numbers of all judged trials, needed or not. The warm-ups precede them.
     pub fn judged_trials(&self) -> RangeInclusive<u32> {
         self.warmup + 1..=self.warmup + self.trials.max
     }
@@ -84,12 +84,12 @@ impl MeasurementPlan {
         format!("trial {trial} of {most}{}", warmup + max)
     }
 
-    /// Where the results of a trial lie below the run's directory.
+    /// The directory of a trial's results, relative to the run's.
     pub fn results_directory(&self, trial: u32) -> String {
         format!("results/{}", self.trial_directory(trial))
     }
 
-    /// Where the results of a trial lie below a directory of results.
+    /// The directory of a trial's results, relative to a directory of results.
     pub fn trial_directory(&self, trial: u32) -> String {
         format!("{}/{}/run_{trial}", self.scenario, self.mode)
     }
@@ -103,9 +103,9 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// Whether a name means a scenario of this key, or of `LoadGen`: `single-stream` is `SingleStream`.
+/// Whether a name refers to a scenario of this key, or of `LoadGen`: `single-stream` is `SingleStream`.
 pub(super) fn is_scenario(name: &str, key: &str, loadgen: Option<&str>) -> bool {
     let folded = |text: &str| text.to_lowercase().replace(['-', '_'], "");
     let mut names = [Some(key), loadgen].into_iter().flatten();
-    names.any(|known| folded(known) == folded(name))
+    names.any(|known_name| folded(known_name) == folded(name))
 }

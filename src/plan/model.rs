@@ -1,30 +1,30 @@
-//! Where models of the hub lie in the container. Their commits, and so their places on this
-//! machine, may be known only after they were fetched: the plan says what is mounted where.
+//! Models of the hub in the container. Their commits, and so their paths on this machine, may be known only
+//! after they were fetched: the plan defines the mounts.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Where the hub's cache lies in a container whose recipe does not say it.
+/// The path of the hub's cache in a container, unless the recipe sets it.
 pub const HUB_CACHE: &str = "/hub-cache";
 
 /// A model of the hub in the container.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelMount {
-    /// In the container, absolute.
+    /// The absolute path in the container.
     pub target: String,
-    /// In which form.
+    /// Its form.
     pub form: Form,
 }
 
-/// The form in which a model lies in the container. Its files can be written in none: they are
-/// shared with every program that uses the hub's cache.
+/// The form in which a model is mounted into the container. Its files are always read-only: they are shared
+/// with every program that uses the hub's cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
     /// A read-only directory of real files.
     Directory,
-    /// File by file, in directories of the container's own: something is written beside them.
+    /// File by file, in directories private to the container: programs write other files there.
     Files,
     /// As the hub's cache, for programs that load by hub id.
     HubCache,
@@ -42,13 +42,13 @@ pub struct ModelFetch {
     /// Globs of files to fetch; all if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
-    /// Globs of files to leave.
+    /// Globs of files to exclude.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignore: Vec<String>,
-    /// The hashes of its files, by path, as a lock requires them; empty without one.
+    /// The hashes of its files, by path, required by a lock; empty without one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub locked: BTreeMap<String, String>,
-    /// Where it lies in the container.
+    /// Its mount in the container.
     pub mount: ModelMount,
 }
 

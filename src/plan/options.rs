@@ -75,7 +75,7 @@ pub enum PullPolicy {
 /// Parses `NAME=VALUE`, as `--set` takes it.
 ///
 /// # Errors
-/// Where there is no name or no `=`.
+/// If there is no name or no `=`.
 pub fn name_and_value(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),

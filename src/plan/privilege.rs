@@ -1,6 +1,6 @@
-//! Privileges of a recipe that are equivalent to root on the host, and their removal
-//! (`--least-privilege`). What is removed is reported, since a script of the image may need it: AMD's
-//! write settings of the kernel and the GPUs' clocks.
+//! Privileges of a recipe that are equivalent to root on the host, and their removal (`--least-privilege`). The
+//! removed ones are reported, since a script of the image may need them: AMD's scripts write kernel settings
+//! and GPU clocks.
 
 use std::fmt;
 
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use retrial_container::{is_accelerator_device, is_root_capability};
 use retrial_recipe::model::{Container, Place, Recipe};
 
-/// A root-equivalent privilege, and what needs it.
+/// A root-equivalent privilege, and its source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Privilege {
     /// The word for `--allow`.
     pub name: String,
-    /// What needs it: `container.cap_add SYS_ADMIN`, `mount /etc`, `step x`.
+    /// Its source: `container.cap_add SYS_ADMIN`, `mount /etc`, `step x`.
     pub setting: String,
-    /// What it gives the recipe.
+    /// The access that it gives the recipe.
     pub effect: String,
 }
 
@@ -132,7 +132,10 @@ fn of_container(container: &Container, place: &str) -> Vec<Privilege> {
         let setting = format!("cap_add {name}");
         privilege("sys-admin", &setting, "enough to escape the container")
     });
-    let opens_paths = container.security_opt.iter().any(|one| one == SYSTEM_PATHS);
+    let opens_paths = container
+        .security_opt
+        .iter()
+        .any(|option| option == SYSTEM_PATHS);
     let paths = opens_paths.then(|| {
         let setting = format!("security_opt {SYSTEM_PATHS}");
         privilege(

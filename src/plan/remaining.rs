@@ -1,11 +1,11 @@
-//! How long the rest of a run takes: by its own steps so far, by an earlier run of the recipe, or by
-//! what the recipe expects. Downloads and builds are left out. Pure: times come from whoever read them.
+//! How long the rest of a run takes: from its own steps so far, an earlier run of the recipe, or the recipe's
+//! expected duration. Downloads and builds are excluded. Pure: the caller provides the times.
 
 use std::collections::BTreeMap;
 
 use super::step::{Action, Condition, Plan, Purpose, Step};
 
-/// How long steps took: number and sum in seconds, by what they do. The trials of a measurement do the same.
+/// Durations of steps: number and sum in seconds, by their work. The trials of a measurement do the same work.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StepTimes(BTreeMap<String, (f64, f64)>);
 
@@ -25,7 +25,7 @@ impl StepTimes {
     }
 }
 
-/// What an estimate is based on: of several, the least sure.
+/// The basis of an estimate: of several, the least reliable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
     /// The run's own steps.
@@ -41,11 +41,11 @@ pub enum Basis {
 pub struct Estimate {
     /// Seconds.
     pub seconds: f64,
-    /// What it is based on.
+    /// Its basis.
     pub basis: Basis,
 }
 
-/// The steps of a run that are left, and how long such steps took.
+/// The remaining steps of a run, and how long such steps took.
 #[derive(Debug, Clone)]
 pub struct Remaining {
     plan: Plan,
@@ -55,7 +55,7 @@ pub struct Remaining {
 }
 
 impl Remaining {
-    /// All of a plan, of which steps took so long in this run, and in an earlier one.
+    /// All steps of a plan, with the times of steps in this run and in an earlier one.
     pub fn of(plan: Plan, own: StepTimes, earlier: StepTimes) -> Self {
         let is_sure = |step: &&Step| {
             !matches!(
@@ -72,7 +72,7 @@ impl Remaining {
         }
     }
 
-    /// A step ended, and took so many seconds if it was done now.
+    /// Removes a step that ended, and adds its seconds if it was executed now.
     pub fn ended(&mut self, number: u32, seconds: Option<f64>) {
         self.left.retain(|left| *left != number);
         if let Some(seconds) = seconds {
@@ -80,8 +80,8 @@ impl Remaining {
         }
     }
 
-    /// The time of all steps that are left, one of which has been running for so many seconds. None if a
-    /// measurement is left of which nothing says how long it takes, or if no measurement is left.
+    /// The time of all remaining steps, one of which may have been running for some seconds. None if the time
+    /// of a remaining measurement is unknown, or if no measurement remains.
     pub fn estimate(&self, running: Option<(u32, f64)>) -> Option<Estimate> {
         let mut whole = Estimate {
             seconds: 0.0,
@@ -94,10 +94,10 @@ impl Remaining {
                 continue;
             };
             measures |= step.measures();
-            let known = self.own.mean(&work).map(|seconds| (seconds, Basis::Own));
+            let own = self.own.mean(&work).map(|seconds| (seconds, Basis::Own));
             let earlier = || Some((self.earlier.mean(&work)?, Basis::Earlier));
-            let (seconds, basis) = match known.or_else(earlier) {
-                Some(known) => known,
+            let (seconds, basis) = match own.or_else(earlier) {
+                Some(own) => own,
                 None if step.measures() => (self.share()?, Basis::Recipe),
                 None => continue,
             };
@@ -127,7 +127,8 @@ impl Remaining {
     }
 }
 
-/// What a step does, whichever trial it is of; none for downloads and builds, whose time depends on what is there.
+/// The work of a step, the same for all trials; none for downloads and builds, whose time depends on existing
+/// files.
 fn work(plan: &Plan, step: &Step) -> Option<String> {
     let kind = match &step.action {
         Action::Pull { .. } | Action::Build(_) | Action::FetchModel(_) | Action::Populate(_) => {

@@ -15,7 +15,7 @@ pub struct ServiceStep {
     pub service: String,
     /// Its command; the time limit is that of its readiness.
     pub command: ExecStep,
-    /// What shows that it is ready.
+    /// The condition of its readiness.
     pub ready: ReadyWhen,
     /// How it is stopped.
     pub stop: StopPolicy,
@@ -27,9 +27,9 @@ pub struct ServiceStep {
 /// How a service is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopPolicy {
-    /// What all its processes are sent.
+    /// The signal to all its processes.
     pub signal: StopSignal,
-    /// After so long they are killed, seconds.
+    /// The time after which they are killed, seconds.
     pub timeout_s: u64,
 }
 
@@ -40,7 +40,7 @@ pub struct StopStep {
     pub service: String,
     /// The step that started it.
     pub of: u32,
-    /// How.
+    /// The policy.
     pub stop: StopPolicy,
 }
 
@@ -56,7 +56,7 @@ impl fmt::Display for StopPolicy {
 }
 
 impl ServiceStep {
-    /// What shows that it is ready, as a fragment: `http://localhost:8000/health answers`.
+    /// The condition of readiness, as a fragment: `http://localhost:8000/health answers`.
     pub fn readiness(&self) -> String {
         match &self.ready {
             ReadyWhen::Log(pattern) => format!("its output matches '{pattern}'"),
@@ -67,9 +67,9 @@ impl ServiceStep {
     }
 }
 
-/// Asks an address, given as `$0`, with what the image has: exits with 0 where it answers with a
-/// status below 400, with 127 where nothing can ask.
-pub const ASK_HTTP: &str = r#"if command -v curl >/dev/null 2>&1; then exec curl -fsS -m 5 -o /dev/null "$0"; fi
+/// Queries the URL `$0` with a program of the image: exits with 0 if it responds with a status below 400, with
+/// 127 if there is no such program.
+pub const PROBE_HTTP: &str = r#"if command -v curl >/dev/null 2>&1; then exec curl -fsS -m 5 -o /dev/null "$0"; fi
 if command -v wget >/dev/null 2>&1; then exec wget -q -T 5 -O /dev/null "$0"; fi
 case $0 in http://*) ;; *) exit 127 ;; esac
 command -v bash >/dev/null 2>&1 || exit 127
@@ -79,6 +79,6 @@ exec 3<>"/dev/tcp/${server%:*}/$port" || exit 1
 printf "GET %s HTTP/1.0\r\nHost: %s\r\n\r\n" "${path:-/}" "$server" >&3
 read -r -t 5 protocol status rest <&3 && [ "${status:-999}" -lt 400 ]' "$0" 2>/dev/null"#;
 
-/// Exits with 0 where something listens on the port, given as `$0`.
-pub const ASK_PORT: &str =
+/// Exits with 0 if a process listens on the port `$0`.
+pub const PROBE_PORT: &str =
     r#"grep -qs ":$(printf %04X "$0") [0-9A-F]*:0000 0A" /proc/net/tcp /proc/net/tcp6"#;

@@ -1,6 +1,5 @@
-//! The plan as a script that a person can paste into a terminal: `docker pull`, `docker run`,
-//! `docker exec`, as the vendor's guide writes them. The container that it makes has the
-//! same configuration as the one that `retrial run` makes.
+//! The plan as a script that a person can paste into a terminal: `docker pull`, `docker run`, `docker exec`, as
+//! in the vendor's guide. The container that it creates has the same configuration as that of `retrial run`.
 
 use std::fmt::Write as _;
 
@@ -20,14 +19,14 @@ mod services;
 pub use files::RecipeFile;
 use files::word;
 
-/// Ends the script where the source of a mount is missing.
-const NEED: &str = r#"
+/// Ends the script if the source of a mount is missing.
+const CHECK_MOUNTS: &str = r#"
 # Docker would mount an empty directory where a source is missing
 need() { for source; do [ -e "$source" ] || { echo "error: the mount's source $source does not exist" >&2; exit 1; }; done; }
 "#;
 
-/// Runs a command in bash where the image has it, else in sh; stops at the first error and,
-/// where the shell can, at an error inside a pipe.
+/// Runs a command in bash if the image has it, else in sh; stops at the first error and, where the shell can,
+/// at an error inside a pipe.
 const RUN: &str = r#"if command -v bash >/dev/null 2>&1; then exec bash -eo pipefail -c "$0"; fi; if (set -o pipefail) 2>/dev/null; then exec sh -eo pipefail -c "$0"; fi; exec sh -e -c "$0""#;
 
 /// Renders the script. It writes those of a built-in recipe's `files` that the plan needs; without them, the
@@ -61,13 +60,13 @@ pub fn script(plan: &Plan, files: &[RecipeFile]) -> String {
     }
     out.push_str(&files::header(&written));
     if mounts_anything(plan) {
-        out.push_str(NEED);
+        out.push_str(CHECK_MOUNTS);
     }
     out.push_str(output::header(plan));
     out.push_str(&cached::header(plan));
     out.push_str(&models::header(plan));
     out.push_str(&services::header(plan, &name));
-    // The verdict ends the script, which ends as `retrial run` does.
+    // The verdict is the last command, so the script exits as `retrial run` does.
     let is_judge = |step: &&Step| matches!(step.action, Action::Judge);
     let (judge, others): (Vec<&Step>, Vec<&Step>) = plan.steps.iter().partition(is_judge);
     for step in others.into_iter().chain(judge) {
@@ -82,7 +81,7 @@ pub fn script(plan: &Plan, files: &[RecipeFile]) -> String {
             step.name,
             condition(step)
         );
-        // A pasted command is watched by whoever pasted it.
+        // The user watches a pasted command.
         let signs = step.command().map(|exec| exec.failure.fragments());
         for sign in signs.into_iter().flatten() {
             let _ = writeln!(out, "# `retrial run` fails it {}", one_line(&sign));
@@ -133,19 +132,19 @@ fn lines_of(plan: &Plan, step: &Step, name: &str) -> String {
                 PullPolicy::Always => pull,
                 PullPolicy::Missing => format!("{has} 2>&1 || {pull}"),
                 PullPolicy::Never => {
-                    let why = format!(
+                    let message = format!(
                         "error: the engine has no image {reference}, and the plan does not pull it"
                     );
-                    format!("{has} || {{ echo {} >&2; exit 1; }}", quote(&why))
+                    format!("{has} || {{ echo {} >&2; exit 1; }}", quote(&message))
                 }
             }
         }
         Action::Build(build) => build_line(build),
         Action::FetchModel(model) => models::download(plan, model),
         Action::CopyOut { path, to } => cached::copy_out(plan, name, path, to),
-        Action::Populate(fill) => cached::populate(plan, step, fill, name),
+        Action::Populate(populate_step) => cached::populate(plan, step, populate_step, name),
         Action::Create => docker_run(&plan.container, name, mounts(plan, step)),
-        Action::Exec(exec) => output::kept(plan, exec, &docker_exec(exec, name)),
+        Action::Exec(exec) => output::logged(plan, exec, &docker_exec(exec, name)),
         Action::Host(exec) => cached::host(exec),
         Action::StartService(service) => services::start(plan, step, service, name),
         Action::StopService(ending) => services::stop(plan, ending, name),
@@ -176,28 +175,28 @@ fn mounts(plan: &Plan, step: &Step) -> Vec<String> {
     mounts
 }
 
-/// Whether a container of the plan mounts anything that steps before it did not make.
+/// Whether a container of the plan mounts anything that earlier steps did not create.
 fn mounts_anything(plan: &Plan) -> bool {
     let mut containers = plan.containers();
     containers.any(|container| !container.mounts.is_empty())
 }
 
-/// `docker run -d` with the options of the container, and mounts that steps before it made. It pulls no
-/// image: what the steps before it did not provide is an error.
+/// `docker run -d` with the options of the container, and mounts that earlier steps created. It pulls no image:
+/// a missing one is an error.
 fn docker_run(container: &ContainerSpec, name: &str, mounts: Vec<String>) -> String {
     let mut words = vec![format!("docker run -d --pull=never --name {name}")];
     let options = container.options();
     words.extend(options.iter().map(|option| word(&option.to_string())));
     words.extend(mounts);
-    let (made, kept) = cached::cache_mounts(container, name);
-    words.extend(kept);
+    let (commands, flags) = cached::cache_mounts(container, name);
+    words.extend(flags);
     let command = join(container.command.iter().map(|word| quote(word)), " ");
     words.push(format!("{} {command}", quote(&container.image)));
     if container.mounts.is_empty() {
-        return made + &wrap(&words);
+        return commands + &wrap(&words);
     }
     let sources = container.mounts.iter().map(|mount| word(&mount.source));
-    format!("{made}need {}\n{}", join(sources, " "), wrap(&words))
+    format!("{commands}need {}\n{}", join(sources, " "), wrap(&words))
 }
 
 fn docker_exec(exec: &ExecStep, name: &str) -> String {
@@ -290,7 +289,7 @@ fn wrap(words: &[String]) -> String {
     out
 }
 
-/// A comment must not leave its line.
+/// A comment must stay on its line.
 fn one_line(text: &str) -> String {
     text.replace(char::is_control, " ")
 }

@@ -3,11 +3,10 @@
 use crate::host::assign::cards;
 use crate::host::model::HostView;
 
-/// Whether the host is what the system's name says, `8xMI355X_2xEPYC_9575F`: as many GPUs of this
-/// model and no others, and as many processors of this model.
+/// Whether the host matches the system's name, `8xMI355X_2xEPYC_9575F`: the same number of GPUs of this model
+/// and no others, and the same number of processors of this model.
 ///
-/// Where a part of the name says something else (a server's model, a code name), that cannot be
-/// looked up, and nothing is claimed: `false`.
+/// A name with another part (a server's model, a code name) cannot be verified: `false`.
 pub fn is_same(system: &str, host: &HostView) -> bool {
     let Some(named) = Named::read(system) else {
         return false;
@@ -18,7 +17,7 @@ pub fn is_same(system: &str, host: &HostView) -> bool {
     same_gpus && named.is_processor_of(host)
 }
 
-/// What a system's name says.
+/// The parts of a system's name.
 #[derive(Debug, PartialEq, Eq)]
 struct Named<'a> {
     gpus: usize,
@@ -28,8 +27,8 @@ struct Named<'a> {
 }
 
 impl<'a> Named<'a> {
-    /// `8xMI325X_2xEPYC_9575F_1`, `8xMI300X_2xEPYC-9374F`: the number at the end tells two
-    /// submissions of one system apart.
+    /// `8xMI325X_2xEPYC_9575F_1`, `8xMI300X_2xEPYC-9374F`: the number at the end distinguishes two submissions
+    /// of one system.
     fn read(system: &'a str) -> Option<Self> {
         let mut parts = system.split(['_', '-']);
         let (gpus, gpu) = counted(parts.next()?)?;
@@ -51,22 +50,22 @@ impl<'a> Named<'a> {
         })
     }
 
-    /// The host's processor names its model and cores: `AMD EPYC 9575F 64-Core Processor`. Their
-    /// number, once or twice (with SMT), tells the sockets.
+    /// The host's processor names its model and cores: `AMD EPYC 9575F 64-Core Processor`. The host's CPU count
+    /// is the cores of all sockets, or twice that with SMT.
     fn is_processor_of(&self, host: &HostView) -> bool {
         let mut words = host.cpu.split_whitespace();
         let same = words.any(|word| word.eq_ignore_ascii_case(self.processor));
         let mut words = host.cpu.split_whitespace();
         let cores = words.find_map(|word| word.strip_suffix("-Core")?.parse::<u32>().ok());
-        let told = cores.and_then(|cores| cores.checked_mul(self.sockets));
-        same && told.is_some_and(|cores| host.cpus == cores || host.cpus == cores * 2)
+        let expected = cores.and_then(|cores| cores.checked_mul(self.sockets));
+        same && expected.is_some_and(|cores| host.cpus == cores || host.cpus == cores * 2)
     }
 }
 
 /// `8xMI355X`
 fn counted(part: &str) -> Option<(usize, &str)> {
-    let (count, what) = part.split_once('x')?;
-    Some((count.parse().ok()?, what)).filter(|_| !what.is_empty())
+    let (count, model) = part.split_once('x')?;
+    Some((count.parse().ok()?, model)).filter(|_| !model.is_empty())
 }
 
 /// `9575F`; `TURIN` is a whole generation.
@@ -98,7 +97,7 @@ mod tests {
     #[case("8xMI355X_2xEPYC_9575F", host(8, "MI355X", CPU, 128), true)]
     #[case("8xMI325x_2xEPYC-9575F", host(8, "MI325X", CPU, 256), true)]
     #[case("8xMI325X_2xEPYC_9575F_1", host(8, "MI325X", CPU, 256), true)]
-    // Fewer GPUs, others, fewer sockets, another processor, none that is known.
+    // Fewer GPUs, other GPUs, fewer sockets, another processor, an unknown one.
     #[case("8xMI355X_2xEPYC_9575F", host(4, "MI355X", CPU, 256), false)]
     #[case("8xMI355X_2xEPYC_9575F", host(8, "MI350X", CPU, 256), false)]
     #[case("8xMI355X_2xEPYC_9575F", host(8, "MI355X", CPU, 64), false)]
@@ -108,7 +107,7 @@ mod tests {
         false
     )]
     #[case("8xMI355X_2xEPYC_9575F", host(8, "MI355X", "", 256), false)]
-    // What the name says beyond that cannot be looked up.
+    // Other parts of the name cannot be verified.
     #[case("XE7745_8xMI350P_2xEPYC-9455", host(8, "MI350P", CPU, 256), false)]
     #[case("8xMI300X_2xEPYC-TURIN", host(8, "MI300X", CPU, 256), false)]
     #[case("8xMI355X", host(8, "MI355X", CPU, 256), false)]

@@ -26,7 +26,7 @@ use retrial_recipe::model::{
 /// The variable with the recipe's directory, for commands on the host that name it.
 pub const RECIPE_DIRECTORY: &str = "RETRIAL_RECIPE_DIR";
 
-/// Everything that a run will do, decided before it begins.
+/// All steps of a run, decided before it starts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -41,13 +41,13 @@ pub struct Plan {
     pub recipe_hash: String,
     /// The recipe's title.
     pub title: String,
-    /// How long everything takes on the published hardware, besides downloads.
+    /// The duration on the published hardware, without downloads.
     #[serde(default)]
     pub expected_duration: Option<Duration>,
-    /// The command line leaves out some of the recipe's scenarios or modes.
+    /// The command line excludes some of the recipe's scenarios or modes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
-    /// What was published.
+    /// The published submission.
     pub submission: Submission,
     /// Parameters.
     pub params: BTreeMap<String, ParamValue>,
@@ -58,29 +58,29 @@ pub struct Plan {
     /// The batch that this run is a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<OfBatch>,
-    /// What is asked of the host; of several machines, of each.
+    /// Requirements of the host; of several machines, for each.
     pub requires: Requires,
     /// The machines, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Nodes>,
-    /// The recipe's directory, absolute, if anything in it is needed.
+    /// The recipe's directory, absolute, if any of its files are needed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
     /// GPUs that were chosen; all where empty.
     pub gpus: Vec<String>,
-    /// GPUs that the container gets, and how; none where the recipe asks for none.
+    /// GPUs assigned to the container, and how; none if the recipe requires none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assigned_gpus: Option<AssignedGpus>,
-    /// What was found unwise on the host before the run began: its verdict says it.
+    /// Warnings about the host from before the run, for its verdict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// What differs between the machines of the run, or from the recipe, and was allowed by `--force`.
+    /// Differences between the machines of the run, or from the recipe, allowed by `--force`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub node_differences: Vec<String>,
-    /// A GPU that another run uses is an error, not waited for.
+    /// A GPU in use by another run is an error; the run does not wait.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_wait: bool,
-    /// What `--least-privilege` removed.
+    /// Privileges that `--least-privilege` removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub removed_privileges: Vec<Privilege>,
     /// Requirements that the host does not meet.
@@ -91,11 +91,11 @@ pub struct Plan {
     pub image: String,
     /// The image is pinned by digest.
     pub pinned: bool,
-    /// The container, but for what belongs to one run (name, labels, control mount).
+    /// The container, except for per-run settings (name, labels, control mount).
     pub container: ContainerSpec,
-    /// What is measured.
+    /// The measurements.
     pub measurements: Vec<MeasurementPlan>,
-    /// How it is judged.
+    /// The rules of judging.
     pub judge: JudgeRules,
     /// The host is the published system's SKU, by its name.
     #[serde(default)]
@@ -103,33 +103,33 @@ pub struct Plan {
     /// Performance without accuracy is inconclusive.
     #[serde(default)]
     pub require_accuracy: bool,
-    /// The directory of this machine below which directories are cached.
+    /// This machine's cache directory.
     #[serde(default)]
     pub cache: String,
     /// Cached directories are verified byte by byte before they are used.
     #[serde(default)]
     pub verify_cache: bool,
-    /// How often GPUs and container are looked at while something is measured.
+    /// The sampling interval of GPUs and container during measurements.
     #[serde(default)]
     pub telemetry: Interval,
     /// The lock that was followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lock: Option<FollowedLock>,
-    /// What is fetched from elsewhere, as far as the recipe says it.
+    /// Downloads, as far as the recipe states them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub downloads: Vec<PlannedDownload>,
-    /// Where it deviates from the guide: as the recipe says, and as every run does.
+    /// Deviations from the guide: those of the recipe, and those of every run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deviations: Vec<String>,
     /// Secrets by name.
     pub secrets: Vec<String>,
-    /// What to do, in order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
-    /// Things to know before running.
+    /// Notes to read before running.
     pub notes: Vec<String>,
 }
 
-/// Which part of which batch a run is.
+/// The position of a run in its batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfBatch {
     /// The batch's id.
@@ -145,25 +145,25 @@ pub struct OfBatch {
 pub struct FollowedLock {
     /// Its file.
     pub path: String,
-    /// Where it does not say what the recipe asks.
+    /// Where it differs from the recipe.
     pub differs: Vec<String>,
 }
 
-/// One thing that is done once.
+/// One step, executed once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// From 1.
     pub number: u32,
     /// Unique in the plan.
     pub name: String,
-    /// The machines that do it, where there are several.
+    /// The machines that execute it, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<Placement>,
     /// The container, for steps that need one.
     pub container: Option<String>,
-    /// When it is done.
+    /// Its condition.
     pub when: Condition,
-    /// What is done.
+    /// Its action.
     #[serde(flatten)]
     pub action: Action,
 }
@@ -173,17 +173,19 @@ impl Step {
     pub fn on_host(&self) -> Option<&ExecStep> {
         match &self.action {
             Action::Host(command) => Some(command),
-            Action::Populate(fill) if fill.place == Place::Host => Some(&fill.command),
+            Action::Populate(populate_step) if populate_step.place == Place::Host => {
+                Some(&populate_step.command)
+            }
             _ => None,
         }
     }
 
-    /// Whether the first machine does it, or the only one.
+    /// Whether the first, or only, machine executes it.
     pub fn has_head(&self) -> bool {
         self.on.is_none_or(Placement::has_head)
     }
 
-    /// Whether machines besides the first do it.
+    /// Whether machines other than the first execute it.
     pub fn has_others(&self) -> bool {
         self.on.is_some_and(Placement::has_others)
     }
@@ -209,11 +211,11 @@ impl Step {
     }
 }
 
-/// A decision that falls while the plan is executed, declared beforehand.
+/// A declared condition that is decided during execution.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
-    /// In any case.
+    /// Always.
     Always,
     /// Unless the engine has the image.
     UnlessPresent,
@@ -222,19 +224,19 @@ pub enum Condition {
         /// The directory's key.
         key: String,
     },
-    /// Until the evidence of the trials so far decides; looked at after these numbers of trials.
+    /// Until the evidence of the trials so far decides; evaluated after these numbers of trials.
     UntilDecided {
-        /// Trials after which is looked.
+        /// The numbers of trials after which it is evaluated.
         stages: Vec<u32>,
     },
-    /// At the end, as `--keep` says.
+    /// At the end, depending on `--keep`.
     Unless {
-        /// What keeps it.
+        /// When it is kept.
         keep: Keep,
     },
     /// Skipped by `--skip` or `--from`.
     Skipped {
-        /// Which option.
+        /// The option.
         option: String,
     },
 }
@@ -257,13 +259,13 @@ impl fmt::Display for Condition {
     }
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {
     /// Pull the image.
     Pull {
-        /// With digest where one is wanted.
+        /// With digest if pinned.
         reference: String,
         /// When.
         policy: PullPolicy,
@@ -272,7 +274,7 @@ pub enum Action {
     Build(BuildStep),
     /// Fetch a model from the hub.
     FetchModel(ModelFetch),
-    /// Take something out of the image, for steps on the host.
+    /// Copy a path out of the image, for steps on the host.
     CopyOut {
         /// In the image.
         path: String,
@@ -291,17 +293,17 @@ pub enum Action {
     StartService(Box<ServiceStep>),
     /// Stop a service.
     StopService(StopStep),
-    /// Fetch the results out of the container.
+    /// Collect the results from the container.
     Collect {
-        /// Which measurement.
+        /// The measurement.
         measurement: usize,
-        /// Which trial.
+        /// The trial.
         trial: u32,
-        /// The step that made them.
+        /// The step that created them.
         of: u32,
         /// Path or glob in the container.
         path: String,
-        /// The most that the results may hold, bytes, if the recipe says.
+        /// The maximum size of the results, bytes, if the recipe states one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max_bytes: Option<u64>,
     },

@@ -1,4 +1,4 @@
-//! The plan as a person reads it before giving a recipe root on a node.
+//! The plan as text, for review before a recipe gets root on a node.
 
 use std::fmt::Write as _;
 
@@ -20,11 +20,11 @@ use crate::format::{limit, size};
 use retrial_container::OptionValue;
 use retrial_recipe::model::{Place, Placement};
 
-/// The most signs of a failure that a step's line names.
+/// The maximum number of failure signs in a step's line.
 const MOST_SIGNS: usize = 2;
 
-/// Renders the plan, with the time that it will take here, if that is known, and what the hub is here. Long
-/// command lines are kept whole.
+/// Renders the plan, with its estimated time here, if known, and this machine's hub settings. Long command
+/// lines are not shortened.
 pub fn render(plan: &Plan, here: Option<&str>, hub: &HubHere) -> String {
     let plan = &plan.preview();
     let mut out = head(plan, here);
@@ -33,8 +33,11 @@ pub fn render(plan: &Plan, here: Option<&str>, hub: &HubHere) -> String {
         format!("{check}{effect}")
     });
     let privileges = plan.privileges.iter();
-    let privileges = privileges.map(|one| format!("{}: {one}", one.name));
-    let deviations = plan.deviations.iter().map(|one| format!("- {one}"));
+    let privileges = privileges.map(|privilege| format!("{}: {privilege}", privilege.name));
+    let deviations = plan
+        .deviations
+        .iter()
+        .map(|deviation| format!("- {deviation}"));
     let removed = plan.removed_privileges.iter().map(ToString::to_string);
     let gpus = plan.assigned_gpus.as_ref().map(gpus::lines);
     for (title, lines) in [
@@ -72,7 +75,7 @@ pub fn render(plan: &Plan, here: Option<&str>, hub: &HubHere) -> String {
     out
 }
 
-/// What is measured, of what, and how long it takes.
+/// The measurements, their subject and the duration.
 fn head(plan: &Plan, here: Option<&str>) -> String {
     let submission = &plan.submission;
     let submission = [
@@ -213,7 +216,7 @@ fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
 fn judge_line(measured: &MeasurementPlan) -> String {
     let expected = measured.expect.iter().flat_map(|(name, list)| {
         let list = list.iter();
-        list.map(move |one| format!("{name} {} ({})", one.value, one.kind.text()))
+        list.map(move |entry| format!("{name} {} ({})", entry.value, entry.kind.text()))
     });
     let mut expected: Vec<String> = expected.collect();
     if expected.is_empty() {
@@ -267,7 +270,7 @@ fn exec_lines(exec: &ExecStep) -> Vec<String> {
     vec![exec.run.clone(), described(exec, timeout)]
 }
 
-/// What is known of a command besides its text, in brackets.
+/// The attributes of a command, in brackets.
 fn described(exec: &ExecStep, first: String) -> String {
     let signs = exec.failure.fragments();
     let fails = match signs.len() {

@@ -176,8 +176,8 @@ fn rows(out: &mut String, measured: &str, mode: Mode, measurement: &Measurement)
     // Accuracy has many figures, which share a row.
     let cell = |kind| {
         let of_kind = expected.iter().filter_map(|(name, published)| {
-            let one = published.iter().find(|one| one.kind == kind)?;
-            Some(format!("{name} {}", figure(one.value, "")))
+            let value = published.iter().find(|value| value.kind == kind)?;
+            Some(format!("{name} {}", figure(value.value, "")))
         });
         join(of_kind, ", ")
     };
@@ -186,18 +186,21 @@ fn rows(out: &mut String, measured: &str, mode: Mode, measurement: &Measurement)
 
 /// `93046 (5.1-0098)`; of many the range.
 fn values(published: &[Expectation], kind: ExpectationKind, unit: &str) -> String {
-    let of_kind = published.iter().filter(|one| one.kind == kind);
+    let of_kind = published.iter().filter(|value| value.kind == kind);
     let of_kind = of_kind.collect_vec();
     if of_kind.len() <= 2 {
-        let each = of_kind.iter().map(|one| {
+        let each = of_kind.iter().map(|value| {
             // The sources of guides are pages, which the list of sources has.
-            let source = one.source.iter().filter(|_| kind != ExpectationKind::Guide);
+            let source = value
+                .source
+                .iter()
+                .filter(|_| kind != ExpectationKind::Guide);
             let source = source.map(|source| format!(" ({source})"));
-            figure(one.value, unit) + &source.collect::<String>()
+            figure(value.value, unit) + &source.collect::<String>()
         });
         return join(each, ", ");
     }
-    let (low, high) = extent(of_kind.iter().map(|one| one.value));
+    let (low, high) = extent(of_kind.iter().map(|expectation| expectation.value));
     let (low, high) = (figure(low, unit), figure(high, unit));
     format!("{}: {low} to {high}", of_kind.len())
 }

@@ -46,10 +46,10 @@ mod tests {
     #[case("Offline", "Offline")]
     #[case("a\nb\0c", "a b␀c")]
     fn no_cell_is_a_formula(#[case] cell: &str, #[case] written: &str) {
-        let found = safe(cell);
-        assert!(!found.starts_with(['=', '+', '@', '\t']), "{found}");
+        let escaped = safe(cell);
+        assert!(!escaped.starts_with(['=', '+', '@', '\t']), "{escaped}");
         if !cell.starts_with('\t') {
-            assert_eq!(found, written);
+            assert_eq!(escaped, written);
         }
     }
 }

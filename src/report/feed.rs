@@ -59,7 +59,7 @@ impl Entry {
 }
 
 impl Feed {
-    /// The address of a file beside the feed.
+    /// The address of a file next to the feed.
     fn address(&self, file: &str) -> Option<String> {
         Some(format!("{}{file}", self.url.as_ref()?))
     }

@@ -14,7 +14,7 @@ const SCHEMA: u32 = 1;
 pub struct Report<'a> {
     /// Version of this document.
     schema: u32,
-    /// What was reported together.
+    /// The subjects.
     results: Vec<Reported<'a>>,
     /// Runs with figures in common, compared with the first of them.
     comparison: Option<&'a Comparison>,
@@ -25,11 +25,11 @@ pub struct Report<'a> {
 pub struct Reported<'a> {
     /// The run's id, or the folder's path.
     pub name: &'a str,
-    /// Where its evidence lies.
+    /// The path of its evidence.
     pub evidence: &'a str,
     /// Rules of a benchmark as a whole, besides those of its results.
     pub rules: &'a [RuleCheck],
-    /// What is known of where it was measured; empty for a folder.
+    /// The environment; empty for a folder.
     pub environment: &'a [Fact],
     /// Its verdict.
     pub verdict: &'a Verdict,

@@ -101,18 +101,18 @@ pub fn batch(batch: &BatchVerdict, cells: &[Entry<'_>]) -> String {
 pub fn comparisons(all: &[Comparison]) -> String {
     let mut report = Report::new("retrial compare");
     for comparison in all {
-        let key = |one: &ComparedFigure| {
-            let subject = one.candidate.subject.clone();
+        let key = |figure: &ComparedFigure| {
+            let subject = figure.candidate.subject.clone();
             (
-                one.benchmark.clone(),
-                one.scenario.clone(),
-                one.mode,
+                figure.benchmark.clone(),
+                figure.scenario.clone(),
+                figure.mode,
                 subject,
             )
         };
         let figures = comparison
             .figures
-            .chunk_by(|one, other| key(one) == key(other));
+            .chunk_by(|figure, next| key(figure) == key(next));
         report.add_test_suites(figures.map(|figures| compared(comparison, figures)));
     }
     written(&report)

@@ -18,13 +18,13 @@ fn heading(level: usize, title: &str) -> String {
 
 /// Renders blocks with blank lines in between.
 fn blocks(all: &[Block], level: usize) -> String {
-    join(all.iter().map(|one| block(one, level)), "\n")
+    join(all.iter().map(|inner| block(inner, level)), "\n")
 }
 
 fn block(block: &Block, level: usize) -> String {
     match block {
-        Block::Conclusion(one) => conclusion(one),
-        Block::Paragraph(one) => styled(one) + "\n",
+        Block::Conclusion(content) => conclusion(content),
+        Block::Paragraph(text) => styled(text) + "\n",
         Block::List(items) => items.iter().map(item).collect(),
         Block::Table(table) => grid(table),
         Block::Charts(charts) => {
@@ -53,21 +53,21 @@ fn block(block: &Block, level: usize) -> String {
     }
 }
 
-fn conclusion(one: &Conclusion) -> String {
-    let sign = one.mark.map_or("", |mark| mark.sign);
-    let word = format!("{sign} {}", one.word);
+fn conclusion(content: &Conclusion) -> String {
+    let sign = content.mark.map_or("", |mark| mark.sign);
+    let word = format!("{sign} {}", content.word);
     let word = match word.trim() {
         "" => String::new(),
         word => format!("**{}** ", escaped(word)),
     };
-    let alerts = one.alerts.iter();
+    let alerts = content.alerts.iter();
     let alerts = alerts.map(|alert| format!("- **! {}**\n", escaped(alert)));
-    let remarks = one.remarks.iter();
+    let remarks = content.remarks.iter();
     let remarks =
         remarks.map(|(label, text)| format!("- *{}*: {}\n", escaped(label), styled(text)));
     let list: String = alerts.chain(remarks).collect();
     let gap = if list.is_empty() { "" } else { "\n" };
-    format!("{word}{}\n{gap}{list}", escaped(&one.sentence))
+    format!("{word}{}\n{gap}{list}", escaped(&content.sentence))
 }
 
 fn item(item: &Item) -> String {

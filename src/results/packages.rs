@@ -133,7 +133,7 @@ impl PackageDatabase {
         // Two architectures, or two kernels: both are installed.
         if versions.is_empty() {
             *versions = version;
-        } else if !versions.split(", ").any(|known| known == version) {
+        } else if !versions.split(", ").any(|existing| existing == version) {
             *versions = cut(&format!("{versions}, {version}"));
         }
     }
@@ -165,7 +165,7 @@ fn stanzas<'a>(
     version: &str,
 ) -> Vec<(Cow<'a, str>, &'a str)> {
     let mut package = None;
-    let mut found = Vec::new();
+    let mut packages = Vec::new();
     for line in lines {
         if let Some(name) = line.strip_prefix(name) {
             package = Some(Cow::Borrowed(name));
@@ -173,10 +173,10 @@ fn stanzas<'a>(
             // `deinstall ok config-files`: removed, but for its settings.
             package = package.filter(|_| status.ends_with(" installed"));
         } else if let Some(version) = line.strip_prefix(version) {
-            found.extend(package.take().zip(Some(version)));
+            packages.extend(package.take().zip(Some(version)));
         }
     }
-    found
+    packages
 }
 
 /// `torch-2.9.0+rocm7.1.dist-info`, `numpy-1.26.4-py3.12.egg-info`, `thing.egg-link`; the name as
@@ -306,16 +306,16 @@ mod tests {
 
     #[test]
     fn the_rocm_release_is_read() {
-        let found = read("@rocm /opt/rocm/.info/version\n7.1.0-42\n@end\n");
-        assert_eq!(found.rocm.as_deref(), Some("7.1.0-42"));
-        assert!(found.remarks.is_empty());
+        let list = read("@rocm /opt/rocm/.info/version\n7.1.0-42\n@end\n");
+        assert_eq!(list.rocm.as_deref(), Some("7.1.0-42"));
+        assert!(list.remarks.is_empty());
     }
 
     #[test]
     fn a_truncated_list_is_reported() {
-        let found = read("@rpm rpm\nbash 5\n");
+        let list = read("@rpm rpm\nbash 5\n");
         assert_eq!(
-            found.remarks,
+            list.remarks,
             ["the list is truncated: packages may be missing"]
         );
     }
@@ -328,25 +328,25 @@ mod tests {
         lines.push("\u{1b}]0;title\u{7}name 1\n@end\n".to_owned());
         let mut text = lines.join("\n");
         text += &"@rpm again\nx 1\n".repeat(1000);
-        let found = read(&text);
-        let count: usize = found
+        let list = read(&text);
+        let count: usize = list
             .databases
             .iter()
             .map(|place| place.packages.len())
             .sum();
         assert_eq!(count, MOST);
-        assert!(found.databases.len() <= MOST_DATABASES);
-        assert!(found.remarks[0].contains("omitted"), "{:?}", found.remarks);
-        let written = serde_json::to_string(&found).unwrap();
-        assert!(!written.contains("\\u001b"), "{}", found.databases[0].path);
+        assert!(list.databases.len() <= MOST_DATABASES);
+        assert!(list.remarks[0].contains("omitted"), "{:?}", list.remarks);
+        let written = serde_json::to_string(&list).unwrap();
+        assert!(!written.contains("\\u001b"), "{}", list.databases[0].path);
     }
 
     proptest! {
         #[test]
         fn any_text_is_read(text in "(@(dpkg|python|conda|apk|rpm|rocm|end) ?|Package: |Version: |P:|V:|[a-z.\\-_\u{1b}\n]){0,60}") {
-            let found = read(&text);
-            let written = serde_json::to_string(&found).unwrap();
-            prop_assert_eq!(serde_json::from_str::<Installed>(&written).unwrap(), found);
+            let installed = read(&text);
+            let written = serde_json::to_string(&installed).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Installed>(&written).unwrap(), installed);
         }
     }
 }

@@ -1,6 +1,7 @@
-//! Cache mounts: directories in which programs keep what they compile, kept for later runs. As with
-//! `RUN --mount=type=cache,sharing=private` of a Dockerfile, two containers at a time have one each: the label of a running container
-//! says which it has. What a failed run left is not reused, and nothing in them is evidence.
+//! Cache mounts: directories in which programs cache compiled code for later runs. As with `RUN
+//! --mount=type=cache,sharing=private` of a Dockerfile, concurrent containers have separate directories: the
+//! label of a running container names its own. The directory of a failed run is not reused, and its content is
+//! never evidence.
 
 use std::path::Path;
 
@@ -11,20 +12,23 @@ use super::seed;
 use super::session::Session;
 use super::step_session::StepSession;
 use crate::store::cache::CacheEntry;
-use crate::store::journal::{CacheMounted, StepEnd, What};
+use crate::store::journal::{CacheMounted, EventKind, StepEnd};
 use crate::store::lock::{FileLock, LockAttempt};
 use retrial_container::{ContainerSpec, Mount};
 
-/// The directories of a container that is about to be created. Nobody else takes them until this is dropped;
-/// by then the container runs.
+/// The directories of a container that is about to be created. They stay locked until this is dropped, when the
+/// container is running.
 #[derive(Default)]
-pub struct Taken {
+pub struct MountedCaches {
     mounted: Vec<(CacheMounted, FileLock)>,
 }
 
 /// Takes a directory for each cache mount of a container, and mounts it.
-pub async fn take(session: &StepSession<'_>, spec: &mut ContainerSpec) -> Result<Taken, Halt> {
-    let mut taken = Taken::default();
+pub async fn take(
+    session: &StepSession<'_>,
+    spec: &mut ContainerSpec,
+) -> Result<MountedCaches, Halt> {
+    let mut caches = MountedCaches::default();
     for (mount, path) in std::mem::take(&mut spec.cache_mounts) {
         let image = image(session, &spec.image).await?;
         let machine = crate::host::machine_name(&session.options.root);
@@ -56,12 +60,12 @@ pub async fn take(session: &StepSession<'_>, spec: &mut ContainerSpec) -> Result
             directory,
             reused_from: earlier.map(|earlier| earlier.run),
         };
-        taken.mounted.push((mounted, lock));
+        caches.mounted.push((mounted, lock));
     }
-    Ok(taken)
+    Ok(caches)
 }
 
-impl Taken {
+impl MountedCaches {
     /// Records which directories the container got.
     pub fn record(&self, session: &StepSession<'_>, container: &str) -> Result<(), Halt> {
         for (mounted, _) in &self.mounted {
@@ -69,7 +73,7 @@ impl Taken {
                 container: container.to_owned(),
                 ..mounted.clone()
             };
-            session.record(What::CacheMounted(mounted))?;
+            session.record(EventKind::CacheMounted(mounted))?;
         }
         Ok(())
     }
@@ -92,8 +96,15 @@ async fn free(
         };
         let containers = session.with_engine(|| session.engine.containers(CACHE_LABEL));
         let mine = entry.identity();
-        let mut running = containers.await?.into_iter().filter(|one| one.running);
-        if !running.any(|one| one.labels[CACHE_LABEL].lines().any(|one| one == mine)) {
+        let mut running = containers
+            .await?
+            .into_iter()
+            .filter(|container| container.running);
+        if !running.any(|container| {
+            container.labels[CACHE_LABEL]
+                .lines()
+                .any(|line| line == mine)
+        }) {
             return Ok((directory, entry, lock));
         }
     }
@@ -103,8 +114,8 @@ fn entry(session: &Session, mount: &str, directory: &str) -> CacheEntry {
     CacheEntry::new(Path::new(&session.plan.cache), mount, directory)
 }
 
-/// Gives back the directories of a container that was removed: their files become ours, and later runs reuse
-/// them if no step failed.
+/// Releases the directories of a removed container: the files become ours, and later runs reuse them if no step
+/// failed.
 pub async fn give_back(session: &Session, container: &str) {
     let state = session.state();
     let is_failed = |end: &StepEnd| matches!(end, StepEnd::Failed { .. } | StepEnd::Stopped);
@@ -113,7 +124,7 @@ pub async fn give_back(session: &Session, container: &str) {
     let mounts = state.cache_mounts.iter();
     for mounted in mounts.filter(|mounted| mounted.container == container) {
         let entry = entry(session, &mounted.mount, &mounted.directory);
-        // Whoever has the lock found it free: it is not ours any more.
+        // Another process has locked it: it is no longer ours.
         let Ok(LockAttempt::Acquired(_lock)) = entry.lock(session.run.id()) else {
             continue;
         };
@@ -121,7 +132,7 @@ pub async fn give_back(session: &Session, container: &str) {
             continue;
         }
         if !rustix::process::getuid().is_root() {
-            // A later run's container may have another user, too.
+            // A later run's container may run as another user.
             let _ = seed::own(session, &entry.content()).await;
         }
         if is_good {

@@ -1,4 +1,4 @@
-//! A run's cached directories: their place, their lock, their state, and their mounts.
+//! A run's cached directories: paths, locks, states and mounts.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::error::Halt;
-use super::known::with_known;
 use super::labels::{CACHE_LABEL, RUN_LABEL};
+use super::run_values::with_run_values;
 use super::session::Session;
 use super::step_session::StepSession;
 use crate::plan::cached::CachedDirectory;
@@ -17,7 +17,7 @@ use crate::store::journal::StepEnd;
 use crate::store::lock::{FileLock, LockAttempt};
 use retrial_container::Mount;
 
-/// Between two attempts to take a lock that another run has.
+/// The interval between attempts to acquire a lock that another run holds.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The cached directories that a container mounts.
@@ -25,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct CachedMounts {
     /// The mounts.
     pub mounts: Vec<Mount>,
-    /// Their identities, so that whoever cleans up sees that they are in use.
+    /// Their identities, by which cleanup detects that they are in use.
     pub identities: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ pub async fn mounts(session: &StepSession<'_>) -> Result<CachedMounts, Halt> {
     let mut all = CachedMounts::default();
     for (number, directory) in session.plan.cached_directories() {
         if number < session.step.number {
-            let directory = &with_known(session, directory, None);
+            let directory = &with_run_values(session, directory, None);
             let image = image(session, &session.plan.image).await?;
             let entry = entry(session, directory, &image);
             let source = entry.content().display().to_string();
@@ -45,7 +45,7 @@ pub async fn mounts(session: &StepSession<'_>) -> Result<CachedMounts, Halt> {
     Ok(all)
 }
 
-/// Takes the lock of a cached directory, and names whoever populates it meanwhile.
+/// Acquires the lock of a cached directory, and reports the holder while it waits.
 pub async fn lock(session: &StepSession<'_>, entry: &CacheEntry) -> Result<FileLock, Halt> {
     let me = session.holder();
     let mut is_named = false;
@@ -54,7 +54,7 @@ pub async fn lock(session: &StepSession<'_>, entry: &CacheEntry) -> Result<FileL
             LockAttempt::Acquired(lock) => return Ok(lock),
             LockAttempt::HeldBy(holder) => holder,
         };
-        // Whoever took it just now has not written its name yet.
+        // The new holder has not written its name yet.
         if !is_named && !holder.is_empty() {
             is_named = true;
             let label = entry.label();
@@ -72,7 +72,7 @@ pub async fn check(
 ) -> Result<CacheState, Halt> {
     let (entry, files) = (entry.clone(), directory.files.clone());
     let (writable, thorough) = (directory.writable, session.plan.verify_cache);
-    // Files that the recipe lists are right, whatever they were made from.
+    // Files that the recipe lists are valid regardless of their origin.
     let models = directory.of_image.then(|| session.state().models);
     let check = move |stop: &AtomicBool| {
         let state = entry.check(&files, writable, thorough, stop)?;
@@ -86,7 +86,7 @@ pub async fn check(
     interruptible(session, check).await
 }
 
-/// Its place in the cache.
+/// Its entry in the cache.
 pub fn entry(session: &Session, directory: &CachedDirectory, image: &str) -> CacheEntry {
     let cache = Path::new(&session.plan.cache);
     CacheEntry::new(cache, &directory.key, &directory.name(image))
@@ -98,7 +98,7 @@ pub async fn image(session: &StepSession<'_>, reference: &str) -> Result<String,
     if let Some(image) = launched.filter(|_| reference == session.plan.image) {
         return Ok(image);
     }
-    // It may be there without a pull: `--skip pull`.
+    // It may be present without a pull: `--skip pull`.
     let image = session
         .with_engine(|| session.engine.image(reference))
         .await?;
@@ -106,7 +106,7 @@ pub async fn image(session: &StepSession<'_>, reference: &str) -> Result<String,
     Ok(image.ok_or_else(missing)?.id)
 }
 
-/// What a cached directory is made from, now.
+/// The origin of a cached directory that is populated now.
 pub fn origin(session: &Session, image: String) -> Origin {
     Origin {
         recipe: session.plan.recipe.clone(),
@@ -123,8 +123,8 @@ pub async fn interruptible<T: Send + 'static>(
     work: impl FnOnce(&AtomicBool) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, Halt> {
     let stop = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&stop);
-    let mut work = tokio::task::spawn_blocking(move || work(&seen));
+    let cancelled = Arc::clone(&stop);
+    let mut work = tokio::task::spawn_blocking(move || work(&cancelled));
     tokio::select! {
         done = &mut work => Ok(done.map_err(|error| StoreError::Unusable {
             path: session.plan.cache.clone().into(),
@@ -138,17 +138,20 @@ pub async fn interruptible<T: Send + 'static>(
     }
 }
 
-/// Removes invalid directories and stages that nobody uses any more. A run whose container lives
-/// removes its own.
+/// Removes invalid directories and unused stages. A run with a live container removes its own.
 pub async fn remove_stale(session: &Session, entry: &CacheEntry) -> Result<(), Halt> {
     let containers = session.engine.containers(RUN_LABEL).await?;
     let label = |name: &str| {
-        let labels = containers.iter().filter_map(|one| one.labels.get(name));
+        let labels = containers
+            .iter()
+            .filter_map(|container| container.labels.get(name));
         labels.cloned().collect::<Vec<_>>()
     };
     let mine = entry.identity();
     let mounted = label(CACHE_LABEL);
-    let in_use = mounted.iter().any(|all| all.lines().any(|one| one == mine));
+    let in_use = mounted
+        .iter()
+        .any(|all| all.lines().any(|line| line == mine));
     entry.remove_stale(&label(RUN_LABEL), in_use);
     Ok(())
 }

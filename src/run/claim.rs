@@ -1,6 +1,6 @@
-//! GPUs are claimed by the labelled container that runs on them, so a claim lives exactly as long
-//! as the benchmark, and every user of the engine sees it. A lock guards only the time from the check
-//! to the start; a run whose GPUs are busy waits for the other container's end.
+//! GPUs are claimed by the labelled container that runs on them, so a claim lives exactly as long as the
+//! benchmark, and is visible to every user of the engine. A lock covers only the time between check and start;
+//! a run whose GPUs are busy waits until the other container ends.
 
 use std::fs::{File, TryLockError};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
@@ -17,19 +17,19 @@ use retrial_engine::api::ContainerState;
 
 /// How long another run may take to create its container.
 const PATIENCE: Duration = Duration::from_mins(10);
-/// Folders that all users of a machine share and may write to, by mode 1777. The first counts, so
-/// that all choose the same one; `/tmp` may be each user's own.
+/// Folders that all users of a machine share and may write to, by mode 1777. The first existing one is used, so
+/// that all users choose the same; `/tmp` may be private to a user.
 const SHARED: [&str; 3] = ["/run/lock", "/dev/shm", "/tmp"];
-/// The lock's name in it.
+/// The lock file's name in that folder.
 const LOCK: &str = "retrial-gpus.lock";
-/// After so long the engine is asked again: it may have been restarted.
+/// The interval after which the engine is queried again: it may have been restarted.
 const CHECK_AGAIN: Duration = Duration::from_mins(1);
 
 /// The GPUs that the run's container claims, for its label: addresses, or `all`.
 pub fn claim_of(session: &Session) -> Option<String> {
     session.plan.requires.gpus.as_ref()?;
-    let given = session.plan.assigned_gpus.as_ref();
-    Some(given.map_or_else(|| "all".to_owned(), |given| given.claims().join(",")))
+    let assigned = session.plan.assigned_gpus.as_ref();
+    Some(assigned.map_or_else(|| "all".to_owned(), |assigned| assigned.claims().join(",")))
 }
 
 /// Waits until no other container of ours has a GPU that this run needs. The returned lock is held until
@@ -59,7 +59,7 @@ pub async fn claim(session: &StepSession<'_>) -> Result<Option<File>, Halt> {
             "" => String::new(),
             user => format!(" of {user}"),
         };
-        let who = format!(
+        let holder_text = format!(
             "{} in use by run {run}{user}",
             gpus(label(holder, GPU_LABEL))
         );
@@ -67,14 +67,14 @@ pub async fn claim(session: &StepSession<'_>) -> Result<Option<File>, Halt> {
             let advice = format!(
                 "wait for it (without --no-wait), end it (retrial stop {run}), or choose others with --gpus"
             );
-            return Err(Halt::failed(StepFault::Host, who, advice));
+            return Err(Halt::failed(StepFault::Host, holder_text, advice));
         }
-        if reported != who {
-            session.warn(format!("waiting: {who}"))?;
-            reported = who;
+        if reported != holder_text {
+            session.warn(format!("waiting: {holder_text}"))?;
+            reported = holder_text;
         }
         tokio::select! {
-            // Whatever it answers, the next check decides.
+            // The result is ignored: the next check decides.
             _ = tokio::time::timeout(CHECK_AGAIN, session.engine.ended(&holder.id)) => {}
             () = session.stop.cancelled() => return Err(StepEnd::Stopped.into()),
         }
@@ -88,24 +88,26 @@ fn label<'a>(container: &'a ContainerState, name: &str) -> &'a str {
 fn gpus(claim: &str) -> String {
     match claim {
         "all" => "all GPUs are".to_owned(),
-        one if !one.contains(',') => format!("GPU {one} is"),
+        gpu if !gpu.contains(',') => format!("GPU {gpu} is"),
         several => format!("GPUs {} are", several.replace(',', ", ")),
     }
 }
 
 /// Whether two claims name a GPU in common: a card is all of its partitions.
-fn overlap(one: &str, other: &str) -> bool {
-    let same = |one: &str, other: &str| {
-        let (card, partition) = one.split_once('/').unwrap_or((one, ""));
-        let (their_card, theirs) = other.split_once('/').unwrap_or((other, ""));
-        let parts = partition.is_empty() || theirs.is_empty() || partition == theirs;
-        one == "all" || other == "all" || (card == their_card && parts)
+fn overlap(claim: &str, other: &str) -> bool {
+    let same = |gpu: &str, other_gpu: &str| {
+        let (card, partition) = gpu.split_once('/').unwrap_or((gpu, ""));
+        let (other_card, other_partition) = other_gpu.split_once('/').unwrap_or((other_gpu, ""));
+        let parts =
+            partition.is_empty() || other_partition.is_empty() || partition == other_partition;
+        gpu == "all" || other_gpu == "all" || (card == other_card && parts)
     };
-    one.split(',')
-        .any(|gpu| other.split(',').any(|theirs| same(gpu, theirs)))
+    claim
+        .split(',')
+        .any(|gpu| other.split(',').any(|other_gpu| same(gpu, other_gpu)))
 }
 
-/// The lock of all runs of this machine, whoever's they are. It goes with the process that has it.
+/// Acquires the lock shared by all runs on this machine, of any user. It is released when its process ends.
 async fn guard(session: &Session) -> Result<Option<File>, StoreError> {
     let path = lock_path();
     let file = open(&path).map_err(StoreError::io("open", &path))?;
@@ -136,7 +138,7 @@ fn lock_path() -> PathBuf {
 /// Reading is enough to lock. Another user's file in a sticky folder may not be opened with
 /// `O_CREAT` (`fs.protected_regular`), so it is created only if it does not exist.
 fn open(path: &Path) -> std::io::Result<File> {
-    let there = || {
+    let open_existing = || {
         let no_follow = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits());
         let no_follow = no_follow.map_err(std::io::Error::other)?;
         File::options()
@@ -144,17 +146,17 @@ fn open(path: &Path) -> std::io::Result<File> {
             .custom_flags(no_follow)
             .open(path)
     };
-    match there() {
+    match open_existing() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         other => return other,
     }
-    let made = File::options().write(true).create_new(true).open(path);
-    if let Ok(file) = &made {
-        // Whatever the umask says.
+    let created = File::options().write(true).create_new(true).open(path);
+    if let Ok(file) = &created {
+        // Regardless of the umask.
         file.set_permissions(std::fs::Permissions::from_mode(0o644))?;
     }
-    match made {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => there(),
+    match created {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => open_existing(),
         other => other,
     }
 }
@@ -174,12 +176,12 @@ mod tests {
     #[case("0000:05:00.0/1", "0000:05:00.0/1", true)]
     #[case("0000:05:00.0/1", "0000:05:00.0", true)]
     fn claims_overlap_by_cards_and_their_partitions(
-        #[case] one: &str,
-        #[case] other: &str,
-        #[case] wanted: bool,
+        #[case] first: &str,
+        #[case] second: &str,
+        #[case] expected: bool,
     ) {
-        assert_eq!(overlap(one, other), wanted);
-        assert_eq!(overlap(other, one), wanted);
+        assert_eq!(overlap(first, second), expected);
+        assert_eq!(overlap(second, first), expected);
     }
 
     #[test]

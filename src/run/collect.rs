@@ -2,7 +2,7 @@
 
 use itertools::join;
 
-use super::control::Found;
+use super::control::ResultDirectory;
 use super::error::Halt;
 use super::extract::{Extraction, MAX_BYTES, extract, remove_directory};
 use super::interrupt::on_thread;
@@ -10,30 +10,29 @@ use super::session::Session;
 use super::step_session::StepSession;
 use crate::plan::step::Action;
 use crate::store::files::rename_synced;
-use crate::store::journal::{StepEnd, StepFault, What};
+use crate::store::journal::{EventKind, StepEnd, StepFault};
 use crate::store::unpack::{Limits, Unpacked};
 
-/// Collects the one result directory that the step `of` made.
+/// Collects the one result directory that the step `producer` created.
 pub async fn collect(
     session: &StepSession<'_>,
     measurement: usize,
     trial: u32,
-    of: u32,
+    producer: u32,
     pattern: &str,
 ) -> Result<(), Halt> {
-    let missing =
-        |reason: String, advice: &str| Halt::failed(StepFault::NoResult, reason, advice);
-    let mut found = results_of(session, of, pattern);
+    let missing = |reason: String, advice: &str| Halt::failed(StepFault::NoResult, reason, advice);
+    let mut directories = results_of(session, producer, pattern);
     if !session
         .plan
-        .step(of)
+        .step(producer)
         .is_some_and(|step| session.control.step(step).exists())
     {
-        // A check was run again on another disk than the measurement.
-        found.extend(collected_before(session, pattern));
+        // A check was rerun on another disk than the measurement.
+        directories.extend(collected_before(session, pattern));
     }
-    let found = match &found[..] {
-        [found] => found,
+    let directory = match &directories[..] {
+        [directory] => directory,
         [] => {
             return Err(missing(
                 format!("the step created no directory {pattern}"),
@@ -41,7 +40,7 @@ pub async fn collect(
             ));
         }
         several => {
-            let paths = join(several.iter().map(|found| &found.path), ", ");
+            let paths = join(several.iter().map(|directory| &directory.path), ", ");
             let list = session.redacted(&paths);
             let count = several.len();
             return Err(missing(
@@ -55,33 +54,35 @@ pub async fn collect(
         return Err(Halt::failed(StepFault::Request, reason, ""));
     };
     let to = measured.results_directory(trial);
-    copy_results(session, found, &to).await
+    copy_results(session, directory, &to).await
 }
 
-/// Copies the results of a failed step into the step's own directory: they are evidence, no result.
-/// What cannot be copied is left.
-pub async fn collect_evidence(session: &StepSession<'_>, of: u32, pattern: &str) {
-    for (index, found) in results_of(session, of, pattern).iter().enumerate() {
-        if let Some(source) = session.plan.step(of) {
+/// Copies the results of a failed step into the step's own directory: they are evidence, not a result. Copy
+/// errors are ignored.
+pub async fn collect_evidence(session: &StepSession<'_>, producer: u32, pattern: &str) {
+    for (index, directory) in results_of(session, producer, pattern).iter().enumerate() {
+        if let Some(source) = session.plan.step(producer) {
             let to = format!("steps/{}/results-{}", source.directory(), index + 1);
-            let _ = copy_results(session, found, &to).await;
+            let _ = copy_results(session, directory, &to).await;
         }
     }
 }
 
-/// The directories that a step made and that match the pattern.
-fn results_of(session: &Session, of: u32, pattern: &str) -> Vec<Found> {
-    let made_by = session.plan.step(of);
-    let found = made_by.map(|step| session.control.step(step).found());
-    let found = found.unwrap_or_default();
-    let of_pattern = found.into_iter().filter(|found| found.pattern == pattern);
-    of_pattern.collect()
+/// Returns the directories that a step created and that match the pattern.
+fn results_of(session: &Session, producer: u32, pattern: &str) -> Vec<ResultDirectory> {
+    let step = session.plan.step(producer);
+    let directories = step.map(|step| session.control.step(step).result_directories());
+    let directories = directories.unwrap_or_default();
+    let matching = directories
+        .into_iter()
+        .filter(|directory| directory.pattern == pattern);
+    matching.collect()
 }
 
-/// Where a step collected results before.
-fn collected_before(session: &StepSession<'_>, pattern: &str) -> Option<Found> {
+/// Returns the directory from which a step collected results before.
+fn collected_before(session: &StepSession<'_>, pattern: &str) -> Option<ResultDirectory> {
     let path = session.state().collected.remove(&session.step.number)?;
-    Some(Found {
+    Some(ResultDirectory {
         pattern: pattern.to_owned(),
         path,
         length: 0,
@@ -89,8 +90,12 @@ fn collected_before(session: &StepSession<'_>, pattern: &str) -> Option<Found> {
 }
 
 /// Copies one result directory to `to` below the run's directory, without the step's secrets.
-async fn copy_results(session: &StepSession<'_>, found: &Found, to: &str) -> Result<(), Halt> {
-    let path = &found.path;
+async fn copy_results(
+    session: &StepSession<'_>,
+    directory: &ResultDirectory,
+    to: &str,
+) -> Result<(), Halt> {
+    let path = &directory.path;
     let target = session.run.join(to);
     let part = target.with_extension("part");
     let absent = format!(
@@ -105,7 +110,7 @@ async fn copy_results(session: &StepSession<'_>, found: &Found, to: &str) -> Res
         container: &session.container()?,
         path,
         to: &part,
-        length: found.length,
+        length: directory.length,
         limits: Limits::results(max_bytes.unwrap_or(MAX_BYTES)),
         absent: StepEnd::failed(StepFault::NoResult, absent, ""),
         too_large: "write less there, or allow more with `max_results:` in the recipe",
@@ -120,12 +125,12 @@ async fn copy_results(session: &StepSession<'_>, found: &Found, to: &str) -> Res
         rename_synced(&part, &target)
     };
     let finished = on_thread(&session.stop, finish).await;
-    // They may hold a secret still.
+    // They may still contain a secret.
     finished.inspect_err(|_| drop(remove_directory(&unsearched)))??;
     record(session, path, to, &unpacked)
 }
 
-/// Records what was collected.
+/// Records the collected files.
 pub fn record(
     session: &StepSession<'_>,
     from: &str,
@@ -134,12 +139,12 @@ pub fn record(
 ) -> Result<(), Halt> {
     let omitted = unpacked.omitted.iter();
     let omitted = omitted.map(|text| session.redacted(text)).collect();
-    let what = What::Collected {
+    let event = EventKind::Collected {
         from: session.redacted(from),
         to: to.to_owned(),
         files: unpacked.files,
         bytes: unpacked.bytes,
         omitted,
     };
-    Ok(session.record(what)?)
+    Ok(session.record(event)?)
 }

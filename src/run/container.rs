@@ -8,15 +8,15 @@ use super::claim::{claim, claim_of};
 use super::control::Control;
 use super::create::{create_again, start_error};
 use super::error::{Halt, RunError};
-use super::known::with_known;
 use super::labels::{CACHE_LABEL, GPU_LABEL, own_labels};
 use super::model_mounts;
 use super::mount_check::{MountCheck, verify_control_mount};
+use super::run_values::with_run_values;
 use super::seed::owner;
 use super::session::Session;
 use super::step_session::StepSession;
 use crate::plan::step::Action;
-use crate::store::journal::{SkipReason, StepEnd, StepFault, What};
+use crate::store::journal::{EventKind, SkipReason, StepEnd, StepFault};
 use retrial_container::ContainerSpec;
 use retrial_container::first_process;
 use retrial_engine::EngineError;
@@ -38,7 +38,7 @@ pub async fn create_with(
     let spec = session.plan.container.clone();
     let mut spec = spec_of(session, spec, suffix, cached)?;
     if matches!(session.step.action, Action::Populate(_)) {
-        // What later runs find must not depend on what earlier ones compiled.
+        // The cached content must not depend on code that earlier runs compiled.
         spec.cache_mounts.clear();
     }
     // Until the container runs, so that two runs cannot both find the GPUs free.
@@ -74,7 +74,7 @@ async fn launch(
             "create it or correct the recipe; the engine would mount an empty directory",
         ));
     }
-    let taken = cache_mounts::take(session, &mut spec).await?;
+    let caches = cache_mounts::take(session, &mut spec).await?;
     spec.control = Some(control.path().display().to_string());
     let now = jiff::Timestamp::now().as_nanosecond();
     let nonce = format!("{}-{now}", session.run.id());
@@ -94,13 +94,13 @@ async fn launch(
         }
         _ => error.into(),
     })?;
-    let what = What::ContainerCreated {
+    let event = EventKind::ContainerCreated {
         id: id.clone(),
         name: spec.name.clone(),
         service: is_service,
     };
-    session.record(what)?;
-    taken.record(session, &id)?;
+    session.record(event)?;
+    caches.record(session, &id)?;
     let started = match session.with_engine(|| session.engine.start(&id)).await {
         Ok(()) => verify(session, control, &id, &nonce).await,
         Err(error) => Err(start_error(&error)),
@@ -136,22 +136,22 @@ async fn create_from_image(
     spec: &ContainerSpec,
 ) -> Result<String, EngineError> {
     let id = create_again(session, spec).await?;
-    let Some(wanted) = session.state().image else {
+    let Some(expected) = session.state().image else {
         return Ok(id);
     };
     let created = session.engine.container(&id).await?;
     let actual = created.map(|created| created.image).unwrap_or_default();
-    if actual.trim_start_matches("sha256:") == wanted.trim_start_matches("sha256:") {
+    if actual.trim_start_matches("sha256:") == expected.trim_start_matches("sha256:") {
         return Ok(id);
     }
     session.engine.remove(&id).await?;
     let text = format!(
-        "the tag {} has moved: creating the container from the image that was pulled, {wanted}",
+        "the tag {} has moved: creating the container from the image that was pulled, {expected}",
         spec.image
     );
-    session.emit(What::Warning { text });
+    session.emit(EventKind::Warning { text });
     let exact = ContainerSpec {
-        image: wanted,
+        image: expected,
         ..spec.clone()
     };
     create_again(session, &exact).await
@@ -169,7 +169,7 @@ fn not_shared(session: &Session) -> Halt {
     )
 }
 
-/// The first bind mount whose source is not there.
+/// Returns the first bind mount whose source does not exist.
 fn missing_mount(container: &ContainerSpec) -> Option<&str> {
     let sources = container.mounts.iter().map(|mount| mount.source.as_str());
     sources
@@ -177,7 +177,7 @@ fn missing_mount(container: &ContainerSpec) -> Option<&str> {
         .find(|source| !Path::new(source).exists())
 }
 
-/// A container of the plan with what belongs to this run: name, labels, mounts.
+/// Returns a container of the plan with this run's name, labels and mounts.
 fn spec_of(
     session: &StepSession<'_>,
     mut spec: ContainerSpec,
@@ -193,28 +193,27 @@ fn spec_of(
     let labels = [(CACHE_LABEL, cached), (GPU_LABEL, claim_of(session))];
     let labels = labels.map(|(name, value)| Some((name.to_owned(), value?)));
     spec.labels.extend(labels.into_iter().flatten());
-    Ok(with_known(session, &spec, None))
+    Ok(with_run_values(session, &spec, None))
 }
 
 /// Removes the run's containers, if there are any.
 pub async fn remove(session: &Session) -> Result<(), RunError> {
     let state = session.state();
     let mut removed = Ok(());
-    // Those of services first: they use the network of the other one. A full disk takes no record of the
-    // first, and the next one must go even so.
+    // Service containers first: they use the network of the other one. On a full disk the first removal cannot
+    // be recorded, but the others must still be removed.
     for id in state.service_containers.values().chain(&state.container) {
         removed = removed.and(discard(session, id).await);
     }
     removed
 }
 
-/// Removes the run's container while something else is done. The step that does it next records it, and
-/// says so if it fails.
+/// Removes the run's container concurrently with other work. The remove step records it, and reports a failure.
 pub async fn begin_to_remove(session: &Session) {
     let state = session.state();
     // Containers of services use its network.
-    let alone = state.service_containers.is_empty();
-    if let Some(id) = state.container.filter(|_| alone) {
+    let has_no_services = state.service_containers.is_empty();
+    if let Some(id) = state.container.filter(|_| has_no_services) {
         restore_ownership(session, &id).await;
         if session.engine.remove(&id).await.is_ok() {
             cache_mounts::give_back(session, &id).await;
@@ -228,7 +227,7 @@ pub async fn discard(session: &Session, id: &str) -> Result<(), RunError> {
     session.engine.remove(id).await?;
     cache_mounts::give_back(session, id).await;
     let id = id.to_owned();
-    Ok(session.record(What::ContainerRemoved { id })?)
+    Ok(session.record(EventKind::ContainerRemoved { id })?)
 }
 
 /// The last step of a plan.
@@ -242,8 +241,8 @@ pub async fn remove_step(session: &Session) -> Result<(), Halt> {
     })
 }
 
-/// Leaves nothing running. The container is removed, unless it has results that were not collected:
-/// then it is only stopped, for a resumed run to collect them. Returns why it was not removed.
+/// Stops everything. The container is removed, unless it has results that were not collected: then it is only
+/// stopped, for a resumed run to collect them. Returns why it was not removed.
 pub async fn teardown(session: &Session) -> Result<Option<SkipReason>, RunError> {
     let state = session.state();
     let Some(id) = state
@@ -263,7 +262,7 @@ pub async fn teardown(session: &Session) -> Result<Option<SkipReason>, RunError>
     Ok(Some(SkipReason::ContainerStopped { run }))
 }
 
-/// Makes us the owner of what the container wrote below the control directory, following no link. Root
+/// Makes us the owner of the container's files below the control directory, without following symlinks. Root
 /// does not need it.
 async fn restore_ownership(session: &Session, id: &str) {
     if rustix::process::getuid().is_root() {

@@ -1,4 +1,4 @@
-//! The control directory, which the tool and the container's side of a step share.
+//! The control directory, shared by the tool and the container's side of a step.
 //!
 //! Files are created before the step, writable for any user of the image. Nothing in it is trusted: the
 //! container's root may replace files and directories by links, so everything is opened through the
@@ -20,7 +20,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub use step::{Found, StepControl, StepExit};
+pub use step::{ResultDirectory, StepControl, StepExit};
 
 const SCRIPTS: [(&str, &str); 7] = [
     ("init", include_str!("control/init")),
@@ -32,19 +32,19 @@ const SCRIPTS: [(&str, &str); 7] = [
     ("packages", PACKAGES),
 ];
 
-/// The script that lists what is installed where it runs, by reading files only.
+/// The script that lists the installed packages by reading files only.
 pub const PACKAGES: &str = include_str!("control/packages");
 
-/// The pipe by which the first process is asked for the installed packages, and its answer.
+/// The pipe that requests the installed packages from the first process, and its response.
 const ASK: &str = "ask";
 const LISTED: &str = "listed";
-/// The most bytes of an answer.
+/// The maximum size of a response, bytes.
 const LONGEST_LIST: u64 = 8 << 20;
 
 /// The container's own time, in seconds, after the longest step: for collecting and judging.
 pub const GRACE_S: u64 = 15 * 60;
 
-/// The variable by which a step's processes are known.
+/// The variable that identifies a step's processes.
 pub fn mark(run: &RunDirectory, step: &Step) -> (String, String) {
     let value = format!("{}/{}", run.id(), step.directory());
     ("RETRIAL_STEP".to_owned(), value)
@@ -71,11 +71,11 @@ pub fn step_command(control: &str, step: &Step, command: &ExecStep) -> Vec<Strin
 #[derive(Debug, Clone)]
 pub struct Control {
     path: PathBuf,
-    /// The scripts as this process knows them.
+    /// The scripts as this process last wrote or read them.
     scripts: Arc<Mutex<Option<Scripts>>>,
 }
 
-/// The scripts with inodes, times of their last change, and contents; none of what is no file.
+/// The scripts with inodes, times of their last change, and contents; none for anything that is not a file.
 type Scripts = [Option<(u64, SystemTime, String)>; SCRIPTS.len()];
 
 impl Control {
@@ -84,7 +84,7 @@ impl Control {
         Self::at(run.control())
     }
 
-    /// Of a run's steps on the host: no container has it.
+    /// Of a run's steps on the host: no container mounts it.
     pub fn of_host(run: &RunDirectory) -> Self {
         Self::at(run.join("host/control"))
     }
@@ -132,7 +132,7 @@ impl Control {
         self.set_deadline(Some(GRACE_S))
     }
 
-    /// Lays out the scripts for steps on the host. A step that runs has them read.
+    /// Lays out the scripts for steps on the host. A running step has already read them.
     ///
     /// # Errors
     /// If the disk is full or cannot be written.
@@ -152,13 +152,13 @@ impl Control {
         std::fs::create_dir_all(&steps).map_err(StoreError::io("create", &steps))
     }
 
-    /// The first script that was changed since this process laid it out, or asked first.
+    /// The first script that was changed since this process wrote it, or since the first call.
     pub fn changed_script(&self) -> Option<&'static str> {
         let now = self.read_scripts();
-        let mut known = self.scripts();
-        let known = known.get_or_insert_with(|| now.clone());
-        let mut names = SCRIPTS.iter().zip(known.iter().zip(&now));
-        let changed = names.find(|(_, (known, now))| known != now);
+        let mut original = self.scripts();
+        let original = original.get_or_insert_with(|| now.clone());
+        let mut names = SCRIPTS.iter().zip(original.iter().zip(&now));
+        let changed = names.find(|(_, (original, now))| original != now);
         changed.map(|((name, _), _)| *name)
     }
 
@@ -174,8 +174,8 @@ impl Control {
         })
     }
 
-    /// Whether the container's first process has seen the nonce.
-    pub fn seen(&self, nonce: &str) -> bool {
+    /// Whether the container's first process has copied the nonce.
+    pub fn is_nonce_copied(&self, nonce: &str) -> bool {
         self.read("seen").is_some_and(|text| text.trim() == nonce)
     }
 
@@ -186,15 +186,14 @@ impl Control {
             .filter(|text| !text.is_empty())
     }
 
-    /// Asks the container's first process to list the installed packages. Whether it listens: once, and
-    /// as root.
+    /// Requests the list of installed packages from the container's first process. Returns whether it listens:
+    /// it does so once, and as root.
     pub fn ask_for_packages(&self) -> bool {
         let directory = Directory::open(&self.path);
         directory.is_ok_and(|directory| directory.write_to_pipe(ASK, b"packages\n").is_ok())
     }
 
-    /// The answer to [`Self::ask_for_packages`], once it is complete; empty if it is longer than it may
-    /// be, or no file.
+    /// The response to [`Self::ask_for_packages`], once it is complete; empty if it is too long, or not a file.
     pub fn listed_packages(&self) -> Option<String> {
         match open::read_text_beneath(&self.path, Path::new(LISTED), LONGEST_LIST) {
             Ok(text) => packages::is_complete(&text).then_some(text),
@@ -202,7 +201,7 @@ impl Control {
         }
     }
 
-    /// When the container ends by itself: so many seconds from now, or never.
+    /// Sets the time after which the container ends by itself: seconds from now, or never.
     ///
     /// # Errors
     /// If the disk is full or cannot be written.

@@ -1,4 +1,4 @@
-//! The course of a run: whether its steps go on, and what failed so far. Pure.
+//! The course of a run: whether its steps continue, and the failures so far. Pure.
 
 use crate::plan::step::{Action, Purpose, Step};
 use crate::results::verdict::{ExitCode, Verdict};
@@ -10,13 +10,13 @@ pub enum Course {
     /// No step failed.
     #[default]
     Clean,
-    /// Steps failed that no other step needs; the gravest fault.
+    /// Steps failed that no other step needs; the most severe fault.
     Failed(StepFault),
-    /// Nothing more is measured.
+    /// The remaining measurements are aborted.
     Aborted {
-        /// The first reason.
+        /// The first abort reason.
         reason: AbortReason,
-        /// The gravest fault; none if the run was only stopped.
+        /// The most severe fault; none if the run was only stopped.
         fault: Option<StepFault>,
     },
 }
@@ -49,7 +49,7 @@ impl Course {
         }
     }
 
-    /// Why nothing more is measured, if so.
+    /// Returns why the run was aborted, if it was.
     pub fn abort_reason(&self) -> Option<&AbortReason> {
         match self {
             Self::Aborted { reason, .. } => Some(reason),

@@ -1,4 +1,4 @@
-//! Creates containers by an engine that may go away meanwhile.
+//! Creates containers through an engine that may become unavailable meanwhile.
 
 use super::error::Halt;
 use super::labels::RUN_LABEL;
@@ -7,17 +7,17 @@ use retrial_container::ContainerSpec;
 use retrial_engine::EngineError;
 use retrial_engine::docker::Refusal;
 
-/// Creates the container. If its name is taken because an engine went away after it had created one and
-/// before it answered, that one, which nobody knows, is removed first.
+/// Creates the container. If the name is in use because the engine became unavailable after creating a
+/// container and before responding, that unrecorded container is removed first.
 pub async fn create_again(session: &Session, spec: &ContainerSpec) -> Result<String, EngineError> {
     let refused = match session.engine.create(spec).await {
         Err(error @ EngineError::Refused { status: 409, .. }) => error,
         other => return other,
     };
     let label = format!("{RUN_LABEL}={}", session.run.id());
-    let known = session.state().container;
+    let recorded = session.state().container;
     for container in session.engine.containers(&label).await? {
-        if container.name == spec.name && known.as_deref() != Some(container.id.as_str()) {
+        if container.name == spec.name && recorded.as_deref() != Some(container.id.as_str()) {
             session.engine.remove(&container.id).await?;
             return session.engine.create(spec).await;
         }

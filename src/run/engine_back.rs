@@ -1,4 +1,4 @@
-//! Waits for an engine that went away: a restart of the daemon is not the end of a run.
+//! Waits for an unavailable engine: a restart of the daemon does not end a run.
 
 use std::future::Future;
 use std::sync::atomic::Ordering;
@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use super::step_session::StepSession;
 use retrial_engine::error::EngineError;
 
-/// Between two attempts.
+/// The interval between attempts.
 const PAUSE: Duration = Duration::from_millis(500);
 
 impl StepSession<'_> {
-    /// Runs an operation; while the engine is gone, waits and runs it again.
+    /// Runs an operation; while the engine is unavailable, waits and retries.
     pub async fn with_engine<T, R>(
         &self,
         mut operation: impl FnMut() -> R,

@@ -1,4 +1,4 @@
-//! Why a run, or one of its steps, goes no further.
+//! Errors that end a run or one of its steps.
 
 use thiserror::Error;
 
@@ -18,12 +18,12 @@ pub enum RunError {
     Engine(#[from] EngineError),
 }
 
-/// Why a step went no further: `?` ends the step, or the whole run.
+/// Why a step ended early: `?` ends the step, or the whole run.
 #[derive(Debug)]
 pub enum Halt {
     /// The step ended: it failed, or the run is to stop.
     Ended(StepEnd),
-    /// The run's own files cannot be read or written, so that nothing more may be started.
+    /// The run's own files cannot be read or written, so no further step may start.
     Run(RunError),
 }
 
@@ -33,12 +33,12 @@ impl Halt {
         Self::Ended(StepEnd::failed(fault, reason, advice))
     }
 
-    /// The host or its services failed; the message itself says what to do.
+    /// The host or its services failed; the message itself contains the fix.
     pub fn host(reason: impl Into<String>) -> Self {
         Self::Ended(StepEnd::host(reason))
     }
 
-    /// The end of a step that returned this, if the run can go on.
+    /// The end of a step that returned this, if the run can continue.
     ///
     /// # Errors
     /// If it cannot.
@@ -85,7 +85,7 @@ impl From<FetchError> for Halt {
             error if error.is_request() => StepFault::Request,
             _ => StepFault::Host,
         };
-        // The error itself says what to do.
+        // The error itself contains the fix.
         Self::failed(fault, error.to_string(), "")
     }
 }

@@ -1,5 +1,5 @@
-//! One command of the recipe: prepared, started or reattached, followed to its end. What it leaves
-//! running is ended, and its output is kept.
+//! One command of the recipe: prepared, started or reattached, followed to its end. Processes that it leaves
+//! running are terminated, and its output is stored.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ use super::terminate::Ending;
 use super::watched::Needed;
 use crate::plan::step::ExecStep;
 use crate::store::StoreError;
-use crate::store::journal::{StepEnd, StepFault, What};
+use crate::store::journal::{EventKind, StepEnd, StepFault};
 
 /// Runs a step's command in the container; `reattach` if it may be running since before a kill of
 /// the tool. Returns its exit code, 0.
@@ -63,7 +63,7 @@ async fn follow_to_its_end(command: &StepCommand<'_>, reattach: bool) -> Result<
             if !left.is_empty() {
                 let processes = left.iter().map(|process| session.redacted(process));
                 let processes = processes.collect();
-                session.record(What::LeftRunning { processes })?;
+                session.record(EventKind::LeftoverProcesses { processes })?;
                 command.terminate_leftovers(Ending::default()).await;
             }
         }
@@ -95,7 +95,7 @@ pub async fn start(command: &StepCommand<'_>, reattach: bool) -> Result<Option<S
     }
 }
 
-/// Checks whether the scripts that run steps are still ours.
+/// Checks that the scripts that run steps are unchanged.
 fn check_scripts(command: &StepCommand<'_>) -> Result<(), StepEnd> {
     let changed = command.control.changed_script();
     changed.map_or(Ok(()), |name| {

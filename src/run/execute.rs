@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use super::course::Course;
 use super::error::{Halt, RunError};
 use super::interrupt::unless_stopped;
-use super::known::with_known;
 use super::measurement_lock::{self, Shared};
 use super::nodes::{Others, compare_images};
+use super::run_values::with_run_values;
 use super::session::Session;
 use super::step_line::summary;
 use super::step_session::StepSession;
@@ -21,21 +21,21 @@ use super::{
 use crate::plan::step::{Action, Plan, Step};
 use crate::results::verdict::{ExitCode, Verdict};
 use crate::store::StoreError;
-use crate::store::journal::{AbortReason, StepEnd, What};
+use crate::store::journal::{AbortReason, EventKind, StepEnd};
 use retrial_recipe::model::Place;
 
 /// How a run ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// The verdict, if it came to one.
+    /// The verdict, if there is one.
     pub verdict: Option<Verdict>,
     /// The exit code.
     pub exit: ExitCode,
-    /// Why it ended early, if it did.
+    /// The reason, if it ended early.
     pub reason: Option<AbortReason>,
 }
 
-/// Executes what is left of the plan. A complete run is only judged again.
+/// Executes the remaining steps of the plan. A complete run is only judged again.
 ///
 /// # Errors
 /// If the run's own files cannot be written.
@@ -56,8 +56,8 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
         let message = error.to_string();
         let reason = Some(AbortReason::Error { message });
         let exit_code = ExitCode::Host.code();
-        // A full disk may not take this either; the caller reports the error.
-        let _ = session.record(What::RunEnded { exit_code, reason });
+        // This may fail on a full disk, too; the caller reports the error.
+        let _ = session.record(EventKind::RunEnded { exit_code, reason });
         return Err(error);
     }
     run.leave_others().await;
@@ -65,11 +65,11 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
     let stopped = session.stop.is_cancelled();
     let exit = run.course.exit_code(run.verdict.as_ref(), stopped);
     let reason = run.course.abort_reason().cloned();
-    let what = What::RunEnded {
+    let event = EventKind::RunEnded {
         exit_code: exit.code(),
         reason: reason.clone(),
     };
-    session.record(what)?;
+    session.record(event)?;
     Ok(Ended {
         verdict: run.verdict,
         exit,
@@ -77,7 +77,7 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
     })
 }
 
-/// One process's way through the plan.
+/// The execution of the plan by one process.
 pub(super) struct Run<'a> {
     pub(super) session: &'a Session,
     /// Steps that are not executed again.
@@ -90,8 +90,8 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Finds what an earlier process left, and records that this one takes up the run. Returns whether the
-    /// run's container lives, too.
+    /// Reattaches to the state that an earlier process left, and records that this one continues the run. Also
+    /// returns whether the run's container is alive.
     pub(super) async fn open(session: &'a Session) -> Result<(Self, bool), RunError> {
         let mut run = Self {
             session,
@@ -102,7 +102,7 @@ impl<'a> Run<'a> {
             measuring: None,
         };
         let before = session.state();
-        // A measurement that an earlier process started is not disturbed either.
+        // A measurement started by an earlier process must not be disturbed either.
         let mut steps = session.plan.steps.iter();
         if steps.any(|step| before.open.contains(&step.number) && measurement_lock::measures(step))
         {
@@ -111,7 +111,7 @@ impl<'a> Run<'a> {
         let here = run.reattach().await?;
         let lives = here && session.others.as_ref().is_none_or(Others::containers_live);
         run.completed_steps = run.completed(lives);
-        let what = What::RunBegan {
+        let event = EventKind::RunStarted {
             run: session.run.id().to_owned(),
             steps: session.plan.steps.len(),
             pid: std::process::id(),
@@ -119,11 +119,11 @@ impl<'a> Run<'a> {
             tool: env!("CARGO_PKG_VERSION").to_owned(),
             since: before.since,
         };
-        session.record(what)?;
+        session.record(event)?;
         Ok((run, here))
     }
 
-    /// Has the other machines leave. Their containers stay if this one's does.
+    /// Makes the other machines leave. Their containers are preserved if this one's is.
     async fn leave_others(&self) {
         if let Some(others) = &self.session.others {
             others.leave(self.session.state().container.is_some()).await;
@@ -168,11 +168,11 @@ impl Run<'_> {
         if let Some((end, _)) = self.session.state().ended.remove(&step.number) {
             self.course.advance(step, &end);
             let seconds = 0.0;
-            StepSession::new(self.session, step).emit(What::StepEnded { end, seconds });
+            StepSession::new(self.session, step).emit(EventKind::StepEnded { end, seconds });
         }
     }
 
-    /// Executes a step: its start is recorded, the work is done, its end is recorded.
+    /// Executes a step: records its start, does its work, records its end.
     pub(super) async fn execute_step(&mut self, step: &Step) -> Result<StepEnd, RunError> {
         let session = StepSession::new(self.session, step);
         let (earlier, started) = (seconds_before(&session), Instant::now());
@@ -190,8 +190,8 @@ impl Run<'_> {
         let state = self.session.state();
         let survives = match &step.action {
             Action::Exec(_) | Action::Host(_) | Action::StartService(_) => true,
-            Action::Populate(fill) => {
-                fill.place == Place::Host || state.made_by == Some(step.number)
+            Action::Populate(populate_step) => {
+                populate_step.place == Place::Host || state.made_by == Some(step.number)
             }
             _ => false,
         };
@@ -200,7 +200,7 @@ impl Run<'_> {
 
     /// Records the start of a step and does its work. Returns the exit code of its command.
     async fn attempt(&mut self, planned: &Step) -> Result<Option<i64>, Halt> {
-        let step = &with_known(self.session, planned, planned.trial());
+        let step = &with_run_values(self.session, planned, planned.trial());
         let session = &StepSession::new(self.session, step);
         let reattach = self.may_be_running(step);
         // A running command is ended by its own step, and results are collected even then.
@@ -214,16 +214,16 @@ impl Run<'_> {
         }
         let timeout_s = step.command().map(|command| command.timeout_s);
         let summary = summary(step);
-        let what = if reattach {
-            What::StepFollowed {
+        let event = if reattach {
+            EventKind::StepReattached {
                 summary,
                 started: session.started(),
                 timeout_s,
             }
         } else {
-            What::StepBegan { summary, timeout_s }
+            EventKind::StepStarted { summary, timeout_s }
         };
-        session.record(what)?;
+        session.record(event)?;
         self.work(session, reattach).await
     }
 
@@ -255,7 +255,7 @@ impl Run<'_> {
             return record_elsewhere(session);
         }
         if matches!(step.action, Action::FetchModel(_) | Action::Populate(_)) {
-            // Machines may share the cache: one fills it, the others find it full.
+            // Machines may share the cache: one populates it, the others get a cache hit.
             let code = self.work_here(session, reattach).await?;
             execute_elsewhere(session, others).await?;
             return Ok(code);
@@ -305,7 +305,9 @@ impl Run<'_> {
                 Box::pin(service::start(session, service, reattach)).await?;
             }
             Action::StopService(ending) => Box::pin(service::stop(session, ending)).await?,
-            Action::Populate(fill) => populate::populate(session, fill, reattach).await?,
+            Action::Populate(populate_step) => {
+                populate::populate(session, populate_step, reattach).await?;
+            }
             Action::CopyOut { path, to } => copy_out::copy_out(session, path, to).await?,
             Action::Collect {
                 measurement,
@@ -346,22 +348,22 @@ fn record_end(
     end: StepEnd,
     seconds: f64,
 ) -> Result<StepEnd, StoreError> {
-    let what = What::StepEnded {
+    let event = EventKind::StepEnded {
         end: end.clone(),
         seconds,
     };
-    session.record(what)?;
+    session.record(event)?;
     Ok(end)
 }
 
-/// Has the other machines execute a step, and records what they report.
+/// Makes the other machines execute a step, and records their events.
 async fn execute_elsewhere(session: &StepSession<'_>, others: &Others) -> Result<(), Halt> {
     let executed = others.execute(session.step.number, &session.stop).await;
     record_events(session, others)?;
     Ok(executed?)
 }
 
-/// Puts events of the other machines into the run's journal.
+/// Copies events of the other machines into the run's journal.
 fn record_events(session: &Session, others: &Others) -> Result<(), StoreError> {
     let mut events = others.events().into_iter();
     events.try_for_each(|event| session.forward(event))
@@ -369,18 +371,18 @@ fn record_events(session: &Session, others: &Others) -> Result<(), StoreError> {
 
 /// Records the start or the end of a service that runs on other machines only.
 fn record_elsewhere(session: &StepSession<'_>) -> Result<Option<i64>, Halt> {
-    let what = match &session.step.action {
-        Action::StartService(started) => What::ServiceReady {
+    let event = match &session.step.action {
+        Action::StartService(started) => EventKind::ServiceReady {
             service: started.service.clone(),
             exec: None,
         },
-        Action::StopService(ending) => What::ServiceEnded {
+        Action::StopService(ending) => EventKind::ServiceEnded {
             service: ending.service.clone(),
             of: ending.of,
             exit_code: None,
         },
         _ => return Ok(None),
     };
-    session.record(what)?;
+    session.record(event)?;
     Ok(None)
 }

@@ -12,7 +12,7 @@ use crate::store::journal::{StepEnd, StepFault};
 /// Lines of output that a failure shows.
 const LAST_LINES: usize = 12;
 
-/// A failure with the last lines of a step, unless it has those of another one.
+/// Adds the last lines of a step to a failure, unless it has those of another step.
 pub fn with_last_lines(session: &StepSession<'_>, end: StepEnd) -> StepEnd {
     end.with_last_lines(|| output::last_lines(session, LAST_LINES))
 }

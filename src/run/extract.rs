@@ -1,5 +1,5 @@
-//! Copies a path out of a container through the engine's archive call, which needs no mount and hides
-//! nothing. The store unpacks it as it comes, and trusts nothing in the archive.
+//! Copies a path out of a container through the engine's archive call, which needs no mount and omits nothing.
+//! The store unpacks the stream without trusting the archive.
 
 use std::fs;
 use std::io::{self, Read};
@@ -19,10 +19,10 @@ use crate::store::unpack::{Limits, Unpacked, unpack};
 /// The most bytes that are copied out at once, unless the recipe says otherwise: the results of a
 /// trial, or what a host step uses.
 pub const MAX_BYTES: u64 = 16 << 30;
-/// Parts of an archive that wait to be unpacked, at most.
+/// The maximum number of archive chunks that wait to be unpacked.
 const MOST_CHUNKS: usize = 16;
 
-/// What is copied out of a container.
+/// A path to copy out of a container.
 pub struct Extraction<'a> {
     /// The container.
     pub container: &'a str,
@@ -30,18 +30,18 @@ pub struct Extraction<'a> {
     pub path: &'a str,
     /// The directory that it is copied to.
     pub to: &'a Path,
-    /// How much it holds, bytes; 0 if that is not known.
+    /// Its size, bytes; 0 if unknown.
     pub length: u64,
-    /// What it may hold.
+    /// Limits on its content.
     pub limits: Limits,
     /// The step's end if there is no such path; its fault is also that of an archive that cannot be
     /// unpacked.
     pub absent: StepEnd,
-    /// What to do if it is too large.
+    /// The fix if it is too large.
     pub too_large: &'static str,
 }
 
-/// Copies a path out of a container, and unpacks it as it comes.
+/// Copies a path out of a container, and unpacks the stream.
 pub async fn extract(session: &StepSession<'_>, copy: Extraction<'_>) -> Result<Unpacked, Halt> {
     let attempt = || async {
         if copy.length > copy.limits.most_bytes {
@@ -49,10 +49,10 @@ pub async fn extract(session: &StepSession<'_>, copy: Extraction<'_>) -> Result<
         }
         let (to, chunks) = channel(MOST_CHUNKS);
         let unpacked = unpack_on_thread(&copy, chunks);
-        let is_there = session.engine.copy_out(copy.container, copy.path, to);
-        let is_there = is_there.await;
+        let exists = session.engine.copy_out(copy.container, copy.path, to);
+        let exists = exists.await;
         let unpacked = unpacked.await;
-        is_there.map(|is_there| is_there.then_some(unpacked))
+        exists.map(|exists| exists.then_some(unpacked))
     };
     let copied = unless_stopped(&session.stop, session.with_engine(attempt)).await?;
     match (copied?, copy.absent) {

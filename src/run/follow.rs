@@ -1,5 +1,5 @@
-//! Follows a step by its files: output as it grows, the exit code once it is there, time limits, and
-//! whether its process can still end. The engine may be away meanwhile.
+//! Follows a step by its files: output as it grows, the exit code once it is there, time limits, and whether
+//! its process can still end. The engine may be unavailable meanwhile.
 
 use std::time::{Duration, Instant};
 
@@ -16,36 +16,36 @@ use crate::plan::step::ExecStep;
 use crate::store::journal::{StepEnd, StepFault};
 use retrial_engine::api::{ContainerState, ExecStatus};
 
-/// The longest pause between two looks at the files.
+/// The longest interval between checks of the files.
 const PAUSE: Duration = Duration::from_millis(50);
-/// How often the engine is asked whether the container runs.
+/// How often the engine is queried whether the container is running.
 const ENGINE_INTERVAL: Duration = Duration::from_secs(2);
-/// Every how many of these times a script looks for the step's shell, if its exec is not known.
+/// The number of such queries per script run that searches for the step's shell, if its exec is unknown.
 const PROBE_EVERY: u32 = 5;
 
-/// How long an engine may take to see that a step's shell has ended.
-const CONFIRMED: Duration = Duration::from_secs(10);
+/// How long an engine may take to notice that a step's shell has ended.
+const CONFIRM_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What to do about a full disk.
+/// The fix for a full disk.
 pub(super) const FREE_SPACE: &str = "free some space, or keep runs elsewhere: --home DIR";
-/// What to do about exhausted memory.
+/// The fix for exhausted memory.
 pub(super) const MORE_MEMORY: &str =
     "give the container or the host more memory, or the benchmark a smaller batch";
 
-/// What else is waited for, or watched, while a step is followed: nothing, unless an implementation says so.
+/// Additional conditions and checks while a step is followed. The default implementation has none.
 pub trait Meanwhile {
-    /// What there is to return before the step has ended.
+    /// The value to return before the step has ended.
     type Outcome;
 
     /// Waits until the step need not be followed any more.
     async fn outcome(&mut self) -> Result<Self::Outcome, StepEnd>;
 
-    /// Looks at files, often.
+    /// Checks files, often.
     fn look(&mut self) -> Result<(), StepEnd> {
         Ok(())
     }
 
-    /// Asks the engine, now and then.
+    /// Queries the engine, at intervals.
     async fn probe(&mut self) -> Result<(), StepEnd> {
         Ok(())
     }
@@ -60,13 +60,13 @@ pub trait Meanwhile {
         end
     }
 
-    /// Looks once more when the step itself has ended.
+    /// Checks once more after the step itself has ended.
     async fn at_the_end(&mut self, _exit: &StepExit) -> Result<(), StepEnd> {
         Ok(())
     }
 }
 
-/// Until when a step was followed.
+/// How following a step ended.
 pub enum Followed<T> {
     /// It wrote its exit code.
     Exited(StepExit),
@@ -74,7 +74,7 @@ pub enum Followed<T> {
     Running(T),
 }
 
-/// Follows a step until it writes its exit code, or need not be followed any more. Else returns why it
+/// Follows a step until it writes its exit code, or no longer needs to be followed. Otherwise returns why it
 /// did neither.
 pub async fn follow<M: Meanwhile>(
     command: &StepCommand<'_>,
@@ -123,7 +123,7 @@ pub async fn follow<M: Meanwhile>(
             found.map_err(|end| meanwhile.failed(end))?;
         }
         if grew && session.options.all_output {
-            // A step may print faster than it is read: signals must still be seen.
+            // A step may print faster than it is read: signals must still be handled.
             tokio::task::yield_now().await;
         } else {
             tokio::select! {
@@ -155,7 +155,11 @@ pub(super) fn check_length(command: &ExecStep, output: &Output<'_>) -> Result<()
 }
 
 /// Whether a command is within its time limits.
-fn check_limits(command: &ExecStep, started: Timestamp, last_output: Instant) -> Result<(), StepEnd> {
+fn check_limits(
+    command: &ExecStep,
+    started: Timestamp,
+    last_output: Instant,
+) -> Result<(), StepEnd> {
     let elapsed = Timestamp::now().as_second() - started.as_second();
     let silent = last_output.elapsed().as_secs();
     let reason = if u64::try_from(elapsed).unwrap_or(0) >= command.timeout_s {
@@ -171,24 +175,27 @@ fn check_limits(command: &ExecStep, started: Timestamp, last_output: Instant) ->
 
 /// Checks whether a step can still write its exit code.
 pub(super) struct LivenessProbe {
-    /// None after a kill of the tool, or if the engine forgot it.
+    /// None after a kill of the tool, or if the engine no longer has it.
     started: Option<Started>,
-    /// How often nobody knew its exec.
-    asked: u32,
+    /// How many checks found its exec unknown to the engine.
+    unknown_count: u32,
 }
 
 impl LivenessProbe {
     pub(super) fn new(started: Option<Started>) -> Self {
-        Self { started, asked: 0 }
+        Self {
+            started,
+            unknown_count: 0,
+        }
     }
 
-    /// Compares a written exit code with the one that the engine knows, if it knows the process.
+    /// Compares a written exit code with the engine's, if the engine has the process.
     async fn confirm(
         &mut self,
         command: &StepCommand<'_>,
         exit: StepExit,
     ) -> Result<StepExit, StepEnd> {
-        let until = Instant::now() + CONFIRMED;
+        let until = Instant::now() + CONFIRM_TIMEOUT;
         while exit.code == 0
             && !exit.terminated_by_us
             && let Some(started) = &mut self.started
@@ -214,11 +221,11 @@ impl LivenessProbe {
         Ok(exit)
     }
 
-    /// Why the step will never write its exit code, if so.
+    /// Returns why the step will never write its exit code, if so.
     pub(super) async fn dead(&mut self, command: &StepCommand<'_>) -> Option<StepEnd> {
         let session = &command.session;
         if let Some(container) = &command.container {
-            // An engine that does not answer knows nothing of the container; the files do.
+            // Without a response from the engine, only the files show the container's state.
             let state = session.engine.container(container).await.ok()?;
             if !state.as_ref().is_some_and(|state| state.running) {
                 return Some(without_container(command, state));
@@ -232,8 +239,8 @@ impl LivenessProbe {
             ExecStatus::Running => None,
             ExecStatus::Exited(code) => self.exited(command, code).await,
             ExecStatus::Unknown => {
-                self.asked += 1;
-                if self.asked % PROBE_EVERY == 1 {
+                self.unknown_count += 1;
+                if self.unknown_count % PROBE_EVERY == 1 {
                     self.exited(command, 137).await
                 } else {
                     None
@@ -242,8 +249,8 @@ impl LivenessProbe {
         }
     }
 
-    /// The known exec has ended, or none is known. If a tool that was killed started another one, that
-    /// may be the one that runs the step.
+    /// The recorded exec has ended, or none is recorded. A killed tool may have started another exec that runs
+    /// the step.
     async fn exited(&mut self, command: &StepCommand<'_>, code: i64) -> Option<StepEnd> {
         let (session, files) = (&command.session, &command.files);
         let found = command.probe().await?;
@@ -251,7 +258,7 @@ impl LivenessProbe {
             self.started = None;
             return None;
         }
-        // The exit file is renamed just before the process ends: look once more.
+        // The exit file is renamed just before the process ends: check once more.
         tokio::time::sleep(Duration::from_millis(200)).await;
         if files.exit().is_some() {
             return None;
@@ -286,7 +293,7 @@ impl LivenessProbe {
     }
 }
 
-/// Why a step cannot write its exit code: its container does not run.
+/// Returns why a step cannot write its exit code: its container is not running.
 fn without_container(command: &StepCommand<'_>, state: Option<ContainerState>) -> StepEnd {
     let reason = match state {
         None => "the container is gone: somebody removed it".to_owned(),
@@ -308,13 +315,13 @@ pub fn with_exit_code(state: &ContainerState) -> String {
     code.map_or_else(String::new, |code| format!(" with exit code {code}"))
 }
 
-/// What to do if the container ended by no fault of the step.
+/// The fix if the container ended through no fault of the step.
 pub(super) fn resume_advice(session: &Session) -> String {
     let run = session.run.id();
     format!("continue in a new container with: retrial resume {run}")
 }
 
-/// Why a container ended while a step was running.
+/// Returns why a container ended while a step was running.
 pub fn container_ended(control: &Control, code: &str) -> String {
     match control.ended().as_deref() {
         Some("deadline") => {

@@ -14,8 +14,7 @@ use super::step_session::StepSession;
 use crate::plan::step::ExecStep;
 use crate::store::journal::StepFault;
 
-/// The variables of our own environment that a command on the host inherits. The recipe names the
-/// others.
+/// The variables of our own environment that a command on the host inherits. The recipe names all others.
 const INHERITED: [&str; 20] = [
     "PATH",
     "HOME",
@@ -39,7 +38,7 @@ const INHERITED: [&str; 20] = [
     "ALL_PROXY",
 ];
 
-/// Where host steps run, and where `copy_from_image` copies to.
+/// The directory in which host steps run, and to which `copy_from_image` copies.
 pub fn files(session: &Session) -> PathBuf {
     session.run.join("host/files")
 }
@@ -87,7 +86,7 @@ pub fn start(session: &StepSession<'_>, command: &ExecStep) -> Result<Child, Hal
     })
 }
 
-/// The variables that tell a command on the host of the run.
+/// The variables that describe the run to a command on the host.
 fn own_variables(session: &Session) -> Vec<(&'static str, String)> {
     let state = session.state();
     let image = state.image.unwrap_or_else(|| session.plan.image.clone());

@@ -12,14 +12,14 @@ use super::step_session::StepSession;
 use crate::plan::options::PullPolicy;
 use crate::plan::step::BuildStep;
 use crate::store::StoreError;
-use crate::store::journal::{StepEnd, StepFault, Transfer, TransferState, TransferUnit, What};
+use crate::store::journal::{EventKind, StepEnd, StepFault, Transfer, TransferState, TransferUnit};
 use retrial_container::ImageRef;
 use retrial_engine::api::{BuildSpec, ImageInfo, ImageProgress};
 use retrial_engine::credentials;
 use retrial_engine::error::EngineError;
 use retrial_readings::sanitize;
 
-/// Pulls the image as the policy says.
+/// Pulls the image according to the policy.
 pub async fn pull(
     session: &StepSession<'_>,
     reference: &str,
@@ -41,14 +41,14 @@ pub async fn pull(
     record(session, image)
 }
 
-/// Whether the engine has the image, and the policy is content with that.
+/// Whether the engine has the image and the policy allows using it.
 async fn is_present(
     session: &StepSession<'_>,
     reference: &str,
     policy: PullPolicy,
 ) -> Result<bool, Halt> {
     let image = session.engine.image(reference).await?;
-    // A resumed run stays with the image that it began with, wherever the tag points by now.
+    // A resumed run keeps its original image, even if the tag has moved.
     let is_before = image.as_ref().map(|image| &image.id) == image_before(session).as_ref();
     if policy == PullPolicy::Always && (image.is_none() || !is_before) {
         return Ok(false);
@@ -68,8 +68,8 @@ async fn is_present(
     }
 }
 
-/// Warns if a locked tag is another image by now. The lock's is used anyway, and a registry that does
-/// not answer is no fault.
+/// Warns if a locked tag now refers to another image. The locked image is used anyway, and an unreachable
+/// registry is not an error.
 async fn warn_if_moved(session: &StepSession<'_>, reference: &str) -> Result<(), Halt> {
     let Ok(mut reference) = ImageRef::parse(reference) else {
         return Ok(());
@@ -106,7 +106,7 @@ pub async fn build(session: &StepSession<'_>, build: &BuildStep) -> Result<(), H
     record(session, image)
 }
 
-/// The image that the run is launched from, if an earlier process recorded it; a service has another one.
+/// Returns the image that the run is launched from, if an earlier process recorded it; services have their own.
 fn image_before(session: &StepSession<'_>) -> Option<String> {
     let is_launched = session.step.container.is_none();
     session.state().image.filter(|_| is_launched)
@@ -121,15 +121,15 @@ fn record(session: &StepSession<'_>, image: ImageInfo) -> Result<(), Halt> {
         );
         session.warn(text)?;
     }
-    let what = What::Image {
+    let event = EventKind::Image {
         id: image.id,
         digests: image.repo_digests,
         size: image.size,
     };
-    Ok(session.record(what)?)
+    Ok(session.record(event)?)
 }
 
-/// The state that a status of Docker's means, if it means one.
+/// Maps Docker's status to a state, if it has one.
 fn layer_state(status: &str) -> Option<TransferState> {
     match status {
         "Pulling fs layer" | "Waiting" => Some(TransferState::Waiting),
@@ -153,7 +153,7 @@ async fn with_log(
     let path = session.output_in(&session.run);
     let mut log = std::fs::File::create(&path).ok();
     let emit = |progress: ImageProgress| {
-        let what = match progress {
+        let event = match progress {
             ImageProgress::Layer {
                 id,
                 status,
@@ -163,7 +163,7 @@ async fn with_log(
                 let Some(state) = layer_state(&status) else {
                     return;
                 };
-                What::Transfer(Transfer {
+                EventKind::Transfer(Transfer {
                     unit: TransferUnit::Layer,
                     part: id,
                     state,
@@ -175,7 +175,7 @@ async fn with_log(
                 if let Some(log) = &mut log {
                     let _ = writeln!(log, "{line}");
                 }
-                What::Output {
+                EventKind::Output {
                     line: sanitize(&line).into_owned(),
                 }
             }
@@ -190,7 +190,7 @@ async fn with_log(
                 return;
             }
         };
-        session.emit(what);
+        session.emit(event);
     };
     let work = with_progress(work, emit);
     let result = session.stop.run_until_cancelled(work).await;

@@ -1,9 +1,8 @@
-//! Records what was in the container that measured: packages, environment, labels.
+//! Records packages, environment and labels of the container that measured.
 //!
-//! After the last measurement, so that nothing is disturbed, and out of the container itself, since
-//! setup steps may have installed something. The container's first process waits to be asked. The
-//! list is evidence for comparisons, and no measurement: what cannot be read is remarked in the file,
-//! and fails nothing.
+//! After the last measurement, so that nothing is disturbed, and from the container itself, since setup steps
+//! may have installed something. The container's first process waits for the request. The list is evidence for
+//! comparisons, not a measurement: read errors are noted in the file and fail nothing.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,19 +11,19 @@ use serde_json::{Value, json};
 
 use super::session::Session;
 use crate::results::packages::{self, Installed};
-use crate::store::packages as kept;
+use crate::store::packages as package_store;
 use retrial_container::first_process::CONTROL;
 use retrial_engine::api::ExecSpec;
 
 /// How long a container may take to list its packages: 3,000 take 0.1 s.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Between two looks at the list.
+/// The interval between checks of the list.
 const PAUSE: Duration = Duration::from_millis(3);
-/// Our own labels begin like this.
+/// The prefix of our own labels.
 const OURS: &str = "io.retrial.";
-/// The longest value of a variable or a label that is kept.
+/// The maximum length of a recorded variable or label.
 const LONGEST: usize = 4096;
-/// The most variables and the most labels that are kept.
+/// The maximum number of recorded variables, and of labels.
 const MOST: usize = 1000;
 
 /// Writes `packages.json`, and the container's environment and labels into `host.json`.
@@ -35,7 +34,7 @@ pub async fn record(session: &Session) {
     let state = session.engine.container(&container);
     let (installed, found) = tokio::join!(installed(session, &container), state);
     // The verdict, which is written next, reports a full disk.
-    let _ = kept::keep(&session.run, &installed);
+    let _ = package_store::keep(&session.run, &installed);
     let found = found.ok().flatten();
     let (Some(found), Ok(mut host)) = (found, session.run.read_json::<Value>("host.json")) else {
         return;
@@ -76,7 +75,7 @@ async fn installed(session: &Session, container: &str) -> Installed {
     }
 }
 
-/// What the first process lists, to its end.
+/// Returns the complete list of the first process.
 async fn answer(session: &Session) -> String {
     loop {
         if let Some(text) = session.control.listed_packages() {
@@ -86,9 +85,9 @@ async fn answer(session: &Session) -> String {
     }
 }
 
-/// Variables by name; of what may be a secret only the name.
+/// Returns variables by name, without the values of possible secrets.
 fn variables(env: &[String], secrets: &[&str]) -> BTreeMap<String, Option<String>> {
-    let pairs = env.iter().filter_map(|one| one.split_once('='));
+    let pairs = env.iter().filter_map(|variable| variable.split_once('='));
     pairs
         .map(|(name, value)| {
             let is_secret = is_secret(name)
@@ -105,7 +104,7 @@ fn variables(env: &[String], secrets: &[&str]) -> BTreeMap<String, Option<String
 /// Whether a variable of this name may hold a secret: an image may have one baked in.
 fn is_secret(name: &str) -> bool {
     let mut words = name.split('_').map(str::to_ascii_uppercase);
-    let telling = |word: String| {
+    let is_sensitive = |word: String| {
         [
             "TOKEN",
             "SECRET",
@@ -121,7 +120,7 @@ fn is_secret(name: &str) -> bool {
         ]
         .contains(&word.as_str())
     };
-    words.any(telling)
+    words.any(is_sensitive)
 }
 
 /// Whether a value is an address with somebody's password: `http://me:word@proxy`.

@@ -1,4 +1,4 @@
-//! Ends work soon after the run is to stop.
+//! Ends work soon after the run is stopped.
 
 use std::future::Future;
 use std::thread::Builder;
@@ -16,7 +16,7 @@ const GRACE: Duration = Duration::from_secs(3);
 /// Waits for work, until a while after the signal.
 ///
 /// # Errors
-/// If it was given up.
+/// If it was abandoned.
 pub async fn unless_stopped<T>(
     stop: &CancellationToken,
     work: impl Future<Output = T>,
@@ -32,17 +32,17 @@ pub async fn unless_stopped<T>(
     }
 }
 
-/// Does what takes long on a thread of its own, so that signals are heard meanwhile. Work that is given
-/// up ends with the process, so it must leave nothing that a resumed run does not replace.
+/// Does long work on a thread of its own, so that signals are handled meanwhile. Abandoned work ends with the
+/// process, so it must leave nothing that a resumed run does not replace.
 ///
 /// # Errors
-/// If it was given up.
+/// If it was abandoned.
 pub async fn on_thread<T: Send + 'static>(
     stop: &CancellationToken,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, StepEnd> {
     let (done, result) = oneshot::channel();
-    // None of the runtime's threads, whose end the process would wait for.
+    // Not on a runtime thread: the process would wait for its end.
     let _ = Builder::new().spawn(move || done.send(work()));
     let result = unless_stopped(stop, result).await?;
     result.map_err(|_| StepEnd::host("a thread of this process did not finish"))

@@ -1,4 +1,4 @@
-//! Judges a run from its own files: the same while it runs and ever after.
+//! Judges a run from its own files, with the same result during the run and later.
 
 use super::error::{Halt, RunError};
 use super::interrupt::on_thread;
@@ -9,9 +9,9 @@ use crate::results::evidence::run::{self, RunFiles};
 use crate::results::evidence::telemetry::Telemetry;
 use crate::results::verdict::{self, Context, Evidence, StageDecision, Verdict};
 use crate::store::RunDirectory;
+use crate::store::journal::EventKind;
 use crate::store::journal::Journal;
 use crate::store::journal::State;
-use crate::store::journal::What;
 
 /// The verdict on a finished run, from its files alone.
 ///
@@ -48,7 +48,7 @@ fn made_of(files: &RunFiles<'_>, require_accuracy: bool) -> (Context, Vec<Eviden
     (context, run::gather(files))
 }
 
-/// The verdict on a run by a plan that need not be its own: with the rules of another round.
+/// Judges a run by a plan that may differ from its own: with the rules of another round.
 pub fn judge_files(files: &RunFiles<'_>, require_accuracy: bool) -> Verdict {
     let require_accuracy = require_accuracy || files.plan.require_accuracy;
     let (context, evidence) = made_of(files, require_accuracy);
@@ -61,16 +61,16 @@ pub(super) async fn record_verdict(session: &StepSession<'_>) -> Result<Verdict,
     let judge = move || judge_run(&run, require_accuracy);
     let verdict = on_thread(&session.stop, judge).await??;
     session.run.write_json("verdict.json", &verdict)?;
-    let what = What::Judged {
+    let event = EventKind::Judged {
         outcome: verdict.outcome.to_string(),
         sentence: verdict.sentence.clone(),
     };
-    session.record(what)?;
+    session.record(event)?;
     Ok(verdict)
 }
 
-/// Returns why this step's trial is not needed, if the trials so far decide. A run that is stopped
-/// does not wait for the answer.
+/// Returns why this step's trial is not needed, if the trials so far decide. A stopped run does not wait for
+/// the result.
 pub(super) async fn decided(session: &StepSession<'_>, stages: &[u32]) -> Option<String> {
     let needing = match &session.step.action {
         Action::StartService(_) => session.plan.that_need(session.step.number).next(),
@@ -81,7 +81,7 @@ pub(super) async fn decided(session: &StepSession<'_>, stages: &[u32]) -> Option
     // Only whole stages count: the latest one before this trial.
     let mut stages = stages.iter().copied().enumerate().rev();
     let warmup = session.plan.measurements.get(measurement)?.warmup;
-    let (decided, seen) = stages.find(|(_, seen)| warmup + *seen < trial)?;
+    let (decided, completed) = stages.find(|(_, completed)| warmup + *completed < trial)?;
     let (directory, plan, state) = (session.run.clone(), session.plan.clone(), session.state());
     let decide = move || {
         let files = RunFiles {
@@ -93,11 +93,13 @@ pub(super) async fn decided(session: &StepSession<'_>, stages: &[u32]) -> Option
         let mut evidence = run::gather_one(&files, measurement);
         evidence
             .trials
-            .retain(|earlier| earlier.trial <= warmup + seen);
+            .retain(|earlier| earlier.trial <= warmup + completed);
         verdict::decide_stage(&context(&files), &evidence, decided)
     };
     match on_thread(&session.stop, decide).await.ok()? {
-        StageDecision::Stop { reason } => Some(format!("decided after {seen} trials: {reason}")),
+        StageDecision::Stop { reason } => {
+            Some(format!("decided after {completed} trials: {reason}"))
+        }
         StageDecision::Continue { .. } => None,
     }
 }

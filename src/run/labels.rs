@@ -10,14 +10,14 @@ pub const RUN_LABEL: &str = "io.retrial.run";
 pub const PATH_LABEL: &str = "io.retrial.path";
 /// The label with the GPUs that the container claims: PCI addresses, or `all`.
 pub const GPU_LABEL: &str = "io.retrial.gpus";
-/// The label with the name of whoever runs it, for others who wait.
+/// The label with the name of its user, for others who wait.
 pub const USER_LABEL: &str = "io.retrial.user";
-/// The label with the id of that user, by which clean-up tells whose it is.
+/// The label with the id of that user, by which cleanup identifies the owner.
 pub const UID_LABEL: &str = "io.retrial.uid";
 /// The label with the cached directories that the container mounts.
 pub const CACHE_LABEL: &str = "io.retrial.cache";
-/// The label with the id of the Slurm job that made the container: a site's epilog removes by it what a
-/// job left.
+/// The label with the id of the Slurm job that made the container: a site's epilog uses it to remove leftovers
+/// of a job.
 pub const JOB_LABEL: &str = "io.retrial.job";
 
 /// The labels of this run's containers: one without them is never touched.
@@ -69,14 +69,14 @@ fn user() -> String {
     name.unwrap_or_else(|| {
         let id = uid();
         // A cron job or a container has no such variable.
-        let known = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-        named(&known, &id).unwrap_or(id)
+        let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+        named(&passwd, &id).unwrap_or(id)
     })
 }
 
 /// The name of a user by its id, in a file like `/etc/passwd`.
-fn named(known: &str, id: &str) -> Option<String> {
-    known.lines().find_map(|line| {
+fn named(passwd: &str, id: &str) -> Option<String> {
+    passwd.lines().find_map(|line| {
         let mut fields = line.split(':');
         let name = fields.next().filter(|name| !name.is_empty())?;
         (fields.nth(1) == Some(id)).then(|| name.to_owned())

@@ -1,5 +1,5 @@
-//! Shows the figures of a trial as soon as its last step is done. They are for whoever watches: nothing is kept,
-//! and nothing that takes long is read between two measurements.
+//! Shows the figures of a trial as soon as its last step is done. They are for live display: nothing is stored,
+//! and nothing slow is read between two measurements.
 
 use std::fs;
 use std::path::Path;
@@ -13,13 +13,13 @@ use crate::plan::step::{Plan, Step};
 use crate::results::evidence::run::{self, RunFiles};
 use crate::results::evidence::telemetry::Telemetry;
 use crate::store::RunDirectory;
-use crate::store::journal::{State, StepEnd, What};
+use crate::store::journal::{EventKind, State, StepEnd};
 
-/// More bytes of logs are not read.
+/// The maximum size of logs that are read, bytes.
 const MOST_BYTES: u64 = 32 << 20;
-/// The most figures that are shown.
+/// The maximum number of figures shown.
 const FIGURES: usize = 2;
-/// The longest that reading may take.
+/// The maximum time for reading.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Shows the figures of a trial, if this step is its last.
@@ -41,11 +41,11 @@ pub async fn show(session: &StepSession<'_>) {
     let (directory, plan) = (session.run.clone(), session.plan.clone());
     let read = move || figures(&directory, &plan, &state, (measurement, trial));
     let figures = tokio::time::timeout(PATIENCE, on_thread(&session.stop, read)).await;
-    let what = What::Measured {
+    let event = EventKind::Measured {
         trial: measured.trial_name(trial),
         figures: figures.ok().and_then(Result::ok).unwrap_or_default(),
     };
-    session.emit(what);
+    session.emit(event);
 }
 
 /// The published figures of a trial, or else those that the recipe declares.
@@ -70,14 +70,14 @@ fn figures(
     };
     let evidence = run::gather_one(&files, measurement);
     let mut trials = evidence.trials.iter().chain(&evidence.warmups);
-    let Some(found) = trials.find(|one| one.trial == trial) else {
+    let Some(measured) = trials.find(|candidate| candidate.trial == trial) else {
         return Vec::new();
     };
     let published = evidence.expect.iter().map(|(name, _)| name);
     let declared = evidence.figures.iter().map(|(name, _)| name);
-    let figures = published.chain(declared).filter_map(|wanted| {
-        let mut figures = found.figures.iter();
-        let (name, figure) = figures.find(|(name, _)| name.eq_ignore_ascii_case(wanted))?;
+    let figures = published.chain(declared).filter_map(|requested| {
+        let mut figures = measured.figures.iter();
+        let (name, figure) = figures.find(|(name, _)| name.eq_ignore_ascii_case(requested))?;
         Some((name.clone(), figure.value, figure.unit.clone()))
     });
     let mut shown: Vec<(String, f64, String)> = Vec::new();

@@ -1,8 +1,8 @@
-//! Whatever disturbs measurements on this machine takes turns with them: an image is pulled while no
-//! run of the batch is between its first and its last measurement, and a run that wants to measure
-//! waits for a pull in progress.
+//! Work that disturbs measurements on this machine takes turns with them: an image is pulled while no run of
+//! the batch is between its first and its last measurement, and a run that wants to measure waits for a pull in
+//! progress.
 //!
-//! Requests are served in their order, so that neither side waits for ever.
+//! Requests are served in order, so that neither side waits forever.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 
 use crate::plan::step::{Action, Plan, Purpose, Step};
 
-/// Shared by all runs of a batch and whatever pulls their images.
+/// Shared by all runs of a batch and the pulls of their images.
 #[derive(Debug, Clone, Default)]
 pub struct MeasurementLock(Arc<RwLock<()>>);
 
@@ -20,7 +20,7 @@ pub(crate) type Shared = OwnedRwLockReadGuard<()>;
 pub(crate) type Exclusive = OwnedRwLockWriteGuard<()>;
 
 impl MeasurementLock {
-    /// Waits until nobody measures.
+    /// Waits until no run measures.
     pub(crate) async fn exclusive(&self) -> Exclusive {
         Arc::clone(&self.0).write_owned().await
     }
@@ -53,22 +53,22 @@ mod tests {
     #[tokio::test]
     async fn pulls_and_measurements_wait_for_each_other() {
         let lock = MeasurementLock::default();
-        let (one, other) = (lock.shared().await, lock.shared().await);
+        let (first, second) = (lock.shared().await, lock.shared().await);
         let pull = tokio::spawn({
             let lock = lock.clone();
             async move { lock.exclusive().await }
         });
         tokio::task::yield_now().await;
-        // It has asked: whoever comes later waits for it.
+        // It is queued: later requests wait for it.
         let late = tokio::spawn({
             let lock = lock.clone();
             async move { lock.shared().await }
         });
         tokio::task::yield_now().await;
-        drop(one);
+        drop(first);
         tokio::task::yield_now().await;
         assert!(!pull.is_finished() && !late.is_finished());
-        drop(other);
+        drop(second);
         let pulling = pull.await.unwrap();
         tokio::task::yield_now().await;
         assert!(!late.is_finished());

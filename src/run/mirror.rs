@@ -1,5 +1,5 @@
 //! Copies a step's growing output from this machine's own disk into the run's directory, where others of a
-//! shared file system read it. What a machine loses when it dies is the last second.
+//! shared file system read it. A machine that crashes loses only the last second.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -12,9 +12,9 @@ use super::interrupt::on_thread;
 use super::step_session::StepSession;
 use crate::store::StoreError;
 
-/// Between two copies.
+/// The interval between copies.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The most that is copied at once, bytes: signals must still be heard.
+/// The maximum size of one copy, bytes, so that signals are still handled.
 const MOST: usize = 8 << 20;
 
 /// The copy of one step's output.
@@ -40,8 +40,8 @@ impl Mirror {
         })
     }
 
-    /// Copies what was written since the last time, once a second. What cannot be written now is written by
-    /// [`complete`], which reports why not.
+    /// Copies new output, once a second. After a write error, [`complete`] writes the rest, or reports the
+    /// error.
     pub fn advance(&mut self, output: &File) {
         if self.last.elapsed() < PAUSE {
             return;

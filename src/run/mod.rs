@@ -1,4 +1,4 @@
-//! Executes a plan, step by step, so that a kill of the tool loses nothing.
+//! Executes a plan, step by step, so that killing the tool loses nothing.
 //!
 //! The benchmark runs inside the container under `/.retrial/step`, which writes its output,
 //! process group and exit code to the run's control directory; this module only starts,
@@ -34,7 +34,6 @@ mod image;
 mod installed;
 pub(crate) mod interrupt;
 mod judge;
-mod known;
 mod labels;
 mod mirror;
 mod model_mounts;
@@ -47,6 +46,7 @@ mod put_back;
 mod readiness;
 mod reattach;
 mod redact;
+mod run_values;
 mod seed;
 mod service;
 mod skip;

@@ -25,10 +25,10 @@ pub fn mounts(session: &StepSession<'_>) -> Result<Vec<Mount>, Halt> {
         let mut of_model = match model.mount.form {
             Form::Directory => {
                 match view(fetched).map_err(|error| Halt::host(error.to_string()))? {
-                    View::Made(path) => {
+                    View::Ready(path) => {
                         vec![read_only(path.display().to_string(), &model.mount.target)]
                     }
-                    View::Impossible(error) => {
+                    View::Unsupported(error) => {
                         let decision = format!(
                             "model {name} is mounted file by file: no hard links to the cache's files ({error})"
                         );
@@ -59,7 +59,7 @@ fn read_only(source: String, target: &str) -> Mount {
     }
 }
 
-/// Blobs under their files' names. The directories are the container's own, and can be written.
+/// Blobs under their files' names. The directories are private to the container and writable.
 fn one_by_one(fetched: &Fetched, target: &str) -> Vec<Mount> {
     let target = target.trim_end_matches('/');
     let files = fetched.files.iter();
@@ -71,8 +71,8 @@ fn one_by_one(fetched: &Fetched, target: &str) -> Vec<Mount> {
         .collect()
 }
 
-/// The part of the cache that is this commit's. Its branches are the run's own: those in the cache may
-/// move during the run.
+/// The part of the cache for this commit. Its branch refs are private to the run: those in the cache may move
+/// meanwhile.
 fn hub_cache(
     session: &Session,
     model: &ModelFetch,

@@ -1,11 +1,11 @@
 //! A view of a model: a directory of real files, which the container gets read-only.
 //!
-//! A snapshot in the hub's cache holds links into `../../blobs`, which lead nowhere once it is
-//! mounted alone. A view has hard links to the same blobs. It lies in the model's own directory of
-//! the cache: on the blobs' file system, and gone when a person removes the model.
+//! A snapshot in the hub's cache holds links into `../../blobs`, which lead nowhere once it is mounted alone. A
+//! view has hard links to the same blobs. It is in the model's own directory of the cache: on the blobs' file
+//! system, and removed together with the model.
 //!
-//! A view's name says which commit, which files and which blobs: it never changes, so that
-//! containers and runs can share it without a lock.
+//! A view's name identifies its commit, files and blobs: its content never changes, so containers and runs can
+//! share it without a lock.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -18,21 +18,21 @@ use crate::store::StoreError;
 use crate::store::files::set_mode;
 use retrial_hub::{Fetched, FetchedFile};
 
-/// The directory of views in a model's directory of the cache. The Python client passes it by.
+/// The directory of views in a model's directory of the cache. The Python client ignores it.
 const VIEWS: &str = "retrial";
 
-/// A view, or why there can be none.
+/// A view, or why it is not possible.
 pub enum View {
     /// Its directory.
-    Made(PathBuf),
-    /// The disk makes no hard links to these files, for this reason.
-    Impossible(io::Error),
+    Ready(PathBuf),
+    /// The file system cannot hard-link these files, for this reason.
+    Unsupported(io::Error),
 }
 
-/// Makes the view of what was fetched, or finds it.
+/// Creates the view of the fetched files, or finds it.
 ///
 /// # Errors
-/// Where blobs are gone, or something else lies in the view.
+/// If blobs are missing, or the view contains other files.
 pub fn view(fetched: &Fetched) -> Result<View, StoreError> {
     let mut blobs = Vec::new();
     for file in &fetched.files {
@@ -41,15 +41,15 @@ pub fn view(fetched: &Fetched) -> Result<View, StoreError> {
     }
     let model = model_directory(fetched);
     let path = model.join(VIEWS).join(name(&fetched.commit, &blobs));
-    match fill(&path, &blobs) {
+    match link_blobs(&path, &blobs) {
         Ok(()) => {}
-        Err(error) if cannot_link(&error) => return Ok(View::Impossible(error)),
+        Err(error) if cannot_link(&error) => return Ok(View::Unsupported(error)),
         Err(error) => return Err(StoreError::io("create the view", &path)(error)),
     }
     if let Some(reason) = difference(&path, &blobs) {
         return Err(StoreError::Unusable { path, reason });
     }
-    Ok(View::Made(path))
+    Ok(View::Ready(path))
 }
 
 /// `<cache>/models--owner--name`
@@ -71,8 +71,8 @@ fn name(commit: &str, blobs: &[Linked<'_>]) -> String {
     format!("{commit}-{hash:08x}")
 }
 
-/// Links what is not linked yet. Another process may do the same at the same time.
-fn fill(path: &Path, blobs: &[Linked<'_>]) -> io::Result<()> {
+/// Links the files that are not linked yet. Another process may do the same at the same time.
+fn link_blobs(path: &Path, blobs: &[Linked<'_>]) -> io::Result<()> {
     make_directory(path)?;
     for (file, _) in blobs {
         let link = path.join(&file.path);
@@ -89,7 +89,7 @@ fn fill(path: &Path, blobs: &[Linked<'_>]) -> io::Result<()> {
     Ok(())
 }
 
-/// Any user of an image may read what is in it.
+/// Any user of an image may read its files.
 fn make_directory(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -98,7 +98,7 @@ fn make_directory(path: &Path) -> io::Result<()> {
     set_mode(path, 0o755).map_err(|error| io::Error::other(error.to_string()))
 }
 
-/// Other file systems, file systems without links, caches of others that only can be read, and
+/// Other file systems, file systems without links, read-only caches of other users, and
 /// `fs.protected_hardlinks`, which forbids links to files that one may not write.
 fn cannot_link(error: &io::Error) -> bool {
     matches!(
@@ -111,7 +111,7 @@ fn cannot_link(error: &io::Error) -> bool {
     )
 }
 
-/// Why a view is not the model: a file was changed, removed or added.
+/// Returns why a view differs from the model: a file was changed, removed or added.
 fn difference(path: &Path, blobs: &[Linked<'_>]) -> Option<String> {
     let mut found = 0;
     for (file, (device, inode)) in blobs {
@@ -121,21 +121,21 @@ fn difference(path: &Path, blobs: &[Linked<'_>]) -> Option<String> {
         }
     }
     let mut directories = vec![path.to_owned()];
-    let mut there = 0;
+    let mut count = 0;
     while let Some(directory) = directories.pop() {
         for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 directories.push(entry.path());
             } else {
-                there += 1;
+                count += 1;
             }
         }
     }
-    (there != found).then(|| changed("its list of files"))
+    (count != found).then(|| changed("its list of files"))
 }
 
-fn changed(what: &str) -> String {
-    format!("{what} was changed: remove the directory, and it will be created again")
+fn changed(subject: &str) -> String {
+    format!("{subject} was changed: remove the directory, and it will be created again")
 }
 
 #[cfg(test)]
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use retrial_hub::Digest;
 
-    /// A model of one file in a sub-directory, whose blob lies there.
+    /// A model of one file in a sub-directory, whose blob is there.
     fn fetched(cache: &Path, blob: PathBuf, content: &str) -> Fetched {
         fs::create_dir_all(blob.parent().unwrap()).unwrap();
         fs::write(&blob, content).unwrap();
@@ -164,10 +164,10 @@ mod tests {
         }
     }
 
-    fn made(fetched: &Fetched) -> PathBuf {
+    fn ready_view(fetched: &Fetched) -> PathBuf {
         match view(fetched).unwrap() {
-            View::Made(path) => path,
-            View::Impossible(error) => panic!("{error}"),
+            View::Ready(path) => path,
+            View::Unsupported(error) => panic!("{error}"),
         }
     }
 
@@ -176,15 +176,15 @@ mod tests {
         let cache = tempfile::tempdir().unwrap();
         let blob = cache.path().join("models--owner--name/blobs/1");
         let model = fetched(cache.path(), blob.clone(), "one");
-        let first = made(&model);
-        assert_eq!(made(&model), first);
+        let first = ready_view(&model);
+        assert_eq!(ready_view(&model), first);
         // Fetched again after it had been damaged: another inode under the same name.
         fs::rename(&blob, blob.with_extension("damaged")).unwrap();
         let model = fetched(cache.path(), blob, "two");
-        let second = made(&model);
+        let second = ready_view(&model);
         assert_ne!(second, first);
         let text = |view: &Path| fs::read_to_string(view.join("tokenizer/vocab.txt")).unwrap();
-        // A container that has mounted the first one still sees it.
+        // A container that has mounted the first one still has it.
         assert_eq!((text(&first), text(&second)), ("one".into(), "two".into()));
     }
 
@@ -201,6 +201,6 @@ mod tests {
             return;
         }
         let model = fetched(cache.path(), other.path().join("1"), "one");
-        assert!(matches!(view(&model).unwrap(), View::Impossible(_)));
+        assert!(matches!(view(&model).unwrap(), View::Unsupported(_)));
     }
 }

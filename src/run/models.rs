@@ -10,13 +10,13 @@ use super::error::Halt;
 use super::progress::with_progress;
 use super::step_session::StepSession;
 use crate::plan::model::ModelFetch;
-use crate::store::journal::{self, StepFault, What};
+use crate::store::journal::{self, EventKind, StepFault};
 use crate::store::{RunDirectory, StoreError};
 use retrial_hub::{Digest, Fetched, Hub, ModelSpec, Progress, Snapshot, TransferState};
 
 /// The file with the fetched models, by key.
 const RECORD: &str = "models.json";
-/// Warnings of one step that the journal keeps: a bad network must not fill it.
+/// Warnings of one step that the journal keeps: an unreliable network must not fill it.
 const MAX_WARNINGS: usize = 20;
 
 /// The models that a run has fetched, by their keys.
@@ -41,7 +41,7 @@ pub fn spec(model: &ModelFetch) -> ModelSpec {
     }
 }
 
-/// Fetches a model. A resumed run stays with the commit that it had.
+/// Fetches a model. A resumed run keeps its commit.
 pub(super) async fn fetch(session: &StepSession<'_>, model: &ModelFetch) -> Result<(), Halt> {
     let (name, spec) = (&model.model, spec(model));
     let hub = &Hub::from_environment()?;
@@ -56,7 +56,7 @@ pub(super) async fn fetch(session: &StepSession<'_>, model: &ModelFetch) -> Resu
         revision: before.clone().unwrap_or_else(|| spec.revision.clone()),
         ..spec.clone()
     };
-    // The hub itself observes the stop, so that received bytes are kept.
+    // The hub client itself observes the stop, so that received bytes are preserved.
     let resolve = async |to: UnboundedSender<_>| hub.resolve(pinned, &to, cancelled).await;
     let snapshot = &with_progress(resolve, |progress| reporter.report(progress)).await?;
     if let Some(reason) = not_as_locked(snapshot, &model.locked) {
@@ -67,13 +67,13 @@ pub(super) async fn fetch(session: &StepSession<'_>, model: &ModelFetch) -> Resu
         ));
     }
     if before.is_none() {
-        let what = What::ModelResolved {
+        let event = EventKind::ModelResolved {
             model: name.clone(),
             repository: spec.repository.clone(),
             revision: spec.revision.clone(),
             commit: snapshot.commit.clone(),
         };
-        session.record(what)?;
+        session.record(event)?;
     }
     let fetch = async |to: UnboundedSender<_>| hub.fetch(snapshot, &to, cancelled).await;
     let mut fetched = with_progress(fetch, |progress| reporter.report(progress)).await?;
@@ -81,7 +81,7 @@ pub(super) async fn fetch(session: &StepSession<'_>, model: &ModelFetch) -> Resu
     Ok(record(session, name, fetched)?)
 }
 
-/// The first file that is not what the lock says; the lock knows every file of the commit.
+/// Returns the first file that differs from the lock, which lists every file of the commit.
 fn not_as_locked(snapshot: &Snapshot, locked: &BTreeMap<String, String>) -> Option<String> {
     if locked.is_empty() {
         return None;
@@ -115,7 +115,7 @@ fn record(session: &StepSession<'_>, model: &str, fetched: Fetched) -> Result<()
         "commit": fetched.commit,
     });
     session.run.write_json("host.json", &host)?;
-    let what = What::Model {
+    let event = EventKind::Model {
         model: model.to_owned(),
         repository: fetched.repository.clone(),
         commit: fetched.commit.clone(),
@@ -127,7 +127,7 @@ fn record(session: &StepSession<'_>, model: &str, fetched: Fetched) -> Result<()
     let mut all = self::fetched(&session.run)?;
     all.insert(model.to_owned(), fetched);
     session.run.write_json(RECORD, &all)?;
-    session.record(what)
+    session.record(event)
 }
 
 /// The state as the journal records it.
@@ -164,7 +164,7 @@ impl Reporter<'_> {
                     current: Some(current),
                     total: Some(total),
                 };
-                return self.session.emit(What::Transfer(transfer));
+                return self.session.emit(EventKind::Transfer(transfer));
             }
             Progress::Retry {
                 subject,
@@ -189,7 +189,7 @@ impl Reporter<'_> {
             // A journal that cannot be written fails the step at its end.
             let _ = self.session.warn(text);
         } else {
-            self.session.emit(What::Warning { text });
+            self.session.emit(EventKind::Warning { text });
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Checks that the container sees our files: its first process copies a nonce. Tells apart why it may
-//! not.
+//! Checks that the container sees our files: its first process copies a nonce. Distinguishes the causes of
+//! failure.
 
 use std::time::{Duration, Instant};
 
@@ -13,17 +13,17 @@ use retrial_engine::api::ExecSpec;
 /// How long the first process may take to copy the nonce.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a new container sees.
+/// The result of the check.
 pub enum MountCheck {
     /// It sees our files.
     Shared,
-    /// It does not.
+    /// It does not see our files.
     NotShared,
-    /// It sees them, but its first process is not ours; the end of its log.
+    /// It sees our files, but its first process is not ours; the end of its log.
     EntrypointOverridden(String),
     /// Its first process ended.
     Exited(String),
-    /// The run is to stop.
+    /// The run is being stopped.
     Stopped,
 }
 
@@ -35,20 +35,20 @@ pub async fn verify_control_mount(
     nonce: &str,
 ) -> MountCheck {
     let since = Instant::now();
-    let mut last_asked = since;
+    let mut last_checked = since;
     let mut watch = Watch::writes(control.path());
     loop {
-        if control.seen(nonce) {
+        if control.is_nonce_copied(nonce) {
             return MountCheck::Shared;
         }
         if session.stop.is_cancelled() {
             return MountCheck::Stopped;
         }
-        if last_asked.elapsed() > Duration::from_millis(300) {
-            last_asked = Instant::now();
+        if last_checked.elapsed() > Duration::from_millis(300) {
+            last_checked = Instant::now();
             if let Ok(Some(state)) = session.engine.container(id).await
                 && !state.running
-                && !control.seen(nonce)
+                && !control.is_nonce_copied(nonce)
             {
                 let code = with_exit_code(&state);
                 let log = log(session, id).await;
@@ -56,12 +56,14 @@ pub async fn verify_control_mount(
                     "the container's first process ended at once{code}{log}"
                 ));
             }
-            if sees(session, id, nonce).await == Some(false) && !control.seen(nonce) {
+            if sees_nonce(session, id, nonce).await == Some(false)
+                && !control.is_nonce_copied(nonce)
+            {
                 return MountCheck::NotShared;
             }
         }
         if since.elapsed() > PATIENCE {
-            return match sees(session, id, nonce).await {
+            return match sees_nonce(session, id, nonce).await {
                 Some(true) => MountCheck::EntrypointOverridden(log(session, id).await),
                 _ => MountCheck::NotShared,
             };
@@ -70,8 +72,8 @@ pub async fn verify_control_mount(
     }
 }
 
-/// Whether a process in the container sees the nonce; none if unknown.
-async fn sees(session: &Session, id: &str, nonce: &str) -> Option<bool> {
+/// Whether a process in the container can read the nonce; none if unknown.
+async fn sees_nonce(session: &Session, id: &str, nonce: &str) -> Option<bool> {
     let line = format!("read -r nonce <{CONTROL}/nonce; echo \"nonce $nonce\"");
     let spec = ExecSpec::as_root(["/bin/sh", "-c", &line]);
     let output = session.engine.exec(id, &spec).await.ok()?;

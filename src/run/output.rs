@@ -1,5 +1,5 @@
-//! A step's output: one file with two names while the step runs, one of them in the control directory.
-//! It is read by the other name, which the container cannot replace.
+//! A step's output: one file with two names while the step runs, one of them in the control directory. We read
+//! it by the other name, which the container cannot replace.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
@@ -14,7 +14,7 @@ use super::step_session::StepSession;
 use super::tail::Tail;
 use super::target::StepCommand;
 use crate::plan::step::ExecStep;
-use crate::store::journal::What;
+use crate::store::journal::EventKind;
 use crate::store::{StoreError, open};
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::nearest::shortened_to;
@@ -24,10 +24,10 @@ use retrial_readings::sanitize;
 const BLOCK: usize = 256 << 10;
 /// Bytes that are read to show the latest lines.
 const TAIL: u64 = 4096;
-/// Letters that are shown of each of the last lines.
-const LINE_SHOWN: usize = 500;
-/// Between two shows of the latest lines.
-const SHOWN: Duration = Duration::from_millis(100);
+/// The number of characters shown of each of the last lines.
+const MAX_LINE_LENGTH: usize = 500;
+/// The interval between updates of the latest lines.
+const DISPLAY_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Opens a step's output, following no link.
 pub fn open_output(session: &StepSession<'_>) -> Result<File, StoreError> {
@@ -51,7 +51,7 @@ pub fn begin(command: &StepCommand<'_>) -> Result<(), StoreError> {
     fs::create_dir_all(&directory).map_err(StoreError::io("create", &directory))?;
     if session.has_scratch() {
         let local = session.directory_in(&session.local);
-        // The run's directory has what an earlier attempt left in it.
+        // The run's directory contains the output of an earlier attempt.
         let _ = fs::remove_dir_all(&local);
         fs::create_dir_all(&local).map_err(StoreError::io("create", &local))?;
     }
@@ -67,7 +67,7 @@ pub fn begin(command: &StepCommand<'_>) -> Result<(), StoreError> {
 /// the step's own filter may have missed.
 pub async fn keep(command: &StepCommand<'_>) -> Result<(), Halt> {
     let session = &command.session;
-    // Only its own root can have taken the name away.
+    // Only the container's root can have removed the name.
     let _ = command.files.let_go();
     let path = session.output_in(&session.local);
     let file = open_output(session)?;
@@ -90,27 +90,27 @@ pub async fn keep(command: &StepCommand<'_>) -> Result<(), Halt> {
             mirror::complete(session).await
         }
         Err(stopped) => {
-            // It may hold a secret still.
+            // It may still contain a secret.
             fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
             Err(stopped.into())
         }
     }
 }
 
-/// The most that a command may print, bytes.
+/// The maximum output of a command, bytes.
 pub fn max_log(command: &ExecStep) -> u64 {
     command.max_log.unwrap_or(4 << 30)
 }
 
-/// The growing output: shown line by line, or as its latest lines. For the latter only its end
-/// is read: however fast it grows, following it costs next to nothing.
+/// The growing output: shown line by line, or as its latest lines. For the latter only its end is read, so
+/// following costs little however fast it grows.
 pub struct Output<'a> {
     session: StepSession<'a>,
     file: Option<File>,
     mirror: Option<Mirror>,
-    /// How much of it was seen.
+    /// The number of bytes read.
     length: u64,
-    /// How much of it was shown.
+    /// The number of bytes shown.
     shown_to: u64,
     shown: Instant,
     tail: Tail,
@@ -134,7 +134,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Looks once; false if nothing new is there.
+    /// Reads new output; returns false if there is none.
     pub fn look(&mut self) -> bool {
         self.mirror();
         if self.session.options.all_output {
@@ -147,14 +147,14 @@ impl<'a> Output<'a> {
         grew
     }
 
-    /// Copies what came since the last time to where others read it, if that is elsewhere.
+    /// Copies new output to the directory where others read it, if that is another one.
     pub fn mirror(&mut self) {
         if let (Some(mirror), Some(file)) = (&mut self.mirror, &self.file) {
             mirror.advance(file);
         }
     }
 
-    /// Reads what is there now, and no more: something may write for ever.
+    /// Reads only the current content: a process may write forever.
     pub fn finish(&mut self) {
         let length = self.length_now();
         if !self.session.options.all_output {
@@ -167,7 +167,7 @@ impl<'a> Output<'a> {
         self.splitter.finish(|line| show(&session, &line.text));
     }
 
-    /// Its length now, bytes.
+    /// Its current length, bytes.
     pub fn length_now(&self) -> u64 {
         let status = self.file.as_ref().and_then(|file| file.metadata().ok());
         status.map_or(self.length, |status| status.len())
@@ -188,7 +188,7 @@ impl<'a> Output<'a> {
 
     /// Shows the latest lines, ten times a second at most but for the last of them.
     fn show_latest(&mut self, at_the_end: bool) {
-        if !at_the_end && self.shown.elapsed() < SHOWN {
+        if !at_the_end && self.shown.elapsed() < DISPLAY_INTERVAL {
             return;
         }
         self.read_tail();
@@ -197,11 +197,11 @@ impl<'a> Output<'a> {
             self.shown = Instant::now();
         }
         for line in lines {
-            self.session.emit(What::Output { line });
+            self.session.emit(EventKind::Output { line });
         }
     }
 
-    /// Reads what came since the last time, at most its end.
+    /// Reads new output, at most its end.
     fn read_tail(&mut self) {
         let Some(file) = self.file.as_mut().filter(|_| self.length > self.shown_to) else {
             return;
@@ -222,7 +222,7 @@ impl<'a> Output<'a> {
 
 fn show(session: &StepSession<'_>, line: &str) {
     let line = sanitize(line).into_owned();
-    session.emit(What::Output { line });
+    session.emit(EventKind::Output { line });
 }
 
 /// The last lines of a step's output, sanitized and shortened.
@@ -250,6 +250,6 @@ pub fn last_lines(session: &StepSession<'_>, count: usize) -> Vec<String> {
         .collect();
     lines[lines.len().saturating_sub(count)..]
         .iter()
-        .map(|line| shortened_to(&sanitize(line), LINE_SHOWN))
+        .map(|line| shortened_to(&sanitize(line), MAX_LINE_LENGTH))
         .collect()
 }

@@ -16,7 +16,7 @@ use crate::plan::cached::{CachedDirectory, PopulateStep};
 use crate::plan::options::Keep;
 use crate::plan::step::{Action, Condition};
 use crate::store::cache::{CacheState, Manifest, Origin, Stage};
-use crate::store::journal::{StepEnd, StepFault, What};
+use crate::store::journal::{EventKind, StepEnd, StepFault};
 use retrial_container::Mount;
 use retrial_engine::api::ExecSpec;
 use retrial_recipe::model::Place;
@@ -56,15 +56,15 @@ pub async fn populate(
     };
     if let Err(halt) = population.run(reattach).await {
         let is_failed = matches!(halt, Halt::Ended(StepEnd::Failed { .. }));
-        let stays = is_failed && keeps_failed(session);
-        if matches!(halt, Halt::Ended(_)) && !stays {
+        let keep = is_failed && keeps_failed(session);
+        if matches!(halt, Halt::Ended(_)) && !keep {
             discard(session, &stage).await?;
         }
         return Err(halt);
     }
     let origin = origin(session, image);
     let line = "hashing its files".to_owned();
-    session.emit(What::Output { line });
+    session.emit(EventKind::Output { line });
     let content = stage.content();
     let make = move |stop: &_| Manifest::make(&content, origin, stop);
     let manifest = interruptible(session, make).await?;
@@ -131,7 +131,7 @@ impl Population<'_> {
         end
     }
 
-    /// Makes a new stage with the image's content, and the container to populate it in.
+    /// Creates a new stage with the image's content, and the container that populates it.
     async fn begin(&self) -> Result<(), Halt> {
         let session = &self.session;
         self.stage.begin().map_err(|error| {
@@ -157,9 +157,9 @@ impl Population<'_> {
         container::create_with(session, "-fill", cached).await
     }
 
-    /// Makes us the owner of what the container's users wrote, readable for everybody. Follows no
-    /// link: they lead to places of the container. If the image has no `chown`, reading the files
-    /// reports those that cannot be read.
+    /// Makes us the owner of the files that the container's users wrote, readable for everybody. Does not
+    /// follow symlinks: they refer to paths of the container. If the image has no `chown`, reading the files
+    /// reports the unreadable ones.
     async fn take_ownership(&self) {
         let session = &self.session;
         let Some(container) = session.state().container else {
@@ -196,7 +196,7 @@ async fn discard(session: &StepSession<'_>, stage: &Stage) -> Result<(), Halt> {
     if session.state().made_by == Some(session.step.number) {
         container::remove(session).await?;
     }
-    // Files that are not ours to remove disturb nobody: `clean --cached` lists their size.
+    // Files that we may not remove do no harm: `clean --cached` lists their size.
     let _ = stage.discard();
     Ok(())
 }

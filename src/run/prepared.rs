@@ -1,4 +1,4 @@
-//! A run that is ready to start: everything that is written before its first step.
+//! A run that is ready to start: the data that is written before its first step.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! Puts collected results back into the container for a check that is run again: the container in which they
-//! were measured may be gone. The step's own script unpacks them, as the user who made them.
+//! Restores collected results in the container for a rerun check: the container of the measurement may be
+//! removed. The step's own script unpacks them, as their original user.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,20 +11,20 @@ use super::target::StepCommand;
 use crate::store::StoreError;
 use crate::store::pack::pack_directories;
 
-/// Puts back the collected results that a check looks at, unless they were measured in this container.
+/// Restores the collected results that a check reads, unless they were measured in this container.
 pub async fn put_back(command: &StepCommand<'_>) -> Result<(), Halt> {
     let session = &command.session;
     let state = session.state();
-    let Some(of) = session
+    let Some(measured) = session
         .step
-        .of()
-        .filter(|of| !state.is_of_this_container(*of))
+        .measured_step()
+        .filter(|measured| !state.is_of_this_container(*measured))
     else {
         return Ok(());
     };
     let collecting = session
         .plan
-        .steps_of(of)
+        .steps_of(measured)
         .filter(|step| state.done(step.number));
     let directories = collecting.filter_map(|step| {
         let (measurement, trial) = step.trial().filter(|_| step.collects())?;
@@ -46,6 +46,6 @@ pub async fn put_back(command: &StepCommand<'_>) -> Result<(), Halt> {
     command.files.put_results(&archive)?;
     fs::remove_file(&archive).map_err(StoreError::io("remove", &archive))?;
     let files = packed.files;
-    let decision = format!("the results of step {of:02} were restored: {files} files");
+    let decision = format!("the results of step {measured:02} were restored: {files} files");
     Ok(session.decide(decision)?)
 }

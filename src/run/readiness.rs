@@ -1,5 +1,5 @@
-//! Waits until a service is ready: by its output, by its port, by an address, or by a command. All but
-//! the output is asked in the service's container, where its addresses mean what the recipe says.
+//! Waits until a service is ready: by its output, by its port, by an address, or by a command. All probes but
+//! the output's run in the service's container, where addresses mean what the recipe says.
 
 use std::fs::File;
 use std::future::Future;
@@ -15,23 +15,23 @@ use super::follow::Meanwhile;
 use super::output;
 use super::step_session::StepSession;
 use super::target::StepCommand;
-use crate::plan::service::{ASK_HTTP, ASK_PORT, ServiceStep};
+use crate::plan::service::{PROBE_HTTP, PROBE_PORT, ServiceStep};
 use crate::plan::shell::inline;
 use crate::store::journal::{StepEnd, StepFault};
 use retrial_engine::api::ExecSpec;
 use retrial_readings::lines::LineSplitter;
 use retrial_recipe::model::ReadyWhen;
 
-/// Between two questions.
+/// The interval between probes.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Between two looks at the output.
-const LOOK: Duration = Duration::from_millis(100);
-/// The longest that an address or a port may take to answer one question.
-const ANSWER: Duration = Duration::from_secs(10);
+/// The interval between reads of the output.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// The timeout of one probe of an address or a port.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of output read at once.
 const BLOCK: u64 = 256 << 10;
 
-/// A service's readiness, on its way.
+/// Waits for a service's readiness.
 pub struct Readiness<'a> {
     service: &'a ServiceStep,
     ready: Pin<Box<dyn Future<Output = Result<(), StepEnd>> + Send + 'a>>,
@@ -106,43 +106,43 @@ async fn until_printed(session: &StepSession<'_>, pattern: Regex) -> Result<(), 
             return Ok(());
         }
         if read.is_none_or(|read| read == 0) {
-            sleep(LOOK).await;
+            sleep(CHECK_INTERVAL).await;
         } else {
-            // Much output must not keep signals from being heard.
+            // Much output must not delay the handling of signals.
             tokio::task::yield_now().await;
         }
     }
 }
 
-/// Whether the service answers now.
+/// Whether the service is ready now.
 ///
 /// # Errors
-/// If nothing in the image can ask.
+/// If the image has no program for the probe.
 pub async fn answers(service: &ServiceStep, command: &StepCommand<'_>) -> Result<bool, StepEnd> {
-    let (script, asked) = match &service.ready {
+    let (script, target) = match &service.ready {
         ReadyWhen::Log(_) => return Ok(false),
-        ReadyWhen::Port(port) => (ASK_PORT, port.to_string()),
-        ReadyWhen::Http(url) => (ASK_HTTP, url.0.clone()),
+        ReadyWhen::Port(port) => (PROBE_PORT, port.to_string()),
+        ReadyWhen::Http(url) => (PROBE_HTTP, url.0.clone()),
         ReadyWhen::Command(ready) => {
-            let mut asks = command.spec();
-            asks.command = inline(command.exec.shell.as_deref(), &ready.0);
-            return Ok(code_of(command, &asks).await == Some(0));
+            let mut spec = command.spec();
+            spec.command = inline(command.exec.shell.as_deref(), &ready.0);
+            return Ok(exit_code(command, &spec).await == Some(0));
         }
     };
-    let mut asks = ExecSpec::as_root(["/bin/sh", "-c", script, &asked]);
+    let mut spec = ExecSpec::as_root(["/bin/sh", "-c", script, &target]);
     let session = &command.session;
-    asks.env.push(mark(&session.run, session.step));
-    let code = timeout(ANSWER, code_of(command, &asks)).await;
+    spec.env.push(mark(&session.run, session.step));
+    let code = timeout(PROBE_TIMEOUT, exit_code(command, &spec)).await;
     if code == Ok(Some(127)) {
-        let reason = format!("the image has no curl, wget or bash that could query {asked}");
+        let reason = format!("the image has no curl, wget or bash that could query {target}");
         let advice = "write `ready: {port: …}`, `{log: …}` or `{command: …}` in the recipe";
         return Err(StepEnd::failed(StepFault::Request, reason, advice));
     }
     Ok(code == Ok(Some(0)))
 }
 
-async fn code_of(command: &StepCommand<'_>, asks: &ExecSpec) -> Option<i64> {
+async fn exit_code(command: &StepCommand<'_>, spec: &ExecSpec) -> Option<i64> {
     let container = command.container.as_ref()?;
-    let output = command.session.engine.exec(container, asks).await.ok()?;
+    let output = command.session.engine.exec(container, spec).await.ok()?;
     Some(output.code)
 }

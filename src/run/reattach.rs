@@ -16,11 +16,11 @@ impl Run<'_> {
             return Ok(false);
         }
         let label = format!("{RUN_LABEL}={}", session.run.id());
-        let mut ours = None;
+        let mut own = None;
         for container in session.engine.containers(&label).await? {
             let mut services = state.service_containers.values();
             if state.container.as_deref() == Some(container.id.as_str()) {
-                ours = Some(container);
+                own = Some(container);
             } else if !services.any(|id| *id == container.id) {
                 session.engine.remove(&container.id).await?;
             }
@@ -34,23 +34,23 @@ impl Run<'_> {
                 && state.open.contains(&step.number)
                 && session.control.step(step).started()
         });
-        match (ours, state.container) {
+        match (own, state.container) {
             (Some(container), _) if container.running && (created || filling) => return Ok(true),
             (Some(_), _) if created => self.salvage().await?,
             _ => {}
         }
         if self.course.abort_reason().is_some() {
-            // Its results are the only ones: they wait for the next resume.
+            // It has the only copy of the results: they remain for the next resume.
             container::teardown(session).await?;
         } else {
-            // Services have nothing to serve any more.
+            // Services are no longer needed.
             container::remove(session).await?;
         }
         Ok(false)
     }
 
-    /// Steps that are not executed again. A step on the host may still be running: nothing before it is done
-    /// again, as nothing would have been if this process were the one that started it.
+    /// Steps that are not executed again. A step on the host may still be running: no step before it is
+    /// executed again.
     pub(super) fn completed(&self, container_lives: bool) -> Vec<u32> {
         let plan = &self.session.plan;
         let state = self.session.state().resumed();
@@ -65,14 +65,14 @@ impl Run<'_> {
         completed
     }
 
-    /// Completes the measurements that wrote their exit code before the container ended, and collects
-    /// their results. A signal, or a fault of the host, ends the run here.
+    /// Completes the measurements that wrote their exit code before the container ended, and collects their
+    /// results. A signal or a host fault ends the run here.
     async fn salvage(&mut self) -> Result<(), RunError> {
         let plan: &Plan = &self.session.plan;
         for step in &plan.steps {
             if self.is_whole(step) {
                 let end = self.execute_step(step).await?;
-                // Other failures are tried again.
+                // Other failures are retried.
                 let mut course = self.course.clone();
                 course.advance(step, &end);
                 if course.abort_reason().is_some() {

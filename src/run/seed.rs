@@ -1,6 +1,6 @@
-//! A cached directory starts with the image's content at its path, which a bind mount would hide. The
-//! image's own `cp` copies it, in a container that has nothing else of the run's. Its `chown` gives us what a
-//! container wrote.
+//! A cached directory starts with the image's content at its path, which a bind mount would hide. The image's
+//! own `cp` copies it, in a container without any other mounts of the run. Its `chown` makes us the owner of a
+//! container's files.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::plan::cached::{SEED, STAGE};
 use retrial_container::{ContainerSpec, Mount};
 use retrial_engine::error::EngineError;
 
-/// Between two looks whether it has ended.
+/// The interval between checks whether it has ended.
 const PAUSE: Duration = Duration::from_millis(20);
 /// How long the owner of all files may take to change.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -25,8 +25,8 @@ pub fn owner() -> String {
     format!("{}:{}", user.as_raw(), group.as_raw())
 }
 
-/// Makes us the owner of all in a directory, writable for everybody, as root of the run's image. Follows
-/// no link: they lead to places of the container.
+/// Makes us the owner of all files in a directory, writable for everybody, as root of the run's image. Does not
+/// follow symlinks: they refer to paths of the container.
 pub async fn own(session: &Session, directory: &Path) -> Result<(), EngineError> {
     let script = format!("chown -hR \"$1\" {STAGE} && chmod -R a+rwX {STAGE}");
     let image = session.state().image.unwrap_or_default();
@@ -41,7 +41,7 @@ pub async fn own(session: &Session, directory: &Path) -> Result<(), EngineError>
     session.engine.remove(&id).await
 }
 
-/// A container of the image that has nothing but a directory of ours.
+/// A container of the image with one mounted directory of ours.
 fn as_root(session: &Session, image: &str, stage: &Path) -> ContainerSpec {
     ContainerSpec {
         name: format!("retrial-{}-seed", session.run.id()),

@@ -14,7 +14,7 @@ use super::target::{Started, StepCommand};
 use super::terminate::Ending;
 use super::{container, exec, output};
 use crate::plan::service::{ServiceStep, StopPolicy, StopStep};
-use crate::store::journal::{StepEnd, StepFault, What};
+use crate::store::journal::{EventKind, StepEnd, StepFault};
 use retrial_recipe::model::ReadyWhen;
 
 /// Starts a service and waits until it is ready; `reattach` if it may be running since before a kill
@@ -31,7 +31,7 @@ pub async fn start(
     let halt = match result {
         Ok(exec) => {
             let service = service.service.clone();
-            return Ok(session.record(What::ServiceReady { service, exec })?);
+            return Ok(session.record(EventKind::ServiceReady { service, exec })?);
         }
         Err(Halt::Ended(end)) => Halt::Ended(with_last_lines(session, end)),
         Err(halt) => return Err(halt),
@@ -72,7 +72,7 @@ async fn follow_until_ready(
 ) -> Result<Option<String>, Halt> {
     let is_new = !(reattach && command.files.started());
     let has_address = matches!(service.ready, ReadyWhen::Port(_) | ReadyWhen::Http(_));
-    // Something else answers where the service will.
+    // Another process already responds at the service's address.
     if is_new && has_address && answers(service, command).await? {
         let reason = format!(
             "{} before the service {} was started",
@@ -114,8 +114,8 @@ pub async fn stop(session: &StepSession<'_>, ending: &StopStep) -> Result<(), Ha
     shut_down(session, &StepSession::new(session, start), service).await
 }
 
-/// Ends a service's processes, keeps its output, and removes its own container, during a step that may be
-/// another one than the one that started it.
+/// Ends a service's processes, keeps its output, and removes its own container, during a step that may differ
+/// from the one that started it.
 async fn shut_down(
     session: &StepSession<'_>,
     started: &StepSession<'_>,
@@ -123,7 +123,7 @@ async fn shut_down(
 ) -> Result<(), Halt> {
     let command = StepCommand::of_service(started, service)?;
     let files = &command.files;
-    if files.started() && is_there(session, &command).await? {
+    if files.started() && has_container(session, &command).await? {
         let ending = ending_of(session, service.stop);
         if files.exit().is_some() {
             command.terminate_leftovers(ending).await;
@@ -141,24 +141,24 @@ async fn shut_down(
         output::keep(&command).await?;
     }
     let exit_code = files.exit().map(|exit| exit.code);
-    let of = started.step.number;
+    let start = started.step.number;
     if service.own_container.is_some()
-        && let Some(id) = session.state().service_containers.get(&of)
+        && let Some(id) = session.state().service_containers.get(&start)
     {
         container::discard(session, id).await?;
     }
     let service = service.service.clone();
-    let what = What::ServiceEnded {
+    let event = EventKind::ServiceEnded {
         service,
-        of,
+        of: start,
         exit_code,
     };
-    Ok(session.record(what)?)
+    Ok(session.record(event)?)
 }
 
-/// Whether there is a container in which it may be running. Waits for an engine that went away: without
-/// it, nothing can be stopped.
-async fn is_there(session: &StepSession<'_>, command: &StepCommand<'_>) -> Result<bool, Halt> {
+/// Whether there is a container in which it may be running. Waits for an unavailable engine: without it,
+/// nothing can be stopped.
+async fn has_container(session: &StepSession<'_>, command: &StepCommand<'_>) -> Result<bool, Halt> {
     let Some(container) = &command.container else {
         return Ok(false);
     };
@@ -168,8 +168,7 @@ async fn is_there(session: &StepSession<'_>, command: &StepCommand<'_>) -> Resul
     Ok(found.is_some())
 }
 
-/// How a service is ended: as the recipe says; a run that is stopped gives it no more time than any
-/// other step.
+/// How a service is ended: according to the recipe; a stopped run gives it no more time than any other step.
 fn ending_of(session: &Session, stop: StopPolicy) -> Ending {
     let mut grace = Duration::from_secs(stop.timeout_s);
     if session.stop.is_cancelled() {

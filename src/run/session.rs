@@ -11,14 +11,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::control::{Control, GRACE_S};
 use super::error::{Halt, RunError};
-use super::failure::Seen;
+use super::failure::ChildHistory;
 use super::measurement_lock::{Exclusive, MeasurementLock, Shared};
 use super::nodes::{Failures, Machine, Others};
 use super::redact::Redactor;
 use crate::host::disk_full;
 use crate::plan::own_containers;
 use crate::plan::step::{Plan, Step};
-use crate::store::journal::{Event, Journal, State, StepEnd, What};
+use crate::store::journal::{Event, EventKind, Journal, State, StepEnd};
 use crate::store::lock::FileLock;
 use crate::store::{RunDirectory, StoreError, scratch};
 use retrial_engine::api::Engine;
@@ -29,15 +29,15 @@ const RENEWAL: Duration = Duration::from_secs(GRACE_S / 3);
 /// How this process executes the run.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Every line of output is an event, not only the latest one now and then.
+    /// Emit every line of output as an event, not only the latest lines at intervals.
     pub all_output: bool,
     /// Performance without accuracy is inconclusive.
     pub require_accuracy: bool,
-    /// How long an engine may be away when it is needed.
+    /// How long an engine may be unavailable when it is needed.
     pub patience: Duration,
-    /// Where the host's files begin, for the sensors of its GPUs.
+    /// The root of the host's files, for the sensors of its GPUs.
     pub root: PathBuf,
-    /// Shared by the runs of a batch and whatever pulls their images; none for a run by itself.
+    /// Shared by the runs of a batch and the pulls of their images; none for a single run.
     pub measurement_lock: Option<MeasurementLock>,
     /// This machine, where a run has several.
     pub machine: Option<Machine>,
@@ -65,8 +65,8 @@ pub struct Session {
     pub engine: Arc<dyn Engine>,
     /// The run's directory.
     pub run: RunDirectory,
-    /// Where its engine reaches control directories and growing output: the run's directory, or one on this
-    /// machine's own disk.
+    /// The directory for control directories and growing output, which the engine can access: the run's
+    /// directory, or one on this machine's own disk.
     pub(super) local: RunDirectory,
     /// The plan.
     pub plan: Plan,
@@ -76,11 +76,11 @@ pub struct Session {
     pub host_control: Control,
     /// Those of services with containers of their own, by the service's name.
     pub(super) service_controls: BTreeMap<String, Control>,
-    /// Cancelled when the run is to stop.
+    /// Cancelled when the run must stop.
     pub stop: CancellationToken,
     /// Values of the secrets, by name.
     pub secrets: BTreeMap<String, String>,
-    /// Removes them from what steps leave; none if there are none.
+    /// Removes the secrets from output and results; none without secrets.
     pub(super) redactor: Option<Arc<Redactor>>,
     /// How this process executes the run.
     pub options: Options,
@@ -89,17 +89,17 @@ pub struct Session {
     pub(super) events: UnboundedSender<Event>,
     /// The other machines, if this process directs them.
     pub(super) others: Option<Others>,
-    /// What failed on other machines.
+    /// Failures on other machines.
     pub(super) failures: Failures,
-    /// The child processes that were seen of each step.
-    children: Mutex<BTreeMap<u32, Seen>>,
-    /// The engine was away longer than it may be: it is not waited for again.
+    /// The child processes of each step.
+    children: Mutex<BTreeMap<u32, ChildHistory>>,
+    /// The engine was unavailable for too long: the session does not wait for it again.
     pub(super) engine_lost: AtomicBool,
     _lock: FileLock,
 }
 
 impl Session {
-    /// Takes the lock of a run and reads where it stands: a new one, or one that was interrupted.
+    /// Acquires the lock of a new or interrupted run, and reads its state.
     ///
     /// # Errors
     /// If another process has it, or its files cannot be read or written.
@@ -156,7 +156,7 @@ impl Session {
         })
     }
 
-    /// Takes charge of the run's other machines.
+    /// Takes control of the run's other machines.
     #[must_use]
     pub fn with_others(self, others: Others) -> Self {
         Self {
@@ -179,18 +179,18 @@ impl Session {
     /// Removes what is on this machine's own disk, once no container needs it.
     pub(super) fn clear_scratch(&self) {
         if self.has_scratch() && self.state().container.is_none() {
-            // A few small files at most stay behind.
+            // At most a few small files are left.
             let _ = std::fs::remove_dir_all(self.local.path());
         }
     }
 
-    /// Whether a disk that this machine writes the run to is full: its directory.
+    /// Returns the directory of a full disk, if this machine writes the run to one.
     pub(super) fn full_disk(&self) -> Option<&Path> {
         let places = [self.local.path(), self.run.path()];
         places.into_iter().find(|place| disk_full(place))
     }
 
-    /// Whether this machine does a step.
+    /// Whether this machine executes a step.
     pub(super) fn does(&self, step: &Step) -> bool {
         match &self.options.machine {
             None => true,
@@ -204,17 +204,17 @@ impl Session {
         self.locked_state().clone()
     }
 
-    /// The child processes that were seen of each step, by its number.
-    pub(super) fn children(&self) -> MutexGuard<'_, BTreeMap<u32, Seen>> {
+    /// The history of each step's child processes, by the step's number.
+    pub(super) fn children(&self) -> MutexGuard<'_, BTreeMap<u32, ChildHistory>> {
         self.children.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records an event of the run in the journal, then emits it.
     ///
     /// # Errors
-    /// If the journal cannot be written: then nothing more may be started.
-    pub fn record(&self, what: What) -> Result<(), StoreError> {
-        self.record_event(Event::new(&self.node(), None, what))
+    /// If the journal cannot be written: then no further step may start.
+    pub fn record(&self, kind: EventKind) -> Result<(), StoreError> {
+        self.record_event(Event::new(&self.node(), None, kind))
     }
 
     pub(super) fn record_event(&self, event: Event) -> Result<(), StoreError> {
@@ -257,16 +257,16 @@ impl Session {
         redactor.map_or_else(|| text.to_owned(), |redactor| redactor.text(text))
     }
 
-    /// Waits between two looks at something.
+    /// Sleeps between two checks.
     ///
     /// # Errors
-    /// If the run is to stop.
+    /// If the run is stopped.
     pub(super) async fn pause(&self, pause: Duration) -> Result<(), Halt> {
         let slept = self.stop.run_until_cancelled(tokio::time::sleep(pause));
         Ok(slept.await.ok_or(StepEnd::Stopped)?)
     }
 
-    /// When the run's containers end by themselves: so many seconds from now, or never.
+    /// Sets the time after which the run's containers end by themselves: seconds from now, or never.
     ///
     /// # Errors
     /// If the disk is full or cannot be written.
@@ -278,7 +278,7 @@ impl Session {
         self.control.set_deadline(after_s)
     }
 
-    /// Takes the measurement lock to measure. None if the run is stopped meanwhile, or is by itself.
+    /// Acquires the measurement lock to measure. None if the run is stopped meanwhile, or is a single run.
     pub(super) async fn lock_shared(&self) -> Result<Option<Shared>, StoreError> {
         let Some(lock) = &self.options.measurement_lock else {
             return Ok(None);
@@ -296,7 +296,8 @@ impl Session {
         }
     }
 
-    /// Takes the measurement lock to disturb. None if the run is stopped meanwhile, or is by itself.
+    /// Acquires the measurement lock for disturbing work. None if the run is stopped meanwhile, or is a single
+    /// run.
     pub(super) async fn lock_exclusive(&self) -> Option<Exclusive> {
         let lock = self.options.measurement_lock.as_ref()?;
         tokio::select! {

@@ -1,4 +1,4 @@
-//! Which steps of the plan are skipped, and why.
+//! Decides which steps of the plan are skipped, and why.
 
 use super::course::Course;
 use super::error::RunError;
@@ -29,7 +29,7 @@ impl Run<'_> {
             }
             // Results are collected, whatever happened afterwards.
             Action::Collect { .. } => false,
-            // Nothing that runs is left behind.
+            // No service is left running.
             Action::StopService(ending)
                 if self.session.state().services.contains_key(&ending.of) =>
             {
@@ -54,17 +54,17 @@ impl Run<'_> {
         }
         let state = self.session.state();
         let missing = self.missing_input(step, &state);
-        if let (Some(of), Action::Collect { path, .. }) = (missing, &step.action)
-            && let Some((StepEnd::Failed { fault, .. }, _)) = state.ended.get(&of)
+        if let (Some(source), Action::Collect { path, .. }) = (missing, &step.action)
+            && let Some((StepEnd::Failed { fault, .. }, _)) = state.ended.get(&source)
             && matches!(fault, StepFault::Command | StepFault::Timeout)
         {
             let session = StepSession::new(self.session, step);
-            collect::collect_evidence(&session, of, path).await;
+            collect::collect_evidence(&session, source, path).await;
         }
         Ok(missing.map(|step| SkipReason::InputMissing { step }))
     }
 
-    /// The step without whose success this one has nothing to work on.
+    /// Returns the failed or missing step whose output this one needs.
     fn missing_input(&self, step: &Step, state: &State) -> Option<u32> {
         match &step.action {
             Action::StopService(ending) => Some(ending.of),
@@ -73,7 +73,7 @@ impl Run<'_> {
                 let is_open = state.open.contains(&step.number);
                 needs.find(|start| !is_open && self.is_service_missing(state, *start))
             }
-            _ => step.of().filter(|of| !state.done(*of)),
+            _ => step.measured_step().filter(|source| !state.done(*source)),
         }
     }
 
@@ -82,15 +82,15 @@ impl Run<'_> {
         Some(SkipReason::Aborted { reason })
     }
 
-    /// Whether a service that a step needs does not run. One whose start was skipped by an option is
-    /// the user's own.
+    /// Whether a service that a step needs is not running. A service whose start was skipped by an option is
+    /// run by the user.
     fn is_service_missing(&self, state: &State, start: u32) -> bool {
         let started = self.session.plan.service(start);
         !state.services.contains_key(&start) && started.is_none_or(|(step, _)| !step.is_skipped())
     }
 
-    /// Whether something is left to run in the container: a resumed run may have all measurements from
-    /// the process before it.
+    /// Whether something is left to run in the container: a resumed run may have all measurements from an
+    /// earlier process.
     async fn is_container_needed(&self) -> bool {
         let steps = self.session.plan.steps.iter();
         let measures = |step: &&Step| matches!(&step.action, Action::Exec(exec) if exec.purpose != Purpose::Prepare);
@@ -139,7 +139,7 @@ impl Run<'_> {
         Ok(decision)
     }
 
-    /// Whether the container goes after the verdict, whatever that is.
+    /// Whether the container is removed after the verdict, whatever that is.
     pub(super) fn is_removed_next(&self) -> bool {
         let mut steps = self.session.plan.steps.iter();
         let remove = steps.find(|step| step.action == Action::Remove);
@@ -156,12 +156,12 @@ impl Run<'_> {
         let Condition::Unless { keep } = &step.when else {
             return Ok(None);
         };
-        let kept = match keep {
+        let is_kept = match keep {
             Keep::Never => false,
             Keep::OnFailure => self.course != Course::Clean && !session.stop.is_cancelled(),
             Keep::Always => true,
         };
-        if kept && session.state().container.is_some() {
+        if is_kept && session.state().container.is_some() {
             session.set_deadline(None)?;
             let run = session.run.id().to_owned();
             return Ok(Some(SkipReason::ContainerKept { run }));

@@ -7,14 +7,14 @@ use jiff::Timestamp;
 
 use super::session::Session;
 use crate::plan::step::Step;
-use crate::store::journal::{Event, What};
+use crate::store::journal::{Event, EventKind};
 use crate::store::{RunDirectory, StoreError};
 
 /// A session at one step of its plan.
 #[derive(Clone, Copy)]
 pub struct StepSession<'a> {
     session: &'a Session,
-    /// The step, with what only the run knows put into its texts.
+    /// The step, with run-time values filled into its texts.
     pub step: &'a Step,
 }
 
@@ -27,12 +27,12 @@ impl Deref for StepSession<'_> {
 }
 
 impl<'a> StepSession<'a> {
-    /// Of a step of the session's plan.
+    /// Returns the session at a step of its plan.
     pub fn new(session: &'a Session, step: &'a Step) -> Self {
         Self { session, step }
     }
 
-    /// The session by itself.
+    /// The session.
     pub fn run_session(&self) -> &'a Session {
         self.session
     }
@@ -46,8 +46,8 @@ impl<'a> StepSession<'a> {
     ///
     /// # Errors
     /// As [`Session::record`].
-    pub fn record(&self, what: What) -> Result<(), StoreError> {
-        self.record_event(self.event(what))
+    pub fn record(&self, event: EventKind) -> Result<(), StoreError> {
+        self.record_event(self.event(event))
     }
 
     /// Records a warning.
@@ -55,7 +55,7 @@ impl<'a> StepSession<'a> {
     /// # Errors
     /// As [`Session::record`].
     pub fn warn(&self, text: String) -> Result<(), StoreError> {
-        self.record(What::Warning { text })
+        self.record(EventKind::Warning { text })
     }
 
     /// Records how a condition of the step was decided.
@@ -63,24 +63,24 @@ impl<'a> StepSession<'a> {
     /// # Errors
     /// As [`Session::record`].
     pub fn decide(&self, decision: String) -> Result<(), StoreError> {
-        self.record(What::Decided { decision })
+        self.record(EventKind::Decided { decision })
     }
 
-    /// Emits an event that the journal does not keep, or has already.
-    pub fn emit(&self, what: What) {
-        let _ = self.events.send(self.event(what));
+    /// Emits an event that the journal does not store, or already has.
+    pub fn emit(&self, event: EventKind) {
+        let _ = self.events.send(self.event(event));
     }
 
     /// [`Self::emit`] for another thread, as long as the step runs.
-    pub fn emitter(&self) -> impl Fn(What) + Send + 'static {
+    pub fn emitter(&self) -> impl Fn(EventKind) + Send + 'static {
         let (events, step, node) = (self.events.clone(), self.step.clone(), self.node());
-        move |what| {
-            let _ = events.send(Event::new(&node, Some(&step), what));
+        move |event| {
+            let _ = events.send(Event::new(&node, Some(&step), event));
         }
     }
 
-    fn event(&self, what: What) -> Event {
-        Event::new(&self.node(), Some(self.step), what)
+    fn event(&self, kind: EventKind) -> Event {
+        Event::new(&self.node(), Some(self.step), kind)
     }
 
     /// The step's directory in the directory of a run, or in the part of it on this machine's own disk.

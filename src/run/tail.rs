@@ -2,12 +2,12 @@
 
 use retrial_readings::sanitize;
 
-/// The most bytes that are held: more than a terminal can show.
+/// The maximum number of buffered bytes: more than a terminal can show.
 const CAPACITY: usize = 8 << 10;
-/// The most lines that are returned at once.
+/// The maximum number of lines returned at once.
 const LINES: usize = 8;
 
-/// Gathers output, and returns its latest lines now and then.
+/// Buffers output, and returns its latest lines on request.
 #[derive(Debug, Default)]
 pub struct Tail {
     bytes: Vec<u8>,
@@ -27,14 +27,14 @@ impl Tail {
         self.bytes.drain(..over);
     }
 
-    /// Output was skipped: what is held does not connect to what comes.
+    /// Output was skipped: the buffer is not contiguous with the next bytes.
     pub fn skip(&mut self) {
         self.bytes.clear();
         self.cut = true;
     }
 
-    /// The latest whole lines since the last call; carriage returns end lines too, as progress bars
-    /// use them. With `all`, also a line that has no end.
+    /// The latest whole lines since the last call; carriage returns end lines too, as progress bars use them.
+    /// With `all`, also an unterminated line.
     pub fn lines(&mut self, all: bool) -> Vec<String> {
         let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
         let whole = if all {

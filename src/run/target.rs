@@ -20,7 +20,7 @@ use retrial_engine::EngineError;
 use retrial_engine::api::{ExecSpec, ExecStatus};
 use retrial_engine::docker::Refusal;
 
-/// How long a script may take that ends processes or looks for them, on a host with very many.
+/// The timeout of a script that ends or searches processes, on a host with very many.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A command of a step, where it runs.
@@ -46,7 +46,7 @@ pub enum Started {
 }
 
 impl Started {
-    /// Its status; none if nobody can tell now.
+    /// Its status; none if currently unknown.
     pub async fn status(&mut self, session: &Session) -> Option<ExecStatus> {
         match self {
             Self::Exec(exec) => session.engine.exec_status(exec).await.ok(),
@@ -166,7 +166,7 @@ impl<'a> StepCommand<'a> {
         (output.code == 0).then_some(output.stdout)
     }
 
-    /// What to do about a forged exit code or a changed script.
+    /// The fix for a forged exit code or a changed script.
     pub fn forgery_advice(&self) -> &'static str {
         match self.container {
             Some(_) => {
@@ -189,7 +189,7 @@ impl<'a> StepCommand<'a> {
     }
 }
 
-/// Why the engine did not start a command.
+/// Returns why the engine did not start a command.
 async fn refused(session: &Session, container: &str, error: &EngineError) -> Halt {
     let text = error.to_string();
     if matches!(

@@ -1,9 +1,9 @@
 //! Samples GPUs and container while a step measures, and writes `telemetry.csv`: on each machine of a
 //! run its own, whichever of them the step runs on.
 //!
-//! A thread of its own samples, since a sensor may take its time: neither following the step nor the
-//! end of the run waits for one that hangs. Each sample is one write, so that a kill leaves at most one
-//! partial line, which the next process removes.
+//! A thread of its own samples, since a sensor may be slow: neither following the step nor the end of the run
+//! waits for one that hangs. Each sample is one write, so that a kill leaves at most one partial line, which
+//! the next process removes.
 
 mod record;
 
@@ -24,10 +24,10 @@ use crate::host::sensors::ContainerSensor;
 use crate::plan::step::{Action, Plan, Purpose, Step};
 use crate::results::evidence::telemetry::Telemetry;
 use crate::store::StoreError;
-use crate::store::journal::What;
+use crate::store::journal::EventKind;
 use crate::telemetry::{Measured, Pace};
 
-/// The longest that a step waits for the sample of its GPUs before it: NVIDIA's library is loaded.
+/// The longest that a step waits for the first sample of its GPUs: NVIDIA's library is loaded.
 const FIRST_SAMPLE: Duration = Duration::from_secs(2);
 /// The longest that its end waits for the last sample.
 const LAST_SAMPLE: Duration = Duration::from_secs(3);
@@ -49,7 +49,7 @@ pub enum TelemetryRecorder {
 /// The thread that samples during one step.
 pub struct Sampling {
     step: Box<Step>,
-    /// It samples until this is gone.
+    /// It samples until this is dropped.
     keep_on: mpsc::Sender<()>,
     recorder: oneshot::Receiver<Box<Recorder>>,
 }
@@ -80,11 +80,11 @@ impl TelemetryRecorder {
         end
     }
 
-    /// Begins to sample if the step measures. Whoever waits for what it returns waits for the first sample.
+    /// Starts sampling if the step measures. The returned receiver resolves after the first sample.
     pub async fn start(
         &mut self,
         session: &StepSession<'_>,
-        emit: impl Fn(What) + Send + 'static,
+        emit: impl Fn(EventKind) + Send + 'static,
     ) -> Option<oneshot::Receiver<()>> {
         let pause = session.plan.telemetry.pause()?;
         let measured = measured(&session.plan, session.step)?;
@@ -135,12 +135,12 @@ impl TelemetryRecorder {
             _ => vec!["the sensors stopped answering: no further telemetry is recorded".to_owned()],
         };
         for text in warnings {
-            StepSession::new(session, &sampling.step).emit(What::Warning { text });
+            StepSession::new(session, &sampling.step).emit(EventKind::Warning { text });
         }
     }
 }
 
-/// Has the other machines record telemetry meanwhile, if the step measures and is not theirs.
+/// Makes the other machines record telemetry meanwhile, if the step measures and they do not execute it.
 pub async fn watched_elsewhere<T>(session: &StepSession<'_>, work: impl Future<Output = T>) -> T {
     let plan = &session.plan;
     let is_watched = plan.telemetry.pause().is_some() && measured(plan, session.step).is_some();
@@ -162,7 +162,7 @@ fn warn_of_idle_gpus(session: &StepSession<'_>, started: Timestamp) -> Result<()
     Ok(())
 }
 
-/// What a step measures, as the rows name it; none if it measures nothing.
+/// Returns the measurement of a step as the rows name it; none if it measures nothing.
 fn measured(plan: &Plan, step: &Step) -> Option<Measured> {
     let Action::Exec(command) = &step.action else {
         return None;
@@ -174,12 +174,19 @@ fn measured(plan: &Plan, step: &Step) -> Option<Measured> {
     else {
         return None;
     };
-    let served = measurements.iter();
-    let served = served.filter_map(|index| plan.measurements.get(*index));
+    let covered = measurements.iter();
+    let covered = covered.filter_map(|index| plan.measurements.get(*index));
     Some(Measured {
         step: step.number,
-        scenario: served.clone().map(|one| &one.scenario).dedup().join("+"),
-        mode: served.map(|one| one.mode).dedup().join("+"),
+        scenario: covered
+            .clone()
+            .map(|measurement| &measurement.scenario)
+            .dedup()
+            .join("+"),
+        mode: covered
+            .map(|measurement| measurement.mode)
+            .dedup()
+            .join("+"),
         trial: *trial,
     })
 }

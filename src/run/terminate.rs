@@ -1,4 +1,4 @@
-//! Ends the processes of a step: TERM, wait, KILL. The engine has no call for it, so a script does it
+//! Ends the processes of a step: TERM, wait, KILL. The engine has no call for it, so a script signals them
 //! where the step runs; in the container as root.
 
 use std::time::Duration;
@@ -8,13 +8,14 @@ use tokio::time::{Instant, sleep};
 use super::target::StepCommand;
 use retrial_recipe::model::StopSignal;
 
-/// How long what a step left running may take to end by itself, before it is named and ended.
+/// How long leftover processes of a step may take to exit by themselves, before they are reported and
+/// terminated.
 const MOMENT: Duration = Duration::from_secs(2);
 
 /// How processes are ended.
 #[derive(Debug, Clone, Copy)]
 pub struct Ending {
-    /// What they are sent first.
+    /// The signal that they are sent first.
     pub signal: StopSignal,
     /// How long they may take to end after it.
     pub grace: Duration,
@@ -37,7 +38,7 @@ impl Ending {
     }
 }
 
-/// What is known of a step whose exec is not known to run.
+/// The state of a step whose exec is not known to be running.
 pub struct Probe {
     /// Its own shell runs.
     pub alive: bool,
@@ -46,11 +47,11 @@ pub struct Probe {
 }
 
 impl StepCommand<'_> {
-    /// Ends the running command, and what it leaves. Returns false if it did not end by the first signal.
+    /// Terminates the running command and its leftovers. Returns false if the first signal did not suffice.
     pub async fn terminate(&self, ending: Ending) -> bool {
         for (index, (signal, grace)) in ending.signals().into_iter().enumerate() {
             if self.signal(&signal.to_string()).await.is_none() {
-                // The engine or the container is gone: there is nothing to wait for.
+                // The engine or the container is unavailable: there is nothing to wait for.
                 return true;
             }
             let until = Instant::now() + grace;
@@ -65,8 +66,8 @@ impl StepCommand<'_> {
         false
     }
 
-    /// The processes that it left running, `pid name` of each, without those that end by themselves within a
-    /// moment, as helpers do that Python starts for its child processes. None if nobody answers.
+    /// The processes that it left running, `pid name` of each, without those that exit soon by themselves, such
+    /// as Python's helpers for child processes. None without a response.
     pub async fn leftovers(&self) -> Option<Vec<String>> {
         let until = Instant::now() + MOMENT;
         loop {
@@ -78,7 +79,7 @@ impl StepCommand<'_> {
         }
     }
 
-    /// Ends the processes that it left running.
+    /// Terminates the processes that it left running.
     pub async fn terminate_leftovers(&self, ending: Ending) {
         let until = Instant::now() + ending.grace;
         let mut pause = Duration::from_millis(20);
@@ -97,12 +98,12 @@ impl StepCommand<'_> {
         }
     }
 
-    /// Signals its processes. Returns `pid name` of each, none if nobody answers.
+    /// Signals its processes. Returns `pid name` of each, none without a response.
     async fn signal(&self, signal: &str) -> Option<String> {
         self.script("terminate", &[signal]).await
     }
 
-    /// Looks whether its own shell runs. None if nobody answers.
+    /// Checks whether its own shell is running. None without a response.
     pub async fn probe(&self) -> Option<Probe> {
         let output = self.script("probe", &[]).await?;
         let count = |line: &str| line.strip_prefix("oom ")?.trim().parse().ok();

@@ -1,6 +1,6 @@
-//! Waits until the container's side changes a directory. Polling every few milliseconds is no way to
-//! see the end of a short step at once: a step's output through a pipe was a tenth slower while a
-//! third process woke every other millisecond (measured on two cores).
+//! Waits until the container's side changes a directory. Polling every few milliseconds to detect the end of a
+//! short step would disturb it: a step's output through a pipe was a tenth slower while a third process woke
+//! every other millisecond (measured on two cores).
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -13,8 +13,8 @@ use tokio::time::{Instant, sleep, timeout};
 /// The shortest time between two returns.
 const LEAST: Duration = Duration::from_millis(1);
 
-/// Reports changes of a directory. If the kernel does not (no watches left, a file system that reports
-/// nothing of other machines), it returns after a time.
+/// Reports changes of a directory. If the kernel does not (no watches left, a file system that does not report
+/// changes by other machines), it returns after a timeout.
 pub struct Watch {
     events: Option<AsyncFd<OwnedFd>>,
     begun: Instant,
@@ -32,12 +32,12 @@ impl Watch {
         Self::on(directory, WatchFlags::CLOSE_WRITE)
     }
 
-    fn on(directory: &Path, what: WatchFlags) -> Self {
+    fn on(directory: &Path, mask: WatchFlags) -> Self {
         let events = || {
             let flags = CreateFlags::NONBLOCK | CreateFlags::CLOEXEC;
             let descriptor = inotify::init(flags).ok()?;
-            let what = what | WatchFlags::ONLYDIR | WatchFlags::DONT_FOLLOW;
-            inotify::add_watch(&descriptor, directory, what).ok()?;
+            let mask = mask | WatchFlags::ONLYDIR | WatchFlags::DONT_FOLLOW;
+            inotify::add_watch(&descriptor, directory, mask).ok()?;
             #[expect(
                 deprecated,
                 reason = "an owned descriptor; the new name is unsafe to call"
@@ -65,7 +65,7 @@ impl Watch {
     }
 }
 
-/// Waits for events of the kernel, and discards them.
+/// Waits for inotify events, and discards them.
 async fn drain(descriptor: &AsyncFd<OwnedFd>) {
     let mut events = [0; 4096];
     while let Ok(mut ready) = descriptor.readable().await {

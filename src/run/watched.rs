@@ -1,5 +1,5 @@
-//! Services while a measurement that needs them is followed, and other machines that do the same step: one
-//! that ends fails the measurement, not the host.
+//! Watches the services that a measurement needs, and other machines that execute the same step: one that ends
+//! fails the measurement, not the host.
 
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
@@ -17,8 +17,8 @@ use super::target::{Started, StepCommand};
 use crate::plan::service::ServiceStep;
 use crate::store::journal::{StepEnd, StepFault};
 
-/// How long a service may take to write its exit code after a measurement failed: it may be why.
-const LATE: Duration = Duration::from_secs(1);
+/// How long a service may take to write its exit code after a measurement failed: it may be the cause.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// One service that a measurement needs.
 pub struct Watched<'a> {
@@ -27,11 +27,11 @@ pub struct Watched<'a> {
     output: Output<'a>,
     liveness: LivenessProbe,
     failure: FailureWatch,
-    /// When it was seen to have ended by itself with exit code 0.
+    /// When it was found to have ended by itself with exit code 0.
     left: Option<Instant>,
 }
 
-/// What a step needs until it has ended.
+/// The services and machines that a step needs until it has ended.
 pub struct Needed<'a> {
     session: StepSession<'a>,
     /// Services on this machine.
@@ -85,8 +85,8 @@ impl Watched<'_> {
         self.command.session.step.number
     }
 
-    /// Fails if it has ended: at once by an error; by itself, if the measurement goes on for longer
-    /// than the service may take to stop.
+    /// Fails if it has ended: at once by an error; by itself, if the measurement continues for longer than the
+    /// service may take to stop.
     pub fn look(&mut self) -> Result<(), StepEnd> {
         self.output.mirror();
         check_length(self.command.exec, &self.output).map_err(|end| self.fault(end))?;
@@ -117,7 +117,7 @@ impl Watched<'_> {
             let found = self.failure.probe(&self.command).await;
             return found.map_err(|end| self.fault(end));
         };
-        // The host and the run's container are well: other measurements go on.
+        // The host and the run's container are intact: other measurements continue.
         if let StepEnd::Failed { fault, .. } = &mut end
             && self.command.session.full_disk().is_none()
         {
@@ -126,7 +126,7 @@ impl Watched<'_> {
         Err(self.fault(end))
     }
 
-    /// Fails if it shows a failure, to its last line: what was measured by its help is worth nothing.
+    /// Fails if its complete output shows a failure: measurements that used it are invalid.
     async fn finish(&mut self) -> Result<(), StepEnd> {
         let code = self.exit().map(|exit| exit.code);
         let found = self.failure.finish(&self.command, code).await;
@@ -153,7 +153,7 @@ impl Watched<'_> {
         self.fault(end.with_exit_code(Some(0)))
     }
 
-    /// Its fault as that of the measurement.
+    /// Converts its fault to one of the measurement.
     fn fault(&self, end: StepEnd) -> StepEnd {
         let session = &self.command.session;
         let (name, step) = (&self.service.service, session.step.directory());
@@ -176,7 +176,7 @@ impl Meanwhile for Needed<'_> {
 
     fn look(&mut self) -> Result<(), StepEnd> {
         let steps = self.steps.iter().copied();
-        self.session.failures.of(steps).map_or(Ok(()), Err)?;
+        self.session.failures.first_of(steps).map_or(Ok(()), Err)?;
         self.services.iter_mut().try_for_each(Watched::look)
     }
 
@@ -187,16 +187,16 @@ impl Meanwhile for Needed<'_> {
         Ok(())
     }
 
-    /// If the step failed, a service that has ended is why.
+    /// If the step failed, a service that has ended is the cause.
     async fn at_the_end(&mut self, exit: &StepExit) -> Result<(), StepEnd> {
         let failed = exit.code != 0 && !exit.terminated_by_us;
-        let until = Instant::now() + LATE;
+        let until = Instant::now() + EXIT_TIMEOUT;
         for service in &mut self.services {
             service.finish().await?;
         }
         while !self.services.is_empty() {
             let ended = self.services.iter();
-            let ended = ended.filter_map(|one| Some((one, one.exit()?)));
+            let ended = ended.filter_map(|service| Some((service, service.exit()?)));
             let ended: Vec<_> = ended.collect();
             for (service, exit) in &ended {
                 service.check(exit)?;

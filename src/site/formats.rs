@@ -1,4 +1,4 @@
-//! The formats of a site's values: what can stand on a line of a job's script. Pure.
+//! The formats of a site's values: text that is valid on a line of a job's script. Pure.
 
 use retrial_document::formats::{mismatch, no_parent, unless};
 use retrial_document::{Mismatch, StringFormat};
@@ -16,11 +16,11 @@ pub const PATH: StringFormat = StringFormat::new(path).pattern("^(/|~/)");
 pub const ENDPOINT: StringFormat =
     StringFormat::new(endpoint).pattern("^(unix:///|tcp://|http://|https://)");
 
-/// GPUs as Slurm's `--gres` has them.
+/// GPUs in the format of Slurm's `--gres`.
 pub const GRES: StringFormat =
     StringFormat::new(gres).pattern("^gpu(:[A-Za-z][A-Za-z0-9_.-]*)?:[1-9][0-9]*$");
 
-/// GPUs as Slurm's `--gpus-per-node` has them.
+/// GPUs in the format of Slurm's `--gpus-per-node`.
 pub const GPUS: StringFormat =
     StringFormat::new(gpus).pattern("^([A-Za-z][A-Za-z0-9_.-]*:)?[1-9][0-9]*$");
 
@@ -33,8 +33,8 @@ pub const OPTION: StringFormat = StringFormat::new(option).pattern("^-");
 /// Commands of a shell, several lines.
 pub const COMMANDS: StringFormat = StringFormat::new(commands);
 
-/// Options of `sbatch` that Retrial sets itself, each with the reason: a run is found again by its job's
-/// name, and a job that is requeued or waited for would be another one than Retrial follows.
+/// Options of `sbatch` that Retrial sets itself, each with the reason: a run is identified by its job's name,
+/// and a job that is requeued or waited for would differ from the one that Retrial follows.
 const OWN: [(&[&str], &str); 11] = [
     (
         &["--job-name", "-J"],
@@ -112,8 +112,8 @@ fn path(text: &str) -> Option<Mismatch> {
 }
 
 fn endpoint(text: &str) -> Option<Mismatch> {
-    let known = ["unix:///", "tcp://", "http://", "https://"];
-    if known.iter().any(|scheme| text.starts_with(scheme)) {
+    let schemes = ["unix:///", "tcp://", "http://", "https://"];
+    if schemes.iter().any(|scheme| text.starts_with(scheme)) {
         return word(text);
     }
     line(text).or_else(|| {
@@ -176,8 +176,8 @@ fn option(text: &str) -> Option<Mismatch> {
         let found = table.find(|(options, _)| options.contains(&name));
         found.map(|(_, text)| *text)
     };
-    if let Some(why) = among(&OWN) {
-        let help = format!("remove it: {why}");
+    if let Some(reason) = among(&OWN) {
+        let help = format!("remove it: {reason}");
         return mismatch(format!("`{name}` is set by Retrial"), help);
     }
     let key = among(&KEYS)?;

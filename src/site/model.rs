@@ -24,7 +24,7 @@ object! {
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     pub struct Site: "a site", first FIRST;
     keys {
-        /// What starts jobs there.
+        /// The scheduler.
         scheduler: Scheduler [required],
         /// One line for `retrial sites`.
         title: Option<String> = FieldType::Text(retrial_document::formats::LINE),

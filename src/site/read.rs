@@ -14,7 +14,7 @@ pub fn is_site(source: &Source) -> bool {
 /// Reads a site file.
 ///
 /// # Errors
-/// Every problem of it, each with its place.
+/// All its problems, each with its position.
 pub fn read(source: &Source) -> Result<Site, Diagnostics> {
     let mut problems = Diagnostics::default();
     let site = try_read(source, &mut problems);

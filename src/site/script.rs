@@ -1,4 +1,4 @@
-//! The script of a run's job, as `sbatch` gets it. Pure: `plan --format sbatch` prints the same text.
+//! The script of a run's job, for `sbatch`. Pure: `plan --format sbatch` prints the same text.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -10,8 +10,8 @@ use super::Site;
 use super::time_limit::{as_slurm, warning_s};
 use retrial_recipe::quote::quote;
 
-/// Waits for Retrial, which ends the run when the job is to end. If it was killed, or a full disk takes no more
-/// records, it leaves containers.
+/// Waits for Retrial, which ends the run when the job must end. If it was killed, or the disk is full, it
+/// leaves containers.
 const WAIT: &str = "\
 tool=$!
 trap 'kill -TERM $tool 2>/dev/null' TERM
@@ -22,7 +22,7 @@ while kill -0 $tool 2>/dev/null; do
 done
 ";
 
-/// What a job executes.
+/// The work of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work<'a> {
     /// A run.
@@ -34,9 +34,9 @@ pub enum Work<'a> {
     Array {
         /// The batch's id.
         batch: &'a str,
-        /// Which of the batch's arrays, from 1.
+        /// The number of the batch's array, from 1.
         number: usize,
-        /// How many tasks it has.
+        /// The number of its tasks.
         tasks: usize,
         /// A node on which the tasks have failed.
         exclude: Option<&'a str>,
@@ -51,7 +51,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The name of its jobs, by which they are found again.
+    /// The name of its jobs, by which they are identified.
     pub fn job_name(self) -> String {
         match self {
             Self::Run { id } => format!("retrial-{id}"),
@@ -67,7 +67,7 @@ pub struct JobOptions {
     pub tool: Vec<String>,
     /// A directory on a node's own disk.
     pub scratch: String,
-    /// How many nodes.
+    /// The number of nodes.
     pub nodes: u32,
     /// The time limit.
     pub time_limit: Duration,
@@ -78,13 +78,13 @@ pub struct JobOptions {
 /// Why there is no script.
 #[derive(Debug, Error)]
 pub enum ScriptError {
-    /// A value cannot stand on a line.
+    /// A value has a control character.
     #[error(
-        "{what} has a line break or another control character, which no job script can have: {value:?}"
+        "{field} has a line break or another control character, which no job script can have: {value:?}"
     )]
     Control {
-        /// Which.
-        what: &'static str,
+        /// The field.
+        field: &'static str,
         /// The value.
         value: String,
     },
@@ -111,7 +111,7 @@ impl JobOptions {
         let id = quote(work.id());
         let (array, clean) = match work {
             Work::Run { .. } => (String::new(), Some(id.clone())),
-            // A node that others use has other tasks' containers, too.
+            // A shared node has other tasks' containers, too.
             Work::Array { number, .. } => (
                 format!(" --array {number}"),
                 self.site.exclusive.then(|| "--all".to_owned()),
@@ -126,8 +126,7 @@ impl JobOptions {
         Ok(out)
     }
 
-    /// The options of srun, and its command line on each node, by which nodes like those of a job examine
-    /// themselves.
+    /// The options of srun, and its command line on each node, which checks nodes like those of a job.
     pub fn examination(&self, directory: &str, time_limit: Duration) -> [Vec<String>; 2] {
         let allocation = self.allocation(time_limit).into_iter();
         let allocation = allocation.map(|(name, value)| match value {
@@ -158,9 +157,9 @@ impl JobOptions {
         let words = words.map(|word| ("the command line", word.as_str()));
         let mut all = values.into_iter().chain(words);
         let wrong = all.find(|(_, value)| value.contains(char::is_control));
-        wrong.map_or(Ok(()), |(what, value)| {
+        wrong.map_or(Ok(()), |(field, value)| {
             let value = value.to_owned();
-            Err(ScriptError::Control { what, value })
+            Err(ScriptError::Control { field, value })
         })
     }
 
@@ -217,7 +216,7 @@ impl JobOptions {
         options
     }
 
-    /// The lines of a shell that have to precede our program on a node.
+    /// The shell lines that must precede our program on a node.
     fn environment(&self) -> String {
         let site = &self.site;
         let engine = site.engine.as_ref().map(|engine| ("DOCKER_HOST", engine));
@@ -236,13 +235,13 @@ impl JobOptions {
     }
 }
 
-/// Words as a shell reads them.
+/// Quotes words for a shell.
 fn command_line(words: &[String]) -> String {
     join(words.iter().map(|word| quote(word)), " ")
 }
 
-/// Quotes a value for a line of `#SBATCH`: as for a shell, but that a backslash is special between
-/// single quotes too (tried with Slurm 22.05).
+/// Quotes a value for a line of `#SBATCH`: as for a shell, except that a backslash is special between single
+/// quotes too (tried with Slurm 22.05).
 fn as_sbatch(value: &str) -> String {
     quote(&value.replace('\\', r"\\"))
 }

@@ -5,25 +5,25 @@ use std::time::Duration;
 use super::Site;
 
 /// For downloads, and for a node that is slower than the published one.
-const SPARE: Duration = Duration::from_hours(1);
-/// How long before its limit a job is warned: enough to end a benchmark, keep its evidence and
-/// remove its container.
+const RESERVE: Duration = Duration::from_hours(1);
+/// How long before its limit a job is warned: enough to end a benchmark, save its evidence and remove its
+/// container.
 const WARNING: Duration = Duration::from_mins(2);
 
-/// The time limit: the site's, else one and a half times what is expected and an hour. None where
-/// neither is known. `trials` is how often each performance measurement is repeated at most.
+/// The time limit: the site's, else one and a half times the expected duration plus an hour. None if neither is
+/// known. `trials` is the maximum number of trials of each performance measurement.
 pub fn time_limit(site: &Site, expected: Option<Duration>, trials: u32) -> Option<Duration> {
     site.time_limit
-        .or_else(|| Some(expected?.saturating_mul(trials.max(1)).saturating_mul(3) / 2 + SPARE))
+        .or_else(|| Some(expected?.saturating_mul(trials.max(1)).saturating_mul(3) / 2 + RESERVE))
 }
 
-/// As `--time` takes it: `4:00:00`; up to the next whole minute, which is Slurm's unit.
+/// Formats it for `--time`: `4:00:00`; rounded up to a whole minute, which is Slurm's unit.
 pub fn as_slurm(limit: Duration) -> String {
     let minutes = limit.as_secs().div_ceil(60);
     format!("{}:{:02}:00", minutes / 60, minutes % 60)
 }
 
-/// How long before the limit a job is sent TERM, seconds; not before half of its time.
+/// How long before the limit a job gets TERM, seconds; at most half of its time.
 pub fn warning_s(limit: Duration) -> u64 {
     WARNING.min(limit / 2).as_secs()
 }

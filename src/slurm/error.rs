@@ -1,4 +1,4 @@
-//! What can go wrong with Slurm's programs.
+//! Errors of Slurm's programs.
 
 use thiserror::Error;
 
@@ -16,31 +16,31 @@ pub enum SlurmError {
         #[source]
         source: std::io::Error,
     },
-    /// It ended with an error: what it asks for was refused, or Slurm does not answer.
+    /// It ended with an error: the request was rejected, or Slurm does not respond.
     #[error("`{program}` failed: {message}")]
     Failed {
         /// Its name.
         program: &'static str,
-        /// What it said.
+        /// Its error output.
         message: String,
     },
-    /// It took too long.
+    /// It timed out.
     #[error("`{program}` did not answer within {seconds} s")]
     Silent {
         /// Its name.
         program: &'static str,
-        /// How long it was waited for.
+        /// The timeout.
         seconds: u64,
     },
-    /// The cluster has no arrays, or does not say how long they may be.
+    /// The cluster has no arrays, or does not report their maximum size.
     #[error("`scontrol show config` printed no MaxArraySize")]
     NoArrays,
-    /// It printed something else than it should.
+    /// It printed unexpected output.
     #[error("`{program}` printed no job id: {printed:?}")]
     NoId {
         /// Its name.
         program: &'static str,
-        /// What it printed.
+        /// Its output.
         printed: String,
     },
 }

@@ -1,7 +1,7 @@
 //! Slurm's programs: sbatch, squeue, sacct, scancel and scontrol, called as a user would call them.
 //!
-//! Only fixed fields are read (`squeue -h -o`, `sacct -n -P -o`): the JSON of older releases has no
-//! filter and other types. What a program says of a failure is passed on and never read.
+//! Only fixed fields are read (`squeue -h -o`, `sacct -n -P -o`): the JSON of older releases has no filter and
+//! other types. Error messages are passed on and never parsed.
 
 mod error;
 mod program;

@@ -10,9 +10,9 @@ use tokio::process::{Child, Command};
 use super::error::SlurmError;
 use super::rows::{ACCOUNT_FIELDS, Job, QUEUE_FIELDS, max_array_size, submitted_id};
 
-/// How long a question may take. Slurm's programs try for some time themselves.
+/// The timeout of a query. Slurm's programs retry for some time themselves.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// How long a submission may take: it is not ended earlier, since nobody would know its job.
+/// The timeout of a submission: it is not killed earlier, since its job would be unknown.
 const SUBMISSION: Duration = Duration::from_mins(5);
 
 /// The node of the job that this process is in, by Slurm's name for it.
@@ -60,7 +60,7 @@ impl Slurm {
     /// Submits a script; returns the job's id.
     ///
     /// # Errors
-    /// If sbatch fails. The job may exist even so: its reply can be lost.
+    /// If sbatch fails. The job may still exist: its reply can be lost.
     pub async fn submit(&self, script: &Path) -> Result<String, SlurmError> {
         let program = "sbatch";
         let script = script.display().to_string();
@@ -68,11 +68,11 @@ impl Slurm {
         submitted_id(&printed).ok_or(SlurmError::NoId { program, printed })
     }
 
-    /// The jobs and the tasks of arrays that Slurm's controller knows, over or not, newest last. Those that
-    /// are over are forgotten after some minutes.
+    /// The jobs and the tasks of arrays of Slurm's controller, ended or not, newest last. Ended ones are
+    /// dropped after some minutes.
     ///
     /// # Errors
-    /// If squeue fails: the controller may be away.
+    /// If squeue fails: the controller may be unavailable.
     pub async fn queued(&self) -> Result<Vec<Job>, SlurmError> {
         let name = format!("--name={}", self.name);
         let arguments = [
@@ -88,7 +88,7 @@ impl Slurm {
         Ok(newest_last(printed.lines().filter_map(Job::of_queue)))
     }
 
-    /// What the accounting has of the jobs and the tasks of arrays since a day, `2026-11-23`.
+    /// The accounting's rows of jobs and array tasks since a day, `2026-11-23`.
     ///
     /// # Errors
     /// If sacct fails: a site may have no accounting.
@@ -100,7 +100,7 @@ impl Slurm {
         Ok(newest_last(printed.lines().filter_map(Job::of_accounting)))
     }
 
-    /// The place of a waiting job among those of its partition, from 1, and how many wait there.
+    /// The position of a pending job in its partition, from 1, and the number of pending jobs there.
     ///
     /// # Errors
     /// If squeue fails.
@@ -130,7 +130,7 @@ impl Slurm {
         self.scancel(&["--state=PENDING", id]).await
     }
 
-    /// Sends TERM to the job's script, which is Retrial: it ends the benchmark and keeps its evidence.
+    /// Sends TERM to the job's script, which is Retrial: it ends the benchmark and saves its evidence.
     ///
     /// # Errors
     /// If scancel fails.
@@ -138,7 +138,7 @@ impl Slurm {
         self.scancel(&["--batch", "--signal=TERM", id]).await
     }
 
-    /// Has Slurm end a job: everything in it is killed after the site's `KillWait`.
+    /// Makes Slurm end a job: everything in it is killed after the site's `KillWait`.
     ///
     /// # Errors
     /// If scancel fails.
@@ -147,7 +147,7 @@ impl Slurm {
     }
 
     async fn scancel(&self, arguments: &[&str]) -> Result<(), SlurmError> {
-        // Ids are used again after a controller has lost its state: the name is asked for, too.
+        // Ids are reused after a controller has lost its state: the name is matched, too.
         let name = format!("--name={}", self.name);
         let arguments: Vec<&str> = std::iter::once(&*name)
             .chain(arguments.iter().copied())
@@ -162,7 +162,7 @@ fn newest_last(jobs: impl Iterator<Item = Job>) -> Vec<Job> {
     jobs
 }
 
-/// Starts a program on nodes of its own, which `srun` waits for. TERM ends it, and what it started.
+/// Starts a program on nodes of its own, which `srun` waits for. TERM ends it and its child processes.
 ///
 /// # Errors
 /// If srun cannot be started.
@@ -177,7 +177,7 @@ pub fn start_on_nodes(options: &[String], program: &[String]) -> Result<Child, S
     started.map_err(|source| SlurmError::Start { program, source })
 }
 
-/// A program of Slurm's, with pipes for what it prints.
+/// Returns the command of a Slurm program, with piped output.
 fn prepared(program: &str) -> Command {
     let mut command = Command::new(program);
     command
@@ -186,7 +186,7 @@ fn prepared(program: &str) -> Command {
         .stderr(Stdio::piped())
         .process_group(0)
         .env("SLURM_TIME_FORMAT", "standard");
-    // They would replace what the script and the arguments say.
+    // They would override the script and the arguments.
     let defaults = ["SBATCH_", "SQUEUE_", "SACCT_", "SCANCEL_"];
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
@@ -197,8 +197,8 @@ fn prepared(program: &str) -> Command {
     command
 }
 
-/// Calls a program and returns what it printed. It gets no signal of our terminal: a Ctrl-C must not
-/// end an sbatch whose reply is under way.
+/// Calls a program and returns what it printed. It gets no signal of our terminal: a Ctrl-C must not end an
+/// sbatch whose reply is in transit.
 async fn call(
     program: &'static str,
     arguments: &[&str],
@@ -215,15 +215,18 @@ async fn call(
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let said = said.lines().map(str::trim).filter(|line| !line.is_empty());
-    let said: Vec<String> = said
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let stderr = stderr
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty());
+    let stderr: Vec<String> = stderr
         .map(|line| retrial_readings::sanitize(line).into_owned())
         .collect();
-    let message = if said.is_empty() {
+    let message = if stderr.is_empty() {
         output.status.to_string()
     } else {
-        said.join("\n  ")
+        stderr.join("\n  ")
     };
     Err(SlurmError::Failed { program, message })
 }

@@ -7,19 +7,19 @@ pub const QUEUE_FIELDS: &str = "%F|%K|%T|%P|%S|%N|%r";
 /// The fields of a row of sacct.
 pub const ACCOUNT_FIELDS: &str = "JobID,State,ElapsedRaw,TimelimitRaw,NodeList";
 
-/// Whether a job waits, runs or is over.
+/// Whether a job is pending, running or ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum JobPhase {
     /// It has no nodes yet.
     Waiting,
     /// It has nodes.
     Active,
-    /// It is over.
+    /// It has ended.
     Over,
 }
 
 impl JobPhase {
-    /// The phase of one of Slurm's states. A state that is not known is not taken for an end.
+    /// The phase of one of Slurm's states. An unknown state does not count as ended.
     pub fn of(state: &str) -> Self {
         match state {
             "PENDING" | "CONFIGURING" | "REQUEUED" | "REQUEUE_FED" | "REQUEUE_HOLD"
@@ -31,7 +31,7 @@ impl JobPhase {
     }
 }
 
-/// A job or a task of an array, as the queue or the accounting has it.
+/// A job or an array task, from the queue or the accounting.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Job {
     /// Its id; of a task, that of its array.
@@ -44,9 +44,9 @@ pub struct Job {
     pub nodes: String,
     /// In the queue: its partition, or several of them.
     pub partition: String,
-    /// In the queue: when it starts, as far as Slurm has planned that; or when it started.
+    /// In the queue: its start time, or the planned one, if any.
     pub start: Option<String>,
-    /// In the queue: why it waits.
+    /// In the queue: why it is pending.
     pub reason: String,
     /// In the accounting: how long it ran, seconds.
     pub elapsed_s: Option<u64>,
@@ -99,13 +99,12 @@ impl Job {
         })
     }
 
-    /// Whether Slurm ended it since one of its nodes no longer answered.
+    /// Whether Slurm ended it because one of its nodes no longer responded.
     pub fn lost_a_node(&self) -> bool {
         self.state == "NODE_FAIL"
     }
 
-    /// Whether it was ended by its time limit: it ran until the warning before it, which comes up to a
-    /// minute early.
+    /// Whether its time limit ended it: it ran until the warning signal, which comes up to a minute early.
     pub fn reached_its_limit(&self, warning_s: u64) -> bool {
         let limit = self.limit_min.map(|minutes| minutes * 60);
         self.state == "TIMEOUT"

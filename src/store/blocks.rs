@@ -1,5 +1,5 @@
-//! Reads what may be of any length in blocks. Each thread keeps its block: a submission tree has thousands of files,
-//! and fresh memory for each costs more than most of them.
+//! Reads input of any length in blocks. Each thread reuses its block: a submission tree has thousands of files,
+//! and fresh memory for each costs more than reading most of them.
 
 use std::cell::Cell;
 use std::io::Read;
@@ -8,16 +8,16 @@ use std::io::Read;
 const BLOCK: usize = 64 << 10;
 
 thread_local! {
-    static KEPT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+    static CACHED_BLOCK: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Gives all that can be read to `take`, a block at a time; says how many bytes there were.
+/// Passes all input to `take`, a block at a time; returns the number of bytes.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If it cannot be read.
 pub fn each(mut source: impl Read, mut take: impl FnMut(&[u8])) -> std::io::Result<u64> {
-    // Taken out, so that `take` may read something else in blocks.
-    let mut block = KEPT.take();
+    // Moved out, so that `take` may read other input in blocks.
+    let mut block = CACHED_BLOCK.take();
     block.resize(BLOCK, 0);
     let mut total = 0;
     let ended = loop {
@@ -31,7 +31,7 @@ pub fn each(mut source: impl Read, mut take: impl FnMut(&[u8])) -> std::io::Resu
             Err(error) => break Err(error),
         }
     };
-    KEPT.set(block);
+    CACHED_BLOCK.set(block);
     ended
 }
 

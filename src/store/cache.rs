@@ -1,7 +1,7 @@
 //! Cached directories: populated once, and mounted by later runs.
 //!
 //! ```text
-//! <cache>/directories/<key>/<name>/current/content/        what containers see
+//! <cache>/directories/<key>/<name>/current/content/        the view of containers
 //!                                 /current/manifest.json   its files, with their hashes
 //!                                 /stage-<run>/content/    being populated
 //!                                 /old-<n>/                invalid, and perhaps still in use
@@ -40,11 +40,11 @@ pub struct CacheEntry {
 /// The state of a cached directory.
 #[derive(Debug)]
 pub enum CacheState {
-    /// It is not there.
+    /// It does not exist.
     Missing,
-    /// It has the files that it had when it was populated.
+    /// Its files are unchanged since it was populated.
     Valid(Manifest),
-    /// It has not: why.
+    /// It is invalid: the reason.
     Invalid(String),
 }
 
@@ -66,7 +66,7 @@ impl CacheEntry {
         self.path().join("current")
     }
 
-    /// `key/name`: how it is told apart from others.
+    /// `key/name`: its unique name.
     pub fn label(&self) -> String {
         format!("{}/{}", self.key, self.name)
     }
@@ -77,7 +77,7 @@ impl CacheEntry {
         identity(&self.path())
     }
 
-    /// What containers see, once it is populated.
+    /// The directory that containers mount, once it is populated.
     pub fn content(&self) -> PathBuf {
         self.current().join("content")
     }
@@ -85,7 +85,7 @@ impl CacheEntry {
     /// Tries to take the lock, and writes `holder` into it.
     ///
     /// # Errors
-    /// Where the cache cannot be written.
+    /// If the cache cannot be written.
     pub fn lock(&self, holder: &str) -> Result<LockAttempt, StoreError> {
         let locks = self.root.join(".locks");
         fs::create_dir_all(&locks).map_err(StoreError::io("create", &locks))?;
@@ -94,11 +94,11 @@ impl CacheEntry {
         FileLock::attempt(&path, holder)
     }
 
-    /// Checks that it is there and unchanged: sizes and times, and the content of files whose times
-    /// changed, or of all if `thorough`. Only the holder of the lock may.
+    /// Checks that it exists and is unchanged: sizes and times, and the content of files whose times changed,
+    /// or of all if `thorough`. Only the holder of the lock may.
     ///
     /// # Errors
-    /// Where it cannot be read, or `stop` is set meanwhile.
+    /// If it cannot be read, or `stop` is set meanwhile.
     pub fn check(
         &self,
         required: &[(String, CachedFile)],
@@ -120,7 +120,7 @@ impl CacheEntry {
             return Ok(CacheState::Invalid("its content is missing".to_owned()));
         }
         if writable {
-            // Steps may write to it: what they made of it is theirs.
+            // Steps may write to it: its content is not verified.
             return Ok(CacheState::Valid(manifest));
         }
         manifest.verify(&path, &self.content(), thorough, stop)
@@ -148,14 +148,14 @@ impl CacheEntry {
         Ok(CacheState::Valid(manifest))
     }
 
-    /// Removes invalid copies, unless a container has the directory mounted, and the stages of runs
-    /// other than `runs`. What is not ours to remove stays: `clean --cached` lists its size.
+    /// Removes invalid copies, unless a container has the directory mounted, and the stages of runs other than
+    /// `runs`. Files that we may not remove are left: `clean --cached` lists their size.
     pub fn remove_stale(&self, runs: &[String], in_use: bool) {
         for entry in fs::read_dir(self.path()).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let name = name.to_string_lossy();
             let stage = name.strip_prefix("stage-");
-            let abandoned = stage.is_some_and(|run| runs.iter().all(|known| known != run));
+            let abandoned = stage.is_some_and(|run| runs.iter().all(|active| active != run));
             if abandoned || name.starts_with("old") && !in_use {
                 let _ = fs::remove_dir_all(entry.path());
             }
@@ -165,7 +165,7 @@ impl CacheEntry {
     /// Renames an invalid directory. It is not removed: a benchmark may be reading it.
     ///
     /// # Errors
-    /// Where the file system says no.
+    /// If the file system refuses.
     pub fn set_aside(&self) -> Result<(), StoreError> {
         move_aside(&self.current())
     }
@@ -177,10 +177,10 @@ impl CacheEntry {
         }
     }
 
-    /// Publishes what a run populated, for later runs.
+    /// Publishes a directory that a run populated, for later runs.
     ///
     /// # Errors
-    /// Where the disk takes no more.
+    /// If the disk is full.
     pub fn publish(&self, stage: &Stage, manifest: &Manifest) -> Result<(), StoreError> {
         manifest.write(&stage.path.join("manifest.json"))?;
         rename_synced(&stage.path, &self.current())
@@ -194,18 +194,18 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// What the populating step sees.
+    /// The directory that the populating step mounts.
     pub fn content(&self) -> PathBuf {
         self.path.join("content")
     }
 
-    /// Starts empty: what an earlier attempt left is removed.
+    /// Creates it empty: removes the files of an earlier attempt.
     ///
     /// # Errors
-    /// Where the cache cannot be written.
+    /// If the cache cannot be written.
     pub fn begin(&self) -> Result<(), StoreError> {
         if self.discard().is_err() {
-            // Somebody else's files, of a container that did not end well.
+            // Another user's files, of a container that ended abnormally.
             move_aside(&self.path)?;
         }
         let content = self.content();
@@ -217,7 +217,7 @@ impl Stage {
     /// Marks it: its command succeeded, so that only checking and publishing remain.
     ///
     /// # Errors
-    /// Where the disk takes no more.
+    /// If the disk is full.
     pub fn mark_populated(&self) -> Result<(), StoreError> {
         write_atomically(&self.path.join("populated"), b"")
     }
@@ -230,10 +230,10 @@ impl Stage {
     /// Removes it.
     ///
     /// # Errors
-    /// Where something in it is not ours to remove.
+    /// If something in it is not ours to remove.
     pub fn discard(&self) -> Result<(), StoreError> {
         remove_directory(&self.path)?;
-        // Nothing is left where nothing was cached before.
+        // Leave no empty directories.
         let _ = self.path.parent().map(fs::remove_dir);
         Ok(())
     }
@@ -256,7 +256,7 @@ fn root(cache: &Path) -> PathBuf {
     cache.join("directories")
 }
 
-/// The cache where none is named: `$XDG_CACHE_HOME/retrial`, else `~/.cache/retrial`.
+/// The default cache: `$XDG_CACHE_HOME/retrial`, else `~/.cache/retrial`.
 pub fn standard_cache() -> PathBuf {
     user_directory("XDG_CACHE_HOME", ".cache").join("retrial")
 }

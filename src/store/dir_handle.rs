@@ -1,6 +1,6 @@
-//! A directory that a container may write to, held open: everything in it is reached by one
-//! name at a time and never through a link, so that a container's root cannot lead a write,
-//! a rename or a change of rights out of it (a link in place of a directory of ours).
+//! A directory that a container may write to, held open: everything in it is opened one name at a time and
+//! never through a link, so that a container's root cannot redirect a write, a rename or a change of mode out
+//! of it (a link in place of a directory of ours).
 
 use std::fs::File;
 use std::io::Write;
@@ -33,7 +33,7 @@ impl Directory {
     /// Opens a directory of ours; its path is trusted.
     ///
     /// # Errors
-    /// Where it is missing or no directory.
+    /// If it is missing or no directory.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let descriptor = open(path, flags, Mode::empty()).map_err(StoreError::io("open", path))?;
@@ -46,23 +46,23 @@ impl Directory {
     /// Opens a directory in it.
     ///
     /// # Errors
-    /// Where it is missing, a link, or no directory.
+    /// If it is missing, a link, or no directory.
     pub fn directory(&self, name: &str) -> Result<Self, StoreError> {
         let path = self.path.join(name);
         let descriptor = self.open_in(name, OFlags::RDONLY | OFlags::DIRECTORY)?;
         Ok(Self { descriptor, path })
     }
 
-    /// Opens what has this name in it, through no link.
+    /// Opens an entry of this name, without following links.
     fn open_in(&self, name: &str, flags: OFlags) -> Result<OwnedFd, StoreError> {
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         openat(&self.descriptor, name, flags, Mode::empty()).map_err(refused(&self.path.join(name)))
     }
 
-    /// Makes a directory in it and opens it.
+    /// Creates a directory in it and opens it.
     ///
     /// # Errors
-    /// Where it already exists, or the disk takes no more.
+    /// If it already exists, or the disk is full.
     pub fn make(&self, name: &str, mode: u32) -> Result<Self, StoreError> {
         mkdirat(&self.descriptor, name, Mode::from_raw_mode(0o700))
             .map_err(StoreError::io("create", &self.path.join(name)))?;
@@ -71,19 +71,19 @@ impl Directory {
         Ok(directory)
     }
 
-    /// Gives it rights, whatever the process's umask is.
+    /// Sets its mode, regardless of the umask.
     ///
     /// # Errors
-    /// Where it is not ours.
+    /// If it is not ours.
     pub fn set_mode(&self, mode: u32) -> Result<(), StoreError> {
         fchmod(&self.descriptor, Mode::from_raw_mode(mode))
             .map_err(StoreError::io("change the permissions of", &self.path))
     }
 
-    /// Writes a file in it, whole or not at all, in place of what is there.
+    /// Writes a file in it atomically, replacing an existing one.
     ///
     /// # Errors
-    /// Where the disk takes no more.
+    /// If the disk is full.
     pub fn write(&self, name: &str, bytes: &[u8], mode: u32) -> Result<(), StoreError> {
         let part = format!("{name}.part");
         let path = self.path.join(&part);
@@ -100,10 +100,10 @@ impl Directory {
         self.rename(&part, name)
     }
 
-    /// Makes a named pipe in it, in place of what is there.
+    /// Creates a named pipe in it, replacing an existing file.
     ///
     /// # Errors
-    /// Where the file system has no pipes.
+    /// If the file system has no pipes.
     pub fn make_pipe(&self, name: &str, mode: u32) -> Result<(), StoreError> {
         let path = self.path.join(name);
         self.remove(name)?;
@@ -111,10 +111,10 @@ impl Directory {
         mkfifoat(&self.descriptor, name, mode).map_err(StoreError::io("create", &path))
     }
 
-    /// Writes to a named pipe in it that somebody reads, without waiting.
+    /// Writes to a named pipe in it that has a reader, without waiting.
     ///
     /// # Errors
-    /// Where nobody reads it, or it is no pipe.
+    /// If it has no reader, or is not a pipe.
     pub fn write_to_pipe(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.path.join(name);
         let pipe = self.open_in(name, OFlags::WRONLY | OFlags::NONBLOCK)?;
@@ -126,16 +126,16 @@ impl Directory {
     /// Renames within it.
     ///
     /// # Errors
-    /// Where the file system says no.
+    /// If the file system refuses.
     pub fn rename(&self, from: &str, to: &str) -> Result<(), StoreError> {
         renameat(&self.descriptor, from, &self.descriptor, to)
             .map_err(StoreError::io("rename", &self.path.join(from)))
     }
 
-    /// Removes a file; one that is not there is no error.
+    /// Removes a file; a missing one is not an error.
     ///
     /// # Errors
-    /// Where the file system says no.
+    /// If the file system refuses.
     pub fn remove(&self, name: &str) -> Result<(), StoreError> {
         match unlinkat(&self.descriptor, name, AtFlags::empty()) {
             Err(Errno::NOENT) | Ok(()) => Ok(()),
@@ -143,10 +143,10 @@ impl Directory {
         }
     }
 
-    /// Names of what is in it, in their order; what is no text cannot be named, and is not.
+    /// Names of its entries, sorted; names that are not UTF-8 are excluded.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub fn names(&self) -> Result<Vec<String>, StoreError> {
         let entries =
             Dir::read_from(&self.descriptor).map_err(StoreError::io("read", &self.path))?;
@@ -162,13 +162,13 @@ impl Directory {
         Ok(names)
     }
 
-    /// Whether a directory of that name is there, no link to one.
+    /// Whether a directory of that name exists, not a link to one.
     pub fn is_directory(&self, name: &str) -> bool {
         let found = statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW);
         found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Directory)
     }
 
-    /// Whether something of that name is there, be it a link.
+    /// Whether an entry of that name exists, including a link.
     pub fn has(&self, name: &str) -> bool {
         statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
@@ -176,16 +176,16 @@ impl Directory {
     /// Gives a file of ours a second name in it.
     ///
     /// # Errors
-    /// Where the name is taken, or the file system has no links.
+    /// If the name is in use, or the file system has no links.
     pub fn link(&self, from: &Path, name: &str) -> Result<(), StoreError> {
         linkat(CWD, from, &self.descriptor, name, AtFlags::empty())
             .map_err(StoreError::io("link", from))
     }
 
-    /// Opens a file beneath it for reading: a regular one, through no link.
+    /// Opens a regular file beneath it for reading, without following links.
     ///
     /// # Errors
-    /// Where it is missing, a link, not a regular file, or outside.
+    /// If it is missing, a link, not a regular file, or outside.
     pub fn file(&self, relative: &Path) -> Result<File, StoreError> {
         let path = self.path.join(relative);
         let parts: Option<Vec<&str>> = relative
@@ -199,7 +199,7 @@ impl Directory {
             return Err(StoreError::unusable(&path, "it is outside its directory"));
         };
         let opened = match self.opened_at_once(relative) {
-            // Older kernels and strict sandboxes do not have it.
+            // Not available in older kernels and strict sandboxes.
             Err(Errno::NOSYS | Errno::PERM) => self.opened_by_names(directories, name)?,
             opened => opened.map_err(refused(&path))?,
         };
@@ -236,7 +236,7 @@ fn expect_type(
     Ok(File::from(opened))
 }
 
-/// The error of opening what may be a link.
+/// The error of opening an entry that may be a link.
 fn refused(path: &Path) -> impl FnOnce(Errno) -> StoreError {
     move |error| match error {
         Errno::LOOP | Errno::NOTDIR => {
@@ -292,7 +292,7 @@ mod tests {
         symlink("file", inner.join("link")).unwrap();
         symlink("a", root.path().join("way")).unwrap();
         let directory = Directory::open(root.path()).unwrap();
-        let told = |error: StoreError| error.reason();
+        let reason = |error: StoreError| error.reason();
         for (folders, name) in [
             (&["a", "b"][..], "file"),
             (&["a", "b"], "link"),
@@ -310,8 +310,8 @@ mod tests {
             let at_once = at_once.map_err(refused(&root.path().join(&path)));
             let by_names = directory.opened_by_names(folders, name);
             assert_eq!(
-                at_once.map(drop).map_err(told),
-                by_names.map(drop).map_err(told),
+                at_once.map(drop).map_err(reason),
+                by_names.map(drop).map_err(reason),
                 "{path:?}"
             );
         }

@@ -1,4 +1,4 @@
-//! What can go wrong with run directories.
+//! Errors of run directories.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 words! {
-    /// What is looked for.
+    /// The kind of record.
     pub enum RecordKind {
         /// A run.
         Run = "run",
@@ -33,52 +33,52 @@ pub enum StoreError {
     Io {
         /// `read`, `write`, …
         doing: &'static str,
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// The cause.
         #[source]
         source: io::Error,
     },
-    /// A file that is not what it should be.
+    /// An invalid file.
     #[error("{path} cannot be used: {reason}", path = path.display())]
     Unusable {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// Why.
         reason: String,
     },
-    /// An archive that holds more than it may.
+    /// An archive that exceeds its limits.
     #[error("{path} holds more than {limit}: {reason}", path = path.display())]
     TooLarge {
-        /// The archive, or the directory that it is made of.
+        /// The archive, or the directory that it is made from.
         path: PathBuf,
-        /// What it may hold.
+        /// The limit.
         limit: String,
-        /// Which part of it is too much.
+        /// The part that exceeds it.
         reason: String,
     },
     /// No run or batch of that name.
     #[error("there is no {kind} {requested:?} in {among}{hint}", among = among.display())]
     NoSuch {
-        /// What was looked for.
+        /// The kind of record.
         kind: RecordKind,
-        /// What was typed.
+        /// The query.
         requested: String,
-        /// Where they lie.
+        /// The directory that was searched.
         among: PathBuf,
-        /// How many it could be.
+        /// The number of matches.
         matches: usize,
-        /// Those that there are.
+        /// The existing ones.
         hint: String,
     },
-    /// Somebody else has the run.
+    /// Another process has the run.
     #[error(
         "run {run} is being followed by process {pid}\n  see it: retrial logs -f {run}    end it: retrial stop {run}"
     )]
     Busy {
         /// The run.
         run: String,
-        /// Whose.
+        /// The holder.
         pid: String,
     },
 }
@@ -94,7 +94,7 @@ impl StoreError {
         }
     }
 
-    /// A file that is not what it should be.
+    /// An invalid file.
     pub fn unusable(path: &Path, reason: impl Into<String>) -> Self {
         Self::Unusable {
             path: path.to_owned(),
@@ -107,7 +107,7 @@ impl StoreError {
         move |error| Self::unusable(path, error.to_string())
     }
 
-    /// The same as a fragment without the path, for a reader who knows which file: `it is missing`.
+    /// The same as a fragment without the path, for a context that names the file: `it is missing`.
     pub fn reason(&self) -> String {
         match self {
             Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
@@ -125,7 +125,7 @@ impl StoreError {
     }
 }
 
-/// Whether an error says that the disk, or a quota, is full.
+/// Whether an error means that the disk, or a quota, is full.
 pub fn is_disk_full(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,4 +1,4 @@
-//! Files that a crash cannot leave half written, and directories for their owner alone.
+//! Atomic file writes, and directories that only their owner can access.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{ErrorKind, Write};
@@ -7,10 +7,10 @@ use std::path::Path;
 
 use super::error::StoreError;
 
-/// Writes a file beside its place, syncs it and renames it.
+/// Writes a temporary file next to the target, syncs it and renames it.
 ///
 /// # Errors
-/// Where the disk takes no more.
+/// If the disk is full.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
@@ -22,11 +22,11 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     fs::rename(&part, path).map_err(StoreError::io("rename", path))
 }
 
-/// Gives a directory its name once everything in it is on the disk: after a crash of the host,
-/// too, what has the name is whole.
+/// Renames a directory after syncing everything in it: even after a crash of the host, a directory with the
+/// name is complete.
 ///
 /// # Errors
-/// Where the disk takes no more.
+/// If the disk is full.
 pub fn rename_synced(part: &Path, target: &Path) -> Result<(), StoreError> {
     let sync = |path: &Path, all: bool| {
         let directory = File::open(path).map_err(StoreError::io("open", path))?;
@@ -41,10 +41,10 @@ pub fn rename_synced(part: &Path, target: &Path) -> Result<(), StoreError> {
     target.parent().map_or(Ok(()), |parent| sync(parent, false))
 }
 
-/// The mode of directories that only their owner can enter.
+/// The mode of directories that only their owner can access.
 pub const PRIVATE: u32 = 0o700;
 
-/// Creates a directory that only its owner can enter, and such parents, where they do not exist.
+/// Creates a directory that only its owner can access, with its missing parents.
 ///
 /// # Errors
 /// If it cannot be created.
@@ -56,19 +56,19 @@ pub fn create_private(path: &Path) -> Result<(), StoreError> {
         .map_err(StoreError::io("create", path))
 }
 
-/// Gives a file or directory rights, whatever the process's umask is.
+/// Sets the mode of a file or directory, regardless of the umask.
 ///
 /// # Errors
-/// Where it is not ours.
+/// If it is not ours.
 pub fn set_mode(path: &Path, mode: u32) -> Result<(), StoreError> {
     fs::set_permissions(path, fs::Permissions::from_mode(mode))
         .map_err(StoreError::io("change the permissions of", path))
 }
 
-/// Removes a directory and what is in it; one that is not there is no error.
+/// Removes a directory and its content; a missing one is not an error.
 ///
 /// # Errors
-/// Where something in it belongs to somebody else.
+/// If something in it belongs to another user.
 pub fn remove_directory(path: &Path) -> Result<(), StoreError> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {

@@ -1,4 +1,4 @@
-//! The directory that holds everything of ours: runs, batches and remembered approvals.
+//! Retrial's data directory: runs, batches and remembered approvals.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,17 +32,17 @@ pub struct Home {
 }
 
 impl Home {
-    /// The home at a directory, which need not be there yet.
+    /// The home at a directory, which need not exist yet.
     pub fn at(root: PathBuf) -> Self {
         Self { root }
     }
 
-    /// The home where none is named: `$XDG_DATA_HOME/retrial`, else `~/.local/share/retrial`.
+    /// The default home: `$XDG_DATA_HOME/retrial`, else `~/.local/share/retrial`.
     pub fn standard() -> Self {
         Self::at(user_directory("XDG_DATA_HOME", ".local/share").join("retrial"))
     }
 
-    /// How a command line for what is in it begins: with `--home`, unless commands look here anyway.
+    /// The start of a command line for its records: with `--home`, unless it is the default.
     pub fn program(&self) -> String {
         let own = std::env::var_os("RETRIAL_HOME").filter(|home| !home.is_empty());
         let usual = own.map_or_else(Self::standard, |own| Self::at(own.into()));
@@ -66,28 +66,28 @@ impl Home {
         create_private(&self.root)
     }
 
-    /// Where runs lie.
+    /// The directory of runs.
     pub fn runs(&self) -> PathBuf {
         self.root.join("runs")
     }
 
-    /// Where batches lie.
+    /// The directory of batches.
     pub fn batches(&self) -> PathBuf {
         self.root.join("batches")
     }
 
-    /// Makes the directory of a new run.
+    /// Creates the directory of a new run.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// If it cannot be written.
     pub fn new_run(&self, stem: &str) -> Result<RunDirectory, StoreError> {
         RunDirectory::create(lookup::new_directory(RecordKind::Run, &self.runs(), stem)?)
     }
 
-    /// Makes the directory of a new batch.
+    /// Creates the directory of a new batch.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// If it cannot be written.
     pub fn new_batch(&self, stem: &str) -> Result<Record, StoreError> {
         let path = lookup::new_directory(RecordKind::Batch, &self.batches(), stem)?;
         Ok(Record::at(path))
@@ -98,23 +98,23 @@ impl Home {
         lookup::ids(&self.batches())
     }
 
-    /// Finds a run by id, by a part of its id that only one has, by path, or `last`.
+    /// Finds a run by id, by a unique part of its id, by path, or `last`.
     ///
     /// # Errors
-    /// Where there is none, or more than one.
-    pub fn find(&self, wanted: &str) -> Result<RunDirectory, StoreError> {
-        lookup::find(RecordKind::Run, &self.runs(), wanted).map(RunDirectory::at)
+    /// If there is none, or more than one.
+    pub fn find(&self, query: &str) -> Result<RunDirectory, StoreError> {
+        lookup::find(RecordKind::Run, &self.runs(), query).map(RunDirectory::at)
     }
 
     /// Finds a batch as [`Self::find`] does a run.
     ///
     /// # Errors
-    /// Where there is none, or more than one.
-    pub fn find_batch(&self, wanted: &str) -> Result<Record, StoreError> {
-        lookup::find(RecordKind::Batch, &self.batches(), wanted).map(Record::at)
+    /// If there is none, or more than one.
+    pub fn find_batch(&self, query: &str) -> Result<Record, StoreError> {
+        lookup::find(RecordKind::Batch, &self.batches(), query).map(Record::at)
     }
 
-    /// Privileges that were approved before for a recipe with this hash.
+    /// Privileges that were approved for a recipe with this hash.
     pub fn approved(&self, recipe_hash: &str) -> Vec<String> {
         self.approvals().remove(recipe_hash).unwrap_or_default()
     }
@@ -122,25 +122,25 @@ impl Home {
     /// Remembers that these privileges are approved for a recipe with this hash.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// If the file cannot be written.
     pub fn remember_approval(
         &self,
         recipe_hash: &str,
         privileges: &[String],
     ) -> Result<(), StoreError> {
-        let mut known = self.approvals();
-        let entry = known.entry(recipe_hash.to_owned()).or_default();
+        let mut approvals = self.approvals();
+        let entry = approvals.entry(recipe_hash.to_owned()).or_default();
         for privilege in privileges {
             if !entry.contains(privilege) {
                 entry.push(privilege.clone());
             }
         }
         self.create()?;
-        Record::at(self.root.clone()).write_json(APPROVALS, &known)
+        Record::at(self.root.clone()).write_json(APPROVALS, &approvals)
     }
 
     fn approvals(&self) -> BTreeMap<String, Vec<String>> {
-        let known = Record::at(self.root.clone()).read_json(APPROVALS);
-        known.unwrap_or_default()
+        let approvals = Record::at(self.root.clone()).read_json(APPROVALS);
+        approvals.unwrap_or_default()
     }
 }

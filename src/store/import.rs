@@ -1,7 +1,6 @@
-//! Runs of another machine are taken in: out of an archive that `runs pack` made, or from a run's
-//! directory. Whoever made it is not trusted: only regular files and directories come in, beneath
-//! their run and within caps, and only what is a run. Its verdict does not count: it is judged again
-//! before it is a run of this home.
+//! Imports runs of another machine: from an archive of `runs pack`, or from a run's directory. Its creator is
+//! not trusted: only regular files and directories are imported, beneath their run and within limits, and only
+//! valid runs. Their verdicts are ignored: each is judged again before it becomes a run of this home.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek};
@@ -21,30 +20,30 @@ use super::unpack::{Limits, unpack};
 use super::walk::{Entry, walk};
 use super::{Home, Record, RunDirectory};
 use crate::plan::Plan;
-use crate::store::journal::{Event, What};
+use crate::store::journal::{Event, EventKind};
 
-/// The file that says where a run came from.
+/// The file with the origin of a run.
 const MARK: &str = "imported.json";
-/// No import is larger, whatever it unpacks to.
+/// The maximum unpacked size of an import, bytes.
 const LARGEST: u64 = 256 << 30;
-/// Nor has more files.
+/// The maximum number of files of an import.
 const MOST_FILES: usize = 4_000_000;
 
-/// Where a run came from.
+/// The origin of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// The machine that it ran on.
     pub host: String,
     /// The archive or directory.
     pub source: String,
-    /// When it was taken in.
+    /// When it was imported.
     pub time: Timestamp,
 }
 
 impl Mark {
-    /// Of a run; none where it ran here.
+    /// Reads the origin of a run; none if it ran here.
     pub fn of(run: &RunDirectory) -> Option<Self> {
-        // Asked of each run: most have none, and looking is cheaper than failing to read.
+        // Called for each run: most have none, and a check is cheaper than a failed read.
         run.join(MARK).exists().then(|| run.read_json(MARK).ok())?
     }
 }
@@ -56,35 +55,36 @@ pub struct Arrival {
     pub run: String,
     /// The machine that it ran on.
     pub host: String,
-    /// It was here before: nothing was done.
+    /// It existed already: nothing was done.
     pub already: bool,
     /// How its verdict was changed by judging it again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rejudged: Option<String>,
 }
 
-/// What an import brought.
+/// The result of an import.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
 pub struct Arrivals {
     /// The runs.
     pub runs: Vec<Arrival>,
-    /// Files that were left out, and why.
+    /// Files that were omitted, and why.
     pub omitted: Vec<String>,
-    /// What was no run, or could not be taken in, and why.
+    /// Entries that were no run or could not be imported, and why.
     pub refused: Vec<String>,
 }
 
-/// Judges a run by its files and keeps that verdict; gives the difference to the one that it had, or
-/// why it cannot be judged.
+/// Judges a run by its files and stores the verdict; returns the difference from the previous one, or why it
+/// cannot be judged.
 pub type Judge<'a> = &'a dyn Fn(&RunDirectory) -> Result<Option<String>, String>;
 
-/// Unpacks the bundle of a run, checked against its manifest, into a directory; none where the file is no bundle.
+/// Unpacks the bundle of a run, checked against its manifest, into a directory; none if the file is not a
+/// bundle.
 pub type Unbundle<'a> = &'a dyn Fn(&Path, &Path) -> Option<Result<(), StoreError>>;
 
-/// Takes in the runs of an archive, or one run's directory.
+/// Imports the runs of an archive, or one run's directory.
 ///
 /// # Errors
-/// Where it cannot be read, is larger than the disk has room for, or holds no run.
+/// If it cannot be read, exceeds the free disk space, or contains no run.
 pub fn import(
     home: &Home,
     source: &Path,
@@ -107,15 +107,13 @@ pub fn import(
             omitted_folders: 0,
         };
         let unpacked = unpack(open(source)?, source, stage.path(), limits);
-        unpacked
-            .map_err(|error| no_archive(error, source))?
-            .omitted
+        unpacked.map_err(|error| no_archive(error, source))?.omitted
     };
     let mut arrivals = Arrivals {
         omitted,
         ..Arrivals::default()
     };
-    // Once for all of them: what gets a run's name is whole, after a crash of the host too.
+    // Once for all of them: a directory with a run's name is complete, even after a crash of the host.
     File::open(stage.path())
         .and_then(|held| Ok(rustix::fs::syncfs(held)?))
         .map_err(StoreError::io("sync", stage.path()))?;
@@ -124,8 +122,8 @@ pub fn import(
     names.sort();
     for name in names {
         let staged = RunDirectory::at(stage.path().join(&name));
-        arrivals.omitted.extend(remove_what_stays(&staged));
-        match take_in(&staged, &runs, source, judge) {
+        arrivals.omitted.extend(remove_excluded(&staged));
+        match import_run(&staged, &runs, source, judge) {
             Ok(arrival) => arrivals.runs.push(arrival),
             Err(reason) => {
                 let name = name.to_string_lossy();
@@ -140,7 +138,7 @@ pub fn import(
     }
 }
 
-/// The archive's bytes, unpacked where they are packed.
+/// The archive's bytes, decompressed if necessary.
 fn open(archive: &Path) -> Result<Box<dyn Read>, StoreError> {
     let mut file = File::open(archive).map_err(StoreError::io("open", archive))?;
     let mut magic = [0; 2];
@@ -156,7 +154,7 @@ fn open(archive: &Path) -> Result<Box<dyn Read>, StoreError> {
     })
 }
 
-/// What an archive's own bytes say in an error is nobody's to read.
+/// Errors must not contain bytes of the archive.
 fn no_archive(error: StoreError, source: &Path) -> StoreError {
     use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     let bytes_are_wrong = match &error {
@@ -172,7 +170,7 @@ fn no_archive(error: StoreError, source: &Path) -> StoreError {
     StoreError::unusable(source, reason)
 }
 
-/// Copies a run's directory; a run that is going on is not copied.
+/// Copies a run's directory; a run in progress is not copied.
 fn copy_run(from: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
     let from = from.canonicalize().map_err(StoreError::io("find", from))?;
     let run = RunDirectory::at(from);
@@ -209,21 +207,21 @@ fn copy_run(from: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
     Ok(omitted)
 }
 
-/// Removes what `pack` would not have packed; says what there was.
-fn remove_what_stays(staged: &RunDirectory) -> Vec<String> {
+/// Removes the files that `pack` would have excluded; returns their names.
+fn remove_excluded(staged: &RunDirectory) -> Vec<String> {
     let found = STAYS.iter().filter(|name| {
         let path = staged.join(name);
         fs::remove_file(&path)
             .or_else(|_| fs::remove_dir_all(&path))
             .is_ok()
     });
-    let told =
+    let omitted =
         found.map(|name| format!("{}/{name}: it belongs to the original machine", staged.id()));
-    told.collect()
+    omitted.collect()
 }
 
-/// Gives what was staged its place among the runs; says why not.
-fn take_in(
+/// Moves a staged run among the runs, or returns why it cannot.
+fn import_run(
     staged: &RunDirectory,
     runs: &Path,
     source: &Path,
@@ -238,13 +236,13 @@ fn take_in(
     let events: Vec<Event> = Journal::read(&staged.journal())
         .map_err(|error| format!("its journal: {}", error.reason()))?;
     let started = events.iter().find_map(|event| match &event.what {
-        What::RunBegan { run, .. } => Some(run.as_str()),
+        EventKind::RunStarted { run, .. } => Some(run.as_str()),
         _ => None,
     });
     if started != Some(id) {
-        let of = started.unwrap_or("no run");
+        let owner = started.unwrap_or("no run");
         return Err(format!(
-            "it is not a run of this name: its journal belongs to {of}"
+            "it is not a run of this name: its journal belongs to {owner}"
         ));
     }
     let host: serde_json::Value = staged.read_json("host.json").unwrap_or_default();
@@ -273,7 +271,7 @@ fn take_in(
             ))
         };
     }
-    // Whatever mark it has: this one is ours, and keeps its plan from being executed here.
+    // Replaces any existing mark: ours prevents the execution of its plan here.
     let mark = Mark {
         host: host.to_owned(),
         source: source.display().to_string(),
@@ -290,14 +288,14 @@ fn take_in(
     })
 }
 
-fn same_file(one: &Path, other: &Path) -> bool {
-    match (fs::read(one), fs::read(other)) {
-        (Ok(one), Ok(other)) => one == other,
+fn same_file(left: &Path, right: &Path) -> bool {
+    match (fs::read(left), fs::read(right)) {
+        (Ok(left), Ok(right)) => left == right,
         _ => false,
     }
 }
 
-/// Bytes that the disk has room for, less some for whoever else is on it.
+/// Free bytes on the disk, minus a reserve for other users.
 pub fn free_space(directory: &Path) -> u64 {
     let found = rustix::fs::statvfs(directory);
     found.map_or(u64::MAX, |found| {

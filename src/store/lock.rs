@@ -1,5 +1,5 @@
-//! One process at a time follows a run, or populates a cached directory. The lock is the kernel's, so
-//! it ends with the process.
+//! One process at a time follows a run, or populates a cached directory. It is a kernel lock, so it ends with
+//! the process.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -8,16 +8,16 @@ use std::time::Duration;
 
 use super::error::StoreError;
 
-/// How often, and how long apart, a lock is tried.
+/// The number of attempts to acquire a lock, and the interval.
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(15);
 
-/// The outcome of one attempt to take a lock.
+/// The outcome of one attempt to acquire a lock.
 #[derive(Debug)]
 pub enum LockAttempt {
     /// The lock.
     Acquired(FileLock),
-    /// Another process has it: what that process wrote of itself.
+    /// Another process holds it: that process's own description.
     HeldBy(String),
 }
 
@@ -28,10 +28,10 @@ pub struct FileLock {
 }
 
 impl FileLock {
-    /// Tries once to take the lock, and writes `holder` into its file.
+    /// Tries once to acquire the lock, and writes `holder` into its file.
     ///
     /// # Errors
-    /// Where the file cannot be opened or written.
+    /// If the file cannot be opened or written.
     pub fn attempt(path: &Path, holder: &str) -> Result<LockAttempt, StoreError> {
         let mut file = OpenOptions::new()
             .create(true)
@@ -57,7 +57,7 @@ impl FileLock {
         }
     }
 
-    /// Takes the lock of a run, or says which process has it.
+    /// Acquires the lock of a run, or returns the holder.
     ///
     /// # Errors
     /// [`StoreError::Busy`] where another process follows the run.
@@ -66,7 +66,7 @@ impl FileLock {
         for _ in 0..ATTEMPTS {
             match Self::attempt(path, &std::process::id().to_string())? {
                 LockAttempt::Acquired(lock) => return Ok(lock),
-                // Somebody may only be reading who has it: that takes no time.
+                // Another process may only be reading the holder: that is short.
                 LockAttempt::HeldBy(holder) => pid = holder,
             }
             std::thread::sleep(PAUSE);
@@ -81,7 +81,7 @@ impl FileLock {
         if file.try_lock_shared().is_ok() {
             return None;
         }
-        // It is written just after the lock is taken.
+        // It is written just after the lock is acquired.
         for _ in 0..ATTEMPTS {
             let mut pid = String::new();
             file.rewind().ok()?;

@@ -1,4 +1,4 @@
-//! Names of runs and batches: new ones, those there are, and which one somebody means.
+//! Names of runs and batches: creation, listing and lookup.
 
 use std::fs::{self, DirBuilder};
 use std::io::{BufRead, BufReader, ErrorKind, Read};
@@ -12,10 +12,10 @@ use jiff::{SignedDuration, Timestamp};
 use super::error::{RecordKind, StoreError};
 use super::files::{PRIVATE, create_private};
 
-/// What makes a directory a run's or a batch's.
+/// The file that identifies the directory of a run or a batch.
 const JOURNAL: &str = "journal.jsonl";
 
-/// Makes a directory with a new id: when, what, and four digits.
+/// Creates a directory with a new id: time, name, and four digits.
 pub(super) fn new_directory(
     kind: RecordKind,
     parent: &Path,
@@ -29,8 +29,8 @@ pub(super) fn new_directory(
     let stem: String = stem.chars().take(40).collect();
     for attempt in 0..1000_u32 {
         let path = parent.join(format!("{now}-{stem}-{}", short_id(attempt)));
-        // A bind mount needs no rights above its source, so containers of any user still write into
-        // the control directory; other users of the host reach nothing in it.
+        // A bind mount needs no permissions above its source, so containers of any user still write into the
+        // control directory; other users of the host cannot access it.
         match DirBuilder::new().mode(PRIVATE).create(&path) {
             Ok(()) => return Ok(path),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
@@ -50,8 +50,7 @@ pub(super) fn ids(parent: &Path) -> Vec<String> {
     found.into_iter().map(|(_, id)| id).collect()
 }
 
-/// Names of what may be a run or a batch, in their order. What begins with a dot is not yet, or no
-/// longer, one.
+/// Names of possible runs or batches, sorted. A name with a leading dot is not yet, or no longer, one.
 fn names(parent: &Path) -> Vec<String> {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries
@@ -62,8 +61,7 @@ fn names(parent: &Path) -> Vec<String> {
     names
 }
 
-/// The one that began last. Of ten thousand only those journals are opened whose names do not say
-/// that they began before.
+/// The one that started last. Of ten thousand, only those journals are opened whose names do not rule them out.
 fn last(parent: &Path) -> Option<String> {
     let names = names(parent).into_iter();
     let mut dated: Vec<(Timestamp, String)> = names
@@ -83,32 +81,36 @@ fn last(parent: &Path) -> Option<String> {
     latest.map(|(_, name)| name)
 }
 
-/// When what has this name began at the latest: names have the local time of wherever they were
-/// given, and nowhere is it more than twelve hours behind the world's.
+/// The latest possible start for a name: names have the local time of their creation, at most twelve hours
+/// behind UTC.
 fn at_the_latest(name: &str) -> Option<Timestamp> {
     let local = DateTime::strptime("%Y%m%d-%H%M%S", name.get(..15)?).ok()?;
     let as_utc = local.to_zoned(TimeZone::UTC).ok()?.timestamp();
-    // A second and some for the journal's first line.
+    // Plus some time until the journal's first line.
     as_utc.checked_add(SignedDuration::from_hours(13)).ok()
 }
 
-/// Finds a directory by id, by a part of its id that only one has, by path, or `last`.
-pub(super) fn find(kind: RecordKind, parent: &Path, wanted: &str) -> Result<PathBuf, StoreError> {
-    let as_path = Path::new(wanted);
-    if wanted.contains('/') && as_path.join(JOURNAL).exists() {
+/// Finds a directory by id, by a unique part of its id, by path, or `last`.
+pub(super) fn find(kind: RecordKind, parent: &Path, query: &str) -> Result<PathBuf, StoreError> {
+    let as_path = Path::new(query);
+    if query.contains('/') && as_path.join(JOURNAL).exists() {
         return as_path
             .canonicalize()
             .map_err(StoreError::io("find", as_path));
     }
-    let is_one = |id: &&String| parent.join(id).join(JOURNAL).exists();
+    let is_record = |id: &&String| parent.join(id).join(JOURNAL).exists();
     let ids = names(parent);
-    let is_part = |id: &&String| !wanted.is_empty() && id.contains(wanted);
-    let matches: Vec<String> = if wanted == "last" {
+    let is_part = |id: &&String| !query.is_empty() && id.contains(query);
+    let matches: Vec<String> = if query == "last" {
         last(parent).into_iter().collect()
-    } else if let Some(id) = ids.iter().find(|id| *id == wanted).filter(is_one) {
+    } else if let Some(id) = ids.iter().find(|id| *id == query).filter(is_record) {
         vec![id.clone()]
     } else {
-        ids.iter().filter(is_part).filter(is_one).cloned().collect()
+        ids.iter()
+            .filter(is_part)
+            .filter(is_record)
+            .cloned()
+            .collect()
     };
     if let [id] = &matches[..] {
         return Ok(parent.join(id));
@@ -118,7 +120,7 @@ pub(super) fn find(kind: RecordKind, parent: &Path, wanted: &str) -> Result<Path
     {
         return Err(StoreError::io("open", parent)(error));
     }
-    let latest = ids.iter().rev().filter(is_one).take(5).cloned();
+    let latest = ids.iter().rev().filter(is_record).take(5).cloned();
     let latest: Vec<String> = latest.collect();
     let hint = match (&matches[..], &latest[..]) {
         ([], []) => format!(": there are no {} yet", kind.several()),
@@ -127,26 +129,26 @@ pub(super) fn find(kind: RecordKind, parent: &Path, wanted: &str) -> Result<Path
     };
     Err(StoreError::NoSuch {
         kind,
-        requested: wanted.to_owned(),
+        requested: query.to_owned(),
         among: parent.to_owned(),
         matches: matches.len(),
         hint,
     })
 }
 
-/// When it began, by its journal's first line: an id has the local time, to the second.
-/// `None` where there is no journal; one without a time is the oldest of all.
+/// Its start time, from its journal's first line: an id has the local time, to the second. `None` without a
+/// journal; one without a time counts as the oldest.
 fn started(parent: &Path, name: &str) -> Option<Timestamp> {
     let mut line = String::new();
     let file = fs::File::open(parent.join(name).join(JOURNAL)).ok()?;
-    // A journal is ours, but a run's directory may have come from elsewhere.
+    // A journal is ours, but a run's directory may be imported.
     let _ = BufReader::new(file.take(64 << 10)).read_line(&mut line);
     let first: Option<serde_json::Value> = serde_json::from_str(&line).ok();
     let time = first.and_then(|first| first.get("time")?.as_str()?.parse().ok());
     Some(time.unwrap_or(Timestamp::MIN))
 }
 
-/// Four hexadecimal digits that differ between processes that begin in the same second.
+/// Four hexadecimal digits that differ between processes that start in the same second.
 fn short_id(attempt: u32) -> String {
     use sha2::{Digest, Sha256};
     let now = jiff::Timestamp::now().as_nanosecond();
@@ -164,8 +166,8 @@ mod tests {
         fs::write(parent.join(name).join(JOURNAL), line).unwrap();
     }
 
-    fn found(parent: &Path, wanted: &str) -> String {
-        let found = find(RecordKind::Run, parent, wanted).map_err(|error| error.to_string());
+    fn found(parent: &Path, query: &str) -> String {
+        let found = find(RecordKind::Run, parent, query).map_err(|error| error.to_string());
         let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
         found.map_or_else(|error| error, name)
     }
@@ -179,8 +181,8 @@ mod tests {
         assert!(found(&directory.path().join("none"), "last").contains("there are no runs yet"));
     }
 
-    /// The second was begun later, on a machine whose clock is ten hours behind; the last was
-    /// renamed by hand.
+    /// The second was started later, on a machine whose local time is ten hours behind; the last was renamed by
+    /// hand.
     #[test]
     fn last_is_the_run_that_started_last() {
         let directory = tempfile::tempdir().unwrap();

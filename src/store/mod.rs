@@ -1,5 +1,5 @@
-//! Run directories: where evidence lies, how it is written so that a kill loses nothing,
-//! and how it is opened again when the container that wrote it may be hostile.
+//! Run directories: the location of evidence, writing it so that a kill loses nothing, and opening it although
+//! the container that wrote it may be hostile.
 
 pub mod blocks;
 pub mod cache;

@@ -11,7 +11,7 @@ use super::error::StoreError;
 /// Opens a file beneath a directory.
 ///
 /// # Errors
-/// Where it is missing, a link, not a regular file, or outside the directory.
+/// If it is missing, a link, not a regular file, or outside the directory.
 pub fn open_beneath(directory: &Path, relative: &Path) -> Result<File, StoreError> {
     Directory::open(directory)?.file(relative)
 }
@@ -23,8 +23,10 @@ pub fn open_beneath(directory: &Path, relative: &Path) -> Result<File, StoreErro
 pub fn read_beneath(directory: &Path, relative: &Path, cap: u64) -> Result<Vec<u8>, StoreError> {
     let file = open_beneath(directory, relative)?;
     let path: PathBuf = directory.join(relative);
-    // A reader that is cut off has no length to tell, and would begin with a few bytes.
-    let length = file.metadata().map_or(0, |known| known.len().min(cap));
+    // A capped reader has no size hint, and would start with a small buffer.
+    let length = file
+        .metadata()
+        .map_or(0, |metadata| metadata.len().min(cap));
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default() + 1);
     file.take(cap + 1)
         .read_to_end(&mut bytes)

@@ -1,5 +1,5 @@
 //! Runs in one archive, for another machine: `<id>/…` of each, without what belongs to this one. And results,
-//! for a container. Archives that others can verify are `crate::bundle`'s.
+//! for a container. Verifiable archives are in `crate::bundle`.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Write};
@@ -14,25 +14,25 @@ use super::error::StoreError;
 use super::run_directory::RunDirectory;
 use super::walk::{Entry, walk};
 
-/// What stays: the container's side of a run, its process's lock, what commands on this machine
-/// worked in.
+/// The excluded parts: the container's side of a run, its process's lock, the working directories of host
+/// commands.
 pub const STAYS: [&str; 3] = ["control", "lock", "host"];
 
-/// What was packed.
+/// The packed files.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Packed {
     /// Files.
     pub files: usize,
     /// Their bytes.
     pub bytes: u64,
-    /// What was left out, and why.
+    /// Omitted files, and why.
     pub omitted: Vec<String>,
 }
 
-/// Writes an archive of runs; it is compressed where its name ends in `.gz` or `.tgz`.
+/// Writes an archive of runs; it is compressed if its name ends in `.gz` or `.tgz`.
 ///
 /// # Errors
-/// Where the archive is there already, the disk takes no more, or a run cannot be read.
+/// If the archive exists already, the disk is full, or a run cannot be read.
 pub fn pack(runs: &[RunDirectory], to: &Path) -> Result<Packed, StoreError> {
     if to.exists() {
         return Err(StoreError::unusable(to, "it already exists"));
@@ -52,10 +52,10 @@ pub fn pack(runs: &[RunDirectory], to: &Path) -> Result<Packed, StoreError> {
     packed
 }
 
-/// Writes an archive of directories, each below a path of its own. It replaces what is there.
+/// Writes an archive of directories, each below a path of its own. It replaces an existing file.
 ///
 /// # Errors
-/// Where the disk takes no more, or a file cannot be read.
+/// If the disk is full, or a file cannot be read.
 pub fn pack_directories(
     directories: &[(PathBuf, PathBuf)],
     to: &Path,
@@ -86,17 +86,17 @@ fn write(runs: &[RunDirectory], part: &Path, compressed: bool) -> Result<Packed,
     Ok(packed)
 }
 
-/// Appends directories, each below a path of its own, without what `stays` names at their tops.
+/// Appends directories, each below a path of its own, without the top-level entries in `excluded`.
 fn append_all<W: Write>(
     out: W,
     directories: &[(PathBuf, PathBuf)],
-    stays: &[&str],
+    excluded: &[&str],
     part: &Path,
 ) -> Result<(W, Packed), StoreError> {
     let mut builder = Builder::new(out);
     let mut packed = Packed::default();
     for (directory, top) in directories {
-        walk(directory, stays, &mut |relative, entry| {
+        walk(directory, excluded, &mut |relative, entry| {
             let path = top.join(relative);
             match entry {
                 Entry::Directory => append(&mut builder, &path, None, part)?,
@@ -129,7 +129,7 @@ fn append(
         let found = file.metadata().map_err(StoreError::io("read", path))?;
         header.set_size(found.len());
         header.set_mtime(u64::try_from(found.mtime()).unwrap_or_default());
-        // What is written to it meanwhile is not taken along.
+        // Data appended meanwhile is not included.
         builder.append_data(&mut header, path, file.take(found.len()))
     } else {
         header.set_entry_type(EntryType::Directory);

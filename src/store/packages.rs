@@ -1,6 +1,6 @@
-//! What is installed in the containers of runs: a few hundred kilobytes that most runs of an image
-//! have in common. A run's `packages.json` is a hard link to the one file with that content, so that
-//! each run's directory holds all of its evidence, and a thousand runs take the room of one.
+//! The packages installed in the containers of runs: a few hundred kilobytes that most runs of an image share.
+//! A run's `packages.json` is a hard link to the one file with that content, so that each run's directory holds
+//! all of its evidence, and a thousand runs take the space of one.
 
 use std::fs;
 use std::io::Write as _;
@@ -17,13 +17,13 @@ use super::run_directory::RunDirectory;
 
 /// Its name in a run's directory.
 pub const FILE: &str = "packages.json";
-/// The directory of the home where the contents lie, each by its SHA-256.
+/// The directory of the home with the contents, each by its SHA-256.
 const SHARED: &str = "packages";
 
-/// Keeps what is installed, for a run.
+/// Stores the installed packages of a run.
 ///
 /// # Errors
-/// Where the disk takes no more.
+/// If the disk is full.
 pub fn keep<T: Serialize>(run: &RunDirectory, installed: &T) -> Result<(), StoreError> {
     let path = run.join(FILE);
     let mut text = serde_json::to_string(installed).map_err(StoreError::json(&path))?;
@@ -33,11 +33,11 @@ pub fn keep<T: Serialize>(run: &RunDirectory, installed: &T) -> Result<(), Store
     {
         return Ok(());
     }
-    // No home around it, or a file system without links.
+    // Outside a home, or on a file system without links.
     write_atomically(&path, text.as_bytes())
 }
 
-/// Removes contents that no run has any more; gives how many.
+/// Removes contents that no run uses any more; returns the number.
 pub fn prune(home: &Home) -> usize {
     let entries = fs::read_dir(home.root().join(SHARED)).into_iter().flatten();
     let unused = entries.flatten().filter(|entry| {
@@ -49,7 +49,7 @@ pub fn prune(home: &Home) -> usize {
         .count()
 }
 
-/// Where a content lies in the home that a run is in.
+/// The path of a content in a run's home.
 fn shared(run: &RunDirectory, text: &str) -> Option<PathBuf> {
     let runs = run.path().parent()?;
     let home = runs.parent().filter(|_| runs.ends_with("runs"))?;
@@ -61,11 +61,11 @@ fn shared(run: &RunDirectory, text: &str) -> Option<PathBuf> {
 }
 
 fn link(shared: &Path, path: &Path, text: &str) -> std::io::Result<()> {
-    // Somebody may have cut it, or written into it.
+    // It may have been truncated or modified.
     if !fs::read(shared).is_ok_and(|found| found == text.as_bytes()) {
         let parent = shared.parent().unwrap_or(shared);
         fs::create_dir_all(parent)?;
-        // Two runs may end at the same moment: each has its own name until it is whole.
+        // Two runs may end at the same moment: each uses its own name until it is complete.
         let part = parent.join(format!(".{}.part", std::process::id()));
         let mut file = fs::File::create(&part)?;
         file.write_all(text.as_bytes())?;
@@ -91,30 +91,30 @@ mod tests {
     fn runs_share_equal_package_lists() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path().to_owned());
-        let (one, other, third) = (run(&home), run(&home), run(&home));
-        keep(&one, &"a").unwrap();
-        keep(&other, &"a").unwrap();
+        let (first, second, third) = (run(&home), run(&home), run(&home));
+        keep(&first, &"a").unwrap();
+        keep(&second, &"a").unwrap();
         keep(&third, &"b").unwrap();
         let inode = |run: &RunDirectory| fs::metadata(run.join(FILE)).unwrap().ino();
-        assert_eq!(inode(&one), inode(&other));
-        assert_ne!(inode(&one), inode(&third));
+        assert_eq!(inode(&first), inode(&second));
+        assert_ne!(inode(&first), inode(&third));
         assert_eq!(prune(&home), 0);
         fs::remove_dir_all(third.path()).unwrap();
         assert_eq!(prune(&home), 1);
-        assert_eq!(other.read_json::<String>(FILE).unwrap(), "a");
+        assert_eq!(second.read_json::<String>(FILE).unwrap(), "a");
     }
 
     #[test]
     fn damaged_content_is_rewritten() {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path().to_owned());
-        let (one, other) = (run(&home), run(&home));
-        keep(&one, &"a").unwrap();
-        fs::write(one.join(FILE), "damaged").unwrap();
-        keep(&other, &"a").unwrap();
-        assert_eq!(other.read_json::<String>(FILE).unwrap(), "a");
-        keep(&one, &"a").unwrap();
-        assert_eq!(one.read_json::<String>(FILE).unwrap(), "a");
+        let (first, second) = (run(&home), run(&home));
+        keep(&first, &"a").unwrap();
+        fs::write(first.join(FILE), "damaged").unwrap();
+        keep(&second, &"a").unwrap();
+        assert_eq!(second.read_json::<String>(FILE).unwrap(), "a");
+        keep(&first, &"a").unwrap();
+        assert_eq!(first.read_json::<String>(FILE).unwrap(), "a");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! A directory with a record of its own: an id, a journal, a lock, and JSON files that a crash
-//! cannot leave half written. Runs and batches are such.
+//! A directory with a record of its own: an id, a journal, a lock, and atomically written JSON files. Runs and
+//! batches are records.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// One that is there already: its name is its id.
+    /// Opens an existing one: its name is its id.
     pub fn at(path: PathBuf) -> Self {
         let id = path
             .file_name()
@@ -26,7 +26,7 @@ impl Record {
         Self { path, id }
     }
 
-    /// Whether a name is one that ids have: nothing that means something to a shell or a terminal.
+    /// Whether a name is a valid id: no characters special to a shell or a terminal.
     pub fn is_id(name: &str) -> bool {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
         name.len() <= 128
@@ -34,7 +34,7 @@ impl Record {
             && name.chars().all(plain)
     }
 
-    /// A directory of it that has its id, and a journal and files of its own.
+    /// A subdirectory with its id, and its own journal and files.
     #[must_use]
     pub fn part(&self, relative: &str) -> Self {
         Self {
@@ -68,10 +68,10 @@ impl Record {
         self.join("lock")
     }
 
-    /// Writes a JSON file of it, whole or not at all.
+    /// Writes a JSON file of it atomically.
     ///
     /// # Errors
-    /// Where the disk takes no more.
+    /// If the disk is full.
     pub fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), StoreError> {
         let path = self.join(name);
         let mut text = serde_json::to_string_pretty(value).map_err(StoreError::json(&path))?;
@@ -82,7 +82,7 @@ impl Record {
     /// Reads a JSON file of it.
     ///
     /// # Errors
-    /// Where it is missing or not what it should be.
+    /// If it is missing or invalid.
     pub fn read_json<T: DeserializeOwned>(&self, name: &str) -> Result<T, StoreError> {
         let path = self.join(name);
         let text = super::open::read_text_beneath(&self.path, Path::new(name), 64 << 20)?;

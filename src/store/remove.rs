@@ -1,4 +1,4 @@
-//! A run goes, with all of its evidence.
+//! Removes a run, with all of its evidence.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,21 +15,20 @@ use super::stage::Stage;
 /// A block of `st_blocks`.
 const BLOCK: u64 = 512;
 
-/// Removes a run that nobody follows. A kill in between leaves no half of a run, only what
+/// Removes a run that no process follows. A kill in between leaves no partial run, only a directory that
 /// [`super::stage::clear_left`] removes.
 ///
 /// # Errors
-/// Where a process follows it, it is not the home's own directory, or something in it belongs to
-/// somebody else.
+/// If a process follows it, it is not the home's own directory, or something in it belongs to another user.
 pub fn remove(run: &RunDirectory) -> Result<(), StoreError> {
     is_own(run)?;
     let lock = FileLock::take(&run.lock(), run.id())?;
-    let stage = Stage::going(run.path())?;
+    let stage = Stage::for_removal(run.path())?;
     drop(lock);
     stage.clear()
 }
 
-/// A run's directory is removed, never what a link leads to, nor something that only lies there.
+/// Only a run's directory is removed, never the target of a link, or another directory there.
 fn is_own(run: &RunDirectory) -> Result<(), StoreError> {
     let found = fs::symlink_metadata(run.path()).map_err(StoreError::io("find", run.path()))?;
     if found.is_symlink() {
@@ -44,8 +43,7 @@ fn is_own(run: &RunDirectory) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What removing a directory gives back to the disk, bytes: a file that has another name elsewhere
-/// gives nothing.
+/// The space that removing a directory frees, bytes: a file with a hard link elsewhere frees none.
 pub fn frees(directory: &Path) -> u64 {
     let mut bytes = 0;
     let mut linked: HashMap<(u64, u64), u64> = HashMap::new();

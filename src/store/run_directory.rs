@@ -36,10 +36,10 @@ impl RunDirectory {
         Ok(run)
     }
 
-    /// Makes the directories that a run has, where they are not there.
+    /// Creates the directories of a run, if missing.
     ///
     /// # Errors
-    /// Where they cannot be written.
+    /// If they cannot be written.
     pub fn lay_out(&self) -> Result<(), StoreError> {
         for directory in [
             self.steps(),
@@ -52,14 +52,14 @@ impl RunDirectory {
         Ok(())
     }
 
-    /// A run that is there already.
+    /// Opens an existing run.
     pub fn at(path: PathBuf) -> Self {
         Self {
             record: Record::at(path),
         }
     }
 
-    /// The names of its other machines, as far as they have begun.
+    /// The names of its other machines that have started.
     pub fn other_machines(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path().join(MACHINES))
             .into_iter()
@@ -75,7 +75,7 @@ impl RunDirectory {
         names
     }
 
-    /// The part of a run that another of its machines writes, laid out as a run is.
+    /// The part of a run that another of its machines writes, with the layout of a run.
     #[must_use]
     pub fn machine(&self, name: &str) -> Self {
         Self {
@@ -88,12 +88,12 @@ impl RunDirectory {
         self.join("steps")
     }
 
-    /// What the scenarios wrote.
+    /// The results of the scenarios.
     pub fn results(&self) -> PathBuf {
         self.join("results")
     }
 
-    /// What the container sees as `/.retrial`.
+    /// The directory that the container mounts as `/.retrial`.
     pub fn control(&self) -> PathBuf {
         self.join("control")
     }

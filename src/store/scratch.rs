@@ -1,5 +1,5 @@
-//! A directory on this machine's own disk for what its engine must reach while a run is executed: a shared
-//! file system may keep root out of its users' directories.
+//! A directory on this machine's own disk for files that its engine must access while a run is executed: a
+//! shared file system may deny root access to its users' directories.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -9,7 +9,7 @@ use super::error::StoreError;
 use super::files::{PRIVATE, create_private, set_mode};
 use super::run_directory::RunDirectory;
 
-/// Where such directories lie unless somebody says otherwise: `/tmp/retrial-UID`.
+/// The default location of such directories: `/tmp/retrial-UID`.
 pub fn standard() -> PathBuf {
     PathBuf::from(format!(
         "/tmp/retrial-{}",
@@ -17,7 +17,7 @@ pub fn standard() -> PathBuf {
     ))
 }
 
-/// Makes the directory of a run below `scratch`, which only this user can enter.
+/// Creates the directory of a run below `scratch`, which only this user can access.
 ///
 /// # Errors
 /// If it cannot be created, or `scratch` is another user's.

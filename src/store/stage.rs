@@ -1,5 +1,5 @@
-//! A directory among the runs that is not yet a run, or no longer one: its name begins with a dot.
-//! The process that works on it holds its lock, so that what a killed one left can be told apart.
+//! A directory among the runs that is not yet a run, or no longer one: its name begins with a dot. The process
+//! that works on it holds its lock, so that leftovers of a killed one can be identified.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::error::StoreError;
 use super::files::{create_private, remove_directory};
 
-/// Held while it is worked on; what is in it then goes.
+/// Held while it is in use; removed with its content afterwards.
 #[derive(Debug)]
 pub struct Stage {
     path: PathBuf,
@@ -15,45 +15,45 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// A new, empty one among the runs.
+    /// Creates a new, empty one among the runs.
     ///
     /// # Errors
-    /// Where the disk takes no more.
+    /// If the disk is full.
     pub fn new(runs: &Path) -> Result<Self, StoreError> {
         create_private(runs)?;
         let path = runs.join(format!(".arriving-{}", std::process::id()));
         remove_directory(&path)?;
         fs::create_dir(&path).map_err(StoreError::io("create", &path))?;
-        Ok(Self::of(path))
+        Ok(Self::at(path))
     }
 
-    /// A run that is going: from now on it is none.
+    /// Renames a run for removal: from now on it is no run.
     ///
     /// # Errors
-    /// Where the file system says no.
-    pub fn going(run: &Path) -> Result<Self, StoreError> {
+    /// If the file system refuses.
+    pub fn for_removal(run: &Path) -> Result<Self, StoreError> {
         let name = run.file_name().unwrap_or_default().to_string_lossy();
         let path = run.with_file_name(format!(".going-{name}"));
         remove_directory(&path)?;
         fs::rename(run, &path).map_err(StoreError::io("rename", run))?;
-        Ok(Self::of(path))
+        Ok(Self::at(path))
     }
 
-    fn of(path: PathBuf) -> Self {
+    fn at(path: PathBuf) -> Self {
         let lock = File::open(&path).ok();
         let lock = lock.filter(|lock| lock.try_lock().is_ok());
         Self { path, _lock: lock }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Removes it, and says if that did not work.
+    /// Removes it, and returns an error.
     ///
     /// # Errors
-    /// Where something in it belongs to somebody else.
+    /// If something in it belongs to another user.
     pub fn clear(self) -> Result<(), StoreError> {
         remove_directory(&self.path)
     }
@@ -65,7 +65,7 @@ impl Drop for Stage {
     }
 }
 
-/// Removes what processes left that were killed.
+/// Removes leftovers of killed processes.
 pub fn clear_left(runs: &Path) {
     let entries = fs::read_dir(runs).into_iter().flatten().flatten();
     for entry in entries {

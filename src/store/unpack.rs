@@ -1,5 +1,5 @@
-//! Unpacks an archive that came out of a container or from another machine: regular files and
-//! directories only, beneath the target, within caps. What is left out is named.
+//! Unpacks an archive from a container or another machine: regular files and directories only, beneath the
+//! target, within limits. Omitted entries are reported.
 
 use std::fs;
 use std::io::{self, Read};
@@ -11,36 +11,36 @@ use tar::{Archive, EntryType};
 use super::error::StoreError;
 use crate::format;
 
-/// The largest number of files that a result may have.
+/// The maximum number of files of a result.
 const MOST_FILES: usize = 100_000;
 
-/// The largest number of things left out that are named.
+/// The maximum number of omitted entries that are reported.
 const MOST_NAMED: usize = 20;
 
-/// What was unpacked.
+/// The unpacked files.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Unpacked {
     /// Files.
     pub files: usize,
     /// Bytes.
     pub bytes: u64,
-    /// What was left out, and why.
+    /// Omitted entries, and why.
     pub omitted: Vec<String>,
-    /// The archive holds one file, and no directory around it.
+    /// The archive contains a single file, without a directory.
     pub single: bool,
     unnamed: usize,
 }
 
-/// How an archive is unpacked.
+/// The limits for unpacking an archive.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Bytes, all files together.
+    /// Total bytes of all files.
     pub most_bytes: u64,
     /// Files and directories.
     pub most_files: usize,
-    /// What was executable in the archive is so, too.
+    /// Executable files stay executable.
     pub executable: bool,
-    /// How many of the archive's own top folders are omitted.
+    /// The number of leading path components to strip.
     pub omitted_folders: usize,
 }
 
@@ -56,11 +56,11 @@ impl Limits {
     }
 }
 
-/// Unpacks what is read of `archive` into the directory `to`. A file's length is looked at before any
-/// of it is written: a sparse one counts in full.
+/// Unpacks the stream of `archive` into the directory `to`. A file's length is checked before it is written: a
+/// sparse one counts in full.
 ///
 /// # Errors
-/// Where the archive is cut off, too large, or the disk is full.
+/// If the archive is truncated or too large, or the disk is full.
 pub fn unpack(
     from: impl Read,
     archive: &Path,
@@ -69,7 +69,7 @@ pub fn unpack(
 ) -> Result<Unpacked, StoreError> {
     fs::create_dir_all(to).map_err(StoreError::io("create", to))?;
     let mut unpacked = Unpacked::default();
-    let mut seen = 0;
+    let mut entry_count = 0;
     let too_large = |limit: String, reason: String| StoreError::TooLarge {
         path: archive.to_owned(),
         limit,
@@ -82,8 +82,8 @@ pub fn unpack(
             .path()
             .map_err(StoreError::io("read", archive))?
             .into_owned();
-        seen += 1;
-        if seen > limits.most_files {
+        entry_count += 1;
+        if entry_count > limits.most_files {
             let limit = format!("{} files and directories", limits.most_files);
             return Err(too_large(limit, format!("{} is another", name.display())));
         }
@@ -127,7 +127,7 @@ pub fn unpack(
             }
         };
         match written {
-            // The path is longer than this file system takes, below our own directory.
+            // The path is too long for this file system, below our own directory.
             Err(StoreError::Io { source, .. })
                 if source.kind() == io::ErrorKind::InvalidFilename =>
             {
@@ -145,7 +145,7 @@ pub fn unpack(
 }
 
 impl Unpacked {
-    /// Names what was left out; the first ones, since somebody may have made very many.
+    /// Reports an omitted entry; only the first ones, since an archive may have very many.
     fn leave_out(&mut self, name: &Path, reason: &str) {
         if self.omitted.len() < MOST_NAMED {
             let name: String = name.display().to_string().chars().take(200).collect();
@@ -169,7 +169,7 @@ fn write_file(entry: &mut impl Read, path: &Path, mode: u32) -> Result<u64, Stor
     io::copy(entry, &mut file).map_err(StoreError::io("write", path))
 }
 
-/// The path of an entry below the target; none where it leads out.
+/// The path of an entry below the target; none if it is outside.
 fn beneath(name: &Path, omitted_folders: usize) -> Option<PathBuf> {
     let parts = name.components().filter(|part| *part != Component::CurDir);
     let parts: Option<Vec<_>> = parts
@@ -191,7 +191,7 @@ mod tests {
         let mut builder = tar::Builder::new(Vec::new());
         let mut add = |name: &str, kind: EntryType, link: &str| {
             let mut header = tar::Header::new_gnu();
-            // Written raw: the crate itself refuses to write such names.
+            // Written raw: the crate itself rejects such names.
             header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
             header.set_entry_type(kind);
             header.set_mode(0o644);

@@ -1,5 +1,4 @@
-//! What lies in a directory that others may have written: one thing after the other, each opened
-//! through no link.
+//! Walks a directory that others may have written, opening each entry without following links.
 
 use std::fs::File;
 use std::path::Path;
@@ -7,24 +6,24 @@ use std::path::Path;
 use super::dir_handle::Directory;
 use super::error::StoreError;
 
-/// Nobody's results lie deeper.
+/// The maximum depth.
 const DEEPEST: usize = 64;
 
 /// An entry of a directory.
 #[derive(Debug)]
 pub enum Entry {
-    /// A directory. What is in it comes next.
+    /// A directory. Its content follows.
     Directory,
     /// A regular file.
     File(File),
-    /// Neither, or not to be opened: why.
+    /// Neither, or it cannot be opened: the reason.
     Other(String),
 }
 
-/// Visits what lies beneath a directory, in the order of names; not what `skip` names at its top.
+/// Visits the entries beneath a directory, by name; without the top-level entries in `skip`.
 ///
 /// # Errors
-/// Where the directory itself cannot be read, and what `visit` says.
+/// If the directory itself cannot be read, and errors of `visit`.
 pub fn walk<E: From<StoreError>>(
     root: &Path,
     skip: &[&str],

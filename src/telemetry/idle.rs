@@ -1,6 +1,6 @@
-//! Whether the GPUs worked at all. An execution provider that cannot use the GPU may fall back to
-//! the CPU without a word (`ONNX Runtime`'s `MIGraphX` provider does), and the figure is then the
-//! CPU's. What is not known is never idle: a GPU is called idle only by sensors that spoke.
+//! Detects GPUs that were idle. An execution provider that cannot use the GPU may silently fall back to the CPU
+//! (`ONNX Runtime`'s `MIGraphX` provider does), and the figure is then the CPU's. Without data a GPU is never
+//! idle: it is idle only if sensors reported it.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 
 use super::series::{Series, between};
 
-/// A GPU that is at work in a benchmark is busier than this at some sample, percent.
+/// A GPU used by a benchmark exceeds this utilization in some sample, percent.
 const BUSY: f64 = 3.0;
-/// A process that uses a GPU takes more memory there than its context alone, bytes: then the
-/// utilization that the driver tells is not believed.
+/// A process that uses a GPU takes more memory there than its context alone, bytes: then the driver's
+/// utilization is ignored.
 const LOADED: u64 = 1 << 30;
-/// Where only memory is known: not even a context, bytes.
+/// If only memory is known: less than a context, bytes.
 const NO_CONTEXT: u64 = 64 << 20;
-/// Fewer samples, or a shorter time, say nothing.
+/// The minimum number of samples, and the minimum time, for a decision.
 const LEAST_SAMPLES: usize = 4;
 const LEAST_SECONDS: f64 = 2.5;
-/// Only a sample so soon after the step began tells how much memory was in use before it, seconds.
-const AT_THE_BEGINNING: f64 = 2.0;
+/// Only a sample this soon after the start of the step shows the memory in use before it, seconds.
+const START_WINDOW: f64 = 2.0;
 
-/// GPUs that did nothing while the benchmark ran.
+/// GPUs that were idle during the benchmark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Idle {
     /// Their machine, if the run has several.
@@ -29,9 +29,9 @@ pub struct Idle {
     pub machine: Option<String>,
     /// Their indices.
     pub gpus: Vec<u32>,
-    /// How many were watched.
+    /// The number of monitored GPUs.
     pub of: usize,
-    /// How many the recipe requires.
+    /// The number of GPUs that the recipe requires.
     pub required: usize,
 }
 
@@ -46,13 +46,13 @@ impl Idle {
         let machine = self.machine.as_ref();
         let of_machine = machine.map_or(String::new(), |machine| format!(" of {machine}"));
         if self.all() {
-            let who = if self.of == 1 {
+            let subject = if self.of == 1 {
                 format!("the GPU{of_machine} was")
             } else {
                 format!("the GPUs{of_machine} were")
             };
             return format!(
-                "{who} idle during the benchmark: it ran on the CPU, or on GPUs that were not monitored"
+                "{subject} idle during the benchmark: it ran on the CPU, or on GPUs that were not monitored"
             );
         }
         let list: Vec<String> = self.gpus.iter().map(u32::to_string).collect();
@@ -66,15 +66,15 @@ impl Idle {
     }
 }
 
-/// The GPUs that did nothing, where fewer worked than are required.
+/// Returns the idle GPUs, if fewer were busy than are required.
 pub(super) fn find(series: &[Series], started: Timestamp, required: usize) -> Option<Idle> {
     let idle: Vec<u32> = series
         .iter()
-        .filter(|one| one.is_idle(started))
-        .map(|one| one.index)
+        .filter(|gpu| gpu.is_idle(started))
+        .map(|gpu| gpu.index)
         .collect();
-    let worked = series.len() - idle.len();
-    let too_few = worked == 0 || worked < required.min(series.len());
+    let busy = series.len() - idle.len();
+    let too_few = busy == 0 || busy < required.min(series.len());
     (required > 0 && !idle.is_empty() && too_few).then_some(Idle {
         machine: None,
         gpus: idle,
@@ -91,14 +91,14 @@ impl Series<'_> {
         if between(first.0, last.0) < LEAST_SECONDS {
             return false;
         }
-        // The first sample shows what was before.
+        // The first sample shows the state before the step.
         let later = || self.samples.iter().skip(1).map(|sample| sample.2);
-        let busy: Vec<f64> = later().filter_map(|one| one.utilization).collect();
-        let vram: Vec<u64> = later().filter_map(|one| one.vram).collect();
+        let busy: Vec<f64> = later().filter_map(|reading| reading.utilization).collect();
+        let vram: Vec<u64> = later().filter_map(|reading| reading.vram).collect();
         let before = first
             .2
             .vram
-            .filter(|_| between(started, first.0) <= AT_THE_BEGINNING);
+            .filter(|_| between(started, first.0) <= START_WINDOW);
         let rise = before.zip(vram.iter().max());
         let rise = rise.map(|(before, most)| most.saturating_sub(before));
         if busy.iter().any(|percent| *percent >= BUSY) {

@@ -1,4 +1,4 @@
-//! The latest sample, as an event carries it and a line shows it.
+//! The latest sample, for an event and a display line.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,13 +12,13 @@ pub struct Live {
     pub gpus: usize,
     /// Their mean utilization, percent.
     pub utilization: Option<f64>,
-    /// Their power together, watts.
+    /// Their total power, watts.
     pub power_w: Option<f64>,
     /// The highest temperature, degrees Celsius.
     pub temperature_c: Option<f64>,
-    /// Their memory in use together, bytes.
+    /// Their total memory in use, bytes.
     pub vram: Option<u64>,
-    /// What holds any of them down.
+    /// The throttling causes of any of them.
     pub throttled: Vec<Cause>,
     /// Processors that the container keeps busy.
     pub cpus: Option<f64>,
@@ -27,14 +27,14 @@ pub struct Live {
 }
 
 impl Live {
-    /// Of these GPUs; sums only where each has said something.
+    /// Returns the sample of these GPUs; sums only if each has a value.
     pub fn of(gpus: &[&GpuReading]) -> Self {
-        let busy: Vec<f64> = gpus.iter().filter_map(|one| one.utilization).collect();
-        let power: Option<f64> = gpus.iter().map(|one| one.power_w).sum();
-        let vram: Option<u64> = gpus.iter().map(|one| one.vram).sum();
+        let busy: Vec<f64> = gpus.iter().filter_map(|gpu| gpu.utilization).collect();
+        let power: Option<f64> = gpus.iter().map(|gpu| gpu.power_w).sum();
+        let vram: Option<u64> = gpus.iter().map(|gpu| gpu.vram).sum();
         let mut throttled: Vec<Cause> = gpus
             .iter()
-            .flat_map(|one| one.throttled.iter().flatten().copied())
+            .flat_map(|gpu| gpu.throttled.iter().flatten().copied())
             .collect();
         throttled.sort_unstable();
         throttled.dedup();
@@ -42,7 +42,7 @@ impl Live {
             gpus: gpus.len(),
             utilization: average(&busy),
             power_w: power.filter(|_| !gpus.is_empty()),
-            temperature_c: highest(gpus.iter().map(|one| one.temperature_c)),
+            temperature_c: highest(gpus.iter().map(|gpu| gpu.temperature_c)),
             vram: vram.filter(|_| !gpus.is_empty()),
             throttled,
             cpus: None,

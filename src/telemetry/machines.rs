@@ -1,4 +1,4 @@
-//! What was seen on several machines at once, as one.
+//! Combines the telemetry of several machines.
 
 use std::collections::BTreeMap;
 
@@ -6,89 +6,91 @@ use super::reading::Cause;
 use super::series::highest;
 use super::summary::Summary;
 
-/// What is known of one machine.
+/// The telemetry of one machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MachineSummary {
     /// Its name.
     pub name: String,
     /// It has GPUs that the run may use.
     pub has_gpus: bool,
-    /// What was seen there.
+    /// Its summary.
     pub summary: Option<Summary>,
 }
 
 impl Summary {
-    /// All machines of a measurement together. Power and energy are sums, and there is none if a machine
-    /// with GPUs was not watched; none at all if none was.
+    /// Combines all machines of a measurement. Power and energy are sums, absent if a machine with GPUs was not
+    /// monitored; none if no machine was.
     pub fn of_machines(all: Vec<MachineSummary>) -> Option<Self> {
         let mut unwatched = Vec::new();
-        let mut seen = Vec::new();
-        for one in all {
-            match one.summary {
-                Some(summary) if summary.gpus > 0 || !one.has_gpus => {
-                    seen.push((one.name, summary));
+        let mut summaries = Vec::new();
+        for machine in all {
+            match machine.summary {
+                Some(summary) if summary.gpus > 0 || !machine.has_gpus => {
+                    summaries.push((machine.name, summary));
                 }
-                _ if one.has_gpus => unwatched.push(one.name),
+                _ if machine.has_gpus => unwatched.push(machine.name),
                 _ => {}
             }
         }
-        let (_, first) = seen.first()?;
-        let with_gpus: Vec<&Self> = seen
+        let (_, first) = summaries.first()?;
+        let with_gpus: Vec<&Self> = summaries
             .iter()
-            .map(|(_, one)| one)
-            .filter(|one| one.gpus > 0)
+            .map(|(_, summary)| summary)
+            .filter(|summary| summary.gpus > 0)
             .collect();
         let sum = |value: fn(&Self) -> Option<f64>| -> Option<f64> {
-            let values: Option<Vec<f64>> = with_gpus.iter().map(|one| value(one)).collect();
+            let values: Option<Vec<f64>> = with_gpus.iter().map(|summary| value(summary)).collect();
             let values = values.filter(|values| !values.is_empty() && unwatched.is_empty());
             values.map(|values| values.iter().sum())
         };
         #[expect(clippy::cast_precision_loss, reason = "GPUs of a run")]
         let mean = |value: fn(&Self) -> Option<f64>| -> Option<f64> {
-            let known = with_gpus.iter();
-            let known: Vec<_> = known
-                .filter_map(|one| Some((value(one)?, one.gpus as f64)))
+            let weighted = with_gpus.iter();
+            let weighted: Vec<_> = weighted
+                .filter_map(|summary| Some((value(summary)?, summary.gpus as f64)))
                 .collect();
-            let gpus: f64 = known.iter().map(|(_, gpus)| gpus).sum();
-            let sum: f64 = known.iter().map(|(value, gpus)| value * gpus).sum();
+            let gpus: f64 = weighted.iter().map(|(_, gpus)| gpus).sum();
+            let sum: f64 = weighted.iter().map(|(value, gpus)| value * gpus).sum();
             (gpus > 0.0).then(|| sum / gpus)
         };
-        let all = || seen.iter().map(|(_, one)| one);
+        let all = || summaries.iter().map(|(_, summary)| summary);
         let longest = |value: fn(&Self) -> f64| all().map(value).fold(0.0, f64::max);
-        let idle = seen.iter().filter_map(|(name, one)| {
-            let mut idle = one.idle.clone()?;
+        let idle = summaries.iter().filter_map(|(name, summary)| {
+            let mut idle = summary.idle.clone()?;
             idle.machine = Some(name.clone());
             Some(idle)
         });
         Some(Self {
             samples: first.samples,
-            seconds: longest(|one| one.seconds),
-            unobserved_s: longest(|one| one.unobserved_s),
-            gpus: with_gpus.iter().map(|one| one.gpus).sum(),
-            machines: Some(seen.len()),
-            mean_power_w: sum(|one| one.mean_power_w),
-            peak_power_w: sum(|one| one.peak_power_w),
-            energy_j: sum(|one| one.energy_j),
-            within_measurement: all().all(|one| one.within_measurement),
+            seconds: longest(|summary| summary.seconds),
+            unobserved_s: longest(|summary| summary.unobserved_s),
+            gpus: with_gpus.iter().map(|summary| summary.gpus).sum(),
+            machines: Some(summaries.len()),
+            mean_power_w: sum(|summary| summary.mean_power_w),
+            peak_power_w: sum(|summary| summary.peak_power_w),
+            energy_j: sum(|summary| summary.energy_j),
+            within_measurement: all().all(|summary| summary.within_measurement),
             per_joule: None,
-            mean_utilization: mean(|one| one.mean_utilization),
-            mean_core_mhz: mean(|one| one.mean_core_mhz),
-            peak_temperature_c: highest(all().map(|one| one.peak_temperature_c)),
-            peak_vram: all().filter_map(|one| one.peak_vram).max(),
+            mean_utilization: mean(|summary| summary.mean_utilization),
+            mean_core_mhz: mean(|summary| summary.mean_core_mhz),
+            peak_temperature_c: highest(all().map(|summary| summary.peak_temperature_c)),
+            peak_vram: all().filter_map(|summary| summary.peak_vram).max(),
             throttled_s: throttled(&with_gpus),
-            mean_cpus: all().map(|one| one.mean_cpus).sum(),
-            peak_memory: all().filter_map(|one| one.peak_memory).max(),
+            mean_cpus: all().map(|summary| summary.mean_cpus).sum(),
+            peak_memory: all().filter_map(|summary| summary.peak_memory).max(),
             idle: idle.max_by_key(|idle| idle.gpus.len()),
             unwatched_machines: unwatched,
         })
     }
 }
 
-/// By cause, the time of the machine that was held down longest; none where no machine knows.
+/// By cause, the time of the machine that was throttled longest; none if no machine reported it.
 fn throttled(all: &[&Summary]) -> Option<BTreeMap<Cause, f64>> {
-    let known = all.iter().filter_map(|one| one.throttled_s.as_ref());
-    known.cloned().reduce(|mut most, one| {
-        for (cause, seconds) in one {
+    let reported = all
+        .iter()
+        .filter_map(|summary| summary.throttled_s.as_ref());
+    reported.cloned().reduce(|mut most, causes| {
+        for (cause, seconds) in causes {
             let held = most.entry(cause).or_default();
             *held = seconds.max(*held);
         }

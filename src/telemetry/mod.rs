@@ -1,12 +1,12 @@
-//! What was seen of the GPUs and of the container while steps measured. Pure: the sensors are
-//! `host`'s, the file is the runner's.
+//! Telemetry of the GPUs and the container during measurements. Pure: the sensors are in `host`, the file in
+//! `run`.
 //!
-//! - [`reading`]: what one sample of a GPU or of the container gives.
+//! - [`reading`]: one sample of a GPU or of the container.
 //! - [`table`]: the rows of `telemetry.csv`, written and read.
 //! - [`rate`]: how often sensors are read, so that a file of twelve hours stays small.
-//! - [`summary`]: what the rows say of one measurement.
-//! - [`machines`]: what was seen on several machines, as one.
-//! - [`idle`]: whether the GPUs worked at all.
+//! - [`summary`]: the summary of one measurement.
+//! - [`machines`]: the combination of several machines.
+//! - [`idle`]: the detection of idle GPUs.
 //! - [`live`]: the latest sample in a few words.
 
 pub mod idle;
@@ -24,7 +24,7 @@ pub use machines::MachineSummary;
 pub use rate::Pace;
 pub use reading::{Cause, ContainerReading, GpuReading};
 pub use summary::{PerJoule, Summary};
-pub use table::{Measured, Of, Row};
+pub use table::{Measured, Row, RowSource};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
-//! How often sensors are read. A step of twelve hours needs no sample a second: after every
-//! [`BEFORE_SLOWER`] samples the pause doubles, so that samples grow with the logarithm of the time.
-//! Samples that cost much are taken less often: eight GPUs' drivers take longer than one's.
+//! How often sensors are read. A step of twelve hours does not need a sample every second: after every
+//! [`BEFORE_SLOWER`] samples the pause doubles, so that samples grow with the logarithm of the time. Expensive
+//! samples are taken less often: eight GPUs take longer than one.
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ use serde::{Deserialize, Serialize};
 pub const BEFORE_SLOWER: u32 = 1800;
 /// The longest pause.
 const LONGEST: Duration = Duration::from_mins(2);
-/// The pause is at least so many times what a sample costs: 0.7 % of one core, so that with waking up
-/// and writing down, which nobody times, it stays under 1 %.
+/// The pause is at least this multiple of a sample's cost: 0.7 % of one core, so that with the untimed wake-up
+/// and writing it stays under 1 %.
 const COST: u32 = 140;
-/// Bytes after which nothing more is written, whatever happens: a plan of hundreds of trials.
+/// The maximum size of the file, bytes: for a plan of hundreds of trials.
 pub const MOST_BYTES: u64 = 64 << 20;
 
-/// How often a run samples, as its plan keeps it.
+/// The sampling rate of a run, as its plan stores it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Interval {
-    /// Milliseconds between two samples at a step's beginning; 0: nothing is watched.
+    /// Milliseconds between two samples at the start of a step; 0: off.
     pub ms: u64,
 }
 
@@ -32,18 +32,18 @@ impl Default for Interval {
 }
 
 impl Interval {
-    /// Nothing is watched.
+    /// Sampling is off.
     pub const OFF: Self = Self { ms: 0 };
 
-    /// The pause; none where nothing is watched.
+    /// The pause; none if sampling is off.
     pub fn pause(self) -> Option<Duration> {
         (self.ms > 0).then(|| Duration::from_millis(self.ms))
     }
 
-    /// Reads `1s`, `500ms`, `2m`, `off`. Under a tenth of a second the watching itself would cost.
+    /// Reads `1s`, `500ms`, `2m`, `off`. Under a tenth of a second, sampling itself would have a cost.
     ///
     /// # Errors
-    /// A sentence on what it is not.
+    /// The reason why it is invalid.
     pub fn read(text: &str) -> Result<Self, String> {
         if text == "off" {
             return Ok(Self::OFF);
@@ -62,33 +62,33 @@ pub struct Pace {
     pause: Duration,
     samples: u32,
     /// Processor time of all samples but the first, which opens the sensors.
-    spent: Duration,
+    cpu_time: Duration,
     counted: u32,
     first: bool,
 }
 
 impl Pace {
-    /// Begins with this pause.
+    /// Starts with this pause.
     pub fn new(pause: Duration) -> Self {
         Self {
             pause,
             samples: 0,
-            spent: Duration::ZERO,
+            cpu_time: Duration::ZERO,
             counted: 0,
             first: true,
         }
     }
 
-    /// How long to wait before the next sample.
+    /// The time before the next sample.
     pub fn pause(&self) -> Duration {
-        let each = self.spent.checked_div(self.counted).unwrap_or_default();
+        let each = self.cpu_time.checked_div(self.counted).unwrap_or_default();
         self.pause.max(each.saturating_mul(COST))
     }
 
-    /// One more sample was taken, which took so much of a processor's time.
+    /// Adds a sample with its CPU time.
     pub fn sampled(&mut self, cost: Duration) {
         if !std::mem::take(&mut self.first) {
-            self.spent += cost;
+            self.cpu_time += cost;
             self.counted += 1;
         }
         self.samples += 1;

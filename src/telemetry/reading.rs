@@ -1,13 +1,13 @@
-//! What one sample gives. What a sensor does not say is absent, and absent is never zero.
+//! One sample. A value that a sensor does not report is absent, never zero.
 
 use schemars::JsonSchema;
 
 /// One sample of a GPU.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GpuReading {
-    /// How busy its cores are, percent.
+    /// Utilization of its cores, percent.
     pub utilization: Option<f64>,
-    /// How busy its memory's interface is, percent.
+    /// Utilization of its memory interface, percent.
     pub memory_utilization: Option<f64>,
     /// Power, watts.
     pub power_w: Option<f64>,
@@ -19,9 +19,9 @@ pub struct GpuReading {
     pub memory_mhz: Option<f64>,
     /// The hottest of its temperatures, degrees Celsius.
     pub temperature_c: Option<f64>,
-    /// Memory in use, by whomever, bytes.
+    /// Memory in use by all programs, bytes.
     pub vram: Option<u64>,
-    /// What holds its clocks down; empty: nothing does.
+    /// Its throttling causes; empty: none.
     pub throttled: Option<Vec<Cause>>,
 }
 

@@ -1,4 +1,4 @@
-//! What the rows say of one measurement: power, energy, utilization, throttling.
+//! The summary of one measurement: power, energy, utilization, throttling.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 use super::idle::{self, Idle};
 use super::reading::{Cause, GpuReading};
 use super::series::{Series, average, between, gap, highest, peak_power, series, throttled};
-use super::table::{Of, Row};
+use super::table::{Row, RowSource};
 
-/// What was seen during one measurement. GPUs' power and energy are those of all GPUs together.
+/// Telemetry of one measurement. GPUs' power and energy are those of all GPUs together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
-    /// Samples.
+    /// The number of samples.
     pub samples: usize,
     /// From the first sample to the last, seconds.
     pub seconds: f64,
-    /// Of them, those in which there was no sample (the tool was not running), seconds.
+    /// Seconds of that time without a sample (the tool was not running).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unobserved_s: f64,
-    /// GPUs that were watched.
+    /// The number of monitored GPUs.
     pub gpus: usize,
     /// Mean power, watts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,7 +66,7 @@ pub struct Summary {
     /// The peak memory of the container, bytes; of several machines, the highest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peak_memory: Option<u64>,
-    /// GPUs that did nothing, if so.
+    /// Idle GPUs, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle: Option<Idle>,
 }
@@ -88,8 +88,8 @@ pub struct PerJoule {
 }
 
 impl Summary {
-    /// What rows of a step say between two moments; none where there is no row. `required`: GPUs that
-    /// the recipe asks for. `began`: when the step began.
+    /// Summarizes the rows of a step between two times; none without rows. `started`: the start of the step.
+    /// `required`: the number of GPUs that the recipe requires.
     pub fn of(
         rows: &[Row],
         (from, to): (Timestamp, Timestamp),
@@ -128,15 +128,15 @@ impl Summary {
         };
         let sum = |values: Vec<f64>| values.into_iter().sum::<f64>();
         let mean = |reading: fn(&GpuReading) -> Option<f64>| {
-            let means: Vec<f64> = series.iter().filter_map(|one| one.mean(reading)).collect();
+            let means: Vec<f64> = series.iter().filter_map(|gpu| gpu.mean(reading)).collect();
             average(&means)
         };
-        let by_counter = all(&|one| one.energy())
+        let by_counter = all(&|gpu| gpu.energy())
             .map(sum)
             .filter(|_| self.seconds > 0.0);
         self.mean_power_w = match by_counter {
             Some(joules) => Some(joules / self.seconds),
-            None => all(&|one| one.mean(|reading| reading.power_w)).map(sum),
+            None => all(&|gpu| gpu.mean(|reading| reading.power_w)).map(sum),
         };
         self.energy_j = by_counter.or(self.mean_power_w.map(|watts| watts * self.seconds));
         self.peak_power_w = peak_power(series, moments);
@@ -145,7 +145,7 @@ impl Summary {
         let readings = || {
             series
                 .iter()
-                .flat_map(|one| one.samples.iter().map(|sample| sample.2))
+                .flat_map(|gpu| gpu.samples.iter().map(|sample| sample.2))
         };
         self.peak_temperature_c = highest(readings().map(|reading| reading.temperature_c));
         self.peak_vram = readings().filter_map(|reading| reading.vram).max();
@@ -156,8 +156,8 @@ impl Summary {
 
     fn of_container(&mut self, rows: &[&Row]) {
         let samples = rows.iter().filter_map(|row| match &row.of {
-            Of::Container(reading) => Some((row.time, reading)),
-            Of::Gpu { .. } => None,
+            RowSource::Container(reading) => Some((row.time, reading)),
+            RowSource::Gpu { .. } => None,
         });
         let cpu: Vec<(Timestamp, f64)> = samples
             .clone()
@@ -171,7 +171,7 @@ impl Summary {
         self.peak_memory = samples.filter_map(|(_, reading)| reading.memory).max();
     }
 
-    /// Several measurements as one: the trials of a scenario.
+    /// Combines several measurements: the trials of a scenario.
     pub fn together(all: &[&Self]) -> Option<Self> {
         let [first, rest @ ..] = all else {
             return None;
@@ -180,14 +180,17 @@ impl Summary {
             return Some((*first).clone());
         }
         let sum = |value: fn(&Self) -> Option<f64>| -> Option<f64> {
-            all.iter().map(|one| value(one)).sum()
+            all.iter().map(|summary| value(summary)).sum()
         };
-        let seconds: f64 = all.iter().map(|one| one.seconds).sum();
+        let seconds: f64 = all.iter().map(|summary| summary.seconds).sum();
         let weighted = |value: fn(&Self) -> Option<f64>| -> Option<f64> {
-            let parts: Option<f64> = all.iter().map(|one| Some(value(one)? * one.seconds)).sum();
+            let parts: Option<f64> = all
+                .iter()
+                .map(|summary| Some(value(summary)? * summary.seconds))
+                .sum();
             parts.filter(|_| seconds > 0.0).map(|sum| sum / seconds)
         };
-        let throttled = all.iter().map(|one| one.throttled_s.as_ref());
+        let throttled = all.iter().map(|summary| summary.throttled_s.as_ref());
         let throttled: Option<Vec<&BTreeMap<Cause, f64>>> = throttled.collect();
         let throttled_s = throttled.map(|all| {
             let mut sum = BTreeMap::new();
@@ -197,39 +200,39 @@ impl Summary {
             sum
         });
         Some(Self {
-            samples: all.iter().map(|one| one.samples).sum(),
+            samples: all.iter().map(|summary| summary.samples).sum(),
             seconds,
-            unobserved_s: all.iter().map(|one| one.unobserved_s).sum(),
+            unobserved_s: all.iter().map(|summary| summary.unobserved_s).sum(),
             gpus: first.gpus,
-            within_measurement: all.iter().all(|one| one.within_measurement),
+            within_measurement: all.iter().all(|summary| summary.within_measurement),
             machines: first.machines,
             unwatched_machines: unwatched(all),
-            mean_power_w: weighted(|one| one.mean_power_w),
-            peak_power_w: highest(all.iter().map(|one| one.peak_power_w)),
-            energy_j: sum(|one| one.energy_j),
+            mean_power_w: weighted(|summary| summary.mean_power_w),
+            peak_power_w: highest(all.iter().map(|summary| summary.peak_power_w)),
+            energy_j: sum(|summary| summary.energy_j),
             per_joule: None,
-            mean_utilization: weighted(|one| one.mean_utilization),
-            mean_core_mhz: weighted(|one| one.mean_core_mhz),
-            peak_temperature_c: highest(all.iter().map(|one| one.peak_temperature_c)),
-            peak_vram: all.iter().filter_map(|one| one.peak_vram).max(),
+            mean_utilization: weighted(|summary| summary.mean_utilization),
+            mean_core_mhz: weighted(|summary| summary.mean_core_mhz),
+            peak_temperature_c: highest(all.iter().map(|summary| summary.peak_temperature_c)),
+            peak_vram: all.iter().filter_map(|summary| summary.peak_vram).max(),
             throttled_s,
-            mean_cpus: weighted(|one| one.mean_cpus),
-            peak_memory: all.iter().filter_map(|one| one.peak_memory).max(),
-            // The worst of them: one trial on the CPU spoils the figure.
+            mean_cpus: weighted(|summary| summary.mean_cpus),
+            peak_memory: all.iter().filter_map(|summary| summary.peak_memory).max(),
+            // The worst of them: one trial on the CPU invalidates the figure.
             idle: all
                 .iter()
-                .filter_map(|one| one.idle.clone())
+                .filter_map(|summary| summary.idle.clone())
                 .max_by_key(|idle| idle.gpus.len()),
         })
     }
 
-    /// A throughput for each watt of mean power; none for a figure that is no throughput, and where nobody
-    /// says when it was measured (the power of loading a model is not the figure's).
+    /// A throughput for each watt of mean power; none for a figure that is no throughput, or without the time
+    /// of its measurement (the power of loading a model does not count).
     pub fn per_joule(&self, figure: &str, value: f64, unit: &str) -> Option<PerJoule> {
         let within = self.within_measurement.then_some(self.mean_power_w);
         let watts = within.flatten().filter(|watts| *watts > 0.0)?;
         let unit = match (unit.strip_suffix("/s"), unit.strip_suffix("FLOPS")) {
-            (Some(what), _) if !what.is_empty() => format!("{what}/J"),
+            (Some(numerator), _) if !numerator.is_empty() => format!("{numerator}/J"),
             (_, Some(prefix)) => format!("{prefix}FLOP/J"),
             _ => return None,
         };
@@ -242,10 +245,10 @@ impl Summary {
     }
 }
 
-/// Machines that were not watched in one of these, each once.
+/// Machines that were not monitored in one of these, each once.
 fn unwatched(all: &[&Summary]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for name in all.iter().flat_map(|one| &one.unwatched_machines) {
+    for name in all.iter().flat_map(|summary| &summary.unwatched_machines) {
         if !names.contains(name) {
             names.push(name.clone());
         }

@@ -1,5 +1,5 @@
-//! The rows of `telemetry.csv`. One row for each GPU and one for the container at every sample; a
-//! cell is empty where nothing is known. A row that a kill cut off is no row.
+//! The rows of `telemetry.csv`. One row for each GPU and one for the container at every sample; a cell is empty
+//! if unknown. A row truncated by a kill is ignored.
 
 use jiff::Timestamp;
 
@@ -10,10 +10,10 @@ pub const HEADER: &str = "seconds,time,pause_s,step,scenario,mode,trial,device,p
 memory_utilization_percent,power_w,energy_j,core_mhz,memory_mhz,temperature_c,vram_bytes,throttled,\
 cpu_s,memory_bytes";
 
-/// What a row of the container says in the place of a GPU's index.
+/// The container's value in the column of the GPU's index.
 const CONTAINER: &str = "container";
 
-/// What a step measures, as the rows name it.
+/// The measurement of a step, as the rows name it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Measured {
     /// The step's number.
@@ -31,26 +31,26 @@ pub struct Measured {
 pub struct Row {
     /// Since the run began, seconds.
     pub seconds: f64,
-    /// When.
+    /// The time.
     pub time: Timestamp,
-    /// How long after this sample the next one was meant to be, seconds.
+    /// The planned time until the next sample, seconds.
     pub pause_s: f64,
-    /// What was measured.
+    /// The measurement.
     pub measured: Measured,
-    /// Of what, and what was seen.
-    pub of: Of,
+    /// The source, with its reading.
+    pub of: RowSource,
 }
 
-/// What a row is about.
+/// The source of a row.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Of {
+pub enum RowSource {
     /// A GPU.
     Gpu {
         /// Its index among the host's.
         index: u32,
         /// Its PCI address.
         pci: String,
-        /// What was seen.
+        /// The reading.
         reading: GpuReading,
     },
     /// The container.
@@ -64,16 +64,16 @@ impl Row {
         let container = ContainerReading::default();
         let nothing = GpuReading::default();
         let (device, pci, gpu, container) = match &self.of {
-            Of::Gpu {
+            RowSource::Gpu {
                 index,
                 pci,
                 reading,
             } => (index.to_string(), pci.as_str(), reading, &container),
-            Of::Container(reading) => (CONTAINER.to_owned(), "", &nothing, reading),
+            RowSource::Container(reading) => (CONTAINER.to_owned(), "", &nothing, reading),
         };
         let decimal = |number: Option<f64>, digits| number.map(|number| short(number, digits));
         let whole = |number: Option<u64>| number.map(|number| number.to_string());
-        let known = [
+        let labels = [
             format!("{:.3}", self.seconds),
             format!("{:.3}", self.time),
             self.pause_s.to_string(),
@@ -84,7 +84,7 @@ impl Row {
             device,
             quoted(pci),
         ];
-        let seen = [
+        let values = [
             decimal(gpu.utilization, 1),
             decimal(gpu.memory_utilization, 1),
             decimal(gpu.power_w, 1),
@@ -97,7 +97,9 @@ impl Row {
             container.cpu_s.map(|seconds| format!("{seconds:.3}")),
             whole(container.memory),
         ];
-        let cells = known.into_iter().chain(seen.map(Option::unwrap_or_default));
+        let cells = labels
+            .into_iter()
+            .chain(values.map(Option::unwrap_or_default));
         cells.collect::<Vec<_>>().join(",") + "\n"
     }
 }
@@ -129,9 +131,9 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// The rows of a file; what is none is left out.
+/// The rows of a file; invalid lines are skipped.
 pub fn read(text: &str) -> Vec<Row> {
-    // The last line counts only with its end: a kill may have cut it off in a number.
+    // The last line counts only with its newline: a kill may have truncated it inside a number.
     let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -151,12 +153,12 @@ fn row(record: &csv::StringRecord) -> Option<Row> {
     };
     let whole = |at: usize| record.get(at)?.parse::<u64>().ok();
     let text = |at: usize| record.get(at).unwrap_or_default().to_owned();
-    let of = match record.get(7)? {
-        CONTAINER => Of::Container(ContainerReading {
+    let source = match record.get(7)? {
+        CONTAINER => RowSource::Container(ContainerReading {
             cpu_s: number(18),
             memory: whole(19),
         }),
-        index => Of::Gpu {
+        index => RowSource::Gpu {
             index: index.parse().ok()?,
             pci: text(8),
             reading: GpuReading {
@@ -182,7 +184,7 @@ fn row(record: &csv::StringRecord) -> Option<Row> {
             mode: text(5),
             trial: record.get(6)?.parse().ok()?,
         },
-        of,
+        of: source,
     })
 }
 

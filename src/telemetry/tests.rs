@@ -24,13 +24,13 @@ fn measured() -> Measured {
     }
 }
 
-fn row(seconds: f64, of: Of) -> Row {
+fn row(seconds: f64, source: RowSource) -> Row {
     Row {
         seconds,
         time: time(seconds),
         pause_s: 1.0,
         measured: measured(),
-        of,
+        of: source,
     }
 }
 
@@ -38,7 +38,7 @@ fn gpu(seconds: f64, index: u32, reading: GpuReading) -> Row {
     let pci = format!("0000:{index:02x}:00.0");
     row(
         seconds,
-        Of::Gpu {
+        RowSource::Gpu {
             index,
             pci,
             reading,
@@ -54,22 +54,22 @@ fn busy(utilization: f64, power_w: f64) -> GpuReading {
     }
 }
 
-fn summary(rows: &[Row], asked: usize) -> Summary {
-    Summary::of(rows, (time(0.0), time(1e6)), time(0.0), asked).unwrap()
+fn summary(rows: &[Row], required: usize) -> Summary {
+    Summary::of(rows, (time(0.0), time(1e6)), time(0.0), required).unwrap()
 }
 
-fn close(found: Option<f64>, wanted: f64) {
-    let found = found.unwrap();
+fn close(actual: Option<f64>, expected: f64) {
+    let actual = actual.unwrap();
     assert!(
-        (found - wanted).abs() < 1e-9 * wanted.abs().max(1.0),
-        "{found} is not {wanted}"
+        (actual - expected).abs() < 1e-9 * expected.abs().max(1.0),
+        "{actual} is not {expected}"
     );
 }
 
 #[test]
 fn power_is_a_time_weighted_mean_over_all_gpus() {
     let mut rows = Vec::new();
-    // Looks are not evenly apart: 100 W for one second, 300 W for three.
+    // Samples are not evenly spaced: 100 W for one second, 300 W for three.
     for (seconds, watts) in [(0.0, 100.0), (1.0, 100.0), (1.001, 300.0), (4.001, 300.0)] {
         rows.push(gpu(seconds, 0, busy(90.0, watts)));
         rows.push(gpu(seconds, 1, busy(50.0, 40.0)));
@@ -128,9 +128,9 @@ fn energy_uses_counters_if_every_gpu_has_one() {
         counted(10.0, 1, None),
     ];
     close(summary(&without, 2).mean_power_w, 2.0);
-    // A driver that was loaded anew counts from zero.
-    let anew = [rows[2].clone(), counted(20.0, 0, Some(3.0))];
-    close(summary(&anew, 1).mean_power_w, 1.0);
+    // A reloaded driver counts from zero.
+    let reset = [rows[2].clone(), counted(20.0, 0, Some(3.0))];
+    close(summary(&reset, 1).mean_power_w, 1.0);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn container_usage_comes_from_its_counters() {
     let container = |seconds: f64, cpu: f64, memory: u64| {
         row(
             seconds,
-            Of::Container(ContainerReading {
+            RowSource::Container(ContainerReading {
                 cpu_s: Some(cpu),
                 memory: Some(memory),
             }),
@@ -201,7 +201,7 @@ fn container_usage_comes_from_its_counters() {
     assert_eq!(summary.mean_power_w, None);
 }
 
-/// Looks of one GPU, a second apart.
+/// Samples of one GPU, a second apart.
 fn looks(readings: impl IntoIterator<Item = (Option<f64>, Option<u64>)>) -> Vec<Row> {
     let rows = (0_u32..).zip(readings);
     rows.map(|(second, (utilization, vram))| {
@@ -221,35 +221,35 @@ fn a_gpu_is_idle_only_if_its_sensors_report_it() {
     let idle = |rows: &[Row]| summary(rows, 1).idle.is_some();
     // A provider that fell back to the CPU.
     assert!(idle(&looks([(Some(0.0), Some(300 * MIB)); 6])));
-    // Its context alone is no work.
+    // Its context alone is not activity.
     let context = [(Some(0.0), Some(300 * MIB))].into_iter();
     let context = context.chain([(Some(1.0), Some(800 * MIB)); 6]);
     assert!(idle(&looks(context)));
-    // One busy look is work.
+    // One busy sample is activity.
     let once = [(Some(0.0), None), (Some(0.0), None), (Some(41.0), None)].into_iter();
     assert!(!idle(&looks(once.chain([(Some(0.0), None); 5]))));
-    // What was busy before the step is not the step's.
+    // Activity before the step does not count.
     let before = [(Some(99.0), None)].into_iter();
     assert!(idle(&looks(before.chain([(Some(0.0), None); 5]))));
-    // A model that was loaded speaks against a sensor that says 0.
+    // A loaded model contradicts a sensor that reports 0.
     let loaded = [(Some(0.0), Some(300 * MIB))].into_iter();
     assert!(!idle(&looks(
         loaded.chain([(Some(0.0), Some(60_000 * MIB)); 6])
     )));
-    // Nothing known, too few looks, too short.
+    // No data, too few samples, too short.
     assert!(!idle(&looks([(None, None); 9])));
     assert!(!idle(&looks([(Some(0.0), None); 4])));
-    // Memory alone: nothing came, or something did.
+    // Memory alone: unchanged, or increased.
     assert!(idle(&looks([(None, Some(300 * MIB)); 6])));
     let some = [(None, Some(300 * MIB))].into_iter();
     assert!(!idle(&looks(some.chain([(None, Some(700 * MIB)); 6]))));
-    // A sensor that fell silent had said enough.
+    // A sensor that stopped had reported enough.
     let silent = [(Some(0.0), Some(300 * MIB)), (Some(98.0), Some(300 * MIB))].into_iter();
     assert!(!idle(&looks(silent.chain([(None, Some(300 * MIB)); 8]))));
-    // A look that was not at the beginning knows nothing of what was before.
+    // A sample that is not at the start does not show the state before.
     let late: Vec<Row> = looks([(None, Some(300 * MIB)); 9]).split_off(3);
     assert!(!idle(&late));
-    // Who asks for no GPU has none that could be idle.
+    // A recipe without GPUs has none that could be idle.
     assert_eq!(summary(&looks([(Some(0.0), None); 9]), 0).idle, None);
 }
 
@@ -272,13 +272,13 @@ fn fewer_busy_gpus_than_requested_are_reported() {
         "{}",
         idle.reason()
     );
-    // The container sees all, and the recipe asks for three.
+    // The container sees all, and the recipe requires three.
     assert_eq!(summary(&rows, 3).idle, None);
 }
 
 #[test]
 fn trials_together_are_weighted_by_their_time() {
-    let one = |seconds: f64, watts: f64| Summary {
+    let trial = |seconds: f64, watts: f64| Summary {
         samples: 3,
         seconds,
         gpus: 8,
@@ -288,7 +288,7 @@ fn trials_together_are_weighted_by_their_time() {
         throttled_s: Some([(Cause::Power, seconds / 2.0)].into()),
         ..Summary::default()
     };
-    let (short, long) = (one(10.0, 100.0), one(30.0, 500.0));
+    let (short, long) = (trial(10.0, 100.0), trial(30.0, 500.0));
     let both = Summary::together(&[&short, &long]).unwrap();
     close(both.mean_power_w, 400.0);
     close(both.energy_j, 16_000.0);
@@ -325,7 +325,7 @@ fn rows_round_trip_and_truncated_rows_are_skipped() {
         gpu(3.5, 3, GpuReading::default()),
         row(
             3.5,
-            Of::Container(ContainerReading {
+            RowSource::Container(ContainerReading {
                 cpu_s: Some(7.125),
                 memory: Some(9),
             }),
@@ -350,7 +350,7 @@ proptest! {
     fn numbers_round_trip_within_written_precision(power in 0.0..2000.0_f64, joules in 0.0..1e12_f64) {
         let reading = GpuReading { power_w: Some(power), energy_j: Some(joules), ..GpuReading::default() };
         let rows = table::read(&gpu(1.0, 0, reading).line());
-        let Of::Gpu { reading, .. } = &rows[0].of else { unreachable!() };
+        let RowSource::Gpu { reading, .. } = &rows[0].of else { unreachable!() };
         prop_assert!((reading.power_w.unwrap() - power).abs() <= 0.0501);
         prop_assert!((reading.energy_j.unwrap() - joules).abs() <= 0.0006 + joules * 1e-12);
     }

@@ -224,9 +224,9 @@ fn every_directory_has_a_layer() {
         .filter(|name| !["lib", "main"].contains(&&**name))
         .collect();
     names.sort();
-    let mut known: Vec<&str> = LAYERS.map(|(layer, _)| layer).to_vec();
-    known.sort_unstable();
-    assert_eq!(names, known);
+    let mut layers: Vec<&str> = LAYERS.map(|(layer, _)| layer).to_vec();
+    layers.sort_unstable();
+    assert_eq!(names, layers);
     for (at, (layer, may)) in LAYERS.iter().enumerate() {
         let above: Vec<&str> = LAYERS[..at].iter().map(|(name, _)| *name).collect();
         let below: Vec<&&str> = may.iter().filter(|name| !above.contains(name)).collect();

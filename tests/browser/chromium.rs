@@ -21,12 +21,12 @@ pub struct Page<'a> {
     pub html: &'a str,
 }
 
-/// What was seen of it.
+/// A page as Chromium shows it.
 #[derive(Debug, Deserialize)]
-pub struct Found {
+pub struct View {
     pub name: String,
     pub width: u32,
-    /// What the page was told, and how it looks.
+    /// The requested color scheme, and the displayed one.
     pub dark: bool,
     pub is_dark: bool,
     pub charts: u32,
@@ -39,8 +39,8 @@ impl Chromium {
     pub fn find() -> Option<Self> {
         let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lab/browser");
         let output = Command::new(lab).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
-        let program = said.lines().next().map(PathBuf::from);
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        let program = stdout.lines().next().map(PathBuf::from);
         if let Some(program) = program.filter(|_| output.status.success()) {
             return Some(Self { program });
         }
@@ -50,7 +50,7 @@ impl Chromium {
         None
     }
 
-    fn run(&self, more: &[&str], what: &Path) -> Output {
+    fn run(&self, more: &[&str], page: &Path) -> Output {
         let profile = tempfile::tempdir().unwrap();
         let output = Command::new(&self.program)
             .args([
@@ -64,7 +64,7 @@ impl Chromium {
             ])
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .args(more)
-            .arg(format!("file://{}", what.display()))
+            .arg(format!("file://{}", page.display()))
             .output()
             .unwrap();
         assert!(
@@ -76,7 +76,7 @@ impl Chromium {
     }
 
     /// Looks at pages in frames: a window of Chromium itself is never narrower than 500.
-    pub fn look(&self, scratch: &Path, pages: &[Page<'_>], dark: bool) -> Vec<Found> {
+    pub fn look(&self, scratch: &Path, pages: &[Page<'_>], dark: bool) -> Vec<View> {
         let pages = serde_json::to_string(pages).unwrap();
         // In a script a text may not end it.
         let pages = pages.replace('<', "\\u003c");
@@ -88,19 +88,19 @@ impl Chromium {
             &file,
         );
         let text = String::from_utf8_lossy(&output.stdout);
-        let (_, found) = text
+        let (_, json) = text
             .split_once("<pre id=\"found\">")
             .expect("it was looked at");
-        let (found, _) = found.split_once("</pre>").unwrap();
-        let found = found
+        let (json, _) = json.split_once("</pre>").unwrap();
+        let json = json
             .replace("&lt;", "<")
             .replace("&gt;", ">")
             .replace("&nbsp;", " ")
             .replace("&amp;", "&");
-        serde_json::from_str(&found).unwrap()
+        serde_json::from_str(&json).unwrap()
     }
 
-    /// What a page says on the console while this option writes something of it.
+    /// Returns a page's console messages while this option writes its output.
     fn console(&self, page: &Path, option: &str) -> Vec<String> {
         let logged = [
             "--enable-logging=stderr",
@@ -109,25 +109,25 @@ impl Chromium {
             option,
         ];
         let output = self.run(&logged, page);
-        let said = String::from_utf8_lossy(&output.stderr);
-        let lines = said.lines().filter(|line| line.contains(":CONSOLE"));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let lines = stderr.lines().filter(|line| line.contains(":CONSOLE"));
         lines.map(str::to_owned).collect()
     }
 
-    /// What a page says on the console, and how many pages it has on paper.
+    /// Returns a page's console messages, and its number of printed pages.
     pub fn printed(&self, scratch: &Path, page: &Path) -> (Vec<String>, usize) {
         let file = scratch.join("printed.pdf");
-        let said = self.console(page, &format!("--print-to-pdf={}", file.display()));
+        let console = self.console(page, &format!("--print-to-pdf={}", file.display()));
         let bytes = fs::read(file).unwrap();
         assert!(bytes.starts_with(b"%PDF"));
         let text = String::from_utf8_lossy(&bytes);
-        (said, text.matches("/Type /Page\n").count())
+        (console, text.matches("/Type /Page\n").count())
     }
 
-    /// What it says on the console, and the bytes of a picture of it.
+    /// Returns its console messages, and the size of a screenshot in bytes.
     pub fn screenshot(&self, scratch: &Path, page: &Path) -> (Vec<String>, usize) {
         let file = scratch.join("picture.png");
-        let said = self.console(page, &format!("--screenshot={}", file.display()));
-        (said, fs::read(file).unwrap().len())
+        let console = self.console(page, &format!("--screenshot={}", file.display()));
+        (console, fs::read(file).unwrap().len())
     }
 }

@@ -91,7 +91,7 @@ claims:
   - 2.0 + own is faster than 1.0 + own by 5%
   - another-one-with-a-long-name is not slower than own
 ";
-    let lab = Lab::new()?.recipe(recipe).beside("batch.yaml", batch);
+    let lab = Lab::new()?.recipe(recipe).file("batch.yaml", batch);
     let done = lab.retrial(&["batch", "./batch.yaml", "--quiet"]);
     assert!(matches!(done.code, Some(0 | 1 | 5)), "{}", done.err);
     let batches = fs::read_dir(lab.home_path().join("batches")).unwrap();
@@ -155,25 +155,25 @@ fn pages_can_be_read() {
     let home = tempfile::tempdir().unwrap();
     let pages = pages(home.path());
     for dark in [false, true] {
-        let asked: Vec<Page<'_>> = pages
+        let viewed: Vec<Page<'_>> = pages
             .iter()
             .flat_map(|(name, html)| WIDTHS.map(|width| Page { name, width, html }))
             .collect();
-        for found in chromium.look(home.path(), &asked, dark) {
-            let what = format!("{} at {} (dark: {dark})", found.name, found.width);
-            assert!(found.faults.is_empty(), "{what}: {:#?}", found.faults);
-            assert_eq!((found.dark, found.is_dark), (dark, dark), "{what}");
+        for view in chromium.look(home.path(), &viewed, dark) {
+            let label = format!("{} at {} (dark: {dark})", view.name, view.width);
+            assert!(view.faults.is_empty(), "{label}: {:#?}", view.faults);
+            assert_eq!((view.dark, view.is_dark), (dark, dark), "{label}");
             assert!(
-                found.charts > 0 || ["a run that failed", "website: runs"].contains(&&*found.name),
-                "{what}"
+                view.charts > 0 || ["a run that failed", "website: runs"].contains(&&*view.name),
+                "{label}"
             );
         }
     }
     for (name, html) in &pages {
         let file = home.path().join("alone.html");
         fs::write(&file, html).unwrap();
-        let (said, sheets) = chromium.printed(home.path(), &file);
-        assert_eq!(said, Vec::<String>::new(), "{name}");
+        let (console, sheets) = chromium.printed(home.path(), &file);
+        assert_eq!(console, Vec::<String>::new(), "{name}");
         assert!(sheets > 0, "{name}");
     }
 }
@@ -195,8 +195,8 @@ fn chart_files_are_self_contained() {
         .collect();
     assert!(files.len() > 2, "{files:?}");
     for file in &files {
-        let (said, drawn) = chromium.screenshot(home.path(), file);
-        assert_eq!(said, Vec::<String>::new());
+        let (console, drawn) = chromium.screenshot(home.path(), file);
+        assert_eq!(console, Vec::<String>::new());
         assert!(drawn > 5_000, "{}: {drawn} bytes of PNG", file.display());
     }
 }

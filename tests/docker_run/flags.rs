@@ -1,4 +1,4 @@
-//! Each flag, whole blocks, secrets, and what is refused.
+//! Each flag, whole blocks, secrets, and refused arguments.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -19,7 +19,7 @@ fn every_flag_has_a_key_or_a_note_or_is_refused() {
         match (flag.treatment, reading) {
             (Treatment::Dropped(reason), Ok(reading)) => {
                 assert!(
-                    reading.notes.iter().any(|told| told.contains(reason)),
+                    reading.notes.iter().any(|note| note.contains(reason)),
                     "{}",
                     flag.name
                 );
@@ -30,10 +30,13 @@ fn every_flag_has_a_key_or_a_note_or_is_refused() {
                 );
             }
             (Treatment::Refused, Err(problems)) => {
-                let told = problems[0].to_string();
-                assert!(told.starts_with(&format!("--{}", flag.name)), "{told}");
+                let message = problems[0].to_string();
+                assert!(
+                    message.starts_with(&format!("--{}", flag.name)),
+                    "{message}"
+                );
             }
-            // `1` is not a mount and no namespace; what else it is stands in the recipe.
+            // `1` is not a mount and no namespace; otherwise it is in the recipe.
             (Treatment::Key, Err(problems)) => assert!(
                 problems[0]
                     .to_string()
@@ -100,14 +103,14 @@ fn a_whole_block() {
     );
     // A secret's value is in no file.
     assert!(!reading.recipe.contains("abc"), "{}", reading.recipe);
-    let told = reading.notes.join("\n");
+    let notes = reading.notes.join("\n");
     for word in [
         "WANDB_API_KEY",
         "docker stop x",
         "--name x",
         "--env-file mlperf.env",
     ] {
-        assert!(told.contains(word), "{word}: {told}");
+        assert!(notes.contains(word), "{word}: {notes}");
     }
 }
 
@@ -129,10 +132,10 @@ fn secrets_are_passed_by_name_only() {
         executed,
         ["HF_TOKEN=\"$HF_TOKEN\" get --token \"$HF_TOKEN\" \"--key=$WANDB_API_KEY\""]
     );
-    let told = reading.notes.join("\n");
+    let notes = reading.notes.join("\n");
     assert!(
-        told.contains("retrial run --secret WANDB_API_KEY"),
-        "{told}"
+        notes.contains("retrial run --secret WANDB_API_KEY"),
+        "{notes}"
     );
 }
 
@@ -140,8 +143,8 @@ fn secrets_are_passed_by_name_only() {
 fn unsupported_arguments_are_refused_by_name() {
     let refused = |text: &str| -> String {
         let problems: Vec<DockerRunError> = read("x", text, &Nothing).unwrap_err();
-        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        told.join("\n")
+        let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        messages.join("\n")
     };
     for (text, word) in [
         ("ls", "no `docker run`"),
@@ -197,21 +200,21 @@ fn the_program() {
         input.write_all(block.as_bytes()).unwrap();
         drop(input);
         let output = child.wait_with_output().unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        (output.status.code(), told)
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        (output.status.code(), stderr)
     };
-    let (code, told) = new(
+    let (code, stderr) = new(
         "good.yaml",
         "docker run --rm -v $MODEL_DIR:/model:ro a/b:1 bench",
     );
-    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(code, Some(0), "{stderr}");
     let text = std::fs::read_to_string(directory.path().join("good.yaml")).unwrap();
     assert!(text.contains("default: /models"), "{text}");
-    let (code, told) = new("good.yaml", "docker run a/b:1");
+    let (code, stderr) = new("good.yaml", "docker run a/b:1");
     assert_eq!(
-        (code, told.contains("already exists")),
+        (code, stderr.contains("already exists")),
         (Some(2), true),
-        "{told}"
+        "{stderr}"
     );
     // What the flags' reader lets through and a recipe does not hold.
     for block in [
@@ -219,8 +222,8 @@ fn the_program() {
         "docker run -p a",
         "docker run A/B",
     ] {
-        let (code, told) = new("bad.yaml", block);
-        assert_eq!(code, Some(2), "{block}: {told}");
+        let (code, stderr) = new("bad.yaml", block);
+        assert_eq!(code, Some(2), "{block}: {stderr}");
         assert!(!directory.path().join("bad.yaml").exists(), "{block}");
     }
 }

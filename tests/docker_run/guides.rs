@@ -47,9 +47,9 @@ fn plans_from_guides_have_the_guides_flags() {
         ("MODEL", "/m"),
         ("DATA", "/d"),
     ];
-    for (what, guide) in guides() {
-        let reading = read(what, &guide, &Shell::new(&values))
-            .unwrap_or_else(|problems| panic!("{what}: {problems:?}"));
+    for (title, guide) in guides() {
+        let reading = read(title, &guide, &Shell::new(&values))
+            .unwrap_or_else(|problems| panic!("{title}: {problems:?}"));
         let (ours, executed) = made(&script(&reading.recipe, &[]));
         // What the shell would have made of the guide's line.
         let mut expanded = guide.replace("$(pwd)", "/guide").replace(" ./", " /guide/");
@@ -63,8 +63,8 @@ fn plans_from_guides_have_the_guides_flags() {
             "rocm/amd-mlperf:llama2_70b_training_5.1",
         );
         let theirs = flags(&expanded, false);
-        assert_eq!(ours.0, theirs.0, "{what}");
-        assert_eq!(ours.1, theirs.1, "{what}");
+        assert_eq!(ours.0, theirs.0, "{title}");
+        assert_eq!(ours.1, theirs.1, "{title}");
         match theirs.2.first().map(String::as_str) {
             None | Some("/bin/bash" | "sleep") => {
                 assert!(executed[0].contains("write the command"));
@@ -72,33 +72,33 @@ fn plans_from_guides_have_the_guides_flags() {
             Some(_) => {
                 let words = commands(&executed[0]).unwrap();
                 let words: Vec<String> = words[0].iter().map(Word::shown).collect();
-                assert_eq!(words, theirs.2, "{what}");
+                assert_eq!(words, theirs.2, "{title}");
             }
         }
-        // What is not in the plan was told.
+        // Flags that are not in the plan are in the notes.
         let dropped = line(&commands(&expanded).unwrap()[0][2..]);
-        for given in dropped.iter().flat_map(|line| &line.flags) {
-            if matches!(given.flag.treatment, Treatment::Dropped(_)) {
-                let flag = format!("--{}", given.flag.name);
+        for argument in dropped.iter().flat_map(|line| &line.flags) {
+            if matches!(argument.flag.treatment, Treatment::Dropped(_)) {
+                let flag = format!("--{}", argument.flag.name);
                 assert!(
-                    reading.notes.iter().any(|told| told.starts_with(&flag)),
-                    "{what}: {flag}"
+                    reading.notes.iter().any(|note| note.starts_with(&flag)),
+                    "{title}: {flag}"
                 );
             }
         }
     }
 }
 
-/// What a guide leaves to its reader has no value: the plan asks for it, and takes it from the shell where it is set.
+/// A guide's placeholder has no value: the plan requires one, and takes it from the shell where it is set.
 #[test]
 fn placeholders_are_not_values() {
     let guide = "export LAB_MODEL=\"<path to model weight>\"
 export LAB_DATASET=\"<path to dataset>/open_orca/\"
 export LAB_HIST=/hist
 docker run -v ${LAB_MODEL}:/model -v ${LAB_DATASET}:/data -v ${LAB_HIST}:/hist debian:12 true";
-    let asked = read("x", guide, &Nothing).unwrap().recipe;
+    let unresolved = read("x", guide, &Nothing).unwrap().recipe;
     let param = |name: &str| {
-        let params = asked.split(&format!("\n  {name}:")).nth(1).unwrap();
+        let params = unresolved.split(&format!("\n  {name}:")).nth(1).unwrap();
         params.split("\n  lab_").next().unwrap().to_owned()
     };
     for (name, stated) in [
@@ -110,11 +110,11 @@ docker run -v ${LAB_MODEL}:/model -v ${LAB_DATASET}:/data -v ${LAB_HIST}:/hist d
         assert!(param.contains("path"), "{param}");
         assert!(param.contains(stated), "{param}");
     }
-    assert!(param("lab_hist").contains("default: /hist"), "{asked}");
+    assert!(param("lab_hist").contains("default: /hist"), "{unresolved}");
     let shell = Shell::new(&[("LAB_MODEL", "/m"), ("LAB_DATASET", "/d")]);
-    let known = read("x", guide, &shell).unwrap().recipe;
+    let resolved = read("x", guide, &shell).unwrap().recipe;
     assert!(
-        known.contains("default: /m") && known.contains("default: /d"),
-        "{known}"
+        resolved.contains("default: /m") && resolved.contains("default: /d"),
+        "{resolved}"
     );
 }

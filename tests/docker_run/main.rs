@@ -39,7 +39,7 @@ impl Surroundings for Shell {
 /// command.
 type Flags = (Vec<(String, String)>, String, Vec<String>);
 
-/// What differs because Retrial runs the container is left out of both sides.
+/// Differences that result from Retrial running the container are omitted from both sides.
 fn flags(text: &str, ours: bool) -> Flags {
     let words = commands(text).unwrap();
     let run = words
@@ -51,9 +51,9 @@ fn flags(text: &str, ours: bool) -> Flags {
         .unwrap();
     let line = line(run).unwrap();
     let mut flags = Vec::new();
-    for given in &line.flags {
-        let (name, value) = (given.flag.name, given.value.shown());
-        if given.flag.treatment != Treatment::Key
+    for argument in &line.flags {
+        let (name, value) = (argument.flag.name, argument.value.shown());
+        if argument.flag.treatment != Treatment::Key
             || name == "entrypoint"
             || (ours && value == "PYTHONUNBUFFERED=1")
         {
@@ -85,7 +85,7 @@ fn spelled(name: &str, value: &str) -> String {
     }
 }
 
-/// The script that the recipe's plan prints, beside `/guide`.
+/// The script that the recipe's plan prints, next to `/guide`.
 fn script(recipe: &str, settings: &[(&str, &str)]) -> String {
     let source = Source::new("recipe.yaml", recipe.to_owned());
     let problems = check(&source, Kind::Recipe, &NoTemplates);

@@ -1,4 +1,4 @@
-//! Command lines as somebody might write them, there and back.
+//! Random command lines, converted to a recipe and back.
 
 use proptest::prelude::*;
 use retrial_recipe::docker_run::{Nothing, Treatment, Word, commands, line, read};
@@ -54,15 +54,15 @@ fn settled(mut flags: Vec<(String, String)>, order: &str) -> Vec<(String, String
         "add-host",
     ];
     let words = commands(order).unwrap();
-    let given = line(&words[0][2..]).unwrap().flags;
+    let arguments = line(&words[0][2..]).unwrap().flags;
     flags.clear();
-    for given in given
+    for argument in arguments
         .iter()
-        .filter(|given| given.flag.treatment == Treatment::Key)
+        .filter(|argument| argument.flag.treatment == Treatment::Key)
     {
         let (name, value) = (
-            given.flag.name.to_owned(),
-            spelled(given.flag.name, &given.value.shown()),
+            argument.flag.name.to_owned(),
+            spelled(argument.flag.name, &argument.value.shown()),
         );
         let named = ["env", "sysctl", "ulimit"].contains(&name.as_str());
         let part = |value: &str| value.split('=').next().unwrap_or_default().to_owned();

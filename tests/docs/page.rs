@@ -104,9 +104,9 @@ pub fn excerpt(shown: &[String], printed: &[String]) -> Vec<String> {
     if !shown.iter().any(|line| line == "…") {
         return printed.to_vec();
     }
-    let nearest = |wanted: &str, from: usize| -> Option<usize> {
+    let nearest = |target: &str, from: usize| -> Option<usize> {
         (from..printed.len()).rev().max_by(|&a, &b| {
-            likeness(wanted, &printed[a]).total_cmp(&likeness(wanted, &printed[b]))
+            likeness(target, &printed[a]).total_cmp(&likeness(target, &printed[b]))
         })
     };
     let mut lines = Vec::new();

@@ -103,11 +103,11 @@ async fn a_broken_stream_is_gone_and_a_slow_one_is_not() {
     // The same answer to the inspect that follows says nothing of an image: only the stream
     // matters here.
     let _ = engine.pull(IMAGE, None, to).await;
-    let mut seen = Vec::new();
+    let mut steps = Vec::new();
     while let Ok(step) = from.try_recv() {
-        seen.push(step);
+        steps.push(step);
     }
-    assert_eq!(seen, [ImageProgress::Line("Waiting".into())]);
+    assert_eq!(steps, [ImageProgress::Line("Waiting".into())]);
 }
 
 #[tokio::test]

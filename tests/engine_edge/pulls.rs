@@ -1,4 +1,4 @@
-//! Pulls: what is tried again, what is given up, credentials.
+//! Pulls: retried and permanent errors, credentials.
 
 use retrial_engine::api::RegistryAuth;
 use retrial_engine::docker::PullFailure;

@@ -25,17 +25,17 @@ pub fn accepts(tree: &Path, round: &str, results: usize) {
         .arg(&csv)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if said.contains("invalid choice") {
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    if stderr.contains("invalid choice") {
         println!("skipped: this checker knows no {round}");
         return;
     }
-    let end: Vec<&str> = said
+    let end: Vec<&str> = stderr
         .lines()
         .filter(|line| !line.contains(" INFO] "))
         .collect();
     assert!(
-        said.contains("SUMMARY: submission looks OK"),
+        stderr.contains("SUMMARY: submission looks OK"),
         "{}",
         end.join("\n")
     );

@@ -187,14 +187,14 @@ impl Run {
                 "Completed samples per second    : {samples:.2}\nCompleted tokens per second: {rate}\n"
             )
         };
-        let (word, kept) = if self.valid {
+        let (word, satisfied) = if self.valid {
             ("VALID", "Yes")
         } else {
             ("INVALID", "NO")
         };
         format!(
             "{line}\nMLPerf Results Summary\n{line}\nSUT name : PySUT\nScenario : {}\nMode     : PerformanceOnly\n\
-             {figures}Result is : {word}\n  Min duration satisfied : {kept}\n  Min queries satisfied : Yes\n  \
+             {figures}Result is : {word}\n  Min duration satisfied : {satisfied}\n  Min queries satisfied : Yes\n  \
              Early stopping satisfied: Yes\n{end}",
             self.scenario
         )
@@ -208,12 +208,12 @@ impl Run {
 
     /// Larger than a submission may have it.
     pub fn answers() -> String {
-        let one = |index: usize| {
+        let answer = |index: usize| {
             format!(
                 "{{ \"seq_id\" : {index}, \"qsl_idx\" : {index}, \"data\" : \"1F09000001000000\", \"token_count\" : 2 }}"
             )
         };
-        let all: Vec<String> = (0..400).map(one).collect();
+        let all: Vec<String> = (0..400).map(answer).collect();
         format!("[\n{}\n]\n", all.join(",\n"))
     }
 }

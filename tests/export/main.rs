@@ -13,7 +13,7 @@ use planted::{Home, Planted};
 use rstest::rstest;
 use serde_json::Value;
 
-/// What the submitter of the tests says of the system.
+/// The system information by the submitter of the tests.
 const INFO: &str = "\
 status: available
 system_type: datacenter
@@ -54,7 +54,7 @@ fn files(export: &Value) -> Vec<&str> {
     files.iter().map(|file| file.as_str().unwrap()).collect()
 }
 
-fn told(export: &Value, list: &str, field: &str) -> Vec<String> {
+fn field_of(export: &Value, list: &str, field: &str) -> Vec<String> {
     let items = export[list]
         .as_array()
         .unwrap_or_else(|| panic!("{export}"));
@@ -118,7 +118,7 @@ fn a_complete_run_is_a_complete_submission(#[case] round: &'static str) {
     expected.extend(offline);
     expected.sort();
     assert_eq!(files(&tree), expected);
-    // The system says what the run knows and what the submitter said.
+    // The system file has the run's facts and the submitter's.
     let read = |path: &str| fs::read_to_string(home.path("tree").join(path)).unwrap();
     let described: Value =
         serde_json::from_str(&read(&format!("{own}/systems/{system}.json"))).unwrap();
@@ -151,7 +151,7 @@ fn a_complete_run_is_a_complete_submission(#[case] round: &'static str) {
     checker::accepts(&home.path("tree"), round, 2);
 }
 
-/// What `judge` says of the tree is what it says of the run.
+/// `judge` gives the same results for the tree as for the run.
 #[rstest]
 #[case("v5.1")]
 #[case("v6.0")]
@@ -160,17 +160,17 @@ fn the_exported_tree_is_judged_like_the_run(#[case] round: &'static str) {
     home.plant(&Planted::WHOLE);
     with_info(&home);
     let (tree, _) = home.export(&export(round, &["whole"], &COMPLETE));
-    let judged = |what: &str| -> Vec<(String, String, String)> {
-        let output = home.retrial(&["judge", what, "--output", "json"]);
+    let judged = |target: &str| -> Vec<(String, String, String)> {
+        let output = home.retrial(&["judge", target, "--output", "json"]);
         let value: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let mut found: Vec<_> = value["results"]
+        let mut figures: Vec<_> = value["results"]
             .as_array()
             .unwrap_or_else(|| panic!("{value}"))
             .iter()
-            .filter(|one| one["mode"] == "performance")
-            .map(|one| {
-                let word = |field: &str| one[field].as_str().unwrap_or_default().to_owned();
-                let rate = |name: &str| one["figures"][name]["value"].to_string();
+            .filter(|result| result["mode"] == "performance")
+            .map(|result| {
+                let word = |field: &str| result[field].as_str().unwrap_or_default().to_owned();
+                let rate = |name: &str| result["figures"][name]["value"].to_string();
                 let name = if word("scenario") == "Offline" {
                     "tokens_per_second"
                 } else {
@@ -179,8 +179,8 @@ fn the_exported_tree_is_judged_like_the_run(#[case] round: &'static str) {
                 (word("scenario"), word("benchmark"), rate(name))
             })
             .collect();
-        found.sort();
-        found
+        figures.sort();
+        figures
     };
     let of_run = judged("whole");
     assert_eq!(of_run.len(), 2, "{of_run:?}");
@@ -215,7 +215,7 @@ fn several_runs_are_exported_into_one_tree() {
     let (tree, code) = home.export(&export("v6.0", &["one", "two", "three"], &COMPLETE));
     assert_eq!(code, 0, "{tree:#}");
     assert_eq!(
-        told(&tree, "results", "run"),
+        field_of(&tree, "results", "run"),
         ["one", "one", "one", "two", "three", "two"]
     );
     checker::accepts(&home.path("tree"), "v6.0", 2);
@@ -233,12 +233,12 @@ fn two_runs_of_one_result_are_a_conflict() {
         scenarios: "server",
         ..Planted::WHOLE
     });
-    let (said, code) = home.export(&export("v6.0", &["one", "two"], &[]));
+    let (message, code) = home.export(&export("v6.0", &["one", "two"], &[]));
     assert_eq!(code, 2);
-    let said = said.as_str().unwrap();
+    let message = message.as_str().unwrap();
     assert!(
-        said.contains("llama2-70b-99 Server performance is in one and in two"),
-        "{said}"
+        message.contains("llama2-70b-99 Server performance is in one and in two"),
+        "{message}"
     );
     assert!(!home.path("tree").exists());
 }
@@ -257,13 +257,14 @@ fn two_systems_are_exported_as_two_trees() {
         host: "mi300x-8",
         ..Planted::WHOLE
     });
-    let (said, code) = home.export(&export("v6.0", &["one", "two"], &[]));
+    let (message, code) = home.export(&export("v6.0", &["one", "two"], &[]));
     assert_eq!(code, 2);
     assert!(
-        said.as_str()
+        message
+            .as_str()
             .unwrap()
             .contains("different systems (processor: AMD EPYC 9575F"),
-        "{said}"
+        "{message}"
     );
 }
 
@@ -314,10 +315,10 @@ fn missing_items_are_reported_with_a_fix(
     let (tree, code) = home.export(&export(round, &["whole"], &["--system-info", "info.yaml"]));
     assert_eq!(code, 5, "{tree:#}");
     assert_eq!(tree["complete"], false);
-    let named: Vec<String> = told(&tree, "missing", "item")
+    let named: Vec<String> = field_of(&tree, "missing", "item")
         .into_iter()
-        .zip(told(&tree, "missing", "fix"))
-        .map(|(what, advice)| format!("{what}: {advice}"))
+        .zip(field_of(&tree, "missing", "fix"))
+        .map(|(item, advice)| format!("{item}: {advice}"))
         .collect();
     for (part, advice) in [
         of_round,
@@ -338,7 +339,7 @@ fn missing_items_are_reported_with_a_fix(
     );
 }
 
-/// A result that breaks a rule is never in closed: not by default, and not when it is asked for.
+/// A result that violates a rule is never in closed: not by default, and not on request.
 #[test]
 fn closed_refuses_rule_violations() {
     let home = Home::new("v6.0");
@@ -346,9 +347,9 @@ fn closed_refuses_rule_violations() {
         valid: false,
         ..Planted::WHOLE
     });
-    let (said, code) = home.export(&export("v6.0", &["whole"], &["--division", "closed"]));
+    let (message, code) = home.export(&export("v6.0", &["whole"], &["--division", "closed"]));
     assert_eq!(code, 2);
-    assert!(said.as_str().unwrap().contains("INVALID"), "{said}");
+    assert!(message.as_str().unwrap().contains("INVALID"), "{message}");
     let (tree, code) = home.export(&export("v6.0", &["whole"], &[]));
     assert_eq!(code, 1, "{tree:#}");
     assert_eq!(tree["division"], "open");
@@ -357,7 +358,7 @@ fn closed_refuses_rule_violations() {
         "{tree:#}"
     );
     assert!(
-        told(&tree, "violations", "rule")
+        field_of(&tree, "violations", "rule")
             .iter()
             .any(|rule| rule.contains("INVALID"))
     );
@@ -370,7 +371,7 @@ fn runs_are_judged_by_the_round_of_the_layout() {
     home.plant(&Planted::WHOLE);
     let (tree, code) = home.export(&export("v6.0", &["whole"], &[]));
     assert_eq!(code, 1, "{tree:#}");
-    let broken = told(&tree, "violations", "rule");
+    let broken = field_of(&tree, "violations", "rule");
     let seed = "1780908523862526354; required 2465351861681999779";
     assert!(broken.iter().any(|rule| rule.contains(seed)), "{broken:#?}");
     let (tree, code) = home.export(&export("v5.1", &["whole"], &["--replace"]));
@@ -383,11 +384,11 @@ fn files_are_not_overwritten_without_replace() {
     home.plant(&Planted::WHOLE);
     fs::create_dir(home.path("tree")).unwrap();
     fs::write(home.path("tree/README.md"), "mine").unwrap();
-    let (said, code) = home.export(&export("v6.0", &["whole"], &[]));
+    let (message, code) = home.export(&export("v6.0", &["whole"], &[]));
     assert_eq!(code, 2);
     assert!(
-        said.as_str().unwrap().contains("it has README.md"),
-        "{said}"
+        message.as_str().unwrap().contains("it has README.md"),
+        "{message}"
     );
     assert_eq!(
         fs::read_to_string(home.path("tree/README.md")).unwrap(),
@@ -416,24 +417,26 @@ fn a_benchmark_can_be_exported_under_another_name() {
             .iter()
             .any(|file| file.contains("/llama2-70b-99.9/Offline/"))
     );
-    let (said, code) = home.export(&export(
+    let (message, code) = home.export(&export(
         "v6.0",
         &["whole"],
         &["--benchmark", "llama2-70b-98", "--replace"],
     ));
     assert_eq!(code, 2);
     assert!(
-        said.as_str()
+        message
+            .as_str()
             .unwrap()
             .contains("did you mean `llama2-70b-99"),
-        "{said}"
+        "{message}"
     );
-    let (said, code) = home.export(&["whole", "--layout", "v3.0"]);
+    let (message, code) = home.export(&["whole", "--layout", "v3.0"]);
     assert_eq!(code, 2);
     assert!(
-        said.as_str()
+        message
+            .as_str()
             .unwrap()
             .contains("available: v4.1, v5.0, v5.1, v6.0"),
-        "{said}"
+        "{message}"
     );
 }

@@ -89,8 +89,8 @@ impl Home {
         all.extend(arguments);
         let output = self.retrial(&all);
         let text = String::from_utf8(output.stdout).unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        let value = serde_json::from_str(&text).unwrap_or(Value::String(told));
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let value = serde_json::from_str(&text).unwrap_or(Value::String(stderr));
         (value, output.status.code().unwrap())
     }
 
@@ -114,8 +114,8 @@ impl Home {
             planted.modes,
             "-q",
         ]);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let plan: Value = serde_json::from_slice(&output.stdout).expect(&said);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        let plan: Value = serde_json::from_slice(&output.stdout).expect(&stderr);
         let run = self.path("runs").join(planted.id);
         fs::create_dir_all(&run).unwrap();
         let host = retrial::host::probe(Path::new(&root), &run);
@@ -194,14 +194,14 @@ fn journal(plan: &Value) -> String {
         lines.push(event.to_string());
     };
     say(
-        json!({ "event": "run_began", "run": "planted", "steps": 1, "pid": 1, "completed_steps": [], "tool": "0" }),
+        json!({ "event": "run_started", "run": "planted", "steps": 1, "pid": 1, "completed_steps": [], "tool": "0" }),
     );
     say(
         json!({ "event": "image", "id": "sha256:0f", "digests": ["example.com/llama2@sha256:0f1e"], "size": 1 }),
     );
     for step in plan["steps"].as_array().unwrap() {
         let number = &step["number"];
-        say(json!({ "event": "step_began", "step": number, "summary": "it" }));
+        say(json!({ "event": "step_started", "step": number, "summary": "it" }));
         say(
             json!({ "event": "step_ended", "step": number, "end": "done", "exit_code": 0, "seconds": 0.0 }),
         );

@@ -1,7 +1,7 @@
-//! Who may read what, what a user is told, and where a token goes.
+//! Access rights, the messages for users, and where a token goes.
 
 use crate::hub::{Access, Content, Repository};
-use crate::scene::{NAME, Scene, wanted};
+use crate::scene::{NAME, Scene, model_spec};
 
 fn model(access: Access) -> Repository {
     Repository::new(NAME)
@@ -17,9 +17,9 @@ fn scene(access: Access) -> Scene {
     scene
 }
 
-/// What a user reads, without what differs from run to run.
-async fn told(scene: &Scene, revision: &str) -> String {
-    let error = scene.fetch(&wanted(revision)).await.error().to_string();
+/// A user's error message, without the parts that differ from run to run.
+async fn error_message(scene: &Scene, revision: &str) -> String {
+    let error = scene.fetch(&model_spec(revision)).await.error().to_string();
     assert!(
         !error.contains("hf_mine") && !error.contains("hf_other"),
         "{error}"
@@ -32,16 +32,16 @@ async fn told(scene: &Scene, revision: &str) -> String {
 async fn error_messages() {
     let only_me = || vec!["me".to_owned()];
     let mut texts = Vec::new();
-    texts.push(told(&scene(Access::Private(only_me())), "main").await);
+    texts.push(error_message(&scene(Access::Private(only_me())), "main").await);
     texts.push(
-        told(
+        error_message(
             &scene(Access::Private(only_me())).token("hf_unknown"),
             "main",
         )
         .await,
     );
-    texts.push(told(&scene(Access::Private(only_me())).token("hf_other"), "main").await);
-    texts.push(told(&scene(Access::Public), "no-such-branch").await);
+    texts.push(error_message(&scene(Access::Private(only_me())).token("hf_other"), "main").await);
+    texts.push(error_message(&scene(Access::Public), "no-such-branch").await);
     insta::assert_snapshot!(texts.join("\n\n"));
 }
 

@@ -1,4 +1,4 @@
-//! A disk without room: told before the first byte, and where it fills up meanwhile.
+//! A disk without free space: reported before the first byte, and when it fills up during the fetch.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,7 +14,7 @@ const SIZE: u64 = 8 << 20;
 struct Small(PathBuf);
 
 impl Small {
-    /// Mounts one; none, with a printed word, for somebody who may not.
+    /// Mounts one; returns none and prints why for a user who may not mount.
     fn mount(at: &Path, size: &str) -> Option<Self> {
         std::fs::create_dir_all(at).unwrap();
         let mut mount = Command::new("mount");

@@ -1,4 +1,4 @@
-//! Bad days of a hub: the right bytes arrive all the same, or none.
+//! Faults of a hub: the right bytes arrive anyway, or none.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use rstest::rstest;
 use tokio_util::sync::CancellationToken;
 
 use crate::hub::{At, Content, Fault, Place, Repository};
-use crate::scene::{NAME, Scene, content, wanted};
+use crate::scene::{NAME, Scene, content, model_spec};
 
 const FILE: &str = "model.safetensors";
 const SIZE: u64 = 4 << 20;
@@ -48,7 +48,7 @@ fn is_right(fetched: &retrial_hub::Fetched) {
 async fn one_fault_is_retried(#[case] fault: Fault, #[values(0, 1_500_000)] before: u64) {
     let scene = scene();
     if before > 0 {
-        // The first connection leaves a part, so that the fault meets one that goes on.
+        // The first connection leaves a part, so that the fault meets a resumed fetch.
         scene.hub.fault(Fault::Cut(before), &bytes(), 1);
     }
     scene.hub.fault(fault, &bytes(), 1);
@@ -99,13 +99,13 @@ async fn a_large_file_is_fetched_by_ranges() {
         .filter(|request| request.place == Place::Bytes)
         .filter_map(|request| request.range.as_deref())
         .collect();
-    let asked = [
+    let expected = [
         "bytes=0-1499999",
         "bytes=1000000-2499999",
         "bytes=2500000-3999999",
         "bytes=4000000-",
     ];
-    assert_eq!(ranges, asked);
+    assert_eq!(ranges, expected);
     // One that knows no ranges gives all of it at once.
     std::fs::remove_dir_all(scene.cache()).unwrap();
     scene.hub.fault(Fault::WholeFile, &bytes(), 1);
@@ -120,7 +120,7 @@ async fn retry_after_is_respected() {
     let waits: Vec<Duration> = went
         .progress
         .iter()
-        .filter_map(|one| match one {
+        .filter_map(|event| match event {
             Progress::Retry { delay, .. } => Some(*delay),
             _ => None,
         })
@@ -230,7 +230,7 @@ async fn a_stopped_download_leaves_a_partial_file() {
     let part = scene
         .at("blobs")
         .join(Content::generated(7, SIZE).sha256().to_owned() + ".incomplete");
-    let main = wanted("main");
+    let main = model_spec("main");
     let stopper = async {
         while std::fs::metadata(&part).map_or(0, |part| part.len()) < 1_000_000 {
             tokio::task::yield_now().await;

@@ -1,4 +1,4 @@
-//! Without the hub: what the cache has is used if it is whole and right, and only then.
+//! Without the hub: a cached model is used only if it is complete and valid.
 
 use retrial_hub::{FetchError, Progress};
 
@@ -70,10 +70,10 @@ async fn a_cache_of_an_older_client_has_no_listing() {
     std::fs::remove_dir_all(scene.at("trees")).unwrap();
     let went = scene.main().await;
     let warned =
-        |one: &Progress| matches!(one, Progress::Warning(text) if text.contains("no listing"));
+        |event: &Progress| matches!(event, Progress::Warning(text) if text.contains("no listing"));
     assert!(went.progress.iter().any(warned), "{:?}", went.progress);
     assert_eq!(went.fetched().files.len(), 2);
-    // What is named and not there is told all the same.
+    // A file that is named and missing is reported anyway.
     std::fs::remove_file(
         scene
             .at("blobs")

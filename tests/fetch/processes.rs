@@ -1,4 +1,4 @@
-//! More than one process: killed and gone on with, and two that share the work.
+//! More than one process: killed and resumed, and two that share the work.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -8,28 +8,31 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
 use crate::hub::{At, Content, Fault, Repository};
-use crate::scene::{NAME, Scene, content, wanted};
+use crate::scene::{NAME, Scene, content, model_spec};
 
 const FILE: &str = "model-00001-of-00003.safetensors";
 const SIZE: u64 = 2 << 20;
 
-/// What the other process does: it is this program again, told by the environment what to fetch.
+/// The other process: this program again, with the model to fetch in the environment.
 #[tokio::test(flavor = "multi_thread")]
 async fn child() {
     if std::env::var_os("FETCH_AS_CHILD").is_none() {
         return;
     }
     let client = Client::from_environment().unwrap();
-    let (to, mut said) = unbounded_channel();
+    let (to, mut events) = unbounded_channel();
     let telling = tokio::spawn(async move {
-        while let Some(one) = said.recv().await {
-            if let Progress::Waiting { path, holder } = one {
+        while let Some(progress) = events.recv().await {
+            if let Progress::Waiting { path, holder } = progress {
                 println!("\nwaiting {path} {holder}");
             }
         }
     });
     let stop = CancellationToken::new();
-    let snapshot = client.resolve(&wanted("main"), &to, &stop).await.unwrap();
+    let snapshot = client
+        .resolve(&model_spec("main"), &to, &stop)
+        .await
+        .unwrap();
     let fetched = client.fetch(&snapshot, &to, &stop).await.unwrap();
     drop(to);
     telling.await.unwrap();
@@ -98,16 +101,16 @@ async fn two_processes_share_the_work_and_report_waiting() {
     let mut first = other(&scene);
     until_sent(&scene, 700_000).await;
     let mut second = other(&scene);
-    let mut said = lines(&mut second);
-    let waits = line(&mut said, "waiting");
+    let mut output = lines(&mut second);
+    let waits = line(&mut output, "waiting");
     assert!(waits.starts_with(FILE), "{waits}");
     assert!(waits.contains("process"), "{waits}");
     scene.hub.release();
-    let came: u64 = line(&mut said, "fetched").parse().unwrap();
+    let came: u64 = line(&mut output, "fetched").parse().unwrap();
     let mut others = lines(&mut first);
     let others_came: u64 = line(&mut others, "fetched").parse().unwrap();
-    // To the end: what nobody reads any more would break them.
-    let _ = (said.count(), others.count());
+    // To the end: a closed pipe would break them.
+    let _ = (output.count(), others.count());
     assert!(first.wait().unwrap().success() && second.wait().unwrap().success());
     let all = scene.main().await.fetched();
     assert_eq!((came + others_came, all.bytes_fetched), (all.bytes(), 0));

@@ -8,7 +8,7 @@ use retrial_hub::Progress;
 use tokio_util::sync::CancellationToken;
 
 use crate::hub::{At, Fault, Repository, python};
-use crate::scene::{NAME, Scene, wanted};
+use crate::scene::{NAME, Scene, model_spec};
 
 const FILE: &str = "model-00001-of-00002.safetensors";
 const SIZE: u64 = 2 << 20;
@@ -37,7 +37,7 @@ fn start(scene: &Scene, python: &PathBuf, offline: bool, text: &str) -> Child {
         .unwrap()
 }
 
-fn said(child: Child) -> String {
+fn stdout(child: Child) -> String {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
@@ -52,23 +52,23 @@ async fn python_uses_files_we_fetched() {
     };
     let fetched = scene.main().await.fetched();
     let directory = fetched.directory.display().to_string();
-    assert_eq!(said(start(&scene, &python, true, SNAPSHOT)), directory);
-    let one = format!("print(hf_hub_download('owner/model', '{FILE}'))");
-    let path = said(start(&scene, &python, true, &one));
+    assert_eq!(stdout(start(&scene, &python, true, SNAPSHOT)), directory);
+    let download = format!("print(hf_hub_download('owner/model', '{FILE}'))");
+    let path = stdout(start(&scene, &python, true, &download));
     assert_eq!(path, format!("{directory}/{FILE}"));
     let scan = "cache = scan_cache_dir()\nprint([str(warning) for warning in cache.warnings], [(repo.repo_id, repo.nb_files, repo.size_on_disk) for repo in cache.repos])";
-    let known = format!("[] [('owner/model', 5, {})]", fetched.bytes());
-    assert_eq!(said(start(&scene, &python, true, scan)), known);
+    let expected = format!("[] [('owner/model', 5, {})]", fetched.bytes());
+    assert_eq!(stdout(start(&scene, &python, true, scan)), expected);
     // Online too: nothing comes again.
-    assert_eq!(said(start(&scene, &python, false, SNAPSHOT)), directory);
+    assert_eq!(stdout(start(&scene, &python, false, SNAPSHOT)), directory);
     for file in &fetched.files {
         assert_eq!(scene.hub.downloads(NAME, &file.path), 1, "{}", file.path);
     }
-    // What lacks, it knows from our listing.
+    // It detects the missing file by our listing.
     std::fs::remove_file(fetched.directory.join(FILE)).unwrap();
     let lacks = "from huggingface_hub.errors import IncompleteSnapshotError\ntry:\n    snapshot_download('owner/model')\nexcept IncompleteSnapshotError as error:\n    print(error)";
-    let told = said(start(&scene, &python, true, lacks));
-    assert!(told.contains(FILE), "{told}");
+    let message = stdout(start(&scene, &python, true, lacks));
+    assert!(message.contains(FILE), "{message}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -76,7 +76,7 @@ async fn we_use_files_python_fetched() {
     let Some((mut scene, python)) = scene() else {
         return;
     };
-    let directory = said(start(&scene, &python, false, SNAPSHOT));
+    let directory = stdout(start(&scene, &python, false, SNAPSHOT));
     let fetched = scene.main().await.fetched();
     assert_eq!(
         (
@@ -103,17 +103,17 @@ async fn we_wait_for_python() {
         tokio::task::yield_now().await;
     }
     let waits = std::cell::Cell::new(false);
-    let heard = |one: &Progress| {
-        if matches!(one, Progress::Waiting { path, .. } if path == FILE) {
+    let observe = |event: &Progress| {
+        if matches!(event, Progress::Waiting { path, .. } if path == FILE) {
             waits.set(true);
             scene.hub.release();
         }
     };
-    let (main, stop) = (wanted("main"), CancellationToken::new());
-    let went = scene.fetch_heard(&main, &stop, heard).await;
+    let (main, stop) = (model_spec("main"), CancellationToken::new());
+    let went = scene.fetch_observed(&main, &stop, observe).await;
     assert!(waits.get(), "{:?}", went.progress);
     went.fetched();
-    said(other);
+    stdout(other);
     assert_eq!(scene.hub.downloads(NAME, FILE), 1);
 }
 
@@ -130,7 +130,7 @@ async fn python_waits_for_us() {
             tokio::task::yield_now().await;
         }
         let other = start(&scene, &python, false, SNAPSHOT);
-        // It has asked for the file's head, and would ask for its bytes next.
+        // It has requested the file's head, and would request its bytes next.
         let heads = || {
             let requests = scene.hub.requests();
             let head = |request: &&crate::hub::Request| {
@@ -142,7 +142,7 @@ async fn python_waits_for_us() {
             tokio::task::yield_now().await;
         }
         scene.hub.release();
-        tokio::task::spawn_blocking(|| said(other)).await.unwrap()
+        tokio::task::spawn_blocking(|| stdout(other)).await.unwrap()
     };
     let (went, directory) = tokio::join!(scene.main(), python);
     assert_eq!(went.fetched().directory.display().to_string(), directory);

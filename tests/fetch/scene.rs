@@ -1,4 +1,4 @@
-//! A hub, an empty cache, and what was said while something was fetched.
+//! A hub, an empty cache, and the progress events of a fetch.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub struct Went {
     pub progress: Vec<Progress>,
 }
 
-pub fn wanted(revision: &str) -> ModelSpec {
+pub fn model_spec(revision: &str) -> ModelSpec {
     ModelSpec {
         repository: NAME.to_owned(),
         revision: revision.to_owned(),
@@ -77,7 +77,7 @@ impl Scene {
     }
 
     pub async fn main(&self) -> Went {
-        self.fetch(&wanted("main")).await
+        self.fetch(&model_spec("main")).await
     }
 
     pub async fn fetch(&self, model: &ModelSpec) -> Went {
@@ -85,17 +85,17 @@ impl Scene {
     }
 
     pub async fn fetch_until(&self, model: &ModelSpec, stop: &CancellationToken) -> Went {
-        self.fetch_heard(model, stop, |_| {}).await
+        self.fetch_observed(model, stop, |_| {}).await
     }
 
-    /// Fetches; what is said is heard as it is said.
-    pub async fn fetch_heard(
+    /// Fetches, and calls `observe` with each event as it arrives.
+    pub async fn fetch_observed(
         &self,
         model: &ModelSpec,
         stop: &CancellationToken,
-        heard: impl Fn(&Progress),
+        observe: impl Fn(&Progress),
     ) -> Went {
-        let (to, mut said) = unbounded_channel();
+        let (to, mut events) = unbounded_channel();
         let work = async {
             let client = Client::new(self.settings.clone())?;
             let snapshot = client.resolve(model, &to, stop).await?;
@@ -103,19 +103,19 @@ impl Scene {
         };
         tokio::pin!(work);
         let mut progress = Vec::new();
-        let mut hear = |one| {
-            heard(&one);
-            progress.push(one);
+        let mut record = |event| {
+            observe(&event);
+            progress.push(event);
         };
         let result = loop {
             tokio::select! {
                 biased;
-                Some(one) = said.recv() => hear(one),
+                Some(event) = events.recv() => record(event),
                 result = &mut work => break result,
             }
         };
-        while let Ok(one) = said.try_recv() {
-            hear(one);
+        while let Ok(event) = events.try_recv() {
+            record(event);
         }
         Went { result, progress }
     }
@@ -134,23 +134,23 @@ impl Went {
     }
 
     pub fn retries(&self) -> Vec<&str> {
-        let mut found = Vec::new();
-        for one in &self.progress {
-            if let Progress::Retry { reason, .. } = one {
-                found.push(reason.as_str());
+        let mut reasons = Vec::new();
+        for event in &self.progress {
+            if let Progress::Retry { reason, .. } = event {
+                reasons.push(reason.as_str());
             }
         }
-        found
+        reasons
     }
 
     pub fn discarded(&self) -> Vec<&str> {
-        let mut found = Vec::new();
-        for one in &self.progress {
-            if let Progress::Discarded { reason, .. } = one {
-                found.push(reason.as_str());
+        let mut reasons = Vec::new();
+        for event in &self.progress {
+            if let Progress::Discarded { reason, .. } = event {
+                reasons.push(reason.as_str());
             }
         }
-        found
+        reasons
     }
 }
 

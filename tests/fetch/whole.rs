@@ -4,7 +4,7 @@ use retrial_hub::TransferState;
 use retrial_hub::{FetchError, ModelSpec, Progress};
 
 use crate::hub::{Content, Repository};
-use crate::scene::{NAME, Scene, content, wanted};
+use crate::scene::{NAME, Scene, content, model_spec};
 
 fn model() -> Repository {
     Repository::new(NAME)
@@ -56,9 +56,9 @@ async fn a_second_fetch_transfers_and_hashes_nothing() {
     let first = scene.main().await.fetched();
     scene.hub.forget();
     let again = scene.main().await;
-    let checked = |one: &Progress| {
+    let checked = |event: &Progress| {
         matches!(
-            one,
+            event,
             Progress::File {
                 state: TransferState::Verifying | TransferState::Downloading,
                 ..
@@ -68,11 +68,11 @@ async fn a_second_fetch_transfers_and_hashes_nothing() {
     assert!(!again.progress.iter().any(checked), "{:?}", again.progress);
     let again = again.fetched();
     assert_eq!((again.files, again.bytes_fetched), (first.files, 0));
-    // The branch was asked for; its listing was not.
+    // The branch was requested; its listing was not.
     assert_eq!(scene.hub.requests().len(), 1);
     // A commit needs no question at all.
     scene.hub.forget();
-    scene.fetch(&wanted(&first.commit)).await.fetched();
+    scene.fetch(&model_spec(&first.commit)).await.fetched();
     assert_eq!(scene.hub.requests().len(), 0);
 }
 
@@ -95,7 +95,7 @@ async fn tags_short_commits_and_old_names() {
     let scene = Scene::new(model());
     let commit = model().commit();
     for revision in ["v1", &commit[..10], "refs/heads/main"] {
-        let fetched = scene.fetch(&wanted(revision)).await.fetched();
+        let fetched = scene.fetch(&model_spec(revision)).await.fetched();
         assert_eq!(fetched.commit, commit);
         assert!(scene.at(&format!("refs/{revision}")).exists());
     }
@@ -117,7 +117,7 @@ async fn only_selected_files_are_fetched() {
     let some = ModelSpec {
         allow: vec!["*.json".to_owned(), "*.safetensors".to_owned()],
         ignore: vec!["original/*".to_owned()],
-        ..wanted("main")
+        ..model_spec("main")
     };
     let fetched = scene.fetch(&some).await.fetched();
     let paths: Vec<&str> = fetched
@@ -135,7 +135,7 @@ async fn only_selected_files_are_fetched() {
     );
     let nothing = ModelSpec {
         allow: vec!["*.bin".to_owned()],
-        ..wanted("main")
+        ..model_spec("main")
     };
     let error = scene.fetch(&nothing).await.error();
     assert!(

@@ -29,13 +29,13 @@ fn requests(scene: &Scene) -> Vec<Request> {
 }
 
 fn warnings(went: &Went) -> Vec<&str> {
-    let mut found = Vec::new();
-    for one in &went.progress {
-        if let Progress::Warning(text) = one {
-            found.push(text.as_str());
+    let mut texts = Vec::new();
+    for event in &went.progress {
+        if let Progress::Warning(text) = event {
+            texts.push(text.as_str());
         }
     }
-    found
+    texts
 }
 
 #[track_caller]
@@ -98,10 +98,13 @@ async fn an_unavailable_store_falls_back_to_plain_http() {
         let scene = scene();
         scene.hub.fault(fault, &store(), 1000);
         let went = scene.main().await;
-        let told = warnings(&went);
-        assert_eq!(told.len(), 1, "{:?}", went.progress);
-        assert!(told[0].contains("continuing over plain HTTP"), "{told:?}");
-        assert!(!told[0].contains("Signature"), "{told:?}");
+        let warned = warnings(&went);
+        assert_eq!(warned.len(), 1, "{:?}", went.progress);
+        assert!(
+            warned[0].contains("continuing over plain HTTP"),
+            "{warned:?}"
+        );
+        assert!(!warned[0].contains("Signature"), "{warned:?}");
         is_right(went);
         assert_eq!(scene.hub.downloads(NAME, FILE), 1);
     }

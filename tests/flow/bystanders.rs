@@ -12,9 +12,9 @@ fn the_container_is_killed_during_a_step() {
     going
         .end()
         .expect_exit(3)
-        .says("the container ended")
-        .says("going")
-        .says("retrial resume");
+        .prints("the container ended")
+        .prints("going")
+        .prints("retrial resume");
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -25,23 +25,23 @@ fn the_container_is_removed_during_a_step() {
     let mut going = lab.start(&[]);
     lab.until_printed("03-main-performance", "going");
     lab.docker(&["rm", "-f", &lab.container()]);
-    going.end().expect_exit(3).says("somebody removed it");
+    going.end().expect_exit(3).prints("somebody removed it");
     lab.retrial(&["resume", "last"])
         .expect_exit(0)
-        .says("reproduced");
+        .prints("reproduced");
 }
 
 #[test]
 fn two_concurrent_runs() {
-    let (Some(one), Some(other)) = (Lab::new(), Lab::new()) else {
+    let (Some(lab), Some(other)) = (Lab::new(), Lab::new()) else {
         return;
     };
-    let one = one.measures("echo one; sleep 1");
+    let lab = lab.measures("echo one; sleep 1");
     let other = other.measures("echo other; sleep 1");
-    let (mut first, mut second) = (one.start(&[]), other.start(&[]));
+    let (mut first, mut second) = (lab.start(&[]), other.start(&[]));
     first.end().expect_exit(0);
     second.end().expect_exit(0);
-    assert!(one.output("03-main-performance").starts_with("one\n"));
+    assert!(lab.output("03-main-performance").starts_with("one\n"));
     assert!(other.output("03-main-performance").starts_with("other\n"));
 }
 
@@ -55,7 +55,7 @@ fn the_container_is_stopped_during_a_step() {
     going
         .end()
         .expect_exit(3)
-        .says("the container was stopped")
-        .says("told to end");
+        .prints("the container was stopped")
+        .prints("told to end");
     assert_eq!(lab.containers(), [""; 0]);
 }

@@ -18,8 +18,8 @@ fn into(lab: &Lab, file: &str, arguments: &[&str]) -> (Option<i32>, String) {
         .unwrap()
         .wait_with_output()
         .unwrap();
-    let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    (done.status.code(), said)
+    let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
+    (done.status.code(), stderr)
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn a_relative_home_is_the_same_for_every_process() {
     let going = lab.start(&relative);
     lab.until_printed("03-main-performance", "going");
     going.kill();
-    // A new container is created: the first one is gone.
+    // A new container is created: the first one was removed.
     lab.docker(&["rm", "-f", &lab.container()]);
     lab.retrial(&[&["resume", "last"], &relative[..]].concat())
         .expect_exit(0);
@@ -62,11 +62,11 @@ fn a_failed_write_of_the_result_is_an_error() {
         &["--version"],
     ];
     for command in commands {
-        let (code, said) = into(&lab, "/dev/full", command);
-        assert_eq!(code, Some(3), "{command:?}: {said}");
+        let (code, stderr) = into(&lab, "/dev/full", command);
+        assert_eq!(code, Some(3), "{command:?}: {stderr}");
         assert!(
-            said.contains("error: failed to write standard output: No space left on device"),
-            "{command:?}: {said}"
+            stderr.contains("error: failed to write standard output: No space left on device"),
+            "{command:?}: {stderr}"
         );
     }
 }
@@ -77,17 +77,17 @@ fn common_command_line_input_is_understood() {
     let lab = lab.measures("true");
     lab.retrial(&["help", "run"])
         .expect_exit(0)
-        .says("Run a recipe and judge the results");
+        .prints("Run a recipe and judge the results");
     lab.retrial(&["run", "recipe.yaml"])
         .expect_exit(2)
-        .says("`./recipe.yaml`");
+        .prints("`./recipe.yaml`");
     lab.retrial(&["run", "./"]).expect_exit(0);
     let directory = lab.path("").canonicalize().unwrap();
     let name = directory.file_name().unwrap().to_str().unwrap();
     assert!(lab.id().contains(&name.to_lowercase()), "{}", lab.id());
     lab.retrial(&["compare", "last", "last"])
         .expect_exit(2)
-        .says("is named twice");
+        .prints("is named twice");
 }
 
 #[test]
@@ -101,5 +101,5 @@ fn more_trials_are_suggested_as_a_full_command_line() {
     ));
     lab.run(&["--trials", "1", "--warmup", "1", "--set", "size=4"])
         .expect_exit(5)
-        .says("./recipe.yaml --set size=4 --warmup 1 --trials ");
+        .prints("./recipe.yaml --set size=4 --warmup 1 --trials ");
 }

@@ -1,4 +1,4 @@
-//! Two images that differ in one package: a comparison names it, beside what it did to the speed.
+//! Two images that differ in one package: a comparison names it next to the change of the speed.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -80,7 +80,7 @@ fn a_changed_package_is_reported() {
             .expect_exit(0);
     }
     let runs = lab.runs();
-    let of = |release: &str| {
+    let run_of = |release: &str| {
         let mut runs = runs.iter();
         let run = runs.find(|run| {
             let plan = fs::read_to_string(run.join("plan.json")).unwrap();
@@ -89,11 +89,11 @@ fn a_changed_package_is_reported() {
         });
         run.unwrap().to_str().unwrap().to_owned()
     };
-    let (old, new) = (of("1.9.0"), of("1.10.0"));
-    let told = lab
+    let (old, new) = (run_of("1.9.0"), run_of("1.10.0"));
+    let compared = lab
         .retrial(&["compare", &old, &new, "--output", "json"])
         .expect_exit(0);
-    let comparison: Value = serde_json::from_str(&told.out).unwrap();
+    let comparison: Value = serde_json::from_str(&compared.out).unwrap();
     assert_eq!(comparison["figures"][0]["change"], "faster");
     assert_eq!(
         differences(&comparison, "packages"),
@@ -107,25 +107,25 @@ fn a_changed_package_is_reported() {
         "ROCm in the image: 1.9.0-42 1.10.0-42",
         "label org.example.release: 1.9.0 1.10.0",
     ] {
-        assert!(image.iter().any(|told| told == fact), "{image:#?}");
+        assert!(image.iter().any(|line| line == fact), "{image:#?}");
     }
     assert_eq!(
         differences(&comparison, "variables"),
         ["LIBRARY_PATH: /opt/library-1.9.0/lib /opt/library-1.10.0/lib"]
     );
     assert!(
-        !told.out.contains("word-1.9.0"),
+        !compared.out.contains("word-1.9.0"),
         "a secret's value is not kept"
     );
     assert!(group(&comparison, "packages")["same"].as_u64().unwrap() > 50);
-    let kept = fs::read_to_string(format!("{old}/packages.json")).unwrap();
-    assert!(kept.contains(r#""from-setup":"3.1""#), "{kept}");
-    assert!(kept.contains(r#""unchanged":"1.0""#), "{kept}");
+    let packages = fs::read_to_string(format!("{old}/packages.json")).unwrap();
+    assert!(packages.contains(r#""from-setup":"3.1""#), "{packages}");
+    assert!(packages.contains(r#""unchanged":"1.0""#), "{packages}");
     let host = fs::read_to_string(format!("{old}/host.json")).unwrap();
     assert!(!host.contains("word-1.9.0"));
 
     let text = lab.retrial(&["compare", &old, &new]).expect_exit(0);
-    text.says("torch (python)").says("1.10.0+rocm");
+    text.prints("torch (python)").prints("1.10.0+rocm");
     // Turned round, and judged by a limit.
     let new_id = new.rsplit('/').next().unwrap();
     lab.retrial(&[
@@ -138,9 +138,9 @@ fn a_changed_package_is_reported() {
         "slower:2%",
     ])
     .expect_exit(1)
-    .says("slower");
+    .prints("slower");
 
-    // The history knows the same without being told which runs.
+    // The history gives the same without the names of the runs.
     let along = lab
         .retrial(&["compare", "--by", "release", "--output", "json"])
         .expect_exit(0);
@@ -173,7 +173,7 @@ fn runs_of_one_image_share_the_package_list() {
     assert_eq!(inodes[0], inodes[1]);
     lab.retrial(&["compare", "--by", "release"])
         .expect_exit(2)
-        .says("no run has an axis or a parameter release");
+        .prints("no run has an axis or a parameter release");
 }
 
 /// The container's first process lists them; as another user than root it could not, and an exec does.
@@ -192,8 +192,8 @@ fn the_package_list_does_not_depend_on_the_user() {
         ];
         let events = lab.docker(&[&asks[..], &["--filter", "event=exec_create"]].concat());
         assert_eq!(events.lines().count(), execs, "{user}: {events}");
-        let kept: Value = serde_json::from_str(&lab.text("packages.json")).unwrap();
-        Some(kept)
+        let packages: Value = serde_json::from_str(&lab.text("packages.json")).unwrap();
+        Some(packages)
     };
     let Some(by_root) = listed("0", 1) else {
         return;
@@ -208,9 +208,9 @@ fn an_image_without_packages_is_not_an_error() {
     let keys = format!("image: {}", image("busybox"));
     let lab = lab.recipe(&recipe_with(&keys, &case("main", "true", "")));
     lab.run(&[]).expect_exit(0);
-    let kept: Value = serde_json::from_str(&lab.text("packages.json")).unwrap();
-    assert_eq!(kept["databases"], serde_json::json!([]));
-    assert_eq!(kept.get("remarks"), None, "{kept:#}");
+    let packages: Value = serde_json::from_str(&lab.text("packages.json")).unwrap();
+    assert_eq!(packages["databases"], serde_json::json!([]));
+    assert_eq!(packages.get("remarks"), None, "{packages:#}");
 }
 
 #[test]
@@ -221,8 +221,8 @@ fn a_forged_package_list_is_bounded_and_sanitized() {
         "printf '#!/bin/sh\\necho @rpm x; yes \"package 1\" | head -c 9000000; printf \"\\\\033]0;title\\\\007 1\\\\n\"\\n' >/usr/local/bin/grep; chmod +x /usr/local/bin/grep",
     );
     lab.run(&[]).expect_exit(0);
-    let kept = lab.text("packages.json");
-    assert!(kept.len() < 1 << 20, "{}", kept.len());
-    assert!(kept.contains("truncated"), "{kept}");
-    assert!(!kept.contains("\\u001b"));
+    let packages = lab.text("packages.json");
+    assert!(packages.len() < 1 << 20, "{}", packages.len());
+    assert!(packages.contains("truncated"), "{packages}");
+    assert!(!packages.contains("\\u001b"));
 }

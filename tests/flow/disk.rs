@@ -1,4 +1,4 @@
-//! A full disk: said, nothing half-written is taken for whole, and resumed when there is room.
+//! A full disk: it is reported, no partial file counts as complete, and the run resumes with free space.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::lab::{Lab, case, image, recipe_with};
 pub struct Small(pub PathBuf);
 
 impl Small {
-    /// Mounts one; none, with a printed word, for somebody who may not.
+    /// Mounts one; returns none and prints why for a user who may not mount.
     pub fn mount(at: PathBuf, size: &str) -> Option<Self> {
         std::fs::create_dir_all(&at).unwrap();
         let status = Command::new("mount")
@@ -64,7 +64,7 @@ fn while_a_step_prints() {
     small.grow("50m");
     lab.retrial(&["resume", "last"])
         .expect_exit(0)
-        .says("reproduced");
+        .prints("reproduced");
     assert!(lab.output("03-main-performance").len() > 3_000_000);
     assert_eq!(lab.containers(), [""; 0]);
     drop(lab);
@@ -84,7 +84,7 @@ fn while_results_are_fetched() {
             &case("main", commands, "results: /results"),
         ))
         .home(&small.0);
-    lab.run(&[]).expect_exit(3).says("free some space");
+    lab.run(&[]).expect_exit(3).prints("free some space");
     assert!(
         !lab.the_run()
             .join("results/main/performance/run_1")
@@ -98,9 +98,9 @@ fn while_results_are_fetched() {
     small.grow("50m");
     lab.retrial(&["resume", "last"])
         .expect_exit(0)
-        .says("reproduced");
+        .prints("reproduced");
     assert_eq!(
-        lab.count("main-performance", "step_began"),
+        lab.count("main-performance", "step_started"),
         1,
         "not measured again"
     );
@@ -140,15 +140,15 @@ fn for_several_images_together() {
         recipe_with(&keys, &case("main", "", ""))
     };
     let lab = lab
-        .beside("one.yaml", &recipe("none-one"))
-        .beside("two.yaml", &recipe("none-two"))
-        .beside(
+        .file("one.yaml", &recipe("none-one"))
+        .file("two.yaml", &recipe("none-two"))
+        .file(
             "batch.yaml",
             "schema: 1\ntitle: Two\nrecipes: [./one.yaml, ./two.yaml]\n",
         );
     lab.retrial(&["batch", "./batch.yaml"])
         .expect_exit(3)
-        .says("is free where the engine keeps images")
-        .says("and 2 images require");
+        .prints("is free where the engine keeps images")
+        .prints("and 2 images require");
     assert!(lab.runs().is_empty());
 }

@@ -2,7 +2,7 @@
 
 use crate::lab::{Lab, PrivateEngine, case, image, recipe_with};
 
-/// Prints sixty lines, and waits after the twentieth until the test says to go on.
+/// Prints sixty lines, and waits after the twentieth until the test lets it continue.
 const LINES: &str = "echo \"uuid $(cat /proc/sys/kernel/random/uuid)\"
 for i in $(seq 1 60); do
   echo \"line $i\"
@@ -35,8 +35,8 @@ fn a_tag_that_is_not_there() {
     let lab = lab.recipe(&recipe_with(&keys, &case("main", "true", "")));
     lab.run(&[])
         .expect_exit(3)
-        .says("there is no image")
-        .says("check the name and the tag");
+        .prints("there is no image")
+        .prints("check the name and the tag");
 }
 
 #[test]
@@ -46,11 +46,11 @@ fn a_registry_that_is_down() {
         "image: 127.0.0.1:9/team/image:1",
         &case("main", "true", ""),
     ));
-    lab.run(&[]).expect_exit(3).says("127.0.0.1:9");
+    lab.run(&[]).expect_exit(3).prints("127.0.0.1:9");
     lab.run(&["--pull", "never"])
         .expect_exit(3)
-        .says("the engine has no image 127.0.0.1:9/team/image:1")
-        .says("build it or pull it yourself, or use --pull missing");
+        .prints("the engine has no image 127.0.0.1:9/team/image:1")
+        .prints("build it or pull it yourself, or use --pull missing");
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn no_engine() {
     let lab = lab.measures("true");
     lab.run(&["--engine", "unix:///nowhere/docker.sock"])
         .expect_exit(3)
-        .says("check that it runs");
+        .prints("check that it runs");
     assert!(lab.runs().is_empty(), "nothing is begun");
 }
 
@@ -73,7 +73,7 @@ fn restarted_in_the_middle_of_a_step() {
     lab.until_printed("03-main-performance", "line 10");
     engine.restart();
     go_on(&lab);
-    going.end().expect_exit(0).says("reproduced");
+    going.end().expect_exit(0).prints("reproduced");
     let output = lab.output("03-main-performance");
     assert_eq!(output.matches("line ").count(), 60);
     assert_eq!(output.matches("uuid ").count(), 1);
@@ -93,21 +93,21 @@ fn killed_and_back_only_later() {
     let done = going
         .end()
         .expect_exit(3)
-        .says("lost the connection to the engine");
+        .prints("lost the connection to the engine");
     assert!(
         done.out.contains("retrial resume") || done.err.contains("retrial resume"),
         "{done:?}"
     );
     lab.retrial(&["resume", "last"])
         .expect_exit(3)
-        .says("check that it runs");
+        .prints("check that it runs");
 
     engine.start_again();
     lab.retrial(&["resume", "last"])
         .expect_exit(0)
-        .says("reproduced");
+        .prints("reproduced");
     assert_eq!(
-        lab.count("main-performance", "step_began"),
+        lab.count("main-performance", "step_started"),
         1,
         "not measured again"
     );
@@ -132,7 +132,7 @@ fn killed_with_the_tool_and_back() {
     go_on(&lab);
     lab.retrial(&["resume", "last"])
         .expect_exit(0)
-        .says("reproduced");
+        .prints("reproduced");
     assert_eq!(
         lab.output("03-main-performance").matches("line ").count(),
         60
@@ -167,8 +167,8 @@ fn an_engine_on_another_file_system() {
         .home(place.path());
     lab.run(&[])
         .expect_exit(3)
-        .says("does not share this machine's files")
-        .says("run retrial on the engine's own machine");
+        .prints("does not share this machine's files")
+        .prints("run retrial on the engine's own machine");
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -198,8 +198,8 @@ fn the_gpus_are_in_use() {
     let lab = with_engine();
     lab.run(&[])
         .expect_exit(3)
-        .says("this host does not meet the requirements of")
-        .says("--force");
+        .prints("this host does not meet the requirements of")
+        .prints("--force");
     let mut going = lab.start(&["--force"]);
     lab.until_printed("03-main-performance", "going");
     let other = with_engine();
@@ -207,16 +207,16 @@ fn the_gpus_are_in_use() {
     other
         .run(&["--force", "--no-wait"])
         .expect_exit(3)
-        .says(&format!("all GPUs are in use by run {id}"))
-        .says("retrial stop");
+        .prints(&format!("all GPUs are in use by run {id}"))
+        .prints("retrial stop");
     // Without it, the other run begins when this one has ended.
     let third = with_engine();
     let mut waiting = third.start(&["--force"]);
     third.until("it says for whom it waits", |third| {
-        let told = format!("waiting: all GPUs are in use by run {id}");
+        let message = format!("waiting: all GPUs are in use by run {id}");
         third.journal().iter().any(|entry| {
             let text = entry["text"].as_str().unwrap_or_default();
-            text.starts_with(&told)
+            text.starts_with(&message)
         })
     });
     lab.docker(&["exec", &lab.container(), "touch", "/go-on"]);

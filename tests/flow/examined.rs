@@ -1,4 +1,4 @@
-//! What `doctor` and a run ask a container of the recipe's image before anything is measured.
+//! The checks that `doctor` and a run make in a container of the recipe's image before any measurement.
 
 use std::net::TcpListener;
 
@@ -54,7 +54,7 @@ fn hosts_are_checked_from_a_container_in_its_own_network() {
         format!("from a container: {LOCAL}: Connection refused")
     );
     lab.run(&[])
-        .says(&format!("from a container: {LOCAL}: Connection refused"));
+        .prints(&format!("from a container: {LOCAL}: Connection refused"));
 }
 
 #[test]

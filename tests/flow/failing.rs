@@ -15,10 +15,10 @@ fn a_command_that_fails() {
     let lab = lab.recipe(&recipe(&cases));
     lab.run(&[])
         .expect_exit(4)
-        .says("exit code 7")
-        .says("out of cheese")
-        .says("retrial shell")
-        .does_not_say("line 3\n");
+        .prints("exit code 7")
+        .prints("out of cheese")
+        .prints("retrial shell")
+        .does_not_print("line 3\n");
     assert_eq!(
         lab.end_of("good-performance")["end"],
         "done",
@@ -26,10 +26,10 @@ fn a_command_that_fails() {
     );
     assert_eq!(lab.containers(), [""; 0]);
 
-    // Taken up again, it is tried anew; what was measured stands.
+    // On resume it is tried again; completed measurements are retained.
     lab.retrial(&["resume", "last"]).expect_exit(4);
-    assert_eq!(lab.count("bad-performance", "step_began"), 2);
-    assert_eq!(lab.count("good-performance", "step_began"), 1);
+    assert_eq!(lab.count("bad-performance", "step_started"), 2);
+    assert_eq!(lab.count("good-performance", "step_started"), 1);
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn inside_a_pipe() {
         &keys,
         &case("main", "(echo from ash; exit 3) | cat", ""),
     ));
-    lab.run(&[]).expect_exit(4).says("exit code 3");
+    lab.run(&[]).expect_exit(4).prints("exit code 3");
 }
 
 #[test]
@@ -51,9 +51,9 @@ fn a_command_that_is_not_there() {
     lab.measures("mlperf-harness --go")
         .run(&[])
         .expect_exit(4)
-        .says("exit code 127")
-        .says("not found")
-        .says("bash, -ilc");
+        .prints("exit code 127")
+        .prints("not found")
+        .prints("bash, -ilc");
 }
 
 #[test]
@@ -62,14 +62,14 @@ fn a_missing_workdir_or_user() {
     let lab = lab.recipe(&recipe(&case("main", "true", "user: nobody-of-that-name")));
     lab.run(&[])
         .expect_exit(2)
-        .says("nobody-of-that-name")
-        .says("`user:`");
+        .prints("nobody-of-that-name")
+        .prints("`user:`");
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&recipe(&case("main", "pwd", "workdir: /nowhere/at/all")));
     lab.run(&[])
         .expect_exit(2)
-        .says("/nowhere/at/all")
-        .says("`workdir:`");
+        .prints("/nowhere/at/all")
+        .prints("`workdir:`");
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_timeout_terminates_the_whole_process_group() {
     )));
     let since = Instant::now();
     let mut going = lab.start(&["--keep", "always"]);
-    let done = going.end().expect_exit(4).says("did not finish within");
+    let done = going.end().expect_exit(4).prints("did not finish within");
     assert!(done.err.contains("timeout:"), "{}", done.err);
     assert!(
         since.elapsed() < Duration::from_secs(12),
@@ -101,7 +101,9 @@ fn silent_for_too_long() {
         "for i in 1 2 3; do echo $i; sleep 0.5; done; sleep 50",
         "silence: 2s",
     )));
-    lab.run(&[]).expect_exit(4).says("it printed nothing for 2");
+    lab.run(&[])
+        .expect_exit(4)
+        .prints("it printed nothing for 2");
 }
 
 #[test]
@@ -116,7 +118,7 @@ fn leftover_processes_are_terminated_and_reported() {
     let left = lab
         .journal()
         .into_iter()
-        .find(|entry| entry["event"] == "left_running")
+        .find(|entry| entry["event"] == "leftover_processes")
         .unwrap();
     assert_eq!(left["name"], "first-performance");
     let processes = left["processes"].as_array().unwrap();
@@ -134,7 +136,7 @@ fn processes_that_end_shortly_after_are_not_reported() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("sleep 0.3 &\nsetsid sleep 0.3 &");
     lab.run(&[]).expect_exit(0);
-    assert_eq!(lab.count("main-performance", "left_running"), 0);
+    assert_eq!(lab.count("main-performance", "leftover_processes"), 0);
 }
 
 #[test]
@@ -154,7 +156,7 @@ fn killed_out_of_memory() {
         &container,
     ]);
     lab.docker(&["exec", &container, "touch", "/go-on"]);
-    going.end().expect_exit(4).says("out of memory");
+    going.end().expect_exit(4).prints("out of memory");
 }
 
 #[test]
@@ -172,7 +174,7 @@ fn leftover_processes_in_the_host_pid_namespace() {
     let left = lab
         .journal()
         .into_iter()
-        .find(|entry| entry["event"] == "left_running")
+        .find(|entry| entry["event"] == "leftover_processes")
         .unwrap();
     assert_eq!(left["processes"].as_array().unwrap().len(), 2, "{left}");
     let running = std::process::Command::new("pgrep")
@@ -201,7 +203,7 @@ fn leftover_processes_with_an_engine_init() {
     let left = lab
         .journal()
         .into_iter()
-        .find(|entry| entry["event"] == "left_running")
+        .find(|entry| entry["event"] == "leftover_processes")
         .unwrap();
     assert_eq!(left["processes"].as_array().unwrap().len(), 1, "{left}");
 }
@@ -228,10 +230,10 @@ fn a_forged_exit_code_is_detected() {
             "something changed /.retrial/processes",
         ),
     ];
-    for (commands, says) in cases {
+    for (commands, message) in cases {
         let Some(lab) = Lab::new() else { return };
         let lab = lab.measures(&format!("echo 'speed: 42.5 MB/s'; {directory}\n{commands}"));
-        lab.run(&[]).expect_exit(4).says(says);
+        lab.run(&[]).expect_exit(4).prints(message);
         assert_eq!(lab.verdict()["outcome"], "failed", "{commands}");
     }
 }

@@ -26,11 +26,11 @@ struct Play {
 
 impl Play {
     fn new() -> Self {
-        Self::of("")
+        Self::with_keys("")
     }
 
     /// A run of a recipe with further keys.
-    fn of(keys: &str) -> Self {
+    fn with_keys(keys: &str) -> Self {
         let root = tempfile::tempdir().unwrap();
         let file = root.path().join("recipe.yaml");
         let cases = case("main", "true", "results: /results");
@@ -275,7 +275,7 @@ async fn the_mounted_path_is_another_directory() {
 
 #[tokio::test]
 async fn a_cache_mount_never_used_by_a_container_is_not_reused() {
-    let play = Play::of("container: { cache_mounts: { kernels: /root/.cache } }");
+    let play = Play::with_keys("container: { cache_mounts: { kernels: /root/.cache } }");
     // The first container copies the image's content, the second is the run's.
     let engine = Arc::new(engine().fail_nth("create", 2, refused()));
     let seeding = engine.clone();
@@ -289,7 +289,7 @@ async fn a_cache_mount_never_used_by_a_container_is_not_reused() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     });
-    let kept = || {
+    let manifests = || {
         let kernels = play.root.path().join("cache/directories/kernels");
         let files = Lab::files_with(&kernels, "written_by_runs");
         let names = files
@@ -299,10 +299,10 @@ async fn a_cache_mount_never_used_by_a_container_is_not_reused() {
     };
     let ended = play.execute(&engine).await.unwrap();
     assert_eq!(ended.exit.code(), 3);
-    assert_eq!(kept(), ["taken.json"]);
+    assert_eq!(manifests(), ["taken.json"]);
     let ended = play.execute(&engine).await.unwrap();
     assert_eq!(ended.exit.code(), 0);
-    assert_eq!(kept(), ["manifest.json"]);
+    assert_eq!(manifests(), ["manifest.json"]);
     assert!(!play.journal().contains("reused_from"));
     seeds.abort();
 }

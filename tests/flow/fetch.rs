@@ -44,11 +44,11 @@ fn fetched_files_are_reported_and_the_commit_recorded() {
     let commit = hub.add(model());
     let Some(lab) = lab(&hub) else { return };
     let doctor = || lab.retrial(&["doctor", "./recipe.yaml"]);
-    doctor().says("the hub serves it: 5 files, 8.00 MiB\n");
+    doctor().prints("the hub serves it: 5 files, 8.00 MiB\n");
     lab.run(&[])
         .expect_exit(0)
-        .says("5 files, 8.00 MiB, 8.00 MiB fetched");
-    doctor().says("5 files, 8.00 MiB, all of it cached");
+        .prints("5 files, 8.00 MiB, 8.00 MiB fetched");
+    doctor().prints("5 files, 8.00 MiB, all of it cached");
     let host: serde_json::Value = serde_json::from_str(&lab.text("host.json")).unwrap();
     assert_eq!(host["models"]["tiny"]["commit"], commit.as_str());
     assert_eq!(host["models"]["tiny"]["revision"], "main");
@@ -56,7 +56,7 @@ fn fetched_files_are_reported_and_the_commit_recorded() {
     assert_eq!(lab.count(STEP, "model"), 1);
     assert_eq!(lab.count(STEP, "transfer"), 0, "ticks are not kept");
     std::fs::remove_dir_all(lab.home_path()).unwrap();
-    lab.run(&[]).expect_exit(0).says("all of it cached");
+    lab.run(&[]).expect_exit(0).prints("all of it cached");
     assert_eq!(hub.downloads(NAME, FILE), 1);
 }
 
@@ -73,7 +73,7 @@ fn an_interrupted_fetch_resumes_with_the_same_commit() {
             going.kill();
         } else {
             going.signal("INT");
-            going.end().expect_exit(130).says("retrial resume");
+            going.end().expect_exit(130).prints("retrial resume");
         }
         assert_eq!(std::fs::metadata(part(&lab)).unwrap().len(), 1_000_000);
         hub.release();
@@ -97,12 +97,12 @@ fn a_gated_model_error_names_the_page_to_visit() {
     let page = format!("visit {}/{NAME} and request access", hub.endpoint());
     lab.run(&[])
         .expect_exit(3)
-        .says(&page)
-        .says("HF_TOKEN")
-        .says("there is no token");
+        .prints(&page)
+        .prints("HF_TOKEN")
+        .prints("there is no token");
     let lab = lab.env("HF_TOKEN", "hf_mine");
-    // Nothing was begun: what the hub refuses is told before an image is pulled.
+    // No step began: a refusal of the hub is reported before an image is pulled.
     assert_eq!(lab.runs().len(), 0);
-    lab.run(&[]).expect_exit(0).does_not_say("hf_mine");
+    lab.run(&[]).expect_exit(0).does_not_print("hf_mine");
     assert!(Lab::files_with(lab.home_path(), "hf_mine").is_empty());
 }

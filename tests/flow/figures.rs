@@ -48,8 +48,8 @@ expect:
     let Some(lab) = lab(commands, keys) else {
         return;
     };
-    lab.run(&[]).expect_exit(0).says("gemm[bf16 8192]");
-    let found = figures(&lab);
+    lab.run(&[]).expect_exit(0).prints("gemm[bf16 8192]");
+    let measured = figures(&lab);
     for (name, value) in [
         ("rouge1", 44.5),
         ("tflops", 1008.5),
@@ -60,8 +60,8 @@ expect:
         ("offline", 7.0),
     ] {
         assert!(
-            (found[name]["value"].as_f64().unwrap() - value).abs() < 1e-6,
-            "{name}: {found}"
+            (measured[name]["value"].as_f64().unwrap() - value).abs() < 1e-6,
+            "{name}: {measured}"
         );
     }
     // The run's own verdict again, from its files.
@@ -90,20 +90,20 @@ expect:
         return;
     };
     lab.run(&[]).expect_exit(0);
-    let found = figures(&lab);
+    let measured = figures(&lab);
     for (name, value) in [
         ("speed", 42.5),
         ("gemm[bf16 8192]", 2.0),
         ("loss", 1.5),
         ("n", 7.0),
     ] {
-        assert_eq!(found[name]["value"], value, "{found}");
+        assert_eq!(measured[name]["value"], value, "{measured}");
     }
     let logs = |options: &[&str]| lab.retrial(&[&["logs", "last"], options].concat());
-    logs(&[]).expect_exit(0).says("speed: 42.5\n");
+    logs(&[]).expect_exit(0).prints("speed: 42.5\n");
     logs(&["--raw"])
         .expect_exit(0)
-        .says("speed: \x1b[1;32m42.5\x1b[0m\n");
+        .prints("speed: \x1b[1;32m42.5\x1b[0m\n");
 }
 
 #[test]
@@ -116,17 +116,17 @@ fn declared_figures_are_shown_and_missing_ones_invalid() {
     };
     lab.run(&[])
         .expect_exit(0)
-        .says("speed: 42.5 items/s; latency: 3 ms; nothing was published");
+        .prints("speed: 42.5 items/s; latency: 3 ms; nothing was published");
     for format in ["text", "markdown", "html"] {
         let page = lab.retrial(&["report", "last", "--output", format, "--to", "-"]);
-        page.expect_exit(0).says("42.5 items/s").says("3 ms");
+        page.expect_exit(0).prints("42.5 items/s").prints("3 ms");
     }
     let Some(lab) = self::lab("echo 'speed: 42.5'", keys) else {
         return;
     };
     lab.run(&[])
         .expect_exit(1)
-        .says("latency is missing: steps/03-main-performance/output.log: no line matches");
+        .prints("latency is missing: steps/03-main-performance/output.log: no line matches");
     let rules = lab.verdict()["results"][0]["rules"].clone();
     let failed = |rule: &Value| rule["rule"] == "latency" && rule["passed"] == false;
     assert!(rules.as_array().unwrap().iter().any(failed), "{rules}");
@@ -145,8 +145,8 @@ expect:
     };
     lab.run(&[])
         .expect_exit(1)
-        .says("rouge1 is missing: scores.json: there is nothing at `$.scores.rouge1`")
-        .says("the nearest is `$.scores.rouge_1`: 44.5");
+        .prints("rouge1 is missing: scores.json: there is nothing at `$.scores.rouge1`")
+        .prints("the nearest is `$.scores.rouge_1`: 44.5");
     assert_eq!(lab.verdict()["outcome"], "invalid");
 }
 
@@ -161,7 +161,7 @@ expect:
     };
     lab.run(&[])
         .expect_exit(1)
-        .says("gemm[9x9] is missing: the table has gemm[8x8], gemm[8x9]");
+        .prints("gemm[9x9] is missing: the table has gemm[8x8], gemm[8x9]");
 }
 
 /// Prints a run as MLPerf Training's logger does; its end is its arguments.
@@ -196,7 +196,7 @@ fn ten_trials_of_a_training_are_one_score() {
     let Some(lab) = lab(&commands, &keys) else {
         return;
     };
-    lab.run(&[]).expect_exit(0).says("(Olympic mean of 10");
+    lab.run(&[]).expect_exit(0).prints("(Olympic mean of 10");
     let verdict = lab.verdict();
     let judged = &verdict["results"][0]["judgements"][0];
     let factor = 3178.0 + 2.0 / 3.0;
@@ -237,7 +237,7 @@ fn a_step_that_trains_ten_times_is_ten_trials() {
 
 #[test]
 fn a_training_that_missed_its_target_is_invalid() {
-    for (end, says) in [
+    for (end, message) in [
         (
             "3072 0.93 success",
             "its last eval_accuracy 0.93 misses the target",
@@ -247,7 +247,7 @@ fn a_training_that_missed_its_target_is_invalid() {
         let Some(lab) = lab(&format!("{TRAIN}train 1200000 {end}"), SCORED) else {
             return;
         };
-        lab.run(&[]).expect_exit(1).says(says);
+        lab.run(&[]).expect_exit(1).prints(message);
         assert_eq!(lab.verdict()["outcome"], "invalid");
     }
 }
@@ -282,7 +282,7 @@ fn judged_without_an_engine() {
     ];
     lab.retrial(&arguments)
         .expect_exit(0)
-        .says("1.03472 for its convergence");
+        .prints("1.03472 for its convergence");
 }
 
 /// Its trials are run and shown first, and not judged; the numbers count on.
@@ -298,21 +298,21 @@ expect: { speed: { value: 100, kind: official, source: here } }";
     let Some(lab) = lab(commands, keys) else {
         return;
     };
-    let run = lab.run(&[]).expect_exit(0).says("reproduced");
-    run.says("trial 3 of 4");
+    let run = lab.run(&[]).expect_exit(0).prints("reproduced");
+    run.prints("trial 3 of 4");
     let result = &lab.verdict()["results"][0];
     let values = |trials: &str| -> Vec<(u64, f64)> {
         let trials = result[trials].as_array().unwrap().iter();
-        let values = trials.map(|one| {
-            let speed = one["figures"]["speed"]["value"].as_f64().unwrap();
-            (one["trial"].as_u64().unwrap(), speed)
+        let values = trials.map(|trial| {
+            let speed = trial["figures"]["speed"]["value"].as_f64().unwrap();
+            (trial["trial"].as_u64().unwrap(), speed)
         });
         values.collect()
     };
     assert_eq!(values("warmups"), [(1, 10.0), (2, 10.0)]);
     assert_eq!(values("trials"), [(3, 100.0), (4, 100.0)]);
-    assert_eq!(lab.count("main-performance-warmup-1", "step_began"), 1);
-    assert_eq!(lab.count("main-performance-3", "step_began"), 1);
+    assert_eq!(lab.count("main-performance-warmup-1", "step_started"), 1);
+    assert_eq!(lab.count("main-performance-3", "step_started"), 1);
     lab.retrial(&["judge", "last"]).expect_exit(0);
     let page = lab.retrial(&["report", "last", "--to", "-"]).expect_exit(0);
     assert!(page.out.contains("2 (warm-up)"), "{}", page.out);
@@ -320,15 +320,15 @@ expect: { speed: { value: 100, kind: official, source: here } }";
     let mut rows = csv::Reader::from_reader(csv.out.as_bytes());
     let names = rows.headers().unwrap().clone();
     let column = |row: &csv::StringRecord, name: &str| {
-        let column = names.iter().position(|known| known == name);
+        let column = names.iter().position(|heading| heading == name);
         row[column.unwrap()].to_owned()
     };
     let rows: Vec<_> = rows.records().map(Result::unwrap).collect();
-    let told = rows
+    let shown = rows
         .iter()
         .map(|row| ["trial", "warmup", "value", "outcome"].map(|name| column(row, name)));
     assert_eq!(
-        told.collect::<Vec<_>>(),
+        shown.collect::<Vec<_>>(),
         [
             ["1", "true", "10", ""],
             ["2", "true", "10", ""],
@@ -349,7 +349,9 @@ fn a_warm_up_from_the_command_line() {
     let result = &lab.verdict()["results"][0];
     let numbers = |trials: &str| {
         let trials = result[trials].as_array().unwrap().iter();
-        trials.map(|one| one["trial"].clone()).collect::<Vec<_>>()
+        trials
+            .map(|trial| trial["trial"].clone())
+            .collect::<Vec<_>>()
     };
     assert_eq!(
         (numbers("warmups"), numbers("trials")),
@@ -365,10 +367,10 @@ fn a_warm_up_needs_its_own_command() {
     let lab = lab.recipe(&recipe_with("commands:\n  all: { run: echo 1 MB }", from));
     lab.run(&["--warmup", "1"])
         .expect_exit(2)
-        .says("--warmup: first performance shares its command (all)");
+        .prints("--warmup: first performance shares its command (all)");
 }
 
-/// One that fails is no measurement, and a failure all the same.
+/// A warm-up that fails is no measurement, and still a failure.
 #[test]
 fn a_failed_warm_up_fails_the_run() {
     let keys = "warmup: 1

@@ -11,7 +11,7 @@ fn a_run_ends_with_a_verdict_and_its_run_directory() {
         "results: /results",
     );
     let lab = lab.recipe(&recipe_with("setup:\n  tool:\n    run: echo ready", &cases));
-    lab.run(&[]).expect_exit(0).says("reproduced");
+    lab.run(&[]).expect_exit(0).prints("reproduced");
     assert_eq!(lab.containers(), [""; 0]);
 
     let run = lab.the_run();
@@ -28,7 +28,7 @@ fn a_run_ends_with_a_verdict_and_its_run_directory() {
     assert_eq!(lab.output("04-main-performance"), "speed: 42.5 MB/s\n");
     assert_eq!(lab.text("results/main/performance/run_1/out.txt"), "done\n");
     let journal = lab.journal();
-    assert_eq!(journal.first().unwrap()["event"], "run_began");
+    assert_eq!(journal.first().unwrap()["event"], "run_started");
     assert_eq!(journal.last().unwrap()["event"], "run_ended");
     assert_eq!(journal.last().unwrap()["exit_code"], 0);
     assert!(
@@ -39,11 +39,11 @@ fn a_run_ends_with_a_verdict_and_its_run_directory() {
     );
 
     // The files alone give the same verdict, byte for byte.
-    let kept: serde_json::Value = lab.verdict();
+    let stored: serde_json::Value = lab.verdict();
     let judged = lab
         .retrial(&["judge", run.to_str().unwrap(), "--output", "json"])
         .expect_exit(0);
-    assert_eq!(judged.out.trim(), serde_json::to_string(&kept).unwrap());
+    assert_eq!(judged.out.trim(), serde_json::to_string(&stored).unwrap());
     // Nothing is left to do, and no engine is needed for that.
     let engine = ["--engine", "unix:///nowhere/docker.sock"];
     let resumed = lab
@@ -68,7 +68,7 @@ fn trials_are_added_until_the_evidence_decides() {
     let commands = "case ${{ trial }} in 1) echo 'rate: 41.9';; 2) echo 'rate: 42.1';; *) echo 'rate: 42.0';; esac";
     let noisy = "  noisy:\n    performance:\n      run: |\n        COMMANDS\n      trials: { min: 3, max: 8 }\n      figures:\n        rate: { pattern: 'rate: ([0-9.]+)', unit: req/s, better: higher }\n      expect:\n        rate: { value: 42, kind: official, source: here }\n";
     let lab = lab.recipe(&recipe(&noisy.replace("COMMANDS", commands)));
-    lab.run(&[]).expect_exit(0).says("reproduced");
+    lab.run(&[]).expect_exit(0).prints("reproduced");
     let decisions: Vec<_> = lab
         .journal()
         .into_iter()

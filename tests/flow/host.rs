@@ -22,9 +22,9 @@ fn a_step_runs_on_the_host_with_its_own_environment() {
     let commands = "pwd; cat /proc/self/sessionid >/dev/null; echo \"$SECRET_OF_MINE|$EXTRA|$RETRIAL_RUN_DIR\"\nps -o sid= -p $$ | tr -d ' '\necho $PPID; cat \"$RETRIAL_RECIPE_DIR/beside.txt\"; test -n \"$PATH$HOME$DOCKER_HOST\"";
     let lab = lab
         .recipe(&on_host(commands, "env: { EXTRA: extra }"))
-        .beside("beside.txt", "beside\n")
+        .file("beside.txt", "beside\n")
         .env("SECRET_OF_MINE", "mine");
-    lab.run(&[]).expect_exit(2).says("--allow host");
+    lab.run(&[]).expect_exit(2).prints("--allow host");
     lab.run(&ALLOW).expect_exit(0);
     let run = lab.the_run().canonicalize().unwrap();
     let output = lab.output("02-setup-own");
@@ -36,17 +36,18 @@ fn a_step_runs_on_the_host_with_its_own_environment() {
         "the step's shell leads a session of its own"
     );
     assert_eq!(lines[4], "beside");
-    lab.retrial(&["plan", "./recipe.yaml"]).says("on the host:");
+    lab.retrial(&["plan", "./recipe.yaml"])
+        .prints("on the host:");
 }
 
 #[test]
 fn an_approval_covers_all_files_next_to_the_recipe() {
     let Some(lab) = Lab::new() else { return };
-    // Not beside the recipe, where a run would change it.
+    // Not next to the recipe, where a run would change it.
     let home = tempfile::tempdir().unwrap();
     let lab = lab
         .recipe(&on_host("sh \"$RETRIAL_RECIPE_DIR/own.sh\"", ""))
-        .beside("own.sh", "echo one\n")
+        .file("own.sh", "echo one\n")
         .home(home.path());
     let answered = |answer: &str| {
         let line = format!("'{}' run ./recipe.yaml", env!("CARGO_BIN_EXE_retrial"));
@@ -66,7 +67,7 @@ fn an_approval_covers_all_files_next_to_the_recipe() {
         code => assert_eq!(code, Some(0)),
     }
     fs::write(lab.path("own.sh"), "echo two\n").unwrap();
-    lab.run(&[]).expect_exit(2).says("--allow host");
+    lab.run(&[]).expect_exit(2).prints("--allow host");
 }
 
 #[test]
@@ -75,15 +76,15 @@ fn failures_timeouts_and_silence_are_handled() {
     let lab = lab.recipe(&on_host("echo said; exit 7", ""));
     lab.run(&ALLOW)
         .expect_exit(4)
-        .says("exit code 7")
-        .says("said");
+        .prints("exit code 7")
+        .prints("said");
     let lab = Lab::new().unwrap();
     let commands = "trap 'echo told; exit 0' TERM\necho $$; sleep 600 & echo $!; wait";
     // Time enough for a busy machine to start the shell and to set its trap.
     let lab = lab.recipe(&on_host(commands, "timeout: 5s"));
     lab.run(&ALLOW)
         .expect_exit(4)
-        .says("did not finish within 5s");
+        .prints("did not finish within 5s");
     let output = lab.output("02-setup-own");
     assert!(output.contains("told"), "{output}");
     for pid in output.lines().take(2) {
@@ -122,13 +123,13 @@ fn a_step_outlives_the_tool() {
     going.kill();
     let mut resumed = lab.start_retrial(&["resume", "last"]);
     lab.until("it is followed", |lab| {
-        lab.count("setup-own", "step_followed") > 0
+        lab.count("setup-own", "step_reattached") > 0
     });
     fs::write(lab.the_run().join("host/files/go-on"), "").unwrap();
     resumed.end().expect_exit(0);
     let output = lab.output("02-setup-own");
     assert_eq!(output.lines().count(), 3, "{output}");
-    assert_eq!(lab.count("setup-own", "step_began"), 1);
+    assert_eq!(lab.count("setup-own", "step_started"), 1);
 }
 
 #[test]
@@ -161,7 +162,7 @@ fn a_step_killed_meanwhile_is_repeated() {
     assert!(killed.unwrap().success());
     lab.retrial(&["resume", "last"])
         .expect_exit(3)
-        .says("killed before it could write its exit code");
+        .prints("killed before it could write its exit code");
     lab.retrial(&["resume", "last"]).expect_exit(0);
 }
 
@@ -194,7 +195,7 @@ fn files_are_copied_from_the_image_first() {
     let lab = Lab::new().unwrap().recipe(&wrong);
     lab.run(&[])
         .expect_exit(2)
-        .says("the image has no /nowhere");
+        .prints("the image has no /nowhere");
 }
 
 #[test]

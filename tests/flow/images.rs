@@ -20,7 +20,7 @@ fn without_bash() {
         return;
     };
     lab.run(&[]).expect_exit(0);
-    assert_eq!(lab.count("main-performance", "left_running"), 1);
+    assert_eq!(lab.count("main-performance", "leftover_processes"), 1);
     assert!(
         lab.the_run()
             .join("results/main/performance/run_1/when")
@@ -98,7 +98,9 @@ fn without_a_shell() {
     let Some(lab) = on("noshell", "", "true", "") else {
         return;
     };
-    lab.run(&[]).expect_exit(3).says("the image has no /bin/sh");
+    lab.run(&[])
+        .expect_exit(3)
+        .prints("the image has no /bin/sh");
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -107,7 +109,7 @@ fn with_an_entrypoint_that_does_not_run_its_arguments() {
     let dockerfile =
         |entrypoint: &str| format!("FROM debian:bookworm-slim\nENTRYPOINT {entrypoint}\n");
     let keys = "image: { build: { context: image, dockerfile: Dockerfile } }\ncontainer: { entrypoint: image }";
-    for (entrypoint, says) in [
+    for (entrypoint, message) in [
         (
             r#"["/bin/sh", "-c", "echo I am the server; exit 5"]"#,
             "I am the server",
@@ -120,15 +122,18 @@ fn with_an_entrypoint_that_does_not_run_its_arguments() {
         let Some(lab) = Lab::new() else { return };
         let lab = lab
             .recipe(&recipe_with(keys, &case("main", "true", "")))
-            .beside("image/Dockerfile", &dockerfile(entrypoint));
-        lab.run(&[]).expect_exit(3).says(says).says("entrypoint");
+            .file("image/Dockerfile", &dockerfile(entrypoint));
+        lab.run(&[])
+            .expect_exit(3)
+            .prints(message)
+            .prints("entrypoint");
         assert_eq!(lab.containers(), [""; 0]);
         let plan: serde_json::Value = serde_json::from_str(&lab.text("plan.json")).unwrap();
         lab.docker(&["rmi", "-f", plan["image"].as_str().unwrap()]);
     }
 }
 
-/// What is sent to the builder is what the command line sends.
+/// The builder gets the same context as from the command line.
 #[test]
 fn layers_that_docker_built_are_not_built_again() {
     let Some(lab) = Lab::new() else { return };
@@ -138,8 +143,8 @@ fn layers_that_docker_built_are_not_built_again() {
         "FROM debian:bookworm-slim\nCOPY sub/ /sub\nRUN head -c 16 /dev/urandom | md5sum >/layer\n";
     let lab = lab
         .recipe(&recipe_with(keys, &case("main", "cat /layer", "")))
-        .beside("image/Dockerfile", dockerfile)
-        .beside("image/sub/deep/file", &unique);
+        .file("image/Dockerfile", dockerfile)
+        .file("image/sub/deep/file", &unique);
     let context = lab.path("image");
     let mut command = lab.docker_command(&["build", "-q", context.to_str().unwrap()]);
     let image = command.env("DOCKER_BUILDKIT", "0").output().unwrap();
@@ -162,7 +167,7 @@ fn processes_of_an_entrypoint_are_not_terminated() {
     let cases = case("first", there, "") + &case("second", there, "");
     let lab = lab
         .recipe(&recipe_with(keys, &cases))
-        .beside("image/Dockerfile", dockerfile);
+        .file("image/Dockerfile", dockerfile);
     lab.run(&[]).expect_exit(0);
-    assert_eq!(lab.count("first-performance", "left_running"), 0);
+    assert_eq!(lab.count("first-performance", "leftover_processes"), 0);
 }

@@ -51,8 +51,8 @@ fn during_a_measurement() {
 
     let done = lab.retrial(&["resume", "last"]).expect_exit(0);
     let done = done
-        .says("already complete, skipped")
-        .says("still running, reattached");
+        .prints("already complete, skipped")
+        .prints("still running, reattached");
     assert!(
         done.err.contains("3 steps") || done.err.contains("already complete"),
         "{}",
@@ -73,7 +73,7 @@ fn during_a_measurement() {
         "first-performance-collect",
         "lines-performance",
     ] {
-        assert_eq!(lab.count(step, "step_began"), 1, "{step}");
+        assert_eq!(lab.count(step, "step_started"), 1, "{step}");
     }
     assert_eq!(lab.containers(), [""; 0]);
 
@@ -103,20 +103,20 @@ fn at_any_moment() {
         )
     };
     let ended = |entry: &Value| entry["event"] == "run_ended";
-    let mut seen = BTreeSet::new();
+    let mut kinds = BTreeSet::new();
     let mut going = lab.start(&[]);
     loop {
         lab.until("something new happened", |lab| {
             lab.journal()
                 .last()
-                .is_some_and(|entry| ended(entry) || !seen.contains(&kind(entry)))
+                .is_some_and(|entry| ended(entry) || !kinds.contains(&kind(entry)))
         });
         let last = lab.journal().pop().unwrap();
         if ended(&last) {
-            going.end().expect_exit(0).says("reproduced");
+            going.end().expect_exit(0).prints("reproduced");
             break;
         }
-        seen.insert(kind(&last));
+        kinds.insert(kind(&last));
         going.kill();
         // It may have come to its end between the look and the kill.
         if lab.journal().last().is_some_and(ended) {
@@ -124,7 +124,7 @@ fn at_any_moment() {
         }
         going = lab.start_retrial(&["resume", "last"]);
     }
-    assert!(seen.len() >= 10, "killed only at {seen:?}");
+    assert!(kinds.len() >= 10, "killed only at {kinds:?}");
     assert_eq!(lab.containers(), [""; 0]);
     assert_eq!(lab.verdict()["outcome"], "reproduced");
     assert!(
@@ -177,9 +177,9 @@ fn the_container_exited_meanwhile_with_its_results() {
     lab.docker(&["kill", &container]);
     lab.retrial(&["resume", "last"])
         .expect_exit(0)
-        .says("reproduced");
+        .prints("reproduced");
     assert_eq!(
-        lab.count("main-performance", "step_began"),
+        lab.count("main-performance", "step_started"),
         1,
         "not measured again"
     );
@@ -203,19 +203,19 @@ fn the_container_was_removed_meanwhile() {
     lab.docker(&["rm", "-f", &container]);
     lab.retrial(&["resume", "last"])
         .expect_exit(0)
-        .says("reproduced");
+        .prints("reproduced");
     assert_ne!(lab.container(), container);
     assert_eq!(
-        lab.count("setup-tool", "step_began"),
+        lab.count("setup-tool", "step_started"),
         2,
         "what lived in the container is made anew"
     );
     assert_eq!(
-        lab.count("first-performance", "step_began"),
+        lab.count("first-performance", "step_started"),
         1,
         "what was fetched stands"
     );
-    assert_eq!(lab.count("lines-performance", "step_began"), 2);
+    assert_eq!(lab.count("lines-performance", "step_started"), 2);
     let output = lab.output("06-lines-performance");
     assert_eq!(output.matches("line 60\n").count(), 1);
     assert!(
@@ -238,8 +238,8 @@ fn the_step_was_killed_meanwhile() {
     lab.docker(&["exec", "-u", "0", &lab.container(), "sh", "-c", &kill]);
     lab.retrial(&["resume", "last"])
         .expect_exit(3)
-        .says("killed before it could write its exit code")
-        .says("going");
+        .prints("killed before it could write its exit code")
+        .prints("going");
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn during_a_build() {
     );
     let lab = lab
         .recipe(&recipe_with(keys, &case("main", "cat /built", "")))
-        .beside("image/Dockerfile", &dockerfile);
+        .file("image/Dockerfile", &dockerfile);
     let going = lab.start(&[]);
     lab.until_printed("01-build", "building");
     going.kill();

@@ -1,4 +1,4 @@
-//! A locked recipe runs what it was locked with, wherever tag and branch went meanwhile.
+//! A locked recipe runs the locked digests and commits, even after tag and branch have moved.
 
 use std::fs;
 
@@ -28,45 +28,48 @@ fn locked_image_and_commit_are_used_and_changes_reported() {
 
     lab.retrial(&["lock", "./recipe.yaml", "--check"])
         .expect_exit(2)
-        .says("is not locked");
+        .prints("is not locked");
     let locked = lab.retrial(&["lock", "./recipe.yaml"]).expect_exit(0);
-    let locked = locked.says("./recipe.lock.yaml").says(&moving).says(&first);
+    let locked = locked
+        .prints("./recipe.lock.yaml")
+        .prints(&moving)
+        .prints(&first);
     assert!(hub.downloads("lab/tiny", "config.json") == 0, "no bytes");
     lab.retrial(&["lock", "./recipe.yaml", "--check"])
         .expect_exit(0)
-        .says("is up to date");
+        .prints("is up to date");
     drop(locked);
 
     lab.publish("nonroot", &moving);
     let second = hub.add(model("second"));
     lab.retrial(&["lock", "./recipe.yaml", "--check"])
         .expect_exit(1)
-        .says(&format!("image {moving}: the lock has sha256:"))
-        .says("the registry now has sha256:")
-        .says(&format!(
+        .prints(&format!("image {moving}: the lock has sha256:"))
+        .prints("the registry now has sha256:")
+        .prints(&format!(
             "model lab/tiny@main: the lock has {first}, the hub now has {second}"
         ));
     lab.retrial(&["plan", "./recipe.yaml"])
         .expect_exit(0)
-        .says("locked      ./recipe.lock.yaml")
-        .says(&format!("lab/tiny at {first}"))
-        .does_not_say("not pinned")
-        .does_not_say("warning");
-    lab.run(&[]).expect_exit(0).says("the registry now has");
+        .prints("locked      ./recipe.lock.yaml")
+        .prints(&format!("lab/tiny at {first}"))
+        .does_not_print("not pinned")
+        .does_not_print("warning");
+    lab.run(&[]).expect_exit(0).prints("the registry now has");
     assert!(
         lab.output("04-main-performance")
             .starts_with(&format!("first\n0\ncommit {first}\n"))
     );
     assert!(!lab.text("verdict.json").contains("unpinned"));
 
-    // What a lock says of a recipe that was changed is told, and another lock can be named.
+    // A lock of a recipe that was changed since is reported, and another lock can be named.
     lab.retrial(&["lock", "./recipe.yaml", "--to", "mine.lock.yaml"])
         .expect_exit(0);
     let changed = recipe.replace("title: Flow", "title: Changed");
     fs::write(lab.path("recipe.yaml"), changed).unwrap();
     lab.retrial(&["plan", "./recipe.yaml"])
         .expect_exit(0)
-        .says("the recipe was changed since it was locked");
+        .prints("the recipe was changed since it was locked");
     let before = lab.runs();
     lab.run(&["--lock", "mine.lock.yaml"]).expect_exit(0);
     // Runs of one second are in no order.
@@ -91,13 +94,13 @@ fn locked_image_and_commit_are_used_and_changes_reported() {
 #[test]
 fn a_handwritten_lock_is_validated() {
     let Some(lab) = Lab::new() else { return };
-    let lab = lab.measures("true").beside(
+    let lab = lab.measures("true").file(
         "recipe.lock.yaml",
         "lock: 1\nimages: { debian:bookworm-slim: latest }\nmodel: {}\n",
     );
     lab.run(&[])
         .expect_exit(2)
-        .says("unknown key `model`")
-        .says("is not a digest");
+        .prints("unknown key `model`")
+        .prints("is not a digest");
     lab.run(&["--lock", "none"]).expect_exit(0);
 }

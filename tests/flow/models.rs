@@ -42,7 +42,7 @@ fn models_are_read_only_regular_files_fetched_once() {
         return;
     };
     lab.run(&[]).expect_exit(0);
-    let said = lab.output("04-main-performance");
+    let output = lab.output("04-main-performance");
     let content = Content::generated(1, 3 << 20);
     let hash = content.sha256();
     for line in [
@@ -52,9 +52,9 @@ fn models_are_read_only_regular_files_fetched_once() {
         "no changes",
         &format!("commit {commit}"),
     ] {
-        assert!(said.contains(line), "no {line} in {said}");
+        assert!(output.contains(line), "no {line} in {output}");
     }
-    assert!(!said.contains("link "), "{said}");
+    assert!(!output.contains("link "), "{output}");
     let host: serde_json::Value = serde_json::from_str(&lab.text("host.json")).unwrap();
     assert_eq!(host["models"]["tiny"]["commit"], commit.as_str());
 
@@ -80,14 +80,14 @@ fn a_commit_that_no_step_fetches_is_refused() {
     };
     lab.run(&["--skip", "fetch-tiny"])
         .expect_exit(2)
-        .says("main-performance uses models.tiny.commit");
+        .prints("main-performance uses models.tiny.commit");
     assert!(hub.requests().is_empty());
     let text = fs::read_to_string(lab.path("recipe.yaml")).unwrap();
     let pinned = format!("hub: lab/tiny, revision: {commit}");
     let lab = lab.recipe(&text.replace("hub: lab/tiny", &pinned));
     lab.retrial(&["plan", "./recipe.yaml", "--skip", "fetch-tiny"])
         .expect_exit(0)
-        .says(&format!("echo commit {commit}"));
+        .prints(&format!("echo commit {commit}"));
 }
 
 #[test]
@@ -106,8 +106,8 @@ fn a_modified_view_is_not_mounted() {
     fs::write(view.join("extra.bin"), "?").unwrap();
     lab.run(&[])
         .expect_exit(3)
-        .says("was changed: remove the directory")
-        .says(view.to_str().unwrap());
+        .prints("was changed: remove the directory")
+        .prints(view.to_str().unwrap());
     fs::remove_dir_all(view).unwrap();
     lab.run(&[]).expect_exit(0);
 }
@@ -123,10 +123,10 @@ ls /model";
         return;
     };
     lab.run(&[]).expect_exit(0);
-    let said = lab.output("04-main-performance");
+    let output = lab.output("04-main-performance");
     assert!(
-        said.contains("no changes\nconfig.json\nmodel.safetensors\nquantized\ntokenizer\n"),
-        "{said}"
+        output.contains("no changes\nconfig.json\nmodel.safetensors\nquantized\ntokenizer\n"),
+        "{output}"
     );
     let repository = lab.path("hf/hub/models--lab--tiny");
     assert!(!repository.join("retrial").exists());
@@ -144,12 +144,12 @@ cat snapshots/$(cat refs/main)/config.json";
         return;
     };
     lab.run(&[]).expect_exit(0);
-    let said = lab.output("04-main-performance");
+    let output = lab.output("04-main-performance");
     assert!(
-        said.contains(&format!(
+        output.contains(&format!(
             "HF_HUB_CACHE=/hub-cache\nHF_HUB_OFFLINE=1\n{commit}\n{{\"layers\": 2}}"
         )),
-        "{said}"
+        "{output}"
     );
     drop(hub);
 }
@@ -163,16 +163,18 @@ cat snapshots/$(cat refs/main)/config.json";
     "container: { mounts: ['NOWHERE:/model'] }",
     "mount /model: no such file or directory; required: NOWHERE"
 )]
-fn a_missing_host_path_is_reported_before_fetching(#[case] keys: &str, #[case] said: &str) {
+fn a_missing_host_path_is_reported_before_fetching(#[case] keys: &str, #[case] message: &str) {
     let Some(lab) = Lab::new() else { return };
     let nowhere = lab.path("nowhere");
     let there = |text: &str| text.replace("NOWHERE", nowhere.to_str().unwrap());
-    let (keys, said) = (there(keys), there(said));
+    let (keys, message) = (there(keys), there(message));
     let lab = lab.recipe(&recipe_with(&keys, &case("main", "ls /model", "")));
     lab.retrial(&["plan", "./recipe.yaml"])
         .expect_exit(0)
-        .says(&said);
-    lab.run(&["--allow", "mounts"]).expect_exit(3).says(&said);
+        .prints(&message);
+    lab.run(&["--allow", "mounts"])
+        .expect_exit(3)
+        .prints(&message);
     assert!(lab.runs().is_empty());
     fs::create_dir(&nowhere).unwrap();
     fs::write(Path::new(&nowhere).join("weights"), "w").unwrap();
@@ -190,12 +192,12 @@ fn an_image_without_room_is_refused_before_anything_is_done() {
     let lab = lab.recipe(&recipe_with(&keys, &case("main", "true", "")));
     lab.run(&[])
         .expect_exit(3)
-        .says("is free where the engine keeps images")
-        .says("900 TiB");
+        .prints("is free where the engine keeps images")
+        .prints("900 TiB");
     assert!(lab.runs().is_empty());
     // It is pulled then, and there is none.
     lab.run(&["--force"])
         .expect_exit(3)
-        .says("pull failed")
-        .says("warning: ");
+        .prints("pull failed")
+        .prints("warning: ");
 }

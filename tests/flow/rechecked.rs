@@ -38,15 +38,15 @@ fn after_a_requirement_is_met() {
     let allow = ["--allow", "mounts"];
     lab.run(&allow)
         .expect_exit(4)
-        .says("/env/score: No such file")
-        .says("runs it again on the collected results, without measuring again");
+        .prints("/env/score: No such file")
+        .prints("runs it again on the collected results, without measuring again");
     assert!(lab.containers().is_empty());
 
     score(&lab, "42.5");
     lab.retrial(&["resume", "last"])
         .expect_exit(0)
-        .says("main-performance: already complete, skipped")
-        .says("the results of step 04 were restored");
+        .prints("main-performance: already complete, skipped")
+        .prints("the results of step 04 were restored");
     assert_eq!(measured(&lab), 1);
     assert_eq!(
         lab.output("05-main-performance-check"),
@@ -78,8 +78,8 @@ fn of_a_judged_run() {
     let refused = lab.retrial(&["resume", "last", "--from", "main-performance"]);
     refused
         .expect_exit(2)
-        .says("only a check can be run again")
-        .says("checks of the run: main-performance-check");
+        .prints("only a check can be run again")
+        .prints("checks of the run: main-performance-check");
     assert_eq!(lab.verdict()["outcome"], "reproduced");
 }
 

@@ -22,7 +22,7 @@ fn from_the_image_or_an_earlier_trial() {
         setup,
         &case("main", "ls -A /out/run_1", "results: /out/run_1"),
     ));
-    lab.run(&[]).expect_exit(1).says("no new result");
+    lab.run(&[]).expect_exit(1).prints("no new result");
     assert_eq!(lab.verdict()["outcome"], "invalid");
     assert_eq!(
         lab.output("04-main-performance"),
@@ -86,7 +86,7 @@ fn none() {
     let Some(lab) = collecting("true", "/results") else {
         return;
     };
-    lab.run(&[]).expect_exit(1).says("no new result");
+    lab.run(&[]).expect_exit(1).prints("no new result");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn two_directories_match() {
     };
     lab.run(&[])
         .expect_exit(1)
-        .says("matches 2 directories: /out/a, /out/b");
+        .prints("matches 2 directories: /out/a, /out/b");
 }
 
 #[test]
@@ -133,14 +133,14 @@ fn with_symlinks_and_special_files() {
     let Some(lab) = collecting(hostile, "/results") else {
         return;
     };
-    lab.run(&[]).expect_exit(0).does_not_say("\u{1b}[31m");
+    lab.run(&[]).expect_exit(0).does_not_print("\u{1b}[31m");
     let directory = lab.the_run().join("results/main/performance/run_1");
     assert_eq!(
         std::fs::read_to_string(directory.join("good")).unwrap(),
         "good\n"
     );
-    for gone in ["shadow", "root", "pipe", "deep/up", "null"] {
-        assert!(directory.join(gone).symlink_metadata().is_err(), "{gone}");
+    for name in ["shadow", "root", "pipe", "deep/up", "null"] {
+        assert!(directory.join(name).symlink_metadata().is_err(), "{name}");
     }
     let collected = lab
         .journal()
@@ -166,11 +166,11 @@ fn from_an_earlier_date() {
     std::fs::create_dir(lab.path("given")).unwrap();
     let lab = lab
         .recipe(&recipe)
-        .beside("given/mlperf_log_summary.txt", SUMMARY);
+        .file("given/mlperf_log_summary.txt", SUMMARY);
     let detail = r#":::MLLOG {"key": "test_datetime", "value": "2021-03-04T05:06:07Z", "time_ms": 0.1, "namespace": "mlperf::logging", "event_type": "POINT_IN_TIME", "metadata": {"is_error": false, "is_warning": false, "file": "test_settings_internal.cc", "line_no": 1, "pid": 1, "tid": 1}}
 "#;
-    let lab = lab.beside("given/mlperf_log_detail.txt", detail);
-    lab.run(&[]).expect_exit(1).says("outside of the step");
+    let lab = lab.file("given/mlperf_log_detail.txt", detail);
+    lab.run(&[]).expect_exit(1).prints("outside of the step");
     assert_eq!(lab.verdict()["outcome"], "invalid");
 }
 
@@ -212,8 +212,8 @@ fn larger_than_allowed() {
     let since = Instant::now();
     lab.run(&[])
         .expect_exit(1)
-        .says("/out holds more than 16 GiB: its files total 20 GiB")
-        .says("`max_results:`");
+        .prints("/out holds more than 16 GiB: its files total 20 GiB")
+        .prints("`max_results:`");
     assert!(
         since.elapsed() < Duration::from_secs(20),
         "it is not copied"
@@ -231,7 +231,7 @@ fn larger_than_allowed() {
 #[test]
 fn more_output_than_allowed() {
     let sparse = "truncate -s 10G /proc/self/fd/1; sleep 30";
-    for (commands, key, says) in [
+    for (commands, key, message) in [
         (
             sparse,
             "",
@@ -248,9 +248,9 @@ fn more_output_than_allowed() {
         let since = Instant::now();
         lab.run(&[])
             .expect_exit(4)
-            .says(says)
-            .says("`max_log:`")
-            .does_not_say(&"\u{2400}".repeat(600));
+            .prints(message)
+            .prints("`max_log:`")
+            .does_not_print(&"\u{2400}".repeat(600));
         assert!(since.elapsed() < Duration::from_secs(20), "it is ended");
         let limit = if key.is_empty() { 4 << 30 } else { 100 << 10 };
         let output = lab.the_run().join("steps/03-main-performance/output.log");

@@ -17,7 +17,7 @@ fn set_mode(path: &Path, mode: u32) {
 #[test]
 fn only_the_owner_can_access_home_and_runs() {
     let Some(lab) = Lab::new() else { return };
-    // An image's user may be anybody, and writes its exit code and results all the same.
+    // An image may run as any user, and still writes its exit code and results.
     let cases = case(
         "main",
         "id -u; mkdir /tmp/results; echo 1 >/tmp/results/one",
@@ -48,7 +48,7 @@ fn a_recipe_writable_by_others_gets_no_privileges() {
     );
     let lab = lab.recipe(&recipe);
     fs::create_dir(lab.path("data")).unwrap();
-    let lab = lab.beside("data/one.txt", "1");
+    let lab = lab.file("data/one.txt", "1");
     let allow = ["--allow", "sys-admin"];
     for name in ["recipe.yaml", "data", "data/one.txt", ""] {
         let path = lab.path(name);
@@ -57,8 +57,8 @@ fn a_recipe_writable_by_others_gets_no_privileges() {
         let path = path.display().to_string();
         lab.run(&allow)
             .expect_exit(2)
-            .says("is writable by other users")
-            .says(&format!("chmod go-w '{}'", path.trim_end_matches('/')));
+            .prints("is writable by other users")
+            .prints(&format!("chmod go-w '{}'", path.trim_end_matches('/')));
         set_mode(Path::new(&path), before);
     }
     assert!(lab.runs().is_empty(), "nothing was started");
@@ -71,7 +71,7 @@ fn a_recipe_writable_by_others_gets_no_privileges() {
     std::os::unix::fs::chown(lab.path("recipe.yaml"), Some(12345), None).unwrap();
     lab.run(&allow)
         .expect_exit(2)
-        .says("belongs to another user (uid 12345)");
+        .prints("belongs to another user (uid 12345)");
     // Without privileges it runs as any program of another user does.
     let lab = lab.measures("true");
     lab.run(&[]).expect_exit(0);

@@ -15,10 +15,10 @@ fn a_matching_line_ends_the_step() {
     let reason = r"GPU 3: line 2 of its output matches 'GPU (?<gpu>\d+): out of memory': GPU 3: out of memory";
     lab.run(&[])
         .expect_exit(4)
-        .says(reason)
-        .says("| and why")
-        .says("read its output from line 2 on")
-        .does_not_say("timeout");
+        .prints(reason)
+        .prints("| and why")
+        .prints("read its output from line 2 on")
+        .does_not_print("timeout");
     let end = lab.end_of("bad-performance");
     assert_eq!(end["reason"], reason);
     assert_eq!(end["fault"], "command");
@@ -28,9 +28,9 @@ fn a_matching_line_ends_the_step() {
 
     lab.retrial(&["resume", "last"])
         .expect_exit(4)
-        .says(reason);
-    assert_eq!(lab.count("bad-performance", "step_began"), 2);
-    assert_eq!(lab.count("good-performance", "step_began"), 1);
+        .prints(reason);
+    assert_eq!(lab.count("bad-performance", "step_started"), 2);
+    assert_eq!(lab.count("good-performance", "step_started"), 1);
 }
 
 #[test]
@@ -44,13 +44,13 @@ fn the_last_line_is_searched_with_any_exit_code() {
             "line 1000001 of its output",
         ),
     ];
-    for (commands, says) in cases {
+    for (commands, message) in cases {
         let Some(lab) = Lab::new() else { return };
         let cases = format!(
             "  main: {{ performance: {{ run: \"{commands}\", fail_on: ['rank \\d+ died$'], figures: {{ a: {{ pattern: '(1)' }} }} }} }}\n"
         );
         let lab = lab.recipe(&recipe(&cases));
-        lab.run(&[]).expect_exit(4).says(says);
+        lab.run(&[]).expect_exit(4).prints(message);
     }
 }
 
@@ -63,7 +63,7 @@ fn a_line_before_the_minimum_age_is_not_a_failure() {
     let lab = lab.recipe(&recipe(&cases));
     lab.run(&[])
         .expect_exit(4)
-        .says("matches 'Polling', 3s after its start: Polling");
+        .prints("matches 'Polling', 3s after its start: Polling");
     assert_eq!(lab.end_of("quick-performance")["end"], "done");
 }
 
@@ -74,7 +74,7 @@ fn recipe_patterns_apply_unless_a_step_has_its_own() {
         + &case("none", "echo 'it died'", "fail_on: []")
         + &case("own", "echo 'it died'", "fail_on: [something else]");
     let lab = lab.recipe(&recipe_with("fail_on: [died]", &cases));
-    lab.run(&[]).expect_exit(4).says("matches 'died'");
+    lab.run(&[]).expect_exit(4).prints("matches 'died'");
     for name in ["none-performance", "own-performance"] {
         assert_eq!(lab.end_of(name)["end"], "done", "{name}");
     }
@@ -91,9 +91,9 @@ fn a_step_without_progress_is_terminated() {
     let lab = lab.recipe(&recipe(&cases));
     lab.run(&[])
         .expect_exit(4)
-        .says("it made no progress: no line of its output matched 'step [0-9]' for 3s")
-        .says("which process does it wait for?")
-        .does_not_say("timeout");
+        .prints("it made no progress: no line of its output matched 'step [0-9]' for 3s")
+        .prints("which process does it wait for?")
+        .does_not_print("timeout");
     assert_eq!(lab.end_of("got-so-far-performance")["end"], "done");
 }
 
@@ -113,14 +113,14 @@ fn a_dead_child_is_reported_with_its_gpu() {
         ),
         ("'exit 3'", "ended with exit code 3, and its parent"),
     ];
-    for (end, says) in ends {
+    for (end, message) in ends {
         let Some(lab) = Lab::new() else { return };
         let command = format!("{PARENT}{end}");
         let lab = lab.recipe(&recipe(&case("main", &command, "dead_child: 2s")));
         lab.run(&[])
             .expect_exit(4)
-            .says("(sh, HIP_VISIBLE_DEVICES=5) ")
-            .says(says);
+            .prints("(sh, HIP_VISIBLE_DEVICES=5) ")
+            .prints(message);
         assert_eq!(lab.containers(), [""; 0]);
     }
 }
@@ -138,8 +138,8 @@ fn a_child_reaped_by_its_parent_is_reported_with_its_gpu() {
     let lab = lab.recipe(&recipe(&case("main", WAITING, "missing_child: 2s")));
     lab.run(&[])
         .expect_exit(4)
-        .says("HIP_VISIBLE_DEVICES=5) has ended, and its parent")
-        .says("and processes of other GPUs are still running");
+        .prints("HIP_VISIBLE_DEVICES=5) has ended, and its parent")
+        .prints("and processes of other GPUs are still running");
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -166,7 +166,7 @@ fn a_service_that_shows_a_failure_ends_the_measurement() {
     let Some(lab) = Lab::new() else { return };
     let cases = case("first", "touch /go; sleep 1000", "needs: [server]");
     let lab = lab.recipe(&recipe_with(SERVICE, &cases));
-    lab.run(&[]).expect_exit(4).says(
+    lab.run(&[]).expect_exit(4).prints(
         "its service server failed: line 2 of its output matches 'engine core died': GPU: engine core died",
     );
     let reason = lab.verdict()["results"][0]["sentence"].to_string();
@@ -183,7 +183,7 @@ fn a_service_failure_is_found_after_a_quick_measurement() {
     let lab = lab.recipe(&recipe_with(SERVICE, &cases));
     lab.run(&[])
         .expect_exit(4)
-        .says("its service server failed: line 2 of its output");
+        .prints("its service server failed: line 2 of its output");
 }
 
 #[test]
@@ -197,8 +197,8 @@ fn a_service_that_fails_before_ready_ends_the_wait() {
     ));
     lab.run(&[])
         .expect_exit(4)
-        .says("the service server failed: line 2 of its output matches 'engine core died'");
-    assert_eq!(lab.count("first-performance", "step_began"), 0);
+        .prints("the service server failed: line 2 of its output matches 'engine core died'");
+    assert_eq!(lab.count("first-performance", "step_started"), 0);
 }
 
 /// The sign comes while nobody looks.
@@ -219,6 +219,6 @@ fn a_reattached_step_is_searched_from_its_first_line() {
     lab.until_printed("03-main-performance", "end");
     lab.retrial(&["resume", "last"])
         .expect_exit(4)
-        .says("line 1 of its output matches 'died': it died");
-    assert_eq!(lab.count("main-performance", "step_began"), 1);
+        .prints("line 1 of its output matches 'died': it died");
+    assert_eq!(lab.count("main-performance", "step_started"), 1);
 }

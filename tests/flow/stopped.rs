@@ -21,7 +21,7 @@ fn an_interrupt_stops_everything_and_preserves_the_evidence() {
         let mut going = lab.start(&[]);
         lab.until_printed("05-second-performance", "going");
         going.signal(signal);
-        going.end().expect_exit(130).says("retrial resume");
+        going.end().expect_exit(130).prints("retrial resume");
         assert_eq!(lab.containers(), [""; 0]);
         assert!(
             lab.output("05-second-performance").contains("tidied up"),
@@ -35,13 +35,13 @@ fn an_interrupt_stops_everything_and_preserves_the_evidence() {
 
         let resumed = lab.start_retrial(&["resume", "last"]);
         lab.until("the second container", |lab| {
-            lab.count("second-performance", "step_began") == 2
+            lab.count("second-performance", "step_started") == 2
         });
         lab.until_printed("05-second-performance", "going");
         lab.docker(&["exec", &lab.container(), "touch", "/go-on"]);
         let mut resumed = resumed;
-        resumed.end().expect_exit(0).says("reproduced");
-        assert_eq!(lab.count("first-performance", "step_began"), 1);
+        resumed.end().expect_exit(0).prints("reproduced");
+        assert_eq!(lab.count("first-performance", "step_started"), 1);
         assert_eq!(lab.text("results/first/performance/run_1/when"), first);
     }
 }
@@ -77,7 +77,7 @@ fn a_second_interrupt_exits_immediately() {
     });
     let since = Instant::now();
     going.signal("INT");
-    going.end().expect_exit(130).says("retrial clean");
+    going.end().expect_exit(130).prints("retrial clean");
     assert!(
         since.elapsed() < Duration::from_secs(2),
         "{:?}",
@@ -90,9 +90,11 @@ fn a_second_interrupt_exits_immediately() {
     let id = lab.id();
     lab.retrial(&["clean", &id, "--dry-run"])
         .expect_exit(0)
-        .says("would remove");
+        .prints("would remove");
     assert_eq!(lab.containers().len(), 1);
-    lab.retrial(&["clean", &id]).expect_exit(0).says("removed");
+    lab.retrial(&["clean", &id])
+        .expect_exit(0)
+        .prints("removed");
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -126,7 +128,7 @@ fn an_interrupt_during_judging_is_handled() {
     lab.until_begun("judge");
     let since = Instant::now();
     going.signal("TERM");
-    going.end().expect_exit(130).says("retrial resume");
+    going.end().expect_exit(130).prints("retrial resume");
     assert!(
         since.elapsed() < Duration::from_secs(8),
         "{:?}",
@@ -142,7 +144,7 @@ fn a_hangup_detaches_the_run() {
     let mut going = lab.start(&[]);
     lab.until_printed("03-main-performance", "going");
     going.signal("HUP");
-    going.end().expect_exit(0).says("reproduced");
+    going.end().expect_exit(0).prints("reproduced");
     let detached = lab
         .journal()
         .into_iter()
@@ -169,8 +171,8 @@ fn in_the_background_and_followed() {
     assert_eq!(lines.len(), 20, "{}", followed.out);
     lab.retrial(&["judge", &id])
         .expect_exit(0)
-        .says("reproduced");
-    lab.retrial(&["runs"]).expect_exit(0).says("reproduced");
+        .prints("reproduced");
+    lab.retrial(&["runs"]).expect_exit(0).prints("reproduced");
 }
 
 #[test]
@@ -181,11 +183,11 @@ fn stopped_through_its_follower() {
     lab.until_printed("03-main-performance", "going");
     lab.retrial(&["stop", "last"])
         .expect_exit(0)
-        .says("stopped");
+        .prints("stopped");
     assert_eq!(lab.containers(), [""; 0]);
     lab.retrial(&["stop", "last"])
         .expect_exit(0)
-        .says("already ended");
+        .prints("already ended");
 }
 
 #[test]
@@ -197,7 +199,7 @@ fn stopped_on_behalf_of_its_follower() {
     going.kill();
     lab.retrial(&["stop", "last"])
         .expect_exit(0)
-        .says("stopped");
+        .prints("stopped");
     assert_eq!(lab.containers(), [""; 0]);
     assert!(lab.output("03-main-performance").contains("told to end"));
     assert_eq!(lab.journal().last().unwrap()["exit_code"], 130);
@@ -224,13 +226,13 @@ fn a_shell_in_the_container_outlives_the_step() {
         .spawn()
         .unwrap();
     going.end().expect_exit(0);
-    shell.end().expect_exit(0).says("looked");
+    shell.end().expect_exit(0).prints("looked");
     let status = own.wait().unwrap();
     assert!(
         status.success(),
         "somebody's own `docker exec` was ended: {status}"
     );
-    assert_eq!(lab.count("main-performance", "left_running"), 0);
+    assert_eq!(lab.count("main-performance", "leftover_processes"), 0);
 
     // Kept, without a deadline, until it is cleaned.
     assert_eq!(lab.containers().len(), 1);
@@ -238,7 +240,7 @@ fn a_shell_in_the_container_outlives_the_step() {
     lab.retrial(&["shell", "last", "--", "true"]).expect_exit(0);
     lab.retrial(&["clean", "last"])
         .expect_exit(0)
-        .says("removed retrial-");
+        .prints("removed retrial-");
     lab.retrial(&["shell", "last", "--", "true"]).expect_exit(3);
 }
 
@@ -252,7 +254,7 @@ fn the_container_remains_only_after_a_failure() {
     let lab = lab.measures("exit 9");
     lab.run(&["--keep", "on-failure"])
         .expect_exit(4)
-        .says("retrial shell");
+        .prints("retrial shell");
     assert_eq!(lab.containers().len(), 1);
     lab.retrial(&["clean", "last"]).expect_exit(0);
     assert_eq!(lab.containers(), [""; 0]);
@@ -301,18 +303,18 @@ fn clean_leaves_containers_of_other_users() {
     lab.docker(&words);
     lab.retrial(&["clean", "--all", "--dry-run"])
         .expect_exit(0)
-        .says(&format!("{name}: skipped: it belongs to ann"))
-        .does_not_say(&format!("would remove {name}"));
+        .prints(&format!("{name}: skipped: it belongs to ann"))
+        .does_not_print(&format!("would remove {name}"));
     lab.retrial(&["clean", &id, "--all"])
         .expect_exit(0)
-        .says("root can remove it: --all-users")
-        .says("nothing to remove");
+        .prints("root can remove it: --all-users")
+        .prints("nothing to remove");
     assert_eq!(lab.containers(), [format!("{name} running")]);
     let removed = lab.retrial(&["clean", &id, "--all", "--all-users"]);
     if rustix::process::getuid().is_root() {
-        removed.expect_exit(0).says(&format!("removed {name}"));
+        removed.expect_exit(0).prints(&format!("removed {name}"));
         assert_eq!(lab.containers(), [""; 0]);
     } else {
-        removed.expect_exit(2).says("--all-users needs root");
+        removed.expect_exit(2).prints("--all-users needs root");
     }
 }

@@ -14,7 +14,7 @@ fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// A home with a recipe for the CPU, and beside it what it extends and needs.
+/// A home with a recipe for the CPU, and next to it the files that it extends and needs.
 fn home_of(recipe: &str) -> Option<Lab> {
     let mut lab = Lab::new()?;
     let suite = repository("recipes").join(SUITE);
@@ -25,11 +25,11 @@ fn home_of(recipe: &str) -> Option<Lab> {
             .extension()
             .is_some_and(|end| end == "yaml");
         let place = if is_recipe { "templates/" } else { "" };
-        lab = lab.beside(&format!("{place}{name}"), &text);
+        lab = lab.file(&format!("{place}{name}"), &text);
     }
     let image = fs::read_to_string(repository("tests/on_cpu/image/Dockerfile")).unwrap();
     let recipe = repository("tests/on_cpu").join(format!("{recipe}.yaml"));
-    let lab = lab.beside("image/Dockerfile", &image);
+    let lab = lab.file("image/Dockerfile", &image);
     Some(lab.recipe(&fs::read_to_string(recipe).unwrap()))
 }
 
@@ -38,7 +38,7 @@ fn on_cpu(recipe: &str, arguments: &[&str]) -> Option<Lab> {
     let lab = home_of(recipe)?;
     let mut all = vec!["--trials", "1"];
     all.extend(arguments);
-    lab.run(&all).expect_exit(0).says("reimplemented");
+    lab.run(&all).expect_exit(0).prints("reimplemented");
     Some(lab)
 }
 
@@ -101,10 +101,10 @@ fn matrix_products() {
     let libraries = figures(&lab, "libraries");
     assert_eq!(libraries.len(), 9);
     for shape in ["8192x8192x8192", "16384x8192x1280", "4096x4096x4096"] {
-        let of = |figure: &str| value(&libraries, &format!("{figure}_{shape}"));
-        let difference = (of("matmul") / of("linear") - 1.0) * 100.0;
+        let figure_value = |figure: &str| value(&libraries, &format!("{figure}_{shape}"));
+        let difference = (figure_value("matmul") / figure_value("linear") - 1.0) * 100.0;
         assert!(
-            (of("difference") - difference).abs() < 0.1,
+            (figure_value("difference") - difference).abs() < 0.1,
             "{shape}: {difference}"
         );
     }
@@ -156,7 +156,7 @@ fn parameter_counts_match_the_published_ones() {
         "small",
     ])
     .expect_exit(1)
-    .says("invalid");
+    .prints("invalid");
     let listed = lab.output("03-small-performance");
     let counts: Vec<(String, f64)> = listed
         .lines()
@@ -177,9 +177,9 @@ fn parameter_counts_match_the_published_ones() {
         ("13b", 10120.0, 5.0),
     ];
     assert_eq!(counts.len(), published.len(), "{listed}");
-    for ((name, count), (model, wanted, half)) in counts.iter().zip(published) {
+    for ((name, count), (model, expected, half)) in counts.iter().zip(published) {
         assert_eq!(name, model);
-        assert!((count - wanted).abs() <= half, "{name}: {count} M");
+        assert!((count - expected).abs() <= half, "{name}: {count} M");
     }
 }
 
@@ -189,10 +189,10 @@ fn two_processes_train_together() {
         return;
     };
     let figures = figures(&lab, "scaling-7b");
-    let one = value(&figures, "tokens_per_second_1");
-    let two = value(&figures, "tokens_per_second_2");
+    let single = value(&figures, "tokens_per_second_1");
+    let double = value(&figures, "tokens_per_second_2");
     let efficiency = value(&figures, "efficiency_2");
-    assert!((efficiency / (two / one / 2.0 * 100.0) - 1.0).abs() < 1e-2);
+    assert!((efficiency / (double / single / 2.0 * 100.0) - 1.0).abs() < 1e-2);
     let output = lab.output("03-scaling-7b-performance");
     assert!(output.contains("2 x CPU"), "{output}");
 }
@@ -240,7 +240,7 @@ scenarios:
 fn the_documents_own_command_lines() {
     let Some(lab) = home_of("gemm") else { return };
     let lab = lab.recipe(DOCUMENTS);
-    lab.run(&[]).expect_exit(0).says("measured");
+    lab.run(&[]).expect_exit(0).prints("measured");
     let heads = |step: &str, pattern: &str| {
         let output = lab.output(step);
         let lines = output.lines().filter(|line| line.contains(pattern));
@@ -273,8 +273,8 @@ fn a_figure_that_is_not_reached() {
     let lab = lab.recipe(&recipe.replace("bf16: *unpublished", expected));
     lab.run(&["--scenario", "bf16", "--trials", "3"])
         .expect_exit(1)
-        .says("not reproduced")
-        .says("reimplemented");
+        .prints("not reproduced")
+        .prints("reimplemented");
     let verdict = lab.verdict();
     let result = &verdict["results"][0];
     assert_eq!(result["outcome"], "not reproduced", "{result:#}");
@@ -317,8 +317,8 @@ fn madengine_on_the_host() {
     // This machine has no eight MI350X, and one run without a known noise decides nothing.
     lab.retrial(&["run", &recipe, "--set", &place, "--force"])
         .expect_exit(5)
-        .says("other hardware")
-        .does_not_say("reimplemented");
+        .prints("other hardware")
+        .does_not_print("reimplemented");
     let verdict = lab.verdict();
     let results = verdict["results"].as_array().unwrap();
     assert_eq!(results.len(), 4, "{verdict:#}");

@@ -18,15 +18,15 @@ fn privileges_are_listed_and_allowed_by_name() {
     let lab = lab.recipe(&privileged());
     lab.run(&[])
         .expect_exit(2)
-        .says("--allow privileged,sys-admin")
-        .says("root-equivalent privileges");
+        .prints("--allow privileged,sys-admin")
+        .prints("root-equivalent privileges");
     lab.run(&["--allow", "privileged"])
         .expect_exit(2)
-        .says("--allow sys-admin")
-        .does_not_say("privileged,");
+        .prints("--allow sys-admin")
+        .does_not_print("privileged,");
     lab.run(&["--allow", "everything"])
         .expect_exit(2)
-        .says("no such privilege");
+        .prints("no such privilege");
     assert!(lab.runs().is_empty(), "nothing was started");
     lab.run(&["--allow", "privileged,sys-admin"]).expect_exit(0);
     lab.run(&[]).expect_exit(2);
@@ -71,8 +71,8 @@ fn a_symlink_next_to_the_recipe_needs_approval() {
     ));
     lab.run(&[])
         .expect_exit(2)
-        .says("a link to /etc")
-        .says("--allow mounts");
+        .prints("a link to /etc")
+        .prints("--allow mounts");
 }
 
 const TOKEN: &str = "hf_S3cr3t/With+\"Quote\"";
@@ -95,7 +95,7 @@ printf 'no line break: %s' "$HF_TOKEN""#;
 fn nowhere(lab: &Lab, texts: &[&str]) {
     for form in FORMS {
         let files = Lab::files_with(lab.home_path(), form);
-        // The pieces stand in the commands themselves.
+        // The parts are in the commands themselves.
         let files: Vec<_> = files
             .into_iter()
             .filter(|path| !path.ends_with("command"))
@@ -149,12 +149,12 @@ fn a_secret_is_not_stored_after_a_crash() {
     lab.until_printed("03-named-performance", "going");
     going.kill();
     nowhere(&lab, &[]);
-    // Without the variable, too: what is to be hidden is known in the container.
+    // Without the variable, too: the container knows the secrets to redact.
     let lab = lab.env("HF_TOKEN", "");
     let done = lab
         .retrial(&["resume", "last"])
         .expect_exit(4)
-        .says("[HF_TOKEN]");
+        .prints("[HF_TOKEN]");
     nowhere(&lab, &[&done.out, &done.err]);
 }
 
@@ -224,7 +224,7 @@ fn a_step_with_secrets_ends_while_its_output_is_held_open() {
         lab.output("03-main-performance"),
         "done\nlastspeed: 42.5 MB/s\n"
     );
-    assert_eq!(lab.count("main-performance", "left_running"), 1);
+    assert_eq!(lab.count("main-performance", "leftover_processes"), 1);
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn other_secrets_are_provided_by_the_user() {
     let Some(lab) = Lab::new() else { return };
     let asks = recipe_with("secrets: [WANDB_KEY]", &case("main", "true", ""));
     let lab = lab.recipe(&asks).env("WANDB_KEY", "abcdefgh12");
-    lab.run(&[]).expect_exit(2).says("--secret WANDB_KEY");
+    lab.run(&[]).expect_exit(2).prints("--secret WANDB_KEY");
     let uses = recipe_with(
         "",
         &case(
@@ -277,5 +277,5 @@ fn other_secrets_are_provided_by_the_user() {
     );
     lab.run(&["--secret", "NOT_SET"])
         .expect_exit(2)
-        .says("NOT_SET");
+        .prints("NOT_SET");
 }

@@ -132,7 +132,7 @@ fn set(device: &Path, name: &str, text: &str) {
     fs::rename(part, device.join(name)).unwrap();
 }
 
-/// A benchmark that goes on until somebody makes `go-on` beside the recipe.
+/// A benchmark that continues until the test makes `go-on` next to the recipe.
 fn waiting(lab: Lab, asks: &str) -> Lab {
     let keys = format!(
         "{asks}container: {{ mounts: [{}:/beside:ro] }}\n",
@@ -208,7 +208,7 @@ fn gpu_telemetry_is_recorded_and_summarized() {
     host.work();
     until_looked(&lab, 20);
     go_on(&lab);
-    going.end().expect_exit(0).does_not_say("idle");
+    going.end().expect_exit(0).does_not_print("idle");
 
     for gpu in 0..8 {
         let busy = column(&lab, &gpu.to_string(), "utilization_percent");
@@ -229,7 +229,7 @@ fn gpu_telemetry_is_recorded_and_summarized() {
         .iter()
         .map(|it| it.parse().unwrap())
         .collect();
-    assert!(seconds.is_sorted_by(|one, next| one < next), "{seconds:?}");
+    assert!(seconds.is_sorted_by(|a, b| a < b), "{seconds:?}");
 
     let result = result(&lab);
     let telemetry = &result["telemetry"];
@@ -254,7 +254,7 @@ fn gpu_telemetry_is_recorded_and_summarized() {
         "{telemetry:#}"
     );
     assert_eq!(telemetry["peak_temperature_c"], 71.0);
-    // Nobody says when within the step the figure was measured.
+    // The time of the figure within the step is unknown.
     assert_eq!(telemetry["per_joule"], Value::Null);
     assert_eq!(telemetry["idle"], Value::Null);
     // The container's own counters are this machine's, not the planted host's.
@@ -284,7 +284,8 @@ fn idle_gpus_are_reported() {
     until_looked(&lab, 20);
     go_on(&lab);
     let done = going.end().expect_exit(0);
-    let done = done.says("! idle GPUs: main performance: the GPUs were idle during the benchmark");
+    let done =
+        done.prints("! idle GPUs: main performance: the GPUs were idle during the benchmark");
     assert!(
         done.err.contains("warning: the GPUs were idle"),
         "{}",
@@ -306,7 +307,7 @@ fn a_recipe_without_gpus_reports_no_idle_gpus() {
     lab.until_printed(STEP, "going");
     until_looked(&lab, 18);
     go_on(&lab);
-    going.end().expect_exit(0).does_not_say("idle");
+    going.end().expect_exit(0).does_not_print("idle");
     assert_eq!(result(&lab)["telemetry"]["gpus"], 0);
     assert!(column(&lab, "0", "step").is_empty());
 }
@@ -330,7 +331,7 @@ fn failing_sensors_leave_empty_cells_and_do_not_fail_the_run() {
     fs::rename(&devices[3], host.root.path().join("gone")).unwrap();
     until_looked(&lab, 16);
     go_on(&lab);
-    going.end().expect_exit(0).does_not_say("idle");
+    going.end().expect_exit(0).does_not_print("idle");
     for gpu in ["0", "1", "2", "3"] {
         let cells = column(&lab, gpu, "utilization_percent");
         assert_eq!(cells.last().map(String::as_str), Some(""), "{cells:?}");
@@ -366,7 +367,7 @@ fn a_kill_leaves_a_gap_and_no_duplicate_lines() {
     let mut resumed = lab.start_retrial(&["--root", host.root(), "resume", "last"]);
     until_looked(&lab, 16);
     go_on(&lab);
-    resumed.end().expect_exit(0).does_not_say("idle");
+    resumed.end().expect_exit(0).does_not_print("idle");
     let text = lab.text("telemetry.csv");
     assert!(text.lines().count() > whole);
     let mut lines: Vec<&str> = text.lines().collect();
@@ -378,7 +379,7 @@ fn a_kill_leaves_a_gap_and_no_duplicate_lines() {
         .iter()
         .map(|it| it.parse().unwrap())
         .collect();
-    assert!(seconds.is_sorted_by(|one, next| one < next), "{seconds:?}");
+    assert!(seconds.is_sorted_by(|a, b| a < b), "{seconds:?}");
 }
 
 #[test]
@@ -391,7 +392,7 @@ fn an_unwritable_telemetry_file_does_not_fail_the_run() {
     fs::create_dir(lab.the_run().join("telemetry.csv")).unwrap();
     lab.until_printed(STEP, "going");
     go_on(&lab);
-    going.end().expect_exit(0).says("warning: telemetry: ");
+    going.end().expect_exit(0).prints("warning: telemetry: ");
     assert_eq!(result(&lab)["telemetry"], Value::Null);
 }
 
@@ -405,7 +406,7 @@ fn telemetry_can_be_turned_off() {
     other
         .run(&["--telemetry", "1h"])
         .expect_exit(2)
-        .says("between 100ms and 10m, or off");
+        .prints("between 100ms and 10m, or off");
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn is_part(whole: &[String], part: &[String]) -> bool {
     whole.windows(part.len()).any(|window| window == part)
 }
 
-/// Everybody may read what was filled: ours, besides the guide.
+/// Makes a populated directory readable for all users: ours, in addition to the guide.
 fn is_rights(command: &[String]) -> bool {
     command.iter().any(|word| word == "chmod")
 }
@@ -77,11 +77,11 @@ fn is_rights(command: &[String]) -> bool {
 /// The flags of a `docker run` in one spelling, `name=value`, and the image.
 fn flags(command: &[String]) -> (BTreeSet<String>, String) {
     const ALONE: [&str; 5] = ["-it", "-d", "--rm", "--privileged", "--init"];
-    let mut found = BTreeSet::new();
+    let mut flags = BTreeSet::new();
     let mut rest = command[2..].iter();
     while let Some(word) = rest.next() {
         if !word.starts_with('-') {
-            return (found, word.clone());
+            return (flags, word.clone());
         }
         let (name, value) = match word.split_once('=') {
             _ if ALONE.contains(&word.as_str()) => (word.as_str(), ""),
@@ -99,12 +99,12 @@ fn flags(command: &[String]) -> (BTreeSet<String>, String) {
             "--shm-size" if value == "128G" => "137438953472",
             _ => value,
         };
-        found.insert(format!("{name}={value}"));
+        flags.insert(format!("{name}={value}"));
     }
     panic!("no image in {command:?}");
 }
 
-/// What becomes of a flag of the guide on this machine; none where it has no meaning for us.
+/// A guide's flag as ours on this machine; none where it has no meaning for us.
 fn ours(flag: &str) -> Option<String> {
     // Ours runs in the background, is removed by a step of its own, has a name and an entrypoint of its
     // own, and what a guide downloads into ./model and ./data lies in the caches.
@@ -157,7 +157,7 @@ fn plans_match_guides_flag_for_flag(#[values("v4.1", "v5.0", "v5.1", "v6.0", "v6
 fn holds(row: &Guide) {
     let recipe = row.recipe;
     let commands = recorded(&format!("mlperf-inference/{recipe}"), row.settings);
-    let of = |first: &str, second: &str| -> Vec<&Vec<String>> {
+    let starting_with = |first: &str, second: &str| -> Vec<&Vec<String>> {
         let both = [first.to_owned(), second.to_owned()];
         let fits = |command: &&Vec<String>| command.starts_with(&both);
         commands.iter().filter(fits).collect()
@@ -166,7 +166,7 @@ fn holds(row: &Guide) {
         flags: command[2..command.len() - 1].to_vec(),
         words: words(command.last().unwrap()),
     };
-    let execs = of("docker", "exec").into_iter();
+    let execs = starting_with("docker", "exec").into_iter();
     let execs: Vec<Exec> = execs
         .filter(|run| !is_rights(run))
         .map(|run| exec(&run))
@@ -175,12 +175,12 @@ fn holds(row: &Guide) {
     let mut reached = 0;
     for (kind, command) in guide(row.commands) {
         match kind.as_str() {
-            "pull" => assert_eq!(*of("docker", "pull")[0], command),
+            "pull" => assert_eq!(*starting_with("docker", "pull")[0], command),
             "host" => assert!(commands.contains(&command), "{recipe}: {command:?}"),
             "run" => {
                 let name = row.recipe.rsplit('/').next().unwrap();
-                let runs = of("docker", "run").into_iter();
-                // Others copy and fill what is kept.
+                let runs = starting_with("docker", "run").into_iter();
+                // Others copy and populate cached directories.
                 let mut measuring = runs.filter(|run| run.iter().any(|word| word == name));
                 holds_run(row, measuring.next().unwrap(), &command);
                 assert!(
@@ -189,11 +189,11 @@ fn holds(row: &Guide) {
                 );
             }
             "model" => {
-                let fetched = of("hf", "download")[0];
+                let fetched = starting_with("hf", "download")[0];
                 let named = command.iter().find(|word| word.ends_with(&fetched[2]));
                 assert!(named.is_some(), "{fetched:?} is not of {command:?}");
                 let name = row.recipe.rsplit('/').next().unwrap();
-                let measuring = of("docker", "run").into_iter();
+                let measuring = starting_with("docker", "run").into_iter();
                 let mut measuring = measuring.filter(|run| run.iter().any(|word| word == name));
                 holds_model(measuring.next().unwrap(), fetched, &command);
             }
@@ -201,8 +201,8 @@ fn holds(row: &Guide) {
                 let at = execs[reached..].iter().position(|exec| exec.runs(&command));
                 let Some(at) = at else {
                     // Preparations that the guide repeats before each command.
-                    let known = execs.iter().any(|exec| exec.runs(&command));
-                    assert!(known, "{recipe}: nothing runs {}", command.join(" "));
+                    let is_run = execs.iter().any(|exec| exec.runs(&command));
+                    assert!(is_run, "{recipe}: nothing runs {}", command.join(" "));
                     panic!("{recipe}: out of order: {}", command.join(" "));
                 };
                 reached += at;
@@ -213,9 +213,9 @@ fn holds(row: &Guide) {
     }
     for (number, exec) in execs.iter().enumerate() {
         let exec = exec.words.join(" ");
-        let known =
+        let is_run =
             used.contains(&number) || row.added.iter().any(|prefix| exec.starts_with(prefix));
-        assert!(known, "{recipe} runs what the guide does not: {exec}");
+        assert!(is_run, "{recipe} runs what the guide does not: {exec}");
     }
 }
 
@@ -246,21 +246,21 @@ fn holds_model(run: &[String], fetched: &[String], guides: &[String]) {
     }
 }
 
-/// The container has the guide's flags and image, and nothing besides but what the table names.
+/// The container has the guide's flags and image, and otherwise only the table's flags.
 fn holds_run(row: &Guide, ours_run: &[String], guides: &[String]) {
-    let (asked, image) = flags(guides);
-    let (mut given, ran) = flags(ours_run);
+    let (expected, image) = flags(guides);
+    let (mut actual, ran) = flags(ours_run);
     assert_eq!(ran, image);
-    for flag in asked.iter().filter_map(|flag| ours(flag)) {
+    for flag in expected.iter().filter_map(|flag| ours(flag)) {
         assert!(
-            given.remove(&flag),
-            "{}: no {flag} in {given:?}",
+            actual.remove(&flag),
+            "{}: no {flag} in {actual:?}",
             row.recipe
         );
     }
     // What is left is ours: what is kept of datasets and models, a first process that waits, and
     // Python's output line by line.
-    given.retain(|flag| !flag.contains("/cache/") && !flag.starts_with("--env=HF_HUB_"));
+    actual.retain(|flag| !flag.contains("/cache/") && !flag.starts_with("--env=HF_HUB_"));
     let name = row.recipe.rsplit('/').next().unwrap();
     let name = format!("--name={name}");
     let mut left: BTreeSet<String> = [
@@ -273,7 +273,7 @@ fn holds_run(row: &Guide, ours_run: &[String], guides: &[String]) {
     .map(str::to_owned)
     .into();
     left.extend(row.flags.iter().map(|flag| (*flag).to_owned()));
-    assert_eq!(given, left, "{}", row.recipe);
+    assert_eq!(actual, left, "{}", row.recipe);
 }
 
 /// Nobody adds a recipe of a guide without the guide's commands.
@@ -287,13 +287,13 @@ fn every_recipe_has_its_guide() {
     for recipe in list.as_array().unwrap() {
         let name = recipe["name"].as_str().unwrap();
         if let Some(name) = name.strip_prefix("mlperf-inference/v") {
-            let known = GUIDES
+            let is_listed = GUIDES
                 .iter()
                 .any(|row| row.recipe.strip_prefix('v') == Some(name))
                 || nodes::NODES
                     .iter()
                     .any(|(recipe, _)| recipe.strip_prefix('v') == Some(name));
-            assert!(known, "{name}: name its guide in tests/guides/table.rs");
+            assert!(is_listed, "{name}: name its guide in tests/guides/table.rs");
         }
     }
 }
@@ -342,7 +342,7 @@ fn wan_omits_skipped_measurements(
         .map(|command| words(&command.join(" ")).join(" "));
     let text: Vec<String> = text.collect();
     assert!(text.iter().any(|line| line.ends_with(command)), "{text:#?}");
-    let collected = |what: &str| text.iter().any(|line| line.contains(what));
+    let collected = |part: &str| text.iter().any(|line| line.contains(part));
     assert_eq!(collected("Offline/accuracy/."), accuracy);
     assert_eq!(collected("Offline/TEST04"), compliance);
     assert!(collected("Offline/performance/run_1/."));

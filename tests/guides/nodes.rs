@@ -34,13 +34,16 @@ fn plan(recipe: &str, arguments: &[&str]) -> Output {
 
 /// The commands of the plan, as its text has them.
 fn commands(recipe: &str, settings: &[&str]) -> Vec<Vec<String>> {
-    let settings: Vec<&str> = settings.iter().flat_map(|one| ["--set", one]).collect();
+    let settings: Vec<&str> = settings
+        .iter()
+        .flat_map(|setting| ["--set", setting])
+        .collect();
     let text = String::from_utf8(plan(recipe, &settings).stdout).unwrap();
     let lines = text.lines().filter_map(|line| line.strip_prefix("       "));
     lines.map(words).collect()
 }
 
-/// A command of the guide, with what it leaves to the reader.
+/// A command of the guide, with its placeholders filled in.
 fn filled(command: &[String], gpus: &str, rate: &str) -> Vec<String> {
     let text = command
         .join(" ")
@@ -85,16 +88,16 @@ fn printed_commands_are_in_the_plan(
 /// Image, flags, models and data are those of the recipe for one machine, which other tests compare.
 #[rstest]
 fn each_node_has_the_container_of_the_single_node_recipe(
-    #[values(NODES[0], NODES[1], NODES[2])] (several, one): (&str, &str),
+    #[values(NODES[0], NODES[1], NODES[2])] (several, single): (&str, &str),
 ) {
     let parsed = |recipe: &str| -> Value {
         let output = plan(recipe, &["--format", "json"]);
         serde_json::from_slice(&output.stdout).unwrap()
     };
-    let (mut several, one) = (parsed(several), parsed(one));
+    let (mut several, single) = (parsed(several), parsed(single));
     let workdir = several["container"]["workdir"].take();
     assert_eq!(workdir, "/lab-mlperf-inference/code");
-    assert_eq!(several["container"], one["container"]);
+    assert_eq!(several["container"], single["container"]);
     let prepared = |plan: &Value| -> Vec<Value> {
         let steps = plan["steps"].as_array().unwrap().iter();
         let prepares =
@@ -106,7 +109,7 @@ fn each_node_has_the_container_of_the_single_node_recipe(
         steps
     };
     assert_eq!(prepared(&several).len(), 2);
-    assert_eq!(prepared(&several), prepared(&one));
+    assert_eq!(prepared(&several), prepared(&single));
 }
 
 /// As the run directory has it: what is written must be read again, and by other machines.

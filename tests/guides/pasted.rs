@@ -48,9 +48,12 @@ fn holds(recipe: &str) {
     assert!(ran.status.success(), "{recipe}: {problems}");
     assert_eq!(recorder.missing(), "", "{recipe}");
     let commands = recorder.commands();
-    assert!(commands.iter().any(|one| is(one, "run")), "{recipe}");
+    assert!(
+        commands.iter().any(|command| is(command, "run")),
+        "{recipe}"
+    );
     // None but the `pull` and the `build` of the plan brings an image.
-    let runs = commands.iter().filter(|one| is(one, "run"));
+    let runs = commands.iter().filter(|command| is(command, "run"));
     for run in runs {
         assert!(
             run.contains(&"--pull=never".to_owned()),
@@ -102,13 +105,13 @@ fn a_missing_mount_source_is_an_error() {
     let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
     let ran = recorder.run(&settings);
     assert_eq!(ran.status.code(), Some(1));
-    let said = String::from_utf8(ran.stderr).unwrap();
+    let stderr = String::from_utf8(ran.stderr).unwrap();
     let missing = recorder.path().join("of/hist");
     let expected = format!(
         "error: the mount's source {} does not exist\n",
         missing.display()
     );
-    assert!(said.ends_with(&expected), "{said}");
+    assert!(stderr.ends_with(&expected), "{stderr}");
     let created = |command: &Vec<String>| command.contains(&"-d".to_owned());
     assert!(!recorder.commands().iter().any(created));
 }
@@ -122,9 +125,9 @@ fn an_image_that_is_not_pulled_must_exist() {
     ];
     let ran = recorder.run(&arguments);
     assert_eq!(ran.status.code(), Some(1));
-    let said = String::from_utf8(ran.stderr).unwrap();
+    let stderr = String::from_utf8(ran.stderr).unwrap();
     let missing = "error: the engine has no image rocm/amd-mlperf:mi355x_llama2_70b_inference_6.0";
-    assert!(said.contains(missing), "{said}");
+    assert!(stderr.contains(missing), "{stderr}");
     assert_eq!(recorder.commands().len(), 1);
 
     fs::remove_dir(recorder.path().join("empty")).unwrap();
@@ -156,9 +159,9 @@ fn an_image_that_a_step_builds_is_not_pulled() {
             executable(&recorder.path().join("bin/curl"), page);
         }
         let ran = recorder.run(&arguments);
-        let said = String::from_utf8(ran.stderr).unwrap();
-        assert_eq!(ran.status.success(), !is_broken, "{said}");
-        assert_eq!(said.contains("is no wheel"), is_broken, "{said}");
+        let stderr = String::from_utf8(ran.stderr).unwrap();
+        assert_eq!(ran.status.success(), !is_broken, "{stderr}");
+        assert_eq!(stderr.contains("is no wheel"), is_broken, "{stderr}");
         let commands = recorder.commands();
         let builds = |command: &Vec<String>| command[..] == ["bash", "build_llama2.sh"];
         assert_eq!(commands.iter().any(builds), !is_broken);

@@ -115,7 +115,7 @@ impl Recorder {
         commands
     }
 
-    /// What was not there when `docker` was told to mount it or to build from it.
+    /// Paths that did not exist when `docker` was to mount them or to build from them.
     pub fn missing(&self) -> String {
         fs::read_to_string(self.path().join("record.missing")).unwrap_or_default()
     }

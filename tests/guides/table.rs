@@ -1,4 +1,4 @@
-//! Which recipe is held against which guide's commands, and what a recipe does besides.
+//! Which recipe is compared with which guide's commands, and a recipe's additional commands.
 
 /// A built-in recipe and the commands of its guide.
 pub struct Guide {

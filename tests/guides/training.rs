@@ -178,7 +178,7 @@ fn llama31_downloads_and_checks_compliance(
     }
 }
 
-/// Ten runs are judged by the rules of the benchmark; the guide's host tuning is told.
+/// Ten runs are judged by the rules of the benchmark; the guide's host tuning is in the notes.
 #[test]
 fn trial_count_and_host_notes_match_the_guide() {
     let plan = plan("mlperf-training/v5.1/amd/llama2-70b-lora", "MI300X", &[]);
@@ -193,11 +193,11 @@ fn trial_count_and_host_notes_match_the_guide() {
     assert_eq!(source["target"]["max"], 0.925);
     assert_eq!(source["rcp"]["runs"], 10);
     let notes = plan["notes"].to_string();
-    for told in [
+    for setting in [
         "cpupower frequency-set -g performance",
         "numa_balancing",
         "transparent_hugepage",
     ] {
-        assert!(notes.contains(told), "{notes}");
+        assert!(notes.contains(setting), "{notes}");
     }
 }

@@ -33,7 +33,7 @@ fn scene() -> (Hub, HFClient, TempDir) {
 /// Requests for chunks of the Xet store.
 fn chunks(hub: &Hub) -> usize {
     let requests = hub.requests();
-    let is_chunk = |one: &&hub::Request| one.place == Place::Xet && one.file.is_some();
+    let is_chunk = |request: &&hub::Request| request.place == Place::Xet && request.file.is_some();
     requests.iter().filter(is_chunk).count()
 }
 
@@ -42,10 +42,10 @@ fn chunks(hub: &Hub) -> usize {
 async fn metadata_of_a_large_file_cannot_be_read() {
     let (_hub, client, _cache) = scene();
     let model = client.model("owner", "model");
-    let found = model.get_file_metadata().filepath(FILE).send().await;
+    let metadata = model.get_file_metadata().filepath(FILE).send().await;
     assert!(
-        matches!(found, Err(HFError::MalformedResponse { .. })),
-        "{found:?}"
+        matches!(metadata, Err(HFError::MalformedResponse { .. })),
+        "{metadata:?}"
     );
 }
 
@@ -95,7 +95,10 @@ async fn a_download_into_its_cache_sends_telemetry() {
     assert!(chunks(&hub) > 0);
     for _ in 0..100 {
         let requests = hub.requests();
-        if requests.iter().any(|one| one.path == "/v1/telemetry") {
+        if requests
+            .iter()
+            .any(|request| request.path == "/v1/telemetry")
+        {
             return;
         }
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;

@@ -7,9 +7,9 @@ use crate::{Many, Scene};
 fn compared(scene: &Scene, arguments: &[&str]) -> Value {
     let mut all = vec!["compare", "--output", "json"];
     all.extend(arguments);
-    let told = scene.retrial(&all);
-    assert_eq!(told.code, 0, "{}", told.err);
-    serde_json::from_str(&told.out).unwrap()
+    let output = scene.retrial(&all);
+    assert_eq!(output.code, 0, "{}", output.err);
+    serde_json::from_str(&output.out).unwrap()
 }
 
 fn names(comparison: &Value) -> Vec<&str> {
@@ -31,10 +31,10 @@ fn comparisons_along_an_axis_differ_in_nothing_else() {
         .collect();
     assert_eq!(titles.len(), 4, "{titles:#?}");
     for backend in ["vllm", "migraphx"] {
-        let of = titles
+        let of_backend = titles
             .iter()
             .filter(|title| title.contains(&format!("backend={backend}")));
-        assert_eq!(of.count(), 2, "{titles:#?}");
+        assert_eq!(of_backend.count(), 2, "{titles:#?}");
     }
     let mut runs = 0;
     for comparison in comparisons {
@@ -78,20 +78,21 @@ fn a_filter_and_a_baseline_select_runs() {
     for comparison in comparisons {
         assert_eq!(names(comparison)[0], "rocm=7.1.1");
     }
-    let told = scene.retrial(&["compare", "--by", "rocm", "--baseline", "5.0"]);
-    assert_eq!(told.code, 2);
+    let output = scene.retrial(&["compare", "--by", "rocm", "--baseline", "5.0"]);
+    assert_eq!(output.code, 2);
     assert!(
-        told.err
+        output
+            .err
             .contains("has no such rocm; it has 6.4.1, 7.0.0, 7.1.1"),
         "{}",
-        told.err
+        output.err
     );
-    let told = scene.retrial(&["compare", "--by", "nothing"]);
-    assert_eq!(told.code, 2);
+    let output = scene.retrial(&["compare", "--by", "nothing"]);
+    assert_eq!(output.code, 2);
     assert!(
-        told.err.contains("backend, rocm, host, gpus"),
+        output.err.contains("backend, rocm, host, gpus"),
         "{}",
-        told.err
+        output.err
     );
     let slower = scene.retrial(&[
         "compare",
@@ -112,29 +113,29 @@ fn batch_cells_and_named_runs_are_compared() {
         serde_json::from_str(&scene.retrial(&["runs", "--output", "json"]).out).unwrap();
     let batch = rows[0]["batch"]["id"].as_str().unwrap();
     let cell = |rocm: &str| {
-        let of =
+        let matches =
             |row: &&Value| row["variant"]["rocm"] == rocm && row["variant"]["backend"] == "vllm";
-        let row = rows.iter().find(of).unwrap();
+        let row = rows.iter().find(matches).unwrap();
         row["batch"]["cell"].as_str().unwrap().to_owned()
     };
     // In whichever order the axes are typed.
     let turned: Vec<String> = cell("7.1.1").split(',').rev().map(str::to_owned).collect();
-    let (one, other) = (
+    let (first, second) = (
         format!("{batch}:{}", cell("6.4.1")),
         format!("{batch}:{}", turned.join(",")),
     );
-    let comparison = compared(&scene, &[&one, &other]);
+    let comparison = compared(&scene, &[&first, &second]);
     assert_eq!(comparison["subjects"][0]["runs"], 5, "{comparison:#}");
     assert_eq!(comparison["figures"][0]["change"], "faster");
 
     let ids = |rocm: &str| -> Vec<String> {
-        let of = |row: &&Value| {
+        let matches = |row: &&Value| {
             row["variant"]["rocm"] == rocm
                 && row["variant"]["backend"] == "vllm"
                 && row["outcome"] != "failed"
                 && row["outcome"] != Value::Null
         };
-        let rows = rows.iter().filter(of);
+        let rows = rows.iter().filter(matches);
         rows.map(|row| row["run"].as_str().unwrap().to_owned())
             .collect()
     };
@@ -144,32 +145,32 @@ fn batch_cells_and_named_runs_are_compared() {
         comparison["figures"][0]["ratio"]
     );
 
-    let told = scene.retrial(&["compare", batch, "last"]);
-    assert_eq!(told.code, 2);
+    let output = scene.retrial(&["compare", batch, "last"]);
+    assert_eq!(output.code, 2);
     assert!(
-        told.err.contains("is a batch: name one of its cells"),
+        output.err.contains("is a batch: name one of its cells"),
         "{}",
-        told.err
+        output.err
     );
-    let told = scene.retrial(&["compare", &format!("{batch}:rocm=1"), "last"]);
-    assert_eq!(told.code, 2);
+    let output = scene.retrial(&["compare", &format!("{batch}:rocm=1"), "last"]);
+    assert_eq!(output.code, 2);
     assert!(
-        told.err.contains("has no cell rocm=1; it has:"),
+        output.err.contains("has no cell rocm=1; it has:"),
         "{}",
-        told.err
+        output.err
     );
-    let told = scene.retrial(&["compare", "nobody:rocm=1", "last"]);
+    let output = scene.retrial(&["compare", "nobody:rocm=1", "last"]);
     assert!(
-        told.err.contains("no run of a batch nobody"),
+        output.err.contains("no run of a batch nobody"),
         "{}",
-        told.err
+        output.err
     );
-    let told = scene.retrial(&["compare", &Many::id(0), &Many::id(1), "--host", "x"]);
-    assert_eq!(told.code, 2);
-    assert!(told.err.contains("need --by"), "{}", told.err);
+    let output = scene.retrial(&["compare", &Many::id(0), &Many::id(1), "--host", "x"]);
+    assert_eq!(output.code, 2);
+    assert!(output.err.contains("need --by"), "{}", output.err);
 }
 
-/// What the index has kept of a verdict gives what the run's own files give.
+/// The index and the run's own files give the same comparison.
 #[test]
 fn index_and_files_give_the_same_comparison() {
     let scene = Scene::new(0..30);
@@ -178,12 +179,12 @@ fn index_and_files_give_the_same_comparison() {
     let rows: Vec<Value> =
         serde_json::from_str(&scene.retrial(&["runs", "--output", "json"]).out).unwrap();
     let ids = |rocm: &str| -> String {
-        let of = |row: &&Value| {
+        let matches = |row: &&Value| {
             row["variant"]["rocm"] == rocm
                 && row["variant"]["backend"] == "vllm"
                 && row["outcome"] != Value::Null
         };
-        let rows = rows.iter().filter(of);
+        let rows = rows.iter().filter(matches);
         let ids: Vec<&str> = rows.map(|row| row["run"].as_str().unwrap()).collect();
         ids.join("+")
     };

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::json_schema::fits;
-use super::{Scene, Told, ids};
+use super::{CommandOutput, Scene, ids};
 use retrial::report::schema::verification;
 
 /// A run that was reproduced, by the planted ones' own arithmetic.
@@ -45,12 +45,12 @@ impl Packing {
     /// Packs the run, signed where a key is given.
     pub fn pack(&self, name: &str, key: Option<&Path>) -> PathBuf {
         let archive = self.path(name);
-        let told = self.try_pack(&archive, key);
-        assert_eq!(told.code, 0, "{}", told.err);
+        let output = self.try_pack(&archive, key);
+        assert_eq!(output.code, 0, "{}", output.err);
         archive
     }
 
-    pub fn try_pack(&self, archive: &Path, key: Option<&Path>) -> Told {
+    pub fn try_pack(&self, archive: &Path, key: Option<&Path>) -> CommandOutput {
         let archive = archive.display().to_string();
         let key = key.map(|key| key.display().to_string());
         let mut arguments = vec!["runs", "pack", &self.run, "--to", &archive];
@@ -70,19 +70,22 @@ impl Packing {
         let archive = archive.display().to_string();
         let mut arguments = vec!["verify", &archive, "--output", "json"];
         arguments.extend(more);
-        let told = self.scene.retrial(&arguments);
-        let found = serde_json::from_str(&told.out);
-        (told.code, found.unwrap_or_else(|_| panic!("{}", told.err)))
+        let output = self.scene.retrial(&arguments);
+        let report = serde_json::from_str(&output.out);
+        (
+            output.code,
+            report.unwrap_or_else(|_| panic!("{}", output.err)),
+        )
     }
 }
 
-/// Whether OpenSSH's tools are here; says so where not.
+/// Returns whether OpenSSH's tools are installed; prints it if not.
 pub fn has_openssh() -> bool {
-    let found = Command::new("ssh-keygen").arg("-?").output().is_ok();
-    if !found {
+    let is_installed = Command::new("ssh-keygen").arg("-?").output().is_ok();
+    if !is_installed {
         println!("skipped: no ssh-keygen (the package openssh-client has it)");
     }
-    found
+    is_installed
 }
 
 #[test]
@@ -94,15 +97,15 @@ fn a_signed_run_is_verified_and_judged_again() {
     for (kind, options) in [("ed25519", &[][..]), ("rsa", &["-b", "3072"])] {
         let key = packing.key(kind, &[&["-t", kind], options].concat());
         let archive = packing.pack(&format!("{kind}.tar.zst"), Some(&key));
-        let (code, found) = packing.verify(&archive, &[]);
-        assert_eq!(code, 0, "{found}");
-        assert_eq!(found["verified"], true);
-        assert_eq!(found["run"], packing.run.as_str());
-        assert_eq!(found["signature"]["state"], "not_checked");
+        let (code, report) = packing.verify(&archive, &[]);
+        assert_eq!(code, 0, "{report}");
+        assert_eq!(report["verified"], true);
+        assert_eq!(report["run"], packing.run.as_str());
+        assert_eq!(report["signature"]["state"], "not_checked");
         let schema: Value = serde_json::from_str(&verification()).unwrap();
-        assert_eq!(fits(&schema, &schema, &found, ""), Ok(()));
-        let judged = &found["judged"];
-        assert_eq!(judged["said"], "reproduced");
+        assert_eq!(fits(&schema, &schema, &report, ""), Ok(()));
+        let judged = &report["judged"];
+        assert_eq!(judged["recorded"], "reproduced");
         assert_eq!(judged["by_bundle"], "reproduced");
         assert_eq!(judged["by_program"], "reproduced");
         assert_eq!(judged["rules"]["state"], "same");
@@ -110,9 +113,9 @@ fn a_signed_run_is_verified_and_judged_again() {
         assert_eq!(judged["image"]["pinned"], false);
         let allowed = packing.allow("alice@example.com", &key);
         let allowed = allowed.display().to_string();
-        let (code, found) = packing.verify(&archive, &["--signers", &allowed]);
-        assert_eq!(code, 0, "{found}");
-        assert_eq!(found["signature"]["principals"], "alice@example.com");
+        let (code, report) = packing.verify(&archive, &["--signers", &allowed]);
+        assert_eq!(code, 0, "{report}");
+        assert_eq!(report["signature"]["principals"], "alice@example.com");
         checked_by_openssh(&packing, &archive, &allowed);
     }
 }
@@ -133,8 +136,8 @@ fn checked_by_openssh(packing: &Packing, archive: &Path, allowed: &str) {
             .unwrap()
     };
     let output = check(&to.join("statement.json"));
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(told.starts_with("Good \"retrial-evidence\" signature for alice@example.com"));
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.starts_with("Good \"retrial-evidence\" signature for alice@example.com"));
     assert!(!check(&to.join("manifest.json")).status.success());
 }
 
@@ -164,9 +167,9 @@ fn invalid_runs_and_keys_are_refused() {
     let packing = Packing::new();
     let archive = packing.path("a.tar.zst");
     let refused = |key: &Path, reason: &str| {
-        let told = packing.try_pack(&archive, Some(key));
-        assert_eq!(told.code, 2, "{}", told.err);
-        assert!(told.err.contains(reason), "{}", told.err);
+        let output = packing.try_pack(&archive, Some(key));
+        assert_eq!(output.code, 2, "{}", output.err);
+        assert!(output.err.contains(reason), "{}", output.err);
         assert!(!archive.exists());
     };
     let other = packing.key("ec", &["-t", "ecdsa"]);
@@ -186,11 +189,11 @@ fn invalid_runs_and_keys_are_refused() {
     let key = packing.key("key", &["-t", "ed25519"]);
     let key = key.display().to_string();
     let more = |arguments: &[&str], reason: &str| {
-        let told = packing
+        let output = packing
             .scene
             .retrial(&[&["runs", "pack"], arguments].concat());
-        assert_eq!(told.code, 2, "{}", told.err);
-        assert!(told.err.contains(reason), "{}", told.err);
+        assert_eq!(output.code, 2, "{}", output.err);
+        assert!(output.err.contains(reason), "{}", output.err);
     };
     let to = archive.display().to_string();
     let all = ["--recipe", "llama2", "--to", &to, "--sign", &key];
@@ -201,29 +204,33 @@ fn invalid_runs_and_keys_are_refused() {
     );
     fs::remove_file(packing.scene.run(REPRODUCED).join("verdict.json")).unwrap();
     more(&[&packing.run, "--to", &to], "has no verdict");
-    let told = packing.scene.retrial(&["verify", &key]);
-    assert_eq!(told.code, 2, "{}", told.out);
-    assert!(told.err.contains("is not a bundle"), "{}", told.err);
+    let output = packing.scene.retrial(&["verify", &key]);
+    assert_eq!(output.code, 2, "{}", output.out);
+    assert!(output.err.contains("is not a bundle"), "{}", output.err);
 }
 
 #[test]
 fn an_unsigned_bundle_has_no_verified_signer() {
     let packing = Packing::new();
     let archive = packing.pack("a.tar.zst", None);
-    let (code, found) = packing.verify(&archive, &[]);
+    let (code, report) = packing.verify(&archive, &[]);
     assert_eq!(
-        (code, &found["signature"]["state"]),
+        (code, &report["signature"]["state"]),
         (0, &"unsigned".into())
     );
-    let told = packing
+    let output = packing
         .scene
         .retrial(&["verify", archive.to_str().unwrap()]);
-    assert!(told.out.contains("? unsigned: reproduced"), "{}", told.out);
+    assert!(
+        output.out.contains("? unsigned: reproduced"),
+        "{}",
+        output.out
+    );
     let allowed = packing.path("allowed");
     fs::write(&allowed, "").unwrap();
-    let (code, found) = packing.verify(&archive, &["--signers", allowed.to_str().unwrap()]);
-    assert_eq!((code, &found["verified"]), (1, &false.into()));
-    assert_eq!(found["problems"][0], "it is unsigned");
+    let (code, report) = packing.verify(&archive, &["--signers", allowed.to_str().unwrap()]);
+    assert_eq!((code, &report["verified"]), (1, &false.into()));
+    assert_eq!(report["problems"][0], "it is unsigned");
 }
 
 #[test]
@@ -239,9 +246,12 @@ fn verify_exits_with_the_code_of_the_verdict() {
             run,
         };
         let archive = packing.pack("a.tar.zst", None);
-        let (exit, found) = packing.verify(&archive, &[]);
-        assert_eq!((exit, &found["judged"]["said"]), (code, &outcome.into()));
-        assert_eq!(found["verified"], true);
+        let (exit, report) = packing.verify(&archive, &[]);
+        assert_eq!(
+            (exit, &report["judged"]["recorded"]),
+            (code, &outcome.into())
+        );
+        assert_eq!(report["verified"], true);
     }
 }
 
@@ -252,35 +262,35 @@ fn a_bundle_is_imported_and_reported() {
     let archive = packing.pack("a.tar.zst", None);
     let path = archive.display().to_string();
     let here = Scene::new(0..0);
-    let told = here.retrial(&["runs", "import", &path]);
-    assert_eq!(told.code, 0, "{}", told.err);
+    let output = here.retrial(&["runs", "import", &path]);
+    assert_eq!(output.code, 0, "{}", output.err);
     let read = |scene: &Scene| fs::read(scene.run(REPRODUCED).join("journal.jsonl")).unwrap();
     assert_eq!(read(&packing.scene), read(&here));
-    let (_, found) = packing.verify(&archive, &[]);
-    for output in ["html", "markdown", "text"] {
-        let told = here.retrial(&["report", &path, "--to", "-", "--output", output]);
-        assert_eq!(told.code, 0, "{}", told.err);
-        let text: String = told.out.split_whitespace().collect();
+    let (_, report) = packing.verify(&archive, &[]);
+    for format in ["html", "markdown", "text"] {
+        let output = here.retrial(&["report", &path, "--to", "-", "--output", format]);
+        assert_eq!(output.code, 0, "{}", output.err);
+        let text: String = output.out.split_whitespace().collect();
         assert!(
-            text.contains(found["sha256"].as_str().unwrap()),
-            "{output}: {}",
-            told.out
+            text.contains(report["sha256"].as_str().unwrap()),
+            "{format}: {}",
+            output.out
         );
-        assert!(text.contains("unsigned"), "{output}: {}", told.out);
+        assert!(text.contains("unsigned"), "{format}: {}", output.out);
         assert!(
-            !told.out.contains("retrial-verify-"),
-            "{output}: {}",
-            told.out
+            !output.out.contains("retrial-verify-"),
+            "{format}: {}",
+            output.out
         );
     }
     let mut bytes = fs::read(&archive).unwrap();
     *bytes.last_mut().unwrap() ^= 1;
     fs::write(&archive, bytes).unwrap();
-    let told = here.retrial(&["report", &path, "--to", "-"]);
-    assert_eq!(told.code, 1, "{}", told.err);
-    assert!(told.err.contains("not verified"), "{}", told.err);
-    let told = here.retrial(&["runs", "import", &path]);
-    assert_eq!(told.code, 2, "{}", told.err);
+    let output = here.retrial(&["report", &path, "--to", "-"]);
+    assert_eq!(output.code, 1, "{}", output.err);
+    assert!(output.err.contains("not verified"), "{}", output.err);
+    let output = here.retrial(&["runs", "import", &path]);
+    assert_eq!(output.code, 2, "{}", output.err);
 }
 
 /// Somebody else, in another language, without a network, an engine or a home.
@@ -331,10 +341,10 @@ fn verification_does_not_depend_on_user_or_environment() {
             .current_dir("/")
             .output()
             .unwrap();
-        let told = Told::of(&output);
-        assert_eq!(told.code, 0, "{by:?}: {}", told.err);
-        let mut found: Value = serde_json::from_str(&told.out).unwrap();
-        found["file"] = expected["file"].clone();
-        assert_eq!(found, expected, "{by:?}");
+        let output = CommandOutput::new(&output);
+        assert_eq!(output.code, 0, "{by:?}: {}", output.err);
+        let mut report: Value = serde_json::from_str(&output.out).unwrap();
+        report["file"] = expected["file"].clone();
+        assert_eq!(report, expected, "{by:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Runs between machines: what is packed comes out the same, and what is hostile does not come in.
+//! Runs between machines: packed runs are imported unchanged, hostile archives are refused.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -18,9 +18,9 @@ fn json(path: PathBuf) -> Value {
 /// Without the warning that says that a run was imported.
 fn unmarked(mut verdict: Value) -> Value {
     let warnings = verdict["warnings"].take();
-    let one = warnings.as_array().unwrap();
+    let warnings = warnings.as_array().unwrap();
     assert!(
-        one[0]
+        warnings[0]
             .as_str()
             .unwrap()
             .starts_with("imported from mi355x-a")
@@ -34,15 +34,19 @@ fn an_imported_run_has_the_same_verdict() {
     let (there, here) = (Scene::new(0..6), Scene::new(0..0));
     let archive = there.home().join("some.tar.gz");
     let path = archive.display().to_string();
-    let told = there.retrial(&["runs", "pack", "--recipe", "llama2", "--to", &path]);
-    assert_eq!(told.code, 0, "{}", told.err);
-    let told = here.retrial(&["runs", "import", &path]);
-    assert_eq!(told.code, 0, "{}", told.err);
-    assert!(told.out.contains("imported from mi355x-a"), "{}", told.out);
+    let output = there.retrial(&["runs", "pack", "--recipe", "llama2", "--to", &path]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    let output = here.retrial(&["runs", "import", &path]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    assert!(
+        output.out.contains("imported from mi355x-a"),
+        "{}",
+        output.out
+    );
     assert_eq!(here.listed(&[]), ids(0..6));
     for number in 0..6 {
-        let told = here.retrial(&["judge", &ids([number])[0], "--output", "json"]);
-        let again: Value = serde_json::from_str(&told.out).unwrap();
+        let output = here.retrial(&["judge", &ids([number])[0], "--output", "json"]);
+        let again: Value = serde_json::from_str(&output.out).unwrap();
         assert_eq!(again, json(here.run(number).join("verdict.json")));
         assert_eq!(
             unmarked(again),
@@ -53,29 +57,29 @@ fn an_imported_run_has_the_same_verdict() {
             "what is its machine's stays there"
         );
     }
-    let told = here.retrial(&["runs", "-n", "1", "--output", "json"]);
-    let rows: Value = serde_json::from_str(&told.out).unwrap();
+    let output = here.retrial(&["runs", "-n", "1", "--output", "json"]);
+    let rows: Value = serde_json::from_str(&output.out).unwrap();
     assert_eq!(rows[0]["imported_from"], "mi355x-a");
     // Once more, and back to where they came from: they are there already.
     for scene in [&here, &there] {
-        let told = scene.retrial(&["runs", "import", &path]);
-        assert_eq!(told.code, 0, "{}", told.err);
+        let output = scene.retrial(&["runs", "import", &path]);
+        assert_eq!(output.code, 0, "{}", output.err);
         assert_eq!(
-            told.out.matches("already imported").count(),
+            output.out.matches("already imported").count(),
             6,
             "{}",
-            told.out
+            output.out
         );
     }
-    let told = there.retrial(&["runs", "pack", "last", "--to", &path]);
+    let output = there.retrial(&["runs", "pack", "last", "--to", &path]);
     assert!(
-        told.code != 0 && told.err.contains("already exists"),
+        output.code != 0 && output.err.contains("already exists"),
         "{}",
-        told.err
+        output.err
     );
 }
 
-/// Nobody here was asked for trust before its plan was made.
+/// No user of this machine approved its privileges.
 #[test]
 fn an_imported_run_cannot_be_resumed() {
     let (there, here) = (Scene::new(0..1), Scene::new(0..0));
@@ -87,27 +91,27 @@ fn an_imported_run_cannot_be_resumed() {
     fs::write(there.run(0).join("journal.jsonl"), open.join("\n") + "\n").unwrap();
     // Somebody's own mark takes nothing away.
     fs::write(there.run(0).join("imported.json"), "{}").unwrap();
-    let told = here.retrial(&["runs", "import", &there.run(0).display().to_string()]);
-    assert_eq!(told.code, 0, "{}", told.err);
+    let output = here.retrial(&["runs", "import", &there.run(0).display().to_string()]);
+    assert_eq!(output.code, 0, "{}", output.err);
     for command in ["resume", "stop", "shell"] {
-        let told = here.retrial(&[command, "last"]);
-        assert_eq!(told.code, 2, "{command}: {}", told.err);
+        let output = here.retrial(&[command, "last"]);
+        assert_eq!(output.code, 2, "{command}: {}", output.err);
         assert!(
-            told.err.contains("was imported from mi355x-a"),
+            output.err.contains("was imported from mi355x-a"),
             "{}",
-            told.err
+            output.err
         );
     }
-    let told = here.retrial(&["runs", "remove", "--yes", "last"]);
-    assert_eq!(told.code, 0, "its container is not here: {}", told.err);
+    let output = here.retrial(&["runs", "remove", "--yes", "last"]);
+    assert_eq!(output.code, 0, "its container is not here: {}", output.err);
 }
 
 #[test]
 fn directories_are_imported_and_name_conflicts_refused() {
     let (there, here) = (Scene::new(0..1), Scene::new(0..0));
     let path = there.run(0).display().to_string();
-    let told = here.retrial(&["runs", "import", &path]);
-    assert_eq!(told.code, 0, "{}", told.err);
+    let output = here.retrial(&["runs", "import", &path]);
+    assert_eq!(output.code, 0, "{}", output.err);
     let same = |name: &str| {
         fs::read(there.run(0).join(name)).unwrap() == fs::read(here.run(0).join(name)).unwrap()
     };
@@ -117,24 +121,24 @@ fn directories_are_imported_and_name_conflicts_refused() {
         .open(there.run(0).join("journal.jsonl"))
         .unwrap();
     writeln!(journal, "{{}}").unwrap();
-    let told = here.retrial(&["runs", "import", &path]);
-    assert_eq!(told.code, 2);
+    let output = here.retrial(&["runs", "import", &path]);
+    assert_eq!(output.code, 2);
     assert!(
-        told.err.contains("another run of this name"),
+        output.err.contains("another run of this name"),
         "{}",
-        told.err
+        output.err
     );
     assert!(!same("journal.jsonl"));
 }
 
-/// A run's own files, and then whatever somebody adds to them.
+/// A run's own files, and entries that a test adds to them.
 struct Archive {
     builder: Builder<File>,
     id: String,
 }
 
 impl Archive {
-    fn of(run: &Path, to: &Path) -> Self {
+    fn new(run: &Path, to: &Path) -> Self {
         let mut builder = Builder::new(File::create(to).unwrap());
         let id = run.file_name().unwrap().to_str().unwrap().to_owned();
         builder.append_dir_all(&id, run).unwrap();
@@ -163,7 +167,7 @@ fn a_hostile_archive_imports_only_its_run() {
     let outside = tempfile::tempdir().unwrap();
     let precious = outside.path().join("precious");
     fs::write(&precious, "kept").unwrap();
-    let mut archive = Archive::of(&there.run(0), &path);
+    let mut archive = Archive::new(&there.run(0), &path);
     let id = archive.id.clone();
     archive.add(
         &format!("{id}/../../../escaped"),
@@ -200,16 +204,16 @@ fn a_hostile_archive_imports_only_its_run() {
     archive.add(".arriving-1/plan.json", EntryType::Regular, "", b"{}");
     archive.add("index.sqlite", EntryType::Regular, "", b"{}");
     archive.builder.finish().unwrap();
-    let told = here.retrial(&["runs", "import", path.to_str().unwrap()]);
-    assert!(told.out.contains("imported from mi355x-a"), "{told:?}");
-    assert_eq!(told.code, 2, "what is no run is told");
-    assert_eq!(told.err.matches("a link").count(), 2, "{}", told.err);
+    let output = here.retrial(&["runs", "import", path.to_str().unwrap()]);
+    assert!(output.out.contains("imported from mi355x-a"), "{output:?}");
+    assert_eq!(output.code, 2, "what is no run is told");
+    assert_eq!(output.err.matches("a link").count(), 2, "{}", output.err);
     assert_eq!(here.listed(&[]), ids([0]));
     assert_eq!(fs::read_to_string(&precious).unwrap(), "kept");
     assert!(!Path::new("/tmp/retrial-history-absolute").exists());
     assert!(!here.home().join("escaped").exists());
-    for gone in ["hard", "null", "pipe"] {
-        assert!(!here.run(0).join(gone).exists(), "{gone}");
+    for name in ["hard", "null", "pipe"] {
+        assert!(!here.run(0).join(name).exists(), "{name}");
     }
     let runs: Vec<_> = fs::read_dir(here.home().join("runs")).unwrap().collect();
     assert_eq!(runs.len(), 1, "{runs:?}");
@@ -241,16 +245,16 @@ fn a_forged_verdict_is_not_imported() {
     let mut builder = Builder::new(File::create(&path).unwrap());
     builder.append_dir_all(ids([0])[0].clone(), &run).unwrap();
     builder.finish().unwrap();
-    let told = here.retrial(&["runs", "import", path.to_str().unwrap()]);
-    assert_eq!(told.code, 0, "{}", told.err);
-    let said = format!("its verdict.json said {}", forged.as_str().unwrap());
-    assert!(told.err.contains(&said), "{}", told.err);
+    let output = here.retrial(&["runs", "import", path.to_str().unwrap()]);
+    assert_eq!(output.code, 0, "{}", output.err);
+    let mismatch = format!("its verdict.json has {}", forged.as_str().unwrap());
+    assert!(output.err.contains(&mismatch), "{}", output.err);
     for name in ["control", "host", "lock"] {
-        assert!(told.err.contains(&format!("/{name}: ")), "{}", told.err);
+        assert!(output.err.contains(&format!("/{name}: ")), "{}", output.err);
         assert!(!here.run(0).join(name).exists(), "{name}");
     }
-    let told = here.retrial(&["runs", "--output", "json"]);
-    let rows: Value = serde_json::from_str(&told.out).unwrap();
+    let output = here.retrial(&["runs", "--output", "json"]);
+    let rows: Value = serde_json::from_str(&output.out).unwrap();
     assert_eq!(rows[0]["outcome"], honest);
     assert_ne!(rows[0]["deciding"]["ratio"], 100);
     let listed = here.retrial(&["runs"]);
@@ -261,11 +265,11 @@ fn a_forged_verdict_is_not_imported() {
 fn invalid_archives_are_refused_without_leftovers() {
     let (there, here) = (Scene::new(0..1), Scene::new(0..0));
     let path = there.home().join("archive");
-    let given = path.to_str().unwrap();
+    let bundle = path.to_str().unwrap();
     let refused = |reason: &str| {
-        let told = here.retrial(&["runs", "import", given]);
-        assert_eq!(told.code, 2, "{}", told.err);
-        assert!(told.err.contains(reason), "{}", told.err);
+        let output = here.retrial(&["runs", "import", bundle]);
+        assert_eq!(output.code, 2, "{}", output.err);
+        assert!(output.err.contains(reason), "{}", output.err);
         let left = fs::read_dir(here.home().join("runs")).map_or(0, Iterator::count);
         assert_eq!(left, 0, "{reason}");
     };

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::evidence::Packing;
 
-/// A head that says what its maker wants, on a body of his.
+/// A head and a body that an attacker chooses.
 struct Maker {
     packing: Packing,
     statement: String,
@@ -54,8 +54,8 @@ impl Maker {
         let output = command.env("TMPDIR", temporary.path()).output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{errors}");
-        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let problem = found["problems"][0].as_str().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let problem = report["problems"][0].as_str().unwrap();
         assert!(problem.contains(reason), "{problem}");
         assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
     }
@@ -227,7 +227,7 @@ fn missing_extra_and_trailing_content() {
     maker.refused(&other, "a: its checksum differs from the manifest's");
 }
 
-/// 64 GiB of zeros in two megabytes, and a frame that asks for as much memory.
+/// 64 GiB of zeros in two megabytes, and a frame that requires as much memory.
 #[test]
 fn bombs() {
     let maker = Maker::new();
@@ -242,7 +242,7 @@ fn bombs() {
         &maker.over(&[("a", 1, b"x")], &body),
         "the entry of a differs from",
     );
-    // No more than the manifest says is read of a file.
+    // No more of a file is read than the manifest states.
     let mut writer = BodyWriter::new(Vec::new(), &maker.manifest.run).unwrap();
     writer.add("a", 256 << 20, std::io::repeat(0)).unwrap();
     let (body, _) = writer.finish().unwrap();

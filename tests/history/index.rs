@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use rustix::fs::inotify;
 
-use super::{Scene, Told, ids};
+use super::{CommandOutput, Scene, ids};
 
 #[test]
 fn manually_moved_runs_are_detected() {
@@ -40,7 +40,7 @@ impl Watch {
             .next()
             .unwrap()
             .file_name()
-            .is_none_or(|found| found.to_bytes() != name.as_bytes())
+            .is_none_or(|event_name| event_name.to_bytes() != name.as_bytes())
         {}
     }
 }
@@ -85,36 +85,36 @@ fn an_unwritable_home_is_read() {
             Command::new(env!("CARGO_BIN_EXE_retrial"))
         };
         let output = command.args(["runs", "--home"]).arg(scene.home()).output();
-        output.ok().map(|output| Told::of(&output))
+        output.ok().map(|output| CommandOutput::new(&output))
     };
     fs::set_permissions(scene.home(), everybody(0o555)).unwrap();
-    let told = list();
+    let output = list();
     fs::set_permissions(scene.home(), everybody(0o755)).unwrap();
-    let Some(told) = told.filter(|told| !told.err.contains("failed to execute")) else {
+    let Some(output) = output.filter(|output| !output.err.contains("failed to execute")) else {
         println!("skipped: there is no setpriv, or nobody else may run the tool");
         return;
     };
-    assert_eq!(told.code, 0, "{}", told.err);
+    assert_eq!(output.code, 0, "{}", output.err);
     assert!(
-        told.err.contains("the index of runs cannot be stored"),
+        output.err.contains("the index of runs cannot be stored"),
         "{}",
-        told.err
+        output.err
     );
     assert!(
-        ids(0..3).iter().all(|id| told.out.contains(id)),
+        ids(0..3).iter().all(|id| output.out.contains(id)),
         "{}",
-        told.out
+        output.out
     );
     assert!(!scene.home().join("index.sqlite").exists());
 
-    // One that somebody else made and that is right is used as it is.
+    // A valid index that another user made is used as it is.
     assert_eq!(scene.listed(&[]).len(), 3);
     fs::set_permissions(scene.home(), everybody(0o555)).unwrap();
-    let told = list().unwrap();
+    let output = list().unwrap();
     fs::set_permissions(scene.home(), everybody(0o755)).unwrap();
     assert!(
-        ids(0..3).iter().all(|id| told.out.contains(id)),
+        ids(0..3).iter().all(|id| output.out.contains(id)),
         "{}",
-        told.out
+        output.out
     );
 }

@@ -1,4 +1,4 @@
-//! Signatures of others, and signers who lie: what is signed need not be true.
+//! Signatures of others, and signers who lie: a signed statement may be false.
 
 use std::fs;
 use std::path::Path;
@@ -16,13 +16,13 @@ fn signatures_by_other_keys_are_refused() {
     let archive = packing.pack("other.tar.zst", Some(&other));
     let check = |archive: &Path, allowed: &Path, more: &[&str], reason: &str| {
         let allowed = ["--signers", allowed.to_str().unwrap()];
-        let (code, found) = packing.verify(archive, &[&allowed, more].concat());
+        let (code, report) = packing.verify(archive, &[&allowed, more].concat());
         assert_eq!(
-            (code, &found["verified"]),
+            (code, &report["verified"]),
             (1, &Value::Bool(false)),
-            "{found}"
+            "{report}"
         );
-        let problem = found["problems"][0].as_str().unwrap();
+        let problem = report["problems"][0].as_str().unwrap();
         assert!(problem.contains(reason), "{problem}");
     };
     check(&archive, &bundle.allowed, &[], "its key is not in the file");
@@ -100,13 +100,13 @@ fn a_signed_false_verdict_is_detected_by_judging_again() {
         let _ = fs::remove_file(&archive);
         let archive = packing.pack("lie.tar.zst", Some(&bundle.key));
         fs::write(&path, text).unwrap();
-        let (code, found) = packing.verify(&archive, &[]);
+        let (code, report) = packing.verify(&archive, &[]);
         assert_eq!(
-            (code, &found["verified"]),
+            (code, &report["verified"]),
             (1, &Value::Bool(false)),
-            "{found}"
+            "{report}"
         );
-        let problems = found["problems"].to_string();
+        let problems = report["problems"].to_string();
         assert!(problems.contains(reason), "{problems}");
     };
     let summary = "results/Offline/performance/run_1/mlperf_log_summary.txt";
@@ -131,7 +131,7 @@ fn a_signed_false_verdict_is_detected_by_judging_again() {
     );
 }
 
-/// Logs of other seeds, and rules in the bundle that ask for these: the program has its own.
+/// Logs of other seeds, and rules in the bundle that require these: the program has its own.
 #[test]
 fn manipulated_rules_are_detected() {
     let Some(bundle) = Bundle::new() else { return };
@@ -144,13 +144,13 @@ fn manipulated_rules_are_detected() {
         fs::write(run.join(name), text.replace("2465351861681999779", "42")).unwrap();
     }
     let archive = packing.pack("lie.tar.zst", Some(&bundle.key));
-    let (code, found) = packing.verify(&archive, &[]);
+    let (code, report) = packing.verify(&archive, &[]);
     assert_eq!(
-        (code, &found["verified"]),
+        (code, &report["verified"]),
         (1, &Value::Bool(false)),
-        "{found}"
+        "{report}"
     );
-    let judged = &found["judged"];
+    let judged = &report["judged"];
     assert_eq!(judged["rules"]["state"], "differ");
     assert_eq!(
         (&judged["by_bundle"], &judged["by_program"]),

@@ -1,4 +1,4 @@
-//! Which runs are listed, in which order, and what is told of them.
+//! `retrial runs`: which runs are listed, their order and their columns.
 
 use std::fs;
 
@@ -43,7 +43,7 @@ fn filters_select_runs_and_the_newest_is_last() {
 fn a_state_is_a_filter_and_an_order() {
     let scene = Scene::new(0..120);
     let went =
-        |wanted: &[Went]| ids((0..120).filter(|number| wanted.contains(&Many::went(*number))));
+        |states: &[Went]| ids((0..120).filter(|number| states.contains(&Many::went(*number))));
     assert_eq!(
         scene.listed(&["--outcome", "interrupted"]),
         went(&[Went::Interrupted])
@@ -63,8 +63,8 @@ fn a_state_is_a_filter_and_an_order() {
 #[test]
 fn rows_match_the_files_of_the_run() {
     let scene = Scene::new(0..1);
-    let told = scene.retrial(&["runs", "--output", "json"]);
-    let rows: Value = serde_json::from_str(&told.out).unwrap();
+    let output = scene.retrial(&["runs", "--output", "json"]);
+    let rows: Value = serde_json::from_str(&output.out).unwrap();
     let row = &rows[0];
     let file = |name: &str| -> Value {
         serde_json::from_str(&fs::read_to_string(scene.run(0).join(name)).unwrap()).unwrap()
@@ -105,33 +105,38 @@ fn rows_match_the_files_of_the_run() {
 #[test]
 fn tables_carry_the_notice_and_their_own_words() {
     let scene = Scene::new(0..2);
-    let told = scene.retrial(&["runs"]);
+    let output = scene.retrial(&["runs"]);
     assert!(
-        told.out.contains("unverified") && told.out.contains("Results not verified by MLCommons"),
+        output.out.contains("unverified")
+            && output.out.contains("Results not verified by MLCommons"),
         "{}",
-        told.out
+        output.out
     );
     assert!(
-        told.out.lines().all(|line| line.chars().count() <= 100),
+        output.out.lines().all(|line| line.chars().count() <= 100),
         "{}",
-        told.out
+        output.out
     );
-    let told = scene.retrial(&["runs", "--output", "markdown"]);
-    assert!(told.out.starts_with("| run | outcome |"), "{}", told.out);
-    assert!(told.out.contains("> Unverified MLPerf"));
+    let output = scene.retrial(&["runs", "--output", "markdown"]);
+    assert!(
+        output.out.starts_with("| run | outcome |"),
+        "{}",
+        output.out
+    );
+    assert!(output.out.contains("> Unverified MLPerf"));
     assert_eq!(scene.retrial(&["runs", "--output", "junit"]).code, 2);
     let junit = scene.retrial(&["report", "--all", "--output", "junit"]);
     assert_eq!(junit.code, 0, "{}", junit.err);
     assert!(junit.out.starts_with("<?xml"), "{}", junit.out);
     assert!(junit.out.contains("llama2-70b"), "{}", junit.out);
-    // A page that is asked for by its format goes where standard output does.
+    // A page that is requested by its format goes to standard output.
     let page = scene.retrial(&["report", "--all", "--output", "html"]);
     assert!(page.out.starts_with("<!DOCTYPE html>"), "{}", page.err);
-    let told = scene.retrial(&["runs", "--outcome", "splendid"]);
+    let output = scene.retrial(&["runs", "--outcome", "splendid"]);
     assert!(
-        told.code == 2 && told.err.contains("not reproduced"),
+        output.code == 2 && output.err.contains("not reproduced"),
         "{}",
-        told.err
+        output.err
     );
 }
 

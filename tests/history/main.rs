@@ -49,38 +49,38 @@ impl Scene {
         command
             .args(arguments)
             .env("RETRIAL_HOME", self.home())
-            // Nobody's engine: what asks it is told so.
+            // No engine answers here.
             .env("DOCKER_HOST", "unix:///nowhere/docker.sock");
         command
     }
 
-    fn retrial(&self, arguments: &[&str]) -> Told {
-        Told::of(&self.command(arguments).output().unwrap())
+    fn retrial(&self, arguments: &[&str]) -> CommandOutput {
+        CommandOutput::new(&self.command(arguments).output().unwrap())
     }
 
     /// The ids that `runs` lists, in its order.
     fn listed(&self, arguments: &[&str]) -> Vec<String> {
         let mut all = vec!["runs", "--output", "json"];
         all.extend(arguments);
-        let told = self.retrial(&all);
-        assert_eq!(told.code, 0, "{}", told.err);
-        let rows: Vec<Value> = serde_json::from_str(&told.out).unwrap();
+        let output = self.retrial(&all);
+        assert_eq!(output.code, 0, "{}", output.err);
+        let rows: Vec<Value> = serde_json::from_str(&output.out).unwrap();
         rows.iter()
             .map(|row| row["run"].as_str().unwrap().to_owned())
             .collect()
     }
 }
 
-/// What a command said.
+/// Output and exit code of a command.
 #[derive(Debug)]
-struct Told {
+struct CommandOutput {
     out: String,
     err: String,
     code: i32,
 }
 
-impl Told {
-    fn of(output: &Output) -> Self {
+impl CommandOutput {
+    fn new(output: &Output) -> Self {
         Self {
             out: String::from_utf8_lossy(&output.stdout).into_owned(),
             err: String::from_utf8_lossy(&output.stderr).into_owned(),

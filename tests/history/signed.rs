@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::Told;
+use super::CommandOutput;
 use super::evidence::{Packing, has_openssh};
 
 #[test]
@@ -38,17 +38,17 @@ fn an_agent_signs_as_the_key_does() {
             &key,
         ];
         let mut command = packing.scene.command(&arguments);
-        Told::of(&command.env("SSH_AUTH_SOCK", &socket).output().unwrap())
+        CommandOutput::new(&command.env("SSH_AUTH_SOCK", &socket).output().unwrap())
     };
     for kind in ["ed25519", "rsa"] {
         let key = packing.key(kind, &["-t", kind]);
         let public = key.with_extension("pub");
-        let told = pack(&public, "refused.tar.zst");
-        assert_eq!(told.code, 2, "the agent does not have it yet");
+        let output = pack(&public, "refused.tar.zst");
+        assert_eq!(output.code, 2, "the agent does not have it yet");
         assert!(
-            told.err.contains("the ssh-agent did not sign"),
+            output.err.contains("the ssh-agent did not sign"),
             "{}",
-            told.err
+            output.err
         );
         assert!(!packing.path("refused.tar.zst").exists());
         let added = Command::new("ssh-add")
@@ -58,8 +58,8 @@ fn an_agent_signs_as_the_key_does() {
             .status();
         assert!(added.unwrap().success());
         let (by_agent, by_file) = (format!("{kind}-a.tar.zst"), format!("{kind}-f.tar.zst"));
-        let told = pack(&public, &by_agent);
-        assert_eq!(told.code, 0, "{}", told.err);
+        let output = pack(&public, &by_agent);
+        assert_eq!(output.code, 0, "{}", output.err);
         packing.pack(&by_file, Some(&key));
         let read = |name: &str| fs::read(archive(name)).unwrap();
         assert_eq!(read(&by_agent), read(&by_file));
@@ -72,16 +72,16 @@ fn an_agent_signs_as_the_key_does() {
 #[test]
 fn in_totos_tools_read_the_envelope() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let found = Command::new(root.join("tests/lab/python"))
+    let setup = Command::new(root.join("tests/lab/python"))
         .arg("in-toto")
         .output();
-    let found = found.unwrap();
-    if !found.status.success() || !has_openssh() {
-        let problem = String::from_utf8_lossy(&found.stderr);
+    let setup = setup.unwrap();
+    if !setup.status.success() || !has_openssh() {
+        let problem = String::from_utf8_lossy(&setup.stderr);
         assert!(std::env::var_os("RETRIAL_LAB").is_none(), "{problem}");
         return println!("skipped: no Python with in-toto's packages: {problem}");
     }
-    let python = String::from_utf8(found.stdout).unwrap();
+    let python = String::from_utf8(setup.stdout).unwrap();
     let packing = Packing::new();
     let other = packing.key("other", &["-t", "ed25519"]);
     for (kind, scheme) in [("ed25519", "ed25519"), ("rsa", "rsa-pkcs1v15-sha256")] {
@@ -97,10 +97,10 @@ fn in_totos_tools_read_the_envelope() {
             .arg(scheme)
             .arg(other.with_extension("pub"))
             .output();
-        let told = Told::of(&output.unwrap());
-        assert_eq!(told.code, 0, "{}", told.err);
+        let output = CommandOutput::new(&output.unwrap());
+        assert_eq!(output.code, 0, "{}", output.err);
         let expected = "https://in-toto.io/attestation/test-result/v0.1; manifest.json; PASSED; \
             Offline performance tokens_per_second; Offline accuracy ROUGE1\n";
-        assert_eq!(told.out, expected);
+        assert_eq!(output.out, expected);
     }
 }

@@ -74,21 +74,21 @@ impl Bundle {
             signers: signers.then(|| self.allowed.clone()),
             identity: None,
         };
-        // What does not even begin like a bundle is an error.
-        let found = verify(&request, directory().unwrap().path());
-        Some(found.ok()?.verification)
+        // A file that does not even begin like a bundle is an error.
+        let result = verify(&request, directory().unwrap().path());
+        Some(result.ok()?.verification)
     }
 
     /// Asserts that it is not verified, neither with nor without allowed signers; returns why.
-    pub fn refused(&self, bytes: &[u8], what: &str) -> String {
+    pub fn refused(&self, bytes: &[u8], change: &str) -> String {
         let mut reason = String::new();
         for signers in [true, false] {
-            let Some(found) = self.verify(bytes, signers) else {
+            let Some(verification) = self.verify(bytes, signers) else {
                 continue;
             };
-            assert!(!found.verified, "{what}: verified");
-            assert_eq!(found.exit_code.code(), 1, "{what}");
-            reason = serde_json::to_string(&found).unwrap();
+            assert!(!verification.verified, "{change}: verified");
+            assert_eq!(verification.exit_code.code(), 1, "{change}");
+            reason = serde_json::to_string(&verification).unwrap();
         }
         reason
     }
@@ -121,7 +121,7 @@ impl Bundle {
     /// Packs it again in this form, with a manifest that fits, under the head that it gives.
     fn in_form(&self, files: &Files, head: impl Fn(Vec<u8>) -> Head) -> Vec<u8> {
         let mut sorted = files.clone();
-        sorted.sort_by(|one, other| Path::new(&one.0).cmp(Path::new(&other.0)));
+        sorted.sort_by(|a, b| Path::new(&a.0).cmp(Path::new(&b.0)));
         let mut body = BodyWriter::new(Vec::new(), &self.packing.run).unwrap();
         for (path, content) in &sorted {
             body.add(path, content.len() as u64, &content[..]).unwrap();
@@ -143,26 +143,26 @@ impl Bundle {
     }
 
     /// Every way to pack these files again without the key.
-    fn refused_in_every_way(&self, files: &Files, what: &str) {
-        let reason = self.refused(&self.by_tar(files), what);
+    fn refused_in_every_way(&self, files: &Files, change: &str) {
+        let reason = self.refused(&self.by_tar(files), change);
         let named = ["\"changed\":[\"", "\"missing\":[\"", "\"extra\":[\""];
         assert!(
             named.iter().any(|list| reason.contains(list)),
-            "{what}: {reason}"
+            "{change}: {reason}"
         );
         let old = |_| self.head.clone();
-        self.refused(&self.in_form(files, old), what);
+        self.refused(&self.in_form(files, old), change);
         let new_manifest = |manifest| Head {
             manifest,
             ..self.head.clone()
         };
-        self.refused(&self.in_form(files, new_manifest), what);
+        self.refused(&self.in_form(files, new_manifest), change);
         let new_statement = |manifest: Vec<u8>| Head {
             statement: self.statement_about(&manifest),
             manifest,
             ..self.head.clone()
         };
-        self.refused(&self.in_form(files, new_statement), what);
+        self.refused(&self.in_form(files, new_statement), change);
         // Without a signature it is unsigned at best.
         let unsigned = |manifest: Vec<u8>| Head {
             statement: self.statement_about(&manifest),
@@ -170,9 +170,9 @@ impl Bundle {
             signatures: None,
         };
         let bytes = self.in_form(files, unsigned);
-        assert!(!self.verify(&bytes, true).unwrap().verified, "{what}");
-        let found = self.verify(&bytes, false).unwrap();
-        assert_eq!(found.signature, SignatureState::Unsigned, "{what}");
+        assert!(!self.verify(&bytes, true).unwrap().verified, "{change}");
+        let verification = self.verify(&bytes, false).unwrap();
+        assert_eq!(verification.signature, SignatureState::Unsigned, "{change}");
     }
 }
 
@@ -182,10 +182,10 @@ fn every_file_changed_removed_added_renamed_or_swapped() {
     let mut changes: Vec<(String, Files)> = Vec::new();
     for at in 0..bundle.files.len() {
         let name = bundle.files[at].0.clone();
-        let mut change = |what: &str, by: &dyn Fn(&mut Files)| {
+        let mut change = |description: &str, by: &dyn Fn(&mut Files)| {
             let mut files = bundle.files.clone();
             by(&mut files);
-            changes.push((format!("{name} {what}"), files));
+            changes.push((format!("{name} {description}"), files));
         };
         change("by a byte", &|files| {
             let content = &mut files[at].1;
@@ -204,8 +204,7 @@ fn every_file_changed_removed_added_renamed_or_swapped() {
         });
         // Of the same name in the other mode, and of every other run.
         for other in 0..at {
-            let same =
-                |one: &str, other: &str| Path::new(one).file_name() == Path::new(other).file_name();
+            let same = |a: &str, b: &str| Path::new(a).file_name() == Path::new(b).file_name();
             if same(&bundle.files[other].0, &name) && bundle.files[other].1 != bundle.files[at].1 {
                 change("swapped", &|files| {
                     let (before, after) = files.split_at_mut(at);
@@ -232,7 +231,7 @@ fn every_file_changed_removed_added_renamed_or_swapped() {
     assert!(changes.len() > 90, "{}", changes.len());
     changes
         .par_iter()
-        .for_each(|(what, files)| bundle.refused_in_every_way(files, what));
+        .for_each(|(description, files)| bundle.refused_in_every_way(files, description));
 }
 
 #[test]
@@ -256,9 +255,9 @@ fn flipped(kind: &str, times: u64) {
         let mut bytes = bundle.bytes.clone();
         let (at, by) = (random.usize(..size), random.u8(1..));
         bytes[at] ^= by;
-        // Signers are not asked: the key itself must not be another one unnoticed.
-        let found = bundle.verify(&bytes, false);
-        let verified = found.is_some_and(|found| found.verified);
+        // Signers are not checked: even a changed key must be detected.
+        let verification = bundle.verify(&bytes, false);
+        let verified = verification.is_some_and(|verification| verification.verified);
         assert!(!verified, "byte {at} xor {by:#x}");
     });
     // The form of the head, bit by bit: magic, frame, the headers of its files.
@@ -266,7 +265,10 @@ fn flipped(kind: &str, times: u64) {
     (0..first * 8).into_par_iter().for_each(|bit| {
         let mut bytes = bundle.bytes.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
-        let found = bundle.verify(&bytes, false);
-        assert!(!found.is_some_and(|found| found.verified), "bit {bit}");
+        let verification = bundle.verify(&bytes, false);
+        assert!(
+            !verification.is_some_and(|verification| verification.verified),
+            "bit {bit}"
+        );
     });
 }

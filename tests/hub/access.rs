@@ -1,4 +1,4 @@
-//! Who may read a repository, and what the hub says to whom it does not let in.
+//! Who may read a repository, and the hub's answers to others.
 
 use axum::http::StatusCode;
 
@@ -17,9 +17,9 @@ pub enum Access {
     Private(Vec<String>),
 }
 
-/// Who asks, as the Authorization header says.
+/// The caller, by the Authorization header.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asker {
+pub enum Caller {
     Nobody,
     /// A token that the hub does not know.
     Stranger,
@@ -28,15 +28,15 @@ pub enum Asker {
 
 /// What the real hub answers where there is no such repository, or none for this asker: it does
 /// not say which of them.
-pub fn not_found(asker: &Asker) -> Answer {
-    match asker {
-        Asker::Nobody => refusal(
+pub fn not_found(caller: &Caller) -> Answer {
+    match caller {
+        Caller::Nobody => refusal(
             StatusCode::UNAUTHORIZED,
             Some("RepoNotFound"),
             "Invalid username or password.",
         ),
-        Asker::Stranger => wrong_token(),
-        Asker::User(_) => refusal(
+        Caller::Stranger => wrong_token(),
+        Caller::User(_) => refusal(
             StatusCode::NOT_FOUND,
             Some("RepoNotFound"),
             "Repository not found",
@@ -53,25 +53,25 @@ pub fn wrong_token() -> Answer {
     )
 }
 
-/// Whether the asker may know of the repository.
-pub fn may_see(stored: &Stored, asker: &Asker) -> Result<(), Box<Answer>> {
-    if *asker == Asker::Stranger {
+/// Whether the caller may know of the repository.
+pub fn may_see(stored: &Stored, caller: &Caller) -> Result<(), Box<Answer>> {
+    if *caller == Caller::Stranger {
         return Err(Box::new(wrong_token()));
     }
-    match (&stored.access, asker) {
-        (Access::Private(users), Asker::User(user)) if users.contains(user) => Ok(()),
-        (Access::Private(_), _) => Err(Box::new(not_found(asker))),
+    match (&stored.access, caller) {
+        (Access::Private(users), Caller::User(user)) if users.contains(user) => Ok(()),
+        (Access::Private(_), _) => Err(Box::new(not_found(caller))),
         _ => Ok(()),
     }
 }
 
-/// Whether the asker may read the files; `endpoint` stands in the page to visit.
-pub fn may_read(stored: &Stored, asker: &Asker, endpoint: &str) -> Result<(), Box<Answer>> {
-    may_see(stored, asker)?;
+/// Whether the caller may read the files; `endpoint` is part of the page to visit.
+pub fn may_read(stored: &Stored, caller: &Caller, endpoint: &str) -> Result<(), Box<Answer>> {
+    may_see(stored, caller)?;
     let name = &stored.name;
-    match (&stored.access, asker) {
-        (Access::Gated(users), Asker::User(user)) if users.contains(user) => Ok(()),
-        (Access::Gated(_), Asker::User(_)) => Err(Box::new(refusal(
+    match (&stored.access, caller) {
+        (Access::Gated(users), Caller::User(user)) if users.contains(user) => Ok(()),
+        (Access::Gated(_), Caller::User(_)) => Err(Box::new(refusal(
             StatusCode::FORBIDDEN,
             Some("GatedRepo"),
             &format!(

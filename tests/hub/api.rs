@@ -5,36 +5,36 @@ use std::sync::Arc;
 use axum::http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::access::{self, Access, Asker, may_see};
+use super::access::{self, Access, Caller, may_see};
 use super::answer::{Answer, json_answer, redirect, refusal};
 use super::fault::Place;
 use super::repository::{Files, Stored};
 use super::resolve::{no_revision, serve_cached};
-use super::route::Asked;
+use super::route::ParsedRequest;
 use super::state::State;
 use super::tree;
 use super::xet;
 
 /// Serves `/api/…`.
-pub fn serve(state: &Arc<State>, asked: &mut Asked) -> Answer {
-    let segments = asked.segments.clone();
+pub fn serve(state: &Arc<State>, request: &mut ParsedRequest) -> Answer {
+    let segments = request.segments.clone();
     match segments
         .iter()
         .map(String::as_str)
         .collect::<Vec<_>>()
         .as_slice()
     {
-        ["api", "whoami-v2"] => who(asked),
-        ["api", "resolve-cache", "models", ..] => serve_cached(state, asked, &segments[3..]),
+        ["api", "whoami-v2"] => who(request),
+        ["api", "resolve-cache", "models", ..] => serve_cached(state, request, &segments[3..]),
         ["api", "models", owner, name, rest @ ..] => {
             let repository = format!("{owner}/{name}");
             if let Some(now) = state.lock().renamed.get(&repository) {
-                let rest = asked.raw.splitn(6, '/').nth(5);
+                let rest = request.raw.splitn(6, '/').nth(5);
                 let rest = rest.map_or_else(String::new, |rest| format!("/{rest}"));
                 let location = format!("/api/models/{now}{rest}");
                 return redirect(StatusCode::TEMPORARY_REDIRECT, &location);
             }
-            model(state, asked, &repository, rest)
+            model(state, request, &repository, rest)
         }
         _ => no_such_call(),
     }
@@ -48,9 +48,9 @@ fn no_such_call() -> Answer {
     )
 }
 
-fn who(asked: &Asked) -> Answer {
-    match &asked.asker {
-        Asker::User(name) => json_answer(&json!({
+fn who(request: &ParsedRequest) -> Answer {
+    match &request.caller {
+        Caller::User(name) => json_answer(&json!({
             "type": "user",
             "id": "000000000000000000000000",
             "name": name,
@@ -69,23 +69,28 @@ fn who(asked: &Asked) -> Answer {
     }
 }
 
-fn model(state: &Arc<State>, asked: &mut Asked, repository: &str, rest: &[&str]) -> Answer {
+fn model(
+    state: &Arc<State>,
+    request: &mut ParsedRequest,
+    repository: &str,
+    rest: &[&str],
+) -> Answer {
     let place = match rest.first() {
         None | Some(&"revision") => Place::Info,
         Some(&("tree" | "paths-info")) => Place::Tree,
         _ => Place::Other,
     };
-    asked.about(place, repository, None);
+    request.about(place, repository, None);
     if let Some(fault) = state.fault(place, repository, None)
-        && let Some(answer) = asked.refused(&fault)
+        && let Some(answer) = request.refused(&fault)
     {
         return answer;
     }
     let inner = state.lock();
     let Some(stored) = inner.repositories.get(repository) else {
-        return access::not_found(&asked.asker);
+        return access::not_found(&request.caller);
     };
-    if let Err(answer) = may_see(stored, &asked.asker) {
+    if let Err(answer) = may_see(stored, &request.caller) {
         return *answer;
     }
     let revision = rest.get(1).copied().unwrap_or("main");
@@ -96,16 +101,18 @@ fn model(state: &Arc<State>, asked: &mut Asked, repository: &str, rest: &[&str])
         return no_revision(revision);
     };
     match rest {
-        [] | ["revision", _] => info(stored, commit, files, asked.flag("blobs")),
+        [] | ["revision", _] => info(stored, commit, files, request.flag("blobs")),
         ["tree", _, path @ ..] => {
             let page = inner.page;
-            tree::serve(state, asked, commit, files, &path.join("/"), page)
+            tree::serve(state, request, commit, files, &path.join("/"), page)
         }
-        ["xet-read-token", _] => match access::may_read(stored, &asked.asker, &state.endpoint) {
+        ["xet-read-token", _] => match access::may_read(stored, &request.caller, &state.endpoint) {
             Ok(()) => xet::token(state),
             Err(answer) => *answer,
         },
-        ["paths-info", _] if asked.method == Method::POST => tree::paths_info(asked, commit, files),
+        ["paths-info", _] if request.method == Method::POST => {
+            tree::paths_info(request, commit, files)
+        }
         _ => no_such_call(),
     }
 }

@@ -16,7 +16,7 @@ use super::content::Content;
 use super::fault::Fault;
 use super::state::State;
 
-/// What the Range header asks for.
+/// The range that the Range header requests.
 #[derive(Debug, PartialEq, Eq)]
 enum Part {
     Whole,
@@ -27,10 +27,10 @@ enum Part {
 /// One range is served; several, or another unit, bring the whole file, as RFC 9110 allows.
 fn part(headers: &HeaderMap, length: u64) -> Part {
     let header = headers.get("range").and_then(|value| value.to_str().ok());
-    let Some(asked) = header.and_then(|text| text.strip_prefix("bytes=")) else {
+    let Some(spec) = header.and_then(|text| text.strip_prefix("bytes=")) else {
         return Part::Whole;
     };
-    let Some((from, to)) = asked.split_once('-').filter(|_| !asked.contains(',')) else {
+    let Some((from, to)) = spec.split_once('-').filter(|_| !spec.contains(',')) else {
         return Part::Whole;
     };
     let range = match (from.parse::<u64>(), to.parse::<u64>()) {
@@ -50,18 +50,18 @@ fn part(headers: &HeaderMap, length: u64) -> Part {
 pub fn answer(
     state: &Arc<State>,
     content: &Content,
-    asked: &HeaderMap,
+    request: &HeaderMap,
     fault: Option<Fault>,
     sent: Arc<AtomicU64>,
     body: bool,
 ) -> Answer {
     let length = content.length();
-    let asked_for = match fault {
+    let requested = match fault {
         Some(Fault::WholeFile) => Part::Whole,
         Some(Fault::NoRange) => Part::Beyond,
-        _ => part(asked, length),
+        _ => part(request, length),
     };
-    let (status, range) = match asked_for {
+    let (status, range) = match requested {
         Part::Whole => (StatusCode::OK, 0..length),
         Part::Some(range) => (StatusCode::PARTIAL_CONTENT, range),
         Part::Beyond => {
@@ -122,7 +122,7 @@ fn stream(
                         return Some((Err(broken), (end, None, released)));
                     }
                     Some(Fault::Stall(after)) if at - begun >= after => {
-                        // The sender lives as long as the hub: an error means that it is gone.
+                        // The sender lives as long as the hub: an error means that the hub was dropped.
                         let _ = released.changed().await;
                         fault = None;
                     }

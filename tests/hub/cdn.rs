@@ -1,4 +1,4 @@
-//! The CDN: signed links, good for a while, and no token beside them.
+//! The CDN: signed links that expire, and no token with them.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::bytes;
 use super::content::{Content, hex};
 use super::fault::{Fault, Place};
 use super::repository::File;
-use super::route::Asked;
+use super::route::ParsedRequest;
 use super::state::State;
 use super::xet;
 
@@ -29,43 +29,49 @@ fn signature(repository: &str, commit: &str, path: &str) -> String {
 }
 
 /// Serves a signed link.
-pub fn serve(state: &Arc<State>, asked: &mut Asked) -> Answer {
-    if asked.segments.first().is_some_and(|first| first == "xet") {
-        return xet::serve(state, asked);
+pub fn serve(state: &Arc<State>, request: &mut ParsedRequest) -> Answer {
+    if request.segments.first().is_some_and(|first| first == "xet") {
+        return xet::serve(state, request);
     }
-    let Some((repository, commit, path)) = parts(&asked.segments) else {
+    let Some((repository, commit, path)) = parts(&request.segments) else {
         return denied();
     };
-    asked.about(Place::Bytes, &repository, Some(&path));
-    if asked.headers.contains_key("authorization") {
+    request.about(Place::Bytes, &repository, Some(&path));
+    if request.headers.contains_key("authorization") {
         return xml(
             StatusCode::BAD_REQUEST,
             "InvalidArgument",
             "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or the Authorization header should be specified",
         );
     }
-    if asked.query.get("Signature") != Some(&signature(&repository, &commit, &path)) {
+    if request.query.get("Signature") != Some(&signature(&repository, &commit, &path)) {
         return denied();
     }
-    let found = file(state, &repository, &commit, &path);
-    let Some(file) = found else {
+    let file = file(state, &repository, &commit, &path);
+    let Some(file) = file else {
         return denied();
     };
-    let get = asked.method == Method::GET;
+    let get = request.method == Method::GET;
     let fault = if get {
         state.fault(Place::Bytes, &repository, Some(&path))
     } else {
         None
     };
-    if let Some(answer) = fault.as_ref().and_then(|fault| asked.refused(fault)) {
+    if let Some(answer) = fault.as_ref().and_then(|fault| request.refused(fault)) {
         return answer;
     }
-    send(state, &file, asked, fault, get)
+    send(state, &file, request, fault, get)
 }
 
-fn send(state: &Arc<State>, file: &File, asked: &Asked, fault: Option<Fault>, get: bool) -> Answer {
-    let sent = Arc::clone(&asked.sent);
-    let mut answer = bytes::answer(state, &file.content, &asked.headers, fault, sent, get);
+fn send(
+    state: &Arc<State>,
+    file: &File,
+    request: &ParsedRequest,
+    fault: Option<Fault>,
+    get: bool,
+) -> Answer {
+    let sent = Arc::clone(&request.sent);
+    let mut answer = bytes::answer(state, &file.content, &request.headers, fault, sent, get);
     let headers: &mut HeaderMap = answer.headers_mut();
     set(headers, "content-type", "binary/octet-stream");
     // The CDN's own ETag has nothing to do with the file's SHA-256.
@@ -87,7 +93,7 @@ fn parts(segments: &[String]) -> Option<(String, String, String)> {
     (!path.is_empty()).then(|| (format!("{owner}/{name}"), commit.clone(), path.join("/")))
 }
 
-/// What it says to a link that is not signed, or no more.
+/// The answer to a link that is unsigned or has expired.
 pub fn denied() -> Answer {
     xml(StatusCode::FORBIDDEN, "AccessDenied", "Access Denied")
 }

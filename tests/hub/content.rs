@@ -22,7 +22,7 @@ fn mixed(number: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// A file's content, cheap to clone; digests are computed once, when first asked for.
+/// A file's content, cheap to clone; digests are computed once, on first use.
 #[derive(Clone, Debug)]
 pub struct Content {
     inner: Arc<Inner>,
@@ -120,7 +120,7 @@ impl Content {
         hex(&hasher.finalize())
     }
 
-    /// What tells contents apart without reading gigabytes.
+    /// Distinguishes contents without reading gigabytes.
     pub fn mark(&self) -> String {
         match &self.inner.source {
             Source::Bytes(_) => self.git_id(),

@@ -10,15 +10,15 @@ pub enum Fault {
     Cut(u64),
     /// One bit is wrong in the byte at this offset of the file.
     Corrupt(u64),
-    /// Content-Length says this; the body keeps to it where it is less.
+    /// Content-Length has this value; the body is cut to it where it is less.
     Length(u64),
     /// So many bytes a second.
     Slow(u64),
     /// After so many bytes nothing comes until `Hub::release`.
     Stall(u64),
-    /// All of it, 200, though a part was asked for.
+    /// The whole file with 200, though a range was requested.
     WholeFile,
-    /// 416, though the part asked for is there.
+    /// 416, though the requested range exists.
     NoRange,
     /// 200 and a page of HTML, as a portal or a proxy answers.
     Page,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::repository::Repository;
 
-/// Files of these kinds are LFS files, as every model's `.gitattributes` says.
+/// Files of these kinds are LFS files, as in every model's `.gitattributes`.
 const LFS: [&str; 8] = [
     "safetensors",
     "bin",

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::answer::{Answer, json_answer, text};
 use super::fault::{At, Fault, Order};
-use super::route::Asked;
+use super::route::ParsedRequest;
 use super::state::State;
 
 #[derive(Deserialize)]
@@ -24,10 +24,10 @@ fn once() -> u32 {
 }
 
 /// Serves `/-/faults` (POST), `/-/requests` (GET), `/-/release` and `/-/forget` (POST).
-pub fn serve(state: &State, asked: &Asked) -> Answer {
-    let call = asked.segments.get(1).map(String::as_str);
-    match (&asked.method, call) {
-        (&Method::POST, Some("faults")) => match serde_json::from_slice::<Ordered>(&asked.body) {
+pub fn serve(state: &State, request: &ParsedRequest) -> Answer {
+    let call = request.segments.get(1).map(String::as_str);
+    match (&request.method, call) {
+        (&Method::POST, Some("faults")) => match serde_json::from_slice::<Ordered>(&request.body) {
             Ok(Ordered { at, fault, times }) => {
                 state.lock().orders.push(Order { at, fault, times });
                 json_answer(&json!({ "ordered": times }))

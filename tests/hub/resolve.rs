@@ -11,11 +11,11 @@ use super::bytes;
 use super::cdn;
 use super::fault::Place;
 use super::repository::File;
-use super::route::Asked;
+use super::route::ParsedRequest;
 use super::state::State;
 
-/// A file that was found.
-struct Found {
+/// A file of a commit that the caller may read.
+struct FoundFile {
     repository: String,
     commit: String,
     path: String,
@@ -24,35 +24,39 @@ struct Found {
 }
 
 /// Serves `/{owner}/{name}/resolve/…`.
-pub fn serve(state: &Arc<State>, asked: &mut Asked) -> Answer {
-    let segments = asked.segments.clone();
+pub fn serve(state: &Arc<State>, request: &mut ParsedRequest) -> Answer {
+    let segments = request.segments.clone();
     let [owner, name, word, revision, path @ ..] = segments.as_slice() else {
         return page_not_found();
     };
-    if word != "resolve" || path.is_empty() || !reading(&asked.method) {
+    if word != "resolve" || path.is_empty() || !reading(&request.method) {
         return page_not_found();
     }
     let repository = format!("{owner}/{name}");
     let path = path.join("/");
     if let Some(now) = state.lock().renamed.get(&repository) {
-        let rest = asked.raw.splitn(4, '/').nth(3).unwrap_or_default();
+        let rest = request.raw.splitn(4, '/').nth(3).unwrap_or_default();
         return redirect(StatusCode::TEMPORARY_REDIRECT, &format!("/{now}/{rest}"));
     }
-    match find(state, asked, &repository, revision, &path) {
-        Ok(found) => give(state, asked, &found),
+    match find(state, request, &repository, revision, &path) {
+        Ok(entry) => give(state, request, &entry),
         Err(answer) => *answer,
     }
 }
 
 /// Serves `/api/resolve-cache/models/{owner}/{name}/{commit}/{path}`: where plain files of public
 /// repositories are redirected to.
-pub fn serve_cached(state: &Arc<State>, asked: &mut Asked, segments: &[String]) -> Answer {
+pub fn serve_cached(
+    state: &Arc<State>,
+    request: &mut ParsedRequest,
+    segments: &[String],
+) -> Answer {
     let [owner, name, commit, path @ ..] = segments else {
         return page_not_found();
     };
     let repository = format!("{owner}/{name}");
-    match find(state, asked, &repository, commit, &path.join("/")) {
-        Ok(found) => send(state, asked, &found),
+    match find(state, request, &repository, commit, &path.join("/")) {
+        Ok(entry) => send(state, request, &entry),
         Err(answer) => *answer,
     }
 }
@@ -63,34 +67,34 @@ fn reading(method: &Method) -> bool {
 
 fn find(
     state: &Arc<State>,
-    asked: &mut Asked,
+    request: &mut ParsedRequest,
     repository: &str,
     revision: &str,
     path: &str,
-) -> Result<Found, Box<Answer>> {
-    let place = if asked.method == Method::HEAD {
+) -> Result<FoundFile, Box<Answer>> {
+    let place = if request.method == Method::HEAD {
         Place::Head
     } else {
         Place::Resolve
     };
-    asked.about(place, repository, Some(path));
+    request.about(place, repository, Some(path));
     if let Some(fault) = state.fault(place, repository, Some(path))
-        && let Some(answer) = asked.refused(&fault)
+        && let Some(answer) = request.refused(&fault)
     {
         return Err(Box::new(answer));
     }
     let inner = state.lock();
     let Some(stored) = inner.repositories.get(repository) else {
-        return Err(Box::new(access::not_found(&asked.asker)));
+        return Err(Box::new(access::not_found(&request.caller)));
     };
-    may_read(stored, &asked.asker, &state.endpoint)?;
+    may_read(stored, &request.caller, &state.endpoint)?;
     let Some((commit, files)) = stored.resolve(revision) else {
         return Err(Box::new(no_revision(revision)));
     };
     let Some(file) = files.get(path) else {
         return Err(Box::new(no_entry(commit)));
     };
-    Ok(Found {
+    Ok(FoundFile {
         repository: repository.to_owned(),
         commit: commit.clone(),
         path: path.to_owned(),
@@ -99,67 +103,74 @@ fn find(
     })
 }
 
-fn give(state: &Arc<State>, asked: &mut Asked, found: &Found) -> Answer {
-    if found.file.lfs {
-        let link = cdn::link(state, &found.repository, &found.commit, &found.path);
+fn give(state: &Arc<State>, request: &mut ParsedRequest, entry: &FoundFile) -> Answer {
+    if entry.file.lfs {
+        let link = cdn::link(state, &entry.repository, &entry.commit, &entry.path);
         let mut answer = redirect(StatusCode::FOUND, &link);
         let headers = answer.headers_mut();
-        set(headers, "x-repo-commit", &found.commit);
+        set(headers, "x-repo-commit", &entry.commit);
         set(headers, "accept-ranges", "bytes");
         set(
             headers,
             "x-linked-size",
-            &found.file.content.length().to_string(),
+            &entry.file.content.length().to_string(),
         );
         set(
             headers,
             "x-linked-etag",
-            &format!("\"{}\"", found.file.etag()),
+            &format!("\"{}\"", entry.file.etag()),
         );
-        if let Some(hash) = found.file.xet_hash() {
+        if let Some(hash) = entry.file.xet_hash() {
             set(headers, "x-xet-hash", &hash);
         }
         return answer;
     }
     // Private and gated repositories, and empty files, are answered at once.
-    if found.public && found.file.content.length() > 0 {
-        let etag = found.file.etag();
+    if entry.public && entry.file.content.length() > 0 {
+        let etag = entry.file.etag();
         let location = format!(
             "/api/resolve-cache/models/{}/{}/{}?etag=%22{etag}%22",
-            found.repository,
-            found.commit,
-            encoded(&found.path)
+            entry.repository,
+            entry.commit,
+            encoded(&entry.path)
         );
         let mut answer = redirect(StatusCode::TEMPORARY_REDIRECT, &location);
-        set(answer.headers_mut(), "x-repo-commit", &found.commit);
+        set(answer.headers_mut(), "x-repo-commit", &entry.commit);
         return answer;
     }
-    send(state, asked, found)
+    send(state, request, entry)
 }
 
-fn send(state: &Arc<State>, asked: &mut Asked, found: &Found) -> Answer {
-    let get = asked.method == Method::GET;
+fn send(state: &Arc<State>, request: &mut ParsedRequest, entry: &FoundFile) -> Answer {
+    let get = request.method == Method::GET;
     let mut fault = None;
     if get {
-        asked.about(Place::Bytes, &found.repository, Some(&found.path));
-        fault = state.fault(Place::Bytes, &found.repository, Some(&found.path));
-        if let Some(answer) = fault.as_ref().and_then(|fault| asked.refused(fault)) {
+        request.about(Place::Bytes, &entry.repository, Some(&entry.path));
+        fault = state.fault(Place::Bytes, &entry.repository, Some(&entry.path));
+        if let Some(answer) = fault.as_ref().and_then(|fault| request.refused(fault)) {
             return answer;
         }
     }
-    let etag = format!("\"{}\"", found.file.etag());
-    let known = asked.headers.get("if-none-match");
-    let mut answer = if known.is_some_and(|known| known.as_bytes() == etag.as_bytes()) {
+    let etag = format!("\"{}\"", entry.file.etag());
+    let tag = request.headers.get("if-none-match");
+    let mut answer = if tag.is_some_and(|tag| tag.as_bytes() == etag.as_bytes()) {
         text(StatusCode::NOT_MODIFIED, "text/plain", String::new())
     } else {
-        let sent = Arc::clone(&asked.sent);
-        bytes::answer(state, &found.file.content, &asked.headers, fault, sent, get)
+        let sent = Arc::clone(&request.sent);
+        bytes::answer(
+            state,
+            &entry.file.content,
+            &request.headers,
+            fault,
+            sent,
+            get,
+        )
     };
     let headers = answer.headers_mut();
     set(headers, "content-type", "text/plain; charset=utf-8");
     set(headers, "etag", &etag);
-    set(headers, "x-repo-commit", &found.commit);
-    let name = found.path.rsplit('/').next().unwrap_or_default();
+    set(headers, "x-repo-commit", &entry.commit);
+    let name = entry.path.rsplit('/').next().unwrap_or_default();
     let disposition = format!(
         "inline; filename*=UTF-8''{}; filename=\"{name}\";",
         encoded(name)
@@ -168,7 +179,7 @@ fn send(state: &Arc<State>, asked: &mut Asked, found: &Found) -> Answer {
     answer
 }
 
-/// A path as it stands in a URL.
+/// Encodes a path for a URL.
 pub fn encoded(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte);
     path.bytes().fold(String::new(), |mut text, byte| {

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use reqwest::Url;
 
-use super::access::Asker;
+use super::access::Caller;
 use super::answer::{Answer, refusal, set, text};
 use super::fault::{Fault, Place};
 use super::log::Request;
@@ -21,9 +21,9 @@ use super::{api, cdn, order, resolve};
 /// The most that a request's body may hold.
 const MOST: usize = 1 << 20;
 
-/// A request, taken apart.
+/// A request, parsed.
 #[derive(Debug)]
-pub struct Asked {
+pub struct ParsedRequest {
     pub method: Method,
     /// The path as it was sent, with its query.
     pub raw: String,
@@ -32,14 +32,14 @@ pub struct Asked {
     pub query: HashMap<String, String>,
     pub headers: HeaderMap,
     pub body: Bytes,
-    pub asker: Asker,
+    pub caller: Caller,
     pub sent: Arc<AtomicU64>,
     place: Place,
     repository: String,
     file: Option<String>,
 }
 
-impl Asked {
+impl ParsedRequest {
     async fn new(state: &State, incoming: Incoming) -> Self {
         let (head, body) = incoming.into_parts();
         let raw = head.uri.path_and_query().map_or("/", |both| both.as_str());
@@ -51,7 +51,7 @@ impl Asked {
             raw: raw.to_owned(),
             segments,
             query,
-            asker: state.asker(&head.headers),
+            caller: state.caller(&head.headers),
             headers: head.headers,
             body: to_bytes(body, MOST).await.unwrap_or_default(),
             sent: Arc::default(),
@@ -74,7 +74,7 @@ impl Asked {
         matches!(value.as_deref(), Some("true" | "1"))
     }
 
-    /// The whole answer of a fault that lets nothing else be said.
+    /// The whole answer of a fault that replaces the regular answer.
     pub fn refused(&self, fault: &Fault) -> Option<Answer> {
         let hurry = "We had to rate limit your IP. To continue using our service, create a HF account or login to your existing account.";
         Some(match fault {
@@ -142,16 +142,16 @@ fn bucket(segments: &[String]) -> &'static str {
 
 /// Answers a request to the hub.
 pub async fn hub(state: Arc<State>, incoming: Incoming) -> Answer {
-    let mut asked = Asked::new(&state, incoming).await;
-    if asked.segments.first().is_some_and(|first| first == "-") {
-        return order::serve(&state, &asked);
+    let mut request = ParsedRequest::new(&state, incoming).await;
+    if request.segments.first().is_some_and(|first| first == "-") {
+        return order::serve(&state, &request);
     }
-    let mut answer = if asked.segments.first().is_some_and(|first| first == "api") {
-        api::serve(&state, &mut asked)
+    let mut answer = if request.segments.first().is_some_and(|first| first == "api") {
+        api::serve(&state, &mut request)
     } else {
-        resolve::serve(&state, &mut asked)
+        resolve::serve(&state, &mut request)
     };
-    let kind = bucket(&asked.segments);
+    let kind = bucket(&request.segments);
     let headers = answer.headers_mut();
     set(
         headers,
@@ -163,34 +163,34 @@ pub async fn hub(state: Arc<State>, incoming: Incoming) -> Answer {
     if !headers.contains_key("ratelimit") {
         set(headers, "ratelimit", &format!("\"{kind}\";r=2998;t=172"));
     }
-    log(&state, asked, &answer);
+    log(&state, request, &answer);
     answer
 }
 
 /// Answers a request to the CDN.
 pub async fn cdn(state: Arc<State>, incoming: Incoming) -> Answer {
-    let mut asked = Asked::new(&state, incoming).await;
-    let answer = cdn::serve(&state, &mut asked);
-    log(&state, asked, &answer);
+    let mut request = ParsedRequest::new(&state, incoming).await;
+    let answer = cdn::serve(&state, &mut request);
+    log(&state, request, &answer);
     answer
 }
 
-fn log(state: &State, asked: Asked, answer: &Answer) {
+fn log(state: &State, request: ParsedRequest, answer: &Answer) {
     let header = |name: &str| {
-        let value = asked.headers.get(name)?.to_str().ok()?;
+        let value = request.headers.get(name)?.to_str().ok()?;
         Some(value.to_owned())
     };
-    let request = Request {
+    let entry = Request {
         range: header("range"),
         user_agent: header("user-agent").unwrap_or_default(),
-        authorized: asked.headers.contains_key("authorization"),
-        method: asked.method.to_string(),
-        path: asked.raw,
-        repository: asked.repository,
-        file: asked.file,
-        place: asked.place,
+        authorized: request.headers.contains_key("authorization"),
+        method: request.method.to_string(),
+        path: request.raw,
+        repository: request.repository,
+        file: request.file,
+        place: request.place,
         status: answer.status().as_u16(),
-        sent: asked.sent,
+        sent: request.sent,
     };
-    state.lock().requests.push(request);
+    state.lock().requests.push(entry);
 }

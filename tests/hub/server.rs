@@ -117,7 +117,7 @@ impl Hub {
         self.state.lock().page = Some(entries);
     }
 
-    /// Everything that was asked so far.
+    /// All requests so far.
     pub fn requests(&self) -> Vec<Request> {
         self.state.lock().requests.clone()
     }

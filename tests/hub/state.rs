@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 use axum::http::HeaderMap;
 use tokio::sync::watch;
 
-use super::access::Asker;
+use super::access::Caller;
 use super::fault::{self, Fault, Order, Place};
 use super::log::Request;
 use super::repository::Stored;
@@ -57,16 +57,16 @@ impl State {
         fault::take(&mut self.lock().orders, place, repository, file)
     }
 
-    /// Who asks.
-    pub fn asker(&self, headers: &HeaderMap) -> Asker {
+    /// The caller of a request.
+    pub fn caller(&self, headers: &HeaderMap) -> Caller {
         let Some(header) = headers.get("authorization") else {
-            return Asker::Nobody;
+            return Caller::Nobody;
         };
         let token = header
             .to_str()
             .ok()
             .and_then(|text| text.strip_prefix("Bearer "));
         let user = token.and_then(|token| self.lock().accounts.get(token).cloned());
-        user.map_or(Asker::Stranger, Asker::User)
+        user.map_or(Caller::Stranger, Caller::User)
     }
 }

@@ -8,30 +8,30 @@ use super::answer::{Answer, json_answer, set};
 use super::content::sha1_of;
 use super::repository::{File, Files};
 use super::resolve::{encoded, no_entry};
-use super::route::Asked;
+use super::route::ParsedRequest;
 use super::state::State;
 
 /// Lists a folder, with `recursive` everything below it.
 pub fn serve(
     state: &State,
-    asked: &Asked,
+    request: &ParsedRequest,
     commit: &str,
     files: &Files,
     path: &str,
     page: Option<usize>,
 ) -> Answer {
-    let (recursive, expand) = (asked.flag("recursive"), asked.flag("expand"));
+    let (recursive, expand) = (request.flag("recursive"), request.flag("expand"));
     let entries = below(files, path, recursive);
     if entries.is_empty() && !path.is_empty() {
         return no_entry(commit);
     }
     let most = page.unwrap_or(if expand { 50 } else { 1000 });
-    let asked_most = asked
+    let limit = request
         .query
         .get("limit")
         .and_then(|limit| limit.parse().ok());
-    let most = asked_most.unwrap_or(most).min(most).max(1);
-    let from: usize = asked
+    let most = limit.unwrap_or(most).min(most).max(1);
+    let from: usize = request
         .query
         .get("cursor")
         .and_then(|cursor| cursor.parse().ok())
@@ -50,7 +50,7 @@ pub fn serve(
         } else {
             format!("/{}", encoded(path))
         };
-        let base = asked.raw.split("/tree/").next().unwrap_or_default();
+        let base = request.raw.split("/tree/").next().unwrap_or_default();
         let next = format!(
             "<{}{base}/tree/{commit}{folder}?expand={expand}&recursive={recursive}&limit={most}&cursor={}>; rel=\"next\"",
             state.endpoint,
@@ -61,7 +61,7 @@ pub fn serve(
     answer
 }
 
-/// What lies below a folder: files, and folders as none.
+/// The entries below a folder: files, and none for folders.
 fn below<'a>(files: &'a Files, path: &str, recursive: bool) -> BTreeMap<String, Option<&'a File>> {
     let prefix = if path.is_empty() {
         String::new()
@@ -117,25 +117,25 @@ fn entry(commit: &str, path: &str, file: Option<&File>, expand: bool) -> Value {
     entry
 }
 
-/// The named paths that there are; others are left out, as the real hub does.
-pub fn paths_info(asked: &Asked, commit: &str, files: &Files) -> Answer {
-    let (paths, expand) = wanted(asked);
+/// The named paths that exist; others are omitted, as by the real hub.
+pub fn paths_info(request: &ParsedRequest, commit: &str, files: &Files) -> Answer {
+    let (paths, expand) = requested_paths(request);
     let all = below(files, "", true);
-    let found = paths
+    let entries = paths
         .iter()
         .filter_map(|path| Some(entry(commit, path, *all.get(path)?, expand)))
         .collect();
-    json_answer(&Value::Array(found))
+    json_answer(&Value::Array(entries))
 }
 
 /// The paths of the body: a form, as Python sends it, or JSON.
-fn wanted(asked: &Asked) -> (Vec<String>, bool) {
-    if let Ok(body) = serde_json::from_slice::<Value>(&asked.body) {
+fn requested_paths(request: &ParsedRequest) -> (Vec<String>, bool) {
+    if let Ok(body) = serde_json::from_slice::<Value>(&request.body) {
         let paths = body["paths"].as_array().cloned().unwrap_or_default();
         let paths = paths.iter().filter_map(Value::as_str).map(str::to_owned);
         return (paths.collect(), body["expand"].as_bool().unwrap_or(false));
     }
-    let body = String::from_utf8_lossy(&asked.body);
+    let body = String::from_utf8_lossy(&request.body);
     let url = reqwest::Url::parse(&format!("http://hub/?{body}")).unwrap();
     let mut paths = Vec::new();
     let mut expand = false;

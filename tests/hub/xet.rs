@@ -1,4 +1,4 @@
-//! The Xet store beside the CDN: which chunks a file is made of, and their bytes.
+//! The Xet store next to the CDN: which chunks a file is made of, and their bytes.
 //!
 //! Each file is one xorb (a container of chunks) of its own, whose chunks are stored uncompressed
 //! after a header of eight bytes. It speaks version 2 of the reconstruction API, as
@@ -15,7 +15,7 @@ use super::bytes;
 use super::content::Content;
 use super::fault::Place;
 use super::repository::File;
-use super::route::Asked;
+use super::route::ParsedRequest;
 use super::state::State;
 
 /// Bytes of a file in one chunk; the last one may be shorter.
@@ -34,35 +34,35 @@ pub fn token(state: &State) -> Answer {
 }
 
 /// Serves `/xet/…` of the CDN's host.
-pub fn serve(state: &Arc<State>, asked: &mut Asked) -> Answer {
-    let segments = asked.segments.clone();
+pub fn serve(state: &Arc<State>, request: &mut ParsedRequest) -> Answer {
+    let segments = request.segments.clone();
     let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
     let (hash, is_list) = match segments.as_slice() {
         ["xet", "v2", "reconstructions", hash] => (*hash, true),
         ["xet", "xorbs", hash] => (*hash, false),
         _ => {
-            asked.about(Place::Xet, "", None);
+            request.about(Place::Xet, "", None);
             return refused(StatusCode::NOT_FOUND);
         }
     };
     let Some((repository, path, file)) = find(state, hash) else {
         return refused(StatusCode::NOT_FOUND);
     };
-    asked.about(Place::Xet, &repository, Some(&path));
+    request.about(Place::Xet, &repository, Some(&path));
     let fault = state.fault(Place::Xet, &repository, Some(&path));
-    if let Some(answer) = fault.as_ref().and_then(|fault| asked.refused(fault)) {
+    if let Some(answer) = fault.as_ref().and_then(|fault| request.refused(fault)) {
         return answer;
     }
     if !is_list {
-        let sent = Arc::clone(&asked.sent);
+        let sent = Arc::clone(&request.sent);
         let xorb = xorb(&file.content);
-        return bytes::answer(state, &xorb, &asked.headers, fault, sent, true);
+        return bytes::answer(state, &xorb, &request.headers, fault, sent, true);
     }
-    let token = asked.headers.get("authorization");
+    let token = request.headers.get("authorization");
     if token.is_none_or(|token| token.as_bytes() != format!("Bearer {TOKEN}").as_bytes()) {
         return refused(StatusCode::UNAUTHORIZED);
     }
-    match range(asked, file.content.length()) {
+    match range(request, file.content.length()) {
         Some(range) => reconstruction(state, hash, &file.content, &range),
         None => refused(StatusCode::RANGE_NOT_SATISFIABLE),
     }
@@ -85,8 +85,8 @@ fn find(state: &State, hash: &str) -> Option<(String, String, File)> {
 }
 
 /// The bytes of the file that are requested.
-fn range(asked: &Asked, length: u64) -> Option<Range<u64>> {
-    let header = asked.headers.get("range");
+fn range(request: &ParsedRequest, length: u64) -> Option<Range<u64>> {
+    let header = request.headers.get("range");
     let Some(text) = header.and_then(|value| value.to_str().ok()) else {
         return Some(0..length);
     };

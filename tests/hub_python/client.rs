@@ -14,7 +14,7 @@ pub struct Client {
 
 impl Client {
     /// A client of this hub; none where there is no Python.
-    pub fn of(hub: &Hub) -> Option<Self> {
+    pub fn new(hub: &Hub) -> Option<Self> {
         Some(Self {
             python: python()?,
             endpoint: hub.endpoint().to_owned(),
@@ -37,7 +37,7 @@ impl Client {
         command
     }
 
-    /// Runs a script after the usual imports; gives what it printed.
+    /// Runs a script after the usual imports; returns its output.
     pub fn script(&self, environment: &[(&str, &str)], text: &str) -> String {
         let text = format!(
             "from huggingface_hub import *\nfrom huggingface_hub.errors import *\n\ndef refused(kind, call):\n    try:\n        call()\n    except kind as error:\n        return str(error)\n    raise AssertionError(f'no {{kind}}')\n\n{text}"

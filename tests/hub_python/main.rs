@@ -23,7 +23,7 @@ fn tiny() -> Repository {
 #[test]
 fn hf_downloads_a_model_once_and_then_works_offline() {
     let hub = Hub::start();
-    let Some(client) = Client::of(&hub) else {
+    let Some(client) = Client::new(&hub) else {
         return;
     };
     let commit = hub.add(tiny());
@@ -42,9 +42,9 @@ fn hf_downloads_a_model_once_and_then_works_offline() {
             client.cached("amd/tiny", &commit, file) == content,
             "{file}"
         );
-        // The client knows what an empty file holds.
-        let asked = usize::from(!content.is_empty());
-        assert_eq!(hub.downloads("amd/tiny", file), asked, "{file}");
+        // The client does not download an empty file.
+        let expected = usize::from(!content.is_empty());
+        assert_eq!(hub.downloads("amd/tiny", file), expected, "{file}");
     }
     // The blobs are named as ours are.
     let blobs = client.home.path().join("hub/models--amd--tiny/blobs");
@@ -69,7 +69,7 @@ fn hf_downloads_a_model_once_and_then_works_offline() {
 #[test]
 fn a_token_is_sent_to_the_hub_and_never_to_the_cdn() {
     let hub = Hub::start();
-    let Some(client) = Client::of(&hub) else {
+    let Some(client) = Client::new(&hub) else {
         return;
     };
     hub.account("alice", "hf_alice");
@@ -100,7 +100,7 @@ fn a_token_is_sent_to_the_hub_and_never_to_the_cdn() {
 #[test]
 fn missing_and_forbidden_errors_match_the_real_hub() {
     let hub = Hub::start();
-    let Some(client) = Client::of(&hub) else {
+    let Some(client) = Client::new(&hub) else {
         return;
     };
     hub.account("alice", "hf_alice");
@@ -144,7 +144,7 @@ refused(RepositoryNotFoundError, lambda: model_info('no/such', token='hf_alice')
 #[test]
 fn trees_revisions_refs_and_renames() {
     let hub = Hub::start();
-    let Some(client) = Client::of(&hub) else {
+    let Some(client) = Client::new(&hub) else {
         return;
     };
     let first = hub.add(tiny().tag("v1.0"));
@@ -192,11 +192,11 @@ hf_hub_download('amd/tiny', 'sub/folder/öl und wasser.txt')
 #[test]
 fn the_client_survives_faults_of_the_real_hub() {
     let hub = Hub::start();
-    let Some(client) = Client::of(&hub) else {
+    let Some(client) = Client::new(&hub) else {
         return;
     };
     let commit = hub.add(tiny().lfs("model.safetensors", Content::generated(4, 25_000_000)));
-    // The client reads by 10 MB, and keeps what it has read whole.
+    // The client reads by 10 MB, and retains complete blocks.
     let model = At::bytes("amd/tiny", "model.safetensors");
     hub.fault(Fault::Cut(21_000_000), &model, 1);
     hub.fault(Fault::Busy(1), &At::any(Place::Tree, "amd/tiny"), 1);
@@ -224,7 +224,7 @@ fn the_client_survives_faults_of_the_real_hub() {
 #[test]
 fn injected_faults_have_their_effect() {
     let hub = Hub::start();
-    let Some(client) = Client::of(&hub) else {
+    let Some(client) = Client::new(&hub) else {
         return;
     };
     hub.add(tiny());
@@ -236,9 +236,9 @@ fn injected_faults_have_their_effect() {
     );
     let path = client.script(&[], "print(hf_hub_download('amd/tiny', 'sub/other.bin'))");
     let bytes = std::fs::read(path.trim()).unwrap();
-    let meant = Content::generated(2, 70_000).to_vec();
-    let wrong: Vec<usize> = (0..meant.len())
-        .filter(|&at| bytes[at] != meant[at])
+    let content = Content::generated(2, 70_000).to_vec();
+    let wrong: Vec<usize> = (0..content.len())
+        .filter(|&at| bytes[at] != content[at])
         .collect();
     assert_eq!(wrong, [5]);
 

@@ -8,7 +8,7 @@ use crate::hub::{Content, Hub, Repository};
 #[test]
 fn a_run_and_python_share_a_model() {
     let hub = Hub::start();
-    let Some(client) = Client::of(&hub) else {
+    let Some(client) = Client::new(&hub) else {
         return;
     };
     let docker = Command::new("docker")

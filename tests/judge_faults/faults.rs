@@ -18,17 +18,17 @@ pub struct Place {
     pub tests: PathBuf,
 }
 
-/// What the tool says of a fault.
+/// How the tool reports a fault.
 #[derive(Clone, Copy, Debug)]
-pub enum Told {
+pub enum Severity {
     Violation,
     Warning,
 }
-use Told::{Violation, Warning};
+use Severity::{Violation, Warning};
 
 /// A fault's name in the docs, how it is planted (false where a result has no such thing), and a part
 /// of the rule that finds it.
-pub type Fault = (&'static str, fn(&Place) -> bool, Told, &'static str);
+pub type Fault = (&'static str, fn(&Place) -> bool, Severity, &'static str);
 
 pub const FAULTS: [Fault; 28] = [
     (
@@ -341,9 +341,9 @@ impl Place {
     fn drop_lines(&self, text: &str) -> bool {
         let path = self.results.join(RUN).join(DETAIL);
         let log = fs::read_to_string(&path).unwrap();
-        let kept: Vec<&str> = log.lines().filter(|line| !line.contains(text)).collect();
-        fs::write(path, kept.join("\n") + "\n").unwrap();
-        kept.len() < log.lines().count()
+        let retained: Vec<&str> = log.lines().filter(|line| !line.contains(text)).collect();
+        fs::write(path, retained.join("\n") + "\n").unwrap();
+        retained.len() < log.lines().count()
     }
 
     fn append(&self, line: &str) -> bool {

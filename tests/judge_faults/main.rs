@@ -15,7 +15,7 @@ mod faults;
 #[path = "../support/corpus.rs"]
 mod support;
 use copy::copy;
-use faults::{FAULTS, Place, Told};
+use faults::{FAULTS, Place, Severity};
 use support::unpacked;
 
 /// A result of v4.1 whose logs are all in the corpus, below a division's folder.
@@ -32,9 +32,9 @@ fn judged(root: &Path) -> (Vec<String>, Vec<String>) {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let results = document["results"].as_array().unwrap().iter();
     let rules = results.flat_map(|result| result["rules"].as_array().unwrap());
-    let named = |wanted: fn(&Value) -> bool| {
-        let found = rules.clone().filter(|rule| wanted(rule));
-        found
+    let named = |condition: fn(&Value) -> bool| {
+        let matching = rules.clone().filter(|rule| condition(rule));
+        matching
             .map(|rule| format!("{}: {}", rule["rule"], rule["measured"]))
             .collect()
     };
@@ -44,12 +44,12 @@ fn judged(root: &Path) -> (Vec<String>, Vec<String>) {
     )
 }
 
-/// Plants each fault in a copy of the place; returns how many it could.
+/// Plants each fault in a copy of the place; returns the number of planted ones.
 fn plant_all(original: &Place) -> usize {
     let (violated, warned) = judged(&original.root);
     assert_eq!(violated, [""; 0], "before any fault");
     let mut planted = 0;
-    for (name, plant, told, rule) in FAULTS {
+    for (name, plant, severity, rule) in FAULTS {
         let directory = tempfile::tempdir().unwrap();
         copy(&original.root, directory.path());
         let moved = |path: &Path| {
@@ -68,14 +68,14 @@ fn plant_all(original: &Place) -> usize {
         }
         planted += 1;
         let (violations, warnings) = judged(&place.root);
-        let (found, before) = match told {
-            Told::Violation => (violations, &violated),
-            Told::Warning => (warnings, &warned),
+        let (reported, before) = match severity {
+            Severity::Violation => (violations, &violated),
+            Severity::Warning => (warnings, &warned),
         };
-        let is_told = |one: &String| one.contains(rule) && !before.contains(one);
+        let is_new = |text: &String| text.contains(rule) && !before.contains(text);
         assert!(
-            found.iter().any(is_told),
-            "{name}: {told:?} of {rule} in {found:#?}"
+            reported.iter().any(is_new),
+            "{name}: {severity:?} of {rule} in {reported:#?}"
         );
     }
     planted

@@ -6,29 +6,29 @@ use super::*;
 fn results_are_compared_with_published_ones() {
     let table = example().join("summary_results.json");
     let table = table.to_str().unwrap();
-    let said = judge(&example(), &["--reference", table]);
-    let offline = said.result(OFFLINE);
+    let judgement = judge(&example(), &["--reference", table]);
+    let offline = judgement.result(OFFLINE);
     assert_eq!(offline["outcome"], "reproduced");
     assert_eq!(offline["references"][0]["value"], 11_812.3);
     assert_eq!(offline["references"][0]["source"], "6.0-9001");
     let ratio = offline["ratio"].as_f64().unwrap();
     assert!((ratio - 11_800.5 / 11_812.3).abs() < 1e-9);
     assert!(offline["bounds"]["lower"].as_f64().unwrap() < ratio);
-    assert_eq!(said.result(SERVER)["outcome"], "not reproduced");
+    assert_eq!(judgement.result(SERVER)["outcome"], "not reproduced");
     // One of mine next to a vendor's row.
     let mine = example().join(BENCHMARK).join("Server");
-    let said = judge(&mine, &["--reference", table, "--reference-id", "6.0-9002"]);
-    assert_eq!(said.result(SERVER)["references"][0]["value"], 12_400.0);
-    let said = judge(
+    let judgement = judge(&mine, &["--reference", table, "--reference-id", "6.0-9002"]);
+    assert_eq!(judgement.result(SERVER)["references"][0]["value"], 12_400.0);
+    let judgement = judge(
         &mine,
         &["--reference", table, "--reference-system", "Example server"],
     );
-    assert_eq!(said.result(SERVER)["references"][0]["value"], 12_400.0);
+    assert_eq!(judgement.result(SERVER)["references"][0]["value"], 12_400.0);
     // Another tree.
     let other = tree();
-    let said = judge(&example(), &["--reference", other.path().to_str().unwrap()]);
-    assert_eq!(said.result(OFFLINE)["ratio"], 1.0);
-    // The same folder outside of any tree: nothing but the flags and the seeds tell what it is.
+    let judgement = judge(&example(), &["--reference", other.path().to_str().unwrap()]);
+    assert_eq!(judgement.result(OFFLINE)["ratio"], 1.0);
+    // The same folder outside of any tree: only the flags and the seeds identify it.
     let loose = tempfile::tempdir().unwrap();
     copy(
         &mine.join("performance/run_1"),
@@ -49,8 +49,8 @@ fn results_are_compared_with_published_ones() {
         .args(flags)
         .output()
         .unwrap();
-    let said: Value = serde_json::from_slice(&home.stdout).unwrap();
-    let result = &said["results"][0];
+    let verdict: Value = serde_json::from_slice(&home.stdout).unwrap();
+    let result = &verdict["results"][0];
     assert_eq!(result["round"], "v6.0", "{result}");
     assert_eq!(result["references"][0]["value"], 12_400.0, "{result}");
 }
@@ -64,23 +64,26 @@ fn unusable_references_are_refused() {
             .args(arguments)
             .output()
             .unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        (output.status.code().unwrap(), said)
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        (output.status.code().unwrap(), stderr)
     };
-    let (code, said) = run(&["--round", "v9.9"]);
+    let (code, stderr) = run(&["--round", "v9.9"]);
     assert_eq!(code, 2);
-    assert!(said.contains("v9.9") && said.contains("v6.0"), "{said}");
-    let (code, said) = run(&["--reference", "/dev/null"]);
-    assert_eq!(code, 2, "{said}");
+    assert!(
+        stderr.contains("v9.9") && stderr.contains("v6.0"),
+        "{stderr}"
+    );
+    let (code, stderr) = run(&["--reference", "/dev/null"]);
+    assert_eq!(code, 2, "{stderr}");
     let table = example().join("summary_results.json");
-    let (code, said) = run(&[
+    let (code, stderr) = run(&[
         "--reference",
         table.to_str().unwrap(),
         "--reference-id",
         "1.0-0001",
     ]);
     assert_eq!(code, 2);
-    assert!(said.contains("1.0-0001"), "{said}");
+    assert!(stderr.contains("1.0-0001"), "{stderr}");
 }
 
 fn failed(directory: &Path, arguments: &[&str]) -> (i32, String) {
@@ -120,8 +123,8 @@ fn results_of_another_system_are_compared_on_demand() {
         errors.contains("system 8xEXAMPLE_2xCPU (recipe: "),
         "{errors}"
     );
-    let said = judge(&results, &["--recipe", recipe, "--force"]);
-    let qualifiers = said.result("Offline/performance")["qualifiers"].to_string();
+    let judgement = judge(&results, &["--recipe", recipe, "--force"]);
+    let qualifiers = judgement.result("Offline/performance")["qualifiers"].to_string();
     assert!(qualifiers.contains("modified"), "{qualifiers}");
     assert!(qualifiers.contains("8xEXAMPLE_2xCPU"), "{qualifiers}");
 }

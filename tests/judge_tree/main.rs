@@ -29,12 +29,12 @@ fn tree() -> TempDir {
     tree
 }
 
-struct Said {
+struct Judgement {
     code: i32,
     json: Value,
 }
 
-fn judge(directory: &Path, arguments: &[&str]) -> Said {
+fn judge(directory: &Path, arguments: &[&str]) -> Judgement {
     let home = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
         .arg("judge")
@@ -47,24 +47,24 @@ fn judge(directory: &Path, arguments: &[&str]) -> Said {
     let text = String::from_utf8(output.stdout).unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     let json = serde_json::from_str(&text);
-    Said {
+    Judgement {
         code: output.status.code().unwrap(),
         json: json.unwrap_or_else(|error| panic!("{error}: {text} {errors}")),
     }
 }
 
-impl Said {
+impl Judgement {
     fn results(&self) -> &Vec<Value> {
         self.json["results"].as_array().expect("results")
     }
 
     fn result(&self, end: &str) -> &Value {
         let mut results = self.results().iter();
-        let found = results.find(|one| one["path"].as_str().unwrap().ends_with(end));
+        let found = results.find(|item| item["path"].as_str().unwrap().ends_with(end));
         found.unwrap_or_else(|| panic!("no result of {end}"))
     }
 
-    /// The rules of a result that were not kept.
+    /// The violated rules of a result.
     fn broken(&self, end: &str) -> Vec<String> {
         broken(&self.result(end)["rules"])
     }
@@ -92,14 +92,17 @@ const INTERACTIVE: &str = "Interactive/performance/run_1";
 
 #[test]
 fn a_tree_is_judged_by_its_round() {
-    let said = judge(&example(), &[]);
-    assert_eq!(said.code, 1, "Interactive lacks TEST06 and is too slow");
+    let judgement = judge(&example(), &[]);
     assert_eq!(
-        said.results().len(),
+        judgement.code, 1,
+        "Interactive lacks TEST06 and is too slow"
+    );
+    assert_eq!(
+        judgement.results().len(),
         8,
         "three performance, three accuracy, two tests"
     );
-    let offline = said.result(OFFLINE);
+    let offline = judgement.result(OFFLINE);
     assert_eq!(offline["valid"], true, "{}", offline["sentence"]);
     assert_eq!(offline["round"], "v6.0");
     assert_eq!(offline["division"], "closed");
@@ -108,26 +111,26 @@ fn a_tree_is_judged_by_its_round() {
     assert_eq!(offline["deciding"], "tokens_per_second");
     assert_eq!(offline["figures"]["tokens_per_second"]["value"], 11_800.5);
     assert_eq!(offline["figures"]["tokens_per_second"]["unit"], "tokens/s");
-    let accuracy = said.result("Offline/accuracy");
+    let accuracy = judgement.result("Offline/accuracy");
     assert_eq!(accuracy["deciding"], "ROUGE1");
     assert_eq!(accuracy["valid"], true);
-    assert_eq!(said.result(SERVER)["valid"], true);
-    let interactive = said.result(INTERACTIVE);
+    assert_eq!(judgement.result(SERVER)["valid"], true);
+    let interactive = judgement.result(INTERACTIVE);
     assert_eq!(
         (&interactive["scenario"], &interactive["valid"]),
         (&"Interactive".into(), &false.into())
     );
-    let rules = said.broken(INTERACTIVE);
+    let rules = judgement.broken(INTERACTIVE);
     assert!(rules.contains(&"TEST06: missing".to_owned()), "{rules:?}");
     let late = rules
         .iter()
         .any(|rule| rule.contains("first token") && rule.contains("612 ms"));
     assert!(late, "{rules:?}");
-    assert_eq!(said.json["benchmarks"][0]["system_type"], "datacenter");
-    assert_eq!(said.broken_benchmark(), [""; 0]);
-    assert_eq!(said.json["counts"]["performance"], 3);
+    assert_eq!(judgement.json["benchmarks"][0]["system_type"], "datacenter");
+    assert_eq!(judgement.broken_benchmark(), [""; 0]);
+    assert_eq!(judgement.json["counts"]["performance"], 3);
     assert!(
-        said.json["notice"]
+        judgement.json["notice"]
             .as_str()
             .unwrap()
             .contains("Unverified MLPerf v6.0")
@@ -148,22 +151,22 @@ fn any_folder_of_a_tree_is_judged() {
         (&format!("{BENCHMARK}/Offline/accuracy"), 1),
         (&format!("{BENCHMARK}/Offline/TEST06"), 1),
     ] {
-        let said = judge(&example().join(folder), &[]);
-        assert_eq!(said.results().len(), results, "{folder}");
-        let paths = said
+        let judgement = judge(&example().join(folder), &[]);
+        assert_eq!(judgement.results().len(), results, "{folder}");
+        let paths = judgement
             .results()
             .iter()
-            .map(|one| one["path"].as_str().unwrap());
+            .map(|item| item["path"].as_str().unwrap());
         assert!(
             paths.clone().all(|path| path.starts_with(BENCHMARK)),
             "{folder}"
         );
-        let one = &said.results()[0];
+        let item = &judgement.results()[0];
         assert_eq!(
-            (&one["round"], &one["system"]),
+            (&item["round"], &item["system"]),
             (
                 &if folder.ends_with("TEST06") || folder.ends_with("accuracy") {
-                    one["round"].clone()
+                    item["round"].clone()
                 } else {
                     "v6.0".into()
                 },
@@ -186,9 +189,9 @@ fn missing_parts_of_a_benchmark_are_reported() {
     let tree = tree();
     let at = |path: &str| tree.path().join(path);
     fs::remove_dir_all(at(BENCHMARK).join("Offline")).unwrap();
-    let said = judge(tree.path(), &[]);
+    let judgement = judge(tree.path(), &[]);
     assert_eq!(
-        said.broken_benchmark(),
+        judgement.broken_benchmark(),
         ["required scenario: Offline is missing"]
     );
     fs::write(
@@ -224,25 +227,25 @@ fn missing_and_irregular_files_are_reported() {
     .unwrap();
     let server = tree.path().join(BENCHMARK).join("Server/performance");
     fs::remove_dir_all(&server).unwrap();
-    let said = judge(tree.path(), &[]);
-    assert_eq!(said.code, 1);
-    let rules = said.broken(OFFLINE).join("\n");
+    let judgement = judge(tree.path(), &[]);
+    assert_eq!(judgement.code, 1);
+    let rules = judgement.broken(OFFLINE).join("\n");
     assert!(
         rules.contains("mlperf_log_detail.txt") && rules.contains("it is a link"),
         "{rules}"
     );
-    let rules = said.broken("Offline/accuracy").join("\n");
+    let rules = judgement.broken("Offline/accuracy").join("\n");
     assert!(
         rules.contains("accuracy.txt") && rules.contains("not a regular file"),
         "{rules}"
     );
     assert!(rules.contains("mlperf_log_summary.txt"), "{rules}");
-    let rules = said.broken(SERVER);
+    let rules = judgement.broken(SERVER);
     assert!(
         rules.contains(&"mlperf_log_summary.txt: missing".to_owned()),
         "{rules:?}"
     );
-    assert_eq!(said.result(SERVER)["outcome"], "invalid");
+    assert_eq!(judgement.result(SERVER)["outcome"], "invalid");
 }
 
 #[test]
@@ -250,8 +253,8 @@ fn problems_of_the_tree_are_in_every_output_format() {
     let tree = tree();
     let mapping = tree.path().join("closed/Example/model_mapping.json");
     fs::write(mapping, "no JSON").unwrap();
-    let said = judge(tree.path(), &[]);
-    let faults = said.json["faults"].as_array().unwrap();
+    let judgement = judge(tree.path(), &[]);
+    let faults = judgement.json["faults"].as_array().unwrap();
     assert_eq!(faults[0]["path"], "closed/Example/model_mapping.json");
     for (form, expected) in [
         ("junit", "closed/Example/model_mapping.json"),
@@ -284,12 +287,12 @@ fn the_majority_of_results_decides_the_round() {
             .fold(text, |text, (own, other)| text.replace(own, other));
         fs::write(first.join(log), other).unwrap();
     }
-    let said = judge(tree.path(), &[]);
-    assert_eq!(said.result(OFFLINE)["round"], "v6.0");
-    assert_eq!(said.result(OFFLINE)["valid"], true);
-    let broken = said.broken(INTERACTIVE).join("\n");
+    let judgement = judge(tree.path(), &[]);
+    assert_eq!(judgement.result(OFFLINE)["round"], "v6.0");
+    assert_eq!(judgement.result(OFFLINE)["valid"], true);
+    let broken = judgement.broken(INTERACTIVE).join("\n");
     assert!(broken.contains("qsl_rng_seed"), "{broken}");
-    let faults = said.json["faults"].to_string();
+    let faults = judgement.json["faults"].to_string();
     assert!(
         faults.contains("several rounds: 2 results of v6.0, 1 result of v5.1"),
         "{faults}"
@@ -298,8 +301,8 @@ fn the_majority_of_results_decides_the_round() {
 
 #[test]
 fn unknown_names_and_scenarios_are_reported() {
-    let warned = |said: &Said| {
-        let rules = said.json["benchmarks"][0]["rules"]
+    let warned = |judgement: &Judgement| {
+        let rules = judgement.json["benchmarks"][0]["rules"]
             .as_array()
             .unwrap()
             .iter();
@@ -313,10 +316,10 @@ fn unknown_names_and_scenarios_are_reported() {
     fs::rename(&at, at.with_file_name("llama-own")).unwrap();
     let mapping = closed.path().join("closed/Example/model_mapping.json");
     fs::write(mapping, r#"{"llama-own": "llama2-70b-99"}"#).unwrap();
-    let found = warned(&judge(closed.path(), &[]));
+    let measured = warned(&judge(closed.path(), &[]));
     assert!(
-        found.contains("model_mapping.json calls llama2-70b-99"),
-        "{found}"
+        measured.contains("model_mapping.json calls llama2-70b-99"),
+        "{measured}"
     );
 
     let open = tree();
@@ -325,6 +328,6 @@ fn unknown_names_and_scenarios_are_reported() {
     fs::rename(open.path().join("closed/Example"), &example).unwrap();
     let benchmark = example.join("results/8xEXAMPLE_2xCPU/llama2-70b-99");
     fs::rename(benchmark.join("Interactive"), benchmark.join("MultiStream")).unwrap();
-    let found = warned(&judge(open.path(), &[]));
-    assert!(found.contains("MultiStream"), "{found}");
+    let measured = warned(&judge(open.path(), &[]));
+    assert!(measured.contains("MultiStream"), "{measured}");
 }

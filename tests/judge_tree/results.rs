@@ -23,11 +23,11 @@ fn power_is_the_meter_mean_during_the_run() {
         meter(&end, "9000.0"),
     ];
     fs::write(run.join("spl.txt"), log.concat()).unwrap();
-    let said = judge(tree.path(), &[]);
-    let power = &said.result(OFFLINE)["figures"]["average_power_w"];
+    let judgement = judge(tree.path(), &[]);
+    let power = &judgement.result(OFFLINE)["figures"]["average_power_w"];
     assert_eq!(power["unit"], "W");
     assert_eq!(power["value"], 8050.0);
-    let lacks = said.broken_benchmark().join("\n");
+    let lacks = judgement.broken_benchmark().join("\n");
     assert!(lacks.contains("ranging"), "{lacks}");
 
     fs::write(run.join("spl.txt"), meter(&day, "9000.0")).unwrap();
@@ -46,17 +46,18 @@ fn a_performance_log_in_accuracy_is_not_a_second_result() {
         )
         .unwrap();
     }
-    let said = judge(tree.path(), &[]);
-    assert_eq!(said.results().len(), 8);
-    let accuracy = said.result("Offline/accuracy");
+    let judgement = judge(tree.path(), &[]);
+    assert_eq!(judgement.results().len(), 8);
+    let accuracy = judgement.result("Offline/accuracy");
     assert_eq!(
         (&accuracy["mode"], &accuracy["deciding"]),
         (&"accuracy".into(), &"ROUGE1".into())
     );
     assert!(accuracy["figures"].get("tokens_per_second").is_none());
-    let told = accuracy["rules"].as_array().unwrap().iter();
+    let rules = accuracy["rules"].as_array().unwrap().iter();
     assert!(
-        told.into_iter()
+        rules
+            .into_iter()
             .any(|rule| rule["measured"] == "PerformanceOnly")
     );
 }
@@ -85,16 +86,16 @@ fn the_open_division_allows_any_accuracy_and_names() {
         .replace("44.5371", "33.3");
     fs::write(&accuracy, text).unwrap();
     fs::remove_dir_all(results.join("llama-pruned/Offline/TEST06")).unwrap();
-    let said = judge(tree.path(), &[]);
-    assert_eq!(said.broken_benchmark(), [""; 0]);
-    let offline = said.result(OFFLINE);
+    let judgement = judge(tree.path(), &[]);
+    assert_eq!(judgement.broken_benchmark(), [""; 0]);
+    let offline = judgement.result(OFFLINE);
     assert_eq!(
         (&offline["valid"], &offline["benchmark"]),
         (&true.into(), &"llama-pruned".into()),
         "{offline}"
     );
     assert_eq!(offline["figures"]["tokens_per_second"]["value"], 11_800.5);
-    assert_eq!(said.json["benchmarks"][0]["official"], "llama2-70b-99");
+    assert_eq!(judgement.json["benchmarks"][0]["official"], "llama2-70b-99");
 }
 
 /// What an endpoint leaves in place of LoadGen's logs (v6.1), with figures that nobody measured.
@@ -121,9 +122,9 @@ fn results_of_an_endpoint_are_judged() {
     let scores = r#"{"accuracy_scores": [{"dataset_name": "deepseek-r1", "score": 81.2, "unit_samples": 4388,
         "total_samples": 4388, "complete": true, "dataset_type": "accuracy", "output_sequence_lengths": {"avg": 3886.2}}]}"#;
     fs::write(scenario.join("accuracy/accuracy_results.json"), scores).unwrap();
-    let said = judge(tree.path(), &[]);
-    assert_eq!(said.results().len(), 2);
-    let performance = said.result("Interactive/performance");
+    let judgement = judge(tree.path(), &[]);
+    assert_eq!(judgement.results().len(), 2);
+    let performance = judgement.result("Interactive/performance");
     assert_eq!(performance["round"], "v6.1");
     assert_eq!(performance["valid"], true, "{:#}", performance["rules"]);
     assert_eq!(performance["deciding"], "completed_tokens_per_second");
@@ -131,7 +132,7 @@ fn results_of_an_endpoint_are_judged() {
         performance["figures"]["completed_tokens_per_second"]["value"],
         615_400.5
     );
-    let accuracy = said.result("Interactive/accuracy");
+    let accuracy = judgement.result("Interactive/accuracy");
     assert_eq!(
         (&accuracy["deciding"], &accuracy["valid"]),
         (&"exact_match".into(), &true.into()),
@@ -163,10 +164,10 @@ fn a_test_that_failed_is_found_without_a_tree() {
         fs::write(&verified, text.replace("True", word)).unwrap();
         let results = loose.path().join(word);
         copy(&tree.path().join(BENCHMARK), &results);
-        let said = judge(&results, &recipe);
-        let found = said.broken("Offline/TEST06").join("\n");
-        assert_eq!(found.contains("TEST06 first token: False"), word == "False");
-        assert_eq!(said.result("Offline/TEST06")["valid"], word == "True");
+        let judgement = judge(&results, &recipe);
+        let rules = judgement.broken("Offline/TEST06").join("\n");
+        assert_eq!(rules.contains("TEST06 first token: False"), word == "False");
+        assert_eq!(judgement.result("Offline/TEST06")["valid"], word == "True");
     }
 }
 

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use retrial::plan::step::{Action, Purpose};
 use retrial::plan::{Plan, Step};
-use retrial::store::journal::{AbortReason, Event, SkipReason, StepEnd, StepFault, What};
+use retrial::store::journal::{AbortReason, Event, EventKind, SkipReason, StepEnd, StepFault};
 use sha2::{Digest, Sha256};
 
 use super::Went;
@@ -29,9 +29,9 @@ pub fn journal(plan: &Plan, id: &str, started: Timestamp, went: Went) -> Planted
         text: String::new(),
     };
     let mut measured = Vec::new();
-    writer.say(
+    writer.record(
         None,
-        What::RunBegan {
+        EventKind::RunStarted {
             run: id.to_owned(),
             steps: plan.steps.len(),
             pid: 4242,
@@ -51,9 +51,9 @@ pub fn journal(plan: &Plan, id: &str, started: Timestamp, went: Went) -> Planted
             writer.end(step, StepEnd::Skipped { reason }, 0);
             continue;
         }
-        writer.say(
+        writer.record(
             Some(step),
-            What::StepBegan {
+            EventKind::StepStarted {
                 summary: step.name.clone(),
                 timeout_s: Some(43_200),
             },
@@ -65,7 +65,7 @@ pub fn journal(plan: &Plan, id: &str, started: Timestamp, went: Went) -> Planted
             break;
         }
         if let Some(what) = happening(&step.action, id) {
-            writer.say(Some(step), what);
+            writer.record(Some(step), what);
         }
         failed |= is_measure && went == Went::Failed;
         let end = if is_measure && failed {
@@ -89,7 +89,7 @@ pub fn journal(plan: &Plan, id: &str, started: Timestamp, went: Went) -> Planted
             _ => 0,
         };
         let reason = failed.then(step_failed);
-        writer.say(None, What::RunEnded { exit_code, reason });
+        writer.record(None, EventKind::RunEnded { exit_code, reason });
     }
     Planted {
         text: writer.text,
@@ -104,40 +104,40 @@ fn step_failed() -> AbortReason {
     }
 }
 
-/// What is told of a step between its beginning and its end.
-fn happening(action: &Action, id: &str) -> Option<What> {
+/// The event of a step between its start and its end.
+fn happening(action: &Action, id: &str) -> Option<EventKind> {
     Some(match action {
         Action::Pull { reference, .. } => {
             let repository = reference.split(':').next().unwrap_or_default();
-            What::Image {
+            EventKind::Image {
                 id: format!("sha256:{}", hash(&format!("{reference} id"))),
                 digests: vec![format!("{repository}@sha256:{}", hash(reference))],
                 size: 24_000_000_000,
             }
         }
-        Action::Create => What::ContainerCreated {
+        Action::Create => EventKind::ContainerCreated {
             id: hash(id),
             name: format!("retrial-{id}"),
             service: false,
         },
-        Action::Collect { path, .. } => What::Collected {
+        Action::Collect { path, .. } => EventKind::Collected {
             from: path.clone(),
             to: "results".to_owned(),
             files: 4,
             bytes: 20_000,
             omitted: Vec::new(),
         },
-        Action::Judge => What::Judged {
+        Action::Judge => EventKind::Judged {
             outcome: "told in verdict.json".to_owned(),
             sentence: String::new(),
         },
-        Action::Remove => What::ContainerRemoved { id: hash(id) },
+        Action::Remove => EventKind::ContainerRemoved { id: hash(id) },
         _ => return None,
     })
 }
 
-fn hash(of: &str) -> String {
-    hex::encode(Sha256::digest(of))
+fn hash(value: &str) -> String {
+    hex::encode(Sha256::digest(value))
 }
 
 struct Writer {
@@ -146,7 +146,7 @@ struct Writer {
 }
 
 impl Writer {
-    fn say(&mut self, step: Option<&Step>, what: What) {
+    fn record(&mut self, step: Option<&Step>, what: EventKind) {
         let event = Event {
             time: self.now,
             node: "local".to_owned(),
@@ -162,6 +162,6 @@ impl Writer {
     fn end(&mut self, step: &Step, end: StepEnd, seconds: i64) {
         self.now += SignedDuration::from_secs(seconds);
         let seconds = seconds as f64;
-        self.say(Some(step), What::StepEnded { end, seconds });
+        self.record(Some(step), EventKind::StepEnded { end, seconds });
     }
 }

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use retrial::telemetry::reading::{ContainerReading, GpuReading};
-use retrial::telemetry::table::{HEADER, Measured, Of, Row};
+use retrial::telemetry::table::{HEADER, Measured, Row, RowSource};
 
 const GPUS: u32 = 8;
 const LOOKS: i32 = 7;
@@ -13,7 +13,7 @@ pub fn telemetry(started: Timestamp, measured: Timestamp, rate: f64) -> String {
     let mut text = format!("{HEADER}\n");
     for look in 0..LOOKS {
         let time = measured + PAUSE * look;
-        let row = |of| Row {
+        let row = |source| Row {
             seconds: time.duration_since(started).as_secs_f64(),
             time,
             pause_s: PAUSE.as_secs_f64(),
@@ -23,7 +23,7 @@ pub fn telemetry(started: Timestamp, measured: Timestamp, rate: f64) -> String {
                 mode: "performance".to_owned(),
                 trial: 1,
             },
-            of,
+            of: source,
         };
         for index in 0..GPUS {
             let warm = f64::from(look.min(3)) * 6.0 + f64::from(index);
@@ -36,7 +36,7 @@ pub fn telemetry(started: Timestamp, measured: Timestamp, rate: f64) -> String {
                 ..GpuReading::default()
             };
             let pci = format!("0000:{index:02x}5:00.0");
-            text += &row(Of::Gpu {
+            text += &row(RowSource::Gpu {
                 index,
                 pci,
                 reading,
@@ -47,7 +47,7 @@ pub fn telemetry(started: Timestamp, measured: Timestamp, rate: f64) -> String {
             cpu_s: Some(f64::from(look) * 900.0),
             memory: Some(80_000_000_000),
         };
-        text += &row(Of::Container(container)).line();
+        text += &row(RowSource::Container(container)).line();
     }
     text
 }

@@ -172,8 +172,9 @@ impl Many {
         write("lock", "1");
         let journal = events::journal(&plan, &id, started, went);
         write("journal.jsonl", &journal.text);
-        let told = |step: &&Step| matches!(step.action, Action::Pull { .. } | Action::Exec(_));
-        for step in plan.steps.iter().filter(told) {
+        let has_output =
+            |step: &&Step| matches!(step.action, Action::Pull { .. } | Action::Exec(_));
+        for step in plan.steps.iter().filter(has_output) {
             write(
                 &format!("steps/{}/output.log", step.directory()),
                 &format!("{}\nrouge1 44.45\n", step.name).repeat(20),
@@ -193,11 +194,11 @@ impl Many {
                 valid: went != Went::Invalid,
                 seeds: logs::V6_0,
             };
-            let stated = journal.measured[usize::from(accuracy)];
-            let stated = stated.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+            let begin = journal.measured[usize::from(accuracy)];
+            let begin = begin.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
             write(
                 &format!("{folder}/mlperf_log_detail.txt"),
-                &log.detail(&stated),
+                &log.detail(&begin),
             );
             write(&format!("{folder}/mlperf_log_summary.txt"), &log.summary());
             if accuracy {

@@ -89,7 +89,7 @@ pub fn signal(child: &Child, name: &str) {
 }
 
 pub fn end(child: Child) -> Done {
-    Done::of(&child.wait_with_output().unwrap())
+    Done::new(&child.wait_with_output().unwrap())
 }
 
 #[test]
@@ -101,8 +101,8 @@ fn a_run_is_submitted_as_a_job_and_has_its_verdict() {
         .user
         .run(&[])
         .exits(0)
-        .says("two-performance: finished in")
-        .says("reproduced: Both published figures hold.");
+        .prints("two-performance: finished in")
+        .prints("reproduced: Both published figures hold.");
     login.expect_nothing_left();
     let host = std::fs::read_to_string(login.user.the_run().join("host.json")).unwrap();
     assert!(host.contains("\"hostname\": \"n"), "{host}");
@@ -112,7 +112,7 @@ fn a_run_is_submitted_as_a_job_and_has_its_verdict() {
         .user
         .retrial(&["resume", &id])
         .exits(0)
-        .does_not_say("job");
+        .does_not_print("job");
     assert_eq!(login.jobs(), 1);
 }
 
@@ -126,14 +126,14 @@ fn ctrl_c_ends_the_benchmark_and_resume_submits_another_job() {
     signal(&run, "-INT");
     end(run)
         .exits(130)
-        .says("no verdict: the run was stopped")
-        .says("remove: finished");
+        .prints("no verdict: the run was stopped")
+        .prints("remove: finished");
     login.expect_nothing_left();
     let id = login.user.id();
     let resumed = login.user.retrial(&["resume", &id]).exits(0);
     resumed
-        .says("submitted job ")
-        .says("Both published figures hold");
+        .prints("submitted job ")
+        .prints("Both published figures hold");
     assert_eq!(login.jobs(), 2);
     login.expect_nothing_left();
 }
@@ -151,9 +151,9 @@ fn a_killed_follower_is_harmless_and_stop_needs_none() {
     let logs = login.start(&["logs", "-f", &id]);
     let resumed = login.user.retrial(&["resume", &id]).exits(0);
     resumed
-        .says("found job ")
-        .says("Both published figures hold");
-    end(logs).exits(0).says("answer: 43 items/s");
+        .prints("found job ")
+        .prints("Both published figures hold");
+    end(logs).exits(0).prints("answer: 43 items/s");
     assert_eq!(login.jobs(), 1);
     login.expect_nothing_left();
 }
@@ -170,7 +170,7 @@ fn stop_and_scancel_preserve_the_evidence() {
         .user
         .retrial(&["stop", &id])
         .exits(0)
-        .says(": stopped");
+        .prints(": stopped");
     login.expect_nothing_left();
     assert_eq!(
         login.user.journal("journal.jsonl").last().unwrap()["exit_code"],
@@ -183,7 +183,7 @@ fn stop_and_scancel_preserve_the_evidence() {
         let events = login.user.journal("journal.jsonl");
         events
             .iter()
-            .filter(|one| one["event"] == "container_created")
+            .filter(|event| event["event"] == "container_created")
             .count()
     };
     while started() < 2 {
@@ -193,14 +193,14 @@ fn stop_and_scancel_preserve_the_evidence() {
     login.cluster.lab(&["in", "scancel", &name]);
     end(resumed)
         .exits(130)
-        .says("was cancelled; completed measurements are kept");
+        .prints("was cancelled; completed measurements are kept");
     // Slurm may still complete that job: another one is submitted.
     let again = login.start(&["resume", &id]);
     while started() < 3 {
         std::thread::sleep(Duration::from_millis(50));
     }
     signal(&again, "-INT");
-    end(again).exits(130).says("submitted job ");
+    end(again).exits(130).prints("submitted job ");
     login.expect_nothing_left();
 }
 
@@ -221,7 +221,7 @@ fn measurements_before_the_time_limit_are_preserved() {
         .user
         .run(&[])
         .exits(130)
-        .says("reached its time limit of 1m; completed measurements are kept");
+        .prints("reached its time limit of 1m; completed measurements are kept");
     login.expect_nothing_left();
     login.user.site(SITE);
     let id = login.user.id();
@@ -230,9 +230,9 @@ fn measurements_before_the_time_limit_are_preserved() {
         events.any(|event| event["name"] == "one-performance" && event["end"] == "done");
     std::thread::sleep(late.saturating_sub(since_1970().unwrap()));
     let resumed = login.user.retrial(&["resume", &id]).exits(0);
-    let resumed = resumed.says("Both published figures hold");
+    let resumed = resumed.prints("Both published figures hold");
     if is_measured {
-        resumed.says("already complete");
+        resumed.prints("already complete");
     }
     assert_eq!(login.jobs(), 2);
     login.expect_nothing_left();
@@ -259,14 +259,14 @@ fn doctor_compares_nodes_in_its_own_job() {
         .user
         .retrial(&[&doctor[..], &root].concat())
         .exits(3)
-        .says("n2       ✓ ready")
-        .says("the driver of n1 and n3 differ: 6.16.6, 6.14.14");
+        .prints("n2       ✓ ready")
+        .prints("the driver of n1 and n3 differ: 6.16.6, 6.14.14");
     // This machine's own hosts have no such GPU.
     login
         .user
         .retrial(&doctor)
         .exits(3)
-        .says("0 GPUs on 3 machines, required 24");
+        .prints("0 GPUs on 3 machines, required 24");
     let queue = ["in", "squeue", "-h", "--name=retrial-doctor", "-t", "R,PD"];
     assert_eq!(login.cluster.lab(&queue), "");
 }

@@ -17,7 +17,10 @@ fn of_tasks(login: &Login) -> Vec<Value> {
 
 fn count(login: &Login, event: &str) -> usize {
     let events = of_tasks(login);
-    events.iter().filter(|one| one["event"] == event).count()
+    events
+        .iter()
+        .filter(|entry| entry["event"] == event)
+        .count()
 }
 
 fn wait_for(login: &Login, event: &str) {
@@ -54,7 +57,7 @@ fn rounds_are_tasks_and_the_verdict_equals_the_local_one() {
         let events = login.user.of_batch(&format!("tasks/{task}/journal.jsonl"));
         let runs = events
             .iter()
-            .filter(|one| one["event"] == "trial_run_began");
+            .filter(|event| event["event"] == "trial_run_started");
         let mut hosts: Vec<Value> = Vec::new();
         for run in runs {
             started.push(run["trial_run"].as_u64().unwrap());
@@ -100,8 +103,8 @@ fn ctrl_c_ends_all_tasks_and_resume_submits_the_remaining() {
     signal(&run, "-INT");
     end(run)
         .exits(130)
-        .says("stopping job ")
-        .says("runs remaining");
+        .prints("stopping job ")
+        .prints("runs remaining");
     let id = login.user.batch_id();
     for run in std::fs::read_dir(login.user.directory.join("home/runs")).unwrap() {
         let run = run.unwrap().file_name().into_string().unwrap();
@@ -112,13 +115,15 @@ fn ctrl_c_ends_all_tasks_and_resume_submits_the_remaining() {
         }
     }
     let resumed = login.user.retrial(&["resume", &id]).exits(0);
-    resumed.says("submitted job ").says("2 cells: 2 measured");
+    resumed
+        .prints("submitted job ")
+        .prints("2 cells: 2 measured");
     assert_eq!(
         login
             .user
             .retrial(&["resume", &id])
             .exits(0)
-            .said
+            .output
             .matches("submitted")
             .count(),
         0

@@ -1,6 +1,6 @@
 //! Stand-ins of Slurm's programs, for what the real ones cannot be made to show: a lost reply, a
 //! controller that is away for some calls, accounting without a job. Their jobs are processes here, on a
-//! node without an engine. `stand-in` says how it is told what to do.
+//! node without an engine. `stand-in` documents how a test controls it.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
@@ -60,9 +60,9 @@ fn a_node_without_an_engine_is_reported() {
     fake.user
         .run(&[])
         .exits(3)
-        .says("submitted job 7")
-        .says("no verdict: on n1: no container engine answers at unix:///nowhere.sock")
-        .says("resume it: retrial resume ");
+        .prints("submitted job 7")
+        .prints("no verdict: on n1: no container engine answers at unix:///nowhere.sock")
+        .prints("resume it: retrial resume ");
     assert_eq!(fake.calls("sbatch"), 1);
     let run = fake.user.the_run();
     let script = std::fs::read_to_string(run.join("job.sh")).unwrap();
@@ -71,7 +71,7 @@ fn a_node_without_an_engine_is_reported() {
         .user
         .retrial(&["plan", "./mine.yaml", "--site", "lab", "--format", "sbatch"])
         .exits(0);
-    assert_eq!(printed.said.replace("RUN", &id), script);
+    assert_eq!(printed.output.replace("RUN", &id), script);
     let events: Vec<_> = fake.user.journal("journal.jsonl");
     assert_eq!(events[0]["event"], "submitting");
     assert_eq!(events[1]["event"], "run_ended");
@@ -84,8 +84,8 @@ fn a_job_without_a_reply_is_found_by_its_name() {
     fake.user
         .run(&[])
         .exits(3)
-        .says("found job 7")
-        .says("no container engine");
+        .prints("found job 7")
+        .prints("no container engine");
     assert_eq!(fake.calls("sbatch"), 1);
 }
 
@@ -97,8 +97,8 @@ fn an_unavailable_controller_is_waited_for() {
     fake.user
         .run(&[])
         .exits(3)
-        .says("waiting for Slurm: `squeue` failed: squeue: error: no answer")
-        .says("submitted job 7");
+        .prints("waiting for Slurm: `squeue` failed: squeue: error: no answer")
+        .prints("submitted job 7");
     assert_eq!(fake.calls("sbatch"), 2);
 }
 
@@ -111,9 +111,9 @@ fn a_rejection_names_the_keys_and_a_corrected_site_is_used() {
     fake.user
         .run(&[])
         .exits(3)
-        .says("sbatch: error: Invalid partition name specified")
-        .says("nothing was submitted; the site has partition: nope, time_limit: 1:00:00")
-        .says("sites/lab.yaml");
+        .prints("sbatch: error: Invalid partition name specified")
+        .prints("nothing was submitted; the site has partition: nope, time_limit: 1:00:00")
+        .prints("sites/lab.yaml");
     assert_eq!(fake.calls("sbatch"), 1);
     fake.set("reply", "");
     fake.user.site(&format!("{site}partition: gpu\n"));
@@ -121,7 +121,7 @@ fn a_rejection_names_the_keys_and_a_corrected_site_is_used() {
     fake.user
         .retrial(&["resume", &id])
         .exits(3)
-        .says("submitted job 7");
+        .prints("submitted job 7");
     let script = std::fs::read_to_string(fake.user.the_run().join("job.sh")).unwrap();
     assert!(script.contains("--partition=gpu"), "{script}");
 }
@@ -133,14 +133,14 @@ fn resume_follows_the_existing_job() {
     let detached = fake.user.run(&["--detach"]).exits(0);
     let id = fake.user.id();
     assert!(
-        detached.said.starts_with(&format!("{id}\n")),
+        detached.output.starts_with(&format!("{id}\n")),
         "{detached:?}"
     );
-    fake.user.retrial(&["runs"]).exits(0).says("submitted");
+    fake.user.retrial(&["runs"]).exits(0).prints("submitted");
     fake.user
         .retrial(&["runs", "remove", "--yes", &id])
         .exits(3)
-        .says("its job may start; stop it first: retrial stop");
+        .prints("its job may start; stop it first: retrial stop");
     let mut resumed = fake.user.command(&["resume", &id]);
     let mut resumed = resumed
         .stdout(Stdio::null())
@@ -148,14 +148,14 @@ fn resume_follows_the_existing_job() {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(resumed.stderr.take().unwrap()).lines();
-    let found = lines.by_ref().map(Result::unwrap);
-    let mut found = found.filter(|line| line.contains("found job 7"));
-    assert!(found.next().is_some(), "the job is not found");
+    let matches = lines.by_ref().map(Result::unwrap);
+    let mut matches = matches.filter(|line| line.contains("found job 7"));
+    assert!(matches.next().is_some(), "the job is not found");
     // Only now may it run: it ends at once.
     std::fs::remove_file(fake.path().join("hold")).unwrap();
-    let said: Vec<String> = lines.map(Result::unwrap).collect();
-    assert_eq!(resumed.wait().unwrap().code(), Some(3), "{said:?}");
-    assert!(said.join("\n").contains("no container engine"), "{said:?}");
+    let rest: Vec<String> = lines.map(Result::unwrap).collect();
+    assert_eq!(resumed.wait().unwrap().code(), Some(3), "{rest:?}");
+    assert!(rest.join("\n").contains("no container engine"), "{rest:?}");
     assert_eq!(fake.calls("sbatch"), 1);
 }
 
@@ -165,12 +165,15 @@ fn a_pending_job_is_canceled() {
     fake.set("hold", "");
     fake.user.run(&["--detach"]).exits(0);
     let id = fake.user.id();
-    fake.user.retrial(&["stop", &id]).exits(0).says(": stopped");
+    fake.user
+        .retrial(&["stop", &id])
+        .exits(0)
+        .prints(": stopped");
     std::fs::remove_file(fake.path().join("hold")).unwrap();
     fake.user
         .retrial(&["stop", &id])
         .exits(0)
-        .says("it has no job to stop");
+        .prints("it has no job to stop");
     assert_eq!(fake.calls("sbatch"), 1);
 }
 
@@ -185,9 +188,9 @@ fn a_job_that_ends_before_the_run_is_a_failure() {
     fake.user
         .run(&[])
         .exits(3)
-        .says("error: job 7 ended before the run did: NODE_FAIL")
-        .says("    | module: no such module")
-        .says("resume it: retrial resume ");
+        .prints("error: job 7 ended before the run did: NODE_FAIL")
+        .prints("    | module: no such module")
+        .prints("resume it: retrial resume ");
     let last = fake.user.journal("jobs.jsonl");
     assert_eq!(last.last().unwrap()["state"], "NODE_FAIL");
 }
@@ -205,8 +208,8 @@ fn without_slurm_nothing_is_submitted() {
     )];
     user.run(&[])
         .exits(3)
-        .says("failed to start `sbatch`")
-        .says("run this on a login host of the site");
+        .prints("failed to start `sbatch`")
+        .prints("run this on a login host of the site");
 }
 
 #[test]
@@ -216,15 +219,15 @@ fn incomplete_sites_are_refused_before_anything_is_created() {
     fake.user
         .run(&[])
         .exits(2)
-        .says("has no expected_duration")
-        .says("add `time_limit: 2h` to ");
+        .prints("has no expected_duration")
+        .prints("add `time_limit: 2h` to ");
     fake.user
         .retrial(&["run", "./mine.yaml", "--site", "lob"])
         .exits(2)
-        .says("--site lob: no such site; did you mean `lab`?");
+        .prints("--site lob: no such site; did you mean `lab`?");
     fake.user
         .retrial(&["plan", "./mine.yaml", "--format", "sbatch"])
         .exits(2)
-        .says("--format sbatch needs --site NAME");
+        .prints("--format sbatch needs --site NAME");
     assert!(!fake.path().join("home/runs").exists());
 }

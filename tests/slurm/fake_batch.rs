@@ -35,18 +35,18 @@ fn arrays_are_split_and_failed_tasks_retried_elsewhere_once() {
     fake.user
         .batch(&[])
         .exits(3)
-        .says("submitted job 7: 2 tasks")
-        .says("submitted job 8: 1 task")
-        .says("submitted job 9: 2 tasks, again, on nodes other than n1")
-        .says("submitted job 10: 1 task, again, on nodes other than n1")
-        .says("on n2: no container engine answers at unix:///nowhere.sock")
-        .says("resume it: retrial ");
+        .prints("submitted job 7: 2 tasks")
+        .prints("submitted job 8: 1 task")
+        .prints("submitted job 9: 2 tasks, again, on nodes other than n1")
+        .prints("submitted job 10: 1 task, again, on nodes other than n1")
+        .prints("on n2: no container engine answers at unix:///nowhere.sock")
+        .prints("resume it: retrial ");
     assert_eq!(fake.calls("sbatch"), 4);
     let scripts = scripts(&fake);
     let has = |script: &String, option: &str| script.contains(&format!("#SBATCH {option}\n"));
-    let sizes: Vec<bool> = scripts.iter().map(|one| has(one, "--array=0-1")).collect();
+    let sizes: Vec<bool> = scripts.iter().map(|it| has(it, "--array=0-1")).collect();
     assert_eq!(sizes, [true, false, true, false]);
-    let again: Vec<bool> = scripts.iter().map(|one| has(one, "--exclude=n1")).collect();
+    let again: Vec<bool> = scripts.iter().map(|it| has(it, "--exclude=n1")).collect();
     assert_eq!(again, [false, false, true, true]);
     for task in 1..=3 {
         let ends = ends(&fake, task);
@@ -58,7 +58,7 @@ fn arrays_are_split_and_failed_tasks_retried_elsewhere_once() {
     fake.user
         .retrial(&["resume", &id])
         .exits(3)
-        .says("submitted job 11: 2 tasks\n");
+        .prints("submitted job 11: 2 tasks\n");
     assert_eq!(fake.calls("sbatch"), 8);
 }
 
@@ -69,21 +69,18 @@ fn a_failed_node_is_reported() {
     fake.user
         .batch(&[])
         .exits(3)
-        .says("again, on nodes other than n1")
-        .says("on n2: no container engine answers");
+        .prints("again, on nodes other than n1")
+        .prints("on n2: no container engine answers");
     let first = &ends(&fake, 2)[0];
     let reason = first["reason"].as_str().unwrap();
-    assert_eq!(
-        reason,
-        "job 7_1 on n1 ended before its task did: NODE_FAIL"
-    );
+    assert_eq!(reason, "job 7_1 on n1 ended before its task did: NODE_FAIL");
 }
 
 #[test]
 fn an_array_without_a_reply_is_found_by_its_name() {
     let fake = fake();
     fake.set("reply", "lost");
-    fake.user.batch(&[]).exits(3).says("found job 7: 3 tasks");
+    fake.user.batch(&[]).exits(3).prints("found job 7: 3 tasks");
     assert_eq!(fake.calls("sbatch"), 2);
 }
 
@@ -94,17 +91,20 @@ fn a_pending_batch_is_found_and_canceled() {
     let detached = fake.user.batch(&["--detach"]).exits(0);
     let id = fake.user.batch_id();
     assert!(
-        detached.said.starts_with(&format!("{id}\n")),
+        detached.output.starts_with(&format!("{id}\n")),
         "{detached:?}"
     );
     // The same command finds it again.
     fake.user
         .batch(&["--detach"])
         .exits(0)
-        .says("is unfinished and continues");
-    fake.user.retrial(&["stop", &id]).exits(0).says(": stopped");
+        .prints("is unfinished and continues");
+    fake.user
+        .retrial(&["stop", &id])
+        .exits(0)
+        .prints(": stopped");
     let stop = fake.user.retrial(&["stop", &id]).exits(0);
-    stop.says("it has no job to stop");
+    stop.prints("it has no job to stop");
     assert_eq!(fake.calls("sbatch"), 1);
     assert_eq!(
         fake.user.of_batch("journal.jsonl").last().unwrap()["exit_code"],
@@ -114,7 +114,7 @@ fn a_pending_batch_is_found_and_canceled() {
     fake.user
         .retrial(&["resume", &id])
         .exits(3)
-        .says("submitted job 8: 3 tasks");
+        .prints("submitted job 8: 3 tasks");
 }
 
 #[test]
@@ -139,8 +139,8 @@ fn the_plan_prints_the_script_that_is_submitted() {
 fn options_unsupported_by_a_site_are_refused() {
     let fake = fake();
     let parallel = fake.user.batch(&["--parallel", "2"]).exits(2);
-    parallel.says("at most N at once: `array_task_throttle: N` in the site file");
+    parallel.prints("at most N at once: `array_task_throttle: N` in the site file");
     let fail_fast = fake.user.batch(&["--on-failure", "fail-fast"]).exits(2);
-    fail_fast.says("--on-failure fail-fast needs one host");
+    fail_fast.prints("--on-failure fail-fast needs one host");
     assert!(!fake.path().join("home/batches").exists());
 }

@@ -84,7 +84,7 @@ impl User {
 
     /// Runs it to its end.
     pub fn retrial(&self, arguments: &[&str]) -> Done {
-        Done::of(&self.command(arguments).output().unwrap())
+        Done::new(&self.command(arguments).output().unwrap())
     }
 
     /// `run ./mine.yaml --site lab`
@@ -168,33 +168,41 @@ pub fn entries(path: &Path) -> Vec<Value> {
 #[derive(Debug)]
 pub struct Done {
     pub code: Option<i32>,
-    pub said: String,
+    pub output: String,
 }
 
 impl Done {
-    pub fn of(output: &Output) -> Self {
-        let said = [&output.stdout[..], &output.stderr].concat();
+    pub fn new(output: &Output) -> Self {
+        let printed = [&output.stdout[..], &output.stderr].concat();
         Self {
             code: output.status.code(),
-            said: String::from_utf8_lossy(&said).into_owned(),
+            output: String::from_utf8_lossy(&printed).into_owned(),
         }
     }
 
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
-        assert_eq!(self.code, Some(code), "{}", self.said);
+        assert_eq!(self.code, Some(code), "{}", self.output);
         self
     }
 
     #[track_caller]
-    pub fn says(self, text: &str) -> Self {
-        assert!(self.said.contains(text), "not said: {text}\n{}", self.said);
+    pub fn prints(self, text: &str) -> Self {
+        assert!(
+            self.output.contains(text),
+            "not printed: {text}\n{}",
+            self.output
+        );
         self
     }
 
     #[track_caller]
-    pub fn does_not_say(self, text: &str) -> Self {
-        assert!(!self.said.contains(text), "said: {text}\n{}", self.said);
+    pub fn does_not_print(self, text: &str) -> Self {
+        assert!(
+            !self.output.contains(text),
+            "printed: {text}\n{}",
+            self.output
+        );
         self
     }
 }

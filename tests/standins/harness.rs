@@ -1,4 +1,4 @@
-//! What the tests with stand-ins share: the engine that has them, a run, what came of it.
+//! Shared by the tests with stand-ins: the engine that has them, a run, its result.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -91,7 +91,7 @@ pub fn run_on(engine: &Engine, host: &str, recipe: &str, arguments: &[&str]) -> 
     Ran { output, home }
 }
 
-/// What a stand-in's file says of its run.
+/// A run's expected values in a stand-in's file.
 pub struct Described {
     pub recipe: String,
     pub results: usize,
@@ -146,8 +146,8 @@ impl Described {
     }
 
     pub fn arguments(&self) -> Vec<&str> {
-        let settings = self.settings.iter().flat_map(|one| ["--set", one]);
-        let skip = self.skip.iter().flat_map(|one| ["--skip", one]);
+        let settings = self.settings.iter().flat_map(|item| ["--set", item]);
+        let skip = self.skip.iter().flat_map(|item| ["--skip", item]);
         let force = self.force.then_some("--force");
         settings.chain(skip).chain(force).collect()
     }
@@ -159,11 +159,11 @@ pub fn outcomes(verdict: &Value) -> Vec<(String, String, String)> {
     let results = verdict["results"].as_array().unwrap();
     results
         .iter()
-        .map(|one| {
+        .map(|item| {
             (
-                word(&one["scenario"]),
-                word(&one["mode"]),
-                word(&one["outcome"]),
+                word(&item["scenario"]),
+                word(&item["mode"]),
+                word(&item["outcome"]),
             )
         })
         .collect()

@@ -50,7 +50,7 @@ fn has_the_power(table: &Table) {
 }
 
 fn share(table: &Table, label: &str, column: usize) -> f64 {
-    let row = table.rows.iter().find(|(known, _)| known == label);
+    let row = table.rows.iter().find(|(name, _)| name == label);
     row.unwrap_or_else(|| panic!("no row {label}")).1[column].unwrap()
 }
 
@@ -99,13 +99,13 @@ fn check(table: &Table) {
             assert!(share(table, "0.05 %: taken as exact", 1) > 0.9);
         }
         "fail-if" => {
-            let known = [
+            let labels = [
                 "2 % slower, 1.8 % each, 1.8 % assumed",
                 "2 % slower, 0.3 % each, 0.3 % assumed",
             ];
-            keeps_the_error(table, &known, 0..5, 10_000.0);
+            keeps_the_error(table, &labels, 0..5, 10_000.0);
         }
-        // Tails that are heavy on both sides, and rare slow trials beside what is typical.
+        // Tails that are heavy on both sides, and rare slow trials among typical ones.
         "tails" => {
             for noise in [
                 "Student's t with 3 degrees of freedom",
@@ -168,7 +168,7 @@ fn assumed_noise() -> String {
     for group in retrial_mlperf::noise::enough() {
         let cells = [&group.round, &group.benchmark, &group.scenario];
         let [round, benchmark, scenario] = cells.map(|cell| cell.as_deref().unwrap_or("all"));
-        let what = match round {
+        let version = match round {
             "all" => benchmark.to_owned(),
             round => format!("{benchmark} of {round}"),
         };
@@ -176,7 +176,7 @@ fn assumed_noise() -> String {
         let [median, p90, noise] = shares.map(|share| format!("{:.2} %", share * 100.0));
         let _ = writeln!(
             text,
-            "| {what} | {scenario} | {} | {median} | {p90} | {noise} |",
+            "| {version} | {scenario} | {} | {median} | {p90} | {noise} |",
             group.pairs
         );
     }

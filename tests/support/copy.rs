@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-/// Copies what lies in a directory; a link is copied as what it names.
+/// Copies a directory's content; a link is copied as its target.
 pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {

@@ -1,4 +1,4 @@
-//! The corpora beside the repository, in `../shared/corpus`: too large to be part of it.
+//! The corpora next to the repository, in `../shared/corpus`: too large to be part of it.
 #![allow(
     dead_code,
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What the tests against a real engine share: the lab, names that clean up, the command line.
+//! Shared by the tests against a real engine: the lab, names that clean up, the command line.
 #![allow(
     dead_code,
     clippy::unwrap_used,
@@ -24,7 +24,7 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// The lab, or none with a printed word. In the lab a missing engine is a failure.
+    /// The lab, or none with a printed message. In the lab a missing engine is a failure.
     pub async fn here() -> Option<Self> {
         let lab = env::var("RETRIAL_LAB").is_ok();
         let name = |name| env::var(name).unwrap_or_default();
@@ -76,11 +76,11 @@ pub const LABEL: &str = "org.retrial.test";
 pub struct Named(pub String);
 
 impl Named {
-    pub fn new(what: &str) -> Self {
+    pub fn new(label: &str) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         Self(format!(
-            "retrial-test-{}-{count}-{what}",
+            "retrial-test-{}-{count}-{label}",
             std::process::id()
         ))
     }
@@ -94,7 +94,7 @@ impl Drop for Named {
     }
 }
 
-/// Runs Docker's command line and gives its standard output.
+/// Runs Docker's command line and returns its standard output.
 pub fn docker(arguments: &[&str]) -> String {
     let output = Command::new("docker").args(arguments).output().unwrap();
     assert!(

@@ -12,8 +12,8 @@ use tempfile::TempDir;
 pub struct Host(pub TempDir);
 
 impl Host {
-    /// With these GPUs: `8xMI355X`.
-    pub fn of(gpus: &[&str]) -> Self {
+    /// A host with these GPUs: `8xMI355X`.
+    pub fn new(gpus: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let plant = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/hosts/plant");
         let status = Command::new(plant)
@@ -62,9 +62,9 @@ impl Host {
     pub fn check(&self, name: &str) -> (String, String) {
         let checks = self.json(&["doctor"]);
         let checks = checks["checks"].as_array().unwrap().clone();
-        let found = checks.iter().find(|check| check["name"] == name);
-        let found = found.unwrap_or_else(|| panic!("no check {name}"));
-        let text = |key: &str| found[key].as_str().unwrap().to_owned();
+        let check = checks.iter().find(|check| check["name"] == name);
+        let check = check.unwrap_or_else(|| panic!("no check {name}"));
+        let text = |key: &str| check[key].as_str().unwrap().to_owned();
         (text("state"), text("actual"))
     }
 }

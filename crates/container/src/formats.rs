@@ -53,8 +53,8 @@ fn ipc(text: &str) -> Option<Mismatch> {
     if text.starts_with("container:") {
         return None;
     }
-    let known = ["host", "private", "shareable", "none"];
-    one_of(text, &known, "not an IPC namespace")
+    let values = ["host", "private", "shareable", "none"];
+    one_of(text, &values, "not an IPC namespace")
 }
 
 fn variable(text: &str) -> Option<Mismatch> {
@@ -127,7 +127,7 @@ fn capability(text: &str) -> Option<Mismatch> {
 }
 
 fn security_option(text: &str) -> Option<Mismatch> {
-    let known = [
+    let options = [
         "seccomp",
         "apparmor",
         "label",
@@ -137,10 +137,10 @@ fn security_option(text: &str) -> Option<Mismatch> {
     ];
     // Docker's older spelling has a colon: `seccomp:unconfined`.
     let key = text.split(['=', ':']).next().unwrap_or("");
-    if known.contains(&key) && (text.contains(['=', ':']) || key == "no-new-privileges") {
+    if options.contains(&key) && (text.contains(['=', ':']) || key == "no-new-privileges") {
         return None;
     }
-    mismatch(format!("`{text}` is not a security option"), nearest(key, known).map_or_else(
+    mismatch(format!("`{text}` is not a security option"), nearest(key, options).map_or_else(
         || "for example seccomp=unconfined, apparmor=unconfined, label=disable, no-new-privileges".to_owned(),
         |near| format!("did you mean `{near}=…`?"),
     ))

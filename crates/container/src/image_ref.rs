@@ -34,7 +34,7 @@ impl ImageRef {
     /// Reads a reference.
     ///
     /// # Errors
-    /// The text is not a reference; the error says which part is wrong.
+    /// The text is not a reference; the error names the part that is wrong.
     pub fn parse(text: &str) -> Result<Self, InvalidImageRef> {
         read(text).map_err(|reason| InvalidImageRef {
             reference: text.to_owned(),
@@ -64,7 +64,7 @@ impl ImageRef {
             .unwrap_or("latest")
     }
 
-    /// The shortest reference with the same meaning; with a digest the tag says nothing.
+    /// The shortest reference with the same meaning; with a digest the tag has no effect.
     pub fn lookup(&self) -> String {
         let mark = if self.is_pinned() { '@' } else { ':' };
         format!("{}{mark}{}", self.name(), self.version())

@@ -89,7 +89,7 @@ impl Options {
 }
 
 impl ContainerSpec {
-    /// The options of `docker run` for this container, all but what belongs to one run: its name,
+    /// The options of `docker run` for this container, except those of a single run: its name,
     /// its labels and the mount of its control directory.
     pub fn options(&self) -> Vec<RunOption> {
         let mut options = Options::default();

@@ -23,7 +23,7 @@ pub trait Field: Sized {
     /// The values that are accepted where the key's declaration does not narrow them.
     const TYPE: FieldType;
 
-    /// Reads a checked value; `None` only where the check passed what it should not have.
+    /// Reads a checked value; `None` only where the check accepted an invalid one.
     fn read(node: &Node, field_type: &FieldType) -> Option<Self>;
 }
 
@@ -58,16 +58,16 @@ pub fn read<T: Keys>(source: &Source, problems: &mut Diagnostics) -> Option<T> {
 /// if it is no map.
 pub fn checked<T: Keys>(source: &Source, docs: &str, problems: &mut Diagnostics) -> Option<Node> {
     let node = parse::parse(source, problems)?;
-    let what = T::OBJECT.what;
+    let label = T::OBJECT.label;
     if !matches!(node.value, Value::Map(_)) {
-        let message = format!("{what} must be a map, not {}", node.kind());
+        let message = format!("{label} must be a map, not {}", node.kind());
         let help = format!("begin with `schema: 1`; {docs} has an example");
         problems.error("wrong-type", message, &node.span, help);
         return None;
     }
     for entry in node.entries().iter().filter(|entry| entry.append) {
         let message = format!("`{}+` has nothing to append to", entry.key);
-        let help = format!("{what} does not extend anything; remove the +");
+        let help = format!("{label} does not extend anything; remove the +");
         problems.error("append", message, &entry.key_span, help);
     }
     let top = source.span(0..0);
@@ -239,7 +239,7 @@ impl<V: Field> Field for BTreeMap<String, V> {
 macro_rules! object {
     (
         $(#[$($attribute:tt)*])*
-        pub struct $name:ident: $what:literal
+        pub struct $name:ident: $label:literal
         $(, one of $($one:literal),+)? $(, or $other:expr => $from_other:expr)? $(, first $first:expr)? $(, last $last:expr)?
         ;
         $(fields { $($(#[$($extra_doc:tt)*])* $extra:ident: $extra_type:ty = $read:expr,)* })?
@@ -266,7 +266,7 @@ macro_rules! object {
 
             const OBJECT: &'static $crate::Object = {
                 static OBJECT: $crate::Object = $crate::Object {
-                    what: $what,
+                    label: $label,
                     one_of: &[$($($one),+)?],
                     groups: &[$($first,)? <$name as $crate::Keys>::KEYS, $($last,)?],
                 };

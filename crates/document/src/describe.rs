@@ -26,7 +26,7 @@ pub(crate) fn fits(field_type: &FieldType, node: &Node) -> bool {
     }
 }
 
-/// Returns what a value of this type is, with its article.
+/// Returns the noun for a value of this type, with its article.
 pub(crate) fn describe(field_type: &FieldType) -> String {
     match field_type {
         FieldType::Text(_) | FieldType::Template(..) => "text".into(),

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::source::Span;
 
-/// More than this helps nobody, and a hostile file shall not make us collect without end.
+/// More do not help, and a hostile file must not use unbounded memory.
 const MOST: usize = 200;
 
 /// How bad a problem is.
@@ -31,7 +31,7 @@ pub struct Diagnostic {
     /// Where.
     #[serde(flatten)]
     pub span: Span,
-    /// What to do, or what was meant.
+    /// The remedy, or the intended text.
     pub help: Option<String>,
     /// The variants under which it shows, where it does not under all.
     pub variants: Option<String>,
@@ -58,14 +58,14 @@ impl Diagnostic {
         }
     }
 
-    /// With what to do.
+    /// Adds the remedy.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// With what to do, if there is something.
+    /// Adds the remedy, if there is one.
     #[must_use]
     pub fn maybe_help(mut self, help: Option<String>) -> Self {
         self.help = help.or(self.help);
@@ -93,7 +93,7 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Adds one; the same problem at the same place is kept once.
+    /// Adds one; the same problem at the same place is stored once.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if self.list.contains(&diagnostic) {
             return;
@@ -105,7 +105,7 @@ impl Diagnostics {
         }
     }
 
-    /// Adds an error with what to do.
+    /// Adds an error with its remedy.
     pub fn error(
         &mut self,
         code: &'static str,
@@ -116,7 +116,7 @@ impl Diagnostics {
         self.push(Diagnostic::error(code, message, span.clone()).help(help));
     }
 
-    /// Adds a warning with what to do.
+    /// Adds a warning with its remedy.
     pub fn warning(
         &mut self,
         code: &'static str,
@@ -135,8 +135,8 @@ impl Diagnostics {
         }
     }
 
-    /// Counts problems that are not kept.
-    pub fn leave_out(&mut self, count: usize) {
+    /// Counts problems that are not stored.
+    pub fn omit(&mut self, count: usize) {
         self.omitted += count;
     }
 
@@ -160,7 +160,7 @@ impl Diagnostics {
         self.count(Severity::Warning)
     }
 
-    /// How many were found but not kept.
+    /// Returns how many were found but not stored.
     pub fn omitted(&self) -> usize {
         self.omitted
     }
@@ -195,7 +195,7 @@ impl Diagnostics {
         self.list.iter().filter(same).count()
     }
 
-    /// In the order of the files: `first` before all others, then by place.
+    /// Sorts by file, `first` before all others, then by position.
     pub fn sort(&mut self, first: &str) {
         self.list.sort_by(|one, other| {
             let key = |diagnostic: &Diagnostic| {

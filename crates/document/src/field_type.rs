@@ -42,7 +42,9 @@ impl FieldType {
     pub fn objects(&self, visit: &mut dyn FnMut(&'static Object)) {
         match self {
             Self::Object(object) => visit(object),
-            Self::Either(types) => types.iter().for_each(|one| one.objects(visit)),
+            Self::Either(types) => types
+                .iter()
+                .for_each(|alternative| alternative.objects(visit)),
             Self::List(of, _) | Self::Map(_, of) => of.objects(visit),
             _ => {}
         }
@@ -58,7 +60,7 @@ impl FieldType {
     }
 }
 
-/// When the expressions of a text are evaluated, and with that what they may name: a later scope
+/// When the expressions of a text are evaluated, and with that the names that they may use: a later scope
 /// has all names of the earlier ones. The language defines the scopes after the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Scope(pub u8);
@@ -94,8 +96,8 @@ pub const fn word(name: &'static str, doc: &'static str) -> Word {
 /// A map with fixed keys.
 #[derive(Debug)]
 pub struct Object {
-    /// What it is, with its article: `a model`.
-    pub what: &'static str,
+    /// Its noun, with the article: `a model`.
+    pub label: &'static str,
     /// Its keys, in their order; groups of several maps are shared.
     pub groups: &'static [&'static [Key]],
     /// Exactly one of these keys is given.
@@ -113,13 +115,13 @@ impl Object {
         self.groups.iter().copied().flatten()
     }
 
-    /// Returns what it is without the article: `setup step`.
+    /// Returns the noun without the article: `setup step`.
     pub fn noun(&self) -> &'static str {
         let articles = ["a ", "an ", "the "];
         let bare = articles
             .iter()
-            .find_map(|article| self.what.strip_prefix(article));
-        bare.unwrap_or(self.what)
+            .find_map(|article| self.label.strip_prefix(article));
+        bare.unwrap_or(self.label)
     }
 
     /// Returns the name of its definition in a schema: `setup-step`.

@@ -1,8 +1,8 @@
-//! The formats of texts: what a text must look like, beyond being one.
+//! The formats of texts: their required syntax.
 
 use super::suggest::nearest;
 
-/// What is wrong with a text, and what to do about it.
+/// A text's fault, and its remedy.
 pub type Mismatch = (String, Option<String>);
 
 /// A format of texts. Crates declare their own as constants.
@@ -46,17 +46,17 @@ impl StringFormat {
         self
     }
 
-    /// Returns what is wrong with a text.
+    /// Returns a text's fault.
     pub fn mismatch(self, text: &str) -> Option<Mismatch> {
         (self.check)(text)
     }
 
-    /// Returns what is wrong with the start of a text, up to its first expression.
+    /// Returns the fault of a text's start, up to its first expression.
     pub fn mismatch_of_start(self, start: &str) -> Option<Mismatch> {
         (self.check_start)(start)
     }
 
-    /// Returns a regular expression that the text matches, where one says it.
+    /// Returns a regular expression for the format, where one exists.
     pub fn regex(self) -> Option<&'static str> {
         self.pattern
     }
@@ -88,7 +88,7 @@ pub const SHA256: StringFormat = StringFormat::new(sha256).pattern("^[0-9a-fA-F]
 /// A relative path that stays below its directory.
 pub const RELATIVE_PATH: StringFormat = StringFormat::new(relative_path);
 
-/// A mismatch with what to do about it, as the check of a format returns it.
+/// Returns a mismatch with its remedy, as the check of a format does.
 pub fn mismatch(message: impl Into<String>, help: impl Into<String>) -> Option<Mismatch> {
     Some((message.into(), Some(help.into())))
 }
@@ -99,15 +99,15 @@ pub fn unless(fits: bool, message: impl Into<String>, help: impl Into<String>) -
 }
 
 /// Checks that a text is one of a list.
-pub fn one_of(text: &str, known: &[&str], what: &str) -> Option<Mismatch> {
-    if known.contains(&text) {
+pub fn one_of(text: &str, values: &[&str], problem: &str) -> Option<Mismatch> {
+    if values.contains(&text) {
         return None;
     }
-    let help = nearest(text, known.iter().copied()).map_or_else(
-        || format!("known are {}", known.join(", ")),
+    let help = nearest(text, values.iter().copied()).map_or_else(
+        || format!("known are {}", values.join(", ")),
         |near| format!("did you mean `{near}`?"),
     );
-    mismatch(format!("`{text}` is {what}"), help)
+    mismatch(format!("`{text}` is {problem}"), help)
 }
 
 /// Checks that a path has no `..`.

@@ -1,4 +1,4 @@
-//! What a language has besides keys and values.
+//! The parts of a language other than keys and values.
 
 use std::borrow::Cow;
 
@@ -8,19 +8,19 @@ use crate::formats::{Mismatch, StringFormat};
 use crate::node::{Entry, Node, Scalar};
 use crate::source::Span;
 
-/// What is known of a text before its expressions are evaluated.
+/// The part of a text that is known before its expressions are evaluated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Known<'a> {
+pub enum KnownText<'a> {
     /// All of it.
     Whole(Cow<'a, str>),
-    /// What comes before the first expression.
+    /// The text before the first expression.
     Start(&'a str),
     /// Nothing: its expressions cannot be parsed, which is reported elsewhere.
     Nothing,
 }
 
-/// What a language adds to its documents. The defaults are those of a plain one: no expressions, no
-/// overlays, every required key in the document itself.
+/// A language's additions to its documents. The defaults are those of a plain one: no expressions,
+/// no overlays, every required key in the document itself.
 pub trait Language {
     /// Reports undefined names in a text's expressions. Returns whether the text can be evaluated
     /// already.
@@ -42,9 +42,9 @@ pub trait Language {
         Ok(scalar.clone())
     }
 
-    /// Returns what is known of a text that is rendered later.
-    fn known<'a>(&self, scalar: &'a Scalar, _format: StringFormat) -> Known<'a> {
-        Known::Whole(Cow::Borrowed(&scalar.text))
+    /// Returns the known part of a text that is rendered later.
+    fn known_text<'a>(&self, scalar: &'a Scalar, _format: StringFormat) -> KnownText<'a> {
+        KnownText::Whole(Cow::Borrowed(&scalar.text))
     }
 
     /// Whether a required key may be missing, because another document gives it.

@@ -11,12 +11,12 @@ pub struct Node {
     pub span: Span,
 }
 
-/// What YAML can say here.
+/// A YAML value.
 #[derive(Debug, Clone)]
 pub enum Value {
     /// No value.
     Null,
-    /// A null that took away what it was merged over.
+    /// A null that removed the value that it was merged over.
     Removed,
     /// A text, a number or a boolean.
     Scalar(Scalar),
@@ -26,7 +26,7 @@ pub enum Value {
     Map(Vec<Entry>),
 }
 
-/// A scalar as it was written: what it means is decided by whoever reads it.
+/// A scalar as it was written: its reader decides its type.
 #[derive(Debug, Clone)]
 pub struct Scalar {
     /// Its text, unquoted.
@@ -95,7 +95,7 @@ impl Node {
         }
     }
 
-    /// The items of a list, or the one value that stands in its place.
+    /// Returns the items of a list, or the single value in its place.
     pub fn one_or_items(&self) -> &[Self] {
         match self.items() {
             [] => std::slice::from_ref(self),

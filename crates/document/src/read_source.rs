@@ -1,4 +1,4 @@
-//! Bytes of a file as a source, with what is wrong with them as a diagnostic.
+//! Bytes of a file as a source, with their faults as a diagnostic.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ impl Source {
             Err(error) => {
                 let good = error.valid_up_to();
                 let text = String::from_utf8_lossy(bytes);
-                // What is good is kept letter for letter, so the offset stands in the lossy text.
+                // Valid text is unchanged, so the offset is valid in the lossy text.
                 let source = Self::new(path, text.as_ref());
                 let problem = Diagnostic::error(
                     "not-utf-8",

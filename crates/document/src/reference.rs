@@ -13,7 +13,7 @@ pub fn markdown(top: &'static Object) -> String {
     while let Some(object) = objects.get(at).copied() {
         for key in object.keys() {
             key.field_type.objects(&mut |object| {
-                if !objects.iter().any(|known| known.what == object.what) {
+                if !objects.iter().any(|other| other.label == object.label) {
                     objects.push(object);
                 }
             });
@@ -68,7 +68,7 @@ fn row(key: &Key, object: &Object) -> String {
     )
 }
 
-/// Returns what a value is, as a reader of a table wants it.
+/// Returns the type of a value, for a reader of a table.
 fn value(field_type: &FieldType) -> String {
     match field_type {
         FieldType::Text(_) | FieldType::Template(..) => "text".into(),
@@ -85,7 +85,7 @@ fn value(field_type: &FieldType) -> String {
         FieldType::List(of, _) => format!("list of {}", value(of)),
         FieldType::Map(_, of) => format!("`NAME:` {}", value(of)),
         FieldType::Object(object) => {
-            format!("[{}](#{})", object.what, anchor(object))
+            format!("[{}](#{})", object.label, anchor(object))
         }
         FieldType::Either(types) => {
             let all: Vec<String> = types.iter().map(value).collect();

@@ -52,7 +52,7 @@ fn group(diagnostic: &Diagnostic) -> Group<'static> {
     group
 }
 
-/// Returns the first line of a span, with what is marked in it.
+/// Returns the first line of a span, with its marked part.
 fn snippet(span: &Span) -> Snippet<'static, Annotation<'static>> {
     let path = &*span.source.path;
     let text = &*span.source.text;
@@ -62,7 +62,7 @@ fn snippet(span: &Span) -> Snippet<'static, Annotation<'static>> {
     let to = (span.end - start).clamp(from, line.len());
     let marked = line[from..to].trim_end();
     let after = &line[from + marked.len()..];
-    // A line may be the whole file; what is far to the right of the span would be cut anyway.
+    // A line may be the whole file; text far to the right of the span would be cut anyway.
     let near = 4 * WIDTH;
     let marked = harmless(&marked[..marked.floor_char_boundary(near)]);
     let after = harmless(after[..after.floor_char_boundary(near)].trim_end());

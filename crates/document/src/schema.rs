@@ -1,6 +1,6 @@
 //! The JSON schema of a document, for editors: the declaration of its keys in JSON Schema's words.
 //!
-//! It is weaker than the validation, on purpose: null stands for an absent value, and an expression
+//! It is weaker than the validation, on purpose: null is an absent value, and an expression
 //! for any.
 
 use serde_json::{Map, Value, json};
@@ -20,7 +20,7 @@ pub fn json(top: &'static Object, title: &str, description: &str) -> String {
     format!("{schema:#}\n")
 }
 
-/// Returns the schema of a document in which `key+` appends to a list of what it is merged over.
+/// Returns the schema of a document in which `key+` appends to a list of the document below it.
 pub fn of(top: &'static Object, title: &str, description: &str) -> Map<String, Value> {
     let mut definitions = Map::new();
     definitions.insert("expression".into(), expression());
@@ -106,7 +106,7 @@ pub fn object(object: &Object, keep: &dyn Fn(&Key) -> bool) -> Map<String, Value
     ])
 }
 
-/// A key's value, or null, with what it is for.
+/// A key's value, or null, with its purpose.
 fn described(key: &Key) -> Value {
     let mut choices = alternatives(&key.field_type);
     choices.push(json!({ "type": "null" }));

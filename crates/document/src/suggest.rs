@@ -1,6 +1,6 @@
 //! Suggestions for misspelt words.
 
-/// Returns the candidate that is nearest to what was written, if it is near enough to be a slip.
+/// Returns the candidate that is nearest to the written text, if it is near enough to be a slip.
 pub fn nearest<'a>(
     written: &str,
     candidates: impl IntoIterator<Item = &'a str>,

@@ -28,7 +28,7 @@ fn indent(out: &mut String, depth: usize) {
     out.extend(std::iter::repeat_n("  ", depth));
 }
 
-/// What stands after `key:`.
+/// The text after `key:`.
 fn value(out: &mut String, node: &Node, depth: usize) {
     match &node.value {
         Value::Null | Value::Removed => out.push_str(" null\n"),
@@ -55,7 +55,7 @@ fn list(out: &mut String, items: &[Node], depth: usize) {
         indent(out, depth);
         out.push('-');
         if item.named().next().is_some() {
-            // The first key stands beside the dash.
+            // The first key is on the line of the dash.
             let mut keys = String::new();
             map(&mut keys, item, depth + 1);
             out.push(' ');
@@ -134,7 +134,7 @@ pub fn quoted(text: &str, key: bool) -> String {
     out
 }
 
-/// Whether a text stands for itself without quotes, to every reader of YAML.
+/// Returns whether every reader of YAML reads a text unchanged without quotes.
 fn is_plain(text: &str, key: bool) -> bool {
     let word = Scalar {
         text: text.to_owned(),

@@ -1,4 +1,4 @@
-//! What Retrial asks of a container engine. One trait, no Docker types in it.
+//! The operations that Retrial needs of a container engine. One trait, without Docker types.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -35,16 +35,16 @@ impl EngineInfo {
     }
 }
 
-/// What the engine says of its own machine.
+/// The engine's information on its own machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Abilities {
-    /// The directory of its machine where images and containers lie, if it says so.
+    /// The directory of its machine that has images and containers, if it reports one.
     pub root_directory: Option<PathBuf>,
     /// Its runtimes, sorted.
     pub runtimes: Vec<String>,
-    /// Whether it takes devices of the Container Device Interface; none where it does not say.
+    /// Whether it takes devices of the Container Device Interface; none where it does not report it.
     pub cdi: Option<bool>,
-    /// Those that it has found, such as `nvidia.com/gpu=0`; not every engine says.
+    /// Those that it has found, such as `nvidia.com/gpu=0`; not every engine reports them.
     pub cdi_devices: Vec<String>,
     /// It runs without root.
     pub rootless: bool,
@@ -150,7 +150,7 @@ impl ExecSpec {
     }
 }
 
-/// How an exec stands.
+/// The status of an exec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExecStatus {
     /// Still running.
@@ -172,7 +172,7 @@ pub struct ExecOutput {
     pub stderr: String,
 }
 
-/// How a container stands.
+/// The state of a container.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContainerState {
     /// Full id.
@@ -210,7 +210,7 @@ pub trait Engine: Send + Sync {
     /// The image, if the engine has it.
     async fn image(&self, reference: &str) -> Result<Option<ImageInfo>, EngineError>;
 
-    /// Where the engine keeps its files, and by which ways it gives devices.
+    /// Returns the engine's directory, and its methods of passing devices.
     async fn abilities(&self) -> Result<Abilities, EngineError>;
 
     /// The digest that a reference has in its registry now; nothing is pulled.
@@ -220,7 +220,7 @@ pub trait Engine: Send + Sync {
         auth: Option<RegistryAuth>,
     ) -> Result<String, EngineError>;
 
-    /// Pulls an image; passing faults are tried again, and told.
+    /// Pulls an image; transient faults are retried and reported.
     async fn pull(
         &self,
         reference: &str,
@@ -241,16 +241,16 @@ pub trait Engine: Send + Sync {
     /// Starts a container. A container that does not start is left for `remove`.
     async fn start(&self, container: &str) -> Result<(), EngineError>;
 
-    /// Starts a process that goes on without us; gives the exec's id.
+    /// Starts a detached process; returns the exec's id.
     async fn exec_detached(&self, container: &str, spec: &ExecSpec) -> Result<String, EngineError>;
 
-    /// How a detached process stands.
+    /// Returns the status of a detached process.
     async fn exec_status(&self, exec: &str) -> Result<ExecStatus, EngineError>;
 
-    /// Runs a short process and gives its output (at most 1 MiB of each stream is kept).
+    /// Runs a short process and returns its output (at most 1 MiB of each stream).
     async fn exec(&self, container: &str, spec: &ExecSpec) -> Result<ExecOutput, EngineError>;
 
-    /// How a container stands; none if there is none.
+    /// Returns the state of a container; none if it does not exist.
     async fn container(&self, container: &str) -> Result<Option<ContainerState>, EngineError>;
 
     /// Containers, running or not, that carry the label (`key` or `key=value`).
@@ -259,7 +259,7 @@ pub trait Engine: Send + Sync {
     /// Waits until a container does not run any more; at once where it does not, or is gone.
     async fn ended(&self, container: &str) -> Result<(), EngineError>;
 
-    /// The last lines of what the container's first process printed.
+    /// Returns the last lines of the output of the container's first process.
     async fn container_log(&self, container: &str, lines: usize) -> Result<String, EngineError>;
 
     /// Sends TERM to the first process, KILL after `grace_s` seconds.
@@ -268,7 +268,7 @@ pub trait Engine: Send + Sync {
     /// Removes a container by force, with its anonymous volumes. A missing one is no error.
     async fn remove(&self, container: &str) -> Result<(), EngineError>;
 
-    /// Sends the tar archive of a path in the container, until nobody receives it any more.
+    /// Sends the tar archive of a path in the container, until the receiver is dropped.
     /// Gives false if the path is not there.
     async fn copy_out(
         &self,

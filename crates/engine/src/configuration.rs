@@ -1,4 +1,4 @@
-//! Docker's configuration directory: the current context and what a context says.
+//! Docker's configuration directory: the current context and the contents of a context.
 //! The layout is that of `docker context`: `contexts/meta/<sha256 of the name>/meta.json`.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::error::EngineError;
 
-/// Docker's `config.json`, as far as it is read.
+/// The keys of Docker's `config.json` that are read.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ConfigFile {

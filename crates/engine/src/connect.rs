@@ -20,10 +20,10 @@ const LEAST_API: (u64, u64) = (1, 40);
 /// Requests that only ask or change a record; longer ones set their own.
 const TIMEOUT_S: u64 = 120;
 
-/// An engine that takes longer to say its version is not usable.
+/// An engine that takes longer to report its version is not usable.
 const GREETING: Duration = Duration::from_secs(20);
 
-/// Connects and asks the version. bollard's `negotiate_version` would ask it again, to set a
+/// Connects and requests the version. bollard's `negotiate_version` would request it again, to set a
 /// number that bollard 0.21.1 never sends.
 pub async fn connect(endpoint: &Endpoint) -> Result<(Docker, EngineInfo), EngineError> {
     let client = client(endpoint)
@@ -45,7 +45,7 @@ pub async fn connect(endpoint: &Endpoint) -> Result<(Docker, EngineInfo), Engine
             ..
         } = info;
         return Err(EngineError::TooOld {
-            found: format!("{product} {version} at {endpoint} has API {api}"),
+            engine: format!("{product} {version} at {endpoint} has API {api}"),
             needed: format!("{}.{}", LEAST_API.0, LEAST_API.1),
         });
     }
@@ -99,7 +99,7 @@ fn describe(endpoint: &Endpoint, version: &SystemVersion) -> EngineInfo {
         endpoint: endpoint.url.clone(),
         chosen_by: endpoint.chosen_by.clone(),
         product: podman
-            .map_or("Docker Engine", |found| &found.name)
+            .map_or("Docker Engine", |component| &component.name)
             .to_owned(),
         version: or_unknown(&version.version),
         api: or_unknown(&version.api_version),
@@ -112,7 +112,7 @@ fn describe(endpoint: &Endpoint, version: &SystemVersion) -> EngineInfo {
     }
 }
 
-/// Major and minor; what cannot be read counts as too old.
+/// Major and minor; an unreadable version counts as too old.
 pub(super) fn api_version(text: &str) -> (u64, u64) {
     let mut parts = text.split('.').map(|part| part.parse().unwrap_or(0));
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
@@ -183,7 +183,7 @@ fn group_of(path: &str) -> String {
 
 /// Makes ring the process's TLS provider: bollard is built without one of its own.
 fn provide_tls() {
-    // An error says that there is one already.
+    // An error means that there is one already.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 

@@ -16,7 +16,7 @@ use super::configuration::configuration_directory;
 use super::error::EngineError;
 use retrial_container::ImageRef;
 
-/// A helper may ask its user on a screen that nobody sees.
+/// A helper may prompt on a screen that the user does not see.
 const HELPER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What to log in with for an image's registry; none where nothing is configured.
@@ -41,8 +41,8 @@ pub async fn for_image_in(
         registry: registry.clone(),
         reason,
     };
-    let found = spawn_blocking(move || look_up(&reference, &configuration));
-    timeout(HELPER_TIMEOUT, found)
+    let lookup = spawn_blocking(move || look_up(&reference, &configuration));
+    timeout(HELPER_TIMEOUT, lookup)
         .await
         .map_err(|_| {
             failed(format!(
@@ -77,7 +77,7 @@ fn look_up(reference: &ImageRef, configuration: &Path) -> Result<Option<Registry
     Ok(podman.ok().and_then(usable))
 }
 
-/// Helpers say by words, not by status, that they know nothing of a registry.
+/// Helpers report an unknown registry by their message, not by their status.
 fn is_absence(error: &CredentialRetrievalError) -> bool {
     match error {
         CredentialRetrievalError::NoCredentialConfigured => true,
@@ -141,17 +141,17 @@ mod tests {
         for_image_in(reference, path).await
     }
 
-    fn pair(found: Option<RegistryAuth>) -> (String, String) {
-        let found = found.unwrap();
-        (found.username.unwrap(), found.password.unwrap())
+    fn pair(credentials: Option<RegistryAuth>) -> (String, String) {
+        let credentials = credentials.unwrap();
+        (credentials.username.unwrap(), credentials.password.unwrap())
     }
 
     #[tokio::test]
     async fn credentials_are_found_by_registry() {
         // me:a:b and hub:pw
         let config = r#"{"auths":{"127.0.0.1:5000":{"auth":"bWU6YTpi"},"https://index.docker.io/v1/":{"auth":"aHViOnB3"}}}"#;
-        let found = from(config, "127.0.0.1:5000/a:1").await.unwrap();
-        assert_eq!(pair(found), ("me".into(), "a:b".into()));
+        let credentials = from(config, "127.0.0.1:5000/a:1").await.unwrap();
+        assert_eq!(pair(credentials), ("me".into(), "a:b".into()));
         let hub = from(config, "rocm/x").await.unwrap();
         assert_eq!(pair(hub), ("hub".into(), "pw".into()));
         assert!(from(config, "ghcr.io/a/b").await.unwrap().is_none());
@@ -167,8 +167,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_missing_config_file_has_no_credentials() {
-        let found = for_image_in("debian", "/no/such/config.json".into()).await;
-        assert!(found.unwrap().is_none());
+        let credentials = for_image_in("debian", "/no/such/config.json".into()).await;
+        assert!(credentials.unwrap().is_none());
     }
 
     #[tokio::test]

@@ -1,5 +1,5 @@
-//! Which engine: `--engine`, else `DOCKER_HOST`, else `DOCKER_CONTEXT`, else the current
-//! Docker context, else the first default socket that is there. The order is Docker's own.
+//! Chooses the engine: `--engine`, else `DOCKER_HOST`, else `DOCKER_CONTEXT`, else the current
+//! Docker context, else the first default socket that exists. The order is Docker's own.
 
 use std::env;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::configuration::{self, ConfigFile};
 use super::error::EngineError;
 
-/// Where an engine listens.
+/// The address on which an engine listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
     /// `unix:///…`, `tcp://host:port`.
@@ -18,7 +18,7 @@ pub struct Endpoint {
     pub certificates: Option<PathBuf>,
 }
 
-/// What of the environment decides. A value, so that tests can plant one.
+/// The parts of the environment that decide. A value, so that tests can supply one.
 #[derive(Debug, Clone, Default)]
 pub struct EngineEnvironment {
     /// `DOCKER_HOST`
@@ -36,7 +36,7 @@ pub struct EngineEnvironment {
 }
 
 impl EngineEnvironment {
-    /// From the process' environment. An empty variable counts as none, as with Docker.
+    /// Reads the process' environment. An empty variable counts as none, as with Docker.
     pub fn from_environment() -> Self {
         let text = |name| env::var(name).ok().filter(|value| !value.is_empty());
         let configuration = configuration::configuration_directory();
@@ -54,15 +54,15 @@ impl EngineEnvironment {
     }
 }
 
-/// Chooses the endpoint; `asked` is the value of `--engine`.
+/// Chooses the endpoint; `requested` is the value of `--engine`.
 ///
 /// # Errors
-/// A scheme that we cannot use, or a context that is not there or cannot be read.
+/// An unsupported scheme, or a context that does not exist or cannot be read.
 pub fn choose(
-    asked: Option<&str>,
+    requested: Option<&str>,
     environment: &EngineEnvironment,
 ) -> Result<Endpoint, EngineError> {
-    if let Some(url) = asked {
+    if let Some(url) = requested {
         return endpoint(url, "--engine", environment.certificates.clone());
     }
     if let Some(url) = &environment.docker_host {
@@ -79,8 +79,8 @@ pub fn choose(
     Ok(default_socket(environment))
 }
 
-/// Docker's socket, else a rootless one, else Podman's; Docker's if there is none at all, for
-/// the error that then follows should name what people know.
+/// Docker's socket, else a rootless one, else Podman's; Docker's if there is none at all, because
+/// the error that follows should name the best-known one.
 fn default_socket(environment: &EngineEnvironment) -> Endpoint {
     let (root, runtime) = (
         Some(&environment.root),
@@ -96,8 +96,8 @@ fn default_socket(environment: &EngineEnvironment) -> Endpoint {
         .into_iter()
         .filter_map(|(directory, socket, chosen_by)| Some((directory?.join(socket), chosen_by)));
     let mut sockets: Vec<(PathBuf, &str)> = sockets.collect();
-    let there = sockets.iter().position(|(path, _)| path.exists());
-    let (path, chosen_by) = sockets.swap_remove(there.unwrap_or(0));
+    let existing = sockets.iter().position(|(path, _)| path.exists());
+    let (path, chosen_by) = sockets.swap_remove(existing.unwrap_or(0));
     Endpoint {
         url: format!("unix://{}", path.display()),
         chosen_by: chosen_by.to_owned(),

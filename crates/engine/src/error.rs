@@ -1,4 +1,4 @@
-//! What can go wrong with an engine, and what to do about it.
+//! Errors of an engine, with their remedies.
 
 use std::path::PathBuf;
 
@@ -7,8 +7,8 @@ use thiserror::Error;
 use super::docker::{PullFailure, Refusal};
 use retrial_container::ImageRef;
 
-/// An engine's fault, naming what the user named. [`EngineError::is_gone`] tells an engine
-/// that went away (wait for it) from one that said no (do not ask again).
+/// An engine's fault, in the user's names. [`EngineError::is_gone`] distinguishes an engine
+/// that went away (wait for it) from one that refused (do not repeat the request).
 #[derive(Debug, Error)]
 pub enum EngineError {
     /// Nothing answers.
@@ -35,13 +35,13 @@ pub enum EngineError {
         /// The group that may use the socket.
         group: String,
     },
-    /// The engine is older than what we speak.
+    /// The engine is older than our least API version.
     #[error(
-        "{found}; at least {needed} is required (Docker 19.03, Podman 3.0)\n  update the engine, or choose another one with --engine URL"
+        "{engine}; at least {needed} is required (Docker 19.03, Podman 3.0)\n  update the engine, or choose another one with --engine URL"
     )]
     TooOld {
         /// The engine and its API version.
-        found: String,
+        engine: String,
         /// The least API version.
         needed: String,
     },
@@ -55,7 +55,7 @@ pub enum EngineError {
         /// The cause, and what to do.
         reason: String,
     },
-    /// Docker's own configuration does not say what it should.
+    /// Docker's own configuration is not valid.
     #[error("{}: {reason}", path.display())]
     Configuration {
         /// The file.
@@ -93,7 +93,7 @@ pub enum EngineError {
         "the engine's disk is full: {operation}: {reason}\n  `docker system df` shows what takes the space; `retrial clean` and `docker image prune` free some"
     )]
     NoSpace {
-        /// What was being done.
+        /// The operation.
         operation: String,
         /// The engine's words.
         reason: String,
@@ -121,10 +121,10 @@ pub enum EngineError {
         /// What to do.
         hint: String,
     },
-    /// The engine said no.
+    /// The engine refused.
     #[error("the engine refused to {operation}: {reason}{}", hint_line(hint.as_deref()))]
     Refused {
-        /// What was asked, for example `start retrial-7`.
+        /// The operation, for example `start retrial-7`.
         operation: String,
         /// HTTP status, 0 where there was none.
         status: u16,
@@ -132,7 +132,7 @@ pub enum EngineError {
         reason: String,
         /// What was refused, if known.
         refusal: Option<Refusal>,
-        /// What that means and what to do, if known.
+        /// The explanation and the remedy, if known.
         hint: Option<String>,
     },
     /// There is no such container (any more).
@@ -140,7 +140,7 @@ pub enum EngineError {
         "{operation}: the engine has no container {container}\n  it was removed by someone else"
     )]
     NoContainer {
-        /// What was asked.
+        /// The operation.
         operation: String,
         /// The container.
         container: String,
@@ -150,7 +150,7 @@ pub enum EngineError {
         "lost the connection to the engine: {operation}: {reason}\n  is it being restarted? (`systemctl status docker`); continue a run with `retrial resume`"
     )]
     Gone {
-        /// What was being done.
+        /// The operation.
         operation: String,
         /// The cause.
         reason: String,
@@ -183,7 +183,7 @@ impl EngineError {
         matches!(self, Self::Gone { .. } | Self::Unreachable { .. })
     }
 
-    /// What the engine refused, if its words tell.
+    /// Returns the cause of a refusal, if the engine's message states it.
     pub fn refusal(&self) -> Option<&Refusal> {
         match self {
             Self::Refused { refusal, .. } => refusal.as_ref(),

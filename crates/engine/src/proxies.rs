@@ -22,7 +22,7 @@ const VARIABLES: [(&str, &str); 5] = [
 pub fn read(configuration: &Path, url: &str) -> Result<Vec<(String, String)>, EngineError> {
     let proxies = match ConfigFile::read(configuration) {
         Ok(file) => file.proxies,
-        // Another user's file (`sudo -u`, HOME kept): Docker's command line ignores it, too.
+        // Another user's file (`sudo -u` with HOME unchanged): Docker's command line ignores it, too.
         Err(EngineError::File { .. }) => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };

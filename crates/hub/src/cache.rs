@@ -134,7 +134,7 @@ impl RepositoryCache {
     /// blob.
     pub fn linked(&self, commit: &str) -> io::Result<Vec<(String, Option<Digest>)>> {
         let root = self.snapshot(commit);
-        let mut found = Vec::new();
+        let mut files = Vec::new();
         for entry in WalkDir::new(&root) {
             let entry = entry?;
             if entry.file_type().is_dir() {
@@ -145,10 +145,10 @@ impl RepositoryCache {
             let blob = target.as_deref().and_then(Path::file_name);
             let digest = blob.and_then(|name| Digest::of_blob_name(&name.to_string_lossy()));
             let name = path.strip_prefix(&root).unwrap_or(path);
-            found.push((name.display().to_string(), digest));
+            files.push((name.display().to_string(), digest));
         }
-        found.sort();
-        Ok(found)
+        files.sort();
+        Ok(files)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a failed request means, and what the user can do about it.
+//! Classifies failed requests, with the user's remedies.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::error::{FetchError, printable};
 use crate::retry_after::retry_after;
 use crate::settings::Settings;
 
-/// What the hub is asked about.
+/// The object of a request to the hub.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     /// `owner/name`
@@ -48,7 +48,7 @@ pub enum Failure {
         reason: String,
         /// The server answered, so it can be reached.
         answered: bool,
-        /// The wait that the server asks for.
+        /// The wait that the server requests.
         retry_after: Option<Duration>,
     },
     /// Every attempt would fail.

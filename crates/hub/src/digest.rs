@@ -94,19 +94,25 @@ impl Hasher {
 mod tests {
     use super::*;
 
-    fn hash(wanted: &Digest, content: &[u8]) -> Digest {
-        let mut hasher = Hasher::of(wanted, content.len() as u64);
+    fn hash(expected: &Digest, content: &[u8]) -> Digest {
+        let mut hasher = Hasher::of(expected, content.len() as u64);
         content.chunks(3).for_each(|piece| hasher.update(piece));
         hasher.finish()
     }
 
     #[test]
     fn digests_match_sha256sum_and_git_hash_object() {
-        let wanted =
+        let expected =
             Digest::sha256("2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824");
-        assert_eq!(hash(&wanted.clone().unwrap(), b"hello"), wanted.unwrap());
-        let wanted = Digest::git("b6fc4c620b67d95f953a5c1c1230aaab5db5a1b0");
-        assert_eq!(hash(&wanted.clone().unwrap(), b"hello"), wanted.unwrap());
+        assert_eq!(
+            hash(&expected.clone().unwrap(), b"hello"),
+            expected.unwrap()
+        );
+        let expected = Digest::git("b6fc4c620b67d95f953a5c1c1230aaab5db5a1b0");
+        assert_eq!(
+            hash(&expected.clone().unwrap(), b"hello"),
+            expected.unwrap()
+        );
         let empty = Digest::git("e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
         assert_eq!(hash(&empty.clone().unwrap(), b""), empty.unwrap());
     }

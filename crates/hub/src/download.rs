@@ -47,8 +47,8 @@ impl Download<'_> {
             match self.transfer(&lock, reporter, &mut fetched).await? {
                 Outcome::Verified => {
                     fs::rename(&partial, &blob).map_err(FetchError::io("rename", &partial))?;
-                    let seen = fs::metadata(&blob).map_err(FetchError::io("read", &blob))?;
-                    records::write(self.cache, digest, &seen);
+                    let metadata = fs::metadata(&blob).map_err(FetchError::io("read", &blob))?;
+                    records::write(self.cache, digest, &metadata);
                     return Ok(fetched);
                 }
                 Outcome::Mismatch(reason) => {

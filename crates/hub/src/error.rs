@@ -1,4 +1,4 @@
-//! What can go wrong with models of the hub. Every message says what to do next.
+//! Errors of models of the hub. Every message states the next step.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -83,7 +83,7 @@ pub enum FetchError {
         /// Why.
         reason: String,
     },
-    /// The hub asks for a longer wait than anybody would accept.
+    /// The hub requests a longer wait than is acceptable.
     #[error("the hub at {endpoint} asks to wait {} s before the next request for {subject} (429)\n  try again then, or set HF_TOKEN: the limit is higher with a token", wait.as_secs())]
     RateLimited {
         /// Which hub.
@@ -231,7 +231,7 @@ pub fn bytes(count: u64) -> String {
     humansize::format_size(count, humansize::BINARY)
 }
 
-/// Removes from a foreign text what controls a terminal or reorders text.
+/// Removes characters from a foreign text that control a terminal or reorder text.
 pub fn printable(text: &str) -> String {
     // ECMA-48 5.4: parameters, intermediates, one final byte.
     let plain = match regex_lite::Regex::new("\x1b\\[[ -?]*[@-~]?") {

@@ -22,7 +22,7 @@ use crate::transport::{Connection, Transport};
 use crate::tree::{RemoteFile, Tree};
 use crate::xet::XetStore;
 
-/// A model: a repository, a revision, and which of its files.
+/// A model: a repository, a revision, and a selection of its files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelSpec {
     /// `owner/name`
@@ -276,11 +276,11 @@ impl Hub {
         // Older clients write no listing: only the linked files are known.
         let mut files = Vec::new();
         for (path, digest) in cache.linked(&commit).map_err(|_| not_cached())? {
-            let found = digest.and_then(|digest| {
+            let blob = digest.and_then(|digest| {
                 let blob = fs::metadata(cache.blob(&digest)).ok()?;
                 Some((digest, blob.len()))
             });
-            let Some((digest, size)) = found else {
+            let Some((digest, size)) = blob else {
                 return Err(incomplete(cache, &model.repository, &commit, vec![path]));
             };
             files.push(RemoteFile {
@@ -364,7 +364,7 @@ fn link(
     })
 }
 
-/// Bytes of files that are not in the cache, less what has been received of them.
+/// Bytes of files that are not in the cache, less those received already.
 fn missing(cache: &RepositoryCache, files: &[&RemoteFile]) -> u64 {
     let missing = files.iter().filter(|file| present(cache, file).is_none());
     let missing = missing.map(|file| {

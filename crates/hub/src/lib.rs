@@ -25,7 +25,7 @@
 //! ```
 //!
 //! - `settings`: the environment (the Python client's variables).
-//! - `transport`, `classify`, `retry_after`: requests, what their failures mean, and when to repeat
+//! - `transport`, `classify`, `retry_after`: requests, classes of failures, and when to repeat
 //!   them; `xet`: the hub's Xet store; `body`: bytes of either.
 //! - `listing`, `pattern`: commit and files; `tree`: the listing in the cache.
 //! - `cache`, `lock`, `records`, `space`: the cache's layout, and which blobs were verified.

@@ -15,7 +15,7 @@ use crate::tree::{Entry, RemoteFile, Tree, is_safe};
 
 /// More pages than any repository has.
 const MAX_PAGES: usize = 10_000;
-/// A file that nearly every model has. Everybody may list a gated repository; only a file tells
+/// A file that nearly every model has. Everybody may list a gated repository; only a file shows
 /// who may read it, whether it exists or not.
 const ANY_FILE: &str = "config.json";
 

@@ -45,13 +45,13 @@ impl BlobLock {
     }
 }
 
-/// The holder of the lock, as far as the kernel tells.
+/// Returns the holder of the lock, as far as the kernel reports it.
 pub fn holder(path: &Path) -> String {
-    let found = fs::metadata(path).ok().and_then(|file| {
+    let process = fs::metadata(path).ok().and_then(|file| {
         let locks = fs::read_to_string("/proc/locks").ok()?;
         process(&locks, file.ino())
     });
-    match found {
+    match process {
         Some(process) => {
             let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
             let name = printable(name.trim());

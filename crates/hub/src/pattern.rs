@@ -44,7 +44,7 @@ fn set(text: &str) -> Option<(String, &str)> {
         Some(text) => ("^", text),
         None => ("", text),
     };
-    // A `]` that comes first stands for itself.
+    // A `]` in the first position is literal.
     let first = text.chars().next()?.len_utf8();
     let end = text[first..].find(']')? + first;
     let escaped = text[..end]
@@ -65,7 +65,7 @@ mod tests {
 
     use super::*;
 
-    // Each was asked of Python's fnmatch.fnmatchcase.
+    // Each was checked with Python's fnmatch.fnmatchcase.
     #[rstest]
     #[case("*.safetensors", "model-00001-of-00002.safetensors", true)]
     #[case("*.safetensors", "original/model.safetensors", true)]

@@ -120,7 +120,7 @@ impl Reporter {
     }
 
     fn send(&self, progress: Progress) {
-        // Without a listener the files are still wanted.
+        // Without a listener the download continues.
         let _ = self.channel.send(progress);
     }
 }

@@ -1,4 +1,4 @@
-//! The wait that a server asks for.
+//! The wait that a server requests.
 
 use std::time::Duration;
 

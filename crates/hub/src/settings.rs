@@ -23,11 +23,11 @@ pub struct Settings {
     pub token: Option<Token>,
     /// Where a token would be read from, for advice.
     pub token_path: PathBuf,
-    /// The cache: `models--owner--name` lie in it.
+    /// The cache, which has the `models--owner--name` directories.
     pub cache: PathBuf,
     /// Requests are disabled.
     pub offline: bool,
-    /// Files that the hub keeps in its Xet store are read from there.
+    /// Reads files that are in the hub's Xet store from there.
     pub xet: bool,
     /// Files downloaded at the same time.
     pub parallel: usize,
@@ -213,8 +213,8 @@ mod tests {
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
         Settings::of(&|name| {
-            let found = variables.iter().find(|(known, _)| known == name);
-            found.map(|(_, value)| value.clone())
+            let variable = variables.iter().find(|(key, _)| key == name);
+            variable.map(|(_, value)| value.clone())
         })
         .unwrap()
     }

@@ -30,7 +30,7 @@ pub struct Sink {
 
 impl Sink {
     /// Continues a partial file, whose bytes are hashed first; `truncate` starts from nothing.
-    /// The lock is held until the last byte is written, even if nobody waits for that.
+    /// The lock is held until the last byte is written, even if no caller waits for it.
     pub async fn open(
         path: &Path,
         expected: &Digest,

@@ -10,13 +10,13 @@ const SPARE: u64 = 16 << 20;
 /// Checks that so many more bytes fit, and a little to spare.
 ///
 /// # Errors
-/// If they do not. A file system that does not tell its free space passes.
+/// If they do not. A file system that does not report its free space passes.
 pub fn check(cache: &Path, repository: &str, bytes: u64) -> Result<(), FetchError> {
     if bytes == 0 {
         return Ok(());
     }
     let required = bytes.saturating_add((bytes / 100).max(SPARE));
-    // The cache may not exist yet: its nearest parent lies on the same disk.
+    // The cache may not exist yet: its nearest parent is on the same disk.
     let existing = cache.ancestors().find(|path| path.exists());
     let Some(Ok(disk)) = existing.map(rustix::fs::statvfs) else {
         return Ok(());

@@ -35,7 +35,7 @@ impl Transport {
     /// # Errors
     /// If proxies or certificates of this machine are unusable.
     pub fn new(settings: Settings) -> Result<Self, FetchError> {
-        // An error says that the process has a TLS provider already.
+        // An error means that the process has a TLS provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .user_agent(concat!("retrial/", env!("CARGO_PKG_VERSION")))
@@ -61,7 +61,7 @@ impl Transport {
     /// The `Authorization` header, if there is a token.
     ///
     /// # Errors
-    /// If the token cannot stand in a header.
+    /// If the token is not valid in a header.
     pub fn authorization(&self, request: &Request<'_>) -> Result<Option<HeaderValue>, FetchError> {
         let Some(token) = &self.settings.token else {
             return Ok(None);
@@ -167,7 +167,7 @@ impl Connection<'_> {
     }
 }
 
-/// A connection that failed or was cut. The address may carry a signature, so it is left out.
+/// A connection that failed or was cut. The address may have a signature, so it is omitted.
 pub fn transient(error: reqwest::Error) -> Failure {
     Failure::Transient {
         reason: chain(&error.without_url()),

@@ -1,5 +1,5 @@
 //! A commit's listing in the cache, in the Python client's format: a commit never changes, so the
-//! listing stays valid, and offline it tells which files are missing.
+//! listing stays valid, and offline it shows which files are missing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,7 +31,7 @@ pub struct Entry {
     /// The content's size, where it is in LFS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lfs_size: Option<u64>,
-    /// The content's hash in the Xet store, where it is kept there.
+    /// The content's hash in the Xet store, where it is stored there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub xet_hash: Option<String>,
 }
@@ -45,7 +45,7 @@ pub struct RemoteFile {
     pub size: u64,
     /// The hash of its bytes.
     pub digest: Digest,
-    /// Its hash in the hub's Xet store, if it is kept there.
+    /// Its hash in the hub's Xet store, if it is stored there.
     pub xet_hash: Option<String>,
 }
 

@@ -27,7 +27,7 @@ pub struct XetStore {
 }
 
 impl XetStore {
-    /// The store that the hub names at `token_url`, asked for with the hub's own token.
+    /// Returns the store that the hub names at `token_url`, requested with the hub's own token.
     pub fn new(settings: &Settings, token_url: String, token: Option<HeaderValue>) -> Self {
         let mut config = XetConfig::new();
         // By default the client reports every transfer to the store.

@@ -22,7 +22,7 @@ use retrial_mlperf::noise::{NoiseTable, PairGroup, family};
 /// of two accuracy targets, which take another precision.
 const TOLERANCE: f64 = 0.1;
 
-/// The published figure of a run, with what tells runs apart.
+/// The published figure of a run, with the data that distinguishes runs.
 #[derive(Clone)]
 struct Figure {
     log: String,
@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// The pairs of all systems of a round.
 fn of_round(round: &str, tree: &Path, pairs: &mut Vec<Pair>) -> Result<(), Box<dyn Error>> {
-    let mut known = BTreeSet::new();
+    let mut compared = BTreeSet::new();
     for submitter in folders(&tree.join("closed"))? {
         for system in folders(&submitter.join("results")).unwrap_or_default() {
             let mut figures = BTreeMap::new();
@@ -74,12 +74,12 @@ fn of_round(round: &str, tree: &Path, pairs: &mut Vec<Pair>) -> Result<(), Box<d
                         continue;
                     };
                     let below = scenario.strip_prefix(submitter.join("results"))?;
-                    // Up to v5.1 the tests lie in a tree of their own.
+                    // Up to v5.1 the tests are in a separate tree.
                     let audits = [submitter.join("compliance").join(below), scenario.clone()];
                     let pair = audits
                         .iter()
-                        .find_map(|one| figure(&one.join("TEST01/performance/run_1"), &case))
-                        .and_then(|audit| apart(&submitted, &audit, &case, &mut known));
+                        .find_map(|audit| figure(&audit.join("TEST01/performance/run_1"), &case))
+                        .and_then(|audit| apart(&submitted, &audit, &case, &mut compared));
                     let of = |apart| Pair {
                         round: round.to_owned(),
                         benchmark: family(&name),
@@ -93,7 +93,7 @@ fn of_round(round: &str, tree: &Path, pairs: &mut Vec<Pair>) -> Result<(), Box<d
             for ((name, case), one) in &figures {
                 let other = figures.get(&(format!("{name}.9"), case.clone()));
                 let other = other.filter(|_| name.ends_with("-99"));
-                let pair = other.and_then(|other| apart(one, other, case, &mut known));
+                let pair = other.and_then(|other| apart(one, other, case, &mut compared));
                 pairs.extend(pair.map(|apart| Pair {
                     round: round.to_owned(),
                     benchmark: family(name),
@@ -107,16 +107,16 @@ fn of_round(round: &str, tree: &Path, pairs: &mut Vec<Pair>) -> Result<(), Box<d
 }
 
 /// How far two runs are apart, where they are two and ran with the same settings. A server completes
-/// what it is asked for: at another rate it is another measurement.
+/// the scheduled load: at another rate it is another measurement.
 fn apart(
     one: &Figure,
     other: &Figure,
     scenario: &str,
-    known: &mut BTreeSet<[String; 2]>,
+    compared: &mut BTreeSet<[String; 2]>,
 ) -> Option<f64> {
     let mut logs = [one.log.clone(), other.log.clone()];
     logs.sort();
-    if logs[0] == logs[1] || !known.insert(logs) {
+    if logs[0] == logs[1] || !compared.insert(logs) {
         return None;
     }
     let is_served = matches!(scenario, "Server" | "Interactive");
@@ -135,9 +135,9 @@ fn figure(folder: &Path, scenario: &str) -> Option<Figure> {
     };
     let scenario = Scenario::from_word(scenario)?;
     let tokens = run.figure(published_metric(scenario, true));
-    let found = tokens.or_else(|| run.figure(published_metric(scenario, false)))?;
+    let metric = tokens.or_else(|| run.figure(published_metric(scenario, false)))?;
     Some(Figure {
-        value: found.value,
+        value: metric.value,
         target_qps: run.parameters().target_qps,
         log,
     })
@@ -191,12 +191,12 @@ fn yaml(table: &NoiseTable) -> String {
             ("benchmark", &group.benchmark),
             ("scenario", &group.scenario),
         ];
-        let known = keys
+        let labels = keys
             .into_iter()
             .filter_map(|(key, name)| Some(format!("{key}: {}, ", name.as_ref()?)));
-        let known: String = known.collect();
+        let labels: String = labels.collect();
         let (pairs, median, p90) = (group.pairs, group.median, group.p90);
-        format!("  - {{ {known}pairs: {pairs}, median: {median}, p90: {p90} }}\n")
+        format!("  - {{ {labels}pairs: {pairs}, median: {median}, p90: {p90} }}\n")
     };
     let lines: String = table.groups.iter().map(line).collect();
     format!("source: \"{}\"\ngroups:\n{lines}", table.source)
@@ -217,7 +217,8 @@ fn name_of(path: &Path) -> String {
 
 /// The suite's spelling: submitters also write `offline`.
 fn canonical(scenario: &str) -> String {
-    Scenario::from_word(scenario).map_or_else(|| scenario.to_owned(), |known| known.to_string())
+    Scenario::from_word(scenario)
+        .map_or_else(|| scenario.to_owned(), |scenario| scenario.to_string())
 }
 
 #[cfg(test)]
@@ -249,9 +250,9 @@ mod tests {
         assert_eq!(with(&slower, "Server"), None, "another rate");
         assert!(with(&slower, "Offline").is_some());
         // The same two logs elsewhere, the other way round.
-        let mut known = BTreeSet::new();
-        assert!(apart(&one, &near, "Offline", &mut known).is_some());
-        assert_eq!(apart(&near, &one, "Offline", &mut known), None);
+        let mut compared = BTreeSet::new();
+        assert!(apart(&one, &near, "Offline", &mut compared).is_some());
+        assert_eq!(apart(&near, &one, "Offline", &mut compared), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a check looks at.
+/// The kind of evidence that a check is about.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckKind {
@@ -15,11 +15,11 @@ pub enum CheckKind {
     /// A value that `LoadGen`'s own statement on validity rests on: where that is INVALID, it says no
     /// more.
     ByLoadgen,
-    /// Something that must be there, and is not; `required` says who requires it.
+    /// Something required that is missing; `required` says by what.
     Missing,
-    /// A value that no log states. An excerpt of a log leaves out most.
+    /// A value that no log states. An excerpt of a log omits most values.
     NotStated,
-    /// All that is left of a log is an excerpt: no value can be shown by it.
+    /// Only an excerpt of the log exists: it proves no value.
     Excerpt,
 }
 
@@ -36,9 +36,9 @@ pub(crate) const NOT_STATED: &str = "not in the logs";
 /// A rule that was checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RuleCheck {
-    /// What was checked: `LoadGen's result`, or a figure's name.
+    /// The subject of the check: `LoadGen's result`, or a figure's name.
     pub rule: String,
-    /// On which trial.
+    /// The trial.
     pub trial: Option<u32>,
     /// The measured value.
     pub measured: String,
@@ -46,10 +46,10 @@ pub struct RuleCheck {
     pub required: String,
     /// Whether the rule passed.
     pub passed: bool,
-    /// It passed, and a reader should know: nothing that the round forbids, and nothing usual.
+    /// It passed, but is worth attention: the round allows it, and it is unusual.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub warning: bool,
-    /// What it looks at; absent where that is a value.
+    /// The kind of evidence; absent for a value.
     #[serde(default, skip_serializing_if = "CheckKind::is_value")]
     pub kind: CheckKind,
 }

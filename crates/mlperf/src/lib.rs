@@ -5,10 +5,10 @@
 //! whatever its input.
 //!
 //! - [`loadgen`]: `mlperf_log_summary.txt` and `mlperf_log_detail.txt`; [`accuracy`]: `accuracy.txt`.
-//! - [`mllog`]: MLPerf Training's `:::MLLOG` lines; [`training`]: what its rounds ask of them.
+//! - [`mllog`]: MLPerf Training's `:::MLLOG` lines; [`training`]: the rules of its rounds.
 //! - [`compliance`]: the audit tests; [`power`]: meters' logs; [`endpoints`]: results without LoadGen.
 //! - [`noise`]: how much trials of a benchmark scatter, from published pairs of runs.
-//! - [`rounds`]: what each round asks of a result, held against what the logs say.
+//! - [`rounds`]: each round's rules for a result, checked against the logs.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod accuracy;

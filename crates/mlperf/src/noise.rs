@@ -17,7 +17,7 @@ const NINTH_DECILE: f64 = 1.644_853_626_951_472_7 * std::f64::consts::SQRT_2;
 /// Of fewer pairs a 90th percentile is the largest of them.
 const FEWEST: u32 = 8;
 /// The least that is assumed. Servers of one target rate differ by less, since they complete what they
-/// are asked for: that says nothing of the system.
+/// are sent, whatever the system.
 const LEAST: f64 = 0.001;
 
 /// How far published pairs of runs on one system are apart.
@@ -81,24 +81,24 @@ pub fn enough() -> impl Iterator<Item = &'static PairGroup> {
     TABLE.groups.iter().filter(|group| group.pairs >= FEWEST)
 }
 
-/// Returns the pairs that say most of a benchmark in a scenario: its own if there are enough, else the
+/// Returns the most relevant pairs of a benchmark in a scenario: its own if there are enough, else the
 /// scenario's of the latest round that has enough, else all of the latest round. Later rounds scatter
 /// more, and a benchmark without pairs is a new one.
 pub fn published_pairs(benchmark: &str, scenario: &str) -> Option<&'static PairGroup> {
     let (benchmark, scenario) = (family(benchmark), folded(scenario));
-    let is = |known: &Option<String>, wanted: Option<&str>| match (known, wanted) {
-        (Some(known), Some(wanted)) => folded(known) == wanted,
+    let is = |actual: &Option<String>, requested: Option<&str>| match (actual, requested) {
+        (Some(actual), Some(requested)) => folded(actual) == requested,
         (None, None) => true,
         _ => false,
     };
     let find = |of_round: bool, benchmark: Option<&str>, scenario: Option<&str>| {
-        let found = enough().filter(move |group| {
+        let groups = enough().filter(move |group| {
             group.round.is_some() == of_round
                 && is(&group.benchmark, benchmark)
                 && is(&group.scenario, scenario)
         });
-        // Rounds stand in their order.
-        found.last()
+        // Rounds are in chronological order.
+        groups.last()
     };
     find(false, Some(&folded(&benchmark)), Some(&scenario))
         .or_else(|| find(true, None, Some(&scenario)))
@@ -143,9 +143,9 @@ mod tests {
         #[case] scenario: &str,
         #[case] expected: &str,
     ) {
-        let found = published_pairs(benchmark, scenario).unwrap();
-        assert!(found.to_string().ends_with(expected), "{found}");
-        assert!(found.pairs >= FEWEST);
+        let group = published_pairs(benchmark, scenario).unwrap();
+        assert!(group.to_string().ends_with(expected), "{group}");
+        assert!(group.pairs >= FEWEST);
     }
 
     /// Two runs of noise 0.8 % differ by 1.87 % or more in one of ten cases.

@@ -1,4 +1,4 @@
-//! What a power meter wrote beside a performance run: `spl.txt` of SPEC's `PTDaemon`, a line a second.
+//! A power meter's log of a performance run: `spl.txt` of SPEC's `PTDaemon`, a line a second.
 //!
 //! MLCommons publishes the mean of the samples between `power_begin` and `power_end` of LoadGen's
 //! detail log, in watts, for Offline and Server, and the energy of a query for the others.
@@ -32,7 +32,7 @@ struct Sum {
     watts: f64,
 }
 
-/// What a meter's samples say.
+/// The summary of a meter's samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Power {
     /// Samples, of any time.
@@ -61,7 +61,7 @@ impl Meter {
         splitter.push(bytes, |line| sum.take(&line.text, *span));
     }
 
-    /// What they say. A last line without its end was truncated, and does not count.
+    /// Summarizes them. A last line without its end was truncated, and does not count.
     pub fn finish(self) -> Power {
         let Sum {
             samples,

@@ -1,4 +1,4 @@
-//! Figures of JSON documents: a `JSONPath` (RFC 9535), and what it leads to.
+//! Figures of JSON documents: the values that a `JSONPath` (RFC 9535) selects.
 //!
 //! Benchmarks write JSON that is none: Python's `json.dump` prints `NaN` and `Infinity`, Windows
 //! tools put a byte order mark before it. Both are read; neither is a figure.
@@ -23,13 +23,13 @@ pub enum JsonError {
     Path {
         /// The path.
         path: String,
-        /// What its parser says.
+        /// Its parser's message.
         reason: String,
     },
     /// The document is none.
     #[error("it is not JSON: {reason}")]
     Syntax {
-        /// What its parser says, with line and column.
+        /// Its parser's message, with line and column.
         reason: String,
     },
     /// There is no document to look in.
@@ -51,7 +51,7 @@ pub enum JsonError {
         /// What is there.
         text: String,
     },
-    /// A match of a table lacks what names it.
+    /// A match of a table lacks a member that names it.
     #[error("a match of `{path}` has no `{member}`; it has {has}")]
     NoMember {
         /// The path.
@@ -69,7 +69,7 @@ pub enum JsonError {
     },
 }
 
-/// Reads documents, one at a time, and keeps what the path leads to.
+/// Reads documents, one at a time, and stores the values that the path selects.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     path: JsonPath,
@@ -79,7 +79,7 @@ pub struct Reader<'a> {
     take: Take,
     entries: Entries,
     documents: u64,
-    /// What is near the path in the last document in which it leads nowhere.
+    /// The nearest members in the last document in which the path selects nothing.
     near: String,
     failed: Option<JsonError>,
 }
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a line of an output; one that is not a JSON object or list is passed over.
+    /// Reads a line of an output; one that is not a JSON object or list is skipped.
     pub fn feed_line(&mut self, line: &str) {
         let line = line.trim();
         if !line.starts_with(['{', '[']) {
@@ -143,23 +143,23 @@ impl<'a> Reader<'a> {
     /// Reads a document.
     pub fn feed(&mut self, document: &Value) {
         self.documents += 1;
-        let found = self.path.query(document).all();
-        if found.is_empty() && self.entries.is_empty() {
+        let matches = self.path.query(document).all();
+        if matches.is_empty() && self.entries.is_empty() {
             self.near = nearest::path(self.written, document);
         }
-        for one in found {
-            if let Err(error) = self.take(one) {
+        for value in matches {
+            if let Err(error) = self.take(value) {
                 self.failed.get_or_insert(error);
             }
         }
     }
 
-    fn take(&mut self, found: &Value) -> Result<(), JsonError> {
+    fn take(&mut self, value: &Value) -> Result<(), JsonError> {
         let member = |name: &str| {
-            found.get(name).ok_or_else(|| JsonError::NoMember {
+            value.get(name).ok_or_else(|| JsonError::NoMember {
                 path: self.written.to_owned(),
                 member: name.to_owned(),
-                has: members(found),
+                has: members(value),
             })
         };
         let names = self
@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
             .iter()
             .map(|name| member(name).map(text))
             .collect::<Result<Vec<_>, _>>()?;
-        let figure = self.value.map_or(Ok(found), member)?;
+        let figure = self.value.map_or(Ok(value), member)?;
         let printed = number(figure).ok_or_else(|| JsonError::NotANumber {
             path: self.written.to_owned(),
             text: text(figure),
@@ -181,10 +181,10 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What was taken, by name; a figure that is not a table has the empty one.
+    /// Returns the figures by name; one that is not a table has the empty name.
     ///
     /// # Errors
-    /// Where the path leads nowhere, or to what is not a number.
+    /// Where the path selects nothing, or a value that is not a number.
     pub fn entries(self) -> Result<Entries, JsonError> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -224,7 +224,7 @@ fn text(value: &Value) -> String {
     nearest::shortened(&text)
 }
 
-/// A text whose JSON escapes (`\u001b[1m`) stood for escape sequences.
+/// A text whose JSON escapes (`\u001b[1m`) are escape sequences.
 fn stripped(text: &str) -> Cow<'_, str> {
     match strip_escapes(text.as_bytes()) {
         Cow::Borrowed(_) => Cow::Borrowed(text),
@@ -296,10 +296,10 @@ mod tests {
     #[case("$.metrics.all[1]", 2.0)]
     #[case("$..rouge1", 44.5)]
     fn paths(#[case] path: &str, #[case] expected: f64) {
-        let found = find(path, Take::Last, SCORES).unwrap();
-        assert!((found - expected).abs() < 1e-12);
+        let figure = find(path, Take::Last, SCORES).unwrap();
+        assert!((figure - expected).abs() < 1e-12);
         let marked = format!("\u{feff}{SCORES}");
-        assert_eq!(find(path, Take::Last, &marked), Ok(found));
+        assert_eq!(find(path, Take::Last, &marked), Ok(figure));
     }
 
     #[rstest]
@@ -314,9 +314,9 @@ mod tests {
     #[case("$.metrics.all[3]", "is `-Infinity`, not a number")]
     #[case("$.metrics", ", not a number")]
     #[case("$.[", "is not a JSONPath")]
-    fn missing_values_are_reported(#[case] path: &str, #[case] said: &str) {
+    fn missing_values_are_reported(#[case] path: &str, #[case] expected: &str) {
         let error = find(path, Take::Last, SCORES).unwrap_err();
-        assert!(error.contains(said), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
 
     #[rstest]
@@ -332,8 +332,8 @@ mod tests {
         for line in format!("starting\n{{ no json\n{lines}[cut").lines() {
             reader.feed_line(line);
         }
-        let found = reader.entries().unwrap().remove("").unwrap().one().unwrap();
-        assert!((found.value - expected).abs() < 1e-12);
+        let printed = reader.entries().unwrap().remove("").unwrap().one().unwrap();
+        assert!((printed.value - expected).abs() < 1e-12);
     }
 
     #[test]

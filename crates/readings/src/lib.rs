@@ -1,4 +1,4 @@
-//! Figures from what a program printed: pure functions from text to figures.
+//! Figures from a program's output: pure functions from text to figures.
 //!
 //! Nothing here opens a file. Whoever holds the bytes pushes them in; every reader is bounded in
 //! memory whatever the length of its input, and none panics whatever its content.
@@ -6,7 +6,7 @@
 //! - [`lines`]: bytes in any chunking to lines; [`sanitize()`]: lines made harmless for a terminal.
 //! - [`pattern`]: regular expressions; [`scan`]: a pattern over a whole output, quickly.
 //! - [`json`], [`rows`]: figures of JSON documents and of CSV files; [`units`]: unit conversion;
-//!   [`nearest`]: what a figure that is missing may have been printed as.
+//!   [`nearest`]: the printed text nearest to a missing figure.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod figure;

@@ -2,7 +2,7 @@
 //!
 //! - A carriage return goes back to the beginning of the line: a progress bar that redraws itself a
 //!   thousand times is one line, its last state. `\r\n` is one newline.
-//! - Escape sequences (colours) are removed: they would stand between a figure and its name.
+//! - Escape sequences (colours) are removed: they would separate a figure from its name.
 //! - Text that is not UTF-8 is read with replacement characters, never across a cut.
 //! - A line longer than the limit comes in pieces that say that they go on, so that memory stays
 //!   bounded however long the stream.
@@ -22,7 +22,7 @@ const LEAST_LIMIT: usize = 8;
 pub struct Line<'a> {
     /// The text.
     pub text: Cow<'a, str>,
-    /// Whether the line was too long and goes on in the next one.
+    /// Whether the line was too long and continues in the next one.
     pub goes_on: bool,
 }
 
@@ -110,7 +110,7 @@ impl LineSplitter {
         self.line_start
     }
 
-    /// The common case, without a copy: lines that lie whole in this chunk. Returns what is left.
+    /// The common case, without a copy: lines that are complete in this chunk. Returns the rest.
     fn take_whole_lines<'a>(
         &mut self,
         chunk: &'a [u8],
@@ -218,11 +218,11 @@ mod tests {
     #[case("\rx\n", &["x"])]
     #[case("speed: \x1b[1;32m42.5\x1b[0m\n", &["speed: 42.5"])]
     fn lines_and_carriage_returns(#[case] text: &str, #[case] lines: &[&str]) {
-        let found: Vec<_> = split(&[text.as_bytes()], 64)
+        let actual: Vec<_> = split(&[text.as_bytes()], 64)
             .into_iter()
             .map(|(text, _)| text)
             .collect();
-        assert_eq!(found, lines);
+        assert_eq!(actual, lines);
     }
 
     #[test]
@@ -306,9 +306,9 @@ mod tests {
 
         #[test]
         fn plain_text_is_split_like_str_lines(text in "[a-zü \n]{0,200}") {
-            let found: Vec<_> = split(&[text.as_bytes()], 4096).into_iter().map(|(text, _)| text).collect();
+            let actual: Vec<_> = split(&[text.as_bytes()], 4096).into_iter().map(|(text, _)| text).collect();
             let expected: Vec<_> = text.lines().map(str::to_owned).collect();
-            prop_assert_eq!(found, expected);
+            prop_assert_eq!(actual, expected);
         }
 
         #[test]

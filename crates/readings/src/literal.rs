@@ -1,4 +1,4 @@
-//! What a line must hold, whatever else a pattern asks for.
+//! The literal that every line that matches a pattern has.
 
 use memchr::memmem::Finder;
 use regex_syntax::hir::{Hir, HirKind};
@@ -10,7 +10,7 @@ const LEAST_LITERAL: usize = 3;
 pub fn required(expression: &str) -> Option<Finder<'static>> {
     let parsed = regex_syntax::parse(expression).ok()?;
     let literal = longest(&parsed)?;
-    // A replacement character also stands for bytes that are not UTF-8.
+    // A replacement character also replaces bytes that are not UTF-8.
     let is_itself =
         std::str::from_utf8(literal).is_ok_and(|text| !text.contains(['\u{fffd}', '\n', '\r']));
     (is_itself && literal.len() >= LEAST_LITERAL).then(|| Finder::new(literal).into_owned())
@@ -49,9 +49,9 @@ mod tests {
         #[case] expression: &str,
         #[case] literal: Option<&str>,
     ) {
-        let found = required(expression);
+        let actual = required(expression);
         assert_eq!(
-            found.as_ref().map(Finder::needle),
+            actual.as_ref().map(Finder::needle),
             literal.map(str::as_bytes)
         );
     }

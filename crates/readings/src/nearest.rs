@@ -1,11 +1,11 @@
 //! What a figure that is missing may have been printed as: the nearest line, path or name, so that
-//! a person sees at once what to mend.
+//! a person sees at once what to fix.
 
 use serde_json::Value;
 
 /// Leaves of a document that are looked at.
 const MOST_LEAVES: usize = 10_000;
-/// Letters of what is shown.
+/// The most letters that are shown.
 const SHOWN: usize = 100;
 
 /// A text short enough for a sentence, on one line.
@@ -49,7 +49,7 @@ pub struct NearestLine {
 }
 
 impl NearestLine {
-    /// For the words that stand in a regular expression.
+    /// For the words in a regular expression.
     pub fn to(pattern: &str) -> Self {
         Self {
             words: words_of(pattern),
@@ -107,7 +107,7 @@ fn words_of(pattern: &str) -> Vec<String> {
     words
 }
 
-/// `; the nearest is …`: the number of a document whose path is nearest to what was written.
+/// `; the nearest is …`: the number of a document whose path is nearest to the written one.
 pub fn path(written: &str, document: &Value) -> String {
     let mut leaves = Vec::new();
     collect(document, "$".to_owned(), &mut leaves);
@@ -186,8 +186,8 @@ mod tests {
     #[test]
     fn long_and_hostile_lines_are_truncated() {
         let line = format!("speed \u{1b}[31m{}", "x".repeat(1000));
-        let said = near("speed", &[&line]);
-        assert!(said.chars().count() < 140 && !said.contains('\u{1b}'));
+        let message = near("speed", &[&line]);
+        assert!(message.chars().count() < 140 && !message.contains('\u{1b}'));
     }
 
     #[test]

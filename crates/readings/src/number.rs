@@ -1,6 +1,6 @@
 //! Numbers as people read them: grouped, with their unit, never in scientific notation.
 
-/// Significant digits that are shown: what `LoadGen` prints.
+/// Significant digits that are shown: as many as `LoadGen` prints.
 const DIGITS: i32 = 6;
 
 /// `103,480 tokens/s`, `27.3845 s`, `450 ms`: times are shown in the unit that fits them.
@@ -47,7 +47,7 @@ pub fn grouped(value: f64) -> String {
     }
     let size = value.abs();
     if size > 0.0 && !(1e-9..1e18).contains(&size) {
-        // Thirty digits say less than an exponent.
+        // Thirty digits are harder to read than an exponent.
         return format!("{value:.5e}");
     }
     let decimals = if size > 0.0 {
@@ -99,7 +99,7 @@ pub fn percent(fraction: f64) -> String {
     format!("{} %", if text == "-0" { "0" } else { text })
 }
 
-/// A fraction as a percentage with as many digits as it takes to tell it from another one.
+/// A fraction as a percentage with enough digits to distinguish it from another one.
 pub fn percent_unlike(fraction: f64, other: f64) -> String {
     let other = other * 100.0;
     (1..=6)

@@ -29,7 +29,7 @@ pub enum PatternError {
     Syntax {
         /// The pattern.
         pattern: String,
-        /// What the compiler says.
+        /// The compiler's message.
         reason: String,
     },
     /// No line matched.
@@ -50,7 +50,7 @@ pub enum PatternError {
         /// The heading's.
         below: String,
     },
-    /// A line matched, but what it captured is not a number.
+    /// A line matched, but the captured text is not a number.
     #[error(
         "the pattern `{pattern}` captured `{text}`, which is not a number; put only the number into the group"
     )]
@@ -62,13 +62,13 @@ pub enum PatternError {
     },
     /// A line matched, and its unit is of another kind than the figure's.
     #[error(
-        "the pattern `{pattern}` captured the unit `{found}`, which cannot be converted to `{unit}`; correct the figure's `unit`"
+        "the pattern `{pattern}` captured the unit `{captured}`, which cannot be converted to `{unit}`; correct the figure's `unit`"
     )]
     Unit {
         /// The pattern.
         pattern: String,
         /// What was captured.
-        found: String,
+        captured: String,
         /// The figure's unit.
         unit: String,
     },
@@ -88,7 +88,7 @@ pub enum PatternError {
         /// The pattern.
         pattern: String,
     },
-    /// More values than `take: all` keeps.
+    /// More values than `take: all` stores.
     #[error(
         "the pattern `{pattern}` matches more than {MOST_VALUES} lines; narrow it, or take one of first, last, min, max, sum, mean"
     )]
@@ -98,7 +98,7 @@ pub enum PatternError {
     },
 }
 
-/// A regular expression, which of its matches to take, and the unit of the figure.
+/// A regular expression, the choice among its matches, and the unit of the figure.
 #[derive(Debug, Clone)]
 pub struct Pattern {
     regex: Regex,
@@ -170,7 +170,7 @@ impl Pattern {
         Ok(self)
     }
 
-    /// Whether what a line gives depends on the lines before it.
+    /// Returns whether the figure of a line depends on the lines before it.
     pub fn has_heading(&self) -> bool {
         self.below.is_some()
     }
@@ -212,11 +212,11 @@ impl Pattern {
     }
 }
 
-/// Reads lines, one at a time, and keeps what the pattern takes.
+/// Reads lines, one at a time, and stores the figures of the pattern.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
     pattern: &'a Pattern,
-    /// Where the groups of the latest match lie; kept, for making it anew costs as much as a match.
+    /// The positions of the latest match's groups; reused, since allocating it costs as much as a match.
     locations: CaptureLocations,
     /// By name; a figure that is not a table has the empty one.
     entries: Entries,
@@ -286,17 +286,16 @@ impl Reader<'_> {
         else {
             return Ok(printed);
         };
-        let found = &line[begin..end];
-        let factor =
-            units::factor(found, &self.pattern.unit).ok_or_else(|| PatternError::Unit {
-                pattern: self.pattern.expression().to_owned(),
-                found: shortened(found),
-                unit: self.pattern.unit.clone().into_owned(),
-            })?;
+        let unit = &line[begin..end];
+        let factor = units::factor(unit, &self.pattern.unit).ok_or_else(|| PatternError::Unit {
+            pattern: self.pattern.expression().to_owned(),
+            captured: shortened(unit),
+            unit: self.pattern.unit.clone().into_owned(),
+        })?;
         Ok(printed.scaled(factor))
     }
 
-    /// Goes on with what another reader took from the lines after this one's.
+    /// Appends the figures that another reader took from the lines after this one's.
     pub fn join(&mut self, after: Self) {
         if self.ignores_more() {
             return;
@@ -316,7 +315,7 @@ impl Reader<'_> {
         self.failed = self.failed.take().or(after.failed);
     }
 
-    /// What was taken, by name; a figure that is not a table has the empty one.
+    /// Returns the figures by name; one that is not a table has the empty name.
     ///
     /// # Errors
     /// Where nothing matched, a capture was not a number, or there were too many values.
@@ -354,7 +353,7 @@ fn compiled(pattern: &str) -> Result<Regex, PatternError> {
 }
 
 fn group_of(regex: &Regex, name: &str) -> Option<usize> {
-    regex.capture_names().position(|known| known == Some(name))
+    regex.capture_names().position(|group| group == Some(name))
 }
 
 fn one_line(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! What is asked of a text: which match counts, which cell, which limit a figure must meet.
+//! Requests for figures of a text: the match that counts, the cell, the limit of a figure.
 
 use retrial_document::formats::FILLED;
 use retrial_document::{FieldType, Ordered, Scope, object, words};

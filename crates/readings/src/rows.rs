@@ -1,8 +1,8 @@
-//! Figures of CSV: a column by its head, rows by what stands in others.
+//! Figures of CSV: a column by its header, rows by their values in other columns.
 //!
-//! The head is the first line that has all the columns that are asked for, so that what tools print
-//! before it does no harm, and a table may stand in a step's output. Separators are commas,
-//! semicolons or tabs.
+//! The header is the first line that has all the requested columns, so that a tool may print other
+//! text before it, and a table may be part of a step's output. Separators are commas, semicolons
+//! or tabs.
 
 use super::figure::parse_number;
 use super::nearest::{listed, shortened};
@@ -10,7 +10,7 @@ use super::take::{Entries, MOST_ENTRIES, entry};
 use crate::request::{CsvCell, Take};
 use crate::sanitize::strip_escapes;
 
-/// Lines in which the head is looked for.
+/// Lines in which the header is searched.
 const MOST_LINES: usize = 100_000;
 
 /// Why a table gives no figure.
@@ -18,101 +18,101 @@ const MOST_LINES: usize = 100_000;
 pub enum RowsError {
     /// No line has all the columns.
     #[error("no line has the column `{column}`{near}")]
-    NoHead {
+    NoHeader {
         /// The column that is missing on the nearest line.
         column: String,
         /// The nearest line, or nothing.
         near: String,
     },
-    /// No row is meant.
-    #[error("no row has {asked}; {has}")]
+    /// No row matches.
+    #[error("no row has {criteria}; {has}")]
     NoRow {
-        /// What was asked for.
-        asked: String,
-        /// What there is.
+        /// The requested cells.
+        criteria: String,
+        /// The cells that exist.
         has: String,
     },
-    /// What stands there is no number.
+    /// The cell is not a number.
     #[error("the column `{column}` has `{text}`, not a number")]
     NotANumber {
         /// The column.
         column: String,
-        /// What stands there.
+        /// The cell's text.
         text: String,
     },
-    /// A table without end.
+    /// A table that is too long.
     #[error("`by` names more than {MOST_ENTRIES} figures; make it narrower")]
     TooManyEntries,
 }
 
-/// What is taken of a table, by name; a figure that is not a table has the empty one.
+/// Returns a table's entries by name; a figure that is not a table has the empty name.
 ///
 /// # Errors
 /// Where there is no such column, no such row, or no number.
 pub fn read(bytes: &[u8], cell: &CsvCell, by: &[String], take: Take) -> Result<Entries, RowsError> {
     let bytes = &strip_escapes(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))[..];
-    let head = Head::find(bytes, cell, by)?;
+    let header = Header::find(bytes, cell, by)?;
     let mut reader = csv::ReaderBuilder::new()
-        .delimiter(head.separator)
+        .delimiter(header.separator)
         .has_headers(true)
         .flexible(true)
         .trim(csv::Trim::All)
-        .from_reader(&bytes[head.begin..]);
+        .from_reader(&bytes[header.begin..]);
     let mut entries = Entries::new();
-    let (mut rows, mut meant) = (0_u32, 0_u32);
-    let mut seen: Vec<String> = Vec::new();
+    let (mut rows, mut matched) = (0_u32, 0_u32);
+    let mut rejected: Vec<String> = Vec::new();
     let mut record = csv::ByteRecord::new();
     while let Ok(true) = reader.read_byte_record(&mut record) {
-        // What is no row of the table (a line below it, a cut one) is passed over.
-        if record.len() != head.columns {
+        // A line that is no row of the table (below it, or truncated) is skipped.
+        if record.len() != header.columns {
             continue;
         }
         rows = rows.saturating_add(1);
         let at = |column: usize| String::from_utf8_lossy(record.get(column).unwrap_or_default());
-        let fits = head
+        let fits = header
             .filter
             .iter()
-            .all(|(column, wanted)| same(&at(*column), wanted));
+            .all(|(column, value)| same(&at(*column), value));
         if !fits {
-            let found: Vec<String> = head
+            let values: Vec<String> = header
                 .filter
                 .iter()
                 .map(|(column, _)| at(*column).into_owned())
                 .collect();
-            let found = found.join(" ");
-            if seen.len() < 50 && !seen.contains(&found) {
-                seen.push(found);
+            let values = values.join(" ");
+            if rejected.len() < 50 && !rejected.contains(&values) {
+                rejected.push(values);
             }
             continue;
         }
-        meant = meant.saturating_add(1);
-        if cell.row.is_some_and(|row| row != meant) {
+        matched = matched.saturating_add(1);
+        if cell.row.is_some_and(|row| row != matched) {
             continue;
         }
-        let text = at(head.figure);
+        let text = at(header.figure);
         let printed = parse_number(&text).ok_or_else(|| RowsError::NotANumber {
             column: cell.column.clone(),
             text: shortened(&text),
         })?;
-        let names: Vec<_> = head.by.iter().map(|column| at(*column)).collect();
+        let names: Vec<_> = header.by.iter().map(|column| at(*column)).collect();
         let entry = entry(&mut entries, names.iter().map(AsRef::as_ref), take);
         entry.ok_or(RowsError::TooManyEntries)?.add(printed);
     }
     if entries.is_empty() {
-        return Err(no_row(cell, rows, meant, &seen));
+        return Err(no_row(cell, rows, matched, &rejected));
     }
     Ok(entries)
 }
 
-fn no_row(cell: &CsvCell, rows: u32, meant: u32, seen: &[String]) -> RowsError {
-    let mut asked: Vec<String> = cell
+fn no_row(cell: &CsvCell, rows: u32, matched: u32, rejected: &[String]) -> RowsError {
+    let mut criteria: Vec<String> = cell
         .filter
         .iter()
-        .map(|(column, wanted)| format!("{column} = {wanted}"))
+        .map(|(column, value)| format!("{column} = {value}"))
         .collect();
     let has = match cell.row {
         _ if rows == 0 => "there are no rows below the header".to_owned(),
-        Some(_) if meant > 0 => format!("{meant} match"),
+        Some(_) if matched > 0 => format!("{matched} match"),
         _ => {
             let columns: Vec<&str> = cell
                 .filter
@@ -122,31 +122,31 @@ fn no_row(cell: &CsvCell, rows: u32, meant: u32, seen: &[String]) -> RowsError {
             format!(
                 "{} of the {rows} there are: {}",
                 columns.join(" "),
-                listed(seen.iter().map(String::as_str))
+                listed(rejected.iter().map(String::as_str))
             )
         }
     };
-    asked.extend(cell.row.map(|row| format!("number {row}")));
-    if asked.is_empty() {
-        asked.push("as many cells as the header".to_owned());
+    criteria.extend(cell.row.map(|row| format!("number {row}")));
+    if criteria.is_empty() {
+        criteria.push("as many cells as the header".to_owned());
     }
     RowsError::NoRow {
-        asked: asked.join(", "),
+        criteria: criteria.join(", "),
         has,
     }
 }
 
-/// As text, or as a number: `8` is `8.0`.
-fn same(found: &str, wanted: &str) -> bool {
-    found == wanted
-        || match (parse_number(found), parse_number(wanted)) {
-            (Some(found), Some(wanted)) => (found.value - wanted.value).abs() <= 0.0,
+/// Returns whether the two are equal, as text or as numbers: `8` is `8.0`.
+fn same(cell: &str, value: &str) -> bool {
+    cell == value
+        || match (parse_number(cell), parse_number(value)) {
+            (Some(cell), Some(value)) => (cell.value - value.value).abs() <= 0.0,
             _ => false,
         }
 }
 
-/// Where the head stands, and which of its columns are meant.
-struct Head {
+/// The header's position, and the columns that are used.
+struct Header {
     begin: usize,
     separator: u8,
     columns: usize,
@@ -155,9 +155,9 @@ struct Head {
     by: Vec<usize>,
 }
 
-impl Head {
+impl Header {
     fn find(bytes: &[u8], cell: &CsvCell, by: &[String]) -> Result<Self, RowsError> {
-        let wanted: Vec<&str> = std::iter::once(cell.column.as_str())
+        let required: Vec<&str> = std::iter::once(cell.column.as_str())
             .chain(cell.filter.iter().map(|(column, _)| column.as_str()))
             .chain(by.iter().map(String::as_str))
             .collect();
@@ -169,8 +169,8 @@ impl Head {
         {
             for separator in [b',', b';', b'\t'] {
                 let names = cells(line, separator);
-                let at = |name: &str| names.iter().position(|known| known == name.trim());
-                let missing: Vec<&str> = wanted
+                let at = |name: &str| names.iter().position(|cell| cell == name.trim());
+                let missing: Vec<&str> = required
                     .iter()
                     .copied()
                     .filter(|name| at(name).is_none())
@@ -179,7 +179,7 @@ impl Head {
                     let all = |names: &[&str]| -> Vec<usize> {
                         names.iter().filter_map(|name| at(name)).collect()
                     };
-                    let positions = all(&wanted);
+                    let positions = all(&required);
                     let (filter, rest) = positions[1..].split_at(cell.filter.len());
                     return Ok(Self {
                         begin,
@@ -189,13 +189,13 @@ impl Head {
                         filter: filter
                             .iter()
                             .zip(&cell.filter)
-                            .map(|(column, (_, wanted))| (*column, wanted.clone()))
+                            .map(|(column, (_, value))| (*column, value.clone()))
                             .collect(),
                         by: rest.to_vec(),
                     });
                 }
-                // Above all a line that has some of the columns, else one of many cells.
-                let score = 100 * (wanted.len() - missing.len()) + names.len().min(99);
+                // Prefer a line that has some of the columns, else one of many cells.
+                let score = 100 * (required.len() - missing.len()) + names.len().min(99);
                 if score > nearest.as_ref().map_or(0, |(score, ..)| *score) {
                     nearest = Some((score, missing[0].to_owned(), names.join(", ")));
                 }
@@ -209,7 +209,7 @@ impl Head {
             ),
             None => (cell.column.clone(), String::new()),
         };
-        Err(RowsError::NoHead { column, near })
+        Err(RowsError::NoHeader { column, near })
     }
 }
 
@@ -251,7 +251,7 @@ mod tests {
         }
     }
 
-    fn one(text: &str, cell: &CsvCell, take: Take) -> Result<f64, String> {
+    fn figure(text: &str, cell: &CsvCell, take: Take) -> Result<f64, String> {
         let mut entries =
             read(text.as_bytes(), cell, &[], take).map_err(|error| error.to_string())?;
         Ok(entries.remove("").unwrap().one()?.value)
@@ -267,16 +267,16 @@ mod tests {
         #[case] expected: f64,
     ) {
         let cell = cell("TFLOP/s", filter, row);
-        assert_eq!(one(TABLE, &cell, Take::Last), Ok(expected));
+        assert_eq!(figure(TABLE, &cell, Take::Last), Ok(expected));
         let tabs = TABLE.replace("\"1,008.75\"", "1008.75").replace(',', "\t");
         assert_eq!(
-            one(&format!("\u{feff}{tabs}"), &cell, Take::Last),
+            figure(&format!("\u{feff}{tabs}"), &cell, Take::Last),
             Ok(expected)
         );
         let colored = TABLE.replace("TFLOP/s", "\x1b[1mTFLOP/s\x1b[0m");
-        assert_eq!(one(&colored, &cell, Take::Last), Ok(expected));
+        assert_eq!(figure(&colored, &cell, Take::Last), Ok(expected));
         let crlf = TABLE.replace('\n', "\r\n");
-        assert_eq!(one(&crlf, &cell, Take::Last), Ok(expected));
+        assert_eq!(figure(&crlf, &cell, Take::Last), Ok(expected));
     }
 
     #[test]
@@ -299,8 +299,8 @@ mod tests {
     #[case(cell("TFLOP/s", &[("dtype", "fp8")], None), "no row has dtype = fp8; dtype of the 3 there are: fp16, bf16")]
     #[case(cell("TFLOP/s", &[("dtype", "bf16")], Some(3)), "no row has dtype = bf16, number 3; 2 match")]
     #[case(cell("TFLOP/s", &[("shape", "4096")], None), "the column `TFLOP/s` has `nan`, not a number")]
-    fn missing_cells_are_reported(#[case] cell: CsvCell, #[case] said: &str) {
-        assert_eq!(one(TABLE, &cell, Take::Last).unwrap_err(), said);
+    fn missing_cells_are_reported(#[case] cell: CsvCell, #[case] expected: &str) {
+        assert_eq!(figure(TABLE, &cell, Take::Last).unwrap_err(), expected);
     }
 
     proptest! {

@@ -1,5 +1,5 @@
 //! Escape sequences of a container's text: removed before figures are looked for, and before a
-//! terminal shows it, by the same rule. What a person sees is what a pattern matches.
+//! terminal shows it, by the same rule. A pattern matches the text that a person sees.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ pub fn strip_escapes(bytes: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// Removes escape sequences and shows every other control character as a picture, so that nothing a
-/// container prints can move the cursor, set a title, or reorder what stands beside it.
+/// container prints can move the cursor, set a title, or reorder the text next to it.
 ///
 /// Tabs stay. A C0 control becomes its picture (`␇`), DEL `␡`, a C1 control or a bidirectional
 /// override `�`. Text without any of these is borrowed as it is.

@@ -1,8 +1,8 @@
 //! A pattern over a whole output, block by block: only lines that can match are looked at.
 //!
-//! A line matches only if it has every literal that the pattern asks for, so the longest of them is
-//! searched in whole blocks, and the lines around what is found go the ordinary way: splitter,
-//! regular expression. Where a pattern asks for no literal, all lines do. The figures are the same
+//! A line matches only if it has every literal that the pattern requires, so the longest of them is
+//! searched in whole blocks, and the lines around a hit take the ordinary path: splitter,
+//! regular expression. Where a pattern requires no literal, all lines do. The figures are the same
 //! either way; a step that prints 300 MB is scanned about as fast as it can be read.
 
 use memchr::memmem::Finder;
@@ -10,7 +10,7 @@ use memchr::memmem::Finder;
 use super::lines::LineSplitter;
 use super::pattern::{Pattern, Reader};
 
-/// Reads one output and keeps what the pattern takes.
+/// Reads one output and stores the figures of the pattern.
 #[derive(Debug)]
 pub struct Scanner<'a> {
     reader: Reader<'a>,
@@ -45,7 +45,7 @@ impl<'a> Scanner<'a> {
             whole = &whole[end..];
         }
         match self.literal {
-            // An escape sequence may stand within the literal.
+            // An escape sequence may split the literal.
             Some(literal) if memchr::memchr(0x1b, whole).is_none() => {
                 self.read_lines_with(literal, whole);
             }
@@ -55,7 +55,7 @@ impl<'a> Scanner<'a> {
         self.within_line = !rest.is_empty();
     }
 
-    /// What was taken, after the last byte.
+    /// Returns the figures, after the last byte.
     pub fn end(mut self) -> Reader<'a> {
         let reader = &mut self.reader;
         self.splitter.finish(|line| reader.feed(&line.text));

@@ -2,7 +2,7 @@
 
 use super::figure::Printed;
 
-/// A running sum that does not lose small terms beside large ones (Neumaier's).
+/// A running sum that does not lose small terms next to large ones (Neumaier's).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sum {
     terms: f64,
@@ -16,7 +16,7 @@ impl Sum {
         self.half_digits += printed.half_digit;
     }
 
-    /// Adds what another sum holds.
+    /// Adds another sum.
     pub fn join(&mut self, other: Self) {
         self.add_value(other.terms);
         self.correction += other.correction;

@@ -1,4 +1,4 @@
-//! Many printed numbers made one: which of them count.
+//! The choice of one number, or several, of all those printed.
 
 use std::collections::BTreeMap;
 
@@ -9,42 +9,42 @@ use crate::request::Take;
 /// How many entries a table may have.
 pub const MOST_ENTRIES: usize = 10_000;
 
-/// What is taken of a table, by name; a figure that is not a table has the empty one.
+/// The entries of a table, by name; a figure that is not a table has the empty name.
 pub type Entries = BTreeMap<String, Taking>;
 
-/// How many values `take: all` keeps.
+/// The most values that `take: all` stores.
 pub const MOST_VALUES: usize = 100_000;
 
-/// What is taken of the numbers so far; bounded, whatever their count.
+/// The numbers taken so far; bounded, whatever their count.
 #[derive(Debug, Clone)]
 pub struct Taking {
     take: Take,
-    kept: Vec<Printed>,
+    stored: Vec<Printed>,
     sum: Sum,
     count: u64,
-    /// More values than `take: all` keeps.
+    /// There were more values than `take: all` stores.
     overflowed: bool,
 }
 
 impl Taking {
-    /// Of none yet.
+    /// Returns one without numbers.
     pub fn new(take: Take) -> Self {
         Self {
             take,
-            kept: Vec::new(),
+            stored: Vec::new(),
             sum: Sum::default(),
             count: 0,
             overflowed: false,
         }
     }
 
-    /// Another number, after those so far.
+    /// Adds a number, after those so far.
     pub fn add(&mut self, printed: Printed) {
         self.count += 1;
-        self.keep(printed);
+        self.store(printed);
     }
 
-    /// Goes on with what was taken of the numbers after these.
+    /// Appends the numbers that another one took after these.
     pub fn join(&mut self, after: Self) {
         if self.take == Take::First && self.count > 0 {
             return;
@@ -56,51 +56,51 @@ impl Taking {
         self.count += after.count;
         self.overflowed |= after.overflowed;
         self.sum.join(after.sum);
-        for printed in after.kept {
-            self.keep(printed);
+        for printed in after.stored {
+            self.store(printed);
         }
     }
 
-    /// How many numbers there were.
+    /// Returns the count of numbers.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Whether there were more than can be kept.
+    /// Returns whether there were more than can be stored.
     pub fn overflowed(&self) -> bool {
         self.overflowed
     }
 
-    fn keep(&mut self, printed: Printed) {
+    fn store(&mut self, printed: Printed) {
         match self.take {
             Take::Sum | Take::Mean => self.sum.add(printed),
-            Take::All if self.kept.len() == MOST_VALUES => self.overflowed = true,
-            Take::All => self.kept.push(printed),
+            Take::All if self.stored.len() == MOST_VALUES => self.overflowed = true,
+            Take::All => self.stored.push(printed),
             Take::First | Take::Last | Take::Min | Take::Max => {
-                let replaces = self.kept.first().is_none_or(|kept| match self.take {
+                let replaces = self.stored.first().is_none_or(|stored| match self.take {
                     Take::Last => true,
-                    Take::Min => printed.value < kept.value,
-                    Take::Max => printed.value > kept.value,
+                    Take::Min => printed.value < stored.value,
+                    Take::Max => printed.value > stored.value,
                     _ => false,
                 });
                 if replaces {
-                    self.kept = vec![printed];
+                    self.stored = vec![printed];
                 }
             }
         }
     }
 
-    /// The number, or with `take: all` each in order; empty where there was none.
+    /// Returns the number, or with `take: all` each in order; empty where there was none.
     pub fn values(self) -> Vec<Printed> {
         match self.take {
             _ if self.count == 0 => Vec::new(),
             Take::Sum => vec![self.sum.total()],
             Take::Mean => vec![self.sum.mean(self.count)],
-            _ => self.kept,
+            _ => self.stored,
         }
     }
 
-    /// The one number that is meant.
+    /// Returns the only number.
     ///
     /// # Errors
     /// A lower-case fragment: where there is none, it is not finite, or `take: all` finds several
@@ -114,10 +114,10 @@ impl Taking {
         }
         let values = self.values();
         let first = *values.first().ok_or("there is no value")?;
-        if let Some(lost) = values.iter().find(|printed| !printed.value.is_finite()) {
+        if let Some(invalid) = values.iter().find(|printed| !printed.value.is_finite()) {
             return Err(format!(
                 "the result is {}, which is not a figure",
-                lost.value
+                invalid.value
             ));
         }
         let differs = |other: &Printed| {

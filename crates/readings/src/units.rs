@@ -1,6 +1,6 @@
-//! Units as benchmarks print them, and what one is in another: only where a recipe asks for it.
+//! Units as benchmarks print them, and conversions, which apply only where a recipe requests them.
 
-/// What a number in `from` is multiplied with to be one in `to`; none where the two are not of one
+/// Returns the factor that converts a number in `from` to one in `to`; none where they are not of one
 /// kind.
 ///
 /// A prefix alone counts in the target's own base: `12.3 k` with `tokens/s` is 12,300 tokens/s.
@@ -25,7 +25,7 @@ struct Unit {
 
 impl Unit {
     fn read(text: &str) -> Option<Self> {
-        // What stands after the slash is the base's: only `s` is read, so that `min` is no prefix.
+        // The text after the slash belongs to the base: only `s` is read, so that `min` is no prefix.
         let text = text.trim();
         if let Some(seconds) = seconds(text) {
             return Some(Self {
@@ -33,10 +33,10 @@ impl Unit {
                 base: "s".to_owned(),
             });
         }
-        let known = folded(text);
+        let unit = folded(text);
         // Longest first: `FLOPS` is `FLOP/s`, and `B` ends both.
         for (name, base) in BASES {
-            if let Some(before) = known.strip_suffix(name)
+            if let Some(before) = unit.strip_suffix(name)
                 && let Some(scale) = text.get(..before.len()).and_then(|before| {
                     if before.is_empty() {
                         Some(1.0)
@@ -142,8 +142,8 @@ mod tests {
     #[case("GiB", "GB", 1.073_741_824)]
     #[case("MB/s", "GB/s", 1e-3)]
     fn conversions(#[case] from: &str, #[case] to: &str, #[case] expected: f64) {
-        let found = factor(from, to).unwrap();
-        assert!((found / expected - 1.0).abs() < 1e-12, "{found}");
+        let actual = factor(from, to).unwrap();
+        assert!((actual / expected - 1.0).abs() < 1e-12, "{actual}");
     }
 
     #[rstest]

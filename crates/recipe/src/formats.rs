@@ -11,7 +11,7 @@ use retrial_document::{Mismatch, StringFormat};
 
 use crate::expression;
 
-/// A path of the host: absolute, or `./` beside the recipe.
+/// A path of the host: absolute, or `./` next to the recipe.
 pub const HOST_PATH: StringFormat = StringFormat::new(host_path)
     .start(|start| {
         if start.is_empty() || start.starts_with('/') || start.starts_with("./") {
@@ -115,7 +115,7 @@ fn cache_key(text: &str) -> Option<Mismatch> {
 /// Splits `source:target[:ro|:rw]` outside of expressions.
 pub fn split_mount(text: &str) -> Option<(&str, &str, bool)> {
     let expressions = expression::scan(text).ok()?;
-    let inside = |at: usize| expressions.iter().any(|found| found.outer.contains(&at));
+    let inside = |at: usize| expressions.iter().any(|part| part.outer.contains(&at));
     let colons = text.match_indices(':').map(|(at, _)| at);
     let colons: Vec<usize> = colons.filter(|&at| !inside(at)).collect();
     match colons[..] {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use retrial_document::{
-    Diagnostic, Diagnostics, Entry, Key, Known, Language, Mismatch, Node, Object, Scalar, Scope,
-    Span, StringFormat,
+    Diagnostic, Diagnostics, Entry, Key, KnownText, Language, Mismatch, Node, Object, Scalar,
+    Scope, Span, StringFormat,
 };
 
 use crate::expression;
@@ -15,9 +15,9 @@ use crate::names::{Names, evaluate};
 pub struct RecipeLanguage<'a> {
     /// What its expressions may name.
     pub names: &'a Names,
-    /// A template: what is missing may come from whoever extends it.
+    /// A template: the recipe that extends it may have the missing keys.
     pub partial: bool,
-    /// One of its templates is missing: the same, but for what templates never give.
+    /// One of its templates is missing: the same, except for keys that templates never have.
     pub base_missing: bool,
     /// Params that expressions name.
     pub used: BTreeSet<String>,
@@ -53,16 +53,19 @@ impl Language for RecipeLanguage<'_> {
         })
     }
 
-    fn known<'a>(&self, scalar: &'a Scalar, format: StringFormat) -> Known<'a> {
-        let Ok(found) = expression::scan(&scalar.text) else {
-            return Known::Nothing;
+    fn known_text<'a>(&self, scalar: &'a Scalar, format: StringFormat) -> KnownText<'a> {
+        let Ok(expressions) = expression::scan(&scalar.text) else {
+            return KnownText::Nothing;
         };
-        let Some(first) = found.first().filter(|_| !format.has_own_expressions()) else {
-            return Known::Whole(scalar.text.as_str().into());
+        let Some(first) = expressions
+            .first()
+            .filter(|_| !format.has_own_expressions())
+        else {
+            return KnownText::Whole(scalar.text.as_str().into());
         };
         match evaluate(scalar, &self.names.scope) {
-            Ok(value) => Known::Whole(value.text.into()),
-            Err(_) => Known::Start(&scalar.text[..first.outer.start]),
+            Ok(value) => KnownText::Whole(value.text.into()),
+            Err(_) => KnownText::Start(&scalar.text[..first.outer.start]),
         }
     }
 
@@ -100,7 +103,7 @@ impl Language for RecipeLanguage<'_> {
 
 /// Returns advice on keys of other tools.
 fn elsewhere(name: &str, object: &Object) -> Option<String> {
-    let (meant, home) = match name {
+    let (key, home) = match name {
         "volumes" | "volume" => ("mounts", "container"),
         "environment" => ("env", "container"),
         "cwd" | "working_dir" => ("workdir", "container"),
@@ -114,8 +117,8 @@ fn elsewhere(name: &str, object: &Object) -> Option<String> {
         | "mounts" | "ulimits" | "env" => (name, "container"),
         _ => return None,
     };
-    if object.key(meant).is_some() {
-        return Some(format!("did you mean `{meant}`?"));
+    if object.key(key).is_some() {
+        return Some(format!("did you mean `{key}`?"));
     }
-    Some(format!("`{meant}` is a key of {home}"))
+    Some(format!("`{key}` is a key of {home}"))
 }

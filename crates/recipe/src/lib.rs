@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The tree knows the place of every value, through merging and to the end, so that a problem in a
-//! template is shown in the template. Every stage collects its problems and goes on.
+//! template is shown in the template. Every stage collects its problems and continues.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 mod checks;
@@ -41,14 +41,14 @@ pub use settings::Setting;
 pub use summary::{Summary, VariantSummary, summarize, summarize_all};
 pub use variants::{Axis, Choice, Unsupported, Variants};
 
-/// Where templates come from, and what lies beside a recipe. The catalog has an implementation
+/// The source of templates and of files next to a recipe. The catalog has an implementation
 /// that reads files.
 pub trait Templates {
     /// The template of this name.
     fn template(&self, name: &str) -> Option<Source>;
     /// All names, for "did you mean".
     fn names(&self) -> Vec<String>;
-    /// Whether this file lies beside the recipe. None: unknown.
+    /// Returns whether this file is next to the recipe. None: unknown.
     fn companion_exists(&self, relative: &str) -> Option<bool>;
 }
 

@@ -31,9 +31,9 @@ const DEEPEST: usize = 16;
 
 impl Loader<'_> {
     fn file(&mut self, source: &Source, name: Option<&str>) -> Option<Node> {
-        let mut found = Diagnostics::default();
-        let node = parse(source, &mut found);
-        for problem in found {
+        let mut problems = Diagnostics::default();
+        let node = parse(source, &mut problems);
+        for problem in problems {
             self.problems.push(match problem.code {
                 "empty" => problem.help("`retrial new NAME` writes a recipe to start from"),
                 _ => problem,
@@ -67,7 +67,7 @@ impl Loader<'_> {
         }
         let mut merged = merge(base, node, self.problems);
         if let Value::Map(entries) = &mut merged.value {
-            // `extends` has done its work; what a template says of itself is not said of a recipe.
+            // `extends` is resolved; a template's description of itself does not apply to the recipe.
             entries.retain(|entry| match entry.key.as_str() {
                 "extends" => wrong_extends(&entry.value),
                 "title" | "description" => name.is_none(),

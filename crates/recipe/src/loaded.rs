@@ -1,4 +1,4 @@
-//! A recipe that is read once and resolved as often as there are settings: a batch has a thousand
+//! A recipe that is read once and resolved for each of its settings: a batch may have a thousand
 //! cells of one file.
 
 use retrial_document::{Diagnostics, Keys as _, Node, SIZE_LIMIT, Source, to_yaml};
@@ -26,7 +26,7 @@ pub struct Resolved {
     pub origins: Vec<Origin>,
     /// What somebody should look at.
     pub warnings: Diagnostics,
-    /// SHA-256 of `yaml`, hexadecimal: what trust is remembered by.
+    /// SHA-256 of `yaml`, hexadecimal: approvals are stored by it.
     pub hash: String,
 }
 
@@ -50,9 +50,9 @@ pub struct Loaded {
     source: Source,
     merged: Node,
     variants: Variants,
-    /// What can be said before anything is chosen.
+    /// The problems that do not depend on any choice.
     problems: Diagnostics,
-    /// A template of it could not be had.
+    /// A template of it is missing.
     base_missing: bool,
 }
 
@@ -95,13 +95,13 @@ impl Loaded {
         &self.variants
     }
 
-    /// What can be set besides. Variants may declare more.
+    /// Returns the params that can also be set. Variants may declare more.
     pub fn params(&self) -> Vec<DeclaredParam> {
-        let mut seen = BTreeSet::new();
+        let mut unique = BTreeSet::new();
         self.with_overlays()
             .filter_map(|recipe| recipe.get("params"))
             .flat_map(Node::named)
-            .filter(|(name, _)| seen.insert((*name).to_owned()))
+            .filter(|(name, _)| unique.insert((*name).to_owned()))
             .map(|(name, param)| DeclaredParam {
                 name: name.to_owned(),
                 kind: param.text_at("type").unwrap_or("string").to_owned(),
@@ -139,7 +139,7 @@ impl Loaded {
         distinct(named.map(|(name, _)| name))
     }
 
-    /// The recipe as it stands, and each variant's overlay.
+    /// Returns the recipe without overlays, and each variant's overlay.
     fn with_overlays(&self) -> impl Iterator<Item = &Node> {
         let axes = self.merged.get("variants").into_iter();
         let axes = axes.flat_map(Node::named).map(|(_, axis)| axis);
@@ -202,7 +202,7 @@ impl Loaded {
         };
         let yaml = to_yaml(&stage.settled, Recipe::OBJECT);
         if yaml.len() > SIZE_LIMIT {
-            // Merged and with aliases written out; what a run keeps must be readable again.
+            // Merged and with aliases expanded; a run must be able to read its stored recipe again.
             problems.extend(self.source.too_large());
             return None;
         }
@@ -232,9 +232,9 @@ fn build(name: &str, node: &Node, names: &Names) -> Option<Recipe> {
 }
 
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut seen = BTreeSet::new();
+    let mut unique = BTreeSet::new();
     names
-        .filter(|name| seen.insert(*name))
+        .filter(|name| unique.insert(*name))
         .map(str::to_owned)
         .collect()
 }

@@ -1,6 +1,6 @@
-//! A recipe's lock: which images and which commits stand for the names in it.
+//! A recipe's lock: the digests and commits that its names resolve to.
 //!
-//! It lies beside the recipe (`mine.lock.yaml`) and is read as strictly as the recipe is. Following
+//! It is next to the recipe (`mine.lock.yaml`) and is read as strictly as the recipe is. Following
 //! it changes a resolved recipe: an image gets its digest, a model its commit and its files' hashes.
 
 use std::collections::BTreeMap;
@@ -74,7 +74,7 @@ fn hash(text: &str) -> Option<Mismatch> {
 }
 
 /// One of these prefixes, and so many hexadecimal digits.
-fn one_of(text: &str, kinds: &[(&str, usize)], what: &str) -> Option<Mismatch> {
+fn one_of(text: &str, kinds: &[(&str, usize)], noun: &str) -> Option<Mismatch> {
     let fits = kinds.iter().any(|(prefix, digits)| {
         text.strip_prefix(prefix).is_some_and(|hex| {
             let digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
@@ -86,7 +86,7 @@ fn one_of(text: &str, kinds: &[(&str, usize)], what: &str) -> Option<Mismatch> {
     }
     let text: String = text.chars().take(80).collect();
     mismatch(
-        format!("`{text}` is not {what}"),
+        format!("`{text}` is not {noun}"),
         "locks are not written by hand: `retrial lock RECIPE`",
     )
 }
@@ -129,7 +129,7 @@ impl Lock {
         out
     }
 
-    /// Has a recipe use what is locked. Gives what it names and the lock does not know.
+    /// Makes a recipe use the locked versions. Returns the names that the lock does not have.
     pub fn follow(&self, recipe: &mut Recipe) -> Vec<String> {
         let mut unknown = Vec::new();
         if let Image::Pull {
@@ -167,7 +167,7 @@ impl Lock {
         unknown
     }
 
-    /// What is not the same in a newer lock, a line each.
+    /// Returns the differences from a newer lock, one per line.
     pub fn differences(&self, now: &Self) -> Vec<String> {
         let mut lines = Vec::new();
         if self.fingerprint != now.fingerprint {
@@ -200,7 +200,7 @@ fn open<V>(out: &mut String, key: &str, map: &BTreeMap<String, V>) {
 }
 
 fn compare(
-    what: &str,
+    kind: &str,
     place: &str,
     locked: &BTreeMap<String, String>,
     now: &BTreeMap<String, String>,
@@ -210,13 +210,13 @@ fn compare(
         match now.get(name) {
             Some(now) if now == locked => {}
             Some(now) => lines.push(format!(
-                "{what} {name}: the lock has {locked}, the {place} now has {now}"
+                "{kind} {name}: the lock has {locked}, the {place} now has {now}"
             )),
-            None => lines.push(format!("{what} {name}: the recipe no longer uses it")),
+            None => lines.push(format!("{kind} {name}: the recipe no longer uses it")),
         }
     }
     for name in now.keys().filter(|name| !locked.contains_key(*name)) {
-        lines.push(format!("{what} {name} is not in the lock"));
+        lines.push(format!("{kind} {name} is not in the lock"));
     }
 }
 
@@ -242,8 +242,8 @@ mod tests {
     }
 
     fn problems(text: &str) -> String {
-        let found = Lock::parse(&Source::new("mine.lock.yaml", text));
-        found.unwrap_err().to_string()
+        let lock = Lock::parse(&Source::new("mine.lock.yaml", text));
+        lock.unwrap_err().to_string()
     }
 
     #[test]
@@ -276,10 +276,10 @@ mod tests {
         now.images.insert("rocm/x:7.1".into(), other.clone());
         now.images.insert("rocm/y".into(), other);
         now.models.clear();
-        let said = before.differences(&now).join("\n");
-        assert!(said.contains("image rocm/x:7.1: the lock has sha256:0123"));
-        assert!(said.contains("the registry now has sha256:ffff"));
-        assert!(said.contains("image rocm/y is not in the lock"));
-        assert!(said.contains("model amd/tiny@main: the recipe no longer uses it"));
+        let differences = before.differences(&now).join("\n");
+        assert!(differences.contains("image rocm/x:7.1: the lock has sha256:0123"));
+        assert!(differences.contains("the registry now has sha256:ffff"));
+        assert!(differences.contains("image rocm/y is not in the lock"));
+        assert!(differences.contains("model amd/tiny@main: the recipe no longer uses it"));
     }
 }

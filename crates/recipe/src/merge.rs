@@ -1,7 +1,7 @@
 //! Merging of templates, recipes and variants: maps key by key; scalars and lists replace;
 //! `key+:` appends; null removes.
 //!
-//! Merging stays symbolic (`+` and null are kept) until [`settle`], because an overlay of a
+//! Merging stays symbolic (`+` and null are retained) until [`settle`], because an overlay of a
 //! variant may itself be merged over that of a template before it is applied.
 
 use retrial_document::{Diagnostics, Entry, Node, Value};
@@ -15,7 +15,7 @@ pub fn merge(base: Node, over: Node, problems: &mut Diagnostics) -> Node {
             let places: HashMap<String, usize> =
                 places.map(|(at, entry)| (entry.key.clone(), at)).collect();
             for entry in overlay {
-                // A map has each key once, so what is pushed here is not met again.
+                // A map has each key once, so no later entry has a key that is pushed here.
                 match places.get(&entry.key) {
                     Some(&at) => {
                         let nothing = entry.with(Node::null(entry.key_span.clone()));
@@ -47,7 +47,7 @@ fn merge_entry(old: Entry, over: Entry, problems: &mut Diagnostics) -> Entry {
         return Entry { value, ..over };
     }
     if !matches!(over.value.value, Value::List(_)) {
-        // `settle` says so, once, wherever it ends.
+        // `settle` reports it, once, wherever it ends.
         return over;
     }
     let kind = old.value.kind();
@@ -77,7 +77,7 @@ fn merge_entry(old: Entry, over: Entry, problems: &mut Diagnostics) -> Entry {
 const APPEND_HELP: &str =
     "only lists are appended to; maps merge and other values replace: write the key without `+`";
 
-/// The tree as it is meant: appended lists stand for themselves, nulls are gone.
+/// Returns the resolved tree: appended lists are plain lists, nulls are removed.
 pub fn settle(node: Node, problems: &mut Diagnostics) -> Node {
     let value = match node.value {
         Value::List(items) => {

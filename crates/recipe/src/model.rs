@@ -95,7 +95,7 @@ object! {
         /// Templates that this one builds on, by name; later ones are merged over earlier ones, and this file over all.
         #[serde(skip)]
         extends: () [read = nothing] = T::Either(&[T::Text(formats::FILLED), T::List(&T::Text(formats::FILLED), 0)]),
-        /// What was published.
+        /// The published result.
         submission: Submission [required],
         /// Values that a user may set with `--set name=value`, named in expressions as `params.name`.
         params: BTreeMap<String, ParamValue> [read = nothing] = T::Map(formats::NAME, &T::Object(&params::PARAM)),
@@ -184,7 +184,7 @@ object! {
         round: Option<String> = T::Text(formats::LINE),
         /// `closed` or `open`.
         division: Option<String> = T::Words(DIVISIONS),
-        /// Who submitted.
+        /// The submitter.
         submitter: Option<String> = T::Text(formats::LINE),
         /// The system's name as published.
         system: Option<String> = T::Text(formats::LINE),

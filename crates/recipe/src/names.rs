@@ -1,5 +1,5 @@
-//! What the expressions of one recipe may name: its params with their values, its variants, its
-//! models.
+//! The names that the expressions of one recipe may use: its params with their values, its
+//! variants, its models.
 
 use retrial_document::{Diagnostic, Diagnostics, Node, Scalar, Span, Value, did_you_mean};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,9 +13,9 @@ pub struct Param {
     pub kind: String,
     pub values: Vec<String>,
     pub span: Span,
-    /// What the recipe gives it, as written.
+    /// The recipe's value, as written.
     default: Option<Node>,
-    /// What `--set` gave it.
+    /// The value of `--set`.
     set: Option<Node>,
 }
 
@@ -31,7 +31,7 @@ pub struct Names {
     pub gpus: bool,
     /// Whether there are several machines.
     pub nodes: bool,
-    /// The values that are known.
+    /// The known values.
     pub scope: Scope,
     /// Params that `--set` changed from the recipe's own value.
     pub modified: Vec<String>,
@@ -40,7 +40,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// Reads them from a merged recipe; params' values are evaluated and checked.
+    /// Reads them from a merged recipe, and evaluates and checks params' values.
     pub fn read(
         recipe: &Node,
         variant: BTreeMap<String, String>,
@@ -118,7 +118,7 @@ impl Names {
                 let mut read = |node: &Node| param.read(node, &self.scope, problems);
                 let default = param.default.as_ref().filter(|_| is_ready);
                 let default = default.and_then(&mut read);
-                // One that `--set` gave needs nothing else.
+                // One from `--set` needs nothing else.
                 let set = param.set.as_ref().and_then(read);
                 let is_done = is_ready || set.is_some();
                 if let Some(value) = set.or_else(|| default.clone()) {
@@ -144,10 +144,10 @@ impl Names {
         }
     }
 
-    /// Those that wait for each other, and not for one that must be set.
+    /// Reports those that wait for each other, and not for one that must be set.
     fn circles(&self, waiting: &[String], problems: &mut Diagnostics) {
         for name in waiting {
-            let mut seen = vec![name.clone()];
+            let mut path = vec![name.clone()];
             let mut next = name.clone();
             while let Some(node) = &self.params[&next].default {
                 let Some(need) = params_in(node)
@@ -157,13 +157,13 @@ impl Names {
                     break;
                 };
                 if need == *name {
-                    // Told once, at the first of its names.
-                    if seen.iter().any(|other| other < name) {
+                    // Reported once, at the first of its names.
+                    if path.iter().any(|other| other < name) {
                         break;
                     }
                     let message = format!(
                         "params refer to each other in a cycle: {} → {name}",
-                        seen.join(" → ")
+                        path.join(" → ")
                     );
                     let span = self.params[name]
                         .default
@@ -177,10 +177,10 @@ impl Names {
                     );
                     break;
                 }
-                if seen.contains(&need) {
+                if path.contains(&need) {
                     break;
                 }
-                seen.push(need.clone());
+                path.push(need.clone());
                 next = need;
             }
         }
@@ -195,20 +195,20 @@ fn params_in(node: &Node) -> Vec<String> {
     let expressions = expression::scan(text).unwrap_or_default();
     expressions
         .iter()
-        .filter_map(|found| expression::references(&text[found.inner.clone()]).ok())
+        .filter_map(|part| expression::references(&text[part.inner.clone()]).ok())
         .flatten()
         .filter_map(|name| name.strip_prefix("params.").map(str::to_owned))
         .collect()
 }
 
 impl Param {
-    /// The value of a node as this param's type asks.
+    /// Reads a node's value as this param's type.
     fn read(&self, node: &Node, scope: &Scope, problems: &mut Diagnostics) -> Option<ParamValue> {
-        // A list or a map is reported where shapes are checked.
+        // A list or a map is reported by the check of types.
         let Value::Scalar(scalar) = &node.value else {
             return None;
         };
-        // What is wrong with an expression is reported there, too.
+        // Faults of expressions are reported there, too.
         let scalar = evaluate(scalar, scope).ok()?;
         match self.value(&scalar) {
             Ok(value) => Some(value),
@@ -220,21 +220,21 @@ impl Param {
         }
     }
 
-    /// A scalar as this param's type asks.
+    /// Reads a scalar as this param's type.
     pub fn value(&self, scalar: &Scalar) -> Result<ParamValue, (String, Option<String>)> {
         let text = scalar.text.clone();
-        let asked = |what: &str, help: &str| {
-            let message = format!("this param is {what}; `{text}` is {}", scalar.kind());
+        let mismatch = |noun: &str, help: &str| {
+            let message = format!("this param is {noun}; `{text}` is {}", scalar.kind());
             Err((message, Some(help.to_owned())))
         };
         match self.kind.as_str() {
             "int" => match scalar.integer() {
                 Some(value) => Ok(ParamValue::Int(value)),
-                None => asked("an int", "write a whole number, without quotes"),
+                None => mismatch("an int", "write a whole number, without quotes"),
             },
             "bool" => match scalar.boolean() {
                 Some(value) => Ok(ParamValue::Bool(value)),
-                None => asked("a bool", "write true or false, without quotes"),
+                None => mismatch("a bool", "write true or false, without quotes"),
             },
             "path" => match formats::HOST_PATH.mismatch(&text) {
                 None => Ok(ParamValue::Text(text)),

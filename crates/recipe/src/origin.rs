@@ -17,7 +17,7 @@ pub struct Origin {
     pub from: String,
 }
 
-/// All values of a settled tree, in its order, and the defaults of what is absent.
+/// Returns all values of a settled tree, in its order, and the defaults of absent keys.
 pub fn origins(recipe: &Node) -> Vec<Origin> {
     let mut out = Vec::new();
     values(&mut out, recipe, String::new());
@@ -34,7 +34,7 @@ fn values(out: &mut Vec<Origin>, node: &Node, key: String) {
                 values(out, &entry.value, join(&key, &entry.key));
             }
         }
-        // Appended lists come from two files, so their items stand alone.
+        // Appended lists come from two files, so their items are listed one by one.
         Value::List(items) if !items.iter().all(simple) || many(items) => {
             for (index, item) in items.iter().enumerate() {
                 values(out, item, format!("{key}[{index}]"));
@@ -80,7 +80,7 @@ fn join(key: &str, name: &str) -> String {
     }
 }
 
-/// Defaults of what is not written. Only within maps that are there, but for the container and the
+/// Defaults of absent keys. Only within maps that exist, except for the container and the
 /// rules of judging, which hold whether they are written or not.
 fn defaults(out: &mut Vec<Origin>, node: &Node, object: &'static Object, prefix: &str) {
     for key in object.keys() {
@@ -112,8 +112,8 @@ fn below(out: &mut Vec<Origin>, node: &Node, field_type: &FieldType, path: &str)
             }
         }
         (FieldType::Either(types), _) => {
-            for one in *types {
-                below(out, node, one, path);
+            for alternative in *types {
+                below(out, node, alternative, path);
             }
         }
         _ => {}

@@ -6,7 +6,7 @@ use crate::expression::{self, MEASUREMENT, RUN};
 use crate::language::RecipeLanguage;
 
 impl RecipeLanguage<'_> {
-    /// Checks the names in a scalar's expressions. Whether they can be evaluated already.
+    /// Checks the names in a scalar's expressions. Returns whether they can be evaluated already.
     pub(super) fn references(
         &mut self,
         scalar: &Scalar,
@@ -14,14 +14,14 @@ impl RecipeLanguage<'_> {
         scope: Scope,
         problems: &mut Diagnostics,
     ) -> bool {
-        let found = match expression::scan(&scalar.text) {
-            Ok(found) => found,
+        let expressions = match expression::scan(&scalar.text) {
+            Ok(expressions) => expressions,
             Err(error) => {
-                // What is meant there is used all the same.
+                // The params that it mentions count as used anyway.
                 let text = &scalar.text[error.at..];
                 let names = self.names.params.keys();
-                let meant = names.filter(|name| text.contains(&format!("params.{name}")));
-                self.used.extend(meant.cloned());
+                let mentioned = names.filter(|name| text.contains(&format!("params.{name}")));
+                self.used.extend(mentioned.cloned());
                 let raw = span.slice();
                 let place = match expression::scan(raw) {
                     Err(error) => span.part(error.at..error.at + 3),
@@ -36,15 +36,15 @@ impl RecipeLanguage<'_> {
                 return false;
             }
         };
-        if found.is_empty() {
+        if expressions.is_empty() {
             return true;
         }
         // Block scalars are dedented, folded and unescaped, so offsets of the value are not those
         // of the file; but the nth expression of one is the nth of the other.
         let raw = expression::scan(span.slice()).unwrap_or_default();
-        let same = raw.len() == found.len();
-        let mut known = true;
-        for (index, expression) in found.iter().enumerate() {
+        let same = raw.len() == expressions.len();
+        let mut can_evaluate = true;
+        for (index, expression) in expressions.iter().enumerate() {
             let inner = &scalar.text[expression.inner.clone()];
             let place = if same {
                 span.part(raw[index].outer.clone())
@@ -59,11 +59,11 @@ impl RecipeLanguage<'_> {
                             || place.clone(),
                             |at| place.part(at..at + reference.len()),
                         );
-                        known &= self.reference(&reference, &place, scope, problems);
+                        can_evaluate &= self.reference(&reference, &place, scope, problems);
                     }
                 }
                 Err(message) => {
-                    known = false;
+                    can_evaluate = false;
                     problems.error(
                         "expression",
                         message,
@@ -73,10 +73,10 @@ impl RecipeLanguage<'_> {
                 }
             }
         }
-        known
+        can_evaluate
     }
 
-    /// Checks one name. Whether its value is known.
+    /// Checks one name. Returns whether its value is known.
     fn reference(
         &mut self,
         path: &str,
@@ -86,9 +86,9 @@ impl RecipeLanguage<'_> {
     ) -> bool {
         let (root, rest) = path.split_once('.').unwrap_or((path, ""));
         let names = self.names;
-        let early = |problems: &mut Diagnostics, what: &str| {
+        let early = |problems: &mut Diagnostics, availability: &str| {
             let message = format!("`{path}` is not known here");
-            problems.error("too-early", message, span, format!("it is {what}"));
+            problems.error("too-early", message, span, format!("it is {availability}"));
             false
         };
         let undefined = |problems: &mut Diagnostics, help: String| {
@@ -96,7 +96,7 @@ impl RecipeLanguage<'_> {
             false
         };
         match (root, rest) {
-            // minijinja names the whole where a key is computed: any may be meant.
+            // minijinja reports the whole map where a key is computed: it may be any of them.
             ("params", "") => {
                 self.used.extend(names.params.keys().cloned());
                 true

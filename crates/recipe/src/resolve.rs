@@ -1,4 +1,4 @@
-//! The stages in their order: checking all variants of a file. Resolving one is in `loaded`.
+//! The stages in their order: checks all variants of a file. `loaded` resolves one.
 
 use retrial_document::{Diagnostic, Diagnostics, Node, Source, Validator, Value, to_yaml};
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ use super::variants::{self, Choice, Variants};
 pub enum Kind {
     /// A recipe: it must be complete.
     Recipe,
-    /// A template: what is missing comes from whoever extends it.
+    /// A template: the recipe that extends it adds what is missing.
     Template,
 }
 
@@ -30,14 +30,14 @@ pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnost
     if let Some(merged) = load(source, templates, &mut problems) {
         let partial = kind == Kind::Template;
         let base_missing = misses_template(&problems);
-        let known = structure(&merged, partial, &mut problems);
-        let choices = known.choices();
+        let variants = structure(&merged, partial, &mut problems);
+        let choices = variants.choices();
         if let (true, Some(unsupported)) = (choices.is_empty(), merged.entry("unsupported")) {
             let message = "every combination of variants is unsupported";
             problems.error("variant", message, &unsupported.key_span, "leave one");
         }
         let mut used = BTreeSet::new();
-        let mut found = Vec::new();
+        let mut by_choice = Vec::new();
         for choice in &choices {
             let mut own = Diagnostics::default();
             let stage = Stage::new(
@@ -50,13 +50,13 @@ pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnost
             );
             used.extend(stage.used);
             let enough = own.omitted() > 0;
-            found.push(own);
+            by_choice.push(own);
             if enough {
-                // The other choices would only say more of what is too much already.
+                // The limit is reached: the other choices would only add more.
                 break;
             }
         }
-        collect(&mut problems, &choices, found);
+        collect(&mut problems, &choices, by_choice);
         if !partial {
             unused(&merged, &used, &mut problems);
         }
@@ -89,13 +89,14 @@ pub fn variants(source: &Source, templates: &dyn Templates) -> Result<Variants, 
     }
 }
 
-/// Whether a template could not be had: then what is missing may be what it would have given.
+/// Returns whether a template is missing: it might have had the missing keys.
 pub(super) fn misses_template(problems: &Diagnostics) -> bool {
-    let told = |problem: &Diagnostic| matches!(problem.code, "missing-template" | "circle");
-    problems.iter().any(told)
+    let is_missing_template =
+        |problem: &Diagnostic| matches!(problem.code, "missing-template" | "circle");
+    problems.iter().any(is_missing_template)
 }
 
-/// What can be said before variants are chosen: the shapes of `variants`, `default`, `unsupported`.
+/// Checks what does not depend on the choice of variants: `variants`, `default`, `unsupported`.
 pub(super) fn structure(merged: &Node, partial: bool, problems: &mut Diagnostics) -> Variants {
     let names = Names::default();
     let mut language = RecipeLanguage::new(&names, partial, false);
@@ -153,23 +154,23 @@ impl Stage {
     }
 }
 
-/// The problems of all choices; those that not all have say under which they show.
-fn collect(problems: &mut Diagnostics, choices: &[Choice], found: Vec<Diagnostics>) {
+/// Collects the problems of all choices; those that not all choices have list theirs.
+fn collect(problems: &mut Diagnostics, choices: &[Choice], by_choice: Vec<Diagnostics>) {
     let mut all: Vec<(Diagnostic, Vec<usize>)> = Vec::new();
-    let count = found.len();
-    // The same are left out under each choice, as far as anybody can tell.
-    let omitted = found.iter().map(Diagnostics::omitted).max();
-    problems.leave_out(omitted.unwrap_or(0));
-    for (index, diagnostics) in found.into_iter().enumerate() {
+    let count = by_choice.len();
+    // Presumably the same ones are omitted under each choice.
+    let omitted = by_choice.iter().map(Diagnostics::omitted).max();
+    problems.omit(omitted.unwrap_or(0));
+    for (index, diagnostics) in by_choice.into_iter().enumerate() {
         for diagnostic in diagnostics {
-            match all.iter_mut().find(|(known, _)| *known == diagnostic) {
+            match all.iter_mut().find(|(other, _)| *other == diagnostic) {
                 Some((_, under)) => under.push(index),
                 None => all.push((diagnostic, vec![index])),
             }
         }
     }
     for (diagnostic, under) in all {
-        if problems.iter().any(|known| *known == diagnostic) {
+        if problems.iter().any(|other| *other == diagnostic) {
             continue;
         }
         let variants = (under.len() < count).then(|| common(choices, &under));
@@ -180,7 +181,7 @@ fn collect(problems: &mut Diagnostics, choices: &[Choice], found: Vec<Diagnostic
     }
 }
 
-/// What the choices have in common; those alone are to blame.
+/// Returns the settings that the choices share, which alone cause the problem.
 fn common(choices: &[Choice], under: &[usize]) -> String {
     let shared = |axis: &String, value: &String| {
         under
@@ -216,7 +217,7 @@ fn without_nulls(node: &Node, levels: usize) -> Node {
     if levels == 0 {
         return node.clone();
     }
-    let kept = entries.iter().filter(|entry| !entry.value.is_null());
-    let entries = kept.map(|entry| entry.with(without_nulls(&entry.value, levels - 1)));
+    let present = entries.iter().filter(|entry| !entry.value.is_null());
+    let entries = present.map(|entry| entry.with(without_nulls(&entry.value, levels - 1)));
     Node::map(entries.collect(), node.span.clone())
 }

@@ -1,7 +1,7 @@
 //! The JSON schema of recipes, for editors.
 //!
 //! It is weaker than `check`, on purpose: a template may be partial, so nothing but `schema` is
-//! required, null removes what a template gave, `key+` appends to it, and an expression may stand
+//! required, null removes a template's value, `key+` appends to it, and an expression may be written
 //! for any value.
 
 use retrial_document::schema::{object, of};
@@ -48,12 +48,12 @@ mod tests {
 
     use super::*;
 
-    fn objects(field_type: &FieldType, found: &mut Vec<&'static Object>) {
+    fn collect(field_type: &FieldType, objects: &mut Vec<&'static Object>) {
         field_type.objects(&mut |object| {
-            if !found.iter().any(|known| std::ptr::eq(*known, object)) {
-                found.push(object);
+            if !objects.iter().any(|other| std::ptr::eq(*other, object)) {
+                objects.push(object);
                 for key in object.keys() {
-                    objects(&key.field_type, found);
+                    collect(&key.field_type, objects);
                 }
             }
         });
@@ -61,9 +61,9 @@ mod tests {
 
     #[test]
     fn each_definition_has_a_unique_name() {
-        let mut found = Vec::new();
-        objects(&FieldType::Object(recipe()), &mut found);
-        let mut names: Vec<_> = found.iter().map(|object| object.definition()).collect();
+        let mut objects = Vec::new();
+        collect(&FieldType::Object(recipe()), &mut objects);
+        let mut names: Vec<_> = objects.iter().map(|object| object.definition()).collect();
         names.sort();
         let count = names.len();
         names.dedup();

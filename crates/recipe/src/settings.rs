@@ -3,7 +3,7 @@
 use super::variants::{Axis, Choice, Variants};
 use retrial_document::{Diagnostics, Entry, Node, Source, Span, Value, did_you_mean};
 
-/// Where a value of the command line is said to stand.
+/// The position that is reported for a value of the command line.
 pub const COMMAND_LINE: &str = "--set";
 
 /// One `--set name=value`.
@@ -95,9 +95,9 @@ fn chosen(
                 problems.error("setting", message, &setting.value_span(), help);
             }
         } else if !params.iter().any(|param| param.key == setting.name) {
-            let known = params.iter().map(|param| param.key.as_str());
-            let known = known.chain(variants.axes.iter().map(|axis| axis.name.as_str()));
-            let help = did_you_mean(&setting.name, known, "param or variant that could be set");
+            let names = params.iter().map(|param| param.key.as_str());
+            let names = names.chain(variants.axes.iter().map(|axis| axis.name.as_str()));
+            let help = did_you_mean(&setting.name, names, "param or variant that could be set");
             let message = format!("there is no param or variant `{}`", setting.name);
             problems.error("setting", message, &setting.name_span(), help);
         }
@@ -144,7 +144,7 @@ fn report_unsupported(
     problems.error("unsupported", message, &span, "choose another combination");
 }
 
-/// The recipe with the settings of params in it, as `set` beside each `default`.
+/// Returns the recipe with the settings of params in it, as `set` next to each `default`.
 pub fn apply(mut recipe: Node, settings: &[Setting], problems: &mut Diagnostics) -> Node {
     let Value::Map(entries) = &mut recipe.value else {
         return recipe;

@@ -1,4 +1,4 @@
-//! What a recipe says of itself, for lists: read without choosing variants.
+//! A recipe's summary for lists, read without choosing variants.
 
 use retrial_document::{Diagnostics, Node, Source, Value};
 use serde::Serialize;
@@ -26,7 +26,7 @@ pub struct Summary {
     pub system: Option<String>,
     /// The benchmark as published.
     pub benchmark: Option<String>,
-    /// `8 x MI355X`, or what is known of it.
+    /// `8 x MI355X`, or its known part.
     pub gpus: Option<String>,
     /// Its GPUs' models: `MI355X`.
     pub gpu_models: Vec<String>,
@@ -36,18 +36,18 @@ pub struct Summary {
     pub source: Option<String>,
 }
 
-/// What a recipe says of itself with another value of one axis.
+/// A recipe's summary with another value of one axis.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct VariantSummary {
     /// `gpu`
     pub axis: String,
     /// `mi300x`
     pub value: String,
-    /// What it says then.
+    /// The summary with it.
     pub summary: Summary,
 }
 
-/// What a recipe says of itself, with its default variants.
+/// Returns a recipe's summary, with its default variants.
 ///
 /// # Errors
 /// The file is not a recipe.
@@ -97,17 +97,22 @@ pub fn summarize_all(
 }
 
 impl Summary {
-    /// Whether somebody else's system, benchmark or GPU is meant.
+    /// Returns whether it is of another submitter, system, benchmark or GPU.
     fn is_another_submission(&self, other: &Self) -> bool {
-        let what = |one: &Self| {
-            let one = one.clone();
-            (one.submitter, one.system, one.benchmark, one.gpus)
+        let identity = |summary: &Self| {
+            let summary = summary.clone();
+            (
+                summary.submitter,
+                summary.system,
+                summary.benchmark,
+                summary.gpus,
+            )
         };
-        what(self) != what(other)
+        identity(self) != identity(other)
     }
 }
 
-/// What it says with this choice. What is wrong with it, `check` tells.
+/// Summarizes the recipe with this choice. `check` reports its problems.
 fn of(merged: &Node, choice: Choice) -> Summary {
     let mut problems = Diagnostics::default();
     let chosen = variants::apply(merged, &choice, &mut problems);
@@ -153,13 +158,13 @@ fn of(merged: &Node, choice: Choice) -> Summary {
 }
 
 fn describe(count: Option<String>, models: &[String], vendor: Option<String>) -> Option<String> {
-    let what = if models.is_empty() {
+    let model = if models.is_empty() {
         vendor.map(|vendor| vendor.to_uppercase())
     } else {
         Some(models.join(" or "))
     };
-    match (count, what) {
-        (Some(count), Some(what)) => Some(format!("{count} x {what}")),
-        (count, what) => count.or(what),
+    match (count, model) {
+        (Some(count), Some(model)) => Some(format!("{count} x {model}")),
+        (count, model) => count.or(model),
     }
 }

@@ -151,16 +151,16 @@ impl Variants {
         let axis = entry.key.as_str();
         match self.axis(axis) {
             None => {
-                let known = self.axes.iter().map(|axis| axis.name.as_str());
+                let names = self.axes.iter().map(|axis| axis.name.as_str());
                 problems.error(
                     "variant",
                     format!("`{axis}` is not an axis of `variants`"),
                     &entry.key_span,
-                    did_you_mean(axis, known, "axes of `variants`"),
+                    did_you_mean(axis, names, "axes of `variants`"),
                 );
             }
-            Some(known) if !known.values.iter().any(|known| known == value) => {
-                let values = known.values.iter().map(String::as_str);
+            Some(found) if !found.values.iter().any(|other| other == value) => {
+                let values = found.values.iter().map(String::as_str);
                 problems.error(
                     "variant",
                     format!("invalid value `{value}` for `{axis}`"),
@@ -215,9 +215,9 @@ pub fn apply(recipe: &Node, choice: &Choice, problems: &mut Diagnostics) -> Node
             continue;
         };
         if let Value::Map(entries) = &entry.value.value {
-            let known = entries.iter();
-            let known = known.filter(|entry| !TOP_ONLY.contains(&entry.key.as_str()));
-            let overlay = Node::map(known.cloned().collect(), span.clone());
+            let allowed = entries.iter();
+            let allowed = allowed.filter(|entry| !TOP_ONLY.contains(&entry.key.as_str()));
+            let overlay = Node::map(allowed.cloned().collect(), span.clone());
             merged = merge(merged, overlay, problems);
         }
         let value = entry.with(Node::map(Vec::new(), entry.value.span.clone()));

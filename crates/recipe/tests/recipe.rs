@@ -1,4 +1,4 @@
-//! A whole recipe over a whole template: what it means, and that its resolved text means the same.
+//! A complete recipe over a complete template: its meaning, and that of its resolved text.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Bad recipes and what is said about them. Each file under `recipes-bad` has a snapshot.
+//! Bad recipes and their diagnostics. Each file under `recipes-bad` has a snapshot.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::path::{Path, PathBuf};

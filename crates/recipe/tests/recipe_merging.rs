@@ -9,11 +9,11 @@
 use retrial_recipe::model::{Image, ParamValue, Recipe};
 use retrial_recipe::{Kind, Setting, Source, Templates, check, resolve, variants};
 
-struct Given<'a>(&'a [(&'a str, &'a str)]);
+struct InMemory<'a>(&'a [(&'a str, &'a str)]);
 
-impl Templates for Given<'_> {
+impl Templates for InMemory<'_> {
     fn template(&self, name: &str) -> Option<Source> {
-        let (name, text) = self.0.iter().find(|(known, _)| *known == name)?;
+        let (name, text) = self.0.iter().find(|(other, _)| *other == name)?;
         Some(Source::new(*name, *text))
     }
 
@@ -26,7 +26,7 @@ impl Templates for Given<'_> {
     }
 }
 
-/// What every recipe needs, so that the tests hold only what they are about.
+/// The keys that every recipe needs, so that each test has only those that it tests.
 const REST: &str = "
 schema: 1
 title: t
@@ -54,12 +54,12 @@ fn attempt(
         .iter()
         .map(|(name, value)| Setting::new(*name, *value))
         .collect();
-    let templates = Given(templates);
+    let templates = InMemory(templates);
     match resolve("r", &source, &templates, &settings) {
         Ok(resolved) => {
             let again = Source::new("recipe.yaml", resolved.yaml.clone());
-            let again =
-                resolve("r", &again, &Given(&[]), &[]).map_err(|problems| problems.to_string())?;
+            let again = resolve("r", &again, &InMemory(&[]), &[])
+                .map_err(|problems| problems.to_string())?;
             assert_eq!(again.recipe, resolved.recipe, "{}", resolved.yaml);
             Ok(resolved.recipe)
         }
@@ -214,7 +214,7 @@ fn variants_are_merged_in_axis_order() {
 #[test]
 fn choices_exclude_unsupported_combinations() {
     let source = Source::new("r.yaml", format!("{REST}{VARIANTS}"));
-    let variants = variants(&source, &Given(&[])).unwrap();
+    let variants = variants(&source, &InMemory(&[])).unwrap();
     let choices: Vec<String> = variants
         .choices()
         .iter()
@@ -310,7 +310,7 @@ fn a_param_without_default_must_be_set() {
         "this param is a bool; `yes` is text\n`c` is not a value of this enum\n"
     );
     let source = Source::new("r.yaml", format!("{REST}{text}"));
-    assert_eq!(check(&source, Kind::Recipe, &Given(&[])).to_string(), "");
+    assert_eq!(check(&source, Kind::Recipe, &InMemory(&[])).to_string(), "");
 }
 
 #[test]

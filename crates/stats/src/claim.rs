@@ -1,9 +1,9 @@
-//! What a comparison is told: which way is better, how trials are aggregated, what is claimed.
+//! The inputs of a comparison: the better direction, the aggregate of trials, the claim.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which way is better.
+/// Whether higher or lower is better.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {

@@ -15,7 +15,7 @@ use crate::more_trials::{MoreTrials, more_of_two, more_trials};
 use crate::region::{AcceptanceRegion, Decision};
 use crate::standard_error::StandardError;
 
-/// More trials of each that are needed at least where nothing says how much they scatter.
+/// The fewest additional trials of each where their scatter is unknown.
 const MORE: u32 = 2;
 
 /// Trials of one figure on one side of a comparison; all positive and finite, and at least one.
@@ -38,7 +38,7 @@ pub(crate) enum Basis {
         /// The smallest and the largest log ratio that the printed figures leave possible.
         range: (f64, f64),
     },
-    /// Nothing says how much trials scatter.
+    /// The scatter of trials is unknown.
     Nothing {
         /// At least so many more of each are needed.
         trials: u32,
@@ -63,7 +63,7 @@ pub struct Difference {
     /// Trials of it depend on their order, and count as one.
     pub dependent: bool,
     pub(crate) basis: Basis,
-    /// By how much the ratio of what was rounded may be off.
+    /// The rounding error of the ratio.
     pub(crate) printed: f64,
 }
 
@@ -151,7 +151,7 @@ impl Difference {
         ))
     }
 
-    /// On which side of a claim with a margin (a fraction) it lies, with error `alpha` on either.
+    /// Decides a claim with a margin (a fraction), with error `alpha` on either side.
     pub fn decide(&self, claim: Claim, margin: f64, alpha: f64) -> Decision {
         self.bounds(alpha).map_or(Decision::Open, |(lower, upper)| {
             AcceptanceRegion::of(claim, margin).decide(lower, upper)
@@ -159,7 +159,7 @@ impl Difference {
     }
 
     /// How many more trials of each, if they went as those so far, would put a bound with error
-    /// `alpha` past an edge of what is asked.
+    /// `alpha` past an edge of the acceptance region.
     pub fn more_trials(&self, claim: Claim, margin: f64, alpha: f64) -> MoreTrials {
         let distance = AcceptanceRegion::of(claim, margin).distance(self.center);
         match &self.basis {
@@ -182,18 +182,18 @@ fn printed(candidate: Sample<'_>, baseline: Sample<'_>) -> f64 {
     half / least(candidate.values) + half / least(baseline.values)
 }
 
-/// The standard error of the difference of two estimates. One trial of which no noise is known is
-/// taken to scatter as several beside it do.
+/// Returns the standard error of the difference of two estimates. One trial without a known noise
+/// is assumed to scatter as the several trials of the other estimate do.
 fn error_of_two(candidate: &Estimate, baseline: &Estimate) -> Option<StandardError> {
     match (candidate.error(), baseline.error()) {
         (Some(one), Some(other)) => Some(one.combined(other)),
-        (None, Some(error)) if candidate.count == 1 => beside_one(baseline, error),
-        (Some(error), None) if baseline.count == 1 => beside_one(candidate, error),
+        (None, Some(error)) if candidate.count == 1 => one_trial_error(baseline, error),
+        (Some(error), None) if baseline.count == 1 => one_trial_error(candidate, error),
         _ => None,
     }
 }
 
-fn beside_one(several: &Estimate, error: StandardError) -> Option<StandardError> {
+fn one_trial_error(several: &Estimate, error: StandardError) -> Option<StandardError> {
     let deviation = several.deviation().filter(|_| error.degrees.is_finite())?;
     Some(StandardError {
         value: error.value.hypot(deviation),
@@ -255,9 +255,9 @@ mod tests {
     #[test]
     fn lower_latency_is_better() {
         let (one, other) = (sample(&[9.0, 9.1, 9.05]), sample(&[10.0, 10.1, 10.05]));
-        let found = Difference::of(one, other, Better::Lower, Aggregate::Mean);
-        assert!(found.center > 0.0);
-        assert_eq!(found.decide(Claim::Better, 0.0, 0.05), Decision::Holds);
+        let difference = Difference::of(one, other, Better::Lower, Aggregate::Mean);
+        assert!(difference.center > 0.0);
+        assert_eq!(difference.decide(Claim::Better, 0.0, 0.05), Decision::Holds);
     }
 
     #[test]
@@ -266,13 +266,13 @@ mod tests {
             values,
             noise: Some(0.008),
         };
-        let found = Difference::of(
+        let difference = Difference::of(
             noisy(&[102.0]),
             noisy(&[100.0]),
             Better::Higher,
             Aggregate::Mean,
         );
-        let (lower, upper) = found.bounds(0.05).unwrap();
+        let (lower, upper) = difference.bounds(0.05).unwrap();
         let half = 1.644_854 * 0.008 * 2.0_f64.sqrt();
         assert!(((upper - lower) / 2.0 - half).abs() < 1e-6);
         assert_eq!(welch(&[102.0], &[100.0]).bounds(0.05), None);
@@ -280,11 +280,11 @@ mod tests {
 
     #[test]
     fn a_single_trial_uses_the_deviation_of_the_other_side() {
-        let found = welch(&[110.0], &[100.0, 101.0, 99.0]);
-        let (lower, _) = found.bounds(0.05).unwrap();
+        let difference = welch(&[110.0], &[100.0, 101.0, 99.0]);
+        let (lower, _) = difference.bounds(0.05).unwrap();
         // 2.92 (two degrees of freedom) times 1 % times the root of 1 + 1/3.
         let half = 2.919_986 * 0.010_000_5 * (4.0_f64 / 3.0).sqrt();
-        assert!((found.center - lower - half).abs() < 1e-4, "{lower}");
+        assert!((difference.center - lower - half).abs() < 1e-4, "{lower}");
     }
 
     #[rstest]
@@ -298,9 +298,12 @@ mod tests {
         #[case] baseline: &[f64],
         #[case] better: Decision,
     ) {
-        let found = welch(candidate, baseline);
-        assert_eq!(found.decide(Claim::Better, 0.0, 0.05), better);
-        assert_eq!(found.decide(Claim::NotWorse, 0.02, 0.05), Decision::Holds);
+        let difference = welch(candidate, baseline);
+        assert_eq!(difference.decide(Claim::Better, 0.0, 0.05), better);
+        assert_eq!(
+            difference.decide(Claim::NotWorse, 0.02, 0.05),
+            Decision::Holds
+        );
     }
 
     #[test]
@@ -310,8 +313,8 @@ mod tests {
             noise: Some(0.0),
         };
         let (one, other) = (fixed(&[43.9]), fixed(&[44.0]));
-        let found = Difference::of(one, other, Better::Higher, Aggregate::Mean);
-        let (lower, upper) = found.bounds(0.025).unwrap();
+        let difference = Difference::of(one, other, Better::Higher, Aggregate::Mean);
+        let (lower, upper) = difference.bounds(0.025).unwrap();
         assert!(upper - lower < 1e-12, "{lower} {upper}");
     }
 

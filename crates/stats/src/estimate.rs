@@ -7,8 +7,8 @@
 //! An Olympic mean: the winsorized variance of Tukey and `McLaughlin` (1963), from five trials on.
 //!
 //! Trials that depend on their order count as one. Rare slow trials leave the median where it is:
-//! the bounds are the median's then, with the scatter of the others. No bound is narrower than what
-//! was printed. How often each errs is simulated: docs/statistics.md.
+//! the bounds are the median's then, with the scatter of the others. No bound is narrower than the
+//! printed digits. The error rate of each is simulated: docs/statistics.md.
 
 mod method;
 mod small;
@@ -23,7 +23,7 @@ use crate::quantile::{order_rank, quantile};
 use crate::slow::{slow_start, slow_trials};
 use crate::standard_error::StandardError;
 
-/// How the trials of one figure stand to one reference.
+/// The trials of one figure compared with one reference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
     /// The aggregate as an oriented log ratio: above zero is better than the reference.
@@ -34,9 +34,9 @@ pub struct Estimate {
     pub sigma: f64,
     /// Where its bounds come from.
     pub method: Method,
-    /// How the trials are made one: as asked, or their median where rare ones are slow.
+    /// The aggregate of the trials: the requested one, or their median where rare ones are slow.
     pub aggregate: Aggregate,
-    /// By how much what was printed may be off, as a fraction.
+    /// The rounding error of the printed figures, as a fraction.
     pub printed: f64,
     /// How the trials depend on their order.
     pub order: Option<Order>,
@@ -87,10 +87,10 @@ impl Estimate {
         let count = u32::try_from(logs.len()).unwrap_or(u32::MAX);
         // The runs of an Olympic mean come in the order of their files, and it drops the slowest.
         let in_order = comparison.aggregate != Aggregate::Olympic;
-        let (noise, kept) = (comparison.noise, || in_order.then_some(logs.as_slice()));
-        let typical = kept().filter(|_| comparison.typical);
+        let (noise, ordered) = (comparison.noise, || in_order.then_some(logs.as_slice()));
+        let typical = ordered().filter(|_| comparison.typical);
         let slow = typical.map_or(Vec::new(), |logs| slow_trials(logs, noise));
-        let order = kept().and_then(order);
+        let order = ordered().and_then(order);
         let mut estimate = Self {
             center: aggregate_log(values, comparison),
             count,
@@ -108,7 +108,7 @@ impl Estimate {
         if order.is_some()
             && let Some(deviation) = estimate.deviation()
         {
-            // As many as one: each says again what the one before it said.
+            // They count as one: each repeats the trial before it.
             let trials = logs.len() - estimate.slow.len();
             estimate.method = with_error(deviation, 1.0, trials);
         }

@@ -1,14 +1,17 @@
 //! Holm's step-down correction (Scand. J. Statist. 6, 1979): which of several hypotheses are
 //! rejected, with error `alpha` that any is rejected wrongly.
 
-/// Steps down over `count` hypotheses: `rejects` says whether one is rejected with the error divided
-/// by a number. It is asked again at each step, so that bounds do where there are no p-values.
+/// Steps down over `count` hypotheses: `rejects` returns whether one is rejected with the error divided
+/// by a number. It is called again at each step, so that bounds suffice in place of p-values.
 pub fn step_down(count: usize, rejects: impl Fn(usize, f64) -> bool) -> Vec<bool> {
     let mut rejected = vec![false; count];
     let mut open: Vec<usize> = (0..count).collect();
     while !open.is_empty() {
         let share = f64::from(u32::try_from(open.len()).unwrap_or(u32::MAX));
-        let Some(at) = open.iter().position(|one| rejects(*one, share)) else {
+        let Some(at) = open
+            .iter()
+            .position(|hypothesis| rejects(*hypothesis, share))
+        else {
             break;
         };
         rejected[open.swap_remove(at)] = true;
@@ -29,7 +32,7 @@ mod tests {
     #[case(&[], &[])]
     fn matches_the_textbook_example(#[case] p: &[f64], #[case] expected: &[bool]) {
         assert_eq!(
-            step_down(p.len(), |one, share| p[one] <= 0.05 / share),
+            step_down(p.len(), |hypothesis, share| p[hypothesis] <= 0.05 / share),
             expected
         );
     }

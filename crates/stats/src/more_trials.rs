@@ -9,11 +9,11 @@ use crate::standard_error::StandardError;
 
 /// Past this many more trials no number is named.
 const MOST: u32 = 30;
-/// Fewest trials that are asked for where one alone says nothing: Student's t with one degree of
+/// Fewest trials that are requested where one alone shows nothing: Student's t with one degree of
 /// freedom is so wide (6.3) that a second trial seldom decides.
 const FIRST: u32 = 3;
 
-/// How many more trials would decide, if they went as those so far.
+/// How many more trials would decide, if they are like those so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MoreTrials {
@@ -23,16 +23,16 @@ pub enum MoreTrials {
     About(u32),
     /// More than so many.
     MoreThan(u32),
-    /// None would: the published figure's own deviation is too large.
+    /// No number would: the published figure's own deviation is too large.
     Never,
-    /// None like these, which depend on their order: independent ones would.
+    /// No number of trials that depend on their order; independent ones would.
     Independent,
-    /// None would: the figure is printed too coarsely.
+    /// No number would: the figure is rounded too coarsely.
     Finer,
 }
 
-/// Estimates how many more trials would put a bound with error `alpha` past an edge of what was
-/// asked, which lies `distance` from the centre.
+/// Estimates how many more trials would put a bound with error `alpha` past an edge of the
+/// acceptance region, at `distance` from the centre.
 pub fn more_trials(estimate: &Estimate, distance: f64, alpha: f64) -> MoreTrials {
     if distance < estimate.printed {
         return MoreTrials::Finer;
@@ -41,7 +41,7 @@ pub fn more_trials(estimate: &Estimate, distance: f64, alpha: f64) -> MoreTrials
         return MoreTrials::Independent;
     }
     let count = f64::from(estimate.count);
-    // The error of one trial in the aggregate, and what the degrees of freedom lag behind.
+    // The error of one trial in the aggregate, and the lag of the degrees of freedom.
     let (of_one, lag) = match &estimate.method {
         Method::TooFew { needed } => {
             return MoreTrials::AtLeast((*needed).max(FIRST).saturating_sub(estimate.count).max(1));
@@ -69,7 +69,7 @@ pub(crate) fn more_of_two(error: StandardError, distance: f64, alpha: f64) -> Mo
     (1..=MOST)
         .find(|more| {
             let all = count + f64::from(*more);
-            // Each trial adds to the degrees of freedom what those so far did.
+            // Each trial adds as much to the degrees of freedom as those so far did on average.
             let degrees = error.degrees * (all - 1.0) / (count - 1.0).max(1.0);
             quantile(alpha, degrees) * error.value * (count / all).sqrt() <= distance
         })
@@ -95,35 +95,38 @@ mod tests {
         Estimate::of(values, &comparison)
     }
 
-    fn asked(estimate: &Estimate) -> MoreTrials {
+    fn required_trials(estimate: &Estimate) -> MoreTrials {
         more_trials(estimate, (estimate.center - 0.95_f64.ln()).abs(), 0.05)
     }
 
     #[test]
     fn more_trials_are_needed_near_the_margin() {
         assert_eq!(
-            asked(&estimate(&[95.8], Some(0.008), 0.0)),
+            required_trials(&estimate(&[95.8], Some(0.008), 0.0)),
             MoreTrials::About(4)
         );
         assert_eq!(
-            asked(&estimate(&[95.3], Some(0.008), 0.0)),
+            required_trials(&estimate(&[95.3], Some(0.008), 0.0)),
             MoreTrials::About(19)
         );
         assert_eq!(
-            asked(&estimate(&[95.0], Some(0.008), 0.0)),
+            required_trials(&estimate(&[95.0], Some(0.008), 0.0)),
             MoreTrials::MoreThan(30)
         );
     }
 
     #[test]
     fn three_trials_are_needed_without_assumed_noise() {
-        assert_eq!(asked(&estimate(&[99.0], None, 0.0)), MoreTrials::AtLeast(2));
+        assert_eq!(
+            required_trials(&estimate(&[99.0], None, 0.0)),
+            MoreTrials::AtLeast(2)
+        );
     }
 
     #[test]
     fn a_reference_that_is_too_noisy_never_decides() {
         assert_eq!(
-            asked(&estimate(&[96.0, 96.1, 95.9], None, 0.02)),
+            required_trials(&estimate(&[96.0, 96.1, 95.9], None, 0.02)),
             MoreTrials::Never
         );
     }
@@ -132,7 +135,7 @@ mod tests {
     fn the_predicted_number_of_trials_suffices() {
         // Trials that go on as before: the estimate is where the bound first clears the margin.
         let so_far = [97.5, 99.5, 95.5];
-        let MoreTrials::About(more) = asked(&estimate(&so_far, None, 0.0)) else {
+        let MoreTrials::About(more) = required_trials(&estimate(&so_far, None, 0.0)) else {
             unreachable!("three trials with a deviation of 2 % decide within 30");
         };
         let deviation = estimate(&so_far, None, 0.0).deviation().unwrap();

@@ -1,5 +1,5 @@
 //! What the order of trials shows: a trend, or neighbours that are alike. Bounds take trials to be
-//! independent; trials that are not say less than as many that are.
+//! independent; dependent trials carry less information than as many independent ones.
 //!
 //! Both tests use ranks, so that they hold for every distribution. A trend either way and likeness
 //! are each found by chance in one of twenty cases; of three trials, no order is that rare.
@@ -19,9 +19,9 @@ const ALPHA: f64 = 0.05;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// They get better (above zero) or worse by this much from one to the next, as a log ratio.
+    /// A drift: the change from one trial to the next, as a log ratio; above zero is better.
     Trend(f64),
-    /// Each is like the one before.
+    /// Each resembles the one before it.
     Alike,
 }
 
@@ -129,31 +129,35 @@ mod tests {
     #[case(&[1.0, 2.0, 3.0, 5.0, 4.0], 10.0 / 120.0)]
     #[case(&[2.0, 1.0, 3.0, 4.0, 6.0, 5.0, 7.0, 8.0], 0.001_736)]
     fn trend_probabilities_match_kendalls_table(#[case] trials: &[f64], #[case] expected: f64) {
-        let found = mann_kendall(trials);
-        assert!((found - expected).abs() < 1e-6, "{found}");
+        let actual = mann_kendall(trials);
+        assert!((actual - expected).abs() < 1e-6, "{actual}");
     }
 
-    /// All orders of six trials: how many are named is what is said above.
+    /// All orders of six trials: the share that is reported matches the documentation above.
     #[test]
     fn false_alarm_rates_match_the_documentation() {
-        fn orders(rest: &[f64], so_far: &mut Vec<f64>, found: &mut [u32; 2]) {
+        fn orders(rest: &[f64], so_far: &mut Vec<f64>, counts: &mut [u32; 2]) {
             if rest.is_empty() {
-                found[0] += u32::from(mann_kendall(so_far) <= 2.0 * ALPHA);
-                found[1] += u32::from(bartels(so_far));
+                counts[0] += u32::from(mann_kendall(so_far) <= 2.0 * ALPHA);
+                counts[1] += u32::from(bartels(so_far));
             }
-            for one in rest {
+            for trial in rest {
                 let others: Vec<f64> = rest
                     .iter()
                     .copied()
-                    .filter(|other| other.total_cmp(one).is_ne())
+                    .filter(|other| other.total_cmp(trial).is_ne())
                     .collect();
-                so_far.push(*one);
-                orders(&others, so_far, found);
+                so_far.push(*trial);
+                orders(&others, so_far, counts);
                 so_far.pop();
             }
         }
-        let mut found = [0, 0];
-        orders(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &mut Vec::new(), &mut found);
-        assert_eq!(found, [40, 34], "of 720");
+        let mut counts = [0, 0];
+        orders(
+            &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+            &mut Vec::new(),
+            &mut counts,
+        );
+        assert_eq!(counts, [40, 34], "of 720");
     }
 }

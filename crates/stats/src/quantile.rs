@@ -13,9 +13,9 @@ pub fn quantile(alpha: f64, degrees: f64) -> f64 {
     let upper = (1.0 - alpha).clamp(0.5, 1.0 - f64::EPSILON);
     match student(degrees) {
         None => Normal::standard().inverse_cdf(upper),
-        // Samples of equal size share theirs, and a search asks for the same few at every trial.
-        Some(student) if degrees.fract() == 0.0 => KNOWN.with_borrow_mut(|known| {
-            *known
+        // Samples of equal size share theirs, and a search needs the same few at every trial.
+        Some(student) if degrees.fract() == 0.0 => CACHE.with_borrow_mut(|cache| {
+            *cache
                 .entry((upper.to_bits(), degrees.to_bits()))
                 .or_insert_with(|| student.inverse_cdf(upper))
         }),
@@ -25,7 +25,7 @@ pub fn quantile(alpha: f64, degrees: f64) -> f64 {
 
 thread_local! {
     /// Quantiles of whole degrees of freedom, which cost hundreds of logarithms each.
-    static KNOWN: RefCell<HashMap<(u64, u64), f64>> = RefCell::default();
+    static CACHE: RefCell<HashMap<(u64, u64), f64>> = RefCell::default();
 }
 
 fn student(degrees: f64) -> Option<StudentsT> {

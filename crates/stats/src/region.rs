@@ -5,16 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::claim::Claim;
 
-/// Rounding of logarithms: a figure that lies exactly on the margin is no worse than asked.
+/// Rounding of logarithms: a figure exactly on the margin is within it.
 const ROUNDING: f64 = 1e-12;
 
-/// What an interval decides about a claim.
+/// The decision of an interval about a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
     /// The claim holds.
     Holds,
-    /// It does not.
+    /// The claim does not hold.
     Worse,
     /// Not decided.
     Open,
@@ -101,8 +101,8 @@ mod tests {
         #[case] upper: f64,
         #[case] expected: Decision,
     ) {
-        let asked = AcceptanceRegion::of(claim, 0.05);
-        assert_eq!(asked.decide(lower.ln(), upper.ln()), expected);
+        let region = AcceptanceRegion::of(claim, 0.05);
+        assert_eq!(region.decide(lower.ln(), upper.ln()), expected);
     }
 
     #[rstest]
@@ -123,10 +123,10 @@ mod tests {
 
     #[test]
     fn the_distance_is_to_the_nearest_edge() {
-        let asked = AcceptanceRegion::of(Claim::Equivalent, 0.05);
+        let region = AcceptanceRegion::of(Claim::Equivalent, 0.05);
         let edge = -0.95_f64.ln();
-        assert!((asked.distance(0.04) - (edge - 0.04)).abs() < 1e-12);
-        assert!((asked.distance(-0.04) - (edge - 0.04)).abs() < 1e-12);
-        assert!((asked.distance(0.2) - (0.2 - edge)).abs() < 1e-12);
+        assert!((region.distance(0.04) - (edge - 0.04)).abs() < 1e-12);
+        assert!((region.distance(-0.04) - (edge - 0.04)).abs() < 1e-12);
+        assert!((region.distance(0.2) - (0.2 - edge)).abs() < 1e-12);
     }
 }

@@ -81,10 +81,10 @@ impl Difference {
                 trials: FEWEST - trials,
             }
         } else {
-            let own = |one: &Scatter| StandardError {
-                value: one.error,
-                degrees: f64::from(one.count) - 1.0,
-                trials: one.count,
+            let own = |scatter: &Scatter| StandardError {
+                value: scatter.error,
+                degrees: f64::from(scatter.count) - 1.0,
+                trials: scatter.count,
             };
             let [least, most] = [-1.0, 1.0].map(|sign| {
                 ratio(
@@ -131,12 +131,12 @@ mod tests {
 
     #[test]
     fn less_scatter_is_more_consistent() {
-        let found = between(&CALM, &LOOSE);
-        assert!(found.center > 2.5, "{}", found.center);
-        assert_eq!(found.decide(Claim::Better, 0.0, 0.05), Decision::Holds);
+        let ratio = between(&CALM, &LOOSE);
+        assert!(ratio.center > 2.5, "{}", ratio.center);
+        assert_eq!(ratio.decide(Claim::Better, 0.0, 0.05), Decision::Holds);
         let back = between(&LOOSE, &CALM);
         assert_eq!(back.decide(Claim::Better, 0.0, 0.05), Decision::Worse);
-        let ((one, two), (three, four)) = (found.bounds(0.05).unwrap(), back.bounds(0.05).unwrap());
+        let ((one, two), (three, four)) = (ratio.bounds(0.05).unwrap(), back.bounds(0.05).unwrap());
         assert!((one + four).abs() < 1e-12 && (two + three).abs() < 1e-12);
     }
 
@@ -150,9 +150,9 @@ mod tests {
         #[case] baseline: &[f64],
         #[case] expected: Decision,
     ) {
-        let found = between(candidate, baseline);
-        assert_eq!(found.decide(Claim::Better, 0.0, 0.05), expected);
-        let (lower, upper) = found.bounds(0.05).unwrap();
+        let ratio = between(candidate, baseline);
+        assert_eq!(ratio.decide(Claim::Better, 0.0, 0.05), expected);
+        let (lower, upper) = ratio.bounds(0.05).unwrap();
         assert!(lower.is_finite() && upper.is_finite());
     }
 
@@ -165,11 +165,11 @@ mod tests {
             MoreTrials::AtLeast(1)
         );
         let drift = [100.0, 101.0, 102.0, 103.0, 104.0, 105.0, 106.0, 107.0];
-        let found = between(&drift, &CALM);
-        assert!(found.dependent);
-        assert_eq!(found.bounds(0.05), None);
+        let ratio = between(&drift, &CALM);
+        assert!(ratio.dependent);
+        assert_eq!(ratio.bounds(0.05), None);
         assert_eq!(
-            found.more_trials(Claim::Better, 0.0, 0.05),
+            ratio.more_trials(Claim::Better, 0.0, 0.05),
             MoreTrials::Independent
         );
         assert_eq!(Scatter::of(&[1.0]), None);

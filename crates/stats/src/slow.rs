@@ -9,7 +9,7 @@ use crate::quantile::quantile;
 const DEVIATIONS: f64 = 6.0;
 /// Of more trials than one in so many, slow ones are not rare.
 const RARE: usize = 3;
-/// Fewest trials of which a median says what is typical.
+/// Fewest trials whose median is typical.
 const FEWEST: usize = 3;
 /// How often a first trial like the others is named.
 const ALPHA: f64 = 0.01;

@@ -15,7 +15,7 @@ pub(crate) struct StandardError {
 impl StandardError {
     /// Returns that of the difference of two independent values (Welch, Satterthwaite).
     pub fn combined(self, other: Self) -> Self {
-        let square = |one: Self| (one.value.powi(2), one.value.powi(4) / one.degrees);
+        let square = |error: Self| (error.value.powi(2), error.value.powi(4) / error.degrees);
         let ((ours, our_spread), (theirs, their_spread)) = (square(self), square(other));
         let (total, spread) = (ours + theirs, our_spread + their_spread);
         Self {

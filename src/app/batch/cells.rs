@@ -35,20 +35,20 @@ impl Cells {
     }
 
     /// As [`Self::open`], of the cells at these positions.
-    pub fn open_these(plan: &BatchPlan, wanted: &BTreeSet<usize>) -> Result<Self, Failure> {
+    pub fn open_these(plan: &BatchPlan, positions: &BTreeSet<usize>) -> Result<Self, Failure> {
         let mut failures = Failures::default();
-        // What is wrong whatever a cell chooses is told once.
+        // Problems that do not depend on a cell's choices are reported once.
         let mut problems = Diagnostics::default();
         let mut cells = BTreeMap::new();
         for (position, cell) in plan.cells.iter().enumerate() {
-            if !wanted.contains(&position) {
+            if !positions.contains(&position) {
                 continue;
             }
             let request = recipe_of(cell);
             match catalog::open(&request.recipe) {
                 Ok(entry) => match open::resolved(entry, &request) {
                     Ok(opened) => drop(cells.insert(position, opened)),
-                    Err(found) => problems.extend(found),
+                    Err(errors) => problems.extend(errors),
                 },
                 Err(error) => failures.add(&cell.name, error.into()),
             }
@@ -70,8 +70,8 @@ impl Cells {
         let has_changed =
             |cell: &usize, opened: &Opened| hashes.get(*cell) != Some(&opened.resolved.hash);
         let mut cells = self.0.iter();
-        let found = cells.find(|(cell, opened)| has_changed(cell, opened));
-        found.map(|(cell, _)| *cell)
+        let changed = cells.find(|(cell, opened)| has_changed(cell, opened));
+        changed.map(|(cell, _)| *cell)
     }
 
     /// The recipe of a cell.
@@ -79,7 +79,7 @@ impl Cells {
         self.0.get(&cell)
     }
 
-    /// Plans every run for a host, or for nodes of a site, which nobody has examined yet. Reports the
+    /// Plans every run for a host, or for nodes of a site, which are not examined yet. Reports the
     /// problems of all at once.
     pub fn plans(
         &self,
@@ -95,10 +95,10 @@ impl Cells {
         let mut plans: Vec<(TrialRun, Plan)> = Vec::new();
         let mut warned = BTreeSet::new();
         for trial_run in &batch.schedule.trial_runs {
-            let mut known = plans.iter().rev();
-            let is_known = known.any(|(other, _)| is_same(other, trial_run));
+            let mut planned = plans.iter().rev();
+            let is_planned = planned.any(|(other, _)| is_same(other, trial_run));
             let cell = batch.cells.get(trial_run.cell);
-            let (false, Some(cell), Some(opened)) = (is_known, cell, self.get(trial_run.cell))
+            let (false, Some(cell), Some(opened)) = (is_planned, cell, self.get(trial_run.cell))
             else {
                 continue;
             };
@@ -127,16 +127,16 @@ impl Cells {
         let opened = plans.iter();
         let opened = opened.filter_map(|(run, plan)| Some((self.get(run.cell)?, plan)));
         let opened: Vec<_> = opened.collect();
-        // Nobody is asked to approve what cannot run.
-        let a_person = failures.is_empty();
-        let asked = approval::ask(&global.home, &opened, &run.allow, a_person);
-        if let Err(failure) = asked {
+        // Asks for approval only if all can run.
+        let interactive = failures.is_empty();
+        let approved = approval::ask(&global.home, &opened, &run.allow, interactive);
+        if let Err(failure) = approved {
             failures.add("", failure);
         }
         failures.result().map(|()| Plans { host, plans })
     }
 
-    /// This host, with what its engine says if a recipe depends on that.
+    /// Probes this host, and its engine if a recipe depends on it.
     pub fn this_host(&self, global: &GlobalOptions) -> HostView {
         let asks_engine = self.0.values().find(|cell| {
             let recipe = &cell.resolved.recipe;
@@ -174,9 +174,9 @@ impl Plans {
     }
 }
 
-/// Whether two trial runs have the same plan.
-fn is_same(one: &TrialRun, other: &TrialRun) -> bool {
-    one.cell == other.cell && one.modes == other.modes
+/// Returns whether two trial runs have the same plan.
+fn is_same(run: &TrialRun, other: &TrialRun) -> bool {
+    run.cell == other.cell && run.modes == other.modes
 }
 
 /// Problems of cells, each once with all the cells that have it.
@@ -194,12 +194,12 @@ impl Failures {
     pub fn add(&mut self, cell: &str, failure: Failure) {
         self.exits.push(failure.exit);
         let cells = self.cells.entry(failure.into_text()).or_default();
-        if !cell.is_empty() && !cells.iter().any(|known| known == cell) {
+        if !cell.is_empty() && !cells.iter().any(|name| name == cell) {
             cells.push(cell.to_owned());
         }
     }
 
-    /// Whether there are no problems.
+    /// Returns whether there are no problems.
     pub fn is_empty(&self) -> bool {
         self.exits.is_empty()
     }

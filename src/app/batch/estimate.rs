@@ -1,4 +1,4 @@
-//! What a batch needs that can be known before it starts: requirements of the host, and images.
+//! The needs of a batch that are known before it starts: requirements of the host, and images.
 
 use std::time::Duration;
 
@@ -22,18 +22,18 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// The requirements of any cell that this host does not meet, each once.
 pub fn unmet(global: &GlobalOptions, options: &PlanOptions, cells: &[Resolved]) -> Vec<Check> {
     let host = open::host_view(global);
-    let mut asked = Vec::new();
+    let mut checked = Vec::new();
     let mut all: Vec<Check> = Vec::new();
     for cell in cells {
         let requires = &cell.recipe.requires;
-        if asked.contains(&requires) {
+        if checked.contains(&requires) {
             continue;
         }
-        asked.push(requires);
+        checked.push(requires);
         let plan = crate::plan::build(&cell.recipe, &Origin::default(), options, &host);
-        for one in plan.into_iter().flat_map(|plan| plan.unmet) {
-            if !all.contains(&one) {
-                all.push(one);
+        for check in plan.into_iter().flat_map(|plan| plan.unmet) {
+            if !all.contains(&check) {
+                all.push(check);
             }
         }
     }
@@ -60,9 +60,9 @@ pub fn here(
         let plan = crate::plan::build(&cell.recipe, &origin, &options, &host).ok()?;
         let earlier = Earlier::of(&mut index, &plan)?;
         let remaining = Remaining::of(plan, StepTimes::default(), earlier.times);
-        let known = remaining.estimate(None);
-        let known = known.filter(|one| one.basis == Basis::Earlier)?;
-        Some(Duration::from_secs_f64(known.seconds))
+        let estimate = remaining.estimate(None);
+        let estimate = estimate.filter(|one| one.basis == Basis::Earlier)?;
+        Some(Duration::from_secs_f64(estimate.seconds))
     });
     here.collect()
 }
@@ -82,13 +82,13 @@ pub fn ask_the_engine(global: &GlobalOptions, estimate: &mut BatchEstimate) {
                 let ImageSource::Pulled { reference } = &image.source else {
                     continue;
                 };
-                if let Ok(found) = engine.image(reference).await {
-                    image.here = Some(found.is_some());
-                    image.size = found.map(|found| found.size);
+                if let Ok(local) = engine.image(reference).await {
+                    image.here = Some(local.is_some());
+                    image.size = local.map(|local| local.size);
                 }
             }
         };
-        // What was answered until then is shown.
+        // Answers until then are shown.
         let _ = tokio::time::timeout(PATIENCE, answers).await;
     });
 }

@@ -62,7 +62,7 @@ pub fn open(
     }
 }
 
-/// What a recipe knows of its axes; its problems are a failure.
+/// Returns the axes of a recipe; its problems are a failure.
 pub fn domain(recipe: &str) -> Result<AxisDomain, Failure> {
     let source = Source::new("RECIPE", recipe);
     let mut recipe = Spanned {
@@ -78,12 +78,12 @@ pub fn domain(recipe: &str) -> Result<AxisDomain, Failure> {
     ))
 }
 
-/// Whether this is a batch's file.
+/// Returns whether this is a batch's file.
 pub fn is_batch(recipe: &str) -> bool {
     file(recipe).is_some()
 }
 
-/// A batch's file; none where it is a recipe, or nothing.
+/// A batch's file; none if it is a recipe, or does not exist.
 fn file(recipe: &str) -> Option<Source> {
     let opened = catalog::open(recipe).ok()?;
     batch::is_batch(&opened.source).then_some(opened.source)
@@ -92,16 +92,16 @@ fn file(recipe: &str) -> Option<Source> {
 /// Every problem of a batch's file, and of its cells.
 pub fn check(global: &GlobalOptions, source: &Source) -> Diagnostics {
     let (batch, problems) = batch::read_as_far(source);
-    let found = opened(batch, problems, source, &global.home);
-    let mut problems = match found.map(|opened| (opened.resolve(), opened.warnings)) {
+    let result = opened(batch, problems, source, &global.home);
+    let mut problems = match result.map(|opened| (opened.resolve(), opened.warnings)) {
         Ok((Ok(_), warnings)) => warnings,
-        // What a param without a default is on this host, the file need not say.
+        // The file need not set a param without a default.
         Ok((Err(problems), _)) => {
             let mut others = Diagnostics::default();
-            let said = problems
+            let reported = problems
                 .into_iter()
                 .filter(|problem| problem.code != "unset");
-            said.for_each(|problem| others.push(problem));
+            reported.for_each(|problem| others.push(problem));
             others
         }
         Err(problems) => problems,
@@ -126,7 +126,7 @@ fn opened(
         absolute(&mut recipe.recipe);
         match read_recipe(&recipe.name, &recipe.recipe) {
             Ok(read) => recipes.push(read),
-            Err(found) => problems.extend(found),
+            Err(errors) => problems.extend(errors),
         }
     }
     for run in batch
@@ -139,13 +139,13 @@ fn opened(
             problems.push(problem);
         }
     }
-    let known: Vec<AxisDomain> = recipes
+    let domains: Vec<AxisDomain> = recipes
         .iter()
         .zip(&batch.recipes)
         .map(|(read, recipe)| AxisDomain::of(&read.name, &recipe.recipe.value, &read.loaded))
         .collect();
-    let planned = if known.len() == batch.recipes.len() && !known.is_empty() {
-        batch::plan(&batch, &known).map_err(|found| problems.extend(found))
+    let planned = if domains.len() == batch.recipes.len() && !domains.is_empty() {
+        batch::plan(&batch, &domains).map_err(|errors| problems.extend(errors))
     } else {
         Err(())
     };
@@ -214,7 +214,7 @@ fn read_recipe(name: &str, recipe: &Spanned<String>) -> Result<OpenedRecipe, Dia
     })
 }
 
-/// What is wrong with runs of another host that are not there.
+/// Returns a problem if runs of another host do not exist.
 fn is_nowhere(run: &Spanned<String>, home: &Home) -> Option<Diagnostic> {
     if run.value.starts_with('/') {
         return (!Path::new(&run.value).exists()).then(|| {
@@ -247,10 +247,10 @@ impl OpenedBatch {
         let resolved: Vec<_> = resolved.collect();
         let mut problems = Diagnostics::default();
         let mut all = Vec::with_capacity(resolved.len());
-        for one in resolved {
-            match one {
+        for result in resolved {
+            match result {
                 Ok(resolved) => all.push(resolved),
-                Err(found) => problems.extend(found),
+                Err(errors) => problems.extend(errors),
             }
         }
         if problems.has_errors() {

@@ -13,7 +13,7 @@ use crate::app::options::GlobalOptions;
 use crate::app::signals::{self, STOPPING, SignalTarget};
 use crate::app::site::end::commands;
 use crate::app::{follow, open};
-use crate::batch::journal::BatchWhat;
+use crate::batch::journal::BatchEventKind;
 use crate::batch::run::{BatchEnded, BatchJob, BatchSession, Emitter, execute};
 use crate::batch::verdict::BatchVerdict;
 use crate::results::verdict::ExitCode;
@@ -42,7 +42,8 @@ impl Followed {
         reason: Option<String>,
     ) -> Self {
         let continues = matches!(exit, ExitCode::Interrupted | ExitCode::Host) || reason.is_some();
-        let [evidence, resume] = ways_on(global, directory).map(|line| continues.then_some(line));
+        let [evidence, resume] =
+            next_commands(global, directory).map(|line| continues.then_some(line));
         // The verdict names its evidence.
         let evidence = evidence.filter(|_| verdict.is_none());
         Self {
@@ -69,7 +70,7 @@ pub async fn follow(
         planned: &planned,
     };
     maker.look().await?;
-    let (seen, incoming) = unbounded_channel();
+    let (events, incoming) = unbounded_channel();
     let plans = planned
         .plans
         .iter()
@@ -84,7 +85,7 @@ pub async fn follow(
         host: planned.host.clone(),
         makes: &maker,
         options: follow::options(global, false),
-        seen,
+        seen: events,
     });
     let batch = batch.map_err(|error| match error {
         StoreError::Busy { run: id, pid } => Failure::host(format!(
@@ -103,13 +104,13 @@ pub async fn follow(
     let concluded = match &ended {
         Ok(ended) => conclude(global, &batch, ended).await,
         Err(error) => {
-            let end = BatchWhat::BatchEnded {
+            let end = BatchEventKind::BatchEnded {
                 exit_code: ExitCode::Host.code(),
                 reason: Some(error.to_string()),
                 node: slurm::node_of_process(),
             };
             let _ = batch.record(end);
-            let [evidence, resume] = ways_on(global, &directory);
+            let [evidence, resume] = next_commands(global, &directory);
             Err(Failure::host(format!("{error}\n{evidence}\n{resume}")))
         }
     };
@@ -123,7 +124,7 @@ pub async fn follow(
 }
 
 /// Where the evidence of a batch is, and how to resume it.
-fn ways_on(global: &GlobalOptions, directory: &Record) -> [String; 2] {
+fn next_commands(global: &GlobalOptions, directory: &Record) -> [String; 2] {
     let evidence = directory.path().display();
     let resume = commands(&global.home, directory, &[("resume", "resume")]);
     [format!("  evidence: {evidence}"), format!("  {resume}")]
@@ -147,12 +148,12 @@ async fn conclude(
         }
     }
     if let Some(judged) = &verdict {
-        batch.record(BatchWhat::Judged {
+        batch.record(BatchEventKind::Judged {
             sentence: judged.sentence.clone(),
         })?;
         exit = ExitCode::first([exit, judged.exit_code]);
     }
-    batch.record(BatchWhat::BatchEnded {
+    batch.record(BatchEventKind::BatchEnded {
         exit_code: exit.code(),
         reason: ended.reason.clone(),
         node: slurm::node_of_process(),
@@ -171,13 +172,13 @@ struct BatchSignals {
 impl SignalTarget for BatchSignals {
     fn stop(&self) {
         let text = STOPPING.to_owned();
-        let _ = self.emitter.emit(BatchWhat::Warning { text });
+        let _ = self.emitter.emit(BatchEventKind::Warning { text });
         self.stop.cancel();
     }
 
     fn hung_up(&self) {
         let resume = format!("retrial resume {}", self.id);
-        let _ = self.emitter.emit(BatchWhat::Detached { resume });
+        let _ = self.emitter.emit(BatchEventKind::Detached { resume });
     }
 
     fn cleanup(&self) -> String {

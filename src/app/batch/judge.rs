@@ -13,7 +13,7 @@ use crate::results::verdict::{Context, Evidence};
 use crate::run::evidence_of;
 use crate::store::Record;
 
-/// Judges a batch as it stands.
+/// Judges the current evidence of a batch.
 pub fn judge(global: &GlobalOptions, directory: &Record) -> Result<BatchVerdict, Failure> {
     let plan: BatchPlan = directory.read_json("batch.json")?;
     if let Some(search) = &plan.search {
@@ -43,18 +43,18 @@ pub fn write(global: &GlobalOptions, directory: &Record) -> Result<BatchVerdict,
 fn external(global: &GlobalOptions, result: &ExternalResult) -> SubjectEvidence {
     let mut runs = Vec::new();
     for name in &result.runs {
-        let found = match of_name(global, name) {
-            Ok(found) => found.into_iter().map(Ok).collect(),
+        let groups = match of_name(global, name) {
+            Ok(groups) => groups.into_iter().map(Ok).collect(),
             Err(failure) => vec![Err(LostRun {
                 exit: failure.exit,
                 reason: failure.into_text(),
             })],
         };
-        for found in found {
+        for group in groups {
             runs.push(RunEvidence {
                 run: name.clone(),
                 trial: u32::try_from(runs.len() + 1).unwrap_or(u32::MAX),
-                found,
+                found: group,
             });
         }
     }

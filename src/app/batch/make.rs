@@ -67,7 +67,7 @@ impl Maker<'_> {
     /// Examines the host and its engine for the requirements of all runs, before the first starts.
     pub async fn look(&self) -> Result<(), Failure> {
         let mut failures = Failures::default();
-        let mut looked_at = BTreeSet::new();
+        let mut checked = BTreeSet::new();
         let force = self.planned.record.options.run.force;
         for (cell, plan) in self.planned.plans.iter() {
             let name = self
@@ -77,7 +77,7 @@ impl Maker<'_> {
                 .cells
                 .get(cell)
                 .map(|cell| &cell.name);
-            if !looked_at.insert(needs(plan)) {
+            if !checked.insert(needs(plan)) {
                 continue;
             }
             let host = self.planned.plans.host.clone();
@@ -142,7 +142,7 @@ impl RunMaker for Maker<'_> {
         let made = async {
             let (recipe, plan) = self.plan(trial_run, worker)?;
             let mut host = open::host_view(self.global);
-            // The engine's GPU support was asked for once.
+            // The engine's GPU support is queried only once.
             host.gpu_support = self.planned.plans.host.gpu_support.clone();
             let force = self.planned.record.options.run.force;
             prepare::prepared(self.global, host, self.engine, recipe, plan, force).await

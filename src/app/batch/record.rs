@@ -58,7 +58,7 @@ impl RunOptions {
         }
     }
 
-    /// What `retrial run` would be told for a trial run of a cell.
+    /// The request of `retrial run` for a trial run of a cell.
     pub fn plan(&self, cell: &Cell, trial_run: &TrialRun, gpus: &[String]) -> PlanRequest {
         PlanRequest {
             recipe: recipe_of(cell),

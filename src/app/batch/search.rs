@@ -12,7 +12,7 @@ use crate::results::verdict::comparison::{EnvironmentGroup, Fact, FactGroup, env
 use crate::store::{Home, Record, RunDirectory};
 use retrial_recipe::model::Mode;
 
-/// Judges a search as it stands.
+/// Judges the current evidence of a search.
 pub fn judge(
     global: &GlobalOptions,
     directory: &Record,
@@ -22,8 +22,8 @@ pub fn judge(
     let home = &global.home;
     let state = read_state(directory)?;
     let trials = Observations::default().trials(home, plan, search, &state);
-    let mut found = search::judge(plan, &Course::of(plan, search, &trials));
-    found.changes = changes(home, &found);
+    let mut outcome = search::judge(plan, &Course::of(plan, search, &trials));
+    outcome.changes = changes(home, &outcome);
     // Only what was measured has a row.
     let mut cells = evidence_of_cells(home, directory, plan)?;
     cells.retain(|cell| !cell.runs.is_empty());
@@ -37,32 +37,32 @@ pub fn judge(
     // The figure that is searched is the one to show.
     let of_cells = verdict.cells.iter_mut().flat_map(|cell| &mut cell.verdict);
     for result in of_cells.flat_map(|verdict| &mut verdict.results) {
-        if result.mode == Mode::Performance && result.figures.contains_key(&found.figure) {
-            result.deciding = Some(found.figure.clone());
+        if result.mode == Mode::Performance && result.figures.contains_key(&outcome.figure) {
+            result.deciding = Some(outcome.figure.clone());
         }
     }
-    verdict.sentence.clone_from(&found.sentence);
-    verdict.exit_code = found.exit_code;
-    verdict.search = Some(found);
+    verdict.sentence.clone_from(&outcome.sentence);
+    verdict.exit_code = outcome.exit_code;
+    verdict.search = Some(outcome);
     Ok(verdict)
 }
 
-/// What differs between the environments of the two neighbours, in their latest runs. Telemetry is
+/// The differences between the environments of the two neighbours, in their latest runs. Telemetry is
 /// of one run only, and the runs' own parameters are the axis.
-fn changes(home: &Home, found: &SearchVerdict) -> Vec<EnvironmentGroup> {
+fn changes(home: &Home, outcome: &SearchVerdict) -> Vec<EnvironmentGroup> {
     let facts = |value: &Option<String>| -> Option<Vec<Fact>> {
-        let mut trials = found.trials.iter().rev();
+        let mut trials = outcome.trials.iter().rev();
         let trial = trials.find(|trial| Some(&trial.value) == value.as_ref())?;
         let all = environment::of_run(&RunDirectory::at(home.runs().join(&trial.run)));
-        let kept = all.into_iter();
+        let all = all.into_iter();
         Some(
-            kept.filter(|fact| fact.group != FactGroup::Telemetry)
+            all.filter(|fact| fact.group != FactGroup::Telemetry)
                 .collect(),
         )
     };
-    let (Some(before), Some(after)) = (facts(&found.before), facts(&found.after)) else {
+    let (Some(before), Some(after)) = (facts(&outcome.before), facts(&outcome.after)) else {
         return Vec::new();
     };
-    let names = [&found.before, &found.after].map(|value| value.clone().unwrap_or_default());
+    let names = [&outcome.before, &outcome.after].map(|value| value.clone().unwrap_or_default());
     environments(&names, &[&before, &after])
 }

@@ -15,7 +15,7 @@ use crate::store::files::write_atomically;
 use crate::store::lock::FileLock;
 use crate::store::{Home, Record};
 
-/// A batch that was asked for.
+/// A batch that was requested.
 pub enum Started<T> {
     /// It has runs to do.
     Planned(T, Record),
@@ -42,10 +42,10 @@ pub fn start<T>(
     };
     let yaml = batch::yaml(&opened.batch);
     let Some(before) = earlier(&global.home, &record).filter(|_| !new) else {
-        let taken = take(&record, cells)?;
+        let planned = take(&record, cells)?;
         let directory = global.home.new_batch(&stem(&record.plan.title))?;
         write(&directory, &yaml, &record)?;
-        return Ok(Started::Planned(taken, directory));
+        return Ok(Started::Planned(planned, directory));
     };
     let Earlier {
         directory, state, ..
@@ -66,11 +66,11 @@ pub fn start<T>(
     if state.is_over() {
         return Ok(Started::Measured(before.directory));
     }
-    let taken = take(&record, cells)?;
-    Ok(Started::Planned(taken, before.directory))
+    let planned = take(&record, cells)?;
+    Ok(Started::Planned(planned, before.directory))
 }
 
-/// Plans what is left of a batch by `take`. None if it has ended,
+/// Plans the rest of a batch by `take`. None if it has ended,
 /// with all of its runs.
 pub fn resume<T>(
     directory: &Record,
@@ -123,14 +123,14 @@ fn earlier(home: &Home, record: &BatchRecord) -> Option<Earlier> {
     let ids = home.batch_ids();
     let found = ids.iter().rev().filter_map(|id| {
         let directory = Record::at(home.batches().join(id));
-        let known: BatchRecord = directory.read_json("batch.json").ok()?;
-        let mut same = known.clone();
+        let stored: BatchRecord = directory.read_json("batch.json").ok()?;
+        let mut same = stored.clone();
         same.plan.claims.clone_from(&record.plan.claims);
         same.plan.restated = record.plan.restated;
         (same == *record).then(|| Earlier {
             state: read_state(&directory).unwrap_or_default(),
             directory,
-            record: known,
+            record: stored,
         })
     });
     let mut found: Vec<Earlier> = found.collect();

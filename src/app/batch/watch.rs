@@ -12,7 +12,7 @@ use crate::app::options::{GlobalOptions, Output};
 use crate::app::watch::{Reporter, reporter};
 use crate::app::{estimate, terminal};
 use crate::batch::BatchPlan;
-use crate::batch::journal::{BatchEvent, BatchWhat};
+use crate::batch::journal::{BatchEvent, BatchEventKind};
 use crate::batch::run::{ProgressEvent, workers};
 use crate::history::entry;
 use crate::plan::Plan;
@@ -20,7 +20,7 @@ use crate::plan::remaining::StepTimes;
 use crate::report::progress::batch::Lines;
 use crate::report::progress::left::Left;
 use crate::report::terminal::wrap::wrap;
-use crate::store::journal::{Event, StepEnd, StepFault, What};
+use crate::store::journal::{Event, EventKind, StepEnd, StepFault};
 
 /// Shows what happens, until the last event.
 pub fn watch(
@@ -32,8 +32,8 @@ pub fn watch(
     let (global, plan) = (global.clone(), plan.clone());
     std::thread::spawn(move || {
         let mut watching = Watching::of(global, plan, plans);
-        while let Some(seen) = incoming.blocking_recv() {
-            match seen {
+        while let Some(progress) = incoming.blocking_recv() {
+            match progress {
                 ProgressEvent::Batch(event) => watching.batch(&event),
                 ProgressEvent::Run { event, .. } => watching.run(&event),
             }
@@ -51,8 +51,8 @@ struct Watching {
     run: Option<Box<dyn Reporter>>,
     /// A run of each cell, before it begins.
     cells: BTreeMap<usize, Left>,
-    /// What the host failed at, as the step of an earlier run said.
-    told: BTreeSet<String>,
+    /// Failures of the host that a step of an earlier run reported.
+    reported: BTreeSet<String>,
     /// Lines that wait for the end of the current run's view.
     waiting: Vec<String>,
 }
@@ -78,7 +78,7 @@ impl Watching {
             lines: Lines::new(plan, workers, global.verbose, expected),
             run: None,
             cells,
-            told: BTreeSet::new(),
+            reported: BTreeSet::new(),
             waiting: Vec::new(),
             global,
         }
@@ -90,18 +90,18 @@ impl Watching {
         if self.global.output == Output::Json && !self.global.quiet {
             return terminal::print_json(event);
         }
-        let ends = matches!(event.what, BatchWhat::TrialRunEnded { .. });
+        let ends = matches!(event.what, BatchEventKind::TrialRunEnded { .. });
         if ends {
             self.between_runs();
         }
-        if !self.global.quiet || matches!(event.what, BatchWhat::Warning { .. }) {
+        if !self.global.quiet || matches!(event.what, BatchEventKind::Warning { .. }) {
             self.waiting.extend(lines);
         }
         if self.run.is_none() || !self.live {
             self.write();
         }
-        if let BatchWhat::TrialRunBegan { trial_run, .. }
-        | BatchWhat::TrialRunReattached { trial_run, .. } = event.what
+        if let BatchEventKind::TrialRunStarted { trial_run, .. }
+        | BatchEventKind::TrialRunReattached { trial_run, .. } = event.what
         {
             let overall = Some(self.lines.overall(trial_run));
             let left = self
@@ -113,9 +113,9 @@ impl Watching {
         }
     }
 
-    /// An event of the current run; lines tell a failure of the host once, not for every run.
+    /// An event of the current run; a failure of the host is shown once, not for every run.
     fn run(&mut self, event: &Event) {
-        if let What::StepEnded {
+        if let EventKind::StepEnded {
             end:
                 StepEnd::Failed {
                     fault: StepFault::Host,
@@ -124,7 +124,7 @@ impl Watching {
                 },
             ..
         } = &event.what
-            && !self.told.insert(reason.clone())
+            && !self.reported.insert(reason.clone())
             && !self.live
             && self.global.output != Output::Json
         {

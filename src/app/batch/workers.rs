@@ -27,7 +27,7 @@ pub fn gpus_of_workers(
     let not_apart = |plan: &&&Plan| {
         plan.assigned_gpus
             .as_ref()
-            .is_none_or(|given| !given.isolated)
+            .is_none_or(|assigned| !assigned.isolated)
     };
     if let Some(plan) = plans.iter().find(not_apart) {
         return Err(Failure::usage(format!(

@@ -27,7 +27,7 @@ pub fn omitted() -> &'static str {
     file.and_then(File::contents_utf8).unwrap_or_default()
 }
 
-/// A directory with recipe.yaml is a recipe, and what else lies in it belongs to that.
+/// A directory with recipe.yaml is a recipe, which its other files belong to.
 fn collect(directory: &Dir<'_>, names: &mut Vec<String>) {
     if directory
         .get_file(directory.path().join("recipe.yaml"))
@@ -54,9 +54,9 @@ fn stem(file: &File<'_>) -> Option<String> {
 
 pub(super) fn open(name: &str) -> Option<Opened> {
     let file = RECIPES.get_file(format!("{name}.yaml"));
-    // What lies in a recipe's directory is not a recipe of its own.
+    // A file of a recipe's directory is not a recipe of its own.
     let file = match file {
-        Some(file) if names().iter().any(|known| known == name) => file,
+        Some(file) if names().iter().any(|other| other == name) => file,
         _ => RECIPES.get_file(format!("{name}/recipe.yaml"))?,
     };
     let path = file.path();

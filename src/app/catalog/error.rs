@@ -1,22 +1,22 @@
-//! Why a recipe cannot be opened.
+//! Errors of opening a recipe.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use retrial_recipe::{Diagnostics, nearest};
 
-/// Why a recipe cannot be opened.
+/// An error of opening a recipe.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
     /// No built-in recipe has this name.
     #[error("there is no built-in recipe `{name}`")]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What may have been meant.
+        /// A suggestion.
         help: String,
     },
-    /// Nothing lies at a path.
+    /// The path does not exist.
     #[error("there is nothing at `{path}`")]
     Missing {
         /// Where.
@@ -52,7 +52,7 @@ pub enum CatalogError {
 }
 
 impl CatalogError {
-    /// What to do about it; empty where the problems say so themselves.
+    /// Returns how to fix it; empty if the problems contain that.
     pub fn help(&self) -> &str {
         match self {
             Self::Unknown { help, .. } => help,
@@ -85,8 +85,8 @@ impl CatalogError {
 
 /// The names that hold what was typed: `llama2`.
 fn containing<'a>(name: &str, names: &'a [String]) -> Vec<&'a str> {
-    let wanted = name.to_lowercase();
-    let matches = |one: &&String| !wanted.is_empty() && one.to_lowercase().contains(&wanted);
+    let lower = name.to_lowercase();
+    let matches = |one: &&String| !lower.is_empty() && one.to_lowercase().contains(&lower);
     names.iter().filter(matches).map(String::as_str).collect()
 }
 

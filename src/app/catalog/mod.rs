@@ -9,7 +9,7 @@ mod error;
 
 use std::path::{Path, PathBuf};
 
-pub use builtin::{omitted, names};
+pub use builtin::{names, omitted};
 pub use disk::open as open_path;
 pub use error::CatalogError;
 pub use retrial_mlperf::rounds::rounds;
@@ -30,7 +30,7 @@ pub struct Opened {
     home: Home,
 }
 
-/// What a recipe's companions are relative to.
+/// The directory that a recipe's companion files are relative to.
 #[derive(Debug, Clone)]
 enum Home {
     /// A directory below the embedded `recipes/`.
@@ -74,7 +74,7 @@ fn is_path(recipe: &str) -> bool {
 }
 
 impl Opened {
-    /// Whether it is built in: then it needs no approval.
+    /// Returns whether it is built in: then it needs no approval.
     pub fn is_builtin(&self) -> bool {
         matches!(self.home, Home::BuiltIn(_))
     }
@@ -140,7 +140,7 @@ impl Templates for Opened {
     }
 }
 
-/// Whether a name is a path below a directory of templates, which never leads out of it.
+/// Returns whether a name is a path below a directory of templates, which never leads out of it.
 fn is_template_name(name: &str) -> bool {
     name.split('/').all(|part| {
         !part.starts_with('.')

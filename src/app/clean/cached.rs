@@ -24,7 +24,7 @@ pub fn list(global: &GlobalOptions) -> ExitCode {
     ExitCode::Success
 }
 
-/// Removes a cached directory, unless a container of ours has it mounted and `all` is not given.
+/// Removes a cached directory. One that a Retrial container has mounted is removed with `all` only.
 pub fn remove(global: &GlobalOptions, key: &str, extent: Extent) -> Result<ExitCode, Failure> {
     let cache = &global.cache;
     let mut directories = cache::list(cache);
@@ -112,7 +112,7 @@ fn print(
     terminal::print_lines(directories.iter().map(line));
 }
 
-/// The directories that running containers of ours have mounted, each with its run.
+/// The directories that running Retrial containers have mounted, each with its run.
 async fn in_use(global: &GlobalOptions) -> Result<Vec<(Vec<String>, String)>, Failure> {
     let engine = open::engine(global).await?;
     let containers = engine.containers(CACHE_LABEL).await?;

@@ -28,7 +28,7 @@ pub struct Extent {
     pub dry_run: bool,
 }
 
-/// Removes this user's containers that carry our label and that nobody follows.
+/// Removes this user's containers that carry our label and that no process follows.
 pub fn clean(
     global: &GlobalOptions,
     run: Option<&str>,
@@ -41,7 +41,7 @@ pub fn clean(
         ));
     }
     let home = global.home.clone();
-    let wanted = run.map(|run| home.find(run)).transpose()?;
+    let selected = run.map(|run| home.find(run)).transpose()?;
     let runs = home.runs();
     let runs = runs.canonicalize().unwrap_or(runs);
     runtime::runtime()?.block_on(async {
@@ -49,17 +49,17 @@ pub fn clean(
         let mut removed = Vec::new();
         for container in engine.containers(RUN_LABEL).await? {
             let id = container.labels.get(RUN_LABEL).cloned().unwrap_or_default();
-            if wanted.as_ref().is_some_and(|wanted| wanted.id() != id) {
+            if selected.as_ref().is_some_and(|run| run.id() != id) {
                 continue;
             }
             let other = other_user(&container.labels);
-            if other.is_none() && wanted.is_none() && of_another_home(&container, &runs) {
+            if other.is_none() && selected.is_none() && of_another_home(&container, &runs) {
                 continue;
             }
             let reason = other
                 .filter(|_| !extent.all_users)
                 .map(|user| format!("it belongs to {user}; root can remove it: --all-users"))
-                .or_else(|| in_use(&container, extent.all, wanted.is_some()));
+                .or_else(|| in_use(&container, extent.all, selected.is_some()));
             if let Some(reason) = reason {
                 terminal::note(&format!("{}: skipped: {reason}", container.name));
                 continue;
@@ -84,8 +84,8 @@ pub fn clean(
     })
 }
 
-/// Removes this user's containers of runs that a job of a site has had on this machine, besides these runs:
-/// such a job has the machine alone, so that nothing of an earlier one is needed.
+/// Removes this user's containers of earlier jobs of a site on this machine, except those of these runs: such
+/// a job has the machine alone, so containers of earlier jobs are not needed.
 ///
 /// # Errors
 /// If the engine does not answer.
@@ -100,13 +100,13 @@ pub async fn of_earlier_jobs(engine: &dyn Engine, runs: &[&str]) -> Result<(), F
     Ok(())
 }
 
-/// Whether the container's run is in another home, which cleans it.
+/// Returns whether the container's run is in another home, which cleans it.
 fn of_another_home(container: &ContainerState, runs: &Path) -> bool {
     let path = container.labels.get(PATH_LABEL).map(Path::new);
     path.is_some_and(|path| !path.starts_with(runs) && path.try_exists().unwrap_or(true))
 }
 
-/// Why a container is not ours to remove now.
+/// Returns why a container must not be removed now.
 fn in_use(container: &ContainerState, all: bool, named: bool) -> Option<String> {
     let id = container.labels.get(RUN_LABEL)?;
     let path = container.labels.get(PATH_LABEL).map(Path::new);
@@ -118,7 +118,7 @@ fn in_use(container: &ContainerState, all: bool, named: bool) -> Option<String> 
     if all || named {
         return None;
     }
-    // Of several machines, the first one's journal says whether the run is over.
+    // Of several machines, the journal of the head states whether the run is over.
     let events = path.map(|path| Journal::read::<Event>(&whole_run(path).join("journal.jsonl")));
     match events {
         Some(Ok(events)) if State::of(&events).over.is_some() => None,

@@ -40,7 +40,7 @@ pub fn by(
     let all_files = sides <= LOOKED_AT;
     let mut comparisons = Vec::new();
     for group in &grouped.groups {
-        comparisons.push(of(axis, group, request, all_files)?);
+        comparisons.push(compare_group(axis, group, request, all_files)?);
     }
     let mut notes = omitted(axis, &grouped);
     if !all_files {
@@ -58,7 +58,7 @@ pub fn by(
     })
 }
 
-fn of(
+fn compare_group(
     axis: &str,
     group: &ComparableRuns<'_>,
     request: &CompareRequest,
@@ -97,8 +97,8 @@ fn side(name: &str, runs: &[&RunSummary], all_files: bool) -> Subject {
         } else {
             listed.push(facts.clone());
         }
-        let of = (&row.submission, &row.variant);
-        Subject::of_run(&*row.id, of, measured, facts)
+        let labels = (&row.submission, &row.variant);
+        Subject::of_run(&*row.id, labels, measured, facts)
     });
     let subjects: Vec<Subject> = subjects.collect();
     let mut pool = Subject::pooled(name, subjects);
@@ -157,17 +157,17 @@ fn nothing(
         };
     }
     if grouped.without == rows.len() {
-        let mut known: Vec<&str> = rows
+        let mut names: Vec<&str> = rows
             .iter()
             .flat_map(|row| row.variant.keys().chain(&row.modified))
             .map(String::as_str)
             .collect();
-        known.sort_unstable();
-        known.dedup();
-        known.extend(PROPERTIES.map(|(name, _)| name));
+        names.sort_unstable();
+        names.dedup();
+        names.extend(PROPERTIES.map(|(name, _)| name));
         return format!(
             "no run has an axis or a parameter {axis}; they have: {}",
-            known.join(", ")
+            names.join(", ")
         );
     }
     let notes = omitted(axis, grouped).join("; ");

@@ -18,8 +18,8 @@ pub fn compare(global: &GlobalOptions, request: &CompareRequest) -> Result<Compa
     let mut subjects = subject::all(global, request)?;
     refuse_duplicates(&subjects)?;
     if let Some(baseline) = &request.baseline {
-        let is_meant = |subject: &Subject| subject.name.contains(baseline.as_str());
-        let Some(position) = subjects.iter().position(is_meant) else {
+        let is_baseline = |subject: &Subject| subject.name.contains(baseline.as_str());
+        let Some(position) = subjects.iter().position(is_baseline) else {
             let names: Vec<&str> = subjects.iter().map(|one| one.name.as_str()).collect();
             return Err(Failure::usage(format!(
                 "--baseline {baseline} is not among the subjects: {}",
@@ -43,10 +43,10 @@ pub fn compare(global: &GlobalOptions, request: &CompareRequest) -> Result<Compa
 fn refuse_duplicates(subjects: &[Subject]) -> Result<(), Failure> {
     let mut names = BTreeSet::new();
     let duplicate = subjects.iter().find(|one| !names.insert(one.name.as_str()));
-    duplicate.map_or(Ok(()), |one| {
+    duplicate.map_or(Ok(()), |subject| {
         Err(Failure::usage(format!(
             "{} is named twice: a comparison needs different results\n  see the runs: retrial runs",
-            one.name
+            subject.name
         )))
     })
 }

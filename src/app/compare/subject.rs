@@ -24,7 +24,7 @@ pub fn all(global: &GlobalOptions, request: &CompareRequest) -> Result<Vec<Subje
         .collect()
 }
 
-/// Filters select runs of the history: they mean nothing where subjects are named.
+/// Refuses filters, which select runs of the history, if subjects are named.
 fn refuse_filters(request: &CompareRequest) -> Result<(), Failure> {
     let filter = Filter {
         recipe: Vec::new(),

@@ -1,4 +1,4 @@
-//! Asks several machines to examine themselves for a recipe, and compares what they answer.
+//! Has several machines examine themselves for a recipe, and compares their answers.
 
 use std::fs;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub fn nodes(
     recipe: RecipeRequest,
     allocation: &Allocation,
 ) -> Result<ExitCode, Failure> {
-    let (opened, _) = open::recipe_to_look_at(&recipe)?;
+    let (opened, _) = open::recipe_with_stand_ins(&recipe)?;
     let request = PlanRequest::everything(recipe);
     let host = open::host_view(global);
     let plan = open::plan(global, &request, &opened, false, &host)?;
@@ -41,12 +41,12 @@ pub fn nodes(
     let program = runtime::program()?;
     let directory = shared.directory.path().display().to_string();
     let command = |name: &str| runtime::command(&program, global, &["examine", &directory, name]);
-    let known = hear::machines(&host.hostname, allocation, command);
-    let known = runtime::runtime()?.block_on(known)?;
-    shared.conclude(global, &plan, &known)
+    let answers = hear::machines(&host.hostname, allocation, command);
+    let answers = runtime::runtime()?.block_on(answers)?;
+    shared.conclude(global, &plan, &answers)
 }
 
-/// Examines the nodes that a site gives to a job of a recipe.
+/// Examines the nodes that a site allocates to a job of a recipe.
 ///
 /// # Errors
 /// If the recipe or the site's file is wrong, or Slurm refuses the job.
@@ -59,8 +59,8 @@ pub fn site(
     let site = SiteRun::open(global, name, &request, None)?;
     let shared = Shared::new(&site.global, &site.plan, &site.opened.resolved.yaml)?;
     let [options, command] = site.target.examination(shared.directory.path(), JOB)?;
-    let known = runtime::runtime()?.block_on(hear::job(&options, &command))?;
-    shared.conclude(&site.global, &site.plan, &known)
+    let answers = runtime::runtime()?.block_on(hear::job(&options, &command))?;
+    shared.conclude(&site.global, &site.plan, &answers)
 }
 
 /// A directory in the home for the time of the examination, which all machines should see.
@@ -92,10 +92,10 @@ impl Shared {
         &self,
         global: &GlobalOptions,
         plan: &Plan,
-        known: &[KnownMachine],
+        answers: &[KnownMachine],
     ) -> Result<ExitCode, Failure> {
-        let differences = self.differences(plan, known);
-        let machines: Vec<Machine> = known.iter().map(|one| self.machine(one)).collect();
+        let differences = self.differences(plan, answers);
+        let machines: Vec<Machine> = answers.iter().map(|one| self.machine(one)).collect();
         if global.output == Output::Json {
             terminal::print_pretty(&json!({ "machines": machines, "differences": differences }))?;
         } else {
@@ -107,27 +107,27 @@ impl Shared {
         Ok(ExitCode::Host.unless(is_ready))
     }
 
-    fn differences(&self, plan: &Plan, known: &[KnownMachine]) -> Vec<String> {
+    fn differences(&self, plan: &Plan, answers: &[KnownMachine]) -> Vec<String> {
         let directory = self.directory.path().display().to_string();
-        let found = compare(known, &self.nonce, plan.all_gpus(), &directory);
-        let Differences { errors, refusals } = found;
-        let wanted = plan.nodes.map_or(1, |nodes| nodes.count);
-        let silent = (known.len() < usize::try_from(wanted).unwrap_or(usize::MAX))
-            .then(|| format!("{} of {wanted} machines answered", known.len()));
+        let differences = compare(answers, &self.nonce, plan.all_gpus(), &directory);
+        let Differences { errors, refusals } = differences;
+        let required = plan.nodes.map_or(1, |nodes| nodes.count);
+        let silent = (answers.len() < usize::try_from(required).unwrap_or(usize::MAX))
+            .then(|| format!("{} of {required} machines answered", answers.len()));
         silent.into_iter().chain(errors).chain(refusals).collect()
     }
 
-    fn machine(&self, known: &KnownMachine) -> Machine {
-        let facts = &known.facts;
+    fn machine(&self, machine: &KnownMachine) -> Machine {
+        let facts = &machine.facts;
         Machine {
-            name: known.name.clone(),
+            name: machine.name.clone(),
             gpus: facts.gpus,
             models: facts.models.clone(),
             driver: facts.driver.clone(),
             rocm: facts.rocm.clone(),
             checks: self
                 .directory
-                .read_json(&file(&known.name))
+                .read_json(&file(&machine.name))
                 .unwrap_or_default(),
         }
     }

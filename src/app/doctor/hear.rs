@@ -1,4 +1,4 @@
-//! Starts `retrial examine` on machines, and hears what each of them prints.
+//! Starts `retrial examine` on machines, and collects their answers.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -33,15 +33,15 @@ const END: Duration = Duration::from_secs(10);
 /// # Errors
 /// If a process cannot be started, or this one is interrupted.
 pub async fn machines(
-    this: &str,
+    host: &str,
     allocation: &Allocation,
     command: impl Fn(&str) -> Vec<String>,
 ) -> Result<Vec<KnownMachine>, Failure> {
     let cannot = |name: &str, error: &std::io::Error| {
         Failure::host(format!("{name}: failed to start a process: {error}"))
     };
-    let here = start_here(&command(this)).map_err(|error| cannot(this, &error))?;
-    let mut started = vec![Examination::of(this, here)];
+    let here = start_here(&command(host)).map_err(|error| cannot(host, &error))?;
+    let mut started = vec![Examination::of(host, here)];
     for name in &allocation.others {
         let child = allocation.launcher.start(name, &command(name));
         started.push(Examination::of(
@@ -49,7 +49,7 @@ pub async fn machines(
             child.map_err(|error| cannot(name, &error))?,
         ));
     }
-    hear(started, Some(MACHINE)).await
+    collect(started, Some(MACHINE)).await
 }
 
 /// Asks the nodes of a job of their own, which may have to wait for them.
@@ -59,7 +59,7 @@ pub async fn machines(
 pub async fn job(options: &[String], command: &[String]) -> Result<Vec<KnownMachine>, Failure> {
     let child = slurm::start_on_nodes(options, command);
     let child = child.map_err(|error| Failure::host(error.to_string()))?;
-    hear(vec![Examination::of("", child)], None).await
+    collect(vec![Examination::of("", child)], None).await
 }
 
 fn start_here(words: &[String]) -> std::io::Result<Child> {
@@ -75,8 +75,8 @@ fn start_here(words: &[String]) -> std::io::Result<Child> {
         .spawn()
 }
 
-/// Waits for all answers, and sorts them by name. An interrupt ends what was started.
-async fn hear(
+/// Waits for all answers, and sorts them by name. An interrupt ends the started processes.
+async fn collect(
     mut started: Vec<Examination>,
     limit: Option<Duration>,
 ) -> Result<Vec<KnownMachine>, Failure> {
@@ -89,9 +89,9 @@ async fn hear(
         join_all(started.iter_mut().map(Examination::end)).await;
         return Err(Failure::new(ExitCode::Interrupted, "interrupted"));
     }
-    let mut known: Vec<KnownMachine> = started.into_iter().flat_map(|one| one.known).collect();
-    known.sort_by_cached_key(|one| natural(&one.name));
-    Ok(known)
+    let mut all: Vec<KnownMachine> = started.into_iter().flat_map(|one| one.machines).collect();
+    all.sort_by_cached_key(|one| natural(&one.name));
+    Ok(all)
 }
 
 /// A process that examines one machine, or those of a job.
@@ -100,7 +100,7 @@ struct Examination {
     name: String,
     child: Child,
     started: Timestamp,
-    known: Vec<KnownMachine>,
+    machines: Vec<KnownMachine>,
 }
 
 impl Examination {
@@ -110,23 +110,23 @@ impl Examination {
             name,
             child,
             started: Timestamp::now(),
-            known: Vec::new(),
+            machines: Vec::new(),
         }
     }
 
     /// Keeps the answers, and passes messages on, until the process ends.
     async fn listen(&mut self, limit: Option<Duration>) {
         let (answers, messages) = (self.child.stdout.take(), self.child.stderr.take());
-        let known = &mut self.known;
+        let machines = &mut self.machines;
         let (name, started) = (&self.name, self.started);
-        let heard = async {
+        let listening = async {
             tokio::join!(
                 each_line(answers, |line| {
                     let received = Timestamp::now();
-                    let asked = started.max(received - ON_THE_WAY);
-                    known.extend(Answer::read(line).map(|answer| KnownMachine {
+                    let sent = started.max(received - ON_THE_WAY);
+                    machines.extend(Answer::read(line).map(|answer| KnownMachine {
                         name: answer.name,
-                        ahead: ahead(answer.time, asked, received),
+                        ahead: ahead(answer.time, sent, received),
                         facts: answer.facts,
                     }));
                 }),
@@ -134,10 +134,10 @@ impl Examination {
             );
         };
         let Some(limit) = limit else {
-            heard.await;
+            listening.await;
             return;
         };
-        if timeout(limit, heard).await.is_err() {
+        if timeout(limit, listening).await.is_err() {
             note(
                 name,
                 &format!("no answer within {}", format::duration(limit.as_secs_f64())),

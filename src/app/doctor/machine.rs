@@ -21,14 +21,14 @@ use crate::store::RunDirectory;
 use retrial_engine::api::Engine;
 use retrial_engine::docker::Docker;
 
-/// What a machine prints.
+/// The answer that a machine prints.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Answer {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its facts.
     pub facts: Facts,
-    /// What its clock shows.
+    /// The time by its clock.
     pub time: Timestamp,
 }
 
@@ -54,16 +54,16 @@ pub fn look(
     host: HostView,
     plan: Option<&Plan>,
 ) -> Result<Vec<Check>, Failure> {
-    let found = runtime::runtime()?.block_on(async {
+    let result = runtime::runtime()?.block_on(async {
         let engine = Docker::connect(global.engine.as_deref()).await;
         let engine = engine.as_ref();
         let engine = engine.map(|engine| engine as &dyn Engine);
         preflight::look(global, host, engine, plan).await
     });
-    // Files of this host were looked for when it was planned.
+    // Files of this host were checked during planning.
     let unmet = plan.into_iter().flat_map(|plan| &plan.unmet);
     let missing = unmet.filter(|check| matches!(check.kind, CheckKind::Model | CheckKind::Mount));
-    Ok(found.checks.into_iter().chain(missing.cloned()).collect())
+    Ok(result.checks.into_iter().chain(missing.cloned()).collect())
 }
 
 /// Examines this machine for the plan in a directory that several machines share, and answers.
@@ -90,7 +90,7 @@ pub fn examine(
         time: Timestamp::now(),
     };
     terminal::print_json(&answer);
-    // Whoever asked says that this machine does not see the directory.
+    // The requesting process reports that this machine does not see the directory.
     let Some(plan) = plan else {
         return Ok(ExitCode::Host);
     };

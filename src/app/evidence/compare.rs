@@ -1,4 +1,4 @@
-//! The verdict of a bundle next to the verdict that its logs give again, and what the statement says of both.
+//! Compares the recorded verdict of a bundle with the recomputed one, and the statement with both.
 
 use crate::bundle::manifest::Manifest;
 use crate::bundle::statement::{Facts, Statement};
@@ -8,91 +8,102 @@ use crate::results::verdict::{ResultVerdict, Verdict};
 /// Figures that differ by less are the same: JSON keeps every digit, but another version may add up in another
 /// order.
 const SAME: f64 = 1e-9;
-/// No more are named.
+/// The largest number of differences that are named.
 const MOST_NAMED: usize = 10;
 
-/// How a verdict differs from the one that was made again; nothing where only its wording does.
-pub fn differences(said: &Verdict, again: &Verdict) -> Vec<String> {
-    let mut found = Vec::new();
-    if said.outcome != again.outcome {
-        found.push(format!(
+/// Returns the differences between a recorded and a recomputed verdict, except those of wording.
+pub fn differences(recorded: &Verdict, recomputed: &Verdict) -> Vec<String> {
+    let mut differences = Vec::new();
+    if recorded.outcome != recomputed.outcome {
+        differences.push(format!(
             "recorded {}, recomputed {}",
-            said.outcome, again.outcome
+            recorded.outcome, recomputed.outcome
         ));
     }
-    if said.results.len() != again.results.len() {
-        let (said, again) = (said.results.len(), again.results.len());
-        found.push(format!("recorded {said} results, recomputed {again}"));
+    if recorded.results.len() != recomputed.results.len() {
+        let (recorded, recomputed) = (recorded.results.len(), recomputed.results.len());
+        differences.push(format!(
+            "recorded {recorded} results, recomputed {recomputed}"
+        ));
     }
-    for result in &again.results {
-        let other = said.results.iter().find(|other| other.path == result.path);
+    for result in &recomputed.results {
+        let other = recorded
+            .results
+            .iter()
+            .find(|other| other.path == result.path);
         let name = format!("{} {}", result.scenario, result.mode);
         match other {
-            Some(other) => found.extend(of_result(&name, other, result)),
-            None => found.push(format!("{name}: its verdict is missing")),
+            Some(other) => differences.extend(result_differences(&name, other, result)),
+            None => differences.push(format!("{name}: its verdict is missing")),
         }
     }
-    if found.len() > MOST_NAMED {
-        let more = found.len() - MOST_NAMED;
-        found.truncate(MOST_NAMED);
-        found.push(format!("and {more} more"));
+    if differences.len() > MOST_NAMED {
+        let more = differences.len() - MOST_NAMED;
+        differences.truncate(MOST_NAMED);
+        differences.push(format!("and {more} more"));
     }
-    found
+    differences
 }
 
-fn of_result(name: &str, said: &ResultVerdict, again: &ResultVerdict) -> Vec<String> {
-    let mut found = Vec::new();
-    if said.outcome != again.outcome {
+fn result_differences(
+    name: &str,
+    recorded: &ResultVerdict,
+    recomputed: &ResultVerdict,
+) -> Vec<String> {
+    let mut differences = Vec::new();
+    if recorded.outcome != recomputed.outcome {
         let reason = format!(
             "{name}: recorded {}, recomputed {}",
-            said.outcome, again.outcome
+            recorded.outcome, recomputed.outcome
         );
-        found.push(reason);
+        differences.push(reason);
     }
-    if said.valid != again.valid {
+    if recorded.valid != recomputed.valid {
         let word = |valid| if valid { "valid" } else { "invalid" };
-        let (said, again) = (word(said.valid), word(again.valid));
-        found.push(format!("{name}: recorded {said}, recomputed {again}"));
+        let (recorded, recomputed) = (word(recorded.valid), word(recomputed.valid));
+        differences.push(format!(
+            "{name}: recorded {recorded}, recomputed {recomputed}"
+        ));
     }
-    for (figure, value) in &again.figures {
-        match said.figures.get(figure) {
+    for (figure, value) in &recomputed.figures {
+        match recorded.figures.get(figure) {
             Some(other) if is_same(other.value, value.value) && other.unit == value.unit => {}
-            Some(other) => found.push(format!(
+            Some(other) => differences.push(format!(
                 "{name}: {figure}: recorded {} {}, the logs have {}",
                 other.value, other.unit, value.value
             )),
-            None => found.push(format!("{name}: {figure} is not in its verdict")),
+            None => differences.push(format!("{name}: {figure} is not in its verdict")),
         }
     }
-    let mut claimed = said.figures.keys();
-    if let Some(figure) = claimed.find(|figure| !again.figures.contains_key(*figure)) {
-        found.push(format!("{name}: {figure} is not in any log"));
+    let mut claimed = recorded.figures.keys();
+    if let Some(figure) = claimed.find(|figure| !recomputed.figures.contains_key(*figure)) {
+        differences.push(format!("{name}: {figure} is not in any log"));
     }
-    for judgement in &again.judgements {
-        let mut others = said.judgements.iter();
+    for judgement in &recomputed.judgements {
+        let mut others = recorded.judgements.iter();
         let other = others.find(|other| other.figure == judgement.figure);
-        let ratio = |found: Option<f64>| found.unwrap_or(f64::NAN);
+        let ratio = |ratio: Option<f64>| ratio.unwrap_or(f64::NAN);
         match other {
             Some(other)
                 if other.outcome == judgement.outcome
                     && (other.ratio == judgement.ratio
                         || is_same(ratio(other.ratio), ratio(judgement.ratio))) => {}
-            Some(other) => found.push(format!(
-                "{name}: {}: said {}, judged {}",
+            Some(other) => differences.push(format!(
+                "{name}: {}: recorded {}, recomputed {}",
                 judgement.figure, other.outcome, judgement.outcome
             )),
-            None => found.push(format!("{name}: {} is not judged in it", judgement.figure)),
+            None => differences.push(format!("{name}: {} is not judged in it", judgement.figure)),
         }
     }
-    found
+    differences
 }
 
 #[expect(clippy::float_cmp, reason = "infinities are the same")]
-fn is_same(one: f64, other: f64) -> bool {
-    one == other || (one.is_nan() && other.is_nan()) || (one - other).abs() <= SAME * other.abs()
+fn is_same(a: f64, b: f64) -> bool {
+    a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= SAME * b.abs()
 }
 
-/// Where a statement says something else than the files that it is about.
+/// Returns the parts of a statement that differ from the files.
 pub fn statement(
     statement: &Statement,
     facts: Facts<'_>,
@@ -113,7 +124,7 @@ pub fn statement(
     wrong.map(|(name, _)| name.to_owned()).collect()
 }
 
-/// On what a verdict rests: which files were judged again, and which are taken as they are.
+/// The basis of a verdict: the files that were judged again, and those that are taken as they are.
 pub fn basis(manifest: &Manifest) -> Vec<Basis> {
     use BasisKind::{Declared, Raw};
     const KINDS: [(BasisKind, &str, &str); 9] = [
@@ -147,7 +158,7 @@ pub fn basis(manifest: &Manifest) -> Vec<Basis> {
         (Declared, "telemetry.csv", "samples of GPUs and container"),
         (Declared, "nodes/", "the same of the other machines"),
     ];
-    let found = KINDS.into_iter().map(|(kind, path, what)| {
+    let parts = KINDS.into_iter().map(|(kind, path, content)| {
         let of_kind = manifest
             .files
             .iter()
@@ -163,8 +174,8 @@ pub fn basis(manifest: &Manifest) -> Vec<Basis> {
             path: path.to_owned(),
             files,
             bytes,
-            what,
+            what: content,
         }
     });
-    found.filter(|one| one.files > 0).collect()
+    parts.filter(|one| one.files > 0).collect()
 }

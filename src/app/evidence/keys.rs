@@ -1,4 +1,4 @@
-//! SSH keys that sign: from a private key's file, or in an agent, of which the public key's file is given.
+//! SSH keys that sign: from a private key's file, or in an agent, selected by the file of the public key.
 
 use std::env;
 use std::fs;
@@ -21,10 +21,10 @@ use crate::bundle::signature::Signer;
 
 /// The variable with an agent's socket.
 const AGENT: &str = "SSH_AUTH_SOCK";
-/// What OpenSSH's private keys begin with.
+/// The first line of OpenSSH's private keys.
 const PRIVATE: &str = "-----BEGIN OPENSSH PRIVATE KEY-----";
 
-/// Opens a key: a private one, whose passphrase is asked for, or one in the agent by its public key.
+/// Opens a key: a private one, prompting for its passphrase, or one in the agent by its public key.
 pub fn open(path: &Path) -> Result<Box<dyn Signer>, Failure> {
     let refuse = |reason: &str| Failure::usage(format!("--sign {}: {reason}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| refuse(&error.to_string()))?;

@@ -1,5 +1,4 @@
-//! A run's evidence for somebody else: packed and signed, and verified there. Needs no engine, no network and
-//! nothing of the home.
+//! A run's evidence for others: packs and signs it, and verifies it. Needs no engine, no network and no home.
 
 mod compare;
 mod keys;

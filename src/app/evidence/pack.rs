@@ -22,7 +22,7 @@ use crate::store::{RunDirectory, StoreError};
 /// A bundle that was written.
 #[derive(Debug)]
 pub struct PackedBundle {
-    /// What was packed of the run.
+    /// The packed files of the run.
     pub packed: Packed,
     /// Bytes of the archive.
     pub size: u64,
@@ -49,7 +49,7 @@ pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<PackedB
     })?;
     let plan: Plan = run.read_json("plan.json")?;
     let events: Vec<Event> = Journal::read(&run.journal())?;
-    // A passphrase is asked for before the work, not after it.
+    // Prompts for a passphrase before the work, not after it.
     let mut signer = key.map(keys::open).transpose()?;
 
     let failed =
@@ -91,8 +91,8 @@ pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<PackedB
     })
 }
 
-/// Compresses the run's files into a file without a name beside the archive: the manifest comes before them, and
-/// is known after them.
+/// Compresses the run's files into an unnamed file next to the archive: the manifest precedes them, but is
+/// known only after them.
 fn write_body(run: &RunDirectory, folder: &Path) -> Result<(File, Manifest, Vec<String>), Failure> {
     let failed = |error| StoreError::io("write", folder)(error);
     let file = tempfile::tempfile_in(folder).map_err(failed)?;

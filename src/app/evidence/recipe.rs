@@ -9,9 +9,9 @@ use crate::bundle::verification::Recipe;
 use crate::plan::Plan;
 use retrial_recipe::{Setting, resolve};
 
-/// No longer is compared; what is left then counts as different.
+/// The time limit of the comparison; the rest counts as different.
 const LONGEST: Duration = Duration::from_secs(2);
-/// No more lines are shown.
+/// The largest number of lines that are shown.
 const MOST_LINES: usize = 20;
 
 /// Compares the resolved recipe of a run with the built-in one, resolved with the same settings.
@@ -28,28 +28,28 @@ pub fn compare(plan: &Plan, text: &str) -> Recipe {
 
 fn with_settings(name: &str, settings: &[Setting], text: &str) -> Recipe {
     let name = name.to_owned();
-    // A path is never a built-in recipe, whatever lies there on this machine.
+    // A path is never a built-in recipe, even if the file exists on this machine.
     let is_builtin = catalog::names().contains(&name);
     let entry = is_builtin.then(|| catalog::open(&name).ok()).flatten();
     let Some(entry) = entry else {
         return Recipe::NotBuiltIn { name };
     };
-    let Ok(known) = resolve(&entry.name, &entry.source, &entry, settings) else {
+    let Ok(builtin) = resolve(&entry.name, &entry.source, &entry, settings) else {
         let diff = vec!["the built-in recipe does not have the settings of the run".to_owned()];
         return Recipe::Differs { name, diff };
     };
-    if known.yaml == text {
+    if builtin.yaml == text {
         return Recipe::Same { name };
     }
-    let diff = diff(&known.yaml, text);
+    let diff = diff(&builtin.yaml, text);
     Recipe::Differs { name, diff }
 }
 
-fn diff(known: &str, own: &str) -> Vec<String> {
+fn diff(builtin: &str, own: &str) -> Vec<String> {
     // Somebody may have made a text that takes long to compare.
     let diff = TextDiff::configure()
         .timeout(LONGEST)
-        .diff_lines(known, own);
+        .diff_lines(builtin, own);
     let changed = diff.iter_all_changes().filter_map(|change| {
         let sign = match change.tag() {
             ChangeTag::Equal => return None,
@@ -74,7 +74,7 @@ mod tests {
     /// A plan has all variants, chosen or not: naming the usual ones changes nothing.
     #[test]
     fn every_built_in_recipe_matches_only_itself() {
-        let mut looked_at = 0;
+        let mut count = 0;
         for entry in catalog::list() {
             // Some have params that must be set.
             let Ok(resolved) = resolve(&entry.name, &entry.source, &entry, &[]) else {
@@ -95,9 +95,9 @@ mod tests {
             };
             assert_eq!(diff.len(), 2, "{diff:?}");
             assert!(diff[1].starts_with("+ title: another"), "{diff:?}");
-            looked_at += 1;
+            count += 1;
         }
-        assert!(looked_at > 20, "{looked_at}");
+        assert!(count > 20, "{count}");
     }
 
     #[test]

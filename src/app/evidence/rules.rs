@@ -1,4 +1,4 @@
-//! The rules of the round that a bundle's run was judged by, next to those that this program knows.
+//! The rules of the round that a bundle's run was judged by, compared with the built-in ones.
 
 use crate::app::catalog;
 use crate::bundle::verification::Rules;
@@ -15,15 +15,15 @@ pub fn compare(plan: &Plan) -> Rules {
     let Some(name) = plan.judged_by() else {
         return Rules::None;
     };
-    let known = by_program(plan);
-    if known.rules().next().is_none() {
+    let builtin = by_program(plan);
+    if builtin.rules().next().is_none() {
         return Rules::Unknown { name };
     }
-    let of = |plan: &Plan| -> Vec<_> {
+    let rules_of = |plan: &Plan| -> Vec<_> {
         let measurements = plan.measurements.iter();
         measurements.map(|one| one.rules.clone()).collect()
     };
-    if of(&known) == of(plan) {
+    if rules_of(&builtin) == rules_of(plan) {
         Rules::Same { name }
     } else {
         Rules::Differ { name }
@@ -32,9 +32,9 @@ pub fn compare(plan: &Plan) -> Rules {
 
 /// The plan with the built-in rules of its round.
 fn by_program(plan: &Plan) -> Plan {
-    let mut known = plan.clone();
-    known.ruled_by(catalog::rounds());
-    known
+    let mut builtin = plan.clone();
+    builtin.ruled_by(catalog::rounds());
+    builtin
 }
 
 /// The verdict on a run by the built-in rules of its round.

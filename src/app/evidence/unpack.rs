@@ -1,4 +1,4 @@
-//! Opens a bundle: head first, then the sum of the rest, and only then its files, into a directory of our own.
+//! Opens a bundle: head first, then the sum of the rest, and only then its files, into a new directory.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek};
@@ -10,8 +10,8 @@ use crate::format;
 use crate::store::StoreError;
 use crate::store::import::free_space;
 
-/// A bundle whose archive is whole: as long and with the sum that its manifest says. That the manifest is the
-/// signed one is not said yet.
+/// A bundle whose archive is whole: its size and digest match its manifest. The signature of the manifest is not
+/// checked yet.
 pub struct Opened {
     /// Its head.
     pub head: Head,
@@ -20,7 +20,7 @@ pub struct Opened {
     body: BufReader<File>,
 }
 
-/// Whether a file begins like a bundle.
+/// Returns whether a file begins like a bundle.
 pub fn is_bundle(path: &Path) -> bool {
     let mut begin = [0; 4];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
@@ -78,7 +78,7 @@ impl Opened {
     }
 }
 
-/// Unpacks the run of a bundle, checked against its manifest; no signature is asked for.
+/// Unpacks the run of a bundle, checked against its manifest; no signature is required.
 ///
 /// # Errors
 /// If it is not whole, or the disk has no room.

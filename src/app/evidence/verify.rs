@@ -1,4 +1,4 @@
-//! `retrial verify`: whose a bundle is, whether it is whole, and what its logs say.
+//! `retrial verify`: checks a bundle's signature and integrity, and judges its logs.
 
 use std::fs::{self, File};
 use std::io::Seek;
@@ -24,14 +24,14 @@ use crate::store::RunDirectory;
 use crate::store::journal::{Event, Journal, State};
 use crate::store::open::read_text_beneath;
 
-/// No text of a run that is read as a whole is larger.
+/// The largest text of a run that is read as a whole, bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// A bundle that was looked at.
+/// A verified bundle.
 pub struct Verified {
-    /// What was found.
+    /// The result of the verification.
     pub verification: Verification,
-    /// The run, unpacked below the directory; none where it was not unpacked.
+    /// The run, unpacked below the directory; none if it was not unpacked.
     pub run: Option<RunDirectory>,
 }
 
@@ -50,7 +50,8 @@ pub fn directory() -> Result<TempDir, Failure> {
     })
 }
 
-/// Looks at a bundle, and unpacks it into a directory of ours. What is wrong with it is in the result; only what keeps one from looking is a failure.
+/// Verifies a bundle, and unpacks it into `to`. Problems of the bundle are in the result; a failure is returned
+/// only if it cannot be examined.
 ///
 /// # Errors
 /// If the file or the allowed signers cannot be read, or it does not even begin like a bundle.
@@ -118,8 +119,7 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<Verified, Failure> {
 }
 
 fn allowed(path: &Path) -> Result<Vec<AllowedSigner>, Failure> {
-    let refuse =
-        |reason: String| Failure::usage(format!("--signers {}: {reason}", path.display()));
+    let refuse = |reason: String| Failure::usage(format!("--signers {}: {reason}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
     allowed_signers::parse(&text, &TimeZone::system()).map_err(refuse)
 }
@@ -185,7 +185,7 @@ fn signature(
     })
 }
 
-/// Judges an unpacked run again, and compares it with what it says of itself.
+/// Judges an unpacked run again, and compares the verdict with the recorded one.
 fn judge(
     run: &RunDirectory,
     manifest: &Manifest,
@@ -199,21 +199,21 @@ fn judge(
     if journal.is_some_and(|file| file.bytes > LARGEST) {
         return Err("journal.jsonl: it is larger than that of any run".to_owned());
     }
-    let said: Verdict = read(run, "verdict.json")?;
+    let recorded: Verdict = read(run, "verdict.json")?;
     let plan: Plan = read(run, "plan.json")?;
     let events: Vec<Event> = Journal::read(&run.journal())
         .map_err(|error| format!("journal.jsonl: {}", error.reason()))?;
     let verdict = judge_run(run, false).map_err(|error| error.to_string())?;
     let rules = rules::compare(&plan);
     let by_program = rules::judge_by_program(run, &plan, &events).outcome;
-    let mut differences = compare::differences(&said, &verdict);
+    let mut differences = compare::differences(&recorded, &verdict);
     let text = read_text_beneath(run.path(), Path::new("recipe.yaml"), LARGEST).unwrap_or_default();
     if sha256(text.as_bytes()) != plan.recipe_hash {
         differences.push("recipe.yaml is not the recipe of plan.json".to_owned());
     }
     let facts = Facts {
         plan: &plan,
-        verdict: &said,
+        verdict: &recorded,
         events: &events,
     };
     let state = State::of(&events);
@@ -224,7 +224,7 @@ fn judge(
     Ok(Judged {
         files: manifest.files.len(),
         bytes: manifest.bytes().unwrap_or_default(),
-        said: said.outcome,
+        recorded: recorded.outcome,
         by_bundle: verdict.outcome,
         by_program,
         rules,
@@ -248,7 +248,7 @@ fn read<T: serde::de::DeserializeOwned>(run: &RunDirectory, name: &str) -> Resul
         .map_err(|error| format!("{name}: {}", error.reason()))
 }
 
-/// What a run has, and this one has not.
+/// The files that runs usually have and that this one does not have.
 fn missing(plan: &Plan, manifest: &Manifest) -> Vec<String> {
     const FILES: [&str; 6] = [
         "recipe.yaml",
@@ -272,22 +272,22 @@ fn missing(plan: &Plan, manifest: &Manifest) -> Vec<String> {
     missing.map(|path| path.display().to_string()).collect()
 }
 
-/// What keeps a bundle from being verified.
+/// The problems because of which a bundle is not verified.
 fn problems(judged: &Judged) -> Vec<String> {
-    let mut found: Vec<String> = judged
+    let mut problems: Vec<String> = judged
         .differences
         .iter()
         .map(|difference| format!("its verdict does not match its logs: {difference}"))
         .collect();
-    if judged.by_program != judged.said {
-        found.push(format!(
+    if judged.by_program != judged.recorded {
+        problems.push(format!(
             "its verdict does not match the round's rules: recorded {}, recomputed {}",
-            judged.said, judged.by_program
+            judged.recorded, judged.by_program
         ));
     }
     if !judged.statement_differs.is_empty() {
         let parts = judged.statement_differs.join(", ");
-        found.push(format!("its statement does not match its files: {parts}"));
+        problems.push(format!("its statement does not match its files: {parts}"));
     }
-    found
+    problems
 }

@@ -1,5 +1,5 @@
-//! What results are judged by: the rounds that are known, and published figures. Of results in no submission
-//! tree, the logs' seeds tell the round, their folders may tell the benchmark, and the command line the rest.
+//! The basis of judgements: known rounds, and published figures. For results outside a submission tree, the
+//! logs' seeds determine the round, their folders possibly the benchmark, and the command line the rest.
 
 use crate::app::catalog;
 use crate::app::failure::Failure;
@@ -17,7 +17,7 @@ use retrial_mlperf::rounds::{Round, Rounds, Rules};
 use retrial_mlperf::training::rounds as training_rules;
 use retrial_recipe::model::{JudgeRules, Mode, Submission};
 
-/// What the command line says, with the files that it names.
+/// The request of the command line, with the files that it names.
 pub struct Basis<'a> {
     pub(super) request: &'a JudgeRequest,
     pub(super) rounds: Rounds,
@@ -52,27 +52,27 @@ impl<'a> Basis<'a> {
         self.rounds.get("mlperf-inference", name)
     }
 
-    /// What submission trees are judged by: the round that is named, else the one whose seeds are
-    /// in most of the logs; and what is wrong if others are in some.
-    pub fn context(&self, found: &SubmissionTrees) -> (JudgeContext<'_>, Option<Fault>) {
+    /// The context for submission trees: the named round, else the one whose seeds are in most of the
+    /// logs; and a fault if some logs have other seeds.
+    pub fn context(&self, trees: &SubmissionTrees) -> (JudgeContext<'_>, Option<Fault>) {
         let named = self.named_round();
-        let of_tree = match named {
+        let tree_round = match named {
             Some(_) => None,
-            None => tree::round_of(found, &self.rounds),
+            None => tree::round_of(trees, &self.rounds),
         };
         let context = JudgeContext {
-            round: named.or_else(|| Some(of_tree.as_ref()?.round)),
+            round: named.or_else(|| Some(tree_round.as_ref()?.round)),
             benchmark: self.request.benchmark.as_deref(),
             published: self.published.as_ref(),
             rules: &self.rules,
             require_accuracy: self.request.require_accuracy,
         };
-        (context, of_tree.and_then(|of_tree| mixed(&of_tree)))
+        (context, tree_round.and_then(|round| mixed(&round)))
     }
 
-    /// What training results are judged by: the round that is named, else the one that their paths,
-    /// benchmarks and dates tell.
-    pub fn training_context(&self, found: &TrainingTrees) -> Result<TrainingContext<'_>, Failure> {
+    /// The context for training results: the named round, else the one that their paths, benchmarks and
+    /// dates indicate.
+    pub fn training_context(&self, trees: &TrainingTrees) -> Result<TrainingContext<'_>, Failure> {
         let request = self.request;
         let round = match &request.round {
             Some(name) => {
@@ -80,7 +80,7 @@ impl<'a> Basis<'a> {
                 let mut rounds = training_rules().iter();
                 rounds.find(|round| bare(&round.round) == bare(name))
             }
-            None => training::round_of(found),
+            None => training::round_of(trees),
         };
         let round = round.ok_or_else(|| {
             let known = training_rounds();
@@ -101,7 +101,7 @@ impl<'a> Basis<'a> {
         })
     }
 
-    /// A measurement of which no recipe says anything.
+    /// A measurement without a recipe.
     pub fn measurement(
         &self,
         scenario: &str,
@@ -152,7 +152,7 @@ impl<'a> Basis<'a> {
         named.unwrap_or_else(|| place.submission().benchmark)
     }
 
-    /// What the round that is named, or whose seeds a log has, asks of a benchmark in a scenario.
+    /// The rules for a benchmark in a scenario, of the named round or the one whose seeds a log has.
     pub(super) fn rules_of(&self, benchmark: &str, scenario: &str, run: &Run) -> Option<Rules> {
         let seeds = || self.rounds.by_seeds(&run.parameters());
         let round = self.named_round().or_else(seeds)?;
@@ -173,12 +173,12 @@ fn training_rounds() -> String {
     known.join(", ")
 }
 
-fn mixed(of_tree: &RoundOfTree<'_>) -> Option<Fault> {
-    let counts = of_tree.counts.iter();
+fn mixed(tree_round: &RoundOfTree<'_>) -> Option<Fault> {
+    let counts = tree_round.counts.iter();
     let counts: Vec<String> = counts
         .map(|(round, count)| format!("{} of {round}", format::count(*count, "result")))
         .collect();
-    let round = &of_tree.round.round;
+    let round = &tree_round.round.round;
     (counts.len() > 1).then(|| Fault {
         path: ".".to_owned(),
         actual: format!("the seeds of several rounds: {}", counts.join(", ")),

@@ -1,4 +1,4 @@
-//! Result folders that are in no submission tree: whatever lies there, grouped by its path.
+//! Result folders outside submission trees, grouped by their paths.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -26,25 +26,25 @@ use retrial_mlperf::loadgen::{self, Scenario};
 use retrial_mlperf::rounds::Rules;
 use retrial_recipe::model::{FigureSource, Mode};
 
-/// Where a power measurement keeps the run before the measured one.
+/// The folder of a power measurement's ranging run.
 const RANGING: &str = "ranging";
 
-/// What is judged together: a submission's results on one benchmark.
+/// Results that are judged together: a submission's on one benchmark.
 struct Group {
     place: ResultPath,
-    /// That they are of another system than the recipe's figures.
+    /// Set if they are of another system than the recipe's figures.
     qualifiers: Vec<Qualifier>,
     evidence: Vec<Evidence>,
 }
 
-/// What every folder is read by.
+/// The context for reading folders.
 struct Reader<'a> {
     directory: &'a Path,
     basis: Basis<'a>,
     plan: Option<Plan>,
 }
 
-/// The evidence of every result in or below a directory; what is judged together lies together.
+/// The evidence of every result in or below a directory, grouped for judging.
 pub fn gather(
     global: &GlobalOptions,
     directory: &Path,
@@ -53,7 +53,7 @@ pub fn gather(
     let request = basis.request;
     let mut folders = folder::find_all(directory);
     // A power measurement's first run finds the meter's range, and is no trial of the result.
-    folders.retain(|found| found.file_name() != Some(OsStr::new(RANGING)));
+    folders.retain(|path| path.file_name() != Some(OsStr::new(RANGING)));
     let tests = compliance::find_all(directory);
     let reader = Reader {
         directory,
@@ -74,7 +74,7 @@ pub fn gather(
             }
             None => Err(Failure::usage(format!(
                 "{} contains neither a run (plan.json) nor a result of LoadGen ({})\n  \
-                 --recipe RECIPE says how figures of other benchmarks are read",
+                 --recipe RECIPE: how to read figures of other benchmarks",
                 directory.display(),
                 folder::SUMMARY
             ))),
@@ -115,7 +115,7 @@ fn context(plan: &Plan, request: &JudgeRequest) -> Context {
 impl Reader<'_> {
     fn place(&self, full: &Path, relative: &Path) -> ResultPath {
         let mut place = ResultPath::of(&full.join(relative));
-        // One recipe's results belong together, however somebody named the folders.
+        // One recipe's results belong together, whatever the names of the folders.
         if self.plan.is_some() && place.scenario.is_none() {
             full.clone_into(&mut place.group);
         }
@@ -188,35 +188,35 @@ impl Reader<'_> {
                 && Path::new(&one.path) == trials_of
         });
         let index = existing.unwrap_or_else(|| {
-            let mut one = Evidence::from(measured.clone());
-            one.path = trials_of.display().to_string();
-            one.loadgen = true;
-            evidence.push(one);
+            let mut added = Evidence::from(measured.clone());
+            added.path = trials_of.display().to_string();
+            added.loadgen = true;
+            evidence.push(added);
             evidence.len() - 1
         });
-        let one = &mut evidence[index];
-        let number = u32::try_from(one.trials.len()).unwrap_or(u32::MAX - 1) + 1;
+        let result = &mut evidence[index];
+        let number = u32::try_from(result.trials.len()).unwrap_or(u32::MAX - 1) + 1;
         let mut trial = TrialEvidence::finished(number, relative.display().to_string());
-        loadgen_evidence(&run, one, &mut trial);
-        one.checks.extend(self.markers(&shown));
+        loadgen_evidence(&run, result, &mut trial);
+        result.checks.extend(self.markers(&shown));
         if measured.mode == Mode::Accuracy && run.mode() != Some(loadgen::Mode::Accuracy) {
             let scenario = Scenario::from_word(&measured.scenario);
-            one.checks.extend(other_kind(&run, scenario));
+            result.checks.extend(other_kind(&run, scenario));
             // The log of a performance run has a speed, which is not this result's.
             trial.figures.clear();
         }
         if measured.mode == Mode::Performance {
-            one.checks.extend(fallback(&run));
+            result.checks.extend(fallback(&run));
         }
         // The output of a step is not among the results; this file keeps what a script prints.
         let texts = |source: &FigureSource| own_results::text(source, &shown, accuracy::ACCURACY);
         let is_in_a_file = |name: &String| {
             let mut figures = measured.figures.iter();
-            figures.any(|(known, source)| known == name && source.file.is_some())
+            figures.any(|(figure, source)| figure == name && source.file.is_some())
         };
         for mut reading in readings(&measured.figures, &texts) {
             if measured.mode == Mode::Performance {
-                // What was only printed cannot be among the results.
+                // Figures that were only printed cannot be among the results.
                 reading.missing.retain(|name, _| is_in_a_file(name));
             }
             reading.add_to(&mut trial);
@@ -224,11 +224,11 @@ impl Reader<'_> {
         if measured.mode == Mode::Accuracy {
             accuracy::add_to(&mut trial, &shown, Path::new(accuracy::ACCURACY), &[]);
         }
-        one.trials.push(trial);
+        result.trials.push(trial);
         Ok(())
     }
 
-    /// What the script of a test found, of its run that is there, or by itself.
+    /// Adds the checks of a test's script to the evidence of its run, or as evidence of its own.
     fn verify(
         &self,
         evidence: &mut Vec<Evidence>,
@@ -240,23 +240,24 @@ impl Reader<'_> {
         let scenario = place.scenario.clone().unwrap_or_default();
         let rules = self.rules_of_tested(&scenario, place, &run);
         let checks = compliance::loose(folder, test, rules.as_ref(), &run);
-        let is_run_of = |one: &&mut Evidence| {
-            one.mode == Mode::Compliance && Path::new(&one.path).starts_with(relative)
+        let is_run_of = |result: &&mut Evidence| {
+            result.mode == Mode::Compliance && Path::new(&result.path).starts_with(relative)
         };
-        if let Some(one) = evidence.iter_mut().find(is_run_of) {
-            one.checks.extend(checks);
+        if let Some(result) = evidence.iter_mut().find(is_run_of) {
+            result.checks.extend(checks);
             return;
         }
-        let mut one = Evidence::from(MeasurementPlan::new(scenario, Mode::Compliance));
-        one.loadgen = true;
-        one.checks = checks;
-        one.path = relative.display().to_string();
-        one.trials
-            .push(TrialEvidence::finished(1, one.path.clone()));
-        evidence.push(one);
+        let mut result = Evidence::from(MeasurementPlan::new(scenario, Mode::Compliance));
+        result.loadgen = true;
+        result.checks = checks;
+        result.path = relative.display().to_string();
+        result
+            .trials
+            .push(TrialEvidence::finished(1, result.path.clone()));
+        evidence.push(result);
     }
 
-    /// What a round asks of the result that a test belongs to.
+    /// The rules for the result that a test belongs to.
     fn rules_of_tested(
         &self,
         scenario: &str,
@@ -285,7 +286,7 @@ impl Reader<'_> {
         markers::of_recipe(&plan.judge.invalid_if, folder, &[output])
     }
 
-    /// The recipe's measurement that a folder belongs to, else one that its log and path tell.
+    /// The recipe's measurement that a folder belongs to, else one that its log and path indicate.
     fn measurement(
         &self,
         folder: &Path,
@@ -293,7 +294,7 @@ impl Reader<'_> {
         run: &loadgen::Run,
     ) -> MeasurementPlan {
         let mode = match (run.mode(), place.mode) {
-            // An accuracy summary holds only its two last lines: then the folder's name tells.
+            // An accuracy summary has only two lines: then the folder's name decides.
             (Some(loadgen::Mode::Accuracy), _) | (None, Some(Mode::Accuracy)) => Mode::Accuracy,
             // The log in a submission's folder `accuracy` is never the published speed.
             (_, Some(Mode::Accuracy)) if place.is_submitted() => Mode::Accuracy,
@@ -323,8 +324,8 @@ fn plan(global: &GlobalOptions, request: &JudgeRequest) -> Result<Option<Plan>, 
         recipe: recipe.clone(),
         settings: request.settings.clone(),
     };
-    // Paths of the host, which must be set for a run, say nothing of what was published.
-    let (opened, _) = open::recipe_to_look_at(&recipe)?;
+    // Host paths that must be set for a run do not affect the published figures.
+    let (opened, _) = open::recipe_with_stand_ins(&recipe)?;
     let plan = PlanRequest::everything(recipe);
     open::plan(global, &plan, &opened, false, &open::host_view(global)).map(Some)
 }

@@ -1,4 +1,4 @@
-//! Verdicts on results that are already there: submission trees, a part of one, and other folders.
+//! Verdicts on existing results: submission trees, a part of one, and other folders.
 //! No engine is needed.
 
 mod basis;
@@ -23,9 +23,9 @@ use crate::results::verdict::{self, Context, Evidence, ExitCode, RuleCheck, Verd
 pub struct Gathered {
     /// Their folder.
     pub path: PathBuf,
-    /// What holds for all of them.
+    /// Their common context.
     pub context: Context,
-    /// What their files say.
+    /// The evidence in their files.
     pub evidence: Vec<Evidence>,
 }
 
@@ -35,11 +35,11 @@ pub struct Judged {
     pub path: String,
     /// The verdict.
     pub verdict: Verdict,
-    /// Rules of a benchmark as a whole, besides those of its results.
+    /// Rules of a benchmark as a whole, in addition to those of its results.
     pub rules: Vec<RuleCheck>,
 }
 
-/// Finds the submission trees in a directory. None where there is none, or where a recipe says how
+/// Finds the submission trees in a directory. None if there are none, or if a recipe determines how
 /// results are judged.
 pub fn trees(directory: &Path, request: &JudgeRequest) -> Result<Option<Trees>, Failure> {
     if request.recipe.is_some() {
@@ -62,16 +62,16 @@ pub fn gather(
     directory: &Path,
     request: &JudgeRequest,
 ) -> Result<Vec<Gathered>, Failure> {
-    let Some(found) = trees(directory, request)? else {
+    let Some(trees) = trees(directory, request)? else {
         return folders::gather(global, directory, basis(request)?);
     };
     let basis = basis(request)?;
-    let found = match found {
-        Trees::Inference(found) => found,
-        Trees::Training(found) => {
-            let by = basis.training_context(&found)?;
-            let gathered = found.results.iter().map(|result| {
-                let (context, evidence) = training::evidence(result, &by);
+    let trees = match trees {
+        Trees::Inference(trees) => trees,
+        Trees::Training(trees) => {
+            let context = basis.training_context(&trees)?;
+            let gathered = trees.results.iter().map(|result| {
+                let (context, evidence) = training::evidence(result, &context);
                 Gathered {
                     path: result.root.join(result.relative()),
                     context,
@@ -81,8 +81,8 @@ pub fn gather(
             return Ok(gathered.collect());
         }
     };
-    let (context, _) = basis.context(&found);
-    let gathered = found.benchmarks.iter().map(|benchmark| {
+    let (context, _) = basis.context(&trees);
+    let gathered = trees.benchmarks.iter().map(|benchmark| {
         let places = benchmark.scenarios.iter();
         let evidence = places.flat_map(|place| tree::gather::gather(place, &context).evidence);
         Gathered {
@@ -100,9 +100,9 @@ pub fn judged(
     directory: &Path,
     request: &JudgeRequest,
 ) -> Result<Vec<Judged>, Failure> {
-    if let Some(found) = trees(directory, request)? {
+    if let Some(trees) = trees(directory, request)? {
         let mut all = Vec::new();
-        judge_trees(&found, request, |judged| {
+        judge_trees(&trees, request, |judged| {
             all.push(Judged {
                 path: judged.benchmark.path,
                 verdict: judged.verdict,
@@ -126,12 +126,12 @@ pub fn judged(
 /// Judges the benchmarks of submission trees, and passes on each verdict in its order. Returns the
 /// faults of the tree itself with the exit code.
 pub fn judge_trees(
-    found: &Trees,
+    trees: &Trees,
     request: &JudgeRequest,
     mut each: impl FnMut(tree::Judged),
 ) -> Result<(ExitCode, Vec<Fault>), Failure> {
     let mut compared = false;
-    let ended = found.judge(&basis(request)?, |judged| {
+    let ended = trees.judge(&basis(request)?, |judged| {
         compared |= is_compared(&judged.verdict);
         each(judged);
     })?;
@@ -139,7 +139,7 @@ pub fn judge_trees(
     Ok(ended)
 }
 
-/// Whether any result was compared with a published figure.
+/// Returns whether any result was compared with a published figure.
 fn is_compared(verdict: &Verdict) -> bool {
     let mut results = verdict.results.iter();
     results.any(|result| !result.references.is_empty() || !result.judgements.is_empty())

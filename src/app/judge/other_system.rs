@@ -1,5 +1,5 @@
-//! Whether results are of the system, size and benchmark that a recipe's figures were published on,
-//! by their path in a submission tree and the description of their system.
+//! Checks whether results are of the system, size and benchmark of a recipe's published figures, by their
+//! path in a submission tree and the description of their system.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::results::evidence::tree::description;
 use crate::results::verdict::{Qualifier, QualifierKind};
 use retrial_mlperf::rounds::Rounds;
 
-/// What a submission tree says of results in it.
+/// The origin of results, as their submission tree states it.
 pub struct Origin {
     folder: PathBuf,
     benchmark: String,
@@ -21,36 +21,36 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Of inference results; nothing where they lie in no submission tree.
+    /// The origin of inference results; none outside a submission tree.
     pub fn of_inference(place: &ResultPath) -> Option<Self> {
-        let found = place.submission();
-        let system = found.system?;
+        let submission = place.submission();
+        let system = submission.system?;
         Some(Self {
             accelerators: accelerators(place.group.ancestors().nth(3)?, &system),
             folder: place.group.clone(),
-            benchmark: found.benchmark,
+            benchmark: submission.benchmark,
             system,
         })
     }
 
-    /// Of the logs of one training result; nothing where they lie in no submission tree.
+    /// The origin of one training result; none outside a submission tree.
     pub fn of_training(folder: &Path) -> Option<Self> {
-        let found = training::find(folder).ok()??.results;
-        let [one] = &found[..] else {
+        let results = training::find(folder).ok()??.results;
+        let [result] = &results[..] else {
             return None;
         };
         Some(Self {
-            accelerators: accelerators(&one.root.join(&one.submitter), &one.system),
+            accelerators: accelerators(&result.root.join(&result.submitter), &result.system),
             folder: folder.to_owned(),
-            benchmark: one.benchmark.clone(),
-            system: one.system.clone(),
+            benchmark: result.benchmark.clone(),
+            system: result.system.clone(),
         })
     }
 
-    /// That they are of another system than the recipe's figures, if they are.
+    /// Returns a qualifier if they are of another system than the recipe's figures.
     ///
     /// # Errors
-    /// Where they are, and the comparison is not forced.
+    /// If they are, and the comparison is not forced.
     pub fn modified(
         &self,
         plan: &Plan,
@@ -78,28 +78,28 @@ impl Origin {
         let official = |name: &str| {
             let round = published.round.as_ref();
             let round = round.and_then(|round| rounds.get(&published.suite, round));
-            let known = round.and_then(|round| round.benchmark(name));
-            let name = known.map_or(name, |(official, _)| official);
+            let benchmark = round.and_then(|round| round.benchmark(name));
+            let name = benchmark.map_or(name, |(official, _)| official);
             // A result is submitted as -99 and as -99.9 with the same logs.
             let name = name.trim_end_matches("-99.9").trim_end_matches("-99");
             name.to_owned()
         };
         let mut differences = Vec::new();
-        let mut different = |what: &str, found: &str, published: &str| {
-            differences.push(format!("{what} {found} (recipe: {published})"));
+        let mut different = |property: &str, actual: &str, published: &str| {
+            differences.push(format!("{property} {actual} (recipe: {published})"));
         };
         if official(&self.benchmark) != official(&published.benchmark) {
             different("benchmark", &self.benchmark, &published.benchmark);
         }
-        if let Some(known) = &published.system
-            && *known != self.system
+        if let Some(system) = &published.system
+            && *system != self.system
         {
-            different("system", &self.system, known);
+            different("system", &self.system, system);
         }
-        if let (Some(found), Some(published)) = (self.accelerators, published_gpus(plan))
-            && found != u64::from(published)
+        if let (Some(actual), Some(published)) = (self.accelerators, published_gpus(plan))
+            && actual != u64::from(published)
         {
-            different("accelerators", &found.to_string(), &published.to_string());
+            different("accelerators", &actual.to_string(), &published.to_string());
         }
         differences
     }

@@ -1,4 +1,4 @@
-//! Results that are not `LoadGen`'s: what a recipe's own figures find in a directory.
+//! Results that are not `LoadGen`'s: a recipe's own figures, read from a directory.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,12 @@ use retrial_mlperf::mllog::TIME_TO_TRAIN;
 use retrial_mlperf::rounds::Rounds;
 use retrial_recipe::model::{FigureSource, Find};
 
-/// Where the output of a step that was not ours is looked for.
+/// The file with the output of a step that Retrial did not run.
 pub const OUTPUT: &str = "output.log";
-/// Where MLCommons keeps the logs of a submission's runs.
+/// The files with the logs of a submission's runs, as MLCommons names them.
 const TRAINING_LOGS: &str = "result_*.txt";
 
-/// What the recipe's own figures find in a directory; `context` is what holds for all results of
-/// the recipe.
+/// Reads the recipe's own figures from a directory; `context` applies to all results of the recipe.
 pub fn gather(
     directory: &Path,
     plan: &Plan,
@@ -29,7 +28,7 @@ pub fn gather(
     rounds: &Rounds,
     mut context: Context,
 ) -> Result<(Context, Vec<Evidence>), Failure> {
-    let mut found: Vec<Evidence> = plan
+    let mut results: Vec<Evidence> = plan
         .measurements
         .iter()
         .filter(|one| !one.loadgen && !one.figures.is_empty())
@@ -40,7 +39,7 @@ pub fn gather(
         .map(|one| one_folder(directory, one))
         .filter(|one| one.trials.iter().any(|trial| !trial.figures.is_empty()))
         .collect();
-    if found.is_empty() {
+    if results.is_empty() {
         return Err(Failure::usage(format!(
             "{} contains none of the figures of {}\n  the output of its command is read from \
              {OUTPUT}, training logs from {TRAINING_LOGS}",
@@ -51,19 +50,19 @@ pub fn gather(
     if let Some(origin) = Origin::of_training(directory) {
         context.qualifiers = origin.modified(plan, rounds, request.force)?;
     }
-    for evidence in &mut found {
-        for name in leave_out_of_others(evidence) {
-            let why = "no log has it: it is not an MLCommons event and was not compared";
-            context.warnings.push(format!("{name}: {why}"));
+    for evidence in &mut results {
+        for name in remove_unlogged_figures(evidence) {
+            let reason = "no log has it: it is not an MLCommons event and was not compared";
+            context.warnings.push(format!("{name}: {reason}"));
         }
     }
-    Ok((context, found))
+    Ok((context, results))
 }
 
-/// Leaves out the figures that are not of `MLCommons`' events where no training log has them: what a
-/// program prints or tracks besides, another submitter's does not. Where some logs have them, the
-/// others are incomplete. Returns their names.
-fn leave_out_of_others(evidence: &mut Evidence) -> Vec<String> {
+/// Removes the figures that are not `MLCommons` events if no training log has them: another submitter's
+/// program does not print or track them. If some logs have them, the others are incomplete. Returns
+/// their names.
+fn remove_unlogged_figures(evidence: &mut Evidence) -> Vec<String> {
     let is_timed = |figure: &FigureSource| matches!(&figure.find, Find::Mllog(figure) if figure.key == TIME_TO_TRAIN);
     let of_program = |figure: &FigureSource| match &figure.find {
         Find::Mllog(figure) => figure.key.starts_with("tracked_stats"),
@@ -119,7 +118,7 @@ fn one_folder(directory: &Path, measured: &MeasurementPlan) -> Evidence {
     evidence
 }
 
-/// The file of a figure in a folder; the usual one where its source names none.
+/// The file of a figure in a folder; the usual one if its source names none.
 pub fn text(source: &FigureSource, folder: &Path, usual: &str) -> Vec<Text> {
     let file = source.file.as_ref().map_or(usual, |file| file.0.as_str());
     vec![Text {

@@ -31,12 +31,12 @@ pub fn read(basis: &Basis<'_>) -> Result<Option<Published>, Failure> {
     };
     published.id.clone_from(&request.reference_id);
     published.system.clone_from(&request.reference_system);
-    let known = |row: &PublishedResult| match (&published.id, &published.system) {
+    let is_selected = |row: &PublishedResult| match (&published.id, &published.system) {
         (Some(id), _) => row.id.as_ref() == Some(id),
         (_, Some(system)) => row.is_of_system(system),
         _ => true,
     };
-    if !published.rows.iter().any(known) {
+    if !published.rows.iter().any(is_selected) {
         let missing = match (&published.id, &published.system) {
             (Some(id), _) => format!("no row has the id {id}"),
             (None, Some(system)) => format!("no row has the system {system}"),
@@ -52,18 +52,18 @@ pub fn refuse_unused(request: &JudgeRequest, compared: bool) -> Result<(), Failu
     let Some(path) = request.reference.as_ref().filter(|_| !compared) else {
         return Ok(());
     };
-    let which = match (&request.reference_id, &request.reference_system) {
+    let rows = match (&request.reference_id, &request.reference_system) {
         (Some(id), _) => format!("its row {id} is"),
         (None, Some(system)) => format!("its rows of {system} are"),
         (None, None) => "none of its rows is".to_owned(),
     };
-    let what = if request.reference_id.is_some() || request.reference_system.is_some() {
+    let relation = if request.reference_id.is_some() || request.reference_system.is_some() {
         "of other benchmarks or scenarios"
     } else {
         "of the same submitter, system, benchmark and scenario"
     };
     Err(Failure::usage(format!(
-        "no result was compared with {}: {which} {what}\n  \
+        "no result was compared with {}: {rows} {relation}\n  \
          choose a row: --reference-id ID, or the rows of a system: --reference-system NAME",
         path.display()
     )))
@@ -75,7 +75,7 @@ fn of_directory(path: &Path, basis: &Basis<'_>) -> Result<Vec<PublishedResult>, 
         let at = at.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
         return Ok(rows(&judge_run(&RunDirectory::at(at), false)?, None));
     }
-    let found = Trees::find(path)
+    let trees = Trees::find(path)
         .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
     // The results that are compared with these may be of one benchmark, and must have an accuracy.
     let request = JudgeRequest {
@@ -84,15 +84,15 @@ fn of_directory(path: &Path, basis: &Basis<'_>) -> Result<Vec<PublishedResult>, 
         ..basis.request.clone()
     };
     let basis = Basis::read(&request)?;
-    let judged: Vec<Judged> = match found {
-        Some(Trees::Inference(found)) => {
-            let (context, _) = basis.context(&found);
-            let benchmarks = found.benchmarks.iter();
+    let judged: Vec<Judged> = match trees {
+        Some(Trees::Inference(trees)) => {
+            let (context, _) = basis.context(&trees);
+            let benchmarks = trees.benchmarks.iter();
             benchmarks.map(|one| tree::judge(one, &context)).collect()
         }
-        Some(Trees::Training(found)) => {
-            let context = basis.training_context(&found)?;
-            let results = found.results.iter();
+        Some(Trees::Training(trees)) => {
+            let context = basis.training_context(&trees)?;
+            let results = trees.results.iter();
             results
                 .map(|one| training::judge(one, &context).judged)
                 .collect()

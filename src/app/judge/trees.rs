@@ -26,10 +26,10 @@ pub enum Trees {
 }
 
 impl Trees {
-    /// Finds the submission trees in a directory; none where there is none.
+    /// Finds the submission trees in a directory; none if there are none.
     pub fn find(directory: &Path) -> io::Result<Option<Self>> {
         Ok(match tree::find(directory)? {
-            Some(found) => Some(Self::Inference(found)),
+            Some(trees) => Some(Self::Inference(trees)),
             None => training::find(directory)?.map(Self::Training),
         })
     }
@@ -49,8 +49,8 @@ impl Trees {
             each(judged);
         };
         let faults = match self {
-            Self::Inference(found) => judge_inference(found, basis, &mut each),
-            Self::Training(found) => judge_training(found, basis, &mut each)?,
+            Self::Inference(trees) => judge_inference(trees, basis, &mut each),
+            Self::Training(trees) => judge_training(trees, basis, &mut each)?,
         };
         let is_violated = faults.iter().any(|fault| fault.is_violation);
         exits.push(ExitCode::NotReproduced.unless(!is_violated));
@@ -58,24 +58,24 @@ impl Trees {
     }
 }
 
-/// Judges on all cores, and passes on what comes of it in its order.
+/// Judges on all cores, and passes on the verdicts in order.
 fn judge_each<T: Sync, J: Send>(
     all: &[T],
     judge: impl Fn(&T) -> J + Sync,
     mut each: impl FnMut(J),
 ) {
-    for together in all.chunks(TOGETHER) {
-        let judged: Vec<J> = together.par_iter().map(&judge).collect();
+    for chunk in all.chunks(TOGETHER) {
+        let judged: Vec<J> = chunk.par_iter().map(&judge).collect();
         judged.into_iter().for_each(&mut each);
     }
 }
 
 fn judge_inference(
-    found: &SubmissionTrees,
+    trees: &SubmissionTrees,
     basis: &Basis<'_>,
     each: &mut dyn FnMut(Judged),
 ) -> Vec<Fault> {
-    let (context, mixed) = basis.context(found);
+    let (context, mixed) = basis.context(trees);
     if context.round.is_none() {
         terminal::note(
             "no log has the seeds of a known round: only LoadGen's own rules are checked\n  \
@@ -83,29 +83,33 @@ fn judge_inference(
         );
     }
     let judge = |benchmark: &_| tree::judge(benchmark, &context);
-    judge_each(&found.benchmarks, judge, each);
-    mixed.into_iter().chain(found.faults.clone()).collect()
+    judge_each(&trees.benchmarks, judge, each);
+    mixed.into_iter().chain(trees.faults.clone()).collect()
 }
 
 fn judge_training(
-    found: &TrainingTrees,
+    trees: &TrainingTrees,
     basis: &Basis<'_>,
     each: &mut dyn FnMut(Judged),
 ) -> Result<Vec<Fault>, Failure> {
-    let context = basis.training_context(found)?;
-    let mut faults = found.faults.clone();
+    let context = basis.training_context(trees)?;
+    let mut faults = trees.faults.clone();
     let mut runs: HashMap<RunKey, String> = HashMap::new();
     let judge = |result: &_| training::judge(result, &context);
-    judge_each(&found.results, judge, |one| {
-        faults.extend(one.remarks);
-        faults.extend(used_twice(&mut runs, &one.runs, &one.judged.benchmark.path));
-        each(one.judged);
+    judge_each(&trees.results, judge, |outcome| {
+        faults.extend(outcome.remarks);
+        faults.extend(shared_runs(
+            &mut runs,
+            &outcome.runs,
+            &outcome.judged.benchmark.path,
+        ));
+        each(outcome.judged);
     });
     Ok(faults)
 }
 
 /// Results of two systems that have logs of the same runs.
-fn used_twice(runs: &mut HashMap<RunKey, String>, own: &[RunKey], path: &str) -> Option<Fault> {
+fn shared_runs(runs: &mut HashMap<RunKey, String>, own: &[RunKey], path: &str) -> Option<Fault> {
     let shared = own
         .iter()
         .filter_map(|run| runs.get(run))

@@ -1,4 +1,4 @@
-//! The process on a machine besides the head: checks it, and executes what the head orders.
+//! The process on a machine other than the head: checks it, and executes the head's orders.
 
 use std::path::Path;
 
@@ -46,13 +46,14 @@ async fn until_the_end(
     ignore_signals();
     let (replies, outgoing) = unbounded_channel();
     let writer = tokio::spawn(write(outgoing));
-    let served = Box::pin(obey(global, &run, name, &replies)).await;
+    let served = Box::pin(serve_head(global, &run, name, &replies)).await;
     drop(replies);
     let _ = writer.await;
     served.map(|()| ExitCode::Success)
 }
 
-/// The head is told, too, and says what is to be done: a scheduler sends all processes of a job the same.
+/// Ignores signals, since a scheduler sends them to all processes of a job: the head reacts to them and sends
+/// orders.
 fn ignore_signals() {
     for kind in [
         SignalKind::interrupt(),
@@ -64,7 +65,7 @@ fn ignore_signals() {
     }
 }
 
-async fn obey(
+async fn serve_head(
     global: &GlobalOptions,
     run: &RunDirectory,
     name: &str,
@@ -76,8 +77,8 @@ async fn obey(
         .is_some()
         .then(|| run.read_json("plan.json"))
         .transpose()?;
-    let found = facts(&host, shared.as_ref(), nonce);
-    let _ = replies.send(Reply::Facts(Box::new(found)));
+    let answer = facts(&host, shared.as_ref(), nonce);
+    let _ = replies.send(Reply::Facts(Box::new(answer)));
     let mut orders = read_orders(tokio::io::stdin());
     let begin = loop {
         match orders.recv().await {
@@ -126,12 +127,12 @@ async fn ready(
         gpu_support::add(&mut host.gpu_support, engine.info().api.clone(), &abilities);
     }
     let mut plan = on_host(&shared, &recipe, &host)?;
-    prepare::needs_no_more(&shared, &plan)?;
-    prepare::host_has_what_it_needs(&plan, begin.force)?;
-    let found = preflight::look(global, host, Ok(&engine), Some(&plan)).await;
-    plan.warnings = found.allow(&plan.recipe, begin.force)?;
+    prepare::check_privileges(&shared, &plan)?;
+    prepare::check_requirements(&plan, begin.force)?;
+    let examination = preflight::look(global, host, Ok(&engine), Some(&plan)).await;
+    plan.warnings = examination.allow(&plan.recipe, begin.force)?;
     free_space::for_images(&engine, &[&plan], begin.force).await?;
-    part.write_json("host.json", &found.record(&engine, &plan))?;
+    part.write_json("host.json", &examination.record(&engine, &plan))?;
     part.write_json("plan.json", &plan)?;
     Ok(engine)
 }

@@ -10,14 +10,14 @@ use crate::store::RunDirectory;
 /// The file with the machines of a run.
 const RECORD: &str = "nodes.json";
 
-/// The machines of a run besides the one that executes it, which is the head.
+/// The machines of a run other than the head, which executes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allocation {
-    /// What starts a process on them.
+    /// The launcher that starts a process on them.
     pub launcher: Launcher,
     /// Their names.
     pub others: Vec<String>,
-    /// Go on even if they do not meet the recipe's requirements.
+    /// Continue even if they do not meet the recipe's requirements.
     #[serde(default)]
     pub force: bool,
     /// No other job of this user is on them.
@@ -28,7 +28,7 @@ pub struct Allocation {
 /// Parses `ssh:n2,n3`, as `--nodes` takes it.
 ///
 /// # Errors
-/// If there is another launcher, or what cannot be the name of a machine.
+/// If the launcher is another one, or a name is invalid.
 pub fn parse(text: &str) -> Result<Allocation, String> {
     let Some(names) = text.strip_prefix("ssh:") else {
         return Err("expected ssh:NODE,NODE,…".to_owned());
@@ -99,22 +99,22 @@ impl Allocation {
     ///
     /// # Errors
     /// If the numbers differ.
-    pub fn matches(given: Option<&Self>, plan: &Plan) -> Result<(), Failure> {
-        let wanted = plan.nodes.map_or(1, |nodes| nodes.count);
-        let actual = given.map_or(1, |given| given.others.len() + 1);
-        if usize::try_from(wanted) == Ok(actual) {
+    pub fn matches(allocation: Option<&Self>, plan: &Plan) -> Result<(), Failure> {
+        let required = plan.nodes.map_or(1, |nodes| nodes.count);
+        let actual = allocation.map_or(1, |allocation| allocation.others.len() + 1);
+        if usize::try_from(required) == Ok(actual) {
             return Ok(());
         }
-        let advice = if wanted == 1 {
+        let advice = if required == 1 {
             "run it without --nodes".to_owned()
         } else {
             format!(
                 "name the other {} machines, --nodes ssh:NODE,… (this one is the head), or submit a job: --site NAME",
-                wanted - 1
+                required - 1
             )
         };
         Err(Failure::usage(format!(
-            "{} needs {wanted} machines, not {actual}\n  {advice}",
+            "{} needs {required} machines, not {actual}\n  {advice}",
             plan.recipe
         )))
     }

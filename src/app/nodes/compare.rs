@@ -9,17 +9,17 @@ use retrial_recipe::model::GpuVendor;
 /// The most by which clocks may differ, seconds: logs are matched with steps by time.
 const CLOCKS: f64 = 1.0;
 
-/// One machine, as the head knows it.
+/// A machine, as the head knows it.
 pub struct KnownMachine {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its facts.
     pub facts: Facts,
     /// How far its clock is ahead of the head's, seconds.
     pub ahead: f64,
 }
 
-/// What differs between the machines.
+/// The differences between the machines.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Differences {
     /// Without these it cannot work.
@@ -60,75 +60,75 @@ pub fn compare(
     all_gpus: Option<u32>,
     directory: &str,
 ) -> Differences {
-    let mut found = Differences::default();
+    let mut differences = Differences::default();
     let Some((head, others)) = machines.split_first() else {
-        return found;
+        return differences;
     };
     for KnownMachine { name, facts, .. } in machines {
         if facts.nonce.as_deref() != Some(nonce) {
-            found.errors.push(format!(
+            differences.errors.push(format!(
                 "{name} does not see {directory}: keep runs on a file system that all machines share (--home DIR)"
             ));
         }
     }
     for KnownMachine { name, facts, ahead } in others {
         if facts.tool != head.facts.tool {
-            found.errors.push(format!(
+            differences.errors.push(format!(
                 "{name} has retrial {}, {} has {}: install the same version",
                 facts.tool, head.name, head.facts.tool
             ));
         }
         if ahead.abs() > CLOCKS {
             let direction = if *ahead > 0.0 { "ahead of" } else { "behind" };
-            found.errors.push(format!(
+            differences.errors.push(format!(
                 "the clock of {name} is {:.1} s {direction} that of {}: synchronize them (chrony)",
                 ahead.abs(),
                 head.name
             ));
         }
     }
-    if !found.errors.is_empty() {
-        // One that does not see the run knows nothing of its GPUs.
-        return found;
+    if !differences.errors.is_empty() {
+        // A machine that does not see the run cannot report the GPUs of its vendor.
+        return differences;
     }
-    for (at, (what, first)) in hardware(&head.facts).into_iter().enumerate() {
+    for (at, (kind, first)) in hardware(&head.facts).into_iter().enumerate() {
         for other in others {
             let (_, own) = &hardware(&other.facts)[at];
             if *own != first {
-                found.refusals.push(format!(
-                    "{what} of {} and {} differ: {first}, {own}",
+                differences.refusals.push(format!(
+                    "{kind} of {} and {} differ: {first}, {own}",
                     head.name, other.name
                 ));
             }
         }
     }
-    if let Some(wanted) = all_gpus {
+    if let Some(required) = all_gpus {
         let actual: u32 = machines.iter().map(|one| one.facts.gpus).sum();
-        if actual != wanted {
+        if actual != required {
             let each: Vec<String> = machines
                 .iter()
                 .map(|one| format!("{} {}", one.name, one.facts.gpus))
                 .collect();
-            found.refusals.push(format!(
-                "{actual} GPUs on {} machines, required {wanted}: {}",
+            differences.refusals.push(format!(
+                "{actual} GPUs on {} machines, required {required}: {}",
                 machines.len(),
                 each.join(", ")
             ));
         }
     }
-    found
+    differences
 }
 
 /// The hardware that must be alike on all machines.
 fn hardware(facts: &Facts) -> [(&'static str, String); 3] {
-    let known = |text: Option<String>| {
+    let or_none = |text: Option<String>| {
         text.filter(|text| !text.is_empty())
             .unwrap_or_else(|| "none".to_owned())
     };
     [
-        ("GPUs", known(Some(facts.models.join(" and ")))),
-        ("the driver", known(facts.driver.clone())),
-        ("ROCm", known(facts.rocm.clone())),
+        ("GPUs", or_none(Some(facts.models.join(" and ")))),
+        ("the driver", or_none(facts.driver.clone())),
+        ("ROCm", or_none(facts.rocm.clone())),
     ]
 }
 
@@ -138,7 +138,7 @@ mod tests {
 
     /// The head and two others: all alike, but for the GPUs of the last.
     fn machines(gpus_of_the_last: u32) -> Vec<KnownMachine> {
-        let known = |(name, gpus): (&str, u32)| KnownMachine {
+        let machine = |(name, gpus): (&str, u32)| KnownMachine {
             name: name.to_owned(),
             ahead: 0.0,
             facts: Facts {
@@ -151,19 +151,19 @@ mod tests {
             },
         };
         let all = [("n1", 8), ("n2", 8), ("n3", gpus_of_the_last)];
-        all.map(known).into()
+        all.map(machine).into()
     }
 
     fn refusals(machines: &[KnownMachine]) -> Vec<String> {
-        let found = compare(machines, "here", Some(23), "/runs/a");
-        assert_eq!(found.errors, [""; 0]);
-        found.refusals
+        let differences = compare(machines, "here", Some(23), "/runs/a");
+        assert_eq!(differences.errors, [""; 0]);
+        differences.refusals
     }
 
     fn errors(machines: &[KnownMachine]) -> Vec<String> {
-        let found = compare(machines, "here", Some(23), "/runs/a");
-        assert_eq!(found.refusals, [""; 0]);
-        found.errors
+        let differences = compare(machines, "here", Some(23), "/runs/a");
+        assert_eq!(differences.refusals, [""; 0]);
+        differences.errors
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The head: starts our process on the other machines, compares them all, and has them get ready.
+//! The head: starts the agent on the other machines, compares them all, and has them prepare.
 
 use std::net::{ToSocketAddrs, UdpSocket};
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub struct Head {
     pub others: Others,
 }
 
-/// Starts our process on the other machines of a run, and checks them all. What was forced becomes
+/// Starts the agent on the other machines of a run, and checks them all. Forced differences become
 /// 'modified' in the verdict.
 ///
 /// # Errors
@@ -51,19 +51,19 @@ pub async fn begin(
         clean,
         allocation.force,
     );
-    let (mut others, found) = started.await?;
+    let (mut others, answers) = started.await?;
     let host = open::host_view(global);
-    let this = KnownMachine {
+    let this_machine = KnownMachine {
         name: node_of_process().unwrap_or_else(|| host.hostname.clone()),
         facts: facts(&host, Some(&plan), Some(nonce.clone())),
         ahead: 0.0,
     };
-    let machines: Vec<KnownMachine> = std::iter::once(this)
+    let machines: Vec<KnownMachine> = std::iter::once(this_machine)
         .chain(
             allocation
                 .others
                 .iter()
-                .zip(found)
+                .zip(answers)
                 .map(|(name, (facts, ahead))| KnownMachine {
                     name: name.clone(),
                     facts,

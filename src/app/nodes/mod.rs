@@ -1,5 +1,5 @@
-//! Runs on several machines: which they are, how they are compared before the first step, and the process on
-//! each of them besides the first.
+//! Runs on several machines: their allocation, their comparison before the first step, and the process on each
+//! machine other than the head.
 
 mod agent;
 mod allocation;

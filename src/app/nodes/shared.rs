@@ -1,4 +1,4 @@
-//! What machines read in the directory that they share.
+//! Files of the shared directory that all machines read.
 
 use std::path::Path;
 

@@ -23,7 +23,7 @@ use crate::store::{Home, Record, RunDirectory};
 /// Environments of more cells side by side are no table that anybody reads.
 const CELLS: usize = 12;
 
-/// A batch as it stands.
+/// A batch with its current evidence.
 pub struct Batch<'a> {
     home: &'a Home,
     directory: Record,
@@ -62,7 +62,7 @@ impl<'a> Batch<'a> {
                 runs: self.runs(cell, from),
                 ..Subject::new(cell.name.clone(), Entry::new("", verdict))
             };
-            // One container after the other of the same image: the first run tells for all.
+            // All containers are of the same image: the first run represents them.
             let first = cell.runs.iter().find(|run| run.lost.is_none());
             let mut all = Vec::new();
             if let Some(first) = first.map(|run| self.directory_of(&run.run)) {

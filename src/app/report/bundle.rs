@@ -28,9 +28,9 @@ pub fn open(path: &Path) -> Result<Bundle, Failure> {
     };
     let directory = directory()?;
     let verified = verify(&request, directory.path())?;
-    let found = &verified.verification;
-    let (Some(run), true) = (verified.run, found.verified) else {
-        let problems = found.problems.join("\n  ");
+    let result = &verified.verification;
+    let (Some(run), true) = (verified.run, result.verified) else {
+        let problems = result.problems.join("\n  ");
         return Err(Failure::new(
             ExitCode::NotReproduced,
             format!(
@@ -39,7 +39,7 @@ pub fn open(path: &Path) -> Result<Bundle, Failure> {
             ),
         ));
     };
-    let signed = match &found.signature {
+    let signed = match &result.signature {
         SignatureState::NotChecked { key } => {
             format!("signed by {key}; the key's owner was not checked")
         }
@@ -47,7 +47,7 @@ pub fn open(path: &Path) -> Result<Bundle, Failure> {
     };
     Ok(Bundle {
         run,
-        name: format!("{}, sha256:{}, {signed}", path.display(), found.sha256),
+        name: format!("{}, sha256:{}, {signed}", path.display(), result.sha256),
         _directory: directory,
     })
 }

@@ -1,4 +1,4 @@
-//! What a report is made of: runs and folders of results, a batch, or the history.
+//! Reports on runs and folders of results, a batch, or the history.
 
 mod batch;
 mod bundle;
@@ -23,12 +23,12 @@ use crate::results::verdict::comparison::Fact;
 use crate::store::Record;
 use crate::store::journal::Event;
 
-/// The name of a page where none is given.
+/// The default name of a page.
 pub const PAGE: &str = "report.html";
 
 /// A report, before it is written in a format.
 pub trait Report {
-    /// The directory of the one run or batch that it is about, where its page lies.
+    /// The directory of its only run or batch, which its page is written to.
     fn directory(&self) -> Option<&Path> {
         None
     }
@@ -38,7 +38,7 @@ pub trait Report {
         Vec::new()
     }
 
-    /// Its text in a format. Links on a page start at the directory in which it lies.
+    /// Its text in a format. Links on a page are relative to the page's directory.
     fn render(&self, output: Output, page: Option<&Path>) -> Result<String, Failure>;
 }
 
@@ -54,7 +54,7 @@ pub fn open<'a>(
     let mut subjects = Vec::new();
     let mut bundles = Vec::new();
     for name in &request.subjects {
-        let found = if evidence::is_bundle(Path::new(name)) {
+        let subject = if evidence::is_bundle(Path::new(name)) {
             let bundle = bundle::open(Path::new(name))?;
             let run = RunOrBatch::Run(bundle.run.clone());
             bundles.push(bundle);
@@ -62,9 +62,9 @@ pub fn open<'a>(
         } else {
             open::results(&global.home, name)?
         };
-        subjects.push((name, found));
+        subjects.push((name, subject));
     }
-    let batches = subjects.iter().filter_map(|(_, found)| match found {
+    let batches = subjects.iter().filter_map(|(_, subject)| match subject {
         Some(RunOrBatch::Batch(directory)) => Some(directory),
         _ => None,
     });
@@ -83,12 +83,12 @@ pub fn open<'a>(
     }
 }
 
-/// What was run, on which machine and when.
+/// The recipe, the machine and the time.
 fn about(recipe: &str, environment: &[Fact], events: &[Event]) -> Vec<(Line, Text)> {
     let mut about = vec![("recipe".into(), Text::Code(recipe.into()))];
     // The facts of `results::evidence::environment` that name a machine.
-    let value = |what| {
-        let fact = environment.iter().find(|fact| fact.what == what)?;
+    let value = |name| {
+        let fact = environment.iter().find(|fact| fact.what == name)?;
         Some(fact.value.clone())
     };
     let machine = ["host", "GPUs", "processor"].into_iter().filter_map(value);

@@ -37,7 +37,7 @@ pub struct Runs<'a> {
 struct Results {
     /// The run's id, or the folder's path.
     name: String,
-    /// Where its evidence lies.
+    /// The path of its evidence.
     evidence: String,
     verdict: Verdict,
     /// Rules of a benchmark as a whole.
@@ -45,7 +45,7 @@ struct Results {
     run: Option<Run>,
 }
 
-/// What is in a run's directory besides its evidence.
+/// The content of a run's directory in addition to its evidence.
 struct Run {
     directory: RunDirectory,
     /// It is in an archive: nothing of it can be linked to.
@@ -67,12 +67,12 @@ impl<'a> Runs<'a> {
     ) -> Result<Self, Failure> {
         let mut results = Vec::new();
         let mut compared = Vec::new();
-        let all_runs = subjects.iter().all(|(_, found)| found.is_some());
-        for (name, found) in subjects {
-            if let Some(RunOrBatch::Run(directory)) = found {
+        let all_runs = subjects.iter().all(|(_, source)| source.is_some());
+        for (name, source) in subjects {
+            if let Some(RunOrBatch::Run(directory)) = source {
                 let bundle = bundles.iter().find(|one| one.run == directory);
-                let (one, subject) = run(directory, output, bundle)?;
-                results.push(one);
+                let (result, subject) = run(directory, output, bundle)?;
+                results.push(result);
                 compared.push(subject);
             } else {
                 results.extend(folder(global, request, Path::new(name))?);
@@ -125,10 +125,10 @@ impl Report for Runs<'_> {
         let several = self.results.len() > 1;
         let compared = self.comparison.as_ref();
         let mut all: Vec<Chart> = compared.map(charts::of_comparison).unwrap_or_default();
-        for one in &self.results {
-            let name = Path::new(&one.name).file_name();
-            let name = name.map_or(one.name.as_str().into(), |name| name.to_string_lossy());
-            all.extend(one.charts().into_iter().map(|mut chart| {
+        for result in &self.results {
+            let name = Path::new(&result.name).file_name();
+            let name = name.map_or(result.name.as_str().into(), |name| name.to_string_lossy());
+            all.extend(result.charts().into_iter().map(|mut chart| {
                 if several {
                     chart.title = format!("{name}, {}", chart.title);
                     chart.name = format!("{name}-{}", chart.name);
@@ -184,7 +184,7 @@ impl Results {
         }
     }
 
-    /// On a page that lies in this directory, where that is known.
+    /// The subject of a page; `page` is the directory of the page, if it is known.
     fn subject(&self, home: &Home, page: Option<&Path>) -> Subject<'_> {
         let subject = Subject::new(self.name.clone(), self.entry(home));
         let Some(run) = &self.run else {

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::plan::Plan;
 use crate::report::content::subject::Step;
 use crate::store::RunDirectory;
-use crate::store::journal::{Event, What};
+use crate::store::journal::{Event, EventKind};
 
 /// The steps in their order; a log's path is relative to the page's directory, if that is known.
 pub fn of(
@@ -16,12 +16,12 @@ pub fn of(
 ) -> Vec<Step> {
     let steps = plan.steps.iter().map(|step| {
         let log = directory.steps().join(step.directory()).join("output.log");
-        let is_log = std::fs::symlink_metadata(&log).is_ok_and(|found| found.is_file());
+        let is_log = std::fs::symlink_metadata(&log).is_ok_and(|metadata| metadata.is_file());
         let of_step = events
             .iter()
             .filter(|event| event.step == Some(step.number));
         let mut ends = of_step.rev().filter_map(|event| match &event.what {
-            What::StepEnded { end, seconds } => Some((end.clone(), *seconds)),
+            EventKind::StepEnded { end, seconds } => Some((end.clone(), *seconds)),
             _ => None,
         });
         Step {
@@ -44,8 +44,8 @@ pub fn link(page: Option<&Path>, to: &Path) -> String {
 pub fn relative(from: &Path, to: &Path) -> PathBuf {
     let mut up = from.components().peekable();
     let mut down = to.components().peekable();
-    while let (Some(one), Some(other)) = (up.peek(), down.peek()) {
-        if one != other {
+    while let (Some(component), Some(other)) = (up.peek(), down.peek()) {
+        if component != other {
             break;
         }
         up.next();

@@ -23,13 +23,16 @@ fn judge_again(run: &RunDirectory) -> Result<Option<String>, String> {
     if !run.join(FILE).exists() {
         return Ok(None);
     }
-    let said = run.read_json::<Verdict>(FILE).ok();
+    let stored = run.read_json::<Verdict>(FILE).ok();
     let verdict = judge_run(run, false).map_err(|error| error.to_string())?;
     let written = run.write_json(FILE, &verdict);
     written.map_err(|error| error.to_string())?;
-    let said = said.map_or("nothing readable".to_owned(), |said| {
-        said.outcome.to_string()
+    let stored = stored.map_or("nothing readable".to_owned(), |stored| {
+        stored.outcome.to_string()
     });
     let judged = verdict.outcome.to_string();
-    Ok((said != judged).then(|| format!("judged again: {judged}; its verdict.json said {said}")))
+    Ok(
+        (stored != judged)
+            .then(|| format!("judged again: {judged}; its verdict.json has {stored}")),
+    )
 }

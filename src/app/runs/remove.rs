@@ -87,8 +87,8 @@ impl<'a> Removal<'a> {
 }
 
 /// Runs whose container may still exist, by id, with the reason why they stay: a benchmark continues
-/// without the process that started it. The engine is asked where a run's own journal does not say
-/// that the container is gone.
+/// without the process that started it. The engine is queried if a run's own journal does not record
+/// the removal of the container.
 fn with_container<'a>(global: &GlobalOptions, rows: &'a [RunSummary]) -> BTreeMap<&'a str, String> {
     // The container of an imported run is elsewhere.
     let own = rows.iter().filter(|row| row.imported_from.is_none());

@@ -8,7 +8,7 @@ use crate::app::options::GlobalOptions;
 use crate::app::watch::{self, Reporter};
 use crate::slurm::Job;
 use crate::store::RunDirectory;
-use crate::store::journal::{Event, What};
+use crate::store::journal::{Event, EventKind};
 
 /// Shows a job.
 pub struct Display<'a> {
@@ -20,7 +20,7 @@ pub struct Display<'a> {
 }
 
 impl<'a> Display<'a> {
-    /// As the command line wants it; nothing if it is silent.
+    /// Shows events in the format of the command line; nothing if it is silent.
     pub fn new(global: &'a GlobalOptions, run: &'a RunDirectory, is_silent: bool) -> Self {
         Self {
             global,
@@ -31,18 +31,18 @@ impl<'a> Display<'a> {
         }
     }
 
-    /// Shows where a job stands in the queue.
+    /// Shows the position of a job in the queue.
     pub fn waits(&mut self, job: &Job, position: Option<(usize, usize)>) {
         self.waiting.show(job, position);
     }
 
-    /// Shows an event; none before the run begins, since what fails there is told at the end.
+    /// Shows an event; none before the run begins, since earlier failures are reported at the end.
     pub fn event(&mut self, event: &Event) {
         if self.is_silent {
             return;
         }
         if self.reporter.is_none() {
-            if !matches!(event.what, What::RunBegan { .. }) {
+            if !matches!(event.what, EventKind::RunStarted { .. }) {
                 return;
             }
             self.waiting.clear();
@@ -55,14 +55,14 @@ impl<'a> Display<'a> {
         }
     }
 
-    /// Says something: next to the run's events once there are any.
+    /// Shows a message: among the run's events once there are any.
     pub fn note(&mut self, text: &str) {
         let Some(reporter) = &mut self.reporter else {
             self.waiting.note(text);
             return;
         };
         let text = text.to_owned();
-        reporter.event(&Event::new("local", None, What::Warning { text }));
+        reporter.event(&Event::new("local", None, EventKind::Warning { text }));
     }
 
     /// Leaves the terminal as it should be.

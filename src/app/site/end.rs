@@ -1,4 +1,4 @@
-//! Says how a run on a site ended: its verdict, or what became of its job.
+//! Reports how a run on a site ended: its verdict, or the state of its job.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use retrial_readings::sanitize;
 
 /// Lines of a job's output that are shown.
 const LINES: usize = 12;
-/// How often the accounting is asked for the end of a job.
+/// How often the accounting is queried for the end of a job.
 const QUESTIONS: u32 = 6;
 /// Between two questions.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -31,29 +31,29 @@ const PAUSE: Duration = Duration::from_millis(500);
 const OUTPUT: u64 = 16 << 20;
 
 /// Commands for a run or a batch in this home: `follow it: retrial resume ID    stop it: retrial stop ID`.
-pub fn commands(home: &Home, of: &Record, words: &[(&str, &str)]) -> String {
-    let (program, id) = (home.program(), of.id());
+pub fn commands(home: &Home, record: &Record, words: &[(&str, &str)]) -> String {
+    let (program, id) = (home.program(), record.id());
     let words = words.iter();
-    let commands = words.map(|(what, command)| format!("{what} it: {program} {command} {id}"));
+    let commands = words.map(|(action, command)| format!("{action} it: {program} {command} {id}"));
     join(commands, "    ")
 }
 
-/// Says that a run or a batch continues, and how to follow and stop it.
-pub fn continues(home: &Home, of: &Record, what: &str) -> String {
-    let commands = commands(home, of, &[("follow", "resume"), ("stop", "stop")]);
-    format!("{what} continues\n  {commands}")
+/// Returns a message that a run or a batch continues, and how to follow and stop it.
+pub fn continues(home: &Home, record: &Record, subject: &str) -> String {
+    let commands = commands(home, record, &[("follow", "resume"), ("stop", "stop")]);
+    format!("{subject} continues\n  {commands}")
 }
 
-/// Prints what was submitted, which nobody follows.
-pub fn print_detached(global: &GlobalOptions, of: &Record, json: &Value, note: &str) {
+/// Prints a submitted run or batch that no process follows.
+pub fn print_detached(global: &GlobalOptions, record: &Record, json: &Value, note: &str) {
     if global.output == Output::Json {
         terminal::print_json(json);
     } else {
-        terminal::print(&format!("{}\n", of.id()));
+        terminal::print(&format!("{}\n", record.id()));
     }
     if !global.quiet {
         let words = [("follow", "resume"), ("judge", "judge"), ("stop", "stop")];
-        let commands = commands(&global.home, of, &words);
+        let commands = commands(&global.home, record, &words);
         terminal::note(&format!("{note}  {commands}"));
     }
 }
@@ -69,7 +69,7 @@ pub async fn conclude(
 ) -> Result<ExitCode, Failure> {
     let submission = record::latest(run)?.unwrap_or_default();
     let resume = commands(&global.home, run, &[("resume", "resume")]);
-    let go_on = format!("  evidence: {}\n  {resume}", run.path().display());
+    let next_steps = format!("  evidence: {}\n  {resume}", run.path().display());
     match end {
         End::Run {
             code,
@@ -79,7 +79,7 @@ pub async fn conclude(
             let mut exit = ExitCode::try_from(code).unwrap_or(ExitCode::Host);
             let stopped = exit == ExitCode::Interrupted && !submission.stop_requested;
             let why = if stopped {
-                let (by, why) = why_stopped(slurm, &submission, id).await;
+                let (by, why) = stop_cause(slurm, &submission, id).await;
                 exit = by;
                 let verdict = if judged { "" } else { "no verdict: " };
                 Some(format!("{verdict}{why}"))
@@ -92,7 +92,7 @@ pub async fn conclude(
             }
             if global.output != Output::Json && !global.quiet {
                 if let Some(why) = why {
-                    terminal::note(&format!("{why}\n{go_on}"));
+                    terminal::note(&format!("{why}\n{next_steps}"));
                 } else if exit == ExitCode::Host {
                     terminal::note(&format!("  {resume}"));
                 }
@@ -101,16 +101,16 @@ pub async fn conclude(
         }
         End::Job { .. } if submission.stop_requested => {
             if !global.quiet {
-                terminal::note(&format!("stopped: job {id} has ended\n{go_on}"));
+                terminal::note(&format!("stopped: job {id} has ended\n{next_steps}"));
             }
             Ok(ExitCode::Interrupted)
         }
         End::Job { state } => Err(Failure::host(format!(
-            "job {id} ended before the run did: {state}{}\n{go_on}",
+            "job {id} ended before the run did: {state}{}\n{next_steps}",
             output(run, id)
         ))),
         End::Unknown => Err(Failure::host(format!(
-            "the state of job {id} is unknown: neither squeue nor sacct lists it\n{go_on}"
+            "the state of job {id} is unknown: neither squeue nor sacct lists it\n{next_steps}"
         ))),
         End::Left => {
             if !global.quiet {
@@ -134,14 +134,14 @@ fn print_verdict(
     Ok(())
 }
 
-/// Why a run was stopped that nobody wanted to stop: a node that failed, its time limit, or somebody's scancel.
-async fn why_stopped(slurm: &Slurm, submission: &Submission, id: &str) -> (ExitCode, String) {
+/// Returns the cause of an unrequested stop of a run: a failed node, the time limit, or a manual scancel.
+async fn stop_cause(slurm: &Slurm, submission: &Submission, id: &str) -> (ExitCode, String) {
     let mut job = None;
     for _ in 0..QUESTIONS {
         let accounted = slurm.accounted(&submission.since()).await;
         let jobs = accounted.unwrap_or_default().into_iter().rev();
         job = jobs.into_iter().find(|job| job.id == id);
-        // It ends a moment after the run, and the accounting is told another moment later.
+        // The job ends shortly after the run, and the accounting is updated later still.
         if job.as_ref().is_none_or(|job| job.phase() == JobPhase::Over) {
             break;
         }

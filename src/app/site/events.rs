@@ -1,6 +1,6 @@
-//! Reads what a job writes into the shared directory: the run's journal, and the output of the step
-//! under way. Files are opened again for each look, since a network file system shows another host's
-//! writes to whoever opens a file anew.
+//! Reads the files that a job writes into the shared directory: the run's journal, and the output of the
+//! current step. Files are reopened for each poll, since a network file system shows another host's writes
+//! when a file is opened.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use super::incoming::{Incoming, MOST};
 use crate::run::tail::Tail;
 use crate::store::RunDirectory;
-use crate::store::journal::{Event, What};
+use crate::store::journal::{Event, EventKind};
 use crate::store::open::open_beneath;
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::sanitize;
@@ -47,15 +47,15 @@ impl Events {
         }
     }
 
-    /// What is new.
+    /// New events.
     pub fn look(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
         for event in self.journal.look::<Event>() {
             match &event.what {
-                What::StepBegan { .. } | What::StepFollowed { .. } => {
+                EventKind::StepStarted { .. } | EventKind::StepReattached { .. } => {
                     self.step = StepOutput::of(&event);
                 }
-                What::StepEnded { .. } => {
+                EventKind::StepEnded { .. } => {
                     self.output(&mut events, true);
                     self.step = None;
                 }
@@ -73,7 +73,7 @@ impl Events {
         let lines = step.look(&self.run, all, at_the_end);
         events.extend(lines.into_iter().map(|line| Event {
             time: Timestamp::now(),
-            what: What::Output { line },
+            what: EventKind::Output { line },
             ..step.event.clone()
         }));
     }
@@ -135,7 +135,7 @@ mod tests {
     use crate::store::Home;
     use crate::store::journal::StepEnd;
 
-    fn event(step: u32, what: What) -> String {
+    fn event(step: u32, what: EventKind) -> String {
         let event = Event {
             time: Timestamp::UNIX_EPOCH,
             node: "local".to_owned(),
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(events.look(), []);
         let started = event(
             4,
-            What::StepBegan {
+            EventKind::StepStarted {
                 summary: "x".to_owned(),
                 timeout_s: None,
             },
@@ -172,7 +172,7 @@ mod tests {
         std::fs::write(&output, "one\ntw").unwrap();
         let lines = |events: Vec<Event>| -> Vec<String> {
             let line = |event: Event| match event.what {
-                What::Output { line } => line,
+                EventKind::Output { line } => line,
                 other => format!("{other:?}").chars().take(9).collect(),
             };
             events.into_iter().map(line).collect()
@@ -182,7 +182,7 @@ mod tests {
         let ended = StepEnd::Done { exit_code: Some(0) };
         let ended = event(
             4,
-            What::StepEnded {
+            EventKind::StepEnded {
                 end: ended,
                 seconds: 1.0,
             },

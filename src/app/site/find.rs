@@ -10,7 +10,7 @@ use crate::store::StoreError;
 use crate::store::home::{home_directory, user_directory};
 use retrial_document::{Source, did_you_mean};
 
-/// A site as it was found.
+/// A site file.
 #[derive(Debug, Clone)]
 pub struct SiteFile {
     /// Its file's name without the ending.
@@ -19,7 +19,7 @@ pub struct SiteFile {
     pub path: PathBuf,
     /// The file's text.
     pub text: String,
-    /// What it says.
+    /// The parsed site.
     pub site: Site,
 }
 
@@ -58,7 +58,7 @@ pub fn list() -> Vec<(String, PathBuf)> {
 /// refused.
 pub fn open(name: &str) -> Result<SiteFile, Failure> {
     let sites = list();
-    let Some((_, path)) = sites.iter().find(|(known, _)| known == name) else {
+    let Some((_, path)) = sites.iter().find(|(site, _)| site == name) else {
         return Err(unknown(name, &sites));
     };
     let reason = "a site's commands run with your rights";
@@ -81,13 +81,13 @@ pub fn source(path: &Path) -> Result<Source, Failure> {
 
 fn unknown(name: &str, sites: &[(String, PathBuf)]) -> Failure {
     let names: Vec<&str> = sites.iter().map(|(name, _)| name.as_str()).collect();
-    let known = if names.is_empty() {
+    let suggestion = if names.is_empty() {
         "there are none yet".to_owned()
     } else {
         did_you_mean(name, names.iter().copied(), "there are")
     };
     Failure::usage(format!(
-        "--site {name}: no such site; {known}\n  a site is a file {}/NAME.yaml; its keys: docs/clusters.md",
+        "--site {name}: no such site; {suggestion}\n  a site is a file {}/NAME.yaml; its keys: docs/clusters.md",
         directory().display()
     ))
 }

@@ -8,19 +8,19 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::display::Display;
 use super::events::Events;
 use super::question::{Answer, Questions};
-use super::record::{self, JobWhat};
+use super::record::{self, JobEventKind};
 use super::stopping::Stopping;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::slurm::{JobPhase, Slurm};
-use crate::store::journal::{AbortReason, What};
+use crate::store::journal::{AbortReason, EventKind};
 use crate::store::{RunDirectory, StoreError};
 
-/// Between two looks at the shared directory: two files are opened in each.
+/// The time between two polls of the shared directory, each of which opens two files.
 const LOOK: Duration = Duration::from_millis(500);
 /// How long the journal of a job that is over may take to arrive through a network file system.
 pub const ARRIVAL: Duration = Duration::from_secs(5);
-/// How long a job that Slurm does not know is looked for.
+/// How long a job that Slurm does not list is searched for.
 pub const MISSING: Duration = Duration::from_secs(30);
 
 /// How a job was followed to its end.
@@ -40,7 +40,7 @@ pub enum End {
         /// Slurm's word for how.
         state: String,
     },
-    /// Neither the controller nor the accounting knows the job.
+    /// Neither the controller nor the accounting lists the job.
     Unknown,
     /// The terminal went away, or a second signal came: the job continues.
     Left,
@@ -115,12 +115,12 @@ impl<'a> Following<'a> {
         self.display.finish();
         if let End::Job { state } = &end {
             let (id, state) = (self.id.clone(), state.clone());
-            record::record(self.run, JobWhat::Over { id, state })?;
+            record::record(self.run, JobEventKind::Over { id, state })?;
         }
         Ok(end)
     }
 
-    /// Wants the job to end. Returns whether that was wanted before.
+    /// Stops the job. Returns whether that was requested before.
     pub fn stop(&mut self) -> Result<bool, StoreError> {
         if self.stopping.is_some() {
             return Ok(true);
@@ -137,15 +137,15 @@ impl<'a> Following<'a> {
         let mut end = None;
         for event in self.events.look() {
             match &event.what {
-                What::RunBegan { .. } => {
+                EventKind::RunStarted { .. } => {
                     self.has_begun = true;
                     self.judged = false;
                     self.phase = JobPhase::Active;
                 }
-                What::Judged { .. } => self.judged = true,
+                EventKind::Judged { .. } => self.judged = true,
                 // A process on a node that failed may outlive its job, and end after this one was submitted.
-                What::RunEnded { reason: None, .. } if !self.has_begun => {}
-                What::RunEnded { exit_code, reason } => {
+                EventKind::RunEnded { reason: None, .. } if !self.has_begun => {}
+                EventKind::RunEnded { exit_code, reason } => {
                     end = Some(End::Run {
                         code: *exit_code,
                         reason: reason.clone(),
@@ -191,19 +191,19 @@ impl<'a> Following<'a> {
     }
 }
 
-/// The signals that a follower hears.
+/// The signals that a follower handles.
 pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
 }
 
-/// What a signal wants of a follower.
+/// The request of a signal to a follower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignalRequest {
-    /// The job is to end.
+    /// Stop the job.
     Stop,
-    /// The terminal goes away.
+    /// Detach: the terminal was closed.
     Leave,
 }
 
@@ -222,7 +222,7 @@ impl Signals {
         })
     }
 
-    /// Waits between two looks, and returns what a signal wants meanwhile.
+    /// Waits between two polls, and returns the request of a signal in the meantime.
     pub async fn pause(&mut self) -> Option<SignalRequest> {
         tokio::select! {
             () = tokio::time::sleep(LOOK) => None,

@@ -1,5 +1,5 @@
-//! New lines of a journal that another machine writes. The file is opened again for each look, since a network
-//! file system shows another host's writes to whoever opens a file anew.
+//! New lines of a journal that another machine writes. The file is reopened for each poll, since a network
+//! file system shows another host's writes when a file is opened.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde::de::DeserializeOwned;
 
-/// Bytes that are read in one look.
+/// Bytes that are read in one poll.
 pub const MOST: u64 = 4 << 20;
 
 /// A journal that grows.
@@ -15,7 +15,7 @@ pub struct Incoming {
     path: PathBuf,
     /// How much was read.
     position: u64,
-    /// The beginning of a line whose end is not there yet.
+    /// The beginning of an incomplete line.
     rest: Vec<u8>,
 }
 
@@ -29,7 +29,7 @@ impl Incoming {
         }
     }
 
-    /// New whole lines; those that cannot be read are left out.
+    /// New whole lines; those that cannot be parsed are skipped.
     pub fn look<T: DeserializeOwned>(&mut self) -> Vec<T> {
         let Ok(mut file) = File::open(&self.path) else {
             return Vec::new();

@@ -1,12 +1,12 @@
 //! Runs on the nodes of a cluster: submitted as a job, followed by the files that the job writes
 //! into the shared directory, stopped and resumed through the scheduler.
 //!
-//! - `find`: site files. `request`: what is submitted, before a node is known.
-//! - `record`: what a run's directory has of its jobs.
-//! - `submit`: one job at a time for a run, whatever was lost on the way.
+//! - `find`: site files. `request`: the submission, before a node is known.
+//! - `record`: the records of jobs in a run's directory.
+//! - `submit`: one job at a time for a run, even if replies are lost.
 //! - `follow`: follows a job by a `question` to Slurm and by the `events` that it writes, and shows it
-//!   (`display`, and `waiting` for the queue). `stopping` ends it, `end` says how the run ended.
-//! - `node`: what the job does first on its node.
+//!   (`display`, and `waiting` for the queue). `stopping` ends it, `end` reports how the run ended.
+//! - `node`: the first action of the job on its node.
 
 mod display;
 pub mod end;

@@ -14,7 +14,7 @@ use crate::plan::build::on_host;
 use crate::run::nodes::Launcher;
 use crate::site::Site;
 use crate::slurm;
-use crate::store::journal::{AbortReason, Event, Journal, State, What};
+use crate::store::journal::{AbortReason, Event, EventKind, Journal, State};
 use crate::store::open::read_text_beneath;
 use crate::store::{Record, RunDirectory, StoreError};
 use retrial_document::Source;
@@ -24,8 +24,8 @@ const ASSIGNED: &str = "SLURM_JOB_GPUS";
 /// The most that recipe.yaml may hold, bytes.
 const RECIPE: u64 = 64 << 20;
 
-/// Prepares a run on this node. What stands in its way is written into the run's journal, too, where
-/// whoever follows the job reads it.
+/// Prepares a run on this node. A failure is also written into the run's journal, where followers of the job
+/// read it.
 pub fn prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), Failure> {
     let prepared = try_prepare(global, directory);
     if let Err(failure) = &prepared {
@@ -34,10 +34,10 @@ pub fn prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), F
     prepared
 }
 
-/// Writes into the run's journal why its job ends early, where whoever follows the job reads it.
+/// Writes into the run's journal why its job ends early, where followers of the job read it.
 pub fn record_failure(directory: &RunDirectory, failure: &Failure) -> Result<(), StoreError> {
     let node = slurm::node_of_process().unwrap_or_else(|| "its node".to_owned());
-    let what = What::RunEnded {
+    let what = EventKind::RunEnded {
         exit_code: failure.exit.code(),
         reason: Some(AbortReason::Error {
             message: format!("on {node}: {}", failure.text()),
@@ -52,7 +52,7 @@ fn try_prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), F
     let mut host = open::host_view(global);
     gpu_support::ask_for(global, &request.recipe, &mut host);
     let plan = on_this_node(directory, &request, before, &host)?;
-    prepare::host_has_what_it_needs(&plan, request.force)?;
+    prepare::check_requirements(&plan, request.force)?;
     let recipe = read_text_beneath(directory.path(), "recipe.yaml".as_ref(), RECIPE)?;
     let name = host.hostname.clone();
     let (prepared, allocation) = runtime::runtime()?.block_on(async {
@@ -64,7 +64,7 @@ fn try_prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), F
         let prepared = prepare::prepared(global, host, &engine, recipe, plan, request.force);
         Ok::<_, Failure>((prepared.await?, allocation))
     })?;
-    warn_of_another_node(directory, &name)?;
+    warn_of_other_node(directory, &name)?;
     Allocation::matches(Some(&allocation), &prepared.plan)?;
     allocation.write_down(directory)?;
     prepared.write_down(directory).map_err(Failure::from)
@@ -98,27 +98,26 @@ fn on_this_node(
         ..before
     };
     let mut here = on_host(&before, &request.recipe, host)?;
-    prepare::needs_no_more(&before, &here)?;
+    prepare::check_privileges(&before, &here)?;
     missing::note(&mut here, &request.recipe);
     Ok(here)
 }
 
-/// The GPUs that the run may use: what was asked for, else, on a node that is shared with others, those
-/// that Slurm assigned.
+/// The GPUs that the run may use: the requested ones, else, on a shared node, those that Slurm assigned.
 fn gpus(directory: &RunDirectory, request: &SiteRequest) -> Result<Vec<String>, Failure> {
-    let asked = &request.options.gpus;
+    let requested = &request.options.gpus;
     if request.recipe.requires.gpus.is_none() {
-        return Ok(asked.clone());
+        return Ok(requested.clone());
     }
-    Ok(gpus_of_node(asked, &site(directory)?))
+    Ok(gpus_of_node(requested, &site(directory)?))
 }
 
-/// The GPUs that a job may use: what was asked for, else, on a node that is shared with others, those that
-/// Slurm assigned; empty for all of the node's.
-pub fn gpus_of_node(asked: &[String], site: &Site) -> Vec<String> {
+/// The GPUs that a job may use: the requested ones, else, on a shared node, those that Slurm assigned; empty for
+/// all of the node's.
+pub fn gpus_of_node(requested: &[String], site: &Site) -> Vec<String> {
     let assigned = std::env::var(ASSIGNED).unwrap_or_default();
-    if !asked.is_empty() || site.exclusive || assigned.is_empty() {
-        return asked.to_vec();
+    if !requested.is_empty() || site.exclusive || assigned.is_empty() {
+        return requested.to_vec();
     }
     assigned.split(',').map(str::to_owned).collect()
 }
@@ -130,7 +129,7 @@ pub fn site(directory: &Record) -> Result<Site, Failure> {
 }
 
 /// Warns if an earlier job measured on another node.
-fn warn_of_another_node(directory: &RunDirectory, name: &str) -> Result<(), StoreError> {
+fn warn_of_other_node(directory: &RunDirectory, name: &str) -> Result<(), StoreError> {
     let state = State::of(&Journal::read::<Event>(&directory.journal())?);
     let host: Value = directory.read_json("host.json").unwrap_or_default();
     let earlier = host["host"]["hostname"].as_str().unwrap_or_default();
@@ -138,5 +137,5 @@ fn warn_of_another_node(directory: &RunDirectory, name: &str) -> Result<(), Stor
         return Ok(());
     }
     let text = format!("resumed on {name}: earlier measurements are from {earlier}");
-    record::write(directory, What::Warning { text })
+    record::write(directory, EventKind::Warning { text })
 }

@@ -1,5 +1,5 @@
-//! Asks Slurm now and then what became of a job or an array. Nobody waits for an answer: a controller that is away
-//! takes long to say so.
+//! Polls Slurm for the state of a job or an array. Queries run in the background: an unavailable controller
+//! takes long to fail.
 
 use std::time::{Duration, Instant};
 
@@ -9,48 +9,48 @@ use tokio::task::JoinHandle;
 
 use crate::slurm::{Job, JobPhase, Slurm, SlurmError};
 
-/// What Slurm says of a job.
+/// Slurm's answer about a job.
 pub enum Answer {
     /// The job, and its place in the queue.
     Known(Box<Job>, Option<(usize, usize)>),
-    /// Nothing.
+    /// Slurm does not list it.
     Missing,
 }
 
-/// A question that is asked again and again.
+/// A query that is repeated.
 pub struct Questions<T> {
-    ask: Box<dyn Fn() -> BoxFuture<'static, Result<T, SlurmError>> + Send>,
+    query: Box<dyn Fn() -> BoxFuture<'static, Result<T, SlurmError>> + Send>,
     started: Instant,
-    asked: Option<Instant>,
+    queried: Option<Instant>,
     pending: Option<JoinHandle<Result<T, SlurmError>>>,
     /// The controller did not answer last time.
     pub is_away: bool,
 }
 
 impl Questions<Answer> {
-    /// About the job with this id; the accounting is asked for what it has since a day.
+    /// Queries the job with this id, with the accounting since a day.
     pub fn about(slurm: Slurm, id: String, since: String) -> Self {
         Self::new(move || answer(slurm.clone(), id.clone(), since.clone()).boxed())
     }
 }
 
 impl<T: Send + 'static> Questions<T> {
-    /// Asks in this way.
+    /// Repeats this query.
     pub fn new(
-        ask: impl Fn() -> BoxFuture<'static, Result<T, SlurmError>> + Send + 'static,
+        query: impl Fn() -> BoxFuture<'static, Result<T, SlurmError>> + Send + 'static,
     ) -> Self {
         Self {
-            ask: Box::new(ask),
+            query: Box::new(query),
             started: Instant::now(),
-            asked: None,
+            queried: None,
             pending: None,
             is_away: false,
         }
     }
 
-    /// Asks at the next opportunity.
+    /// Queries at the next opportunity.
     pub fn ask_now(&mut self) {
-        self.asked = None;
+        self.queried = None;
     }
 
     /// Asks if it is time to, and returns an answer if there is a new one. Notes when the controller ceases
@@ -61,10 +61,10 @@ impl<T: Send + 'static> Questions<T> {
             60..600 => Duration::from_secs(10),
             _ => Duration::from_secs(30),
         };
-        let is_due = self.asked.is_none_or(|asked| asked.elapsed() >= pause);
+        let is_due = self.queried.is_none_or(|at| at.elapsed() >= pause);
         if self.pending.is_none() && is_due {
-            self.asked = Some(Instant::now());
-            self.pending = Some(tokio::spawn((self.ask)()));
+            self.queried = Some(Instant::now());
+            self.pending = Some(tokio::spawn((self.query)()));
         }
         let answered = self.pending.take_if(|answer| answer.is_finished())?;
         let answer = answered.await.ok()?;
@@ -89,8 +89,8 @@ async fn answer(slurm: Slurm, id: String, since: String) -> Result<Answer, Slurm
     Ok(Answer::Known(Box::new(job), position))
 }
 
-/// The job with an id, or the tasks of an array that has so many. The controller is asked first, then the
-/// accounting for those that it does not have.
+/// Returns the job with an id, or the tasks of an array with `tasks` tasks. Queries the controller first, then
+/// the accounting for those that the controller does not list.
 pub async fn jobs(
     slurm: &Slurm,
     id: &str,
@@ -105,7 +105,7 @@ pub async fn jobs(
             job.id == id
                 && job.index.is_some() == tasks.is_some()
                 && job.phase() == JobPhase::Over
-                && !jobs.iter().any(|known| known.index == job.index)
+                && !jobs.iter().any(|queued| queued.index == job.index)
         };
         let new: Vec<Job> = accounted.into_iter().filter(is_new).collect();
         jobs.extend(new);

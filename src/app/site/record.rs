@@ -1,12 +1,11 @@
-//! What the directory of a run or of a batch's array has of its jobs: what was asked for, and a journal of
-//! submissions.
+//! Records of jobs in the directory of a run or of a batch's array: the request, and a journal of submissions.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::events::Events;
 use crate::plan::PlanOptions;
-use crate::store::journal::{Event, Journal, What};
+use crate::store::journal::{Event, EventKind, Journal};
 use crate::store::{Record, RunDirectory, StoreError};
 use retrial_recipe::model::Recipe;
 
@@ -19,7 +18,7 @@ pub const SCRIPT: &str = "job.sh";
 /// A copy of the site file.
 pub const SITE: &str = "site.yaml";
 
-/// What was asked for on the login host.
+/// The request on the login host.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SiteRequest {
     /// The site's name.
@@ -37,17 +36,17 @@ pub struct SiteRequest {
 /// Something that happened to the jobs of a run or an array.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobEvent {
-    /// When.
+    /// The time.
     pub time: Timestamp,
-    /// What.
+    /// The event.
     #[serde(flatten)]
-    pub what: JobWhat,
+    pub what: JobEventKind,
 }
 
-/// What happened.
+/// The kind of an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum JobWhat {
+pub enum JobEventKind {
     /// A job is about to be submitted.
     Intended {
         /// Its name.
@@ -64,10 +63,10 @@ pub enum JobWhat {
     },
     /// The scheduler refused it.
     Refused {
-        /// What it said.
+        /// Its message.
         message: String,
     },
-    /// A person wants it to end.
+    /// A user requested its end.
     StopRequested,
     /// It is over.
     Over {
@@ -89,25 +88,25 @@ pub struct Submission {
     pub time_limit_s: u64,
     /// Where its part of the run's journal begins.
     pub journal: u64,
-    /// A person wanted it to end.
+    /// A user requested its end.
     pub stop_requested: bool,
     /// It is over, or was refused.
     pub over: bool,
 }
 
-/// Whether a run is one of a site's.
+/// Returns whether a run is one of a site's.
 pub fn is_submitted(run: &RunDirectory) -> bool {
     run.join(REQUEST).exists()
 }
 
 /// Writes an event, synced, before anything else is done.
-pub fn record(run: &Record, what: JobWhat) -> Result<(), StoreError> {
+pub fn record(run: &Record, what: JobEventKind) -> Result<(), StoreError> {
     let time = Timestamp::now();
     Journal::open(&run.join(JOBS))?.write(&JobEvent { time, what })
 }
 
 /// Writes an event of the run as a whole into its journal.
-pub fn write(run: &RunDirectory, what: What) -> Result<(), StoreError> {
+pub fn write(run: &RunDirectory, what: EventKind) -> Result<(), StoreError> {
     Journal::open(&run.journal())?.write(&Event::new("local", None, what))
 }
 
@@ -125,13 +124,13 @@ pub fn job_of(run: &RunDirectory) -> Result<Option<String>, StoreError> {
     Ok(latest(run)?.and_then(|submission| submission.id))
 }
 
-/// Whether the run ended in its latest job, as the job wrote it.
+/// Returns whether the run ended in its latest job, as the job wrote it.
 pub fn has_ended(run: &RunDirectory) -> Result<bool, StoreError> {
     let Some(latest) = latest(run)? else {
         return Ok(false);
     };
     let mut events = Events::from(run, latest.journal, false).look().into_iter();
-    Ok(events.any(|event| matches!(event.what, What::RunEnded { .. })))
+    Ok(events.any(|event| matches!(event.what, EventKind::RunEnded { .. })))
 }
 
 impl Submission {
@@ -139,7 +138,7 @@ impl Submission {
     fn of(events: &[JobEvent]) -> Option<Self> {
         let mut latest: Option<Self> = None;
         for event in events {
-            if let JobWhat::Intended {
+            if let JobEventKind::Intended {
                 time_limit_s,
                 journal,
                 ..
@@ -154,10 +153,10 @@ impl Submission {
             }
             let Some(latest) = &mut latest else { continue };
             match &event.what {
-                JobWhat::Submitted { id } => latest.id = Some(id.clone()),
-                JobWhat::StopRequested => latest.stop_requested = true,
-                JobWhat::Refused { .. } | JobWhat::Over { .. } => latest.over = true,
-                JobWhat::Intended { .. } => {}
+                JobEventKind::Submitted { id } => latest.id = Some(id.clone()),
+                JobEventKind::StopRequested => latest.stop_requested = true,
+                JobEventKind::Refused { .. } | JobEventKind::Over { .. } => latest.over = true,
+                JobEventKind::Intended { .. } => {}
             }
         }
         latest
@@ -181,18 +180,18 @@ mod tests {
             what,
         };
         let intended = |journal| {
-            event(JobWhat::Intended {
+            event(JobEventKind::Intended {
                 name: "retrial-r".to_owned(),
                 time_limit_s: 60,
                 journal,
             })
         };
-        let id = |id: &str| event(JobWhat::Submitted { id: id.to_owned() });
-        let over = event(JobWhat::Over {
+        let id = |id: &str| event(JobEventKind::Submitted { id: id.to_owned() });
+        let over = event(JobEventKind::Over {
             id: "7".to_owned(),
             state: "TIMEOUT".to_owned(),
         });
-        let stop = event(JobWhat::StopRequested);
+        let stop = event(JobEventKind::StopRequested);
         assert_eq!(Submission::of(&[]), None);
         let events = [intended(0), id("7"), stop, over, intended(90)];
         let latest = Submission::of(&events).unwrap();

@@ -1,5 +1,4 @@
-//! What `run --site` submits, as far as it is known before a node is: the site, the recipe, and a
-//! plan for a host that nobody has seen yet.
+//! The submission of `run --site` before a node is known: the site, the recipe, and a plan for an unknown host.
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,7 +19,7 @@ use crate::store::{Home, scratch};
 /// How a run's jobs are submitted.
 pub struct Target {
     /// The site.
-    pub found: SiteFile,
+    pub site_file: SiteFile,
     /// The shared directory for runs.
     pub home: Home,
     /// How its jobs are executed.
@@ -47,12 +46,12 @@ impl SiteRun {
         request: &PlanRequest,
         run: Option<&RunRequest>,
     ) -> Result<Self, Failure> {
-        let found = find::open(site)?;
-        let global = in_home(global, &found);
+        let site_file = find::open(site)?;
+        let global = in_home(global, &site_file);
         let opened = open::recipe(&request.recipe)?;
         let plan = planned(&global, request, run, &opened)?;
         open::report_warnings(&global, &opened, &plan);
-        let target = Target::of_run(&global, found, &plan, &request.options)?;
+        let target = Target::of_run(&global, site_file, &plan, &request.options)?;
         Ok(Self {
             target,
             global,
@@ -63,8 +62,8 @@ impl SiteRun {
 }
 
 /// Options with the home of a site.
-pub fn in_home(global: &GlobalOptions, found: &SiteFile) -> GlobalOptions {
-    let home = found.site.home.as_deref().map(find::expanded);
+pub fn in_home(global: &GlobalOptions, site_file: &SiteFile) -> GlobalOptions {
+    let home = site_file.site.home.as_deref().map(find::expanded);
     GlobalOptions {
         home: home.map_or_else(|| global.home.clone(), Home::at),
         ..global.clone()
@@ -75,21 +74,21 @@ impl Target {
     /// A site as it submits the jobs of a run.
     pub fn of_run(
         global: &GlobalOptions,
-        found: SiteFile,
+        site_file: SiteFile,
         plan: &Plan,
         options: &PlanOptions,
     ) -> Result<Self, Failure> {
         let trials = options.trials.map_or(1, |trials| trials.max);
-        let time_limit = time_limit(&found.site, plan.expected_duration, trials);
+        let time_limit = time_limit(&site_file.site, plan.expected_duration, trials);
         let nodes = plan.nodes.map_or(1, |nodes| nodes.count);
-        Self::of(global, found, time_limit, nodes, &plan.recipe)
+        Self::of(global, site_file, time_limit, nodes, &plan.recipe)
     }
 
     /// A site as it submits jobs with so many nodes; `subject` is what states no duration if there is no
     /// time limit.
     pub fn of(
         global: &GlobalOptions,
-        found: SiteFile,
+        site_file: SiteFile,
         time_limit: Option<Duration>,
         nodes: u32,
         subject: &str,
@@ -97,24 +96,28 @@ impl Target {
         let Some(time_limit) = time_limit else {
             return Err(Failure::usage(format!(
                 "{subject} has no expected_duration, so the time limit of its job is unknown\n  help: add `time_limit: 2h` to {}",
-                found.path.display()
+                site_file.path.display()
             )));
         };
-        let program = match &found.site.retrial {
+        let program = match &site_file.site.retrial {
             Some(path) => find::expanded(path),
             None => runtime::program()?,
         };
-        let scratch = found.site.scratch.as_deref();
+        let scratch = site_file.site.scratch.as_deref();
         let scratch = scratch.map_or_else(scratch::standard, find::expanded);
         let job = JobOptions {
             tool: tool(&program, global)?,
             scratch: text(&scratch)?,
             nodes,
             time_limit,
-            site: found.site.clone(),
+            site: site_file.site.clone(),
         };
         let home = global.home.clone();
-        Ok(Self { found, home, job })
+        Ok(Self {
+            site_file,
+            home,
+            job,
+        })
     }
 
     /// The script of the job of a run or an array in this directory.
@@ -133,14 +136,14 @@ impl Target {
         Ok(self.job.examination(&text(directory)?, time_limit))
     }
 
-    /// What a scheduler may refuse, as the site file has it: `partition: gpu, time_limit: 4:00:00`.
-    pub fn given(&self) -> String {
-        let site = &self.found.site;
-        let given = site.sbatch_keys();
-        let given = given.map(|(name, value)| (name, value.to_owned()));
+    /// The options that a scheduler may refuse, as in the site file: `partition: gpu, time_limit: 4:00:00`.
+    pub fn options(&self) -> String {
+        let site = &self.site_file.site;
+        let keys = site.sbatch_keys();
+        let keys = keys.map(|(name, value)| (name, value.to_owned()));
         let limit = ("time_limit", as_slurm(self.job.time_limit));
         let options = (!site.options.is_empty()).then(|| ("options", site.options.join(" ")));
-        let all = given.chain([limit]).chain(options);
+        let all = keys.chain([limit]).chain(options);
         join(all.map(|(name, value)| format!("{name}: {value}")), ", ")
     }
 }
@@ -182,7 +185,7 @@ fn planned(
 ) -> Result<Plan, Failure> {
     let request = PlanRequest {
         options: PlanOptions {
-            // Those of a node, which is asked for them.
+            // Determined on the node.
             gpus: Vec::new(),
             ..request.options.clone()
         },

@@ -19,11 +19,11 @@ use crate::results::verdict::ExitCode;
 use crate::run::Prepared;
 use crate::site::script::Work;
 use crate::slurm::Slurm;
-use crate::store::journal::{Event, What};
+use crate::store::journal::{Event, EventKind};
 use crate::store::lock::FileLock;
 use crate::store::{Record, RunDirectory};
 
-/// How often a run without a process is looked up in the queue.
+/// The time between two queries of the queue for a run without a process.
 const LOOK: Duration = Duration::from_secs(10);
 
 /// Submits a run, and follows it unless `detach`.
@@ -66,7 +66,7 @@ fn write_down(
     let prepared = Prepared {
         recipe: site.opened.resolved.yaml.clone(),
         plan: site.plan.clone(),
-        host: json!({ "site": site.target.found.name }),
+        host: json!({ "site": site.target.site_file.name }),
     };
     let directory = global.home.new_run(&prepared.stem())?;
     // A script with a path that cannot be in one is refused while there is no job.
@@ -74,7 +74,7 @@ fn write_down(
     site.target.script(work, directory.path())?;
     prepared.write_down(&directory)?;
     let request = SiteRequest {
-        site: site.target.found.name.clone(),
+        site: site.target.site_file.name.clone(),
         recipe,
         directory: open::directory(global, &site.opened, true)?,
         options: request.options.clone(),
@@ -92,8 +92,8 @@ pub fn resume(
 ) -> Result<ExitCode, Failure> {
     let request: SiteRequest = directory.read_json(REQUEST)?;
     let plan: Plan = directory.read_json("plan.json")?;
-    let found = found_or_saved(directory, &request.site)?;
-    let target = Target::of_run(global, found, &plan, &request.options)?;
+    let site_file = found_or_saved(directory, &request.site)?;
+    let target = Target::of_run(global, site_file, &plan, &request.options)?;
     let slurm = jobs_of(directory);
     runtime::runtime()?.block_on(async {
         let request = Request::of_run(directory, &target);
@@ -111,7 +111,7 @@ fn jobs_of(directory: &RunDirectory) -> Slurm {
 pub fn found_or_saved(directory: &Record, name: &str) -> Result<SiteFile, Failure> {
     // Its file may have been corrected since.
     match find::open(name) {
-        Ok(found) => Ok(found),
+        Ok(site_file) => Ok(site_file),
         Err(_) => saved(directory, name),
     }
 }
@@ -162,13 +162,13 @@ pub fn stop(global: &GlobalOptions, directory: &RunDirectory) -> Result<ExitCode
     })
 }
 
-/// Whether more may come of a run: a process follows it, or its job waits or runs on a node.
+/// The liveness of a run: a process follows it, or its job waits or runs on a node.
 pub struct Liveness {
     directory: RunDirectory,
-    /// Of its latest job, if it is one of a site's.
-    of_site: Option<Incoming>,
+    /// The journal since its latest job, if it is a run of a site.
+    journal: Option<Incoming>,
     has_ended: bool,
-    asked: Option<(Instant, bool)>,
+    queried: Option<(Instant, bool)>,
 }
 
 impl Liveness {
@@ -177,34 +177,34 @@ impl Liveness {
         let latest = record::latest(directory).ok().flatten();
         let from = latest.map_or(0, |latest| latest.journal);
         Self {
-            of_site: record::is_submitted(directory)
+            journal: record::is_submitted(directory)
                 .then(|| Incoming::from(directory.journal(), from)),
             has_ended: false,
             directory: directory.clone(),
-            asked: None,
+            queried: None,
         }
     }
 
-    /// Looks again.
+    /// Checks again.
     pub fn is_live(&mut self) -> bool {
-        let Some(journal) = &mut self.of_site else {
+        let Some(journal) = &mut self.journal else {
             return FileLock::holder(&self.directory.lock()).is_some();
         };
         for event in journal.look::<Event>() {
             match event.what {
-                What::RunBegan { .. } => self.has_ended = false,
-                What::RunEnded { .. } => self.has_ended = true,
+                EventKind::RunStarted { .. } => self.has_ended = false,
+                EventKind::RunEnded { .. } => self.has_ended = true,
                 _ => {}
             }
         }
         if self.has_ended {
             return false;
         }
-        match self.asked {
-            Some((asked, live)) if asked.elapsed() < LOOK => live,
+        match self.queried {
+            Some((since, live)) if since.elapsed() < LOOK => live,
             _ => {
                 let live = has_job(&self.directory);
-                self.asked = Some((Instant::now(), live));
+                self.queried = Some((Instant::now(), live));
                 live
             }
         }
@@ -216,7 +216,7 @@ fn has_job(directory: &RunDirectory) -> bool {
     let Ok(runtime) = runtime::runtime() else {
         return false;
     };
-    // A controller that does not answer is no end.
+    // A run counts as live if the controller does not answer.
     runtime.block_on(async {
         match slurm.queued().await {
             Ok(jobs) => jobs.iter().any(submit::is_living),

@@ -1,11 +1,11 @@
-//! Has Slurm end a job that a person wants to end: TERM to Retrial in it first, which ends the benchmark, keeps its evidence and
-//! removes its container; after a while the job.
+//! Stops a job through Slurm: first TERM to Retrial in it, which ends the benchmark, keeps its evidence and
+//! removes its container; after a grace period the job is cancelled.
 
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinHandle;
 
-use super::record::{self, JobWhat};
+use super::record::{self, JobEventKind};
 use crate::app::failure::Failure;
 use crate::format;
 use crate::slurm::{JobPhase, Slurm, SlurmError};
@@ -25,11 +25,11 @@ pub struct Stopping {
     since: Instant,
     call: Option<JoinHandle<Result<Order, SlurmError>>>,
     tried: Option<(Order, Instant)>,
-    /// The last one that Slurm took.
-    taken: Option<Order>,
+    /// The last order that Slurm accepted.
+    accepted: Option<Order>,
 }
 
-/// What Slurm is told.
+/// A request to Slurm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
     /// Do not start it.
@@ -48,7 +48,7 @@ impl Stopping {
         directory: &Record,
         note: impl FnOnce(&str),
     ) -> Result<Self, StoreError> {
-        record::record(directory, JobWhat::StopRequested)?;
+        record::record(directory, JobEventKind::StopRequested)?;
         note(&format!(
             "stopping job {id}; a second signal leaves it to Slurm"
         ));
@@ -58,7 +58,7 @@ impl Stopping {
             since: Instant::now(),
             call: None,
             tried: None,
-            taken: None,
+            accepted: None,
         })
     }
 
@@ -68,7 +68,7 @@ impl Stopping {
             && let Ok(result) = call.await
         {
             match result {
-                Ok(order) => self.taken = Some(order),
+                Ok(order) => self.accepted = Some(order),
                 Err(error) => note(&format!("waiting for Slurm: {error}")),
             }
         }
@@ -89,7 +89,7 @@ impl Stopping {
             Some((tried, at)) if tried == order => at.elapsed() > AGAIN,
             _ => true,
         };
-        if self.call.is_none() && self.taken != Some(order) && is_due {
+        if self.call.is_none() && self.accepted != Some(order) && is_due {
             self.tried = Some((order, Instant::now()));
             let (slurm, id) = (self.slurm.clone(), self.id.clone());
             self.call = Some(tokio::spawn(async move {

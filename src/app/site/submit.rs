@@ -1,51 +1,51 @@
-//! Submits a run's job or a batch's array, one at a time whatever was lost on the way: a job is looked up by
-//! its name before another is submitted, and a submission without a reply is looked up too.
+//! Submits a run's job or a batch's array, one at a time even if replies are lost: a job is looked up by its name
+//! before another is submitted, and after a submission without a reply.
 
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use super::record::{self, JobWhat, SCRIPT, SITE};
+use super::record::{self, JobEventKind, SCRIPT, SITE};
 use super::request::Target;
 use crate::app::failure::Failure;
 use crate::app::terminal;
 use crate::site::script::Work;
 use crate::slurm::{Job, JobPhase, Slurm, SlurmError};
 use crate::store::files::write_atomically;
-use crate::store::journal::What;
+use crate::store::journal::EventKind;
 use crate::store::lock::FileLock;
 use crate::store::{Record, RunDirectory};
 
-/// How long a controller that does not answer is waited for.
+/// How long to wait for a controller that does not answer.
 const PATIENCE: Duration = Duration::from_mins(10);
 /// Between two questions.
 const PAUSE: Duration = Duration::from_secs(2);
 /// How often a job whose reply was lost is looked up: the controller may still be busy with it.
 const LOOKS: u32 = 3;
 
-/// A job that was found or made.
+/// A job that was found or submitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubmittedJob {
     /// Its id.
     pub id: String,
-    /// It was there before.
-    pub found: bool,
+    /// It existed before.
+    pub existed: bool,
 }
 
 /// `submitted job 7`, `found job 7`
 impl fmt::Display for SubmittedJob {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let how = if self.found { "found" } else { "submitted" };
+        let how = if self.existed { "found" } else { "submitted" };
         write!(formatter, "{how} job {}", self.id)
     }
 }
 
-/// What is submitted.
+/// A submission.
 pub struct Request<'a> {
     /// A run or an array.
     pub work: Work<'a>,
     /// Its directory.
     pub directory: &'a Record,
-    /// The run, whose journal says that its job is submitted.
+    /// The run, whose journal records the submission.
     pub run: Option<&'a RunDirectory>,
     /// How it is submitted.
     pub target: &'a Target,
@@ -62,7 +62,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// The job that there is, among those of its name.
+    /// Returns the existing job among those of its name.
     fn existing<'j>(&self, jobs: &'j [Job]) -> Result<Option<&'j Job>, Failure> {
         let mut latest_first = jobs.iter().rev();
         let Some(run) = self.run else {
@@ -75,7 +75,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Finds the job that there is, or submits one.
+/// Finds the existing job, or submits one.
 pub async fn submit_once(
     slurm: &Slurm,
     request: &Request<'_>,
@@ -86,9 +86,9 @@ pub async fn submit_once(
     let _lock = FileLock::take(&lock, directory.id())?;
     let mut earlier = Vec::new();
     if record::latest(directory)?.is_some() {
-        (earlier, _) = patiently(slurm, directory, quiet).await?;
+        (earlier, _) = wait_for_queue(slurm, directory, quiet).await?;
         if let Some(job) = request.existing(&earlier)? {
-            return found(directory, job);
+            return record_job(directory, job);
         }
     }
     let earlier: Vec<String> = earlier.into_iter().map(|job| job.id).collect();
@@ -97,22 +97,22 @@ pub async fn submit_once(
 
 /// The job that is not over.
 pub async fn living(slurm: &Slurm, run: &Record, quiet: bool) -> Result<Option<Job>, Failure> {
-    let (jobs, _) = patiently(slurm, run, quiet).await?;
+    let (jobs, _) = wait_for_queue(slurm, run, quiet).await?;
     Ok(jobs.into_iter().rev().find(is_living))
 }
 
-/// Whether a job waits or runs.
+/// Returns whether a job waits or runs.
 pub fn is_living(job: &Job) -> bool {
     job.phase() != JobPhase::Over
 }
 
-fn found(run: &Record, job: &Job) -> Result<SubmittedJob, Failure> {
-    let known = record::latest(run)?.and_then(|latest| latest.id);
+fn record_job(run: &Record, job: &Job) -> Result<SubmittedJob, Failure> {
+    let recorded = record::latest(run)?.and_then(|latest| latest.id);
     let id = job.id.clone();
-    if known.as_ref() != Some(&id) {
-        record::record(run, JobWhat::Submitted { id: id.clone() })?;
+    if recorded.as_ref() != Some(&id) {
+        record::record(run, JobEventKind::Submitted { id: id.clone() })?;
     }
-    Ok(SubmittedJob { id, found: true })
+    Ok(SubmittedJob { id, existed: true })
 }
 
 async fn submit(
@@ -130,18 +130,18 @@ async fn submit(
     let script = run.join(SCRIPT);
     let text = target.script(request.work, run.path())?;
     write_atomically(&script, text.as_bytes())?;
-    write_atomically(&run.join(SITE), target.found.text.as_bytes())?;
+    write_atomically(&run.join(SITE), target.site_file.text.as_bytes())?;
     loop {
         // Before the submission: whatever happens to its reply, the job is found again.
         if let Some(run) = request.run {
-            // No job of the run lives, so that nobody else writes into its journal.
-            let (site, job) = (target.found.name.clone(), name.clone());
-            record::write(run, What::Submitting { site, job })?;
+            // No job of the run is active, so no other process writes into its journal.
+            let (site, job) = (target.site_file.name.clone(), name.clone());
+            record::write(run, EventKind::Submitting { site, job })?;
         }
         let journal = std::fs::metadata(run.journal()).map_or(0, |journal| journal.len());
         record::record(
             run,
-            JobWhat::Intended {
+            JobEventKind::Intended {
                 name: name.clone(),
                 time_limit_s: target.job.time_limit.as_secs(),
                 journal,
@@ -149,8 +149,8 @@ async fn submit(
         )?;
         let error = match slurm.submit(&script).await {
             Ok(id) => {
-                record::record(run, JobWhat::Submitted { id: id.clone() })?;
-                return Ok(SubmittedJob { id, found: false });
+                record::record(run, JobEventKind::Submitted { id: id.clone() })?;
+                return Ok(SubmittedJob { id, existed: false });
             }
             Err(error @ SlurmError::Start { .. }) => return refused(run, target, &error),
             Err(error) => error,
@@ -158,11 +158,11 @@ async fn submit(
         // The job may exist even so.
         let mut was_away = false;
         for look in 1..=LOOKS {
-            let (jobs, away) = patiently(slurm, run, quiet).await?;
+            let (jobs, away) = wait_for_queue(slurm, run, quiet).await?;
             was_away |= away;
             let new = |job: &&Job| !earlier.contains(&job.id);
             if let Some(job) = jobs.iter().rev().find(new) {
-                return found(run, job);
+                return record_job(run, job);
             }
             if look < LOOKS {
                 tokio::time::sleep(PAUSE / 4).await;
@@ -175,8 +175,8 @@ async fn submit(
     }
 }
 
-/// Asks until the controller answers. Returns whether it was away, too.
-pub async fn patiently(
+/// Queries the queue until the controller answers. Also returns whether it was unavailable.
+pub async fn wait_for_queue(
     slurm: &Slurm,
     run: &Record,
     quiet: bool,
@@ -205,11 +205,11 @@ pub async fn patiently(
 
 fn refused(run: &Record, target: &Target, error: &SlurmError) -> Result<SubmittedJob, Failure> {
     let message = error.to_string();
-    record::record(run, JobWhat::Refused { message })?;
-    let given = target.given();
-    let path = target.found.path.display();
+    record::record(run, JobEventKind::Refused { message })?;
+    let options = target.options();
+    let path = target.site_file.path.display();
     Err(Failure::host(format!(
-        "{error}\n  nothing was submitted; the site has {given}\n  help: correct {path} (partitions and their limits: sinfo -o '%P %l %G'; your accounts: sacctmgr show assoc user=$USER format=account,partition,qos), then: retrial resume {}",
+        "{error}\n  nothing was submitted; the site has {options}\n  help: correct {path} (partitions and their limits: sinfo -o '%P %l %G'; your accounts: sacctmgr show assoc user=$USER format=account,partition,qos), then: retrial resume {}",
         run.id()
     )))
 }

@@ -30,7 +30,7 @@ impl Waiting {
         }
     }
 
-    /// Shows where the job stands.
+    /// Shows the job's state and position.
     pub fn show(&mut self, job: &Job, position: Option<(usize, usize)>) {
         // A place in the queue changes often: a log is for what the job is waiting for.
         let reason = format!("{} {}", job.state, job.reason);
@@ -79,7 +79,7 @@ fn text(job: &Job, position: Option<(usize, usize)>) -> String {
         reason => format!(" ({})", reason.trim_matches(['(', ')'])),
     };
     let place = position
-        .map(|(place, of)| format!(", place {place} of {of} in partition {}", job.partition));
+        .map(|(place, total)| format!(", place {place} of {total} in partition {}", job.partition));
     let start = job
         .start
         .as_ref()

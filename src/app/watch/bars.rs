@@ -10,7 +10,7 @@ use crate::report::progress::transfers::seconds;
 use crate::report::progress::view::{ActiveStep, View};
 use crate::store::journal::{Transfer, TransferState, TransferUnit};
 
-/// The timeout of a step that states none: it says nothing about the step.
+/// The default timeout of a step, which is not shown.
 const NO_TIMEOUT_S: u64 = 24 * 3600;
 /// Layers that are shown.
 const LAYERS: usize = 4;
@@ -47,29 +47,29 @@ impl Bars {
 
     /// Draws the step under way; nothing if there is none.
     pub fn draw(&mut self, view: &View, now: Timestamp, columns: usize, rows: usize) {
-        let wanted = match &view.step {
+        let new_bars = match &view.step {
             Some(step) => bars(view, step, now, columns, rows),
             None => Vec::new(),
         };
-        for bar in self.bars.drain(wanted.len().min(self.bars.len())..) {
+        for bar in self.bars.drain(new_bars.len().min(self.bars.len())..) {
             self.multi.remove(&bar);
         }
-        if wanted.is_empty() {
+        if new_bars.is_empty() {
             let _ = self.multi.clear();
         }
-        for (index, wanted) in wanted.into_iter().enumerate() {
+        for (index, new) in new_bars.into_iter().enumerate() {
             if index == self.bars.len() {
                 self.bars.push(self.multi.add(ProgressBar::hidden()));
             }
             let bar = &self.bars[index];
-            let style = ProgressStyle::with_template(&wanted.template);
+            let style = ProgressStyle::with_template(&new.template);
             let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
             bar.set_style(style.progress_chars("━╸─").tick_chars("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏ "));
-            bar.set_prefix(wanted.prefix);
-            bar.set_message(wanted.message);
+            bar.set_prefix(new.prefix);
+            bar.set_message(new.message);
             bar.update(|state| {
-                state.set_len(wanted.total);
-                state.set_pos(wanted.done);
+                state.set_len(new.total);
+                state.set_pos(new.done);
             });
         }
     }
@@ -216,6 +216,6 @@ fn transfer(part: &Transfer, name: usize, columns: usize) -> Bar {
 }
 
 /// The text in the columns that are left after so many.
-fn fit(text: &str, columns: usize, taken: usize) -> String {
-    truncate_str(text, columns.saturating_sub(taken), "…").into_owned()
+fn fit(text: &str, columns: usize, reserved: usize) -> String {
+    truncate_str(text, columns.saturating_sub(reserved), "…").into_owned()
 }

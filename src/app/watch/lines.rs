@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::Reporter;
 use crate::report::progress::sentence;
-use crate::store::journal::{Event, StepEnd, What};
+use crate::store::journal::{Event, EventKind, StepEnd};
 
 /// Writes the lines of each event.
 pub struct Lines<W, F> {
@@ -43,7 +43,7 @@ pub fn json(event: &Event, verbose: bool) -> Vec<String> {
 /// The failure of a step; nothing for other events.
 pub fn failure(event: &Event) -> Vec<String> {
     match &event.what {
-        What::StepEnded {
+        EventKind::StepEnded {
             end: end @ StepEnd::Failed { .. },
             seconds,
         } => {
@@ -94,11 +94,11 @@ mod tests {
 
     #[test]
     fn progress_and_output_are_written_only_if_verbose() {
-        let kept: Vec<Event> = script::run()
+        let expected: Vec<Event> = script::run()
             .into_iter()
             .filter(|event| event.what.is_kept())
             .collect();
-        assert_eq!(read_back(&script::run(), false), kept);
+        assert_eq!(read_back(&script::run(), false), expected);
     }
 
     #[test]

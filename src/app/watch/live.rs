@@ -54,7 +54,7 @@ impl<T: Terminal> Live<T> {
             }
         };
         let thread = std::thread::Builder::new().name("live view".to_owned());
-        // Without its own thread the view still moves, with every event.
+        // Without a thread of its own, the view is redrawn with every event.
         let drawer = thread.spawn(draw).ok().map(|thread| (sender, thread));
         Self { shared, drawer }
     }

@@ -28,7 +28,7 @@ pub trait Reporter: Send {
     fn finish(&mut self) {}
 }
 
-/// The reporter that the command line asks for. With `is_terminal` standard error is a terminal to draw on.
+/// Returns the reporter that the command line selects. With `is_terminal` standard error is a terminal to draw on.
 /// A run of a batch is shown between the batch's lines: of what has finished only failures, if not `verbose`.
 pub fn reporter(
     global: &GlobalOptions,

@@ -20,7 +20,7 @@ pub trait Terminal: Debug + Send + 'static {
     fn size(&self) -> (usize, usize);
     /// Writes a drawing. It may fail: the terminal may be gone.
     fn write(&mut self, text: &str) -> Result<()>;
-    /// Whether a terminal that is made narrower breaks long lines (all but a few old ones do).
+    /// Returns whether a terminal that is made narrower breaks long lines (all but a few old ones do).
     fn reflows(&self) -> bool;
 }
 

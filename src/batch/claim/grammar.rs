@@ -18,10 +18,10 @@ use retrial_recipe::{Span, nearest};
 /// The words that turn a claim about all pairs into one about an exception.
 const NOT_ALWAYS: &str = "is not always";
 
-/// A verb: what it says, and whether the sides change places.
+/// A verb: its claim, and whether the sides are swapped.
 struct Verb {
     words: &'static str,
-    of: Quantity,
+    quantity: Quantity,
     claim: Claim,
     swaps: bool,
 }
@@ -29,7 +29,7 @@ struct Verb {
 /// What a verb compares.
 struct Quantity {
     assertion: fn(Claim, f64) -> Assertion,
-    /// What is let through where a claim says no number.
+    /// The margin of a claim without a number.
     margin: f64,
 }
 
@@ -49,10 +49,10 @@ const CONSISTENCY: Quantity = Quantity {
     margin: 0.5,
 };
 
-const fn verb(words: &'static str, of: Quantity, claim: Claim, swaps: bool) -> Verb {
+const fn verb(words: &'static str, quantity: Quantity, claim: Claim, swaps: bool) -> Verb {
     Verb {
         words,
-        of,
+        quantity,
         claim,
         swaps,
     }
@@ -98,10 +98,10 @@ pub(super) fn read(claim: &Spanned<String>, subjects: &Subjects<'_>) -> Result<S
     if let Some(at) = exception {
         words.drain(at + 1..at + 3);
     }
-    let found = VERBS
+    let matched = VERBS
         .iter()
         .find_map(|verb| find(&words, verb.words).map(|at| (verb, at)));
-    if let Some((verb, at)) = found {
+    if let Some((verb, at)) = matched {
         let length = verb.words.split(' ').count();
         let (right, tail) = tail(&words[at + length..], subjects)?;
         let left = side::read(&words[..at], &claim.span, subjects)?;
@@ -112,7 +112,7 @@ pub(super) fn read(claim: &Spanned<String>, subjects: &Subjects<'_>) -> Result<S
         } else {
             (left, right)
         };
-        let assertion = (verb.of.assertion)(verb.claim, by);
+        let assertion = (verb.quantity.assertion)(verb.claim, by);
         return Ok(Sentence {
             not_always,
             ..Sentence::new(assertion, candidate, Some(baseline), tail, &claim.span)
@@ -137,20 +137,20 @@ pub(super) fn read(claim: &Spanned<String>, subjects: &Subjects<'_>) -> Result<S
     Err(no_claim(&words, &claim.span))
 }
 
-/// By how much, where the verb takes it so.
+/// The number of the claim, where the verb takes such a number.
 fn amount(verb: &Verb, tail: &Tail, span: &Span) -> Result<f64, Problem> {
     let Some((by, kind, at)) = &tail.by else {
         return Ok(match verb.claim {
             Claim::Better => 0.0,
-            Claim::NotWorse | Claim::Equivalent => verb.of.margin,
+            Claim::NotWorse | Claim::Equivalent => verb.quantity.margin,
         });
     };
-    let (asked, help) = match verb.claim {
+    let (expected, help) = match verb.claim {
         Claim::Better => (Amount::By, "write `by 10%`"),
         Claim::NotWorse => (Amount::MoreThan, "write `by more than 2%`"),
         Claim::Equivalent => (Amount::Within, "write `to within 5%`"),
     };
-    if *kind != asked && !(verb.claim == Claim::NotWorse && *kind == Amount::Within) {
+    if *kind != expected && !(verb.claim == Claim::NotWorse && *kind == Amount::Within) {
         let message = format!("`{}` takes no such number", verb.words);
         return Err(wrong(&message, at, help));
     }

@@ -1,4 +1,4 @@
-//! What a vendor says in words, made checkable.
+//! A vendor's claims in words, made checkable.
 //!
 //! ```text
 //! SIDE is faster than SIDE [by P]               SIDE is as fast as SIDE [to within P]
@@ -30,7 +30,7 @@ use retrial_recipe::Diagnostics;
 
 pub(super) use sentence::Subjects;
 
-/// Reads a claim; none where it says nothing that could be checked.
+/// Reads a claim; none where nothing in it can be checked.
 pub(super) fn read(
     written: &WrittenClaim,
     subjects: &Subjects<'_>,

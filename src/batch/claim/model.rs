@@ -49,7 +49,7 @@ pub enum Assertion {
         /// As for speed.
         by: f64,
     },
-    /// That the candidate keeps the benchmark's own limits of accuracy.
+    /// The candidate is within the benchmark's own limits of accuracy.
     Accurate,
     /// That a third is less far from the candidate than from the baseline.
     Gap {

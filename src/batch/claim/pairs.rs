@@ -49,7 +49,7 @@ impl Pairing<'_> {
 
     /// The parts of a claim on a gain: the same step, twice.
     fn steps(&self, step: [&Side; 2], with: [&Side; 2]) -> Result<Vec<Part>, Problem> {
-        let [Side::Cells(one), Side::Cells(other)] = with else {
+        let [Side::Cells(first), Side::Cells(second)] = with else {
             let message = "a gain is larger with some cells of this batch than with others";
             let help = "write: the gain from SIDE to SIDE is larger with bert than with resnet50";
             return Err(self.wrong(message, help));
@@ -60,20 +60,20 @@ impl Pairing<'_> {
             let help = "name values of this batch's cells for one of them";
             return Err(self.wrong(message, help));
         }
-        let (one, other) = (filled(one, other), filled(other, one));
-        if one.are_in(&other) {
+        let (first, second) = (completed(first, second), completed(second, first));
+        if first.are_in(&second) {
             let message = "both sides mean the same cells";
             return Err(self.wrong(message, "name the axis that differs"));
         }
-        let taken = |with: &Values| -> Result<Vec<Part>, Problem> {
+        let parts_with = |with: &Values| -> Result<Vec<Part>, Problem> {
             let [from, to] = step.map(|side| match side {
-                Side::Cells(values) => Side::Cells(filled(values, with)),
+                Side::Cells(values) => Side::Cells(completed(values, with)),
                 Side::ExternalResult(name) => Side::ExternalResult(name.clone()),
             });
             self.both(&to, &from)
         };
-        let baselines = taken(&other)?;
-        let steps = taken(&one)?.into_iter().filter_map(|part| {
+        let baselines = parts_with(&second)?;
+        let steps = parts_with(&first)?.into_iter().filter_map(|part| {
             let other = baselines.iter().find(|other| other.of == part.of)?;
             let from = [part.baseline?, other.baseline.clone()?];
             Some(Part {
@@ -110,24 +110,24 @@ impl Pairing<'_> {
             ..part
         };
         let parts = match (candidate, baseline) {
-            (Side::ExternalResult(one), Side::ExternalResult(other)) if one == other => {
+            (Side::ExternalResult(first), Side::ExternalResult(second)) if first == second => {
                 return Err(self.wrong("both sides are the same", "name another"));
             }
-            (one, Side::ExternalResult(other)) => {
-                let parts = self.alone(one).into_iter();
+            (side, Side::ExternalResult(other)) => {
+                let parts = self.alone(side).into_iter();
                 parts.map(|part| with(part, other)).collect()
             }
-            (Side::ExternalResult(one), cells) => {
+            (Side::ExternalResult(name), cells) => {
                 let parts = self.alone(cells).into_iter();
                 let turned = parts.map(|part| Part {
                     baseline: Some(part.candidate),
-                    candidate: one.clone(),
+                    candidate: name.clone(),
                     ..part
                 });
                 turned.collect()
             }
-            (Side::Cells(one), Side::Cells(other)) => {
-                let (full, other_full) = (filled(one, other), filled(other, one));
+            (Side::Cells(first), Side::Cells(second)) => {
+                let (full, other_full) = (completed(first, second), completed(second, first));
                 if full.are_in(&other_full) {
                     let help = "an axis that only one side names is the same on both; name the axis that differs";
                     return Err(self.wrong("both sides mean the same cells", help));
@@ -158,11 +158,11 @@ impl Pairing<'_> {
         let cells = cells.filter(|(_, others)| alike(others));
         let names: Vec<&str> = cells.map(|(cell, _)| cell.name.as_str()).collect();
         match names[..] {
-            [one] if one == part.candidate || Some(one) == part.baseline.as_deref() => {
-                let message = format!("the gap of {one} to itself");
+            [cell] if cell == part.candidate || Some(cell) == part.baseline.as_deref() => {
+                let message = format!("the gap of {cell} to itself");
                 Err(self.wrong(&message, "name another"))
             }
-            [one] => Ok(one.to_owned()),
+            [cell] => Ok(cell.to_owned()),
             [] => {
                 let message = format!("there is no cell with {values} to measure the gap to");
                 Err(self.wrong(&message, "name a cell of this batch"))
@@ -187,7 +187,8 @@ fn nobody(sentence: &Sentence, subjects: &Subjects<'_>) -> Problem {
     let message =
         format!("no two cells are {candidate} and {baseline} and equal in all other axes");
     let reasons = subjects.excluded.iter().take(4);
-    let reasons = reasons.map(|left| format!("{} is omitted: {}", left.name, left.reason));
+    let reasons =
+        reasons.map(|excluded| format!("{} is omitted: {}", excluded.name, excluded.reason));
     let reasons = join(reasons, "; ");
     let help = if reasons.is_empty() {
         "name values of cells in this batch"
@@ -216,9 +217,9 @@ fn having<'a>(named: &Values, subjects: &Subjects<'a>) -> Vec<(&'a Cell, Values)
     subjects.cells.iter().filter_map(with_others).collect()
 }
 
-fn filled(one: &Values, other: &Values) -> Values {
-    let mut full = one.clone();
-    for (axis, value) in other.iter() {
+fn completed(first: &Values, second: &Values) -> Values {
+    let mut full = first.clone();
+    for (axis, value) in second.iter() {
         if full.get(axis).is_none() {
             full.set(axis, value);
         }
@@ -230,8 +231,8 @@ fn filled(one: &Values, other: &Values) -> Values {
 fn only_what_differs(parts: &mut [Part]) {
     let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (axis, value) in parts.iter().flat_map(|part| part.of.iter()) {
-        let known = values.entry(axis.to_owned()).or_default();
-        known.insert(value.to_owned());
+        let distinct = values.entry(axis.to_owned()).or_default();
+        distinct.insert(value.to_owned());
     }
     for part in parts {
         part.of.retain(|axis| values[axis].len() > 1);

@@ -9,10 +9,14 @@ use crate::batch::names::RECIPE;
 use retrial_recipe::{Span, did_you_mean};
 
 /// Reads a side.
-pub(super) fn read(words: &[Word], of: &Span, subjects: &Subjects<'_>) -> Result<Side, Problem> {
-    let all = place(words, of);
+pub(super) fn read(words: &[Word], claim: &Span, subjects: &Subjects<'_>) -> Result<Side, Problem> {
+    let all = place(words, claim);
     if words.is_empty() {
-        return Err(wrong("a side is missing", of, "name cells by their values"));
+        return Err(wrong(
+            "a side is missing",
+            claim,
+            "name cells by their values",
+        ));
     }
     let mut values = Values::default();
     for term in words.split(|word| !word.quoted && word.text == "+") {
@@ -26,10 +30,10 @@ pub(super) fn read(words: &[Word], of: &Span, subjects: &Subjects<'_>) -> Result
             return Ok(Side::ExternalResult(other.to_owned()));
         }
         for (axis, value) in subjects.term(term, &all)? {
-            if let Some(known) = values.get(&axis)
-                && known != value
+            if let Some(earlier) = values.get(&axis)
+                && earlier != value
             {
-                let message = format!("`{axis}` is {known} and {value}");
+                let message = format!("`{axis}` is {earlier} and {value}");
                 return Err(wrong(&message, &all, "a side has one value of each axis"));
             }
             values.set(axis, value);
@@ -49,7 +53,7 @@ impl Subjects<'_> {
     /// The name of another host's runs, if this is one.
     fn other_host(&self, name: &str) -> Option<&str> {
         let mut names = self.external_results.iter().map(|other| &*other.name);
-        names.find(|known| *known == name)
+        names.find(|candidate| *candidate == name)
     }
 
     /// The values of a term: `migraphx`, `rocm 7.1.1`, `rocm=7.1.1,backend=migraphx`.
@@ -61,15 +65,15 @@ impl Subjects<'_> {
                     if let Some((axis, value)) = part.split_once('=') {
                         return self.of_axis(axis, value, &word.span);
                     }
-                    let found = self.alone(part, &word.span)?;
-                    Ok(found.unwrap_or_else(|| (RECIPE.to_owned(), part.to_owned())))
+                    let pair = self.alone(part, &word.span)?;
+                    Ok(pair.unwrap_or_else(|| (RECIPE.to_owned(), part.to_owned())))
                 };
                 word.text.split(',').map(part).collect()
             }
             [word] => Ok(self.alone(&word.text, &word.span)?.into_iter().collect()),
             [axis, value] => {
-                let found = self.of_axis(&axis.text, &value.text, &place(term, all))?;
-                Ok(vec![found])
+                let pair = self.of_axis(&axis.text, &value.text, &place(term, all))?;
+                Ok(vec![pair])
             }
             several => {
                 let message = format!("`{}` is not a value", text(several));
@@ -98,28 +102,28 @@ impl Subjects<'_> {
             let message = format!("`{axis}` is not an axis of this batch");
             return Err(wrong(&message, span, &help));
         };
-        if let Some(known) = same(values, value) {
-            return Ok((name.clone(), known.to_owned()));
+        if let Some(matching) = same(values, value) {
+            return Ok((name.clone(), matching.to_owned()));
         }
         let text = format!("{axis}={value}");
         self.refuse_omitted(&text, span, |axes| axes.get(axis) == Some(value))?;
-        let known = values.iter().map(String::as_str);
-        let help = did_you_mean(value, known, "values are");
+        let names = values.iter().map(String::as_str);
+        let help = did_you_mean(value, names, "values are");
         Err(wrong(&format!("no cell has {text}"), span, &help))
     }
 
-    /// Refuses a value if every cell that has it is omitted, and says why.
+    /// Refuses a value if every cell that has it is omitted, with the reason.
     fn refuse_omitted(
         &self,
         value: &str,
         span: &Span,
         has: impl Fn(&Values) -> bool,
     ) -> Result<(), Problem> {
-        let Some(left) = self.excluded.iter().find(|left| has(&left.axes)) else {
+        let Some(cell) = self.excluded.iter().find(|cell| has(&cell.axes)) else {
             return Ok(());
         };
         let message = format!("all cells with {value} are omitted");
-        Err(wrong(&message, span, &left.reason.to_string()))
+        Err(wrong(&message, span, &cell.reason.to_string()))
     }
 
     /// A value with the axis that has it; none for the only recipe's name.
@@ -131,12 +135,12 @@ impl Subjects<'_> {
             [(axis, value)] => Ok(Some((axis.clone(), value.to_owned()))),
             [] if self.cells.iter().any(|cell| cell.recipe == value) => Ok(None),
             [] => {
-                let has = |axes: &Values| axes.iter().any(|(_, known)| known == value);
+                let has = |axes: &Values| axes.iter().any(|(_, candidate)| candidate == value);
                 self.refuse_omitted(&format!("`{value}`"), span, has)?;
                 let values = self.axes.iter().flat_map(|(_, values)| values);
                 let others = self.external_results.iter().map(|other| &other.name);
-                let known = values.chain(others).map(String::as_str);
-                let help = did_you_mean(value, known, "there are");
+                let names = values.chain(others).map(String::as_str);
+                let help = did_you_mean(value, names, "there are");
                 let message =
                     format!("`{value}` is neither a value of an axis nor another host's runs");
                 Err(wrong(&message, span, &help))
@@ -153,10 +157,10 @@ impl Subjects<'_> {
 
 /// The value as it is spelt; in another case where that means one only.
 fn same<'a>(values: &'a [String], value: &str) -> Option<&'a str> {
-    let exact = values.iter().find(|known| *known == value);
+    let exact = values.iter().find(|candidate| *candidate == value);
     let mut folded = values
         .iter()
-        .filter(|known| known.eq_ignore_ascii_case(value));
+        .filter(|candidate| candidate.eq_ignore_ascii_case(value));
     let only = folded.next().filter(|_| folded.next().is_none());
     exact.or(only).map(String::as_str)
 }

@@ -20,19 +20,23 @@ fn pairs(text: &str) -> String {
     let pairs = claim.parts.iter().map(|part| {
         let baseline = part.baseline.clone().unwrap_or_default();
         let short = |name: &str| name.replace("rocm=", "").replace("backend=", "");
-        let of = part.of.to_string();
+        let cell = part.of.to_string();
         let gap = part.gap_to.as_ref();
         let gap = gap.map_or_else(String::new, |gap| format!(" to {}", short(gap)));
         let from = part.from.as_ref();
-        let from = from.map_or_else(String::new, |[one, other]| {
-            format!(" from {} and {}", short(one), short(other))
+        let from = from.map_or_else(String::new, |[from_candidate, from_baseline]| {
+            format!(
+                " from {} and {}",
+                short(from_candidate),
+                short(from_baseline)
+            )
         });
         let candidate = short(&part.candidate);
         let line = format!("{candidate} > {}{gap}{from}", short(&baseline));
-        if of.is_empty() {
+        if cell.is_empty() {
             line
         } else {
-            format!("{line} [{of}]")
+            format!("{line} [{cell}]")
         }
     });
     pairs.collect::<Vec<_>>().join("; ")
@@ -47,7 +51,7 @@ fn pairs(text: &str) -> String {
     "7.0.0 is faster than 6.4.1.",
     "7.0.0,rocm > 6.4.1,rocm [backend=rocm]; 7.0.0,migraphx > 6.4.1,migraphx [backend=migraphx]"
 )]
-// One of the pairs is left out: 7.1.1 has no backend rocm.
+// One of the pairs is omitted: 7.1.1 has no backend rocm.
 #[case("7.1.1 is faster than 6.4.1", "7.1.1,migraphx > 6.4.1,migraphx")]
 #[case(
     "7.1.1 + migraphx is faster than 6.4.1",
@@ -147,9 +151,9 @@ fn claims_state_an_assertion_and_a_margin(
     #[case] expected: model::Claim,
     #[case] margin: f64,
 ) {
-    let (claim, asked) = claim(text).unwrap().assertion.required().unwrap();
+    let (claim, required) = claim(text).unwrap().assertion.required().unwrap();
     assert_eq!(claim, expected);
-    assert!((asked - margin).abs() < 1e-12, "{asked}");
+    assert!((required - margin).abs() < 1e-12, "{required}");
 }
 
 #[test]
@@ -201,11 +205,11 @@ fn malformed_claims_are_reported() {
         "the gain from 6.4.1 to 7.0.0 is larger with migraphx than with backend migraphx",
         "the gain from 6.4.1 to 7.0.0 is larger with migraphx than with rtx4090",
     ];
-    let told: Vec<String> = all
+    let parsed: Vec<String> = all
         .iter()
         .map(|text| claim(text).map_or_else(|problem| problem, |claim| format!("{claim:?}")))
         .collect();
-    insta::assert_snapshot!(told.join("\n"), @r#"
+    insta::assert_snapshot!(parsed.join("\n"), @r#"
 error: `is quicker than` cannot be checked
  --> batch.yaml:9:11
   |

@@ -5,7 +5,7 @@ use itertools::join;
 use crate::batch::Spanned;
 use retrial_recipe::Span;
 
-/// A word, or what stands in quotes.
+/// A word, or a quoted text.
 #[derive(Debug, Clone)]
 pub(super) struct Word {
     pub text: String,
@@ -20,7 +20,7 @@ impl Word {
     }
 }
 
-/// The words of a text. A full stop at its end is none of a word.
+/// The words of a text. A full stop at its end belongs to no word.
 pub(super) fn of(text: &Spanned<String>) -> Vec<Word> {
     // In the file the text may stand in quotes, or be folded: then the whole of it is the place.
     let offset = text.span.slice().find(&text.value);
@@ -75,9 +75,13 @@ pub(super) fn text(words: &[Word]) -> String {
     join(words.iter().map(|word| &word.text), " ")
 }
 
-/// Where these words of the grammar stand one after the other.
+/// The position of these words of the grammar in a row.
 pub(super) fn find(words: &[Word], phrase: &str) -> Option<usize> {
     let phrase: Vec<&str> = phrase.split(' ').collect();
-    let fits = |part: &[Word]| part.iter().zip(&phrase).all(|(word, asked)| word.is(asked));
+    let fits = |part: &[Word]| {
+        part.iter()
+            .zip(&phrase)
+            .all(|(word, expected)| word.is(expected))
+    };
     words.windows(phrase.len()).position(fits)
 }

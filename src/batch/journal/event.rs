@@ -10,12 +10,12 @@ pub struct BatchEvent {
     pub time: Timestamp,
     /// What.
     #[serde(flatten)]
-    pub what: BatchWhat,
+    pub what: BatchEventKind,
 }
 
 impl BatchEvent {
     /// Something that happens now.
-    pub fn now(what: BatchWhat) -> Self {
+    pub fn now(what: BatchEventKind) -> Self {
         let time = Timestamp::now();
         Self { time, what }
     }
@@ -24,9 +24,9 @@ impl BatchEvent {
 /// What happened. Trial runs are numbered as the schedule has them, from 1.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum BatchWhat {
+pub enum BatchEventKind {
     /// A process took the batch up.
-    BatchBegan {
+    BatchStarted {
         /// Its id.
         batch: String,
         /// How many trial runs it has.
@@ -61,7 +61,7 @@ pub enum BatchWhat {
         reason: String,
     },
     /// a trial run began as a run.
-    TrialRunBegan {
+    TrialRunStarted {
         /// Which.
         trial_run: usize,
         /// The run's id.
@@ -77,7 +77,7 @@ pub enum BatchWhat {
         gpus: Vec<String>,
         /// Runs of this batch that went on at that moment.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        beside: Vec<String>,
+        concurrent_runs: Vec<String>,
     },
     /// A run that an earlier process began is gone on with.
     TrialRunReattached {
@@ -124,10 +124,10 @@ pub enum BatchWhat {
     },
 }
 
-impl BatchWhat {
+impl BatchEventKind {
     /// This process takes up a batch with so many trial runs.
     pub fn started(batch: &str, trial_runs: usize) -> Self {
-        Self::BatchBegan {
+        Self::BatchStarted {
             batch: batch.to_owned(),
             trial_runs,
             pid: std::process::id(),

@@ -4,5 +4,5 @@
 mod event;
 mod state;
 
-pub use event::{BatchEvent, BatchWhat, TrialRunEnd, TrialRunFigure};
+pub use event::{BatchEvent, BatchEventKind, TrialRunEnd, TrialRunFigure};
 pub use state::{BatchState, Next, TrialRunState};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::event::{BatchEvent, BatchWhat, TrialRunEnd};
+use super::event::{BatchEvent, BatchEventKind, TrialRunEnd};
 
 /// The exit code of a run that was stopped.
 const INTERRUPTED: u8 = 130;
@@ -26,7 +26,7 @@ pub struct BatchState {
     pub node: Option<String>,
 }
 
-/// Where a trial run stands.
+/// The state of a trial run.
 #[derive(Debug, Clone, Default)]
 pub struct TrialRunState {
     /// Its latest run.
@@ -35,8 +35,6 @@ pub struct TrialRunState {
     pub attempt: u32,
     /// When that run began.
     pub started: Option<Timestamp>,
-    /// Runs of the batch that went on when it began.
-    pub beside: Vec<String>,
     /// How it ended, and when.
     pub end: Option<(TrialRunEnd, Timestamp)>,
     /// Runs of this trial run before, which the host failed.
@@ -51,7 +49,7 @@ pub enum Next {
         /// Which attempt, from 1.
         attempt: u32,
     },
-    /// The run that was interrupted goes on.
+    /// The interrupted run is resumed.
     Continue {
         /// Its id.
         run: String,
@@ -78,34 +76,32 @@ impl BatchState {
     /// Takes an event in.
     pub fn apply(&mut self, event: &BatchEvent) {
         match &event.what {
-            BatchWhat::BatchBegan { .. } => {
+            BatchEventKind::BatchStarted { .. } => {
                 if self.over.take().is_some() {
                     self.attempts_anew();
                 }
                 self.sessions += 1;
                 self.since.get_or_insert(event.time);
             }
-            BatchWhat::TrialRunBegan {
+            BatchEventKind::TrialRunStarted {
                 trial_run,
                 run,
                 attempt,
-                beside,
                 ..
             } => {
                 let state = self.trial_runs.entry(*trial_run).or_default();
                 state.failed.extend(state.run.replace(run.clone()));
                 state.attempt = *attempt;
                 state.started = Some(event.time);
-                state.beside.clone_from(beside);
                 state.end = None;
             }
-            BatchWhat::TrialRunReattached { trial_run, .. } => {
+            BatchEventKind::TrialRunReattached { trial_run, .. } => {
                 self.trial_runs.entry(*trial_run).or_default().end = None;
             }
-            BatchWhat::TrialRunLost { trial_run, .. } => {
+            BatchEventKind::TrialRunLost { trial_run, .. } => {
                 self.trial_runs.remove(trial_run);
             }
-            BatchWhat::TrialRunEnded { trial_run, end } => {
+            BatchEventKind::TrialRunEnded { trial_run, end } => {
                 let state = self.trial_runs.entry(*trial_run).or_default();
                 if end.run.is_none() {
                     // It could not begin: that was an attempt, too.
@@ -113,7 +109,7 @@ impl BatchState {
                 }
                 state.end = Some((end.clone(), event.time));
             }
-            BatchWhat::BatchEnded {
+            BatchEventKind::BatchEnded {
                 exit_code,
                 reason,
                 node,
@@ -125,7 +121,7 @@ impl BatchState {
         }
     }
 
-    /// Somebody who takes up a batch that had ended has mended the host meanwhile.
+    /// Resuming a batch that had ended means that the host was fixed meanwhile.
     fn attempts_anew(&mut self) {
         for trial_run in self.trial_runs.values_mut() {
             if trial_run.host_failed() {
@@ -174,7 +170,7 @@ impl BatchState {
     }
 
     /// Runs of this batch that have begun and not ended.
-    pub fn going(&self) -> Vec<String> {
+    pub fn running(&self) -> Vec<String> {
         let trial_runs = self.trial_runs.values();
         let open = trial_runs.filter(|trial_run| trial_run.end.is_none());
         open.filter_map(|trial_run| trial_run.run.clone()).collect()
@@ -202,8 +198,8 @@ impl TrialRunState {
 mod tests {
     use super::*;
 
-    fn started() -> BatchWhat {
-        BatchWhat::BatchBegan {
+    fn started() -> BatchEventKind {
+        BatchEventKind::BatchStarted {
             batch: "b".to_owned(),
             trial_runs: 2,
             pid: 1,
@@ -211,42 +207,42 @@ mod tests {
         }
     }
 
-    fn trial_run_began(trial_run: usize, run: &str, attempt: u32) -> BatchWhat {
-        BatchWhat::TrialRunBegan {
+    fn trial_run_started(trial_run: usize, run: &str, attempt: u32) -> BatchEventKind {
+        BatchEventKind::TrialRunStarted {
             trial_run,
             run: run.to_owned(),
             cell: "cell".to_owned(),
             trial: 1,
             attempt,
             gpus: Vec::new(),
-            beside: Vec::new(),
+            concurrent_runs: Vec::new(),
         }
     }
 
-    fn trial_run_ended(trial_run: usize, run: Option<&str>, exit_code: u8) -> BatchWhat {
+    fn trial_run_ended(trial_run: usize, run: Option<&str>, exit_code: u8) -> BatchEventKind {
         let run = run.map(str::to_owned);
         let end = TrialRunEnd {
             exit_code,
             run,
             ..TrialRunEnd::default()
         };
-        BatchWhat::TrialRunEnded { trial_run, end }
+        BatchEventKind::TrialRunEnded { trial_run, end }
     }
 
-    fn ended(exit_code: u8) -> BatchWhat {
-        BatchWhat::BatchEnded {
+    fn ended(exit_code: u8) -> BatchEventKind {
+        BatchEventKind::BatchEnded {
             exit_code,
             reason: None,
             node: None,
         }
     }
 
-    fn state(events: impl IntoIterator<Item = BatchWhat>) -> BatchState {
+    fn state(events: impl IntoIterator<Item = BatchEventKind>) -> BatchState {
         let events = events.into_iter().map(|what| BatchEvent {
             time: Timestamp::UNIX_EPOCH,
             what,
         });
-        // As the journal keeps it.
+        // As the journal stores it.
         let lines = events.map(|event| serde_json::to_string(&event).unwrap());
         let read = lines.map(|line| serde_json::from_str(&line).unwrap());
         BatchState::of(&read.collect::<Vec<_>>())
@@ -262,12 +258,12 @@ mod tests {
     fn a_killed_or_stopped_trial_run_resumes_its_run() {
         let fresh = state([started()]);
         assert_eq!(fresh.next(1, 1), Next::Start { attempt: 1 });
-        let killed = state([started(), trial_run_began(1, "r1", 1)]);
+        let killed = state([started(), trial_run_started(1, "r1", 1)]);
         assert_eq!(killed.next(1, 1), go_on("r1"));
-        assert_eq!(killed.going(), ["r1"]);
+        assert_eq!(killed.running(), ["r1"]);
         let stopped = [trial_run_ended(1, Some("r1"), 130), ended(130)];
         let stopped = state(
-            [started(), trial_run_began(1, "r1", 1)]
+            [started(), trial_run_started(1, "r1", 1)]
                 .into_iter()
                 .chain(stopped),
         );
@@ -280,7 +276,7 @@ mod tests {
         for code in [0, 1, 2, 4, 5] {
             let state = state([
                 started(),
-                trial_run_began(1, "r1", 1),
+                trial_run_started(1, "r1", 1),
                 trial_run_ended(1, Some("r1"), code),
             ]);
             assert_eq!(state.next(1, 9), Next::Complete);
@@ -292,20 +288,20 @@ mod tests {
     fn host_failures_are_retried_up_to_the_limit() {
         let mut events = vec![
             started(),
-            trial_run_began(1, "r1", 1),
+            trial_run_started(1, "r1", 1),
             trial_run_ended(1, Some("r1"), 3),
         ];
         assert_eq!(state(events.clone()).next(1, 0), Next::Complete);
         assert_eq!(state(events.clone()).next(1, 1), Next::Start { attempt: 2 });
         events.extend([
-            trial_run_began(1, "r2", 2),
+            trial_run_started(1, "r2", 2),
             trial_run_ended(1, Some("r2"), 3),
         ]);
         let after = state(events.clone());
         assert_eq!(after.next(1, 1), Next::Complete);
         assert!(!after.has_ended(1));
         assert_eq!(after.trial_runs[&1].failed, ["r1"]);
-        // Taken up again after its end, it may try as often once more.
+        // Resumed after its end, it may retry as often again.
         events.extend([ended(3), started()]);
         assert_eq!(state(events).next(1, 1), Next::Start { attempt: 1 });
     }
@@ -320,13 +316,13 @@ mod tests {
 
     #[test]
     fn a_deleted_run_is_repeated() {
-        let lost = BatchWhat::TrialRunLost {
+        let lost = BatchEventKind::TrialRunLost {
             trial_run: 1,
             run: "r1".to_owned(),
         };
         let events = [
             started(),
-            trial_run_began(1, "r1", 1),
+            trial_run_started(1, "r1", 1),
             trial_run_ended(1, Some("r1"), 0),
             lost,
         ];

@@ -14,7 +14,7 @@ pub struct BatchEnded {
 }
 
 impl BatchEnded {
-    /// Of these trial runs; `halted` says why none was started any more.
+    /// Of these trial runs; `halted` is the reason why no more were started.
     pub fn of(state: &BatchState, trial_runs: &[usize], halted: Option<String>) -> Self {
         let count = trial_runs.len();
         let codes = trial_runs
@@ -23,18 +23,20 @@ impl BatchEnded {
         let codes = codes.map(|code| ExitCode::try_from(code?).ok());
         let codes: Vec<Option<ExitCode>> = codes.collect();
         let is_left = |code: &&Option<ExitCode>| matches!(code, None | Some(ExitCode::Interrupted));
-        let left = codes.iter().filter(is_left).count();
-        if left > 0 && halted.is_none() {
+        let remaining = codes.iter().filter(is_left).count();
+        if remaining > 0 && halted.is_none() {
             return Self {
                 exit: ExitCode::Interrupted,
-                reason: Some(format!("stopped with {left} of {count} runs remaining")),
+                reason: Some(format!(
+                    "stopped with {remaining} of {count} runs remaining"
+                )),
             };
         }
         let failures = codes.into_iter().flatten().filter(|code| is_failure(*code));
         Self {
             exit: ExitCode::first(failures),
             reason: halted
-                .map(|reason| format!("{reason}; {left} of {count} runs were not started")),
+                .map(|reason| format!("{reason}; {remaining} of {count} runs were not started")),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::results::verdict::{Context, Evidence, ExitCode};
 use crate::run::evidence_of;
 use crate::store::{Home, Record, RunDirectory, StoreError};
 
-/// The evidence of each cell, its runs in the order of trials; a run without any says why.
+/// The evidence of each cell, its runs in the order of trials; a run without any has the reason.
 ///
 /// # Errors
 /// Where the batch's journal cannot be read.

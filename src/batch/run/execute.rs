@@ -9,10 +9,10 @@ use super::search::search;
 use super::session::BatchSession;
 use super::trial_run::take;
 use crate::batch::PullAhead;
-use crate::batch::journal::{BatchState, BatchWhat, Next};
+use crate::batch::journal::{BatchEventKind, BatchState, Next};
 use crate::store::{RunDirectory, StoreError};
 
-/// Executes what is left of the schedule.
+/// Executes the rest of the schedule.
 ///
 /// # Errors
 /// Where the batch's own files cannot be written, or another process has one of its runs.
@@ -21,17 +21,17 @@ pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, StoreError>
     let all = batch.trial_runs();
     let retries = batch.job.plan.execution.retries;
     let is_resumed = batch.ask(|state| state.sessions > 0);
-    let stands =
+    let is_complete =
         |state: &BatchState, trial_run: &usize| state.next(*trial_run, retries) == Next::Complete;
-    batch.record(BatchWhat::started(batch.job.directory.id(), all.len()))?;
+    batch.record(BatchEventKind::started(batch.job.directory.id(), all.len()))?;
     if is_resumed {
-        // Only now is it known what a host that was mended tries again.
+        // Only now is it known what is retried on a fixed host.
         let trial_runs: Vec<usize> = batch.ask(|state| {
             let begun = state.trial_runs.keys();
-            let stand = begun.filter(|trial_run| stands(state, trial_run));
-            stand.copied().collect()
+            let complete = begun.filter(|trial_run| is_complete(state, trial_run));
+            complete.copied().collect()
         });
-        batch.record(BatchWhat::Reused { trial_runs })?;
+        batch.record(BatchEventKind::Reused { trial_runs })?;
     }
     if let Some(plan) = &batch.job.plan.search {
         return search(batch, plan).await;
@@ -43,12 +43,12 @@ pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, StoreError>
         .enumerate()
         .map(async |(worker, trial_runs)| {
             for trial_run in trial_runs {
-                let taken = take(batch, trial_run, (!alone).then_some(worker)).await;
-                if taken.is_err() {
-                    // The others come to a clean end; this is the reason that is told.
+                let result = take(batch, trial_run, (!alone).then_some(worker)).await;
+                if result.is_err() {
+                    // The other workers stop cleanly; this error is reported.
                     batch.stop.cancel();
                 }
-                taken?;
+                result?;
             }
             Ok::<(), StoreError>(())
         });
@@ -74,7 +74,7 @@ pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, StoreError>
     Ok(batch.ask(|state| BatchEnded::of(state, &all, halted)))
 }
 
-/// Runs that ended and are not there any more are done again: without them nothing can be judged. So are
+/// Runs that ended and no longer exist are repeated: without them nothing can be judged. So are
 /// those of another host.
 fn lost_runs(batch: &BatchSession<'_>) -> Result<(), StoreError> {
     let runs: Vec<(usize, String)> = batch.ask(|state| {
@@ -90,7 +90,7 @@ fn lost_runs(batch: &BatchSession<'_>) -> Result<(), StoreError> {
             .as_ref()
             .is_some_and(|here| host_of(&directory).is_some_and(|host| host != *here));
         if is_elsewhere || !directory.path().is_dir() {
-            batch.record(BatchWhat::TrialRunLost { trial_run, run })?;
+            batch.record(BatchEventKind::TrialRunLost { trial_run, run })?;
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use std::time::Instant;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::session::BatchSession;
-use crate::batch::journal::BatchWhat;
+use crate::batch::journal::BatchEventKind;
 use crate::store::StoreError;
 use retrial_engine::credentials;
 use retrial_engine::error::EngineError;
@@ -31,12 +31,12 @@ pub(super) async fn pull_ahead(batch: &BatchSession<'_>) -> Result<(), StoreErro
         let since = Instant::now();
         let pulled = match pull(batch, &image).await {
             Ok(false) => continue,
-            Ok(true) => BatchWhat::ImagePulled {
+            Ok(true) => BatchEventKind::ImagePulled {
                 image,
                 seconds: since.elapsed().as_secs_f64(),
             },
             // Its trial run will try it again, and say so in its own run.
-            Err(error) => BatchWhat::ImageFailed {
+            Err(error) => BatchEventKind::ImageFailed {
                 image,
                 reason: error.to_string(),
             },

@@ -1,13 +1,13 @@
 //! Executes a batch: each trial run of its schedule as an ordinary run.
 //!
 //! What a trial run is, how it ended, and in which run, is in the batch's journal before the next thing
-//! begins; the run keeps its own. So a kill at any point loses nothing: whoever takes the batch up
-//! reuses what ended, and goes on with a run that was interrupted as `retrial resume` does.
+//! begins; the run keeps its own. So a kill at any point loses nothing: a process that resumes the batch
+//! reuses what ended, and resumes an interrupted run as `retrial resume` does.
 //!
 //! - `session`: one process's hold on a batch.
 //! - `ended`: how a process came to the end of the schedule.
 //! - `execute`: the workers; each takes its trial runs one after the other.
-//! - `trial run`: one trial run: begun, gone on with, tried again.
+//! - `trial run`: one trial run: started, resumed, retried.
 //! - `search`: the next trial run of a search, from what the earlier ones gave.
 //! - `images`: pulled ahead.
 //! - `tasks`: parts of the batch on other machines, each with a journal of its own.

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::make::RunMaker;
 use super::tasks::read_journal;
 use super::workers::Workers;
-use crate::batch::journal::{BatchEvent, BatchState, BatchWhat};
+use crate::batch::journal::{BatchEvent, BatchEventKind, BatchState};
 use crate::batch::{BatchPlan, PullAhead};
 use crate::run::Options;
 use crate::run::measurement_lock::MeasurementLock;
@@ -70,7 +70,7 @@ pub struct BatchSession<'a> {
     _lock: FileLock,
 }
 
-/// The journal and what it comes to.
+/// The journal and the state that it gives.
 struct RecordedState {
     journal: Journal,
     state: BatchState,
@@ -80,7 +80,7 @@ struct RecordedState {
 #[derive(Clone)]
 pub struct Emitter {
     journal: Arc<Mutex<RecordedState>>,
-    seen: UnboundedSender<ProgressEvent>,
+    events: UnboundedSender<ProgressEvent>,
 }
 
 impl<'a> BatchSession<'a> {
@@ -92,15 +92,15 @@ impl<'a> BatchSession<'a> {
         let directory = &job.directory;
         let lock = FileLock::take(&directory.lock(), directory.id())?;
         let state = read_journal(directory)?;
-        let kept = RecordedState {
+        let recorded = RecordedState {
             journal: Journal::open(&directory.journal())?,
             state,
         };
         job.options.measurement_lock =
             (job.plan.execution.pull_ahead != PullAhead::During).then(MeasurementLock::default);
         let emitter = Emitter {
-            journal: Arc::new(Mutex::new(kept)),
-            seen: job.seen.clone(),
+            journal: Arc::new(Mutex::new(recorded)),
+            events: job.seen.clone(),
         };
         Ok(Self {
             job,
@@ -114,14 +114,14 @@ impl<'a> BatchSession<'a> {
 
     /// Returns an answer from the state of the batch.
     pub fn ask<T>(&self, question: impl FnOnce(&BatchState) -> T) -> T {
-        question(&self.emitter.kept().state)
+        question(&self.emitter.recorded().state)
     }
 
-    /// Records that something happened: in the journal first, then for whoever watches.
+    /// Records that something happened: in the journal first, then for receivers.
     ///
     /// # Errors
     /// Where the journal cannot be written: then nothing more may be started.
-    pub fn record(&self, what: BatchWhat) -> Result<(), StoreError> {
+    pub fn record(&self, what: BatchEventKind) -> Result<(), StoreError> {
         self.emitter.emit(what)
     }
 
@@ -159,7 +159,7 @@ impl<'a> BatchSession<'a> {
 }
 
 impl Emitter {
-    fn kept(&self) -> MutexGuard<'_, RecordedState> {
+    fn recorded(&self) -> MutexGuard<'_, RecordedState> {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -167,15 +167,15 @@ impl Emitter {
     ///
     /// # Errors
     /// Where the journal cannot be written.
-    pub fn emit(&self, what: BatchWhat) -> Result<(), StoreError> {
+    pub fn emit(&self, what: BatchEventKind) -> Result<(), StoreError> {
         let event = BatchEvent::now(what);
         {
-            let mut kept = self.kept();
-            kept.journal.write(&event)?;
-            kept.state.apply(&event);
+            let mut recorded = self.recorded();
+            recorded.journal.write(&event)?;
+            recorded.state.apply(&event);
         }
-        // Nobody watching is no fault: the batch goes on.
-        let _ = self.seen.send(ProgressEvent::Batch(event));
+        // Without a receiver the batch continues.
+        let _ = self.events.send(ProgressEvent::Batch(event));
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! One trial run: begun as a run, gone on with after a kill, tried again where the host failed.
+//! One trial run: started as a run, resumed after a kill, retried where the host failed.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,16 +8,16 @@ use tokio::sync::mpsc::unbounded_channel;
 use super::ended::is_failure;
 use super::session::{BatchSession, ProgressEvent};
 use crate::batch::OnFailure;
-use crate::batch::journal::{BatchState, BatchWhat, Next, TrialRunEnd, TrialRunFigure};
+use crate::batch::journal::{BatchEventKind, BatchState, Next, TrialRunEnd, TrialRunFigure};
 use crate::host::assign::AssignedGpus;
 use crate::results::verdict::{ExitCode, Verdict};
 use crate::run::{Ended, RunError, Session};
 use crate::store::journal::Journal;
-use crate::store::journal::{Event, State, What};
+use crate::store::journal::{Event, EventKind, State};
 use crate::store::{RunDirectory, StoreError};
 use retrial_recipe::model::Mode;
 
-/// Takes a trial run to its end, or until the batch is stopped; `worker` where others go on beside it.
+/// Takes a trial run to its end, or until the batch is stopped; `worker` where others run in parallel.
 pub(super) async fn take(
     batch: &BatchSession<'_>,
     trial_run: usize,
@@ -40,7 +40,7 @@ pub(super) async fn take(
             },
         };
         let exit = ExitCode::try_from(end.exit_code).unwrap_or(ExitCode::Host);
-        batch.record(BatchWhat::TrialRunEnded { trial_run, end })?;
+        batch.record(BatchEventKind::TrialRunEnded { trial_run, end })?;
         if exit == ExitCode::Interrupted {
             batch.stop.cancel();
         }
@@ -65,27 +65,27 @@ async fn begin(
     let Some((planned, cell)) = batch.job.plan.trial_run_of_cell(trial_run) else {
         return Ok(TrialRunEnd::default());
     };
-    let given = prepared
+    let assigned = prepared
         .plan
         .assigned_gpus
         .as_ref()
         .filter(|_| worker.is_some());
-    batch.record(BatchWhat::TrialRunBegan {
+    batch.record(BatchEventKind::TrialRunStarted {
         trial_run,
         run: directory.id().to_owned(),
         cell: cell.name.clone(),
         trial: planned.trial,
         attempt,
-        gpus: given.map(AssignedGpus::claims).unwrap_or_default(),
-        beside: batch.ask(BatchState::going),
+        gpus: assigned.map(AssignedGpus::claims).unwrap_or_default(),
+        concurrent_runs: batch.ask(BatchState::running),
     })?;
     // Known to the batch before anything is in it: a kill in between leaves an empty directory,
-    // and the same run goes on in it.
+    // and the same run is resumed in it.
     prepared.write_down(&directory)?;
     run(batch, trial_run, directory).await
 }
 
-/// Goes on with a run that an earlier process began; none where it is not there any more.
+/// Resumes a run that an earlier process started; none where it no longer exists.
 async fn go_on(
     batch: &BatchSession<'_>,
     trial_run: usize,
@@ -95,7 +95,7 @@ async fn go_on(
     let directory = RunDirectory::at(batch.job.home.runs().join(id));
     if !directory.path().is_dir() {
         let run = id.to_owned();
-        batch.record(BatchWhat::TrialRunLost { trial_run, run })?;
+        batch.record(BatchEventKind::TrialRunLost { trial_run, run })?;
         return Ok(None);
     }
     if !directory.join("plan.json").exists() {
@@ -109,15 +109,9 @@ async fn go_on(
     if let Some((code, reason)) = over(&directory)? {
         // It came to its end, and only the batch's journal does not say so.
         let verdict = directory.read_json("verdict.json").ok();
-        return Ok(Some(end(
-            batch,
-            &directory,
-            code,
-            verdict.as_ref(),
-            reason,
-        )));
+        return Ok(Some(end(batch, &directory, code, verdict.as_ref(), reason)));
     }
-    batch.record(BatchWhat::TrialRunReattached {
+    batch.record(BatchEventKind::TrialRunReattached {
         trial_run,
         run: id.to_owned(),
     })?;
@@ -157,10 +151,10 @@ async fn run(
         Err(RunError::Store(error)) => return Err(error),
         Err(error) => return Ok(end(batch, &directory, HOST, None, Some(error.to_string()))),
     };
-    let told = async {
+    let forwarded = async {
         while let Some(event) = events.recv().await {
             // From here on it has its image.
-            if event.container.is_some() || matches!(event.what, What::RunEnded { .. }) {
+            if event.container.is_some() || matches!(event.what, EventKind::RunEnded { .. }) {
                 batch.under_way.notify_one();
             }
             let _ = batch.job.seen.send(ProgressEvent::Run { trial_run, event });
@@ -177,11 +171,11 @@ async fn run(
                 }
             }
         };
-        // Whoever tells its events comes to their end.
+        // This ends the stream of its events.
         drop(session);
         ended
     };
-    let (ended, ()) = tokio::join!(executed, told);
+    let (ended, ()) = tokio::join!(executed, forwarded);
     let mut end = match ended {
         Ok(Ended {
             verdict,

@@ -1,4 +1,4 @@
-//! Which trial runs are taken one after the other, where several runs go on at once.
+//! Which trial runs are executed one after the other, where several run at once.
 //!
 //! A worker has GPUs of its own. With several trials a worker takes whole rounds: the trials of a round
 //! are compared as pairs, so all of them run on the same GPUs. With one trial the cells are dealt.

@@ -7,7 +7,7 @@ use crate::batch::BatchPlan;
 use retrial_recipe::model::Better;
 use retrial_stats::search::{Change, ChangePoint, Observation, Search, Step, printed};
 
-/// The assumed share of wrong answers, where a trial says yes or no.
+/// The assumed share of wrong answers, where a trial gives yes or no.
 const WRONG: f64 = 0.05;
 
 /// One trial that ended.
@@ -17,7 +17,7 @@ pub struct Trial {
     pub cell: usize,
     /// The run's id.
     pub run: String,
-    /// What it says.
+    /// The observation.
     pub observed: Observed,
 }
 
@@ -134,8 +134,10 @@ impl<'a> Course<'a> {
     }
 
     fn statistics(&self, positions: usize) -> Search {
-        let better = self.measured().map_or(Better::Higher, |one| one.better);
-        let values: Vec<f64> = self.figures().map(|one| one.value).collect();
+        let better = self
+            .measured()
+            .map_or(Better::Higher, |figure| figure.better);
+        let values: Vec<f64> = self.figures().map(|figure| figure.value).collect();
         Search {
             positions,
             change: match self.search.criterion {

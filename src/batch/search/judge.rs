@@ -13,7 +13,7 @@ pub fn judge(plan: &BatchPlan, course: &Course<'_>) -> SearchVerdict {
     let value = |cell: usize| {
         plan.cells
             .get(cell)
-            .map_or_else(String::new, |cell| of(cell, axis))
+            .map_or_else(String::new, |cell| axis_value(cell, axis))
     };
     let next = course.next();
     let (outcome, pair, found) = match &next {
@@ -31,14 +31,14 @@ pub fn judge(plan: &BatchPlan, course: &Course<'_>) -> SearchVerdict {
     let ratio = found.and_then(|found| found.ratio);
     let skipped = course.skipped();
     let measured = course.measured();
-    let text = |of: Option<&String>| of.cloned().unwrap_or_default();
+    let text = |field: Option<&String>| field.cloned().unwrap_or_default();
     let mut verdict = SearchVerdict {
         axis: axis.clone(),
         values: (0..course.cells).map(value).collect(),
         criterion: course.search.criterion.to_string(),
-        scenario: text(measured.map(|one| &one.scenario)),
-        figure: text(measured.map(|one| &one.figure)),
-        unit: text(measured.map(|one| &one.unit)),
+        scenario: text(measured.map(|figure| &figure.scenario)),
+        figure: text(measured.map(|figure| &figure.figure)),
+        unit: text(measured.map(|figure| &figure.unit)),
         outcome,
         before: pair.map(|(before, _)| value(before)),
         after: pair.map(|(_, after)| value(after)),
@@ -80,6 +80,6 @@ pub fn judge(plan: &BatchPlan, course: &Course<'_>) -> SearchVerdict {
 }
 
 /// The value of a cell on the axis.
-fn of(cell: &Cell, axis: &str) -> String {
+fn axis_value(cell: &Cell, axis: &str) -> String {
     cell.axes.get(axis).unwrap_or(&cell.name).to_owned()
 }

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The statistics are `retrial_stats::search`. The cells are the positions, in their order; a cell
-//! that cannot be measured is left out, and the search continues without it. Pure: the same runs in
+//! that cannot be measured is skipped, and the search continues without it. Pure: the same runs in
 //! the same order give the same step, so that a search continues wherever it was interrupted.
 
 mod course;

@@ -1,4 +1,4 @@
-//! What a search found, as verdict.json keeps it.
+//! The result of a search, as stored in verdict.json.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use crate::results::verdict::comparison::EnvironmentGroup;
 use crate::results::verdict::{Bounds, ExitCode};
 
 words! {
-    /// How a search ended.
+    /// The outcome of a search.
     #[derive(JsonSchema)]
     pub enum SearchOutcome {
         /// Two neighbours differ.
@@ -19,14 +19,14 @@ words! {
     }
 }
 
-/// What a search along one axis found.
+/// The result of a search along one axis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SearchVerdict {
     /// The axis.
     pub axis: String,
     /// Its values, in order.
     pub values: Vec<String>,
-    /// What is different behind the change: `slower by more than 5 %`.
+    /// The difference that the search looks for: `slower by more than 5 %`.
     pub criterion: String,
     /// The scenario; empty before there is a figure.
     pub scenario: String,
@@ -34,11 +34,13 @@ pub struct SearchVerdict {
     pub figure: String,
     /// Its unit; empty if it has none.
     pub unit: String,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: SearchOutcome,
-    /// The last value before the change. Of a search that is not decided, the last that is known to be.
+    /// The last value before the change. If the search is undecided, the last value known to be
+    /// before it.
     pub before: Option<String>,
-    /// The first value behind the change. Of a search that is not decided, the first that is known to be.
+    /// The first value after the change. If the search is undecided, the first value known to be
+    /// after it.
     pub after: Option<String>,
     /// The probability that the change is there, given that there is one.
     pub probability: Option<f64>,
@@ -52,11 +54,11 @@ pub struct SearchVerdict {
     pub sweep: Option<usize>,
     /// Values that could not be measured, each with the reason.
     pub skipped: Vec<(String, String)>,
-    /// What differs between the environments of `before` and `after`.
+    /// The differences between the environments of `before` and `after`.
     pub changes: Vec<EnvironmentGroup>,
     /// One sentence.
     pub sentence: String,
-    /// What the process exits with.
+    /// The exit code of the process.
     pub exit_code: ExitCode,
 }
 
@@ -69,6 +71,6 @@ pub struct SearchTrial {
     pub run: String,
     /// The figure, if it has one.
     pub figure: Option<f64>,
-    /// Accurate or valid, or not, if the criterion asks for that.
+    /// Whether it is accurate or valid, for the criteria `accuracy` and `validity`.
     pub answer: Option<bool>,
 }

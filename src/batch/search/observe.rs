@@ -1,18 +1,18 @@
-//! What one run says: a figure, yes or no, or nothing that can be used.
+//! What one run shows: a figure, yes or no, or nothing usable.
 
 use super::{Criterion, SearchPlan};
 use crate::results::verdict::comparison::{MeasuredFigure, Measurement};
 use crate::results::verdict::{Context, Evidence, Outcome, ResultVerdict, judge};
 use retrial_recipe::model::{Better, Mode};
 
-/// What one run says.
+/// What one run shows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Observed {
     /// The figure.
     Figure(Measured),
     /// Accurate or valid, or not.
     Answer(bool),
-    /// Nothing, and why: the cell is left out.
+    /// Nothing, and why: the cell is skipped.
     Nothing(String),
 }
 
@@ -58,12 +58,18 @@ pub fn observe(search: &SearchPlan, context: &Context, evidence: &[Evidence]) ->
         Criterion::Slower { .. } | Criterion::Faster { .. } => {
             let name = search.figure.as_deref();
             let pairs = evidence.iter().zip(&verdict.results);
-            for (one, result) in pairs.filter(|(one, _)| one.mode == Mode::Performance) {
+            for (evidence, result) in
+                pairs.filter(|(evidence, _)| evidence.mode == Mode::Performance)
+            {
                 if !result.valid {
                     return Observed::Nothing(result.sentence.clone());
                 }
-                let mut figures = Measurement::of(context, one, result).figures.into_iter();
-                if let Some(figure) = figures.find(|one| name.is_none_or(|name| one.name == name)) {
+                let mut figures = Measurement::of(context, evidence, result)
+                    .figures
+                    .into_iter();
+                if let Some(figure) =
+                    figures.find(|figure| name.is_none_or(|name| figure.name == name))
+                {
                     return of_figure(&result.scenario, figure);
                 }
             }
@@ -91,7 +97,7 @@ fn of_figure(scenario: &str, figure: MeasuredFigure) -> Observed {
 }
 
 impl Observed {
-    /// The figure, if it says one.
+    /// The figure, if there is one.
     pub fn figure(&self) -> Option<&Measured> {
         match self {
             Self::Figure(measured) => Some(measured),

@@ -24,7 +24,7 @@ pub(super) fn of(verdict: &SearchVerdict, next: &Next, is_answer: bool, confiden
     match next {
         Next::Found { found, .. } => {
             let (before, after) = pair();
-            let what = if is_answer {
+            let detail = if is_answer {
                 format!(
                     "{before} is {}, {after} is not",
                     criterion.trim_start_matches("not ")
@@ -34,7 +34,7 @@ pub(super) fn of(verdict: &SearchVerdict, next: &Next, is_answer: bool, confiden
             };
             let sweep = format::count(found.sweep, "trial");
             format!(
-                "The change is between {axis} {before} and {after}: {what}. {trials}; a sweep with the same error rate takes {sweep}."
+                "The change is between {axis} {before} and {after}: {detail}. {trials}; a sweep with the same error rate takes {sweep}."
             )
         }
         Next::NoDifference if is_answer => {

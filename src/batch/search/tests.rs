@@ -61,66 +61,72 @@ const SLOWER: Criterion = Criterion::Slower { margin: 0.05 };
 
 #[test]
 fn a_search_reports_pair_ratio_and_sweep_cost() {
-    let found = search(&plan(&RELEASES, SLOWER), speed);
-    let pair = (found.before.as_deref(), found.after.as_deref());
+    let verdict = search(&plan(&RELEASES, SLOWER), speed);
+    let pair = (verdict.before.as_deref(), verdict.after.as_deref());
     assert_eq!(
-        (found.outcome, pair),
+        (verdict.outcome, pair),
         (SearchOutcome::Found, (Some("1.2"), Some("1.3")))
     );
-    assert!((found.ratio.unwrap() - 0.9).abs() < 0.01);
-    insta::assert_snapshot!(found.sentence, @"The change is between release 1.2 and 1.3: sorting speed: 100.025 items/s and 89.9499 items/s, a ratio of 0.899 (95 % interval 0.896–0.903; above 1 is better). 8 trials; a sweep with the same error rate takes 6 trials.");
-    assert_eq!(found.exit_code.code(), 0);
+    assert!((verdict.ratio.unwrap() - 0.9).abs() < 0.01);
+    insta::assert_snapshot!(verdict.sentence, @"The change is between release 1.2 and 1.3: sorting speed: 100.025 items/s and 89.9499 items/s, a ratio of 0.899 (95 % interval 0.896–0.903; above 1 is better). 8 trials; a sweep with the same error rate takes 6 trials.");
+    assert_eq!(verdict.exit_code.code(), 0);
 }
 
 #[test]
 fn a_value_without_a_result_is_skipped() {
-    let found = search(&plan(&RELEASES, SLOWER), |cell, trial| match cell {
+    let verdict = search(&plan(&RELEASES, SLOWER), |cell, trial| match cell {
         2 => Observed::Nothing("it failed".to_owned()),
         _ => speed(cell, trial),
     });
     assert_eq!(
-        (found.before.as_deref(), found.after.as_deref()),
+        (verdict.before.as_deref(), verdict.after.as_deref()),
         (Some("1.1"), Some("1.3"))
     );
-    assert_eq!(found.skipped, [("1.2".to_owned(), "it failed".to_owned())]);
+    assert_eq!(
+        verdict.skipped,
+        [("1.2".to_owned(), "it failed".to_owned())]
+    );
 }
 
 #[test]
 fn an_end_without_a_result_ends_the_search() {
-    let found = search(&plan(&RELEASES, SLOWER), |cell, trial| match cell {
+    let verdict = search(&plan(&RELEASES, SLOWER), |cell, trial| match cell {
         5 => Observed::Nothing("it failed.".to_owned()),
         _ => speed(cell, trial),
     });
-    assert_eq!(found.exit_code.code(), 5);
-    insta::assert_snapshot!(found.sentence, @"release 1.5 is an end of the search range and has no result: it failed.");
+    assert_eq!(verdict.exit_code.code(), 5);
+    insta::assert_snapshot!(verdict.sentence, @"release 1.5 is an end of the search range and has no result: it failed.");
 }
 
 #[test]
 fn ends_without_a_difference_are_reported() {
-    let found = search(&plan(&RELEASES, SLOWER), |_, trial| speed(0, trial));
-    assert_eq!(found.exit_code.code(), 1);
-    insta::assert_snapshot!(found.sentence, @"release 1.5 is not slower by more than 5 %, compared with 1.0, at 95 % confidence (4 trials).");
+    let verdict = search(&plan(&RELEASES, SLOWER), |_, trial| speed(0, trial));
+    assert_eq!(verdict.exit_code.code(), 1);
+    insta::assert_snapshot!(verdict.sentence, @"release 1.5 is not slower by more than 5 %, compared with 1.0, at 95 % confidence (4 trials).");
     let faster = plan(&RELEASES, Criterion::Faster { margin: 0.0 });
     assert_eq!(search(&faster, speed).outcome, SearchOutcome::NoDifference);
 }
 
 #[test]
 fn validity_is_searched_by_yes_or_no() {
-    let found = search(&plan(&RELEASES, Criterion::Validity), |cell, _| {
+    let verdict = search(&plan(&RELEASES, Criterion::Validity), |cell, _| {
         Observed::Answer(cell < 5)
     });
-    assert_eq!(found.after.as_deref(), Some("1.5"));
-    insta::assert_snapshot!(found.sentence, @"The change is between release 1.4 and 1.5: 1.4 is valid, 1.5 is not. 8 trials; a sweep with the same error rate takes 18 trials.");
+    assert_eq!(verdict.after.as_deref(), Some("1.5"));
+    insta::assert_snapshot!(verdict.sentence, @"The change is between release 1.4 and 1.5: 1.4 is valid, 1.5 is not. 8 trials; a sweep with the same error rate takes 18 trials.");
 }
 
 #[test]
 fn trial_runs_are_numbered_by_round() {
     let plan = plan(&RELEASES, SLOWER);
-    let of = |number| plan.trial_run(number).map(|one| (one.cell, one.trial));
-    assert_eq!(of(1), Some((0, 1)));
-    assert_eq!(of(6), Some((5, 1)));
-    assert_eq!(of(15), Some((2, 3)));
-    assert_eq!(of(0), None);
+    let cell_and_trial = |number| {
+        plan.trial_run(number)
+            .map(|trial_run| (trial_run.cell, trial_run.trial))
+    };
+    assert_eq!(cell_and_trial(1), Some((0, 1)));
+    assert_eq!(cell_and_trial(6), Some((5, 1)));
+    assert_eq!(cell_and_trial(15), Some((2, 3)));
+    assert_eq!(cell_and_trial(0), None);
 }
 
 #[test]

@@ -26,21 +26,21 @@ pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec
     let family: Vec<&PartTest> = tested
         .iter()
         .flatten()
-        .filter(|one| one.shares_error())
+        .filter(|tested| tested.shares_error())
         .collect();
-    let decided = step_down(family.len(), |one, share| {
-        family[one].outcome(rules.alpha / share) != ClaimOutcome::NotDecided
+    let decided = step_down(family.len(), |position, share| {
+        family[position].outcome(rules.alpha / share) != ClaimOutcome::NotDecided
     });
     let open = decided.iter().filter(|decided| !**decided).count();
     let mut decided = decided.into_iter();
     let outcomes: Vec<Vec<ClaimOutcome>> = tested
         .iter()
         .map(|tests| {
-            let outcome = |one: &PartTest| {
-                if one.shares_error() && !decided.next().unwrap_or(false) {
+            let outcome = |part_test: &PartTest| {
+                if part_test.shares_error() && !decided.next().unwrap_or(false) {
                     ClaimOutcome::NotDecided
                 } else {
-                    one.outcome(rules.alpha)
+                    part_test.outcome(rules.alpha)
                 }
             };
             tests.iter().map(outcome).collect()
@@ -51,7 +51,7 @@ pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec
         .map(|((claim, tests), outcomes)| {
             let parts = tests.into_iter().zip(outcomes);
             let parts: Vec<ClaimPart> = parts
-                .map(|(one, outcome)| finish(one, outcome, rules.alpha, open))
+                .map(|(part_test, outcome)| finish(part_test, outcome, rules.alpha, open))
                 .collect();
             let outcome = of_all(claim, &parts);
             ClaimVerdict {
@@ -80,8 +80,8 @@ fn finish(tested: PartTest, outcome: ClaimOutcome, alpha: f64, open: usize) -> C
         let sign = if is_gap { -1.0 } else { 1.0 };
         part.ratio = Some(exp(sign * difference.center));
         part.bounds = difference.bounds(alpha).map(|(lower, upper)| {
-            let (one, other) = (sign * lower, sign * upper);
-            Bounds::of_logs((one.min(other), one.max(other)))
+            let (first, second) = (sign * lower, sign * upper);
+            Bounds::of_logs((first.min(second), first.max(second)))
         });
         if outcome == ClaimOutcome::NotDecided {
             let shared = alpha / f64::from(u32::try_from(open.max(1)).unwrap_or(u32::MAX));

@@ -13,7 +13,7 @@ pub(super) struct ComparedCell<'a> {
     pub baseline: &'a Subject,
 }
 
-/// The differences of all cells, by the position of the cell, and what is worth knowing of them.
+/// The differences of all cells, by the position of the cell, and notes on them.
 pub(super) fn differences(
     all: &[ComparedCell<'_>],
     paired: bool,
@@ -21,20 +21,20 @@ pub(super) fn differences(
 ) -> (Vec<(usize, ComparedFigure)>, Vec<String>) {
     let cuts = all.iter();
     let cuts: Vec<Cut<'_>> = cuts
-        .map(|one| Cut::of(one.baseline, one.candidate, paired))
+        .map(|compared| Cut::of(compared.baseline, compared.candidate, paired))
         .collect();
     let sides: Vec<_> = cuts.iter().map(Cut::sides).collect();
     let mut notes: Vec<String> = cuts.iter().flat_map(|cut| cut.notes.clone()).collect();
     let mut pairs: Vec<Pair<'_>> = Vec::new();
     let mut cells = Vec::new();
-    for (one, [baseline, candidate]) in all.iter().zip(&sides) {
+    for (compared, [baseline, candidate]) in all.iter().zip(&sides) {
         let mut own = Vec::new();
         pair_up(baseline, candidate, paired, &mut pairs, &mut own);
-        // That the others have nothing stands with the cell that failed.
-        if !one.candidate.has_failed() && !one.baseline.has_failed() {
+        // A failed cell already reports that it has no figures.
+        if !compared.candidate.has_failed() && !compared.baseline.has_failed() {
             notes.extend(own);
         }
-        cells.resize(pairs.len(), one.cell);
+        cells.resize(pairs.len(), compared.cell);
     }
     let alpha = 1.0 - confidence;
     let options = Options {

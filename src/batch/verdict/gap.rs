@@ -44,7 +44,7 @@ impl GapTest {
     }
 
     /// Both gaps as they are shown.
-    pub fn shown(&self, cells: [&str; 2], to: &MeasuredSide, alpha: f64) -> Vec<Gap> {
+    pub fn gaps(&self, cells: [&str; 2], to: &MeasuredSide, alpha: f64) -> Vec<Gap> {
         let differences = [&self.with_candidate, &self.with_baseline];
         let gaps = cells.into_iter().zip(differences);
         gaps.map(|(cell, difference)| Gap::of(cell, to, Some(difference), alpha))

@@ -18,7 +18,7 @@ use retrial_recipe::model::Claim;
 /// Version of the document.
 const SCHEMA: u32 = 1;
 
-/// Judges a batch: the same evidence gives the same verdict, whoever asks and when.
+/// Judges a batch: the same evidence always gives the same verdict.
 pub fn judge(
     id: Option<&str>,
     plan: &BatchPlan,
@@ -26,25 +26,25 @@ pub fn judge(
     external_results: &[SubjectEvidence],
 ) -> BatchVerdict {
     let runs_of = |cell: &Cell| -> &[RunEvidence] {
-        let found = cells.iter().find(|one| one.name == cell.name);
-        found.map_or(&[], |one| one.runs.as_slice())
+        let subject = cells.iter().find(|subject| subject.name == cell.name);
+        subject.map_or(&[], |subject| subject.runs.as_slice())
     };
     let of_cells = plan.cells.iter();
     let of_cells = of_cells.map(|cell| Subject::of(&cell.name, runs_of(cell), true));
     let others = external_results.iter();
-    let others = others.map(|one| Subject::of(&one.name, &one.runs, false));
+    let others = others.map(|evidence| Subject::of(&evidence.name, &evidence.runs, false));
     let subjects: Vec<Subject> = of_cells.chain(others).collect();
     let paired = plan.execution.order == Order::Interleaved;
     let confidence = plan.execution.confidence;
     let against = against(plan, &subjects);
-    let (found, mut notes) = differences(&against, paired, confidence);
+    let (by_cell, mut notes) = differences(&against, paired, confidence);
     let mut of_cells: Vec<CellVerdict> = plan
         .cells
         .iter()
         .zip(&subjects)
         .map(|(cell, subject)| of_cell(plan, cell, subject, runs_of(cell)))
         .collect();
-    for (cell, difference) in found {
+    for (cell, difference) in by_cell {
         of_cells[cell].differences.push(difference);
     }
     let rules = Rules {
@@ -95,9 +95,9 @@ fn against<'a>(plan: &BatchPlan, subjects: &'a [Subject]) -> Vec<ComparedCell<'a
     let cells = plan.cells.iter().enumerate();
     cells
         .filter_map(|(position, cell)| {
-            let wanted = cell.baseline.as_ref()?;
-            let found = plan.cells.iter().position(|one| one.name == *wanted)?;
-            let (candidate, baseline) = (&subjects[position], &subjects[found]);
+            let name = cell.baseline.as_ref()?;
+            let baseline = plan.cells.iter().position(|other| other.name == *name)?;
+            let (candidate, baseline) = (&subjects[position], &subjects[baseline]);
             let both = !candidate.measured.is_empty() && !baseline.measured.is_empty();
             both.then_some(ComparedCell {
                 cell: position,
@@ -111,7 +111,7 @@ fn against<'a>(plan: &BatchPlan, subjects: &'a [Subject]) -> Vec<ComparedCell<'a
 fn of_cell(plan: &BatchPlan, cell: &Cell, subject: &Subject, runs: &[RunEvidence]) -> CellVerdict {
     let verdict = subject.verdicts.first().cloned();
     let mut lost = runs.iter().filter_map(|run| run.found.as_ref().err());
-    let is_baseline = |one: &Cell| one.baseline.as_ref() == Some(&cell.name);
+    let is_baseline = |other: &Cell| other.baseline.as_ref() == Some(&cell.name);
     let sentence = match (&verdict, lost.next_back()) {
         (Some(verdict), _) => verdict.sentence.clone(),
         (None, Some(lost)) => format!("No run has a result: {}.", lost.reason),
@@ -178,15 +178,15 @@ fn two_answers(cells: &[CellVerdict], claims: &[ClaimVerdict]) -> Option<String>
             .iter()
             .filter(|cell| cell.name == part.candidate.subject);
         let differences = of_cell.flat_map(|cell| &cell.differences);
-        let same = differences.filter(|one| {
-            one.scenario == part.scenario
-                && one.figure == part.figure
+        let same = differences.filter(|figure| {
+            figure.scenario == part.scenario
+                && figure.figure == part.figure
                 && part
                     .baseline
                     .as_ref()
-                    .is_some_and(|side| side.subject == one.baseline.subject)
+                    .is_some_and(|side| side.subject == figure.baseline.subject)
         });
-        same.map(|one| one.change)
+        same.map(|figure| figure.change)
             .any(|change| change == Change::NoDifference)
     };
     let parts = claims.iter().flat_map(|claim| &claim.parts);

@@ -1,4 +1,4 @@
-//! The verdict of a batch: what each cell gave, how it stands to its baseline, and what that says
+//! The verdict of a batch: the result of each cell, its ratio to the baseline, and what that shows
 //! of each claim. Pure: trials of finished runs in, [`BatchVerdict`] out.
 //!
 //! 1. `pool`: the trials of a cell's runs are one sample, in the order of rounds.

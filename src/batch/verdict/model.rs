@@ -1,4 +1,4 @@
-//! A batch's verdict as it is kept in verdict.json and shown in reports.
+//! A batch's verdict, as stored in verdict.json and shown in reports.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,33 +18,33 @@ pub struct BatchVerdict {
     pub batch: Option<String>,
     /// Its title.
     pub title: String,
-    /// The worst of its cells; none where nothing was run.
+    /// The worst outcome of its cells; none if nothing was run.
     pub outcome: Option<Outcome>,
-    /// One or two sentences: cells and claims.
+    /// A summary of cells and claims in one or two sentences.
     pub sentence: String,
-    /// What the process exits with.
+    /// The exit code of the process.
     pub exit_code: ExitCode,
     /// Confidence of each one-sided bound of a claim, and of each two-sided interval.
     pub confidence: f64,
-    /// In which order trials were taken.
+    /// The order of the trials.
     pub order: Order,
-    /// How many runs there were at once.
+    /// The number of concurrent runs.
     pub parallel: u32,
-    /// What is worth knowing of how it was measured.
+    /// Notes on how it was measured.
     pub notes: Vec<String>,
-    /// What was varied.
+    /// The axes.
     pub axes: Vec<BatchAxis>,
-    /// What was run.
+    /// The cells.
     pub cells: Vec<CellVerdict>,
-    /// What was not, and why.
+    /// The excluded combinations, with reasons.
     pub excluded: Vec<ExcludedCell>,
     /// Runs of other hosts.
     pub external_results: Vec<ExternalVerdict>,
-    /// What was claimed.
+    /// The claims.
     pub claims: Vec<ClaimVerdict>,
     /// `MLCommons`' trademark notice, where figures are `MLPerf`'s.
     pub notice: Option<String>,
-    /// What the search along its cells found; none of a batch that runs all of them.
+    /// The result of a search along its cells; none for a batch that runs all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchVerdict>,
 }
@@ -54,11 +54,11 @@ pub struct BatchVerdict {
 pub struct BatchAxis {
     /// `rocm`; `recipe` where there are several.
     pub name: String,
-    /// In order.
+    /// The values, in order.
     pub values: Vec<String>,
 }
 
-/// What a cell gave.
+/// The result of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellVerdict {
     /// `rocm=7.1.1,backend=migraphx`
@@ -67,21 +67,21 @@ pub struct CellVerdict {
     pub recipe: String,
     /// The values of its axes.
     pub axes: Values,
-    /// Others are compared with it.
+    /// Whether other cells are compared with it.
     pub is_baseline: bool,
     /// The cell that it is compared with.
     pub against: Option<String>,
-    /// How many trials were planned.
+    /// The number of planned trials.
     pub trials: u32,
-    /// Its runs, by trial; those that gave no evidence, too.
+    /// Its runs, by trial, including those without evidence.
     pub runs: Vec<CellRun>,
-    /// Of all trials together; none where no run gave evidence.
+    /// The outcome of all trials together; none if no run has evidence.
     pub outcome: Option<Outcome>,
     /// One sentence.
     pub sentence: String,
     /// Figures, bounds, rules and trials, all runs pooled.
     pub verdict: Option<Verdict>,
-    /// Each figure next to the baseline's.
+    /// Each figure compared with the baseline's.
     pub differences: Vec<ComparedFigure>,
 }
 
@@ -90,32 +90,32 @@ pub struct CellVerdict {
 pub struct CellRun {
     /// The run's id.
     pub run: String,
-    /// Which trial, from 1.
+    /// The number of the trial, from 1.
     pub trial: u32,
-    /// Why it gave no evidence, if it gave none.
+    /// Why it has no evidence, if it has none.
     pub lost: Option<String>,
 }
 
 /// Runs of another host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExternalVerdict {
-    /// What claims call it.
+    /// Its name in claims.
     pub name: String,
     /// Its runs.
     pub runs: Vec<String>,
-    /// The worst of its verdicts; none where there is no evidence.
+    /// The worst outcome of its verdicts; none without evidence.
     pub outcome: Option<Outcome>,
-    /// One for each benchmark.
+    /// Its verdicts, one for each benchmark.
     pub verdicts: Vec<Verdict>,
 }
 
 words! {
-    /// What the evidence says of a claim.
+    /// The outcome of a claim.
     #[derive(JsonSchema)]
     pub enum ClaimOutcome {
         /// It holds, at the stated confidence.
         Supported = "supported",
-        /// The evidence does not decide, or there is none.
+        /// The evidence is inconclusive, or there is none.
         NotDecided = "not decided",
         /// It does not hold, at the stated confidence.
         Contradicted = "contradicted",
@@ -134,10 +134,10 @@ impl ClaimOutcome {
     }
 }
 
-/// A claim, held against the evidence.
+/// The verdict on a claim.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimVerdict {
-    /// As it was written.
+    /// The claim as it was written.
     pub claim: String,
     /// Where it was published.
     pub source: Option<String>,
@@ -153,7 +153,7 @@ pub struct ClaimVerdict {
 /// A claim about one pair of cells.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimPart {
-    /// What tells it from the other parts: `gpu=w7900`; empty where there is one pair.
+    /// What distinguishes it from the other parts: `gpu=w7900`; empty if there is one pair.
     pub of: String,
     /// The benchmark.
     pub benchmark: String,
@@ -161,23 +161,23 @@ pub struct ClaimPart {
     pub scenario: String,
     /// The mode.
     pub mode: Mode,
-    /// The figure; empty where none could be compared.
+    /// The figure; empty if none could be compared.
     pub figure: String,
     /// Its unit; empty if it has none.
     pub unit: String,
-    /// Which way is better.
+    /// Whether higher or lower is better.
     pub better: Better,
-    /// What of the figure is compared.
+    /// The compared property of the figure.
     pub statistic: Statistic,
     /// The required `ratio`.
     pub required: RequiredRatio,
-    /// Of whom it is claimed.
+    /// The candidate.
     pub candidate: MeasuredSide,
-    /// Next to whom; none where it is claimed of one alone.
+    /// The baseline; none if the claim is about one alone.
     pub baseline: Option<MeasuredSide>,
     /// The gaps or the gains, where the claim is about these: with the candidate and with the baseline.
     pub gaps: Vec<Gap>,
-    /// The trials of a round were compared with each other.
+    /// Whether trials were compared in pairs, round by round.
     pub paired: bool,
     /// How good the candidate is next to the baseline, above 1 is better: of scatters, how much smaller the candidate's
     /// is. Of a gap or a gain: the one with the candidate over the one with the baseline; of a gap, below 1 is smaller.
@@ -186,7 +186,7 @@ pub struct ClaimPart {
     pub bounds: Option<Bounds>,
     /// What the bounds show, corrected for all claims of the batch (Holm).
     pub outcome: ClaimOutcome,
-    /// Where it is not decided: how many more trials of each would decide.
+    /// If undecided: how many more trials of each would decide.
     pub more_trials: Option<MoreTrials>,
     /// One sentence.
     pub sentence: String,
@@ -211,21 +211,21 @@ pub struct RequiredRatio {
     pub claim: Option<Claim>,
     /// By how much, as a fraction.
     pub margin: f64,
-    /// The claim is that the ratio is not as required.
+    /// Whether the claim is negated.
     pub negated: bool,
 }
 
 words! {
-    /// What of a figure a claim compares.
+    /// The property of a figure that a claim compares.
     #[derive(JsonSchema)]
     pub enum Statistic {
         /// The figure itself.
         Value = "value",
-        /// How much its trials scatter.
+        /// The scatter of its trials.
         Scatter = "scatter",
-        /// How far another one's is ahead of it.
+        /// Its gap to another one's.
         Gap = "gap",
-        /// How much a step gains in it.
+        /// The gain of a step.
         Gain = "gain",
     }
 }
@@ -236,7 +236,7 @@ words! {
 pub struct Gap {
     /// The cell.
     pub cell: String,
-    /// What it is held against.
+    /// What it is compared with.
     pub to: MeasuredSide,
     /// How good the other is next to the cell: above 1, the cell is behind.
     pub ratio: Option<f64>,

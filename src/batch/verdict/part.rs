@@ -61,22 +61,30 @@ impl PartTest {
 /// Tests whether a cell is within the benchmark's own limits of accuracy.
 pub(super) fn limits(measured: &Rounds, figure: Option<&str>) -> Test {
     let result = &measured.result;
-    let asked = |rule: &str| {
+    let applies = |rule: &str| {
         let named = measured.limited.iter().any(|limited| limited == rule);
         named && figure.is_none_or(|figure| figure == rule)
     };
-    let checked: Vec<_> = result.rules.iter().filter(|one| asked(&one.rule)).collect();
-    let broken = checked.iter().find(|one| !one.passed);
-    let told =
-        |one: &RuleCheck| format!("{} {}; required {}", one.rule, one.measured, one.required);
+    let checked: Vec<_> = result
+        .rules
+        .iter()
+        .filter(|check| applies(&check.rule))
+        .collect();
+    let broken = checked.iter().find(|check| !check.passed);
+    let message = |check: &RuleCheck| {
+        format!(
+            "{} {}; required {}",
+            check.rule, check.measured, check.required
+        )
+    };
     if let Some(broken) = broken {
-        return Test::Limits(ClaimOutcome::Contradicted, told(broken));
+        return Test::Limits(ClaimOutcome::Contradicted, message(broken));
     }
     if !result.valid {
         return Test::Nothing(format!("it is {}: {}", result.outcome, result.sentence));
     }
     match checked.first() {
-        Some(first) => Test::Limits(ClaimOutcome::Supported, told(first)),
+        Some(first) => Test::Limits(ClaimOutcome::Supported, message(first)),
         None => Test::Nothing("it has no accuracy limit".to_owned()),
     }
 }

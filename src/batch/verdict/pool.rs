@@ -15,33 +15,34 @@ pub(super) fn pool(runs: &[RunEvidence]) -> Vec<(Context, Vec<Evidence>)> {
             continue;
         };
         let benchmark = &context.submission.benchmark;
-        let of_it = |(known, _): &(Context, _)| known.submission.benchmark == *benchmark;
+        let of_it = |(pooled, _): &(Context, _)| pooled.submission.benchmark == *benchmark;
         let at = groups.iter().position(of_it).unwrap_or_else(|| {
             groups.push((context.clone(), Vec::new()));
             groups.len() - 1
         });
-        let (known, all) = &mut groups[at];
-        merge(&mut known.qualifiers, context.qualifiers.iter().cloned());
+        let (pooled, all) = &mut groups[at];
+        merge(&mut pooled.qualifiers, context.qualifiers.iter().cloned());
         for warning in &context.warnings {
-            if !known.warnings.contains(warning) {
-                known.warnings.push(warning.clone());
+            if !pooled.warnings.contains(warning) {
+                pooled.warnings.push(warning.clone());
             }
         }
-        for one in evidence {
-            take_in(all, one, run);
+        for more in evidence {
+            take_in(all, more, run);
         }
     }
     groups
 }
 
 fn take_in(all: &mut Vec<Evidence>, more: &Evidence, run: &RunEvidence) {
-    let same = |one: &&mut Evidence| one.mode == more.mode && one.scenario == more.scenario;
+    let same =
+        |earlier: &&mut Evidence| earlier.mode == more.mode && earlier.scenario == more.scenario;
     let mut more = more.clone();
     let several = more.trials.len() > 1;
     let before = all.iter_mut().find(same);
     let last = before
         .as_ref()
-        .and_then(|one| one.trials.iter().map(|trial| trial.trial).max());
+        .and_then(|earlier| earlier.trials.iter().map(|trial| trial.trial).max());
     let first = last.map_or(1, |last| last + 1);
     for (next, trial) in (first..).zip(&mut more.trials) {
         trial.trial = if several { next } else { run.trial };
@@ -58,15 +59,15 @@ fn take_in(all: &mut Vec<Evidence>, more: &Evidence, run: &RunEvidence) {
     more.stages.clear();
     match before {
         None => all.push(more),
-        Some(known) => {
+        Some(earlier) => {
             for check in more.checks {
-                // What is the same of every run is told once.
-                if !known.checks.contains(&check) {
-                    known.checks.push(check);
+                // A check that is the same for every run is reported once.
+                if !earlier.checks.contains(&check) {
+                    earlier.checks.push(check);
                 }
             }
-            known.trials.extend(more.trials);
-            known.warmups.extend(more.warmups);
+            earlier.trials.extend(more.trials);
+            earlier.warmups.extend(more.warmups);
         }
     }
 }

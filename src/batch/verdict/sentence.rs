@@ -16,14 +16,14 @@ pub(super) fn of_part(tested: &PartTest, alpha: f64) -> String {
     let part = &tested.part;
     match &tested.test {
         Test::Nothing(reason) => format!("Not compared: {reason}."),
-        Test::Limits(outcome, told) => {
-            // Of the accuracy, whatever the claim says of it.
+        Test::Limits(outcome, message) => {
+            // The word is about the accuracy, also where the claim is negated.
             let word = match outcome {
                 ClaimOutcome::Contradicted => "not accurate",
                 _ => "accurate",
             };
             format!(
-                "{} {}: {word}: {told}.",
+                "{} {}: {word}: {message}.",
                 part.candidate.subject, part.scenario
             )
         }
@@ -33,29 +33,29 @@ pub(super) fn of_part(tested: &PartTest, alpha: f64) -> String {
                 format!("{ratio} from {} to {}", gap.cell, gap.to.subject)
             };
             let gains = join(part.gaps.iter().map(gain), ", and ");
-            format!("{}{gains}{}.", place(part), shown(part, alpha))
+            format!("{}{gains}{}.", place(part), evidence(part, alpha))
         }
         Test::Ratio(_) if part.statistic == Statistic::Scatter => {
             let scatter = |side: &MeasuredSide| side.value.map(number::ratio).unwrap_or_default();
             let theirs = part.baseline.as_ref();
-            let theirs = theirs.map(|one| format!(", {}'s by {} %", one.subject, scatter(one)));
+            let theirs = theirs.map(|side| format!(", {}'s by {} %", side.subject, scatter(side)));
             format!(
                 "{}{}'s trials scatter by {} %{}{}.",
                 place(part),
                 part.candidate.subject,
                 scatter(&part.candidate),
                 theirs.unwrap_or_default(),
-                shown(part, alpha),
+                evidence(part, alpha),
             )
         }
-        Test::Ratio(_) => format!("{}{}.", values(part), shown(part, alpha)),
+        Test::Ratio(_) => format!("{}{}.", values(part), evidence(part, alpha)),
         Test::Gap(gap) => {
             let words = |gap: &Gap| Some(format!("{} of {}", number::ratio(gap.ratio?), gap.cell));
             let gaps = join(part.gaps.iter().filter_map(words), " and ");
             let to = part.gaps.first().map_or("", |gap| &gap.to.subject);
             let head = format!("{}{to} is {gaps}", place(part));
             if part.outcome == ClaimOutcome::Contradicted && gap.there_is_none(alpha) {
-                let baseline = part.baseline.as_ref().map_or("", |one| &one.subject);
+                let baseline = part.baseline.as_ref().map_or("", |side| &side.subject);
                 return format!("{head}: it is not ahead of {baseline}, and there is no gap.");
             }
             let closed = part.gaps.first().and_then(|gap| gap.ratio);
@@ -65,23 +65,23 @@ pub(super) fn of_part(tested: &PartTest, alpha: f64) -> String {
             };
             format!(
                 "{head}: {}{closed}.",
-                shown(part, alpha).trim_start_matches([':', ' '])
+                evidence(part, alpha).trim_start_matches([':', ' '])
             )
         }
     }
 }
 
 fn place(part: &ClaimPart) -> String {
-    let of = if part.of.is_empty() {
+    let of_cells = if part.of.is_empty() {
         String::new()
     } else {
         format!(" ({})", part.of)
     };
-    let what = match part.statistic {
+    let prefix = match part.statistic {
         Statistic::Gain => "gain in ",
         Statistic::Value | Statistic::Scatter | Statistic::Gap => "",
     };
-    format!("{} {what}{}{of}: ", part.scenario, part.figure)
+    format!("{} {prefix}{}{of_cells}: ", part.scenario, part.figure)
 }
 
 /// `Offline tokens_per_second: A's 1,020 tokens/s is 1.020 of B's 1,000 tokens/s`
@@ -108,9 +108,9 @@ fn values(part: &ClaimPart) -> String {
     )
 }
 
-fn shown(part: &ClaimPart, alpha: f64) -> String {
+fn evidence(part: &ClaimPart, alpha: f64) -> String {
     let at = number::percent(1.0 - alpha);
-    let what = match (part.statistic, part.mode) {
+    let quantity = match (part.statistic, part.mode) {
         (Statistic::Gap, _) => "the gap with the first is",
         (Statistic::Gain, _) => "their ratio is",
         (Statistic::Scatter, _) => "the other's is",
@@ -140,7 +140,7 @@ fn shown(part: &ClaimPart, alpha: f64) -> String {
     };
     let within = format!("{}{times}", within(part, bounds.lower, bounds.upper));
     format!(
-        ": {}; {what} {within} at one-sided {at} confidence ({basis}); {required} {}{more}",
+        ": {}; {quantity} {within} at one-sided {at} confidence ({basis}); {required} {}{more}",
         part.outcome,
         if part.required.negated {
             "would not be an exception"
@@ -177,7 +177,7 @@ fn required(part: &ClaimPart) -> String {
 
 fn basis(part: &ClaimPart) -> String {
     let ours = part.candidate.trials.len();
-    let theirs = part.baseline.as_ref().map_or(0, |one| one.trials.len());
+    let theirs = part.baseline.as_ref().map_or(0, |side| side.trials.len());
     if part.statistic == Statistic::Gain {
         let trials = join(part.gaps.iter().map(|gain| gain.to.trials.len()), " and ");
         return format!("{trials} trials at the end of each step");
@@ -211,11 +211,14 @@ fn words(more: MoreTrials) -> String {
 
 /// What a claim's parts show together.
 pub(super) fn of_claim(outcome: ClaimOutcome, not_always: bool, parts: &[ClaimPart]) -> String {
-    let of = |wanted: ClaimOutcome| parts.iter().filter(move |part| part.outcome == wanted);
+    let with_outcome =
+        |outcome: ClaimOutcome| parts.iter().filter(move |part| part.outcome == outcome);
     let [only] = parts else {
         let count = parts.len();
-        let decides = of(outcome).count();
-        let first = of(outcome).next().map_or("", |part| &part.sentence);
+        let decides = with_outcome(outcome).count();
+        let first = with_outcome(outcome)
+            .next()
+            .map_or("", |part| &part.sentence);
         if not_always {
             return match outcome {
                 ClaimOutcome::Supported => {
@@ -246,7 +249,7 @@ pub(super) fn of_claim(outcome: ClaimOutcome, not_always: bool, parts: &[ClaimPa
                 format!("{decides} of {count} parts do not hold. {first}")
             }
             ClaimOutcome::NotDecided => {
-                let holds = of(ClaimOutcome::Supported).count();
+                let holds = with_outcome(ClaimOutcome::Supported).count();
                 format!("{holds} of {count} parts hold, {decides} undecided. {first}")
             }
         };
@@ -257,9 +260,9 @@ pub(super) fn of_claim(outcome: ClaimOutcome, not_always: bool, parts: &[ClaimPa
 /// `5 cells: 4 measured, 1 failed. Of 3 claims 2 are supported and 1 is not decided.`
 pub(super) fn of_batch(cells: &[Option<Outcome>], claims: &[ClaimOutcome]) -> String {
     let mut words = counts(Outcome::ALL, |outcome| {
-        cells.iter().filter(|one| **one == Some(*outcome)).count()
+        cells.iter().filter(|cell| **cell == Some(*outcome)).count()
     });
-    let without = cells.iter().filter(|one| one.is_none()).count();
+    let without = cells.iter().filter(|cell| cell.is_none()).count();
     if without > 0 {
         words.push(format!("{without} without a result"));
     }
@@ -269,13 +272,13 @@ pub(super) fn of_batch(cells: &[Option<Outcome>], claims: &[ClaimOutcome]) -> St
     let cells = format::count(cells.len(), "cell");
     let mut sentence = format!("{cells}: {}.", words.join(", "));
     if !claims.is_empty() {
-        let of = [
+        let outcomes = [
             ClaimOutcome::Supported,
             ClaimOutcome::Contradicted,
             ClaimOutcome::NotDecided,
         ];
-        let counts = counts(of, |outcome| {
-            claims.iter().filter(|one| *one == outcome).count()
+        let counts = counts(outcomes, |outcome| {
+            claims.iter().filter(|claim| *claim == outcome).count()
         });
         let claims = format::count(claims.len(), "claim");
         let _ = write!(sentence, " {claims}: {}.", counts.join(", "));

@@ -39,7 +39,7 @@ impl Subject {
         for (context, evidence) in pool(runs) {
             let verdict = judge(&context, &evidence);
             let results = evidence.iter().zip(&verdict.results);
-            let measured = results.map(|(one, result)| Rounds::of(&context, one, result));
+            let measured = results.map(|(evidence, result)| Rounds::of(&context, evidence, result));
             subject.measured.extend(measured);
             subject.verdicts.push(verdict);
         }
@@ -78,9 +78,9 @@ impl Rounds {
             let Some(trials) = &mut figure.trials else {
                 continue;
             };
-            let kept = trials.iter().zip(&self.trials);
-            let kept = kept.filter(|(_, round)| rounds.contains(round));
-            *trials = kept.map(|(value, _)| *value).collect();
+            let retained = trials.iter().zip(&self.trials);
+            let retained = retained.filter(|(_, round)| rounds.contains(round));
+            *trials = retained.map(|(value, _)| *value).collect();
             if trials.is_empty() {
                 figure.trials = None;
             }
@@ -105,7 +105,7 @@ impl<'a> Cut<'a> {
         let mut cut = Self {
             measurements: subjects.map(|subject| {
                 let measured = subject.measured.iter();
-                measured.map(|one| one.measurement.clone()).collect()
+                measured.map(|rounds| rounds.measurement.clone()).collect()
             }),
             subjects,
             paired: interleaved && baseline.is_cell && candidate.is_cell,

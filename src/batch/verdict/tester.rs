@@ -48,7 +48,7 @@ impl Tester<'_> {
         find: &impl Fn(&str) -> Option<&'a Subject>,
     ) -> Result<Vec<PartTest>, String> {
         let measured = |name: &String| {
-            let subject = find(name).filter(|one| !one.measured.is_empty());
+            let subject = find(name).filter(|subject| !subject.measured.is_empty());
             subject.ok_or_else(|| format!("{name} has no result"))
         };
         let candidate = measured(&self.part.candidate)?;
@@ -58,9 +58,10 @@ impl Tester<'_> {
             return Ok(self.alone(candidate));
         };
         Ok(match &self.part.from {
-            Some([one, other]) => {
-                self.gains([measured(one)?, candidate], [measured(other)?, baseline])
-            }
+            Some([candidate_from, baseline_from]) => self.gains(
+                [measured(candidate_from)?, candidate],
+                [measured(baseline_from)?, baseline],
+            ),
             None => self.two([candidate, baseline], third),
         })
     }
@@ -121,7 +122,7 @@ impl Tester<'_> {
         }
     }
 
-    fn is_meant(&self, scenario: &str) -> bool {
+    fn is_selected(&self, scenario: &str) -> bool {
         let required = self.claim.scenario.as_deref();
         required.is_none_or(|required| same_scenario(required, scenario))
     }
@@ -133,18 +134,19 @@ impl Tester<'_> {
 
     /// One subject against the benchmark's own limits of accuracy.
     fn alone(&self, candidate: &Subject) -> Vec<PartTest> {
-        let measured = candidate.measured.iter().filter(|one| {
-            one.measurement.mode == Mode::Accuracy && self.is_meant(&one.measurement.scenario)
+        let measured = candidate.measured.iter().filter(|rounds| {
+            rounds.measurement.mode == Mode::Accuracy
+                && self.is_selected(&rounds.measurement.scenario)
         });
         measured
-            .map(|one| {
+            .map(|rounds| {
                 let mut part = self.blank(&candidate.name, None);
-                part.benchmark.clone_from(&one.measurement.benchmark);
-                part.scenario.clone_from(&one.measurement.scenario);
+                part.benchmark.clone_from(&rounds.measurement.benchmark);
+                part.scenario.clone_from(&rounds.measurement.scenario);
                 part.mode = Mode::Accuracy;
-                let mut figures = one.measurement.figures.iter();
+                let mut figures = rounds.measurement.figures.iter();
                 let figure = figures.find(|figure| {
-                    self.names_figure(&figure.name) && one.limited.contains(&figure.name)
+                    self.names_figure(&figure.name) && rounds.limited.contains(&figure.name)
                 });
                 if let Some(figure) = figure {
                     part.figure.clone_from(&figure.name);
@@ -153,7 +155,7 @@ impl Tester<'_> {
                     part.candidate.trials = figure.trials.clone().unwrap_or_default();
                     part.candidate.value = part.candidate.trials.first().copied();
                 }
-                let test = limits(one, self.claim.figure.as_deref());
+                let test = limits(rounds, self.claim.figure.as_deref());
                 PartTest { part, test }
             })
             .collect()
@@ -183,21 +185,21 @@ impl Tester<'_> {
         paired: bool,
     ) -> Vec<Pair<'a>> {
         let by_benchmark = are_named(baseline, candidate);
-        let meant = |one: &&Measured<'_>| {
-            one.measured.mode == mode && self.is_meant(&one.measured.scenario)
+        let applies = |first: &&Measured<'_>| {
+            first.measured.mode == mode && self.is_selected(&first.measured.scenario)
         };
-        let pairs = baseline.iter().filter(meant).filter_map(|one| {
-            let like = |other: &&Measured<'_>| one.measured.is_like(other.measured, by_benchmark);
+        let pairs = baseline.iter().filter(applies).filter_map(|first| {
+            let like = |other: &&Measured<'_>| first.measured.is_like(other.measured, by_benchmark);
             let other = candidate.iter().find(like)?;
-            pair(*one, *other, |figure| self.names_figure(figure), paired)
+            pair(*first, *other, |figure| self.names_figure(figure), paired)
         });
         pairs.collect()
     }
 
     fn of_pair(&self, pair: &Pair<'_>, both: [&Subject; 2], third: Option<&Subject>) -> PartTest {
         let alpha = self.rules.alpha;
-        let shown = pair.finish(alpha, Change::NotCompared, None);
-        let [candidate, baseline] = [&shown.candidate, &shown.baseline];
+        let compared = pair.finish(alpha, Change::NotCompared, None);
+        let [candidate, baseline] = [&compared.candidate, &compared.baseline];
         let cells = [candidate.subject.clone(), baseline.subject.clone()];
         let mut gaps = Vec::new();
         let mut scatters = None;
@@ -216,21 +218,21 @@ impl Tester<'_> {
             (Some(_), Some(third)) => match self.gap(pair, both, third) {
                 Err(reason) => Test::Nothing(reason),
                 Ok((gap, to)) => {
-                    gaps = gap.shown([&cells[0], &cells[1]], &to, alpha);
+                    gaps = gap.gaps([&cells[0], &cells[1]], &to, alpha);
                     Test::Gap(Box::new(gap))
                 }
             },
         };
         let mut part = ClaimPart {
-            benchmark: shown.benchmark,
-            scenario: shown.scenario,
-            mode: shown.mode,
-            figure: shown.figure,
-            unit: shown.unit,
-            better: shown.better,
-            candidate: shown.candidate,
-            baseline: Some(shown.baseline),
-            paired: shown.paired,
+            benchmark: compared.benchmark,
+            scenario: compared.scenario,
+            mode: compared.mode,
+            figure: compared.figure,
+            unit: compared.unit,
+            better: compared.better,
+            candidate: compared.candidate,
+            baseline: Some(compared.baseline),
+            paired: compared.paired,
             gaps,
             ..self.blank(&cells[0], None)
         };
@@ -252,30 +254,30 @@ impl Tester<'_> {
         let sides = cuts.each_ref().map(Cut::sides);
         let steps = |at: usize| self.pairs(&sides[at], Mode::Performance, cuts[at].paired);
         let (ours, theirs) = (steps(0), steps(1));
-        let tests = ours.iter().filter_map(|one| {
-            let scenario = &one.baseline.measured.scenario;
+        let tests = ours.iter().filter_map(|first| {
+            let scenario = &first.baseline.measured.scenario;
             let like =
-                |other: &&Pair<'_>| same_scenario(&other.baseline.measured.scenario, scenario);
-            let other = theirs.iter().find(like)?;
-            Some(self.of_gains(one, other))
+                |second: &&Pair<'_>| same_scenario(&second.baseline.measured.scenario, scenario);
+            let second = theirs.iter().find(like)?;
+            Some(self.of_gains(first, second))
         });
         tests.collect()
     }
 
-    fn of_gains(&self, one: &Pair<'_>, other: &Pair<'_>) -> PartTest {
+    fn of_gains(&self, first: &Pair<'_>, second: &Pair<'_>) -> PartTest {
         let alpha = self.rules.alpha;
-        let shown = [one, other].map(|pair| pair.finish(alpha, Change::NotCompared, None));
-        let test = match (&one.difference, &other.difference) {
+        let compared = [first, second].map(|pair| pair.finish(alpha, Change::NotCompared, None));
+        let test = match (&first.difference, &second.difference) {
             (Some(gain), Some(next_to)) => Test::Ratio(gain.beyond(next_to)),
-            (None, _) => Test::Nothing(obstacle(one)),
-            (_, None) => Test::Nothing(obstacle(other)),
+            (None, _) => Test::Nothing(obstacle(first)),
+            (_, None) => Test::Nothing(obstacle(second)),
         };
         let gain = |pair: &Pair<'_>, figure: &ComparedFigure| {
             let (from, to) = (&figure.baseline.subject, &figure.candidate);
             Gap::of(from, to, pair.difference.as_ref(), alpha)
         };
-        let gaps = vec![gain(one, &shown[0]), gain(other, &shown[1])];
-        let [ours, theirs] = shown;
+        let gaps = vec![gain(first, &compared[0]), gain(second, &compared[1])];
+        let [ours, theirs] = compared;
         let blank = self.blank(&ours.candidate.subject, Some(&theirs.candidate.subject));
         let part = ClaimPart {
             benchmark: ours.benchmark,
@@ -297,22 +299,23 @@ impl Tester<'_> {
         third: &Subject,
     ) -> Result<(GapTest, MeasuredSide), String> {
         let figure = &pair.figures[0].name;
-        let of = pair.baseline.measured;
+        let reference = pair.baseline.measured;
         let next_to = |other: &Subject| {
             let cut = self.cut(third, other);
             let [theirs, its] = cut.sides();
             let by_benchmark = are_named(&theirs, &its);
-            let like = |one: &&Measured<'_>| {
-                one.measured.is_like(of, true) || (!by_benchmark && one.measured.is_like(of, false))
+            let like = |side: &&Measured<'_>| {
+                side.measured.is_like(reference, true)
+                    || (!by_benchmark && side.measured.is_like(reference, false))
             };
             let both = theirs.iter().find(like).zip(its.iter().find(like));
-            let (one, other) =
-                both.ok_or_else(|| format!("{} has no {}", third.name, of.scenario))?;
-            let pair = self::pair(*one, *other, |name| name == figure, cut.paired)
+            let (first, second) =
+                both.ok_or_else(|| format!("{} has no {}", third.name, reference.scenario))?;
+            let pair = self::pair(*first, *second, |name| name == figure, cut.paired)
                 .ok_or_else(|| format!("{} has no {figure}", third.name))?;
-            let shown = pair.finish(self.rules.alpha, Change::NotCompared, None);
-            let found = pair.difference.clone().ok_or_else(|| obstacle(&pair))?;
-            Ok::<_, String>((found, shown.candidate))
+            let compared = pair.finish(self.rules.alpha, Change::NotCompared, None);
+            let difference = pair.difference.clone().ok_or_else(|| obstacle(&pair))?;
+            Ok::<_, String>((difference, compared.candidate))
         };
         let (with_candidate, to) = next_to(candidate)?;
         let (with_baseline, _) = next_to(baseline)?;
@@ -326,25 +329,25 @@ impl Tester<'_> {
     }
 }
 
-/// The first figure that both have and that is wanted.
+/// The first required figure that both have.
 fn pair<'a>(
     baseline: Measured<'a>,
     candidate: Measured<'a>,
-    wanted: impl Fn(&str) -> bool,
+    is_required: impl Fn(&str) -> bool,
     paired: bool,
 ) -> Option<Pair<'a>> {
     let figures = baseline.measured.figures.iter();
     figures
-        .filter(|figure| wanted(&figure.name))
+        .filter(|figure| is_required(&figure.name))
         .find_map(|figure| Pair::of(baseline, candidate, figure, paired))
 }
 
 fn obstacle(pair: &Pair<'_>) -> String {
     let invalid = [&pair.candidate, &pair.baseline]
         .into_iter()
-        .find(|one| !one.measured.valid);
+        .find(|side| !side.measured.valid);
     match invalid {
-        Some(one) => format!("{} is {}", one.letter, one.measured.outcome),
+        Some(side) => format!("{} is {}", side.letter, side.measured.outcome),
         None => "a trial of it has no figure".to_owned(),
     }
 }
@@ -352,6 +355,6 @@ fn obstacle(pair: &Pair<'_>) -> String {
 /// How much the candidate's trials scatter, and the baseline's.
 fn scatter_of(pair: &Pair<'_>) -> Option<[Scatter; 2]> {
     let [baseline, candidate] = pair.figures;
-    let of = |figure: &MeasuredFigure| Scatter::of(figure.trials.as_deref()?);
-    Some([of(candidate)?, of(baseline)?])
+    let scatter = |figure: &MeasuredFigure| Scatter::of(figure.trials.as_deref()?);
+    Some([scatter(candidate)?, scatter(baseline)?])
 }

@@ -26,7 +26,7 @@ scenarios: { offline: { performance: { run: "true", results: /out }, accuracy: {
 fn planned(vary: &[&str], claims: &[&str], order: crate::batch::Order) -> BatchPlan {
     let source = Source::new("recipe.yaml", RECIPE);
     let loaded = Loaded::of("r", &source, &NoTemplates).unwrap();
-    let own = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect();
+    let own = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect();
     let overrides = CliOverrides {
         vary: own(vary),
         claims: own(claims),
@@ -40,8 +40,8 @@ fn planned(vary: &[&str], claims: &[&str], order: crate::batch::Order) -> BatchP
     let mut batch = overrides.batch("./r.yaml").unwrap();
     let others = crate::batch::ExternalRuns { runs: Vec::new() };
     batch.external_results.push(("rtx4090".to_owned(), others));
-    let known = AxisDomain::of("r", "./r.yaml", &loaded);
-    plan(&batch, &[known]).unwrap_or_else(|problems| panic!("{}", problems.render(false)))
+    let domain = AxisDomain::of("r", "./r.yaml", &loaded);
+    plan(&batch, &[domain]).unwrap_or_else(|problems| panic!("{}", problems.render(false)))
 }
 
 const INTERLEAVED: crate::batch::Order = crate::batch::Order::Interleaved;
@@ -124,12 +124,12 @@ fn claim_outcomes_and_sentences() {
         &SLOW,
         &FAST,
     );
-    let told: Vec<String> = verdict
+    let claims: Vec<String> = verdict
         .claims
         .iter()
         .map(|claim| format!("{}: {}\n  {}", claim.claim, claim.outcome, claim.sentence))
         .collect();
-    insta::assert_snapshot!(told.join("\n"), @r#"
+    insta::assert_snapshot!(claims.join("\n"), @r#"
 7.1.1 is faster than 6.4.1: supported
   Offline tokens_per_second: rocm=7.1.1's 120.097 tokens/s is 1.201 of rocm=6.4.1's 99.9975 tokens/s: supported; its speed is at least 1.200 at one-sided 95 % confidence (5 pairs of trials); above 1.000 is required.
 7.1.1 is faster than 6.4.1 by 15%: supported
@@ -168,7 +168,7 @@ fn a_gap_excludes_the_noise_of_the_reference() {
     let claim = ["the gap to rtx4090 is smaller with 7.1.1 than with 6.4.1"];
     let plan = planned(&["rocm=6.4.1,7.1.1"], &claim, INTERLEAVED);
     let cells = [cell("rocm=6.4.1", &SLOW), cell("rocm=7.1.1", &FAST)];
-    // 5 % of noise, beside a difference of 20 %.
+    // 5 % of noise, and a difference of 20 %.
     let verdict = judge(None, &plan, &cells, &other(&[190.0, 210.0, 200.0]));
     let part = &verdict.claims[0].parts[0];
     assert_eq!(part.outcome, ClaimOutcome::Supported, "{}", part.sentence);
@@ -273,12 +273,12 @@ fn missing_or_invalid_results_decide_nothing() {
         };
     }
     let verdict = judge(None, &plan, &[cell("rocm=6.4.1", &SLOW), failed], &[]);
-    let told: Vec<String> = verdict
+    let claims: Vec<String> = verdict
         .claims
         .iter()
         .map(|claim| format!("{}: {}", claim.outcome, claim.sentence))
         .collect();
-    insta::assert_snapshot!(told.join("\n"), @r#"
+    insta::assert_snapshot!(claims.join("\n"), @r#"
 not decided: Not compared: rocm=7.1.1 is failed.
 not decided: Not compared: rocm=7.0.0 has no result.
 not decided: Not compared: rtx4090 has no result.
@@ -312,9 +312,9 @@ fn a_claim_over_several_cards() {
     assert_eq!(both.outcome, ClaimOutcome::Supported);
     assert_eq!(both.parts[1].of, "gpu=r9700");
     insta::assert_snapshot!(both.sentence, @"Both parts hold, at 1.201 to 2.000.");
-    let one = claim(&[90.0, 91.0, 89.0, 90.5, 89.5]);
-    assert_eq!(one.outcome, ClaimOutcome::Contradicted);
-    insta::assert_snapshot!(one.sentence, @r#"1 of 2 parts do not hold. Offline tokens_per_second (gpu=r9700): rocm=7.1.1,gpu=r9700's 89.9972 tokens/s is 0.900 of rocm=6.4.1,gpu=r9700's 99.9975 tokens/s: contradicted; its speed is at most 0.901 at one-sided 95 % confidence (5 pairs of trials); above 1.000 is required."#);
+    let mixed = claim(&[90.0, 91.0, 89.0, 90.5, 89.5]);
+    assert_eq!(mixed.outcome, ClaimOutcome::Contradicted);
+    insta::assert_snapshot!(mixed.sentence, @r#"1 of 2 parts do not hold. Offline tokens_per_second (gpu=r9700): rocm=7.1.1,gpu=r9700's 89.9972 tokens/s is 0.900 of rocm=6.4.1,gpu=r9700's 99.9975 tokens/s: contradicted; its speed is at most 0.901 at one-sided 95 % confidence (5 pairs of trials); above 1.000 is required."#);
 }
 
 /// A cell whose first run has a ROUGE-1, which has to be 44 at least.
@@ -348,12 +348,12 @@ fn a_single_accuracy_run_is_exact() {
         with_accuracy("rocm=7.1.1", &FAST, 44.4),
     ];
     let verdict = judge(None, &plan, &cells, &[]);
-    let told: Vec<String> = verdict
+    let claims: Vec<String> = verdict
         .claims
         .iter()
         .map(|claim| format!("{}: {}", claim.outcome, claim.sentence))
         .collect();
-    insta::assert_snapshot!(told.join("\n"), @r#"
+    insta::assert_snapshot!(claims.join("\n"), @r#"
 supported: rocm=7.1.1 Offline: accurate: ROUGE1 44.4; required at least 44.
 contradicted: rocm=6.4.1 Offline: not accurate: ROUGE1 43; required at least 44.
 supported: Offline ROUGE1: rocm=7.1.1's 44.4 is 1.033 of rocm=6.4.1's 43: supported; it is at least 1.033 at one-sided 95 % confidence (one trial each); above 1.000 is required.

@@ -12,7 +12,7 @@ use crate::results::verdict::{BenchmarkVerdict, ExitCode, Verdict};
 /// Judges submission trees and prints the verdicts.
 pub fn judge(
     global: &GlobalOptions,
-    found: &Trees,
+    trees: &Trees,
     request: &JudgeRequest,
 ) -> Result<ExitCode, Failure> {
     let mut printer = Printer {
@@ -24,7 +24,7 @@ pub fn judge(
         benchmarks: Vec::new(),
         verdicts: Vec::new(),
     };
-    let (exit, faults) = judge::judge_trees(found, request, |judged| printer.benchmark(judged))?;
+    let (exit, faults) = judge::judge_trees(trees, request, |judged| printer.benchmark(judged))?;
     printer.end(&faults);
     Ok(exit)
 }

@@ -83,10 +83,10 @@ pub fn pack(
     Ok(ExitCode::Success)
 }
 
-/// The sum of an archive that others can verify, and the key that signed it.
+/// The digest of an archive that others can verify, and the key that signed it.
 type Seal = (String, Option<String>);
 
-/// Writes an archive: one that others can verify where its name ends so. Returns its size, too.
+/// Writes an archive, which others can verify if its name ends in `.zst`. Also returns its size.
 fn write(
     runs: &[RunDirectory],
     to: &Path,
@@ -110,7 +110,7 @@ fn write(
         ))),
         runs => {
             let packed = pack_all(runs, to)?;
-            let size = std::fs::metadata(to).map_or(0, |found| found.len());
+            let size = std::fs::metadata(to).map_or(0, |metadata| metadata.len());
             Ok((packed, size, None))
         }
     }
@@ -130,7 +130,7 @@ pub fn import(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
             Err(error) => all.refused.push(error.to_string()),
         }
     }
-    // Names and hosts are whatever somebody wrote into the archive.
+    // Names and hosts come from the archive, which is not trusted.
     for omitted in &all.omitted {
         terminal::note(&sanitize(&format!("omitted: {omitted}")));
     }

@@ -60,7 +60,7 @@ fn print(global: &GlobalOptions, removal: &Removal<'_>, dry_run: bool) {
 
 fn ask(removal: &Removal<'_>) -> Result<(), Failure> {
     let count = format::count(removal.runs.len(), "run");
-    let what = format!("{count} ({})", format::size(removal.bytes()));
+    let summary = format!("{count} ({})", format::size(removal.bytes()));
     let mut text = String::new();
     for (row, bytes) in removal.runs.iter().take(LISTED) {
         let bytes = format::size(*bytes);
@@ -74,12 +74,12 @@ fn ask(removal: &Removal<'_>) -> Result<(), Failure> {
     {
         let _ = writeln!(text, "  and {more} more");
     }
-    let question = format!("{text}remove {what}, with all of their evidence?");
+    let question = format!("{text}remove {summary}, with all of their evidence?");
     match terminal::ask(&question) {
         Some(true) => Ok(()),
         Some(false) => Err(Failure::usage("nothing was removed")),
         None => Err(Failure::usage(format!(
-            "{what} would be removed, but there is no terminal to confirm on: add --yes, or see --dry-run"
+            "{summary} would be removed, but there is no terminal to confirm on: add --yes, or see --dry-run"
         ))),
     }
 }

@@ -53,19 +53,19 @@ fn look(runs: BorrowedFd<'_>, id: String, racy: i64) -> Option<Listed> {
     let mut bytes = Vec::with_capacity(WATCHED.len() * 32);
     let mut settled = true;
     for (position, name) in WATCHED.iter().enumerate() {
-        let found = statat(runs, format!("{id}/{name}"), AtFlags::empty());
-        let Ok(found) = found else {
+        let status = statat(runs, format!("{id}/{name}"), AtFlags::empty());
+        let Ok(status) = status else {
             if position == 0 {
                 return None;
             }
             bytes.push(0);
             continue;
         };
-        settled &= found.st_mtime < racy;
-        bytes.extend(found.st_size.to_le_bytes());
-        bytes.extend(found.st_mtime.to_le_bytes());
-        bytes.extend(found.st_mtime_nsec.to_le_bytes());
-        bytes.extend(found.st_ino.to_le_bytes());
+        settled &= status.st_mtime < racy;
+        bytes.extend(status.st_size.to_le_bytes());
+        bytes.extend(status.st_mtime.to_le_bytes());
+        bytes.extend(status.st_mtime_nsec.to_le_bytes());
+        bytes.extend(status.st_ino.to_le_bytes());
     }
     let signature = settled.then_some(bytes);
     Some(Listed { id, signature })

@@ -33,14 +33,14 @@ pub type Read = fn(&RunDirectory) -> RunSummary;
 /// The index, updated when it was opened.
 #[derive(Debug)]
 pub struct Index {
-    kept: Kept,
+    storage: Storage,
     place: IndexFile,
     directories: Directories,
     note: Option<String>,
 }
 
 #[derive(Debug)]
-enum Kept {
+enum Storage {
     Disk(Connection),
     /// The newest last.
     Memory(Vec<RunSummary>),
@@ -50,7 +50,7 @@ impl Index {
     /// Opens the index of a home, and updates it.
     pub fn open(home: &Home, read: Read) -> Self {
         let mut index = Self {
-            kept: Kept::Memory(Vec::new()),
+            storage: Storage::Memory(Vec::new()),
             place: IndexFile::of(home.root()),
             directories: Directories {
                 runs: home.runs(),
@@ -72,29 +72,30 @@ impl Index {
             return index;
         }
         match sync::update(&index.place, directories, &listed) {
-            Ok(connection) => index.kept = Kept::Disk(connection),
+            Ok(connection) => index.storage = Storage::Disk(connection),
             Err(error) => {
                 let path = index.place.path();
                 index.note = Some(format!(
                     "the index of runs cannot be stored ({}: {error}): the run directories were read instead",
                     path.display()
                 ));
-                index.kept = Kept::Memory(sync::in_memory(&index.place, directories, &listed));
+                index.storage =
+                    Storage::Memory(sync::in_memory(&index.place, directories, &listed));
             }
         }
         index
     }
 
-    /// Why it is not kept on disk, if it is not.
+    /// Why it is not stored on disk, if so.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
 
     /// The runs that match, the newest last.
     pub fn runs(&mut self, filter: &Filter) -> Vec<RunSummary> {
-        let rows = match &self.kept {
-            Kept::Disk(connection) => rows::some(connection, &self.directories.runs, filter),
-            Kept::Memory(rows) => Ok(rows.clone()),
+        let rows = match &self.storage {
+            Storage::Disk(connection) => rows::some(connection, &self.directories.runs, filter),
+            Storage::Memory(rows) => Ok(rows.clone()),
         };
         let rows = rows.unwrap_or_else(|_| self.read_again());
         let with_stand = rows.into_iter().map(|mut row| {
@@ -114,13 +115,13 @@ impl Index {
         let rebuilt = sync::rebuild(&self.place, directories).ok();
         let rebuilt = rebuilt.and_then(|connection| {
             let rows = rows::all(&connection, &directories.runs).ok()?;
-            Some((Kept::Disk(connection), rows))
+            Some((Storage::Disk(connection), rows))
         });
-        let (kept, rows) = rebuilt.unwrap_or_else(|| {
+        let (storage, rows) = rebuilt.unwrap_or_else(|| {
             let rows = directories.all();
-            (Kept::Memory(rows.clone()), rows)
+            (Storage::Memory(rows.clone()), rows)
         });
-        self.kept = kept;
+        self.storage = storage;
         rows
     }
 }

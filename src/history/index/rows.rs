@@ -37,11 +37,11 @@ pub fn some(
     };
     let sql = format!("SELECT id, summary, measured FROM runs {condition} ORDER BY started, id");
     let mut statement = connection.prepare(&sql)?;
-    let found = statement.query_map(rusqlite::params_from_iter(values), |row| {
+    let columns = statement.query_map(rusqlite::params_from_iter(values), |row| {
         Ok((row.get(0)?, row.get(1)?, row.get(2)?))
     })?;
-    let found: Vec<(String, String, Option<String>)> = found.collect::<Result<_, _>>()?;
-    let rows = found.into_par_iter().map(|(id, summary, measured)| {
+    let columns: Vec<(String, String, Option<String>)> = columns.collect::<Result<_, _>>()?;
+    let rows = columns.into_par_iter().map(|(id, summary, measured)| {
         let summary: RunSummary = serde_json::from_str(&summary).map_err(|error| {
             rusqlite::Error::FromSqlConversionFailure(1, Type::Text, error.into())
         })?;
@@ -54,7 +54,7 @@ pub fn some(
     rows.collect()
 }
 
-/// Writes a run, in place of what was known of it.
+/// Writes a run, in place of its earlier row.
 pub fn put(connection: &Connection, listed: &Listed, row: &RunSummary) -> rusqlite::Result<()> {
     // Nothing looks like a directory that was written just now: it is read again next time.
     let signature = listed.signature.as_deref().unwrap_or_default();

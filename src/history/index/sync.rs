@@ -28,7 +28,7 @@ pub struct Directories {
 #[derive(Debug, Default)]
 struct Changes {
     read: Vec<Listed>,
-    gone: Vec<String>,
+    removed: Vec<String>,
 }
 
 /// Opens the index on disk, and updates it.
@@ -44,7 +44,7 @@ pub fn update(
         return Ok(connection);
     }
     let _lock = place.lock()?;
-    // Listed again: a run that another process has written meanwhile would be taken for gone.
+    // Listed again: a run that another process has written meanwhile would be taken for removed.
     let listed = &directories.list();
     // Opened again: while we waited, another process may have put a new one in its place.
     if let Some(connection) = place.open()? {
@@ -71,25 +71,25 @@ pub fn in_memory(
     directories: &Directories,
     listed: &[Listed],
 ) -> Vec<RunSummary> {
-    let known = place.open().ok().flatten().and_then(|connection| {
+    let indexed = place.open().ok().flatten().and_then(|connection| {
         let changes = changes(&connection, listed).ok()?;
-        let stale: HashSet<&str> = changes.read.iter().map(|one| one.id.as_str()).collect();
+        let stale: HashSet<&str> = changes.read.iter().map(|run| run.id.as_str()).collect();
         let mut rows = rows::all(&connection, &directories.runs).ok()?;
-        rows.retain(|row| !stale.contains(row.id.as_str()) && !changes.gone.contains(&row.id));
+        rows.retain(|row| !stale.contains(row.id.as_str()) && !changes.removed.contains(&row.id));
         rows.extend(directories.rows(&changes.read));
         Some(rows)
     });
-    sorted(known.unwrap_or_else(|| directories.rows(listed)))
+    sorted(indexed.unwrap_or_else(|| directories.rows(listed)))
 }
 
 fn sorted(mut rows: Vec<RunSummary>) -> Vec<RunSummary> {
-    order(&mut rows, Order::Began);
+    order(&mut rows, Order::Started);
     rows
 }
 
 impl Changes {
     fn is_empty(&self) -> bool {
-        self.read.is_empty() && self.gone.is_empty()
+        self.read.is_empty() && self.removed.is_empty()
     }
 }
 
@@ -97,15 +97,15 @@ impl Changes {
 fn changes(connection: &Connection, listed: &[Listed]) -> rusqlite::Result<Changes> {
     let mut statement = connection.prepare("SELECT id, signature FROM directories")?;
     let pairs = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let known: HashMap<String, Vec<u8>> = pairs.collect::<rusqlite::Result<_>>()?;
-    let there: HashSet<&str> = listed.iter().map(|one| one.id.as_str()).collect();
-    let is_new = |one: &&Listed| {
-        let signature = one.signature.as_ref();
-        signature.is_none() || known.get(&one.id) != signature
+    let indexed: HashMap<String, Vec<u8>> = pairs.collect::<rusqlite::Result<_>>()?;
+    let there: HashSet<&str> = listed.iter().map(|run| run.id.as_str()).collect();
+    let is_new = |run: &&Listed| {
+        let signature = run.signature.as_ref();
+        signature.is_none() || indexed.get(&run.id) != signature
     };
     Ok(Changes {
         read: listed.iter().filter(is_new).cloned().collect(),
-        gone: known
+        removed: indexed
             .keys()
             .filter(|id| !there.contains(id.as_str()))
             .cloned()
@@ -127,18 +127,18 @@ impl Directories {
     /// Writes what changed, all of it or nothing.
     fn write(&self, connection: &Connection, changes: &Changes) -> rusqlite::Result<()> {
         let transaction = connection.unchecked_transaction()?;
-        for id in &changes.gone {
+        for id in &changes.removed {
             rows::forget(&transaction, id)?;
         }
         self.fill(&transaction, &changes.read)?;
         transaction.commit()
     }
 
-    /// Reads runs and writes what is known of them.
+    /// Reads runs and writes their rows.
     fn fill(&self, connection: &Connection, listed: &[Listed]) -> rusqlite::Result<()> {
         for chunk in listed.chunks(CHUNK) {
-            for (one, row) in chunk.iter().zip(&self.rows(chunk)) {
-                rows::put(connection, one, row)?;
+            for (run, row) in chunk.iter().zip(&self.rows(chunk)) {
+                rows::put(connection, run, row)?;
             }
         }
         Ok(())
@@ -146,7 +146,7 @@ impl Directories {
 
     fn rows(&self, listed: &[Listed]) -> Vec<RunSummary> {
         let rows = listed.par_iter();
-        rows.map(|one| (self.read)(&RunDirectory::at(self.runs.join(&one.id))))
+        rows.map(|run| (self.read)(&RunDirectory::at(self.runs.join(&run.id))))
             .collect()
     }
 }

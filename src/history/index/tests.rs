@@ -16,7 +16,7 @@ struct Scene {
     home: Home,
 }
 
-/// What stands in plan.json is the title.
+/// The content of plan.json is the title.
 fn read(run: &RunDirectory) -> RunSummary {
     let title = fs::read_to_string(run.join("plan.json")).unwrap_or_default();
     let over = fs::read_to_string(run.journal()).is_ok_and(|journal| journal.contains("over"));
@@ -65,7 +65,7 @@ impl Scene {
     }
 
     /// `id title` of each run, and the note.
-    fn told(&self) -> (Vec<String>, Option<String>) {
+    fn listing(&self) -> (Vec<String>, Option<String>) {
         let mut index = self.open();
         let rows = index.runs(&Filter::default());
         let rows = rows.iter().map(|row| format!("{} {}", row.id, row.title));
@@ -78,7 +78,7 @@ impl Scene {
 
     fn holds(&self, runs: &[&str]) {
         assert_eq!(
-            self.told(),
+            self.listing(),
             (runs.iter().map(|run| (*run).to_owned()).collect(), None)
         );
     }
@@ -188,7 +188,7 @@ fn an_older_index_is_rebuilt_and_a_newer_one_is_untouched() {
         let connection = Connection::open(scene.file()).unwrap();
         connection.pragma_update(None, "user_version", set).unwrap();
     };
-    let known = || -> i32 {
+    let stored_version = || -> i32 {
         let connection = Connection::open(scene.file()).unwrap();
         connection
             .pragma_query_value(None, "user_version", |row| row.get(0))
@@ -197,12 +197,12 @@ fn an_older_index_is_rebuilt_and_a_newer_one_is_untouched() {
     version(schema::VERSION - 1);
     scene.plant("b", "new", "over");
     scene.holds(&["a planted", "b new"]);
-    assert_eq!(known(), schema::VERSION);
+    assert_eq!(stored_version(), schema::VERSION);
     version(schema::VERSION + 1);
-    let (rows, note) = scene.told();
+    let (rows, note) = scene.listing();
     assert_eq!(rows, ["a planted", "b new"]);
     assert!(note.unwrap().contains("newer version"));
-    assert_eq!(known(), schema::VERSION + 1);
+    assert_eq!(stored_version(), schema::VERSION + 1);
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn a_foreign_database_is_replaced_and_a_directory_is_not() {
     scene.holds(&["a planted"]);
     fs::remove_file(scene.file()).unwrap();
     fs::create_dir(scene.file()).unwrap();
-    let (rows, note) = scene.told();
+    let (rows, note) = scene.listing();
     assert_eq!(rows, ["a planted"]);
     assert!(note.unwrap().contains("index.sqlite"));
 }
@@ -237,7 +237,7 @@ fn a_locked_index_is_bypassed() {
     scene.holds(&["a planted"]);
     let other = Connection::open(scene.file()).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    let (rows, note) = scene.told();
+    let (rows, note) = scene.listing();
     assert_eq!(rows, ["a planted"]);
     assert!(note.unwrap().contains("locked"));
     drop(other);
@@ -252,7 +252,7 @@ fn an_unwritable_index_is_read_and_completed_from_directories() {
     // Writers cannot take turns.
     fs::remove_file(scene.home.root().join("index.lock")).unwrap();
     fs::create_dir(scene.home.root().join("index.lock")).unwrap();
-    let (rows, note) = scene.told();
+    let (rows, note) = scene.listing();
     assert_eq!(rows, ["a planted", "b new"]);
     assert!(note.unwrap().contains("cannot be stored"));
 }
@@ -284,7 +284,7 @@ fn concurrent_processes_agree() {
                     if thread == 0 {
                         let _ = fs::remove_file(scene.file());
                     }
-                    let (rows, note) = scene.told();
+                    let (rows, note) = scene.listing();
                     assert_eq!(note, None);
                     assert!(
                         rows.contains(&format!("extra-{thread} {round}")),
@@ -294,23 +294,23 @@ fn concurrent_processes_agree() {
             });
         }
     });
-    assert_eq!(scene.told().0.len(), 208);
+    assert_eq!(scene.listing().0.len(), 208);
 }
 
 #[test]
 fn the_state_of_an_open_run_is_not_cached() {
     let scene = Scene::new(&["over"]);
     scene.plant("open", "going on", "");
-    let stands = || -> Vec<RunState> {
+    let states = || -> Vec<RunState> {
         let rows = scene.open().runs(&Filter::default());
         rows.iter().map(|row| row.run_state).collect()
     };
-    assert_eq!(stands(), [RunState::Interrupted, RunState::Ended]);
-    let held = FileLock::take(&scene.run("open").join("lock"), "open").unwrap();
+    assert_eq!(states(), [RunState::Interrupted, RunState::Ended]);
+    let lock = FileLock::take(&scene.run("open").join("lock"), "open").unwrap();
     let pid = std::process::id();
-    assert_eq!(stands(), [RunState::Running { pid }, RunState::Ended]);
-    drop(held);
-    assert_eq!(stands(), [RunState::Interrupted, RunState::Ended]);
+    assert_eq!(states(), [RunState::Running { pid }, RunState::Ended]);
+    drop(lock);
+    assert_eq!(states(), [RunState::Interrupted, RunState::Ended]);
 }
 
 #[test]
@@ -324,9 +324,9 @@ fn every_column_round_trips() {
     let scene = Scene::new(&["a"]);
     let rows = Index::open(&scene.home, full).runs(&Filter::default());
     assert_eq!(rows, [full(&RunDirectory::at(scene.run("a")))]);
-    let kept: i64 = Connection::open(scene.file())
+    let count: i64 = Connection::open(scene.file())
         .unwrap()
         .query_row("SELECT count(*) FROM runs", [], |row| row.get(0))
         .unwrap();
-    assert_eq!(kept, 1);
+    assert_eq!(count, 1);
 }

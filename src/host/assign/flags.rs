@@ -1,4 +1,4 @@
-//! The container's settings for GPUs and an injection method that were chosen.
+//! The container's settings for the selected GPUs and injection method.
 
 use itertools::Itertools as _;
 
@@ -33,7 +33,7 @@ fn replaced(request: &AssignRequest<'_>, by: Vec<String>) -> Vec<String> {
     replaced_where(request, by, |device| is_of(device, vendor))
 }
 
-/// The recipe's devices, with some replaced, at the place of the first of them.
+/// The recipe's devices, with some replaced, at the position of the first of them.
 fn replaced_where(
     request: &AssignRequest<'_>,
     by: Vec<String>,
@@ -48,7 +48,7 @@ fn replaced_where(
     devices
 }
 
-/// Whether all GPUs of the host are meant, known or not.
+/// Whether all GPUs of the host are selected, known or not.
 fn takes_all(request: &AssignRequest<'_>, selection: &Selection) -> bool {
     selection.gpus.is_empty() || (selection.all && request.chosen.is_empty())
 }
@@ -75,8 +75,8 @@ fn amd_devices(request: &AssignRequest<'_>, selection: &Selection) -> GpuFlags {
     }
 }
 
-/// A privileged container has every device of the host, whichever are assigned to it: there
-/// `ROCm` is told of the chosen GPUs, by the indices of the topology, which ours are.
+/// A privileged container has every device of the host, regardless of the assignment: variables tell `ROCm` the
+/// selected GPUs by topology index, as ours are.
 fn visible(request: &AssignRequest<'_>, selection: &Selection) -> Option<(String, String)> {
     let name = "ROCR_VISIBLE_DEVICES";
     let container = request.container;
@@ -86,15 +86,23 @@ fn visible(request: &AssignRequest<'_>, selection: &Selection) -> Option<(String
 }
 
 fn indices(gpus: &[AssignedGpu]) -> Vec<String> {
-    gpus.iter().map(|one| one.index.to_string()).collect()
+    gpus.iter().map(|gpu| gpu.index.to_string()).collect()
 }
 
 fn nvidia_devices(request: &AssignRequest<'_>, selection: &Selection) -> GpuFlags {
     let support = &request.host.gpu_support;
-    let nodes = selection.gpus.iter().flat_map(|one| &one.gpu.nodes);
+    let nodes = selection
+        .gpus
+        .iter()
+        .flat_map(|assigned| &assigned.gpu.nodes);
     let mut nodes: Vec<String> = nodes.cloned().collect();
-    // A recipe that names them brings the driver's libraries in by itself, too.
-    if request.container.devices.iter().any(|one| is_numbered(one)) {
+    // A recipe that names the devices also mounts the driver's libraries by itself.
+    if request
+        .container
+        .devices
+        .iter()
+        .any(|device| is_numbered(device))
+    {
         return GpuFlags {
             devices: replaced_where(request, nodes, is_numbered),
             ..GpuFlags::default()
@@ -120,18 +128,18 @@ fn nvidia_devices(request: &AssignRequest<'_>, selection: &Selection) -> GpuFlag
     }
 }
 
-/// Names of the interface: what the host's specification calls a GPU's node, else its index.
+/// CDI names: that of a GPU's node in the host's specification, else its index.
 fn cdi(request: &AssignRequest<'_>, selection: &Selection, kind: &str) -> GpuFlags {
-    let known = &request.host.gpu_support.cdi_devices;
+    let cdi_devices = &request.host.gpu_support.cdi_devices;
     let all = format!("{kind}all");
-    let has_all = known.iter().any(|device| device.name == all);
+    let has_all = cdi_devices.iter().any(|device| device.name == all);
     let mut names: Vec<String> = Vec::new();
     if selection.gpus.is_empty() || (has_all && takes_all(request, selection)) {
         names.push(all);
     } else {
         for assigned in &selection.gpus {
             let node = assigned.gpu.nodes.first();
-            let exact = known.iter().find(|device| {
+            let exact = cdi_devices.iter().find(|device| {
                 device.name.starts_with(kind)
                     && device.name != all
                     && node.is_some_and(|node| device.nodes.contains(node))
@@ -150,7 +158,7 @@ fn cdi(request: &AssignRequest<'_>, selection: &Selection, kind: &str) -> GpuFla
 }
 
 fn amd_toolkit(request: &AssignRequest<'_>, selection: &Selection) -> GpuFlags {
-    let which = if takes_all(request, selection) {
+    let visible = if takes_all(request, selection) {
         "all".to_owned()
     } else {
         let ranks = selection.gpus.iter();
@@ -160,7 +168,7 @@ fn amd_toolkit(request: &AssignRequest<'_>, selection: &Selection) -> GpuFlags {
     GpuFlags {
         devices: replaced(request, Vec::new()),
         runtime: Some("amd".to_owned()),
-        env: vec![("AMD_VISIBLE_DEVICES".to_owned(), which)],
+        env: vec![("AMD_VISIBLE_DEVICES".to_owned(), visible)],
         ..GpuFlags::default()
     }
 }

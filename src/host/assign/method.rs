@@ -1,4 +1,4 @@
-//! By which method a container gets its GPUs, and why.
+//! Chooses the method that injects GPUs into a container, with its reason.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub enum InjectionMethod {
 }
 
 impl InjectionMethod {
-    /// As a person reads it.
+    /// Its display name.
     pub fn name(self) -> &'static str {
         match self {
             Self::AsWritten => "as written",
@@ -33,12 +33,12 @@ impl InjectionMethod {
     }
 }
 
-/// A method, and why it is chosen.
+/// A method, and the reason for it.
 type Choice = (InjectionMethod, &'static str);
 
-/// Chooses. A recipe that names its GPUs' devices follows a vendor's guide word for word, and is
-/// followed. Else nodes come first for AMD (requires only the driver, and are the same
-/// with every engine), and the toolkit for NVIDIA (the driver's libraries have to come along).
+/// Chooses a method. A recipe that names its GPUs' devices follows a vendor's guide verbatim and is used as
+/// written. Otherwise device nodes are preferred for AMD (they require only the driver, and work with every
+/// engine), and the toolkit for NVIDIA (the driver's libraries must be injected, too).
 pub(super) fn choose(request: &AssignRequest<'_>) -> Result<Choice, String> {
     let forced = "the recipe requests it (container.gpu_access)";
     let vendor = request.gpus.vendor;
@@ -126,7 +126,7 @@ fn nvidia(host: &HostView) -> Choice {
     }
 }
 
-/// Why the engine does not support a method, and what would: known only where it was asked.
+/// Why the engine does not support a method, and the fix: known only if the engine was queried.
 pub fn unsupported_method(
     request: &GpuRequest,
     host: &HostView,

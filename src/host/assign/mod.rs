@@ -1,11 +1,11 @@
-//! Which GPUs of the host a container gets, and by which flags. Pure.
+//! Assigns GPUs of the host to a container, and determines the flags. Pure.
 //!
 //! - `select`: from `requires.gpus` and `--gpus` to GPUs of the host.
-//! - `method`: device nodes, the Container Device Interface, or a vendor's toolkit, and why.
+//! - `method`: device nodes, the Container Device Interface, or a vendor's toolkit, with the reason.
 //! - `flags`: the container's settings for a method.
 //!
-//! Environment variables (`ROCR_VISIBLE_DEVICES`, `HIP_VISIBLE_DEVICES`) only tell a program which
-//! GPUs to take. What keeps it from the others is that their device nodes are not in the container.
+//! Environment variables (`ROCR_VISIBLE_DEVICES`, `HIP_VISIBLE_DEVICES`) only tell a program which GPUs to use.
+//! The others are inaccessible because their device nodes are not in the container.
 
 mod flags;
 mod method;
@@ -21,16 +21,16 @@ use retrial_recipe::model::{Container, GpuAccess, GpuRequest, GpuVendor};
 pub use method::{InjectionMethod, unsupported_method};
 pub use select::cards;
 
-/// The GPUs that a container gets, and how.
+/// The GPUs assigned to a container, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AssignedGpus {
     /// How they are injected.
     pub method: InjectionMethod,
-    /// Why by this method.
+    /// The reason for this method.
     pub reason: String,
-    /// Which; none where this host's GPUs are not known.
+    /// The GPUs; none if this host's GPUs are unknown.
     pub gpus: Vec<AssignedGpu>,
-    /// The container cannot reach others of the host.
+    /// The container cannot access others of the host.
     pub isolated: bool,
 }
 
@@ -45,7 +45,7 @@ pub struct AssignedGpu {
 }
 
 impl AssignedGpu {
-    /// What tells it apart from every other GPU of the host, for whoever else may claim it.
+    /// Its unique name among the host's GPUs, for claims.
     pub fn claim(&self) -> String {
         match &self.gpu.partition {
             Some(partition) if partition.compute != "SPX" => {
@@ -57,7 +57,7 @@ impl AssignedGpu {
 }
 
 impl AssignedGpus {
-    /// What a run claims by this: addresses of GPUs, or `all` where they are not known.
+    /// The claims of a run: addresses of GPUs, or `all` if unknown.
     pub fn claims(&self) -> Vec<String> {
         if self.gpus.is_empty() {
             return vec!["all".to_owned()];
@@ -66,7 +66,7 @@ impl AssignedGpus {
     }
 }
 
-/// What is requested, and of which host.
+/// A request for GPUs of a host.
 #[derive(Debug, Clone, Copy)]
 pub struct AssignRequest<'a> {
     /// The recipe's container.
@@ -79,8 +79,7 @@ pub struct AssignRequest<'a> {
     pub host: &'a HostView,
 }
 
-/// Settings of a container that inject GPUs. They take the place of the recipe's `devices`; the
-/// others are added.
+/// Settings of a container that inject GPUs. They replace the recipe's `devices`; the others are added.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GpuFlags {
     /// `--device`, all of them.
@@ -100,18 +99,18 @@ pub struct GpuFlags {
 /// Chooses GPUs and a method.
 ///
 /// # Errors
-/// A fragment that says why `--gpus` cannot be met.
+/// A fragment with the reason why `--gpus` cannot be satisfied.
 pub fn assign(request: &AssignRequest<'_>) -> Result<(GpuFlags, AssignedGpus), String> {
     let (method, reason) = method::choose(request)?;
     let selection = select::select(request, method)?;
     let flags = flags::flags(request, method, &selection);
-    let known = !selection.gpus.is_empty();
-    let kept_out = !request.container.privileged && method != InjectionMethod::AsWritten;
+    let has_gpus = !selection.gpus.is_empty();
+    let is_restricted = !request.container.privileged && method != InjectionMethod::AsWritten;
     let assigned = AssignedGpus {
         method,
         reason: reason.to_owned(),
-        // Where all are assigned, there is none to be kept from.
-        isolated: known && (selection.all || kept_out),
+        // If all are assigned, there are no others.
+        isolated: has_gpus && (selection.all || is_restricted),
         gpus: selection.gpus,
     };
     Ok((flags, assigned))
@@ -126,7 +125,7 @@ pub fn depends_on_engine(container: &Container, gpus: Option<&GpuRequest>) -> bo
     })
 }
 
-/// Whether the recipe's own keys inject GPUs of a vendor.
+/// Whether the recipe's own keys inject a vendor's GPUs.
 fn names_gpus(container: &Container, vendor: GpuVendor) -> bool {
     container.extra.runtime.as_deref() == Some(vendor.into())
         || container.devices.iter().any(|name| is_of(name, vendor))

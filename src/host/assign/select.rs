@@ -1,4 +1,4 @@
-//! From `requires.gpus` and `--gpus` to GPUs of the host.
+//! Selects GPUs of the host by `requires.gpus` and `--gpus`.
 
 use std::collections::BTreeSet;
 
@@ -9,28 +9,27 @@ use crate::host::model::Gpu;
 
 /// GPUs of the host.
 pub(super) struct Selection {
-    /// Which, in the order of their indices where nothing was chosen.
+    /// The GPUs, by index unless chosen.
     pub gpus: Vec<AssignedGpu>,
-    /// These are all that the host has of the vendor.
+    /// They are all of the host's GPUs of the vendor.
     pub all: bool,
 }
 
-/// Chooses: what `--gpus` says; else all where the recipe's own keys give all; else as many as
-/// are required.
+/// Selects those of `--gpus`; else all, if the recipe's own keys inject all; else the required number.
 pub(super) fn select(
     request: &AssignRequest<'_>,
     method: InjectionMethod,
 ) -> Result<Selection, String> {
-    let there = of_vendor(request);
+    let available = of_vendor(request);
     let gpus = if !request.chosen.is_empty() {
-        chosen(request, &there)?
+        chosen(request, &available)?
     } else if method == InjectionMethod::AsWritten || request.container.privileged {
-        written(request, &there)
+        written(request, &available)
     } else {
-        as_many_as_required(request, &there)
+        as_many_as_required(request, &available)
     };
     if method != InjectionMethod::AsWritten
-        && let Some(masked) = gpus.iter().find(|one| one.gpu.masked)
+        && let Some(masked) = gpus.iter().find(|assigned| assigned.gpu.masked)
     {
         return Err(format!(
             "GPU {} ({}) has no device node: {} does not exist",
@@ -40,7 +39,7 @@ pub(super) fn select(
         ));
     }
     Ok(Selection {
-        all: gpus.len() == there.len(),
+        all: gpus.len() == available.len(),
         gpus,
     })
 }
@@ -56,47 +55,64 @@ fn of_vendor(request: &AssignRequest<'_>) -> Vec<AssignedGpu> {
         .collect()
 }
 
-/// How many cards GPUs are: partitions of one count once, each die of an MI250 counts, as with `ROCm`.
+/// The number of cards: partitions of one card count once, each die of an MI250 counts, as in `ROCm`.
 pub fn cards<'a>(gpus: impl IntoIterator<Item = &'a Gpu>) -> usize {
     let addresses: BTreeSet<&str> = gpus.into_iter().map(|gpu| gpu.pci.as_str()).collect();
     addresses.len()
 }
 
-/// What the recipe's own devices reach.
-fn written(request: &AssignRequest<'_>, there: &[AssignedGpu]) -> Vec<AssignedGpu> {
+/// The GPUs that the recipe's own devices expose.
+fn written(request: &AssignRequest<'_>, available: &[AssignedGpu]) -> Vec<AssignedGpu> {
     let container = request.container;
-    let is_listed = |node: &String| container.devices.iter().any(|one| path_of(one) == node);
-    let named: Vec<AssignedGpu> = there
+    let is_listed = |node: &String| {
+        container
+            .devices
+            .iter()
+            .any(|device| path_of(device) == node)
+    };
+    let named: Vec<AssignedGpu> = available
         .iter()
-        .filter(|one| one.gpu.nodes.iter().any(is_listed))
+        .filter(|assigned| assigned.gpu.nodes.iter().any(is_listed))
         .cloned()
         .collect();
     if named.is_empty() || container.privileged {
-        there.to_vec()
+        available.to_vec()
     } else {
         named
     }
 }
 
 /// The first cards that fit, then others, up to the count; in the order of their indices.
-fn as_many_as_required(request: &AssignRequest<'_>, there: &[AssignedGpu]) -> Vec<AssignedGpu> {
+fn as_many_as_required(request: &AssignRequest<'_>, available: &[AssignedGpu]) -> Vec<AssignedGpu> {
     let fits = |gpu: &Gpu| request.gpus.takes(&gpu.model);
-    let usable: Vec<&AssignedGpu> = there.iter().filter(|one| !one.gpu.masked).collect();
+    let usable: Vec<&AssignedGpu> = available
+        .iter()
+        .filter(|assigned| !assigned.gpu.masked)
+        .collect();
     let addresses = usable.iter();
-    let addresses = addresses.map(|one| (!fits(&one.gpu), one.gpu.pci.as_str()));
-    // Stable: those that fit first, each in the order of indices.
+    let addresses = addresses.map(|assigned| (!fits(&assigned.gpu), assigned.gpu.pci.as_str()));
+    // Stable: matching ones first, each by index.
     let addresses = addresses.unique().sorted_by_key(|(other, _)| *other);
     let addresses = addresses.take(request.gpus.count as usize).collect_vec();
-    let taken = |one: &&&AssignedGpu| addresses.iter().any(|(_, pci)| *pci == one.gpu.pci);
-    usable.iter().filter(taken).copied().cloned().collect()
+    let is_selected =
+        |assigned: &&&AssignedGpu| addresses.iter().any(|(_, pci)| *pci == assigned.gpu.pci);
+    usable
+        .iter()
+        .filter(is_selected)
+        .copied()
+        .cloned()
+        .collect()
 }
 
-/// What `--gpus` names: indices, ranges of them, `GPU-…` and PCI addresses.
-fn chosen(request: &AssignRequest<'_>, there: &[AssignedGpu]) -> Result<Vec<AssignedGpu>, String> {
+/// The GPUs that `--gpus` names: indices, ranges of them, `GPU-…` and PCI addresses.
+fn chosen(
+    request: &AssignRequest<'_>,
+    available: &[AssignedGpu],
+) -> Result<Vec<AssignedGpu>, String> {
     let mut gpus: Vec<AssignedGpu> = Vec::new();
     for word in request.chosen {
-        let named = named(request, there, word)?;
-        if let Some(twice) = named.iter().find(|one| gpus.contains(one)) {
+        let named = named(request, available, word)?;
+        if let Some(twice) = named.iter().find(|gpu| gpus.contains(gpu)) {
             return Err(format!("{} is a duplicate", twice.index));
         }
         gpus.extend(named);
@@ -106,16 +122,19 @@ fn chosen(request: &AssignRequest<'_>, there: &[AssignedGpu]) -> Result<Vec<Assi
 
 fn named(
     request: &AssignRequest<'_>,
-    there: &[AssignedGpu],
+    available: &[AssignedGpu],
     word: &str,
 ) -> Result<Vec<AssignedGpu>, String> {
     if let Some((first, last)) = range(word) {
         // A range may be longer than any host has GPUs.
-        let all = (first..=last).take(there.len() + 1);
+        let all = (first..=last).take(available.len() + 1);
         return all
             .map(|index| {
-                there.get(index).cloned().ok_or_else(|| {
-                    format!("this host has {} such GPUs, counted from 0", there.len())
+                available.get(index).cloned().ok_or_else(|| {
+                    format!(
+                        "this host has {} such GPUs, counted from 0",
+                        available.len()
+                    )
                 })
             })
             .collect();
@@ -128,34 +147,34 @@ fn named(
             "`{word}` is neither a number nor GPU-… nor a PCI address: write --gpus 0,1"
         ));
     }
-    let is_meant = |one: &&AssignedGpu| {
-        let uuid = one.gpu.uuid.as_deref().unwrap_or_default();
+    let matches = |assigned: &&AssignedGpu| {
+        let uuid = assigned.gpu.uuid.as_deref().unwrap_or_default();
         if by_uuid {
-            // As nvidia-smi and Docker take them: as much as tells it apart.
+            // As in nvidia-smi and Docker: any unique prefix.
             word.len() > 4
                 && uuid
                     .to_ascii_lowercase()
                     .starts_with(&word.to_ascii_lowercase())
         } else {
-            same_address(&one.gpu.pci, word)
+            same_address(&assigned.gpu.pci, word)
         }
     };
-    let found: Vec<AssignedGpu> = there.iter().filter(is_meant).cloned().collect();
-    let several = by_uuid && cards(found.iter().map(|one| &one.gpu)) > 1;
+    let found: Vec<AssignedGpu> = available.iter().filter(matches).cloned().collect();
+    let several = by_uuid && cards(found.iter().map(|assigned| &assigned.gpu)) > 1;
     match (found.is_empty(), several) {
         (false, false) => Ok(found),
         (false, true) => Err(format!("`{word}` matches several GPUs' ids")),
         (true, _) => Err(format!(
             "this host has no {} GPU `{word}`{}",
             request.gpus.vendor.name(),
-            has(there)
+            has(available)
         )),
     }
 }
 
-fn has(there: &[AssignedGpu]) -> String {
-    let names = there.iter();
-    let names = names.map(|one| format!("{} {}", one.index, one.gpu.pci));
+fn has(available: &[AssignedGpu]) -> String {
+    let names = available.iter();
+    let names = names.map(|assigned| format!("{} {}", assigned.index, assigned.gpu.pci));
     match join(names, ", ") {
         none if none.is_empty() => none,
         names => format!("; it has {names}"),

@@ -1,4 +1,4 @@
-//! From requests and choices to flags.
+//! Tests from requests and selections to flags.
 
 use rstest::rstest;
 
@@ -55,7 +55,7 @@ fn guide() -> Container {
     }
 }
 
-fn of(
+fn assign_gpus(
     container: &Container,
     request: &GpuRequest,
     chosen: &[&str],
@@ -74,57 +74,59 @@ fn eight() -> HostView {
     host((0..8).map(|number| amd("MI355X", number)))
 }
 
-fn indices(given: &AssignedGpus) -> Vec<u32> {
-    given.gpus.iter().map(|one| one.index).collect()
+fn indices(assigned: &AssignedGpus) -> Vec<u32> {
+    assigned.gpus.iter().map(|gpu| gpu.index).collect()
 }
 
 #[test]
 fn devices_from_a_guide_are_unchanged() {
-    let (flags, given) = of(&guide(), &request(GpuVendor::Amd, 8), &[], &eight()).unwrap();
+    let (flags, assigned) =
+        assign_gpus(&guide(), &request(GpuVendor::Amd, 8), &[], &eight()).unwrap();
     assert_eq!(flags.devices, guide().devices);
     assert_eq!(
-        (given.method, given.gpus.len()),
+        (assigned.method, assigned.gpus.len()),
         (InjectionMethod::AsWritten, 8)
     );
-    assert!(given.isolated && flags.groups.is_empty() && flags.env.is_empty());
+    assert!(assigned.isolated && flags.groups.is_empty() && flags.env.is_empty());
 }
 
 #[test]
 fn selected_gpus_replace_all_gpus() {
-    let (flags, given) = of(
+    let (flags, assigned) = assign_gpus(
         &guide(),
         &request(GpuVendor::Amd, 8),
         &["0", "2-3"],
         &eight(),
     )
     .unwrap();
-    let wanted = [
+    let expected = [
         "/dev/kfd",
         "/dev/dri/renderD128",
         "/dev/dri/renderD144",
         "/dev/dri/renderD152",
         "/dev/mem",
     ];
-    assert_eq!(flags.devices, wanted);
+    assert_eq!(flags.devices, expected);
     assert_eq!(
-        (flags.groups, indices(&given)),
+        (flags.groups, indices(&assigned)),
         (vec!["109".to_owned()], vec![0, 2, 3])
     );
     assert_eq!(
-        given.claims(),
+        assigned.claims(),
         ["0000:75:00.0", "0000:65:00.0", "0000:15:00.0"]
     );
-    assert!(given.isolated && flags.env.is_empty());
+    assert!(assigned.isolated && flags.env.is_empty());
     let privileged = Container {
         privileged: true,
         ..guide()
     };
-    let (flags, given) = of(&privileged, &request(GpuVendor::Amd, 8), &["2"], &eight()).unwrap();
+    let (flags, assigned) =
+        assign_gpus(&privileged, &request(GpuVendor::Amd, 8), &["2"], &eight()).unwrap();
     assert_eq!(
         flags.env,
         [("ROCR_VISIBLE_DEVICES".to_owned(), "2".to_owned())]
     );
-    assert!(!given.isolated);
+    assert!(!assigned.isolated);
 }
 
 #[rstest]
@@ -134,9 +136,10 @@ fn selected_gpus_replace_all_gpus() {
 #[case(&["GPU-aa00000000000003"], &[3])]
 #[case(&["gpu-AA00000000000003"], &[3])]
 #[case(&["6-7", "0"], &[6, 7, 0])]
-fn gpus_are_selected_by_index_address_or_id(#[case] names: &[&str], #[case] wanted: &[u32]) {
-    let (_, given) = of(&guide(), &request(GpuVendor::Amd, 1), names, &eight()).unwrap();
-    assert_eq!(indices(&given), wanted);
+fn gpus_are_selected_by_index_address_or_id(#[case] names: &[&str], #[case] expected: &[u32]) {
+    let (_, assigned) =
+        assign_gpus(&guide(), &request(GpuVendor::Amd, 1), names, &eight()).unwrap();
+    assert_eq!(indices(&assigned), expected);
 }
 
 #[rstest]
@@ -151,32 +154,32 @@ fn gpus_are_selected_by_index_address_or_id(#[case] names: &[&str], #[case] want
 #[case(&["1", "0000:05:00.0"], "1 is a duplicate")]
 #[case(&[""], "`` is neither a number")]
 fn unknown_gpus_are_refused(#[case] names: &[&str], #[case] reason: &str) {
-    let told = of(&guide(), &request(GpuVendor::Amd, 1), names, &eight()).unwrap_err();
-    assert!(told.contains(reason), "{told}");
+    let error = assign_gpus(&guide(), &request(GpuVendor::Amd, 1), names, &eight()).unwrap_err();
+    assert!(error.contains(reason), "{error}");
 }
 
 #[test]
 fn a_recipe_without_devices_gets_the_requested_number() {
     let bare = Container::default();
     let mut mixed = host([amd("W7900", 0), amd("RX 7900 XTX", 1), amd("W7900", 2)]);
-    let wanted = GpuRequest {
+    let gpus = GpuRequest {
         models: vec!["RX 7900 XTX".to_owned()],
         ..request(GpuVendor::Amd, 1)
     };
-    let (flags, given) = of(&bare, &wanted, &[], &mixed).unwrap();
+    let (flags, assigned) = assign_gpus(&bare, &gpus, &[], &mixed).unwrap();
     assert_eq!(flags.devices, ["/dev/kfd", "/dev/dri/renderD136"]);
     assert_eq!(
-        (given.method, indices(&given)),
+        (assigned.method, indices(&assigned)),
         (InjectionMethod::Devices, vec![1])
     );
-    // One that fits is not there for us: another one.
+    // The matching one is masked: another one is selected.
     mixed.gpus[1].masked = true;
-    let (_, given) = of(&bare, &wanted, &[], &mixed).unwrap();
-    assert_eq!(indices(&given), [0]);
-    let told = of(&bare, &wanted, &["1"], &mixed).unwrap_err();
+    let (_, assigned) = assign_gpus(&bare, &gpus, &[], &mixed).unwrap();
+    assert_eq!(indices(&assigned), [0]);
+    let error = assign_gpus(&bare, &gpus, &["1"], &mixed).unwrap_err();
     assert!(
-        told.contains("/dev/dri/renderD136 does not exist"),
-        "{told}"
+        error.contains("/dev/dri/renderD136 does not exist"),
+        "{error}"
     );
 }
 
@@ -198,23 +201,24 @@ fn cpx() -> HostView {
 #[test]
 fn partitions_are_assigned_singly_or_by_card() {
     let bare = Container::default();
-    let (flags, given) = of(&bare, &request(GpuVendor::Amd, 1), &[], &cpx()).unwrap();
+    let (flags, assigned) = assign_gpus(&bare, &request(GpuVendor::Amd, 1), &[], &cpx()).unwrap();
     assert_eq!(flags.devices.len(), 1 + 8, "a card is all its partitions");
     assert_eq!(flags.devices[8], "/dev/dri/renderD135");
     assert_eq!(
         (
-            given.claims()[7].as_str(),
-            cards(given.gpus.iter().map(|one| &one.gpu))
+            assigned.claims()[7].as_str(),
+            cards(assigned.gpus.iter().map(|assigned| &assigned.gpu))
         ),
         ("0000:05:00.0/7", 1)
     );
-    let (flags, _) = of(&guide(), &request(GpuVendor::Amd, 1), &["9"], &cpx()).unwrap();
+    let (flags, _) = assign_gpus(&guide(), &request(GpuVendor::Amd, 1), &["9"], &cpx()).unwrap();
     assert_eq!(
         flags.devices,
         ["/dev/kfd", "/dev/dri/renderD137", "/dev/mem"]
     );
-    let (_, given) = of(&guide(), &request(GpuVendor::Amd, 1), &["06:00.0"], &cpx()).unwrap();
-    assert_eq!(indices(&given), (8..16).collect::<Vec<_>>());
+    let (_, assigned) =
+        assign_gpus(&guide(), &request(GpuVendor::Amd, 1), &["06:00.0"], &cpx()).unwrap();
+    assert_eq!(indices(&assigned), (8..16).collect::<Vec<_>>());
 }
 
 fn forced(access: GpuAccess) -> Container {
@@ -226,7 +230,7 @@ fn forced(access: GpuAccess) -> Container {
 
 #[test]
 fn the_amd_toolkit_numbers_gpus_by_address() {
-    let (flags, given) = of(
+    let (flags, assigned) = assign_gpus(
         &forced(GpuAccess::Toolkit),
         &request(GpuVendor::Amd, 8),
         &["0", "1"],
@@ -240,8 +244,8 @@ fn the_amd_toolkit_numbers_gpus_by_address() {
         flags.env,
         [("AMD_VISIBLE_DEVICES".to_owned(), "0,3".to_owned())]
     );
-    assert_eq!(given.method, InjectionMethod::Toolkit);
-    let (flags, _) = of(
+    assert_eq!(assigned.method, InjectionMethod::Toolkit);
+    let (flags, _) = assign_gpus(
         &forced(GpuAccess::Toolkit),
         &request(GpuVendor::Amd, 8),
         &[],
@@ -267,14 +271,14 @@ fn cdi_names_are_found_by_device_node() {
         ],
         ..GpuSupport::default()
     };
-    let (flags, _) = of(
+    let (flags, _) = assign_gpus(
         &forced(GpuAccess::Cdi),
         &request(GpuVendor::Amd, 8),
         &["1", "0", "2"],
         &host,
     )
     .unwrap();
-    // The third is in no specification: by its number.
+    // The third is in no specification: named by its number.
     assert_eq!(
         flags.devices,
         [
@@ -284,7 +288,7 @@ fn cdi_names_are_found_by_device_node() {
             "/dev/mem"
         ]
     );
-    let (flags, _) = of(
+    let (flags, _) = assign_gpus(
         &forced(GpuAccess::Cdi),
         &request(GpuVendor::Amd, 8),
         &[],
@@ -297,7 +301,7 @@ fn cdi_names_are_found_by_device_node() {
 #[test]
 fn nvidia_injection_depends_on_the_host() {
     let bare = Container::default();
-    let one = request(GpuVendor::Nvidia, 1);
+    let one_gpu = request(GpuVendor::Nvidia, 1);
     let mut two = host([nvidia(0), nvidia(1)]);
     let control = ["/dev/nvidiactl", "/dev/nvidia-uvm"]
         .map(str::to_owned)
@@ -307,37 +311,37 @@ fn nvidia_injection_depends_on_the_host() {
         source: "/usr/lib/libcuda.so.1".to_owned(),
         target: "/usr/lib64/libcuda.so.1".to_owned(),
     }];
-    let (flags, given) = of(&bare, &one, &[], &two).unwrap();
+    let (flags, assigned) = assign_gpus(&bare, &one_gpu, &[], &two).unwrap();
     assert_eq!(
         flags.devices,
         ["/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm"]
     );
     assert_eq!(
-        (given.method, flags.mounts.len(), flags.gpus),
+        (assigned.method, flags.mounts.len(), flags.gpus),
         (InjectionMethod::Devices, 1, None)
     );
-    assert!(flags.mounts[0].read_only && given.isolated);
+    assert!(flags.mounts[0].read_only && assigned.isolated);
 
     two.gpu_support.cdi = Some(true);
     two.gpu_support.cdi_devices = vec![CdiDevice {
         name: "nvidia.com/gpu=all".to_owned(),
         nodes: Vec::new(),
     }];
-    let (flags, given) = of(&bare, &one, &["1"], &two).unwrap();
+    let (flags, assigned) = assign_gpus(&bare, &one_gpu, &["1"], &two).unwrap();
     assert_eq!(
-        (given.method, flags.devices),
+        (assigned.method, flags.devices),
         (InjectionMethod::Cdi, vec!["nvidia.com/gpu=1".to_owned()])
     );
 
     two.gpu_support.nvidia_toolkit = true;
-    let (flags, _) = of(&bare, &one, &[], &two).unwrap();
+    let (flags, _) = assign_gpus(&bare, &one_gpu, &[], &two).unwrap();
     assert_eq!(flags.gpus, Some(GpuDevices::Ids(vec!["0".to_owned()])));
-    let (flags, _) = of(&bare, &request(GpuVendor::Nvidia, 2), &[], &two).unwrap();
+    let (flags, _) = assign_gpus(&bare, &request(GpuVendor::Nvidia, 2), &[], &two).unwrap();
     assert_eq!(flags.gpus, Some(GpuDevices::All));
-    // Nothing is known: as the guides do.
-    let (flags, given) = of(&bare, &one, &[], &HostView::default()).unwrap();
+    // Unknown GPUs: as in the guides.
+    let (flags, assigned) = assign_gpus(&bare, &one_gpu, &[], &HostView::default()).unwrap();
     assert_eq!(
-        (flags.gpus, given.claims()),
+        (flags.gpus, assigned.claims()),
         (Some(GpuDevices::All), vec!["all".to_owned()])
     );
 }
@@ -351,18 +355,19 @@ fn numbered_devices_of_a_recipe_are_reduced_to_the_selected() {
         ..Container::default()
     };
     let two = host([nvidia(0), nvidia(1)]);
-    let (flags, _) = of(&listed, &request(GpuVendor::Nvidia, 1), &["1"], &two).unwrap();
+    let (flags, _) = assign_gpus(&listed, &request(GpuVendor::Nvidia, 1), &["1"], &two).unwrap();
     assert_eq!(flags.devices, ["/dev/nvidiactl", "/dev/nvidia1"]);
-    let (flags, given) = of(&listed, &request(GpuVendor::Nvidia, 1), &[], &two).unwrap();
+    let (flags, assigned) =
+        assign_gpus(&listed, &request(GpuVendor::Nvidia, 1), &[], &two).unwrap();
     assert_eq!(
-        (flags.devices, given.method),
+        (flags.devices, assigned.method),
         (listed.devices.clone(), InjectionMethod::AsWritten)
     );
-    let told = of(
+    let result = assign_gpus(
         &forced(GpuAccess::AsWritten),
         &request(GpuVendor::Amd, 1),
         &["1"],
         &eight(),
     );
-    assert!(told.unwrap_err().contains("as written"));
+    assert!(result.unwrap_err().contains("as written"));
 }

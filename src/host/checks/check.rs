@@ -1,11 +1,11 @@
-//! One check: what it is about, how it came out, what is required, and how to fix it.
+//! One check: its subject, its result, the requirement, and the fix.
 
 use std::fmt;
 
 use itertools::join;
 use serde::{Deserialize, Serialize};
 
-/// How a check came out.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckState {
@@ -13,7 +13,7 @@ pub enum CheckState {
     Ok,
     /// Cannot be determined.
     Unknown,
-    /// It works, and the figure may suffer.
+    /// It works, but may lower the figure.
     Warning,
     /// It cannot work.
     Error,
@@ -22,17 +22,17 @@ pub enum CheckState {
 /// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// What is checked: decisions depend on this, never on the name.
+    /// The kind: decisions depend on it, never on the name.
     pub kind: CheckKind,
-    /// What is checked, for people.
+    /// The name for display.
     pub name: String,
-    /// How it came out.
+    /// The result.
     pub state: CheckState,
-    /// What the host has.
+    /// The actual state of the host.
     pub actual: String,
-    /// What is required; empty where nothing is.
+    /// The requirement; empty if there is none.
     pub required: String,
-    /// How to fix it, a command where there is one; empty where nothing is to be fixed.
+    /// The fix, a command if possible; empty if none is needed.
     pub fix: String,
 }
 
@@ -58,7 +58,7 @@ impl Check {
         self
     }
 
-    /// Adds how to fix it, where something is to be fixed.
+    /// Adds the fix, if one is needed.
     pub(super) fn fix(mut self, fix: impl Into<String>) -> Self {
         if self.is_unmet() {
             self.fix = fix.into();
@@ -82,23 +82,23 @@ impl Check {
         source.named(format!("mount {target}"))
     }
 
-    /// Whether something is to be fixed.
+    /// Whether a fix is needed.
     pub fn is_unmet(&self) -> bool {
         matches!(self.state, CheckState::Warning | CheckState::Error)
     }
 
-    /// Whether another figure would come of it than the one that was published.
+    /// Whether it would change the figure from the published one.
     pub fn other_hardware(&self) -> bool {
         self.kind.is_hardware() && self.is_unmet()
     }
 
-    /// Whether nothing starts because of it, unless the user forces it.
+    /// Whether it prevents a start, unless the user forces it.
     pub fn stops(&self) -> bool {
         self.state == CheckState::Error || self.other_hardware()
     }
 
-    /// What a verdict should say of it: the run continued, and its figure may have suffered. Space
-    /// on a disk and the network are not among it: a run that lacked them has failed.
+    /// The warning for a verdict: the run continued, but its figure may be lower. Disk space and the network
+    /// are excluded: a run without them has failed.
     pub fn warning(&self) -> Option<String> {
         let is_told_by_failing = matches!(self.kind, CheckKind::Disk | CheckKind::Network);
         let unwise = self.state == CheckState::Warning && !is_told_by_failing;
@@ -107,11 +107,11 @@ impl Check {
 }
 
 words! {
-    /// What a check is about.
+    /// The kind of a check.
     pub enum CheckKind {
-        /// The container engine answers.
+        /// The container engine responds.
         Engine = "engine",
-        /// The GPUs that are required are there: as many, and of that model.
+        /// The required GPUs exist, in number and model.
         Gpus = "gpus",
         /// All GPUs can be read.
         GpusReadable = "gpus readable",
@@ -121,13 +121,13 @@ words! {
         GpusWhole = "gpus undivided",
         /// The GPUs have the memory that their model has.
         GpuMemory = "gpu memory",
-        /// No other program uses the GPUs.
+        /// No other program is using the GPUs.
         GpusIdle = "gpus idle",
         /// No other run has the GPUs.
         GpusClaimed = "gpus claimed",
         /// The GPUs' memory has no uncorrected errors.
         GpusHealthy = "gpus healthy",
-        /// The GPUs' device nodes are there.
+        /// The GPUs' device nodes exist.
         GpuDevices = "gpu devices",
         /// The engine can inject the GPUs into a container.
         GpuAccess = "gpu injection",
@@ -159,12 +159,12 @@ words! {
 }
 
 impl CheckKind {
-    /// Whether another value measures other hardware than the published.
+    /// Whether a different value means different hardware than the published.
     pub fn is_hardware(self) -> bool {
         matches!(self, Self::Gpus | Self::Partition)
     }
 
-    /// Whether a recipe requires it, so that a plan lists it when it is not met.
+    /// Whether a recipe requires it, so that a plan lists it if unmet.
     pub(super) fn is_requirement(self) -> bool {
         matches!(
             self,
@@ -199,12 +199,12 @@ impl CheckKind {
         self.check(CheckState::Error, actual)
     }
 
-    /// A check that exists only where something is wrong: a warning of all that is.
+    /// A check that exists only if something is wrong: a warning with all problems.
     pub(super) fn warning_of(self, wrong: &[String]) -> Option<Check> {
         (!wrong.is_empty()).then(|| self.warning(wrong.join("; ")))
     }
 
-    /// A check from an error's message, whose further lines say how to fix it.
+    /// A check from an error's message, whose further lines are the fix.
     pub(super) fn failed(self, state: CheckState, message: &str) -> Check {
         let mut lines = message.lines();
         let actual = lines.next().unwrap_or("no answer");

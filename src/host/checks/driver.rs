@@ -1,4 +1,4 @@
-//! Driver, `ROCm` release and GPU: do they go together?
+//! Compatibility of driver, `ROCm` release and GPU.
 
 use itertools::Itertools as _;
 
@@ -32,9 +32,9 @@ pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
     checks
 }
 
-/// Ok or a warning; unknown where nothing is known of it.
-fn advisable(known: Option<bool>) -> CheckState {
-    match known {
+/// Ok or a warning; unknown without data.
+fn advisable(supported: Option<bool>) -> CheckState {
+    match supported {
         Some(true) => CheckState::Ok,
         Some(false) => CheckState::Warning,
         None => CheckState::Unknown,
@@ -62,7 +62,7 @@ fn amdgpu(facts: &Facts<'_>) -> Check {
     check.named("amdgpu driver")
 }
 
-/// The release on the host: containers bring their own, so another one is no error.
+/// The release on the host: containers have their own, so a difference is not an error.
 fn rocm(facts: &Facts<'_>) -> Option<Check> {
     let required = facts.requires?.rocm.as_ref()?;
     let check = match &facts.host.rocm {

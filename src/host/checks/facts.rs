@@ -1,4 +1,4 @@
-//! What was found of a host, before it is judged.
+//! The facts of a host, input of the checks.
 
 use std::fmt;
 
@@ -8,22 +8,22 @@ use crate::host::assign::AssignedGpus;
 use crate::host::model::{Condition, HostView, Settings};
 use retrial_recipe::model::{GpuRequest, Requires};
 
-/// Free space of one disk, and what is stored there.
+/// Free space of one disk, and its use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Disk {
     /// `runs`, `images`, `models`, …
     pub what: String,
-    /// Where; empty where only the space is known.
+    /// The path; empty if only the space is known.
     pub path: String,
-    /// Bytes; none where it cannot be told.
+    /// Free bytes; none if unknown.
     pub free: Option<u64>,
-    /// What will be stored there, bytes, if the recipe says it of this part alone.
+    /// The required space, bytes, if the recipe states it for this part alone.
     pub needed: Option<u64>,
-    /// The network file system that it lies on, if it does.
+    /// Its network file system, if it is on one.
     pub network: Option<String>,
-    /// We may write there; the engine's own disk is not ours to write.
+    /// We may write there; we may not on the engine's own disk.
     pub writable: bool,
-    /// The file system's number, by which directories of one disk are told.
+    /// The file system's device number, which identifies directories of one disk.
     pub device: Option<u64>,
 }
 
@@ -42,49 +42,49 @@ impl Disk {
     }
 }
 
-/// The engine, as far as it could be asked.
+/// The engine, as far as it could be queried.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EngineFound {
-    /// Nobody asked it.
-    NotAsked,
-    /// It answers: product, version, API version, and where.
+pub enum EngineStatus {
+    /// It was not queried.
+    NotQueried,
+    /// It responds: product, version, API version, and address.
     Answers {
         /// `Docker Engine 28.2.2`
         product: String,
         /// `1.50`
         api: String,
-        /// Where, and how that was chosen.
+        /// The address, and how it was chosen.
         endpoint: String,
         /// It runs without root.
         rootless: bool,
     },
-    /// It does not, with its own words on why and what to do.
+    /// It does not respond, with its message on the reason and the fix.
     Fails(String),
 }
 
 /// A model of the hub that a run would fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModelSeen {
+pub struct ModelStatus {
     /// `owner/name`
     pub repository: String,
-    /// What the hub said.
+    /// The hub's response.
     pub access: Access,
 }
 
 /// Whether a model can be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
-    /// The hub serves it: what it has, if it told in time.
+    /// The hub serves it: its size, if reported in time.
     Granted(Option<ModelSize>),
-    /// It is in the cache, or nothing may be asked.
-    NotAsked(String),
-    /// The hub refuses it, with its words and what to do.
+    /// It is in the cache, or queries are not allowed.
+    NotQueried(String),
+    /// The hub refuses it, with its message and the fix.
     Refused(String),
-    /// It does not answer.
+    /// It does not respond.
     Silent(String),
 }
 
-/// How large a model is.
+/// The size of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModelSize {
     /// Its selected files.
@@ -109,63 +109,63 @@ impl fmt::Display for ModelSize {
 
 /// Hosts that commands of a recipe connect to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HostsSeen {
+pub struct HostStatuses {
     /// Each of them.
-    pub hosts: Vec<HostSeen>,
-    /// They were asked from a container of the recipe's image, in its network.
+    pub hosts: Vec<HostStatus>,
+    /// They were queried from a container of the recipe's image, in its network.
     pub from_container: bool,
 }
 
 /// A host that commands of a recipe connect to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostSeen {
+pub struct HostStatus {
     /// Its name.
     pub name: String,
-    /// Why it was not asked: a proxy is between.
+    /// Why it was not queried: a proxy is in between.
     pub unknown: Option<String>,
-    /// What went wrong.
+    /// The error.
     pub error: Option<String>,
 }
 
-/// All that was found.
+/// All facts.
 #[derive(Debug, Clone)]
 pub struct Facts<'a> {
     /// The host.
     pub host: &'a HostView,
-    /// Its GPUs at this moment, in their order.
+    /// The current condition of its GPUs, in their order.
     pub conditions: &'a [Condition],
-    /// Its settings; none where they were not read.
+    /// Its settings; none if they were not read.
     pub settings: Option<&'a Settings>,
     /// The engine.
-    pub engine: EngineFound,
+    pub engine: EngineStatus,
     /// Disks that a run writes to.
     pub disks: Vec<Disk>,
-    /// What the recipe asks, if one is asked about.
+    /// The recipe's requirements, if there is a recipe.
     pub requires: Option<&'a Requires>,
-    /// What the image has.
+    /// The content of the image.
     pub image: ImageContent,
-    /// The GPUs that a container would get, and how.
+    /// The GPUs that would be assigned to a container, and how.
     pub assigned: Option<&'a AssignedGpus>,
     /// `--gpus` chose them.
     pub chosen: bool,
     /// Runs that have GPUs of this engine: `GPU 0000:05:00.0 by run … of …`.
     pub claims: Vec<String>,
-    /// Models of the hub that are asked for.
-    pub models: Vec<ModelSeen>,
+    /// Required models of the hub.
+    pub models: Vec<ModelStatus>,
     /// Hosts that the recipe's commands connect to.
-    pub hosts: HostsSeen,
-    /// Ports of this host on which somebody listens.
+    pub hosts: HostStatuses,
+    /// Listening ports of this host.
     pub listening: Vec<u16>,
 }
 
 impl<'a> Facts<'a> {
-    /// The host alone: nothing else was asked.
+    /// The host alone: nothing else was queried.
     pub fn of(host: &'a HostView) -> Self {
         Self {
             host,
             conditions: &[],
             settings: None,
-            engine: EngineFound::NotAsked,
+            engine: EngineStatus::NotQueried,
             disks: Vec::new(),
             requires: None,
             image: ImageContent::default(),
@@ -173,7 +173,7 @@ impl<'a> Facts<'a> {
             chosen: false,
             claims: Vec::new(),
             models: Vec::new(),
-            hosts: HostsSeen::default(),
+            hosts: HostStatuses::default(),
             listening: Vec::new(),
         }
     }

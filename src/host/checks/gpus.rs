@@ -1,4 +1,4 @@
-//! The GPUs: are the right ones there, idle and healthy, and can a container have them?
+//! Checks that the required GPUs exist, are idle and healthy, and can be injected.
 
 use itertools::{Itertools as _, join};
 
@@ -9,12 +9,12 @@ use crate::host::assign::{cards, unsupported_method};
 use crate::host::model::{Condition, Gpu};
 use retrial_recipe::model::GpuVendor;
 
-/// Memory that a GPU holds without any program: the driver's own.
+/// Memory in use on a GPU without any program: the driver's own.
 const IDLE_VRAM: u64 = 1 << 30;
-/// Of twenty parts of the published memory a driver shows as many at least: it keeps some itself.
+/// The minimum twentieths of the published memory that a driver shows: it reserves some.
 const LEAST_MEMORY: u64 = 19;
-/// Models of which one card is two GPUs.
-const OF_TWO_DIES: [&str; 2] = ["MI250", "MI250X"];
+/// Models with two GPUs on a card.
+const DUAL_DIE_MODELS: [&str; 2] = ["MI250", "MI250X"];
 
 /// A GPU that is checked.
 struct Checked<'a> {
@@ -43,12 +43,12 @@ pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
     checks
 }
 
-/// Those that the run would get; without a recipe, all.
+/// The GPUs that the run would get; without a recipe, all.
 fn checked<'a>(facts: &Facts<'a>) -> Vec<Checked<'a>> {
     let is_assigned = |index: u32| {
         let assigned = facts.assigned.map(|assigned| assigned.gpus.as_slice());
         let assigned = assigned.filter(|gpus| !gpus.is_empty());
-        assigned.is_none_or(|gpus| gpus.iter().any(|one| one.index == index))
+        assigned.is_none_or(|gpus| gpus.iter().any(|gpu| gpu.index == index))
     };
     let gpus = facts.host.indexed_gpus();
     gpus.zip(0..)
@@ -66,12 +66,15 @@ fn checked<'a>(facts: &Facts<'a>) -> Vec<Checked<'a>> {
 
 /// The GPUs that the checks are about.
 pub fn checked_gpus<'a>(facts: &Facts<'a>) -> impl Iterator<Item = &'a Gpu> {
-    checked(facts).into_iter().map(|one| one.gpu)
+    checked(facts).into_iter().map(|checked| checked.gpu)
 }
 
-/// As many as the recipe asks for, and all of its models.
+/// The number that the recipe requires, all of its models.
 fn present(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
-    let usable = gpus.iter().map(|one| one.gpu).filter(|gpu| !gpu.masked);
+    let usable = gpus
+        .iter()
+        .map(|checked| checked.gpu)
+        .filter(|gpu| !gpu.masked);
     let usable: Vec<&Gpu> = usable.collect();
     let all: Vec<&Gpu> = facts.host.gpus.iter().collect();
     let Some(request) = facts.request() else {
@@ -112,11 +115,11 @@ fn present(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
     } else {
         ""
     };
-    // Too few are those that can be used; a host with none shows what it has.
+    // Too few counts the usable ones; a host with none shows what it has.
     let actual = match state {
         CheckState::Error if usable.is_empty() => all,
         CheckState::Error => usable,
-        _ => gpus.iter().map(|one| one.gpu).collect(),
+        _ => gpus.iter().map(|checked| checked.gpu).collect(),
     };
     CheckKind::Gpus
         .check(state, summary(&actual) + chosen)
@@ -131,12 +134,12 @@ fn summary(gpus: &[&Gpu]) -> String {
     }
     let models = gpus.iter().map(|gpu| gpu.model.as_str()).unique();
     let words = models.map(|model| {
-        let of = || gpus.iter().copied().filter(|gpu| gpu.model == model);
-        let (count, parts) = (cards(of()), of().count());
-        let mode = of().find_map(|gpu| Some(gpu.partition.as_ref()?.compute.as_str()));
+        let matching = || gpus.iter().copied().filter(|gpu| gpu.model == model);
+        let (count, parts) = (cards(matching()), matching().count());
+        let mode = matching().find_map(|gpu| Some(gpu.partition.as_ref()?.compute.as_str()));
         match mode.filter(|_| parts > count) {
             Some(mode) => format!("{count} x {model} ({parts} partitions, {mode})"),
-            None if OF_TWO_DIES.contains(&model) => {
+            None if DUAL_DIE_MODELS.contains(&model) => {
                 format!("{count} x {model} (dies, two per card)")
             }
             None => format!("{count} x {model}"),
@@ -145,7 +148,7 @@ fn summary(gpus: &[&Gpu]) -> String {
     join(words, ", ")
 }
 
-/// What of them could not be read.
+/// Read errors of them.
 fn readable(facts: &Facts<'_>) -> Option<Check> {
     let check = CheckKind::GpusReadable.warning_of(&facts.host.unread)?;
     Some(check.required("every GPU of the host").fix(
@@ -154,11 +157,13 @@ fn readable(facts: &Facts<'_>) -> Option<Check> {
 }
 
 fn partition(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Option<Check> {
-    let modes = gpus.iter().filter_map(|one| one.gpu.partition.as_ref());
+    let modes = gpus
+        .iter()
+        .filter_map(|checked| checked.gpu.partition.as_ref());
     let modes = modes.map(|partition| partition.compute.as_str());
     let mut modes = modes.sorted().dedup();
     let stated = facts.request()?.partition.as_deref();
-    // What a recipe does not name was published on whole GPUs.
+    // Without a partition in the recipe, the result was published on whole GPUs.
     let required = stated.unwrap_or("SPX");
     let actual = join(modes.clone(), ", ");
     let check = if actual.is_empty() {
@@ -178,8 +183,8 @@ fn partition(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Option<Check> {
 fn undivided(gpus: &[Checked<'_>]) -> Option<Check> {
     let divided: Vec<String> = gpus
         .iter()
-        .filter(|one| one.condition.and_then(|condition| condition.divided) == Some(true))
-        .map(|one| format!("GPU {} is divided (MIG)", one.index))
+        .filter(|checked| checked.condition.and_then(|condition| condition.divided) == Some(true))
+        .map(|checked| format!("GPU {} is divided (MIG)", checked.index))
         .collect();
     let check = CheckKind::GpusWhole.warning_of(&divided)?;
     Some(check.required("undivided GPUs, as for published figures").fix(
@@ -187,19 +192,25 @@ fn undivided(gpus: &[Checked<'_>]) -> Option<Check> {
     ))
 }
 
-/// A GPU whose driver shows less memory than its model has is divided, or shared with somebody else.
+/// A GPU whose driver shows less memory than its model has is divided, or shared.
 fn memory(gpus: &[Checked<'_>]) -> Option<Check> {
     let whole = |gpu: &Gpu| {
-        let mode = gpu.partition.as_ref().map(|one| one.compute.as_str());
+        let mode = gpu
+            .partition
+            .as_ref()
+            .map(|partition| partition.compute.as_str());
         mode.is_none_or(|mode| mode.eq_ignore_ascii_case("SPX"))
     };
-    let known = gpus.iter().map(|one| one.gpu).filter(|gpu| whole(gpu));
-    let known = known.filter_map(|gpu| Some((gpu, gpu.vram?, published_memory(&gpu.model)?)));
-    let known: Vec<(&Gpu, u64, u64)> = known.collect();
-    let short = known
+    let sizes = gpus
+        .iter()
+        .map(|checked| checked.gpu)
+        .filter(|gpu| whole(gpu));
+    let sizes = sizes.filter_map(|gpu| Some((gpu, gpu.vram?, published_memory(&gpu.model)?)));
+    let sizes: Vec<(&Gpu, u64, u64)> = sizes.collect();
+    let short = sizes
         .iter()
         .find(|(_, actual, published)| *actual < published / 20 * LEAST_MEMORY);
-    let (_, actual, published) = short.or(known.first())?;
+    let (_, actual, published) = short.or(sizes.first())?;
     let check = match short {
         Some((gpu, ..)) => {
             CheckKind::GpuMemory.warning(format!("{} on a {}", size(*actual), gpu.model))
@@ -213,9 +224,11 @@ fn memory(gpus: &[Checked<'_>]) -> Option<Check> {
 
 fn idle(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
     let conditions = gpus.iter();
-    let conditions = conditions.filter_map(|one| Some((one.index, one.condition?)));
+    let conditions = conditions.filter_map(|checked| Some((checked.index, checked.condition?)));
     let busy: Vec<String> = conditions.clone().filter_map(in_use).collect();
-    let processes = conditions.clone().flat_map(|(_, one)| &one.processes);
+    let processes = conditions
+        .clone()
+        .flat_map(|(_, condition)| &condition.processes);
     let processes = processes.map(|process| process.pid.to_string());
     let processes = processes.sorted().dedup().join(",");
     let kind = CheckKind::GpusIdle;
@@ -271,7 +284,7 @@ fn claimed(facts: &Facts<'_>) -> Option<Check> {
 fn healthy(gpus: &[Checked<'_>]) -> Option<Check> {
     let errors = gpus
         .iter()
-        .filter_map(|one| Some((one.index, one.condition?.errors?)));
+        .filter_map(|checked| Some((checked.index, checked.condition?.errors?)));
     let errors: Vec<_> = errors.collect();
     if errors.is_empty() {
         return None;
@@ -291,12 +304,12 @@ fn healthy(gpus: &[Checked<'_>]) -> Option<Check> {
     ))
 }
 
-/// GPUs whose device nodes are not there for us.
+/// GPUs whose device nodes are missing for us.
 fn devices(gpus: &[Checked<'_>]) -> Option<Check> {
     let masked: Vec<String> = gpus
         .iter()
-        .filter(|one| one.gpu.masked)
-        .map(|one| format!("GPU {}: no {}", one.index, one.gpu.nodes.join(", ")))
+        .filter(|checked| checked.gpu.masked)
+        .map(|checked| format!("GPU {}: no {}", checked.index, checked.gpu.nodes.join(", ")))
         .collect();
     let check = CheckKind::GpuDevices.warning_of(&masked)?;
     Some(

@@ -1,18 +1,18 @@
-//! What an image has, and which `ROCm` release, as far as it can be told without running it.
+//! The content of an image and its `ROCm` release, as far as known without running it.
 
 use retrial_container::ImageRef;
 
-/// What an image has, as far as it is known.
+/// The content of an image, as far as known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ImageContent {
     /// Its release of `ROCm`.
     pub rocm: Option<String>,
-    /// Python packages with their versions, where they were listed.
+    /// Python packages with their versions, if listed.
     pub packages: Vec<(String, String)>,
 }
 
-/// The release: what the image itself states in its environment, else what the recipe's variant
-/// says, else what its name says (`rocm7.0.0_vllm…`, `rocm/dev-ubuntu-24.04:7.1.1-complete`).
+/// The release from the image's environment, else from the recipe's variant, else from its name
+/// (`rocm7.0.0_vllm…`, `rocm/dev-ubuntu-24.04:7.1.1-complete`).
 pub fn rocm_of_image(reference: &str, env: &[String], variant: Option<&str>) -> Option<String> {
     let stated = env
         .iter()
@@ -27,7 +27,7 @@ fn of_name(reference: &str) -> Option<String> {
     let tag = image.tag.as_deref()?;
     let release = |text: &str| {
         let length = text
-            .find(|one: char| !one.is_ascii_digit() && one != '.')
+            .find(|letter: char| !letter.is_ascii_digit() && letter != '.')
             .unwrap_or(text.len());
         let text = text[..length].trim_end_matches('.');
         is_release(text).then(|| text.to_owned())
@@ -72,17 +72,17 @@ mod tests {
     #[case("127.0.0.1:5155/rocm7/x", None)]
     fn the_rocm_release_is_read_from_the_image_name(
         #[case] name: &str,
-        #[case] wanted: Option<&str>,
+        #[case] expected: Option<&str>,
     ) {
-        assert_eq!(rocm_of_image(name, &[], None).as_deref(), wanted);
+        assert_eq!(rocm_of_image(name, &[], None).as_deref(), expected);
     }
 
     #[test]
     fn image_settings_win_over_the_recipe_and_the_image_name() {
         let env = ["PATH=/bin".to_owned(), "ROCM_VERSION=7.2.0".to_owned()];
-        let told = rocm_of_image("x:rocm6.4", &env, Some("7.1.1"));
-        assert_eq!(told.as_deref(), Some("7.2.0"));
-        let told = rocm_of_image("x:rocm6.4", &[], Some("7.1.1"));
-        assert_eq!(told.as_deref(), Some("7.1.1"));
+        let release = rocm_of_image("x:rocm6.4", &env, Some("7.1.1"));
+        assert_eq!(release.as_deref(), Some("7.2.0"));
+        let release = rocm_of_image("x:rocm6.4", &[], Some("7.1.1"));
+        assert_eq!(release.as_deref(), Some("7.1.1"));
     }
 }

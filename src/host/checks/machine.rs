@@ -8,12 +8,12 @@ use crate::format::size;
 pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
     let required = facts.requires.and_then(|requires| requires.disk);
     let disks = by_file_system(&facts.disks, required);
-    let disks = disks.iter().map(|one| disk(one, required));
+    let disks = disks.iter().map(|entry| disk(entry, required));
     disks.chain(memory(facts)).collect()
 }
 
-/// Directories of one file system share its space: it needs what is known of the parts, or all that the
-/// recipe requires, whichever is more.
+/// Directories of one file system share its space: it needs the sum of the parts, or the recipe's total,
+/// whichever is more.
 fn by_file_system(disks: &[Disk], required: Option<u64>) -> Vec<Disk> {
     let mut groups: Vec<Vec<&Disk>> = Vec::new();
     for disk in disks {
@@ -26,24 +26,24 @@ fn by_file_system(disks: &[Disk], required: Option<u64>) -> Vec<Disk> {
             None => groups.push(vec![disk]),
         }
     }
-    let together = |group: Vec<&Disk>| {
+    let merge = |group: Vec<&Disk>| {
         if group.len() == 1 {
             return group[0].clone();
         }
-        let list = |of: fn(&Disk) -> &str| join(group.iter().map(|disk| of(disk)), ", ");
-        let known = group.iter().filter_map(|disk| disk.needed);
+        let list = |field: fn(&Disk) -> &str| join(group.iter().map(|disk| field(disk)), ", ");
+        let needed = group.iter().filter_map(|disk| disk.needed);
         Disk {
             what: list(|disk| &disk.what),
             path: list(|disk| &disk.path),
-            needed: known.reduce(u64::saturating_add).max(required),
+            needed: needed.reduce(u64::saturating_add).max(required),
             ..group[0].clone()
         }
     };
-    groups.into_iter().map(together).collect()
+    groups.into_iter().map(merge).collect()
 }
 
-/// The recipe states what it takes in all; where that will be stored depends on the disks, so each
-/// that cannot hold it alone is warned of.
+/// The recipe states the total; its distribution depends on the disks, so each disk that cannot hold it alone
+/// gets a warning.
 fn disk(disk: &Disk, required: Option<u64>) -> Check {
     let system = disk.network.iter().map(|system| format!(" ({system})"));
     let path = disk.path.clone() + &system.collect::<String>();

@@ -1,8 +1,8 @@
-//! Is this host ready, and what would go wrong? Pure: what was found of the host, and a recipe
-//! where one is asked about, become one list of checks.
+//! Checks whether this host is ready. Pure: turns the facts of the host, and optionally a recipe, into one list
+//! of checks.
 //!
-//! `doctor` prints all of them. A plan keeps the requirements of its recipe that are not met
-//! ([`unmet`]), and a run stops on those that it cannot work with ([`Check::stops`]).
+//! `doctor` prints all of them. A plan stores the unmet requirements of its recipe ([`unmet`]), and a run stops
+//! on fatal ones ([`Check::stops`]).
 
 mod check;
 mod driver;
@@ -21,7 +21,9 @@ use crate::host::model::HostView;
 use retrial_recipe::model::Requires;
 
 pub use check::{Check, CheckKind, CheckState};
-pub use facts::{Access, Disk, EngineFound, Facts, HostSeen, HostsSeen, ModelSeen, ModelSize};
+pub use facts::{
+    Access, Disk, EngineStatus, Facts, HostStatus, HostStatuses, ModelSize, ModelStatus,
+};
 pub use image::{ImageContent, rocm_of_image};
 
 /// All checks, in the order in which a person would fix them.
@@ -35,8 +37,8 @@ pub fn examine(facts: &Facts<'_>) -> Vec<Check> {
     checks
 }
 
-/// The requirements of a recipe that the host does not meet, as far as a plan can know them: from
-/// the host and the GPUs that the container gets, without asking an engine or the hub.
+/// The requirements of a recipe that the host does not meet, as far as a plan can know them: from the host and
+/// the assigned GPUs, without querying an engine or the hub.
 pub fn unmet(
     requires: &Requires,
     host: &HostView,

@@ -1,7 +1,7 @@
 //! Releases and ranges of releases.
 
-/// Whether a release such as `7.1.1-38` lies in a range such as `>=7.1.0` or `>=6.4, <7`;
-/// none where either cannot be read.
+/// Whether a release such as `7.1.1-38` is in a range such as `>=7.1.0` or `>=6.4, <7`; none if either cannot
+/// be parsed.
 pub fn satisfies(release: &str, range: &str) -> Option<bool> {
     let numbers = |text: &str| -> Option<Vec<u32>> {
         text.split('-')

@@ -1,5 +1,5 @@
-//! What AMD states of `ROCm`'s releases: drivers, GPUs, operating systems and their kernels, frameworks.
-//! The data and its sources are in `rocm.yaml`; what is not listed there is told as such, not guessed.
+//! AMD's compatibility data of `ROCm` releases: drivers, GPUs, operating systems and their kernels, frameworks.
+//! The data and its sources are in `rocm.yaml`; unlisted versions are reported as such, not guessed.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::host::model::{Gpu, OperatingSystem};
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    // A test reads it.
+    // A test parses it.
     serde_saphyr::from_str(include_str!("rocm.yaml")).unwrap_or_default()
 });
 
@@ -22,11 +22,11 @@ struct Table {
     releases: Vec<Release>,
 }
 
-/// A release of `ROCm`, or several that begin alike.
+/// A release of `ROCm`, or several with a common prefix.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Release {
-    /// How they begin.
+    /// The prefix.
     pub number: String,
     /// The series of drivers that are listed.
     drivers: Vec<String>,
@@ -38,12 +38,12 @@ pub struct Release {
     frameworks: BTreeMap<String, Vec<String>>,
 }
 
-/// A driver's series by the version of its kernel module; none for a version that is not known here.
+/// A driver's series by the version of its kernel module; none for an unknown version.
 pub fn series(module: &str) -> Option<&'static str> {
     TABLE.drivers.get(module).map(String::as_str)
 }
 
-/// The entry of a release such as `7.1.1-38`; none where it is not known here. `6.4` is 6.4.0.
+/// The entry of a release such as `7.1.1-38`; none if unknown. `6.4` is 6.4.0.
 pub fn release(rocm: &str) -> Option<&'static Release> {
     let number = rocm.split('-').next().unwrap_or_default();
     let first = if number.matches('.').count() == 1 {
@@ -54,8 +54,8 @@ pub fn release(rocm: &str) -> Option<&'static Release> {
     let number = format!("{number}{first}");
     let releases = TABLE.releases.iter();
     releases
-        .filter(|one| is_of(&number, &one.number))
-        .max_by_key(|one| one.number.len())
+        .filter(|release| is_of(&number, &release.number))
+        .max_by_key(|release| release.number.len())
 }
 
 impl Release {
@@ -69,11 +69,11 @@ impl Release {
         self.gpus.contains_key(target)
     }
 
-    /// The systems that are listed for a GPU.
+    /// The systems listed for a GPU.
     fn systems(&self, gpu: &Gpu) -> &[String] {
-        let of = |name: &str| self.gpus.get(name).filter(|systems| !systems.is_empty());
-        let target = gpu.gfx.as_deref().and_then(of);
-        of(&gpu.model).or(target).unwrap_or(&self.systems)
+        let systems_of = |name: &str| self.gpus.get(name).filter(|systems| !systems.is_empty());
+        let target = gpu.gfx.as_deref().and_then(systems_of);
+        systems_of(&gpu.model).or(target).unwrap_or(&self.systems)
     }
 
     /// Whether an operating system is listed for a GPU.
@@ -82,12 +82,12 @@ impl Release {
         systems.any(|listed| system.is(listed))
     }
 
-    /// The systems that are listed for a GPU, for people: `Ubuntu 24.04, 22.04; RHEL 9.6, 9.4`.
+    /// The systems listed for a GPU, for display: `Ubuntu 24.04, 22.04; RHEL 9.6, 9.4`.
     pub fn systems_in_words(&self, gpu: &Gpu) -> String {
         let mut words: Vec<(&str, Vec<&str>)> = Vec::new();
         let pairs = self.systems(gpu).iter();
         for (id, version) in pairs.filter_map(|system| system.split_once(' ')) {
-            match words.iter_mut().find(|(known, _)| *known == id) {
+            match words.iter_mut().find(|(listed, _)| *listed == id) {
                 Some((_, versions)) => versions.push(version),
                 None => words.push((id, vec![version])),
             }
@@ -99,14 +99,14 @@ impl Release {
         )
     }
 
-    /// The versions of a framework that are listed; none for a package that is no framework.
+    /// The listed versions of a framework; none for a package that is no framework.
     pub fn versions(&self, package: &str) -> Option<(&'static str, &[String])> {
         let name = framework(package)?;
         Some((name, self.frameworks.get(name)?))
     }
 }
 
-/// Frameworks, and the packages that bring them.
+/// Frameworks, and the packages that contain them.
 const FRAMEWORKS: [(&str, &[&str]); 4] = [
     ("torch", &["torch"]),
     ("tensorflow", &["tensorflow", "tensorflow-rocm"]),
@@ -117,24 +117,24 @@ const FRAMEWORKS: [(&str, &[&str]); 4] = [
     ),
 ];
 
-/// The framework that a package brings.
+/// The framework of a package.
 pub fn framework(package: &str) -> Option<&'static str> {
     let mut frameworks = FRAMEWORKS.iter();
     let found = frameworks.find(|(_, names)| names.contains(&package));
     found.map(|(name, _)| *name)
 }
 
-/// Kernels that are listed for an operating system; none where it is not known here.
+/// Kernels listed for an operating system; none for an unknown one.
 pub fn kernels(system: &OperatingSystem) -> Option<&'static [String]> {
-    let mut known = TABLE.kernels.iter();
-    let found = known.find(|(listed, _)| system.is(listed));
-    found.map(|(_, kernels)| kernels.as_slice())
+    let mut kernels = TABLE.kernels.iter();
+    let entry = kernels.find(|(listed, _)| system.is(listed));
+    entry.map(|(_, kernels)| kernels.as_slice())
 }
 
-/// Whether a version is another one, or begins with its parts: `2.6.0+rocm6.4` is of 2.6.
+/// Whether a version equals a listed one, or starts with its parts: `2.6.0+rocm6.4` is of 2.6.
 pub fn is_of(version: &str, listed: &str) -> bool {
     let rest = version.strip_prefix(listed);
-    rest.is_some_and(|rest| !rest.starts_with(|one: char| one.is_ascii_digit()))
+    rest.is_some_and(|rest| !rest.starts_with(|letter: char| letter.is_ascii_digit()))
 }
 
 fn name(id: &str) -> &str {
@@ -180,7 +180,9 @@ mod tests {
             assert!(!release.systems.is_empty() && release.gpus.contains_key("gfx942"));
             let listed = release.gpus.values().flatten();
             assert_eq!(
-                listed.filter(|one| !release.systems.contains(one)).count(),
+                listed
+                    .filter(|system| !release.systems.contains(system))
+                    .count(),
                 0
             );
             assert_eq!(release.frameworks.len(), FRAMEWORKS.len());
@@ -236,8 +238,8 @@ mod tests {
     #[test]
     fn operating_systems_are_listed_together() {
         let radeon = release("6.4.2").unwrap();
-        let told = radeon.systems_in_words(&gpu("RX 9070 XT", "gfx1201"));
-        assert_eq!(told, "Ubuntu 24.04, 22.04; RHEL 9.6, 9.4");
+        let text = radeon.systems_in_words(&gpu("RX 9070 XT", "gfx1201"));
+        assert_eq!(text, "Ubuntu 24.04, 22.04; RHEL 9.6, 9.4");
     }
 
     #[test]

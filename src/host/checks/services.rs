@@ -1,8 +1,8 @@
-//! What a run needs of others: the engine, the hub that has its models, ports of this host.
+//! Services that a run needs: the engine, the hub with its models, ports of this host.
 
 use itertools::Itertools as _;
 
-use super::{Access, Check, CheckKind, CheckState, EngineFound, Facts, HostsSeen, ModelSeen};
+use super::{Access, Check, CheckKind, CheckState, EngineStatus, Facts, HostStatuses, ModelStatus};
 
 pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
     let models = facts.models.iter().map(model);
@@ -10,10 +10,10 @@ pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
 }
 
 /// The container engine.
-pub fn engine(engine: &EngineFound) -> Option<Check> {
+pub fn engine(engine: &EngineStatus) -> Option<Check> {
     Some(match engine {
-        EngineFound::NotAsked => return None,
-        EngineFound::Answers {
+        EngineStatus::NotQueried => return None,
+        EngineStatus::Answers {
             product,
             api,
             endpoint,
@@ -22,18 +22,18 @@ pub fn engine(engine: &EngineFound) -> Option<Check> {
             let rootless = if *rootless { ", without root" } else { "" };
             CheckKind::Engine.ok(format!("{product}, API {api}, {endpoint}{rootless}"))
         }
-        EngineFound::Fails(message) => CheckKind::Engine
+        EngineStatus::Fails(message) => CheckKind::Engine
             .failed(CheckState::Error, message)
             .required("an engine that answers"),
     })
 }
 
-fn model(model: &ModelSeen) -> Check {
+fn model(model: &ModelStatus) -> Check {
     let kind = CheckKind::Model;
     let check = match &model.access {
         Access::Granted(None) => kind.ok("the hub serves it"),
         Access::Granted(Some(size)) => kind.ok(format!("the hub serves it: {size}")),
-        Access::NotAsked(reason) => kind.unknown(reason),
+        Access::NotQueried(reason) => kind.unknown(reason),
         Access::Refused(message) => kind.failed(CheckState::Error, message),
         Access::Silent(message) => kind.failed(CheckState::Warning, message),
     };
@@ -43,7 +43,7 @@ fn model(model: &ModelSeen) -> Check {
 }
 
 fn network(facts: &Facts<'_>) -> Option<Check> {
-    let HostsSeen {
+    let HostStatuses {
         hosts,
         from_container,
     } = &facts.hosts;
@@ -82,16 +82,16 @@ fn ports(facts: &Facts<'_>) -> Option<Check> {
         let mut ports = ports.iter().map(|port| format!("{prefix}{port}"));
         ports.join(separator)
     };
-    let mut taken = required.clone();
-    taken.retain(|port| facts.listening.contains(port));
+    let mut in_use = required.clone();
+    in_use.retain(|port| facts.listening.contains(port));
     let free = format!("{} free", list(required, "", ", "));
-    let check = if taken.is_empty() {
+    let check = if in_use.is_empty() {
         CheckKind::Ports.ok(&free)
     } else {
-        CheckKind::Ports.error(format!("{} in use", list(&taken, "", ", ")))
+        CheckKind::Ports.error(format!("{} in use", list(&in_use, "", ", ")))
     };
     Some(check.required(free).fix(format!(
         "find the process that listens there: sudo ss -ltnp '{}'",
-        list(&taken, "sport = :", " or ")
+        list(&in_use, "sport = :", " or ")
     )))
 }

@@ -1,10 +1,10 @@
-//! Settings that AMD's reproduction guides ask for. They change the figure by some per cent, and
-//! need root: they are reported, never made.
+//! Settings that AMD's reproduction guides recommend. They change the figure by some per cent, and need root:
+//! they are reported, never changed.
 
 use super::{Check, CheckKind, CheckState, Facts};
 use retrial_recipe::model::GpuVendor;
 
-/// What the guides ask of the kernel's command line.
+/// The guides' options for the kernel's command line.
 const COMMAND_LINE: [&str; 2] = ["pci=realloc=off", "iommu=pt"];
 
 pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
@@ -78,7 +78,7 @@ pub fn checks(facts: &Facts<'_>) -> Vec<Check> {
 
 fn command_line(actual: &str) -> Check {
     let mut missing = COMMAND_LINE.to_vec();
-    missing.retain(|word| !actual.split_whitespace().any(|one| one == *word));
+    missing.retain(|word| !actual.split_whitespace().any(|present| present == *word));
     let check = if missing.is_empty() {
         CheckKind::Setting.ok(COMMAND_LINE.join(" "))
     } else {

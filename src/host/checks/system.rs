@@ -1,4 +1,4 @@
-//! Operating system and frameworks: does AMD list them for the `ROCm` release?
+//! Checks that AMD lists operating system and frameworks for the `ROCm` release.
 
 use itertools::join;
 
@@ -7,8 +7,8 @@ use super::rocm::{framework, is_of, kernels, release};
 use super::{Check, CheckKind, CheckState, Facts};
 use retrial_recipe::model::GpuVendor;
 
-/// The operating system: AMD lists, by release and GPU, those whose kernels the driver is tested with. The
-/// release is the image's; that of the host, where the image tells none.
+/// The operating system: AMD lists, by release and GPU, those with whose kernels the driver is tested. The
+/// release is the image's, or the host's if the image's is unknown.
 pub fn system(facts: &Facts<'_>) -> Check {
     let kind = CheckKind::System;
     let host = facts.host;
@@ -46,8 +46,7 @@ pub fn system(facts: &Facts<'_>) -> Check {
         .required(format!("kernel {kernels}, which AMD lists for it"))
 }
 
-/// Versions of frameworks: AMD's own images are ahead of the list now and then, so that another one is no
-/// fault.
+/// Versions of frameworks: AMD's own images are sometimes ahead of the list, so another version is not a fault.
 pub fn frameworks(facts: &Facts<'_>) -> Option<Check> {
     let rocm = facts.image.rocm.as_ref()?;
     let listed = release(rocm)?;

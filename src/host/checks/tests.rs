@@ -1,4 +1,4 @@
-//! Checks of hosts that are right, and of hosts that are not.
+//! Checks of well and badly configured hosts.
 
 use super::*;
 use crate::host::model::{
@@ -43,7 +43,7 @@ fn eight() -> HostView {
     }
 }
 
-fn asks(models: &[&str], count: u32) -> Requires {
+fn requirements(models: &[&str], count: u32) -> Requires {
     Requires {
         gpus: Some(GpuRequest {
             vendor: GpuVendor::Amd,
@@ -83,7 +83,7 @@ fn facts<'a>(
         host,
         conditions,
         settings: Some(settings),
-        engine: EngineFound::Answers {
+        engine: EngineStatus::Answers {
             product: "Docker Engine 28.2.2".to_owned(),
             api: "1.50".to_owned(),
             endpoint: "unix:///var/run/docker.sock (default socket)".to_owned(),
@@ -107,12 +107,12 @@ fn facts<'a>(
         chosen: false,
         claims: Vec::new(),
         models: Vec::new(),
-        hosts: HostsSeen::default(),
+        hosts: HostStatuses::default(),
         listening: Vec::new(),
     }
 }
 
-fn of<'a>(checks: &'a [Check], name: &str) -> &'a Check {
+fn find_check<'a>(checks: &'a [Check], name: &str) -> &'a Check {
     checks
         .iter()
         .find(|check| check.name == name)
@@ -121,7 +121,7 @@ fn of<'a>(checks: &'a [Check], name: &str) -> &'a Check {
 
 #[test]
 fn a_tuned_host_with_the_right_gpus_is_ready() {
-    let (host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
+    let (host, settings, requires) = (eight(), tuned(), requirements(&["MI355X"], 8));
     let idle = vec![
         Condition {
             vram_used: Some(300 << 20),
@@ -142,19 +142,19 @@ fn a_tuned_host_with_the_right_gpus_is_ready() {
 #[test]
 fn too_few_gpus_are_an_error_and_other_models_a_warning() {
     let (host, settings) = (eight(), tuned());
-    let sixteen = asks(&["MI355X"], 16);
-    let other = asks(&["MI300X"], 8);
+    let sixteen = requirements(&["MI355X"], 16);
+    let other = requirements(&["MI300X"], 8);
     let checks = examine(&facts(&host, &[], &settings, &sixteen));
-    assert_eq!(of(&checks, "gpus").state, CheckState::Error);
-    assert_eq!(of(&checks, "gpus").required, "16 x MI355X");
+    assert_eq!(find_check(&checks, "gpus").state, CheckState::Error);
+    assert_eq!(find_check(&checks, "gpus").required, "16 x MI355X");
     let checks = examine(&facts(&host, &[], &settings, &other));
-    assert_eq!(of(&checks, "gpus").state, CheckState::Warning);
-    assert!(of(&checks, "gpus").fix.contains("--force"));
+    assert_eq!(find_check(&checks, "gpus").state, CheckState::Warning);
+    assert!(find_check(&checks, "gpus").fix.contains("--force"));
 }
 
 #[test]
 fn programs_on_a_gpu_are_reported_with_a_fix() {
-    let (host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
+    let (host, settings, requires) = (eight(), tuned(), requirements(&["MI355X"], 8));
     let mut conditions = vec![
         Condition {
             vram_used: Some(0),
@@ -176,16 +176,19 @@ fn programs_on_a_gpu_are_reported_with_a_fix() {
         ..Condition::default()
     };
     let checks = examine(&facts(&host, &conditions, &settings, &requires));
-    let idle = of(&checks, "gpus idle");
+    let idle = find_check(&checks, "gpus idle");
     assert_eq!(idle.state, CheckState::Warning);
     assert_eq!(idle.actual, "GPU 3: 200 GiB in use by vllm (4711)");
     assert!(idle.fix.starts_with("ps -fp 4711"));
-    assert_eq!(of(&checks, "gpus healthy").state, CheckState::Warning);
+    assert_eq!(
+        find_check(&checks, "gpus healthy").state,
+        CheckState::Warning
+    );
 }
 
 #[test]
 fn unrequested_partitions_are_an_error() {
-    let (mut host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
+    let (mut host, settings, requires) = (eight(), tuned(), requirements(&["MI355X"], 8));
     for gpu in &mut host.gpus {
         gpu.partition = Some(Partition {
             compute: "CPX".to_owned(),
@@ -194,9 +197,9 @@ fn unrequested_partitions_are_an_error() {
         });
     }
     let checks = examine(&facts(&host, &[], &settings, &requires));
-    assert_eq!(of(&checks, "partition").state, CheckState::Error);
+    assert_eq!(find_check(&checks, "partition").state, CheckState::Error);
     assert!(
-        of(&checks, "partition")
+        find_check(&checks, "partition")
             .fix
             .contains("amd-smi set --compute-partition SPX")
     );
@@ -204,7 +207,7 @@ fn unrequested_partitions_are_an_error() {
 
 #[test]
 fn settings_and_disks_are_reported_with_a_fix() {
-    let (host, requires) = (eight(), asks(&["MI355X"], 8));
+    let (host, requires) = (eight(), requirements(&["MI355X"], 8));
     let settings = Settings {
         governor: Some("powersave".to_owned()),
         command_line: Some("quiet".to_owned()),
@@ -212,23 +215,24 @@ fn settings_and_disks_are_reported_with_a_fix() {
     };
     let mut found = facts(&host, &[], &settings, &requires);
     found.disks[0].free = Some(20 << 30);
-    found.engine =
-        EngineFound::Fails("no container engine answers at unix:///x\n  is it running?".to_owned());
+    found.engine = EngineStatus::Fails(
+        "no container engine answers at unix:///x\n  is it running?".to_owned(),
+    );
     let checks = examine(&found);
     assert_eq!(
-        of(&checks, "clock governor").fix,
+        find_check(&checks, "clock governor").fix,
         "sudo cpupower frequency-set -g performance"
     );
     assert_eq!(
-        of(&checks, "kernel command line").actual,
+        find_check(&checks, "kernel command line").actual,
         "without pci=realloc=off iommu=pt"
     );
-    let disk = of(&checks, "disk for runs");
+    let disk = find_check(&checks, "disk for runs");
     assert_eq!(
         (disk.state, disk.actual.as_str()),
         (CheckState::Warning, "20 GiB free at /data")
     );
-    let engine = of(&checks, "engine");
+    let engine = find_check(&checks, "engine");
     assert_eq!(
         (engine.state, engine.fix.as_str()),
         (CheckState::Error, "is it running?")
@@ -237,7 +241,7 @@ fn settings_and_disks_are_reported_with_a_fix() {
 
 #[test]
 fn directories_of_one_disk_are_one_check() {
-    let (host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
+    let (host, settings, requires) = (eight(), tuned(), requirements(&["MI355X"], 8));
     let disk = |what: &str, device: u64, needed: Option<u64>| Disk {
         what: what.to_owned(),
         path: format!("/{what}"),
@@ -255,13 +259,13 @@ fn directories_of_one_disk_are_one_check() {
         disk("data", 1, Some(1 << 40)),
     ];
     let checks = examine(&found);
-    let shared = of(&checks, "disk for runs, images, data");
+    let shared = find_check(&checks, "disk for runs, images, data");
     assert_eq!(shared.actual, "600 GiB free at /runs, /images, /data");
     assert_eq!(
         (shared.state, shared.required.as_str()),
         (CheckState::Warning, "1 TiB")
     );
-    let models = of(&checks, "disk for models");
+    let models = find_check(&checks, "disk for models");
     assert_eq!(
         (models.state, models.required.as_str()),
         (CheckState::Warning, "700 GiB")
@@ -271,8 +275,8 @@ fn directories_of_one_disk_are_one_check() {
 #[test]
 fn an_unsupported_injection_method_is_an_error() {
     use crate::host::assign::{AssignedGpus, InjectionMethod};
-    let (mut host, settings, requires) = (eight(), tuned(), asks(&["MI355X"], 8));
-    let given = AssignedGpus {
+    let (mut host, settings, requires) = (eight(), tuned(), requirements(&["MI355X"], 8));
+    let assigned = AssignedGpus {
         method: InjectionMethod::Cdi,
         reason: "the recipe asks for it".to_owned(),
         gpus: Vec::new(),
@@ -280,11 +284,11 @@ fn an_unsupported_injection_method_is_an_error() {
     };
     let with = |host: &HostView| {
         let mut found = facts(host, &[], &settings, &requires);
-        found.assigned = Some(&given);
+        found.assigned = Some(&assigned);
         let checks = examine(&found);
-        of(&checks, "gpu injection").clone()
+        find_check(&checks, "gpu injection").clone()
     };
-    // No engine was asked: it may have it.
+    // No engine was queried: it may support it.
     assert_eq!(with(&host).state, CheckState::Ok);
     host.gpu_support.api = Some("1.41".to_owned());
     host.gpu_support.cdi = Some(false);
@@ -300,7 +304,7 @@ fn an_unsupported_injection_method_is_an_error() {
 
 #[test]
 fn partitions_dies_and_slices_are_reported() {
-    let (mut host, settings, requires) = (eight(), tuned(), asks(&[], 4));
+    let (mut host, settings, requires) = (eight(), tuned(), requirements(&[], 4));
     for (number, gpu) in host.gpus.iter_mut().enumerate() {
         gpu.model = "MI250X".to_owned();
         gpu.masked = number == 7;
@@ -315,27 +319,27 @@ fn partitions_dies_and_slices_are_reported() {
     ];
     let checks = examine(&facts(&host, &sliced, &settings, &requires));
     assert_eq!(
-        of(&checks, "gpus").actual,
+        find_check(&checks, "gpus").actual,
         "8 x MI250X (dies, two per card)"
     );
     assert_eq!(
-        of(&checks, "gpu devices").actual,
+        find_check(&checks, "gpu devices").actual,
         "GPU 7: no /dev/dri/renderD128"
     );
     assert_eq!(
-        of(&checks, "gpus readable").actual,
+        find_check(&checks, "gpus readable").actual,
         "/sys/x: permission denied"
     );
     assert!(
-        of(&checks, "gpus undivided")
+        find_check(&checks, "gpus undivided")
             .actual
             .contains("GPU 3 is divided")
     );
-    let told: Vec<String> = checks.iter().filter_map(Check::warning).collect();
+    let warnings: Vec<String> = checks.iter().filter_map(Check::warning).collect();
     assert!(
-        told.contains(
+        warnings.contains(
             &"gpus readable: /sys/x: permission denied; required: every GPU of the host".to_owned()
         ),
-        "{told:?}"
+        "{warnings:?}"
     );
 }

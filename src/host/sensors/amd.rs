@@ -1,8 +1,7 @@
-//! An AMD card's sensors, from what its driver shows in `/sys`.
+//! An AMD card's sensors, from its driver's files in `/sys`.
 //!
-//! Which files there are differs from card to card and from driver to driver; each may be missing,
-//! empty, or refuse to be read (`EBUSY` while the card sleeps). Units are `hwmon`'s: microwatts,
-//! thousandths of a degree, hertz.
+//! The files differ between cards and drivers; each may be missing, empty, or unreadable (`EBUSY` while the
+//! card is suspended). Units are `hwmon`'s: microwatts, thousandths of a degree, hertz.
 
 use super::amd_metrics::{self, Metrics};
 use crate::host::amd_device::AmdDevice;
@@ -10,7 +9,7 @@ use crate::host::model::Gpu;
 use crate::host::root::Root;
 use crate::telemetry::GpuReading;
 
-/// Where a card's files lie.
+/// The paths of a card's files.
 pub struct Card {
     device: String,
     hwmon: Option<String>,
@@ -22,7 +21,7 @@ impl Card {
     /// Finds a card's files.
     pub fn of(root: &Root, gpu: &Gpu) -> Self {
         let folders = AmdDevice::of(gpu).0;
-        // A partition's own device has no sensors, and one that is hidden has no files at all.
+        // A partition's own device has no sensors, and a hidden one has no files at all.
         let device = folders
             .iter()
             .find(|device| root.text(&format!("{device}/gpu_busy_percent")).is_some())
@@ -46,7 +45,7 @@ impl Card {
         }
     }
 
-    /// One look.
+    /// Reads one sample.
     pub fn look(&mut self, root: &Root) -> GpuReading {
         let device = |name: &str| root.number(&format!("{}/{name}", self.device)).map(real);
         let hwmon = |name: &str| {
@@ -89,7 +88,7 @@ impl Card {
     }
 }
 
-/// The level that is marked: `1: 2100Mhz *`.
+/// The marked level: `1: 2100Mhz *`.
 fn current_level(text: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.trim_end().ends_with('*'))?;
     let level = line.split_once(':')?.1.trim_start();

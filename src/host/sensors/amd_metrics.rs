@@ -1,33 +1,32 @@
-//! `gpu_metrics`: the driver's binary table, of which only energy and throttling are taken, since
-//! no text file has them.
+//! `gpu_metrics`: the driver's binary table, of which only energy and throttling are used, since no text file
+//! has them.
 //!
-//! Its layouts are told apart by revision and size, and no two are alike (`kgd_pp_interface.h` of
-//! the kernel, structs `gpu_metrics_v1_3`, `v1_6`, `v1_7` and `v1_8`). Others say nothing that can
-//! be trusted: up to 1.2 and in 1.4 and 1.5 the throttle bits are the chip's own, and from 1.9 on
-//! the table is a list of attributes.
+//! Its layouts are identified by revision and size, and all differ (`kgd_pp_interface.h` of the kernel, structs
+//! `gpu_metrics_v1_3`, `v1_6`, `v1_7` and `v1_8`). Others cannot be trusted: up to 1.2 and in 1.4 and 1.5 the
+//! throttle bits are the chip's own, and from 1.9 on the table is a list of attributes.
 
 use crate::telemetry::Cause;
 
 /// Joules of one count of the energy accumulator.
 const ENERGY_UNIT: f64 = 15.259e-6;
 
-/// What is taken from one table.
+/// The values of one table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Metrics {
-    /// Joules since some beginning.
+    /// Joules since an arbitrary start.
     pub energy_j: Option<f64>,
     held: Held,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 enum Held {
-    /// Bits that say what holds the clocks down now, the same for all chips (`amdgpu_smu.h`).
+    /// Bits of current throttling causes, the same for all chips (`amdgpu_smu.h`).
     Now(u64),
-    /// How long so far: signal of the board, package power, heat of socket, regulators, memory.
+    /// Accumulated time of each cause: signal of the board, package power, heat of socket, regulators, memory.
     Counters([u32; 5]),
 }
 
-/// Reads a table; none for layouts that are not known.
+/// Reads a table; none for unknown layouts.
 pub fn read(bytes: &[u8]) -> Option<Metrics> {
     let size = u16::from_le_bytes(bytes.get(..2)?.try_into().ok()?);
     let (format, content) = (*bytes.get(2)?, *bytes.get(3)?);
@@ -55,7 +54,7 @@ pub fn read(bytes: &[u8]) -> Option<Metrics> {
     }
     #[expect(clippy::cast_precision_loss, reason = "53 bits of 15 µJ are years")]
     let joules = count as f64 * ENERGY_UNIT;
-    // What a driver does not fill in is all ones.
+    // Fields that a driver does not fill are all ones.
     Some(Metrics {
         energy_j: (count != u64::MAX).then_some(joules),
         held: Held::Counters(held),
@@ -63,7 +62,7 @@ pub fn read(bytes: &[u8]) -> Option<Metrics> {
 }
 
 impl Metrics {
-    /// What holds the clocks down, or has since the look before; none where that is not known.
+    /// The throttling causes now, or since the previous sample; none if unknown.
     pub fn causes(&self, before: Option<&Self>) -> Option<Vec<Cause>> {
         match (&self.held, before.map(|before| &before.held)) {
             (Held::Now(bits), _) => {
@@ -79,7 +78,7 @@ impl Metrics {
     }
 }
 
-/// The causes that a card's bits or counters mean.
+/// The causes of a card's bits or counters.
 fn causes(power: bool, heat: bool, board: bool) -> Vec<Cause> {
     [
         (power, Cause::Power),

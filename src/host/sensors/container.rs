@@ -1,41 +1,42 @@
-//! A container's processor time and memory, from its control group. The engine's statistics would
-//! cost it a process list at every look; these are two files.
+//! A container's processor time and memory, from its control group. The engine's statistics would cost it a
+//! process list for each sample; these are two files.
 
 use std::path::Path;
 
 use crate::host::root::Root;
 use crate::telemetry::ContainerReading;
 
-/// Where a container's counters lie.
+/// The paths of a container's counters.
 pub struct ContainerSensor {
     root: Root,
     files: Files,
 }
 
 enum Files {
-    /// Of the second version: one folder.
+    /// Cgroup v2: one folder.
     Unified(String),
-    /// Of the first: a folder for each controller.
-    Apart { cpu: String, memory: String },
+    /// Cgroup v1: a folder for each controller.
+    Split { cpu: String, memory: String },
 }
 
 impl ContainerSensor {
-    /// Finds them by the container's first process. None where they cannot be read, or where the
-    /// process is not the container's (an engine on another machine or in a namespace of its own
-    /// has other numbers): its group carries the container's id.
+    /// Finds them by the container's first process. None if they cannot be read, or if the process is not the
+    /// container's (an engine on another machine or in its own namespace has other pids): its group contains
+    /// the container's id.
     pub fn open(root: &Path, container: &str, pid: u32) -> Option<Self> {
         let root = Root::new(root);
         let groups = root.text(&format!("proc/{pid}/cgroup"))?;
-        let of = |controller: &str| {
+        let path_of = |controller: &str| {
             groups.lines().find_map(|line| {
                 let mut parts = line.splitn(3, ':').skip(1);
                 let (controllers, path) = (parts.next()?, parts.next()?);
-                let ours = controllers.split(',').any(|name| name == controller);
-                (ours && path.contains(container) && !path.contains("..")).then(|| path.to_owned())
+                let is_named = controllers.split(',').any(|name| name == controller);
+                (is_named && path.contains(container) && !path.contains(".."))
+                    .then(|| path.to_owned())
             })
         };
-        let files = match (of("cpuacct"), of("memory"), of("")) {
-            (Some(cpu), Some(memory), _) => Files::Apart {
+        let files = match (path_of("cpuacct"), path_of("memory"), path_of("")) {
+            (Some(cpu), Some(memory), _) => Files::Split {
                 cpu: format!("sys/fs/cgroup/cpuacct{cpu}"),
                 memory: format!("sys/fs/cgroup/memory{memory}"),
             },
@@ -47,7 +48,7 @@ impl ContainerSensor {
         (look.cpu_s.is_some() || look.memory.is_some()).then_some(sensor)
     }
 
-    /// One look.
+    /// Reads one sample.
     pub fn look(&mut self) -> ContainerReading {
         let number = |path: &str| self.root.number(path);
         let field = |path: &str, name: &str| {
@@ -61,7 +62,7 @@ impl ContainerSensor {
                 number(&format!("{path}/memory.current")),
                 field(&format!("{path}/memory.stat"), "inactive_file "),
             ),
-            Files::Apart { cpu, memory } => (
+            Files::Split { cpu, memory } => (
                 number(&format!("{cpu}/cpuacct.usage")).map(|ns| seconds(ns, 1e9)),
                 number(&format!("{memory}/memory.usage_in_bytes")),
                 field(&format!("{memory}/memory.stat"), "total_inactive_file "),
@@ -69,7 +70,7 @@ impl ContainerSensor {
         };
         ContainerReading {
             cpu_s,
-            // As `docker stats` counts it: cache that can go at once is no use.
+            // As in `docker stats`: droppable cache is not counted.
             memory: memory.map(|bytes| bytes.saturating_sub(cache.unwrap_or(0))),
         }
     }

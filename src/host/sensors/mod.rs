@@ -1,6 +1,6 @@
-//! Looks at GPUs and at a container again and again: what one look costs is files that are small and
-//! known beforehand, and NVIDIA's library where it is. Nothing here fails: what a sensor does not
-//! say is absent from the reading, and a GPU that falls off the bus has an empty one.
+//! Samples GPUs and a container repeatedly: a sample reads a few small files at known paths, and NVIDIA's
+//! library if present. Nothing here fails: a value that a sensor does not report is absent from the reading,
+//! and a GPU that falls off the bus has an empty one.
 
 mod amd;
 mod amd_metrics;
@@ -18,7 +18,7 @@ use crate::host::model::Gpu;
 use crate::telemetry::GpuReading;
 use retrial_recipe::model::GpuVendor;
 
-/// A GPU that is watched.
+/// A sampled GPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watched {
     /// Its index among the host's GPUs; of several partitions of one card, the first's.
@@ -40,8 +40,8 @@ enum Source {
 }
 
 impl Sensors {
-    /// Finds the sensors of these GPUs, given with their indices. Files are looked for behind
-    /// `root`; NVIDIA's library knows this machine only.
+    /// Finds the sensors of these GPUs, given with their indices. Files are searched for below `root`; NVIDIA's
+    /// library covers this machine only.
     pub fn open(root: &Path, gpus: &[(u32, Gpu)]) -> Self {
         let library = (root == Path::new("/")).then(nvml::library).flatten();
         let root = Root::new(root);
@@ -57,8 +57,13 @@ impl Sensors {
                 pci: gpu.pci.clone(),
             };
             let source = match gpu.vendor {
-                // Partitions of a card have one address, and the card's sensors are theirs together.
-                GpuVendor::Amd if sensors.gpus.iter().any(|(one, _)| one.pci == gpu.pci) => {
+                // Partitions of a card have one address, and share the card's sensors.
+                GpuVendor::Amd
+                    if sensors
+                        .gpus
+                        .iter()
+                        .any(|(sampled, _)| sampled.pci == gpu.pci) =>
+                {
                     shared.push(*index);
                     continue;
                 }
@@ -87,12 +92,12 @@ impl Sensors {
         sensors
     }
 
-    /// Things to say once about what is not watched.
+    /// Remarks, shown once, about GPUs that are not sampled.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }
 
-    /// One look at each GPU.
+    /// Reads one sample of each GPU.
     pub fn look(&mut self) -> Vec<(Watched, GpuReading)> {
         let Self { root, gpus, .. } = self;
         let look = |(watched, source): &mut (Watched, Source)| {

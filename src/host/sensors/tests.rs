@@ -22,7 +22,7 @@ fn plant(root: &Path, files: &[(&str, &str)]) {
     }
 }
 
-/// A card as an MI300's driver shows it.
+/// A card with the files of an MI300's driver.
 fn card() -> TempDir {
     let root = tempfile::tempdir().unwrap();
     let device = "sys/bus/pci/devices/0000:05:00.0";
@@ -57,7 +57,7 @@ fn look(root: &TempDir) -> GpuReading {
 
 #[test]
 fn a_card_is_read_from_sysfs() {
-    let wanted = GpuReading {
+    let expected = GpuReading {
         utilization: Some(97.0),
         memory_utilization: Some(40.0),
         power_w: Some(1203.0),
@@ -68,7 +68,7 @@ fn a_card_is_read_from_sysfs() {
         vram: Some(270_000_000_000),
         throttled: None,
     };
-    assert_eq!(look(&card()), wanted);
+    assert_eq!(look(&card()), expected);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn missing_or_invalid_files_are_empty_values() {
     fs::write(device.join("hwmon/hwmon4/temp2_input"), [0xff, 0xfe, 0]).unwrap();
     fs::write(device.join("pp_dpm_sclk"), "").unwrap();
     fs::remove_file(device.join("hwmon/hwmon4/power1_input")).unwrap();
-    // A folder cannot be read as a file, whoever we are: the same as a permission that is missing.
+    // A folder cannot be read as a file, even by root: equivalent to a missing permission.
     fs::remove_file(device.join("pp_dpm_mclk")).unwrap();
     fs::create_dir(device.join("pp_dpm_mclk")).unwrap();
     let (_, reading) = sensors.look().pop().unwrap();
@@ -153,7 +153,11 @@ fn partitions_of_a_card_are_sampled_as_one() {
         (2, gpu("0000:15:00.0", 136)),
     ];
     let mut sensors = Sensors::open(root.path(), &gpus);
-    let watched: Vec<u32> = sensors.look().iter().map(|(one, _)| one.index).collect();
+    let watched: Vec<u32> = sensors
+        .look()
+        .iter()
+        .map(|(watched, _)| watched.index)
+        .collect();
     assert_eq!(watched, [0, 2]);
     assert_eq!(sensors.remarks().len(), 1);
     assert!(
@@ -218,7 +222,8 @@ fn a_container_is_found_by_its_cgroup() {
             ("proc/44/cgroup", &format!("0::/../../docker-{id}.scope\n")),
         ],
     );
-    let look = |pid: u32| ContainerSensor::open(root.path(), &id, pid).map(|mut one| one.look());
+    let look =
+        |pid: u32| ContainerSensor::open(root.path(), &id, pid).map(|mut sensor| sensor.look());
     let second = look(41).unwrap();
     assert_eq!((second.cpu_s, second.memory), (Some(7.25), Some(5000)));
     let first = look(42).unwrap();

@@ -1,4 +1,4 @@
-//! What planted GPUs are doing.
+//! The condition of simulated GPUs.
 
 use super::{GIB, Host};
 use crate::host::model::{Condition, Errors, Process};

@@ -1,4 +1,4 @@
-//! Planted hosts.
+//! Simulated hosts.
 
 mod condition;
 mod unreadable;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::probe;
 use crate::host::model::{HostView, Partition};
 
-/// A folder that looks like a host's `/`.
+/// A folder with the layout of a host's `/`.
 struct Host(TempDir);
 
 impl Host {
@@ -97,7 +97,7 @@ fn eight_mi355x_are_in_rocm_order() {
             ("local_mem_size", 0),
             ("num_xcc", 8),
         ];
-        // Nodes 2 to 9 and then 10: numbers, not names, are what is sorted.
+        // Nodes 2 to 9 and then 10: sorted by number, not by name.
         host = host.kfd(
             2 + index + u32::from(index == 7),
             &properties,
@@ -270,7 +270,7 @@ fn an_unknown_gpu_is_named_by_its_id() {
     );
 }
 
-/// As an H200 with driver 580 has it; blanks and tabs are the driver's.
+/// From an H200 with driver 580; blanks and tabs are the driver's.
 const INFORMATION: &str = "Model: \t\t NVIDIA H200\nIRQ:   \t\t 41\nGPU UUID: \t GPU-31877c6b-ad14-f7d7-1948-385bddbb3ea5\n\
     Video BIOS: \t 96.00.a5.00.1a\nBus Type: \t PCIe\nDMA Size: \t 52 bits\nDMA Mask: \t 0xfffffffffffff\n\
     Bus Location: \t 0000:00:06.0\nDevice Minor: \t 0\nGPU Firmware: \t 580.159.04\nGPU Excluded:\t No\n";
@@ -296,13 +296,13 @@ fn nvidia_gpus_are_in_address_order() {
         )
         .file("proc/driver/nvidia/version", version);
     let view = host.probe();
-    let seen: Vec<(&str, &str)> = view
+    let gpus: Vec<(&str, &str)> = view
         .gpus
         .iter()
         .map(|gpu| (gpu.pci.as_str(), gpu.nodes[0].as_str()))
         .collect();
     assert_eq!(
-        seen,
+        gpus,
         [
             ("0000:00:06.0", "/dev/nvidia0"),
             ("0000:0a:00.0", "/dev/nvidia3")

@@ -1,4 +1,4 @@
-//! Hosts of which nothing, or not everything, can be read.
+//! Hosts that cannot be read, or only in part.
 
 use super::*;
 

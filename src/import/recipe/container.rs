@@ -10,9 +10,9 @@ use super::write::{in_quotes, line, mapping};
 use super::{Draft, PublishedSubmission};
 use crate::import::Accelerators;
 
-/// Stands for an image that nobody named.
+/// The placeholder of an image that no README names.
 const NO_IMAGE: &str = "to-be-completed";
-/// Where a recipe expects results that nobody said the place of.
+/// The default directory of the results: published results do not state it.
 const RESULTS: &str = "/results";
 
 /// Adds params, image, requirements and container.
@@ -20,20 +20,20 @@ pub(super) fn sections(draft: &mut Draft, published: &PublishedSubmission<'_>) {
     let drafted = published.container.as_ref();
     let keys = drafted.map_or(&[][..], |one| &one.draft.keys);
     params(draft, keys);
-    if let Some(one) = drafted {
-        let mut section = format!("# Drafted from {}.\n", line(&one.readme));
-        for note in &one.draft.notes {
+    if let Some(container) = drafted {
+        let mut section = format!("# Drafted from {}.\n", line(&container.readme));
+        for note in &container.draft.notes {
             let _ = writeln!(section, "#   {}", line(note));
         }
-        section.push_str(&mapping(&[("image", one.draft.image.clone())]));
+        section.push_str(&mapping(&[("image", container.draft.image.clone())]));
         draft.sections.push(section);
-        let several = match one.others {
+        let several = match container.others {
             0 => String::new(),
             others => format!(" ({others} more of its blocks start a container)"),
         };
         draft.miss(format!(
             "image and container: compare them with {}{several}",
-            one.readme
+            container.readme
         ));
     } else {
         let is_amd = |one: &Accelerators| one.vendor == Some(GpuVendor::Amd);
@@ -90,20 +90,20 @@ fn params(draft: &mut Draft, keys: &[(&'static str, Node)]) {
 /// The GPUs that a recipe can ask for, and the machines.
 fn requirements(draft: &mut Draft, published: &PublishedSubmission<'_>) {
     let accelerators = published.entry.system.accelerators.as_ref();
-    if let Some(one) = accelerators {
-        match (one.vendor, one.per_node) {
+    if let Some(system) = accelerators {
+        match (system.vendor, system.per_node) {
             (Some(vendor), Some(count)) => {
-                draft.sections.push(gpus(one, vendor, count));
+                draft.sections.push(gpus(system, vendor, count));
                 if vendor == GpuVendor::Nvidia {
                     draft.miss(format!(
                         "requires.gpus.models: the name that nvidia-smi prints for {}",
-                        one.name
+                        system.name
                     ));
                 }
             }
             (Some(_), None) => draft.miss("requires.gpus: its description has no number of GPUs"),
             (None, _) => {
-                let name = line(&one.shown());
+                let name = line(&system.shown());
                 let section = format!("# {name}: a recipe can require AMD and NVIDIA GPUs only.\n");
                 draft.sections.push(section);
             }
@@ -111,14 +111,14 @@ fn requirements(draft: &mut Draft, published: &PublishedSubmission<'_>) {
     }
     let count = published.entry.system.nodes;
     if count > 1 {
-        let own = |one: &Accelerators| {
+        let differing = |one: &Accelerators| {
             let is_gpu = one.vendor.is_some() && one.per_node.is_some();
             let others = one
                 .total
                 .filter(|total| one.per_node.map(|own| own * count) != Some(*total));
             others.filter(|_| is_gpu)
         };
-        let gpus = accelerators.and_then(own);
+        let gpus = accelerators.and_then(differing);
         let gpus = gpus.map_or(String::new(), |gpus| format!(", gpus: {gpus}"));
         draft
             .sections
@@ -127,13 +127,17 @@ fn requirements(draft: &mut Draft, published: &PublishedSubmission<'_>) {
     }
 }
 
-fn gpus(one: &Accelerators, vendor: GpuVendor, count: u32) -> String {
+fn gpus(accelerators: &Accelerators, vendor: GpuVendor, count: u32) -> String {
     let vendor: &str = vendor.into();
-    let models: Vec<String> = one.models.iter().map(|model| in_quotes(model)).collect();
+    let models: Vec<String> = accelerators
+        .models
+        .iter()
+        .map(|model| in_quotes(model))
+        .collect();
     let models = match models[..] {
         [] => String::new(),
         _ => format!("models: [{}], ", models.join(", ")),
     };
-    let name = line(&one.name);
+    let name = line(&accelerators.name);
     format!("requires:\n  gpus: {{ vendor: {vendor}, {models}count: {count} }}    # {name}\n")
 }

@@ -1,5 +1,5 @@
-//! A published result as a recipe's text: what is known is stated with its source, and what is not
-//! is named in `incomplete`. Pure.
+//! Writes a published result as a recipe: known values with their sources, and under `incomplete` a list
+//! of those to complete. Pure.
 
 mod container;
 mod scenario;
@@ -11,16 +11,16 @@ use super::Entry;
 use super::model::PublishedSubmission;
 use write::{line, mapping};
 
-/// What a recipe's text is collected in.
+/// A recipe that is being written.
 #[derive(Debug, Default)]
 struct Draft {
     /// Sections, with a blank line between them.
     sections: Vec<String>,
-    /// What is to be completed.
+    /// The items to complete.
     incomplete: Vec<String>,
 }
 
-/// Writes the recipe of a published result, and counts what is to be completed in it.
+/// Writes the recipe of a published result; returns it with the number of items to complete.
 pub fn text(published: &PublishedSubmission<'_>) -> (String, usize) {
     let mut draft = Draft::default();
     if published.round.is_none() {

@@ -11,25 +11,25 @@ use super::{Draft, PublishedSubmission};
 use crate::format;
 use crate::import::model::{Expected, PublishedScenario, PublishedSettings};
 
-/// The command of a mode that nobody wrote one for.
+/// The placeholder command of a mode for which no README has one.
 const NOTHING: &str = "echo 'write the command that is run in the container' >&2\nexit 1\n";
 
 /// Adds the scenarios.
 pub(super) fn section(draft: &mut Draft, published: &PublishedSubmission<'_>) {
     let mut section = String::from("scenarios:\n");
     for scenario in &published.scenarios {
-        let Some(known) = loadgen_name(&scenario.name) else {
+        let Some(loadgen_scenario) = loadgen_name(&scenario.name) else {
             draft.miss(format!(
                 "scenarios: {} is not a LoadGen scenario",
                 scenario.name
             ));
             continue;
         };
-        let key = known.to_lowercase();
+        let key = loadgen_scenario.to_lowercase();
         if let Some(from) = scenario.inferred_from {
             let _ = writeln!(
                 section,
-                "  # {known} was inferred from the {from} run, not measured."
+                "  # {loadgen_scenario} was inferred from the {from} run, not measured."
             );
             continue;
         }
@@ -41,21 +41,21 @@ pub(super) fn section(draft: &mut Draft, published: &PublishedSubmission<'_>) {
             section.push('\n');
         }
         let _ = writeln!(section, "  {key}:");
-        let of = Mode {
+        let mode = Mode {
             published,
             scenario,
             key: &key,
         };
         let commands = scenario.commands.as_ref();
-        let own = commands.and_then(|one| one.performance.as_deref());
-        section.push_str(&of.begin(draft, "performance", own));
-        section.push_str(&settings(&scenario.settings, known));
+        let run_commands = commands.and_then(|one| one.performance.as_deref());
+        section.push_str(&mode.begin(draft, "performance", run_commands));
+        section.push_str(&settings(&scenario.settings, loadgen_scenario));
         section.push_str(&expect(std::slice::from_ref(performance)));
         if scenario.accuracy.is_empty() {
             continue;
         }
-        let own = commands.and_then(|one| one.accuracy.as_deref());
-        section.push_str(&of.begin(draft, "accuracy", own));
+        let run_commands = commands.and_then(|one| one.accuracy.as_deref());
+        section.push_str(&mode.begin(draft, "accuracy", run_commands));
         section.push_str(&expect(&scenario.accuracy));
         draft.miss(format!(
             "scenarios.{key}.accuracy.check: the command that prints the accuracy"
@@ -64,7 +64,7 @@ pub(super) fn section(draft: &mut Draft, published: &PublishedSubmission<'_>) {
     draft.sections.push(section);
 }
 
-/// What a mode of a scenario is written from.
+/// The source of a mode's text.
 struct Mode<'a> {
     published: &'a PublishedSubmission<'a>,
     scenario: &'a PublishedScenario,
@@ -72,7 +72,7 @@ struct Mode<'a> {
 }
 
 impl Mode<'_> {
-    /// The mode's command, and where it writes.
+    /// Writes the mode's command, and the path of its results.
     fn begin(&self, draft: &mut Draft, mode: &str, commands: Option<&str>) -> String {
         let place = format!("scenarios.{}.{mode}.run", self.key);
         let container = self.published.container.as_ref();
@@ -105,7 +105,8 @@ impl Mode<'_> {
     }
 }
 
-/// The target rate, which only Server's and Interactive's queries follow; Offline's sizes its query.
+/// The target rate, which determines the queries of Server and Interactive only; Offline's determines the
+/// size of its query.
 fn settings(settings: &PublishedSettings, scenario: &str) -> String {
     let PublishedSettings {
         target_qps,
@@ -123,10 +124,10 @@ fn settings(settings: &PublishedSettings, scenario: &str) -> String {
         (rate, _) => {
             let rate = rate.filter(|_| scenario == "Offline");
             let rate = rate.map(|rate| format!("target_qps {rate}"));
-            let asked: Vec<String> = rate.into_iter().chain(duration).collect();
-            match asked[..] {
+            let requested: Vec<String> = rate.into_iter().chain(duration).collect();
+            match requested[..] {
                 [] => String::new(),
-                _ => format!("      # In {source}: {}.\n", asked.join(", ")),
+                _ => format!("      # In {source}: {}.\n", requested.join(", ")),
             }
         }
     }
@@ -134,19 +135,19 @@ fn settings(settings: &PublishedSettings, scenario: &str) -> String {
 
 fn expect(all: &[Expected]) -> String {
     let mut text = String::from("      expect:\n");
-    for one in all {
+    for expected in all {
         let official = format!(
             "{{ value: {}, kind: official, source: {} }}",
-            one.value,
-            in_quotes(&one.source)
+            expected.value,
+            in_quotes(&expected.source)
         );
-        let figure = &one.figure;
-        if one.others.is_empty() {
+        let figure = &expected.figure;
+        if expected.others.is_empty() {
             let _ = writeln!(text, "        {figure}: {official}");
             continue;
         }
         let _ = writeln!(text, "        {figure}:\n          - {official}");
-        for other in &one.others {
+        for other in &expected.others {
             let _ = writeln!(
                 text,
                 "          - {{ value: {}, kind: third-party, source: {} }}",

@@ -4,7 +4,7 @@ use retrial_document::{Keys as _, to_yaml};
 use retrial_recipe::docker_run::{map, text_node};
 use retrial_recipe::model::Recipe;
 
-/// A text in one line, in which nothing is an expression.
+/// A text in one line, without expressions.
 pub(super) fn line(text: &str) -> String {
     let text: String = text
         .chars()
@@ -13,17 +13,17 @@ pub(super) fn line(text: &str) -> String {
     text.replace("${{", "$ {{").trim().to_owned()
 }
 
-/// A text as YAML, in quotes where it needs them.
+/// A text as YAML, in quotes if it needs them.
 pub(super) fn quoted(text: &str) -> String {
     retrial_document::quoted(text, false)
 }
 
-/// A text in quotes, as it may stand in `{ … }`: JSON's strings are YAML's.
+/// A text in quotes, valid within `{ … }`: JSON's strings are YAML's.
 pub(super) fn in_quotes(text: &str) -> String {
     serde_json::Value::from(line(text)).to_string()
 }
 
-/// Keys with their texts; those of several lines stand line by line.
+/// Keys with their texts; texts of several lines become block scalars.
 pub(super) fn mapping(entries: &[(&str, String)]) -> String {
     let entries = entries
         .iter()
@@ -31,7 +31,7 @@ pub(super) fn mapping(entries: &[(&str, String)]) -> String {
     to_yaml(&map(entries), Recipe::OBJECT)
 }
 
-/// Lines further to the right.
+/// Indents lines.
 pub(super) fn indented(text: &str, spaces: usize) -> String {
     let indent = " ".repeat(spaces);
     let lines = text.lines().map(|line| match line {

@@ -1,4 +1,4 @@
-//! One command of the recipe, whatever kind it is.
+//! One command of the recipe, of any kind.
 
 use itertools::Itertools as _;
 
@@ -9,7 +9,7 @@ use crate::plan::step::{ExecStep, Purpose};
 use retrial_recipe::expression::Scope;
 use retrial_recipe::model::{CommandOptions, Template};
 
-/// The longest time of a step that names none: a day.
+/// The time limit of a step without one: a day.
 const DEFAULT_TIMEOUT_S: u64 = 24 * 3600;
 
 impl Builder<'_> {
@@ -22,7 +22,7 @@ impl Builder<'_> {
         scope: &Scope,
     ) -> Result<ExecStep, PlanError> {
         let run = expression(place, run, scope)?;
-        // Checks and setup steps end by their exit code.
+        // Only the exit code decides about checks and setup steps.
         let failure = match purpose {
             Purpose::Measure { .. } => FailureSigns::of(self.recipe, options),
             Purpose::Prepare | Purpose::Check { .. } => FailureSigns::default(),
@@ -51,7 +51,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Secrets that commands may name: the recipe's, and those that `--secret` gives.
+    /// Secrets that commands may name: the recipe's and those of `--secret`.
     pub(super) fn secrets(&self) -> Vec<String> {
         let secrets = self.recipe.secrets.iter().chain(&self.options.secrets);
         secrets.unique().cloned().collect()

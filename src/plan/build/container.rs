@@ -1,4 +1,4 @@
-//! The container, and the image that it is made from.
+//! The container and its image.
 
 use super::error::PlanError;
 use super::{Builder, expression, join, render_map};
@@ -18,7 +18,7 @@ fn built_tag(recipe: &Recipe, hash: &str) -> String {
     format!("retrial/{}:{short}", stem.trim_matches('-'))
 }
 
-/// A path of the host; what is relative lies beside the recipe.
+/// A path of the host; relative paths are resolved in the recipe's directory.
 fn absolute(directory: &str, path: String) -> String {
     if path.starts_with('/') {
         return path;
@@ -76,62 +76,63 @@ impl Builder<'_> {
         Ok(spec)
     }
 
-    /// A container with everything that the recipe provides, and the GPUs that it gets.
+    /// A container with all settings of the recipe, and the GPUs assigned to it.
     pub(super) fn container_of(
         &self,
-        asked: &Container,
+        container: &Container,
         image: &str,
     ) -> Result<(ContainerSpec, Option<AssignedGpus>), PlanError> {
         let scope = self.scope();
-        let (entrypoint, command) = first_process::command(asked.entrypoint == Entrypoint::Bypass);
-        let mut env = render_map("container.env", &asked.env, &scope)?;
+        let (entrypoint, command) =
+            first_process::command(container.entrypoint == Entrypoint::Bypass);
+        let mut env = render_map("container.env", &container.env, &scope)?;
         if !env.iter().any(|(name, _)| name == "PYTHONUNBUFFERED") {
             env.push(("PYTHONUNBUFFERED".to_owned(), "1".to_owned()));
         }
-        let (flags, assigned) = self.gpus(asked)?;
+        let (flags, assigned) = self.gpus(container)?;
         env.extend(flags.env);
         env.extend(self.hub_variables(&env)?);
-        let mut mounts = self.mounts(asked, &scope)?;
+        let mut mounts = self.mounts(container, &scope)?;
         mounts.extend(flags.mounts);
-        let mut extra = asked.extra.clone();
+        let mut extra = container.extra.clone();
         extra.runtime = flags.runtime.or(extra.runtime);
-        let mut group_add = asked.group_add.clone();
+        let mut group_add = container.group_add.clone();
         group_add.extend(flags.groups);
-        let workdir = asked.workdir.as_ref();
+        let workdir = container.workdir.as_ref();
         let workdir = workdir.map(|workdir| expression("container.workdir", workdir, &scope));
         let spec = ContainerSpec {
             image: image.to_owned(),
             entrypoint,
             command,
-            privileged: asked.privileged,
-            ipc: asked.ipc.clone(),
-            network: asked.network.clone(),
-            uts: asked.uts.clone(),
-            pid: asked.pid.clone(),
+            privileged: container.privileged,
+            ipc: container.ipc.clone(),
+            network: container.network.clone(),
+            uts: container.uts.clone(),
+            pid: container.pid.clone(),
             devices: flags.devices,
             gpus: flags.gpus,
-            cap_add: asked.cap_add.clone(),
-            security_opt: asked.security_opt.clone(),
+            cap_add: container.cap_add.clone(),
+            security_opt: container.security_opt.clone(),
             group_add,
-            shm_size: asked.shm_size,
-            ulimits: asked.ulimits.clone(),
+            shm_size: container.shm_size,
+            ulimits: container.ulimits.clone(),
             env,
             mounts,
-            cache_mounts: render_map("container.cache_mounts", &asked.cache_mounts, &scope)?,
+            cache_mounts: render_map("container.cache_mounts", &container.cache_mounts, &scope)?,
             workdir: workdir.transpose()?,
-            user: asked.user.clone(),
-            init: asked.init,
+            user: container.user.clone(),
+            init: container.init,
             extra,
             ..ContainerSpec::default()
         };
         Ok((spec, assigned))
     }
 
-    /// What the recipe mounts: what its container names, its files, and models of this machine.
-    fn mounts(&self, asked: &Container, scope: &Scope) -> Result<Vec<Mount>, PlanError> {
+    /// The recipe's mounts: those of its container, its files, and models of this machine.
+    fn mounts(&self, container: &Container, scope: &Scope) -> Result<Vec<Mount>, PlanError> {
         let directory = self.origin.directory.as_deref().unwrap_or(".");
         let mut mounts = Vec::new();
-        for request in &asked.mounts {
+        for request in &container.mounts {
             let source = expression("container.mounts", &request.source, scope)?;
             let target = expression("container.mounts", &request.target, scope)?;
             mounts.push(Mount {
@@ -161,7 +162,7 @@ impl Builder<'_> {
         Ok(mounts)
     }
 
-    /// The GPUs' part of the container.
+    /// The container's GPU settings.
     fn gpus(&self, container: &Container) -> Result<(GpuFlags, Option<AssignedGpus>), PlanError> {
         let chosen = &self.options.gpus;
         let error = |reason: String| PlanError::Gpus {

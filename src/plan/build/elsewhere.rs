@@ -17,7 +17,7 @@ pub fn on_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Plan, Pl
     if plan.nodes.is_some_and(|nodes| nodes.gpus.is_some())
         && let Some(gpus) = &mut recipe.requires.gpus
     {
-        // All machines together have as many as they should; one may have fewer than the others.
+        // The total over all machines is as required; one may have fewer than the others.
         let usable = host.usable_gpus(gpus.vendor);
         gpus.count = gpus.count.min(usable).max(1);
     }
@@ -41,7 +41,7 @@ pub fn on_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Plan, Pl
         container: here.container,
         ..plan.clone()
     };
-    // A lock may have given it a digest.
+    // A lock may have added a digest.
     on_host.container.image.clone_from(&plan.container.image);
     for step in &mut on_host.steps {
         let Action::StartService(started) = &mut step.action else {
@@ -49,7 +49,8 @@ pub fn on_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Plan, Pl
         };
         let mut containers = own_containers(&here.steps);
         if let Some(own) = &mut started.own_container
-            && let Some((_, container)) = containers.find(|(one, _)| one.service == started.service)
+            && let Some((_, container)) =
+                containers.find(|(service, _)| service.service == started.service)
         {
             let image = std::mem::take(&mut own.image);
             *own = container.clone();

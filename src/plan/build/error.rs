@@ -1,27 +1,27 @@
-//! What the command line asks for and the recipe has not.
+//! Requests of the command line that the recipe cannot satisfy.
 
 use thiserror::Error;
 
 use retrial_recipe::expression::ExpressionError;
 
-/// Why no plan could be made: the command line asks for something that the recipe has not.
+/// Why no plan could be made: the command line requests something that the recipe does not have.
 #[derive(Debug, Error)]
 pub enum PlanError {
     /// `--scenario` or `--mode` matches nothing.
-    #[error("nothing is left to measure: {asked}\n  the recipe has: {has}")]
+    #[error("nothing is left to measure: {requested}\n  the recipe has: {available}")]
     NothingToMeasure {
-        /// What was asked.
-        asked: String,
-        /// What there is.
-        has: String,
+        /// The request.
+        requested: String,
+        /// The recipe's measurements.
+        available: String,
     },
     /// `--scenario` names none of the recipe's.
-    #[error("--scenario {name}: the recipe has no such scenario\n  it has: {has}")]
+    #[error("--scenario {name}: the recipe has no such scenario\n  it has: {available}")]
     NoSuchScenario {
-        /// What was typed.
+        /// The argument.
         name: String,
-        /// The scenarios there are.
-        has: String,
+        /// The recipe's scenarios.
+        available: String,
     },
     /// `--warmup` for a measurement that shares its command.
     #[error(
@@ -38,19 +38,19 @@ pub enum PlanError {
     NoSuchStep {
         /// The option.
         option: &'static str,
-        /// What was typed.
+        /// The argument.
         name: String,
         /// ` (did you mean …?)`
         hint: String,
-        /// The steps there are.
+        /// The plan's steps.
         has: String,
     },
-    /// `--gpus` with a recipe that asks for none, or with an index that the host has not.
+    /// `--gpus` with a recipe that requires none, or with an index that the host does not have.
     #[error("--gpus {gpus}: {reason}")]
     Gpus {
-        /// What was typed.
+        /// The argument.
         gpus: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// A recipe's secret that the command line does not allow.
@@ -61,19 +61,19 @@ pub enum PlanError {
         /// The variable.
         name: String,
     },
-    /// A cached directory that cannot be one.
+    /// An invalid path of a cached directory.
     #[error(
         "{step}: nothing can be cached as `{key}` at `{path}`\n  a key is a directory's name, a path is absolute and not the root"
     )]
     Cached {
-        /// Which step.
+        /// The step.
         step: String,
         /// The key, rendered.
         key: String,
         /// The path, rendered.
         path: String,
     },
-    /// A model's fetch is left out, and something needs what only the fetch tells.
+    /// A model's fetch is skipped, and a step needs the commit that only the fetch determines.
     #[error(
         "{step} is skipped, and {user} uses models.{model}.commit, which is known only after the download\n  give the commit as the model's revision, or lock the recipe: retrial lock"
     )]
@@ -85,22 +85,22 @@ pub enum PlanError {
         /// The model.
         model: String,
     },
-    /// Programs look for the hub's cache in one place.
+    /// Programs search for the hub's cache in one place only.
     #[error(
-        "models {one} and {other}: `as: hub-cache` at two mounts, and programs read only one\n  give both the same `mount`, or none"
+        "models {first} and {second}: `as: hub-cache` at two mounts, and programs read only one\n  give both the same `mount`, or none"
     )]
     HubCaches {
         /// A model.
-        one: String,
-        /// Another one.
-        other: String,
+        first: String,
+        /// Another model.
+        second: String,
     },
     /// An expression that cannot be evaluated.
     #[error("{place}: {source}")]
     Expression {
-        /// Which key.
+        /// The key.
         place: String,
-        /// Why.
+        /// The cause.
         source: ExpressionError,
     },
 }

@@ -1,4 +1,4 @@
-//! Scenarios: for each mode and trial its command, its check, and the fetching of its results.
+//! Scenarios: for each mode and trial its command, its check, and the collection of its results.
 
 use std::collections::BTreeMap;
 
@@ -15,20 +15,20 @@ use retrial_recipe::model::{
 
 impl Builder<'_> {
     pub(super) fn measure(&mut self) -> Result<(), PlanError> {
-        self.known_scenarios()?;
-        let wanted = written(self.recipe).filter(|one| self.wants(one));
-        let wanted: Vec<_> = wanted.collect();
+        self.check_scenarios()?;
+        let selected = recipe_measurements(self.recipe).filter(|entry| self.is_selected(entry));
+        let selected: Vec<_> = selected.collect();
         let mut shared = Shared::new();
-        for (index, one) in wanted.iter().enumerate() {
-            let plan = self.measurement(one)?;
+        for (index, entry) in selected.iter().enumerate() {
+            let plan = self.measurement(entry)?;
             let last = *plan.judged_trials().end();
             self.measurements.push(plan);
             for trial in 1..=last {
-                let trial = OneTrial::of(self, one.measurement, trial);
+                let trial = TrialContext::new(self, entry.measurement, trial);
                 self.trial(&trial, &mut shared)?;
             }
-            let later = wanted[index + 1..].iter();
-            self.stop_unneeded(later.map(|one| one.measurement));
+            let later = selected[index + 1..].iter();
+            self.stop_unneeded(later.map(|entry| entry.measurement));
         }
         if self.measurements.is_empty() {
             return Err(self.nothing_to_measure());
@@ -36,15 +36,15 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// One trial: the command, its check, and the fetching of its results.
-    fn trial(&mut self, one: &OneTrial<'_>, shared: &mut Shared) -> Result<(), PlanError> {
-        let (from, index, trial) = (one.from, one.index, one.trial);
-        let (stem, place, scope) = (&one.stem, &one.place, &one.scope);
+    /// Adds one trial: the command, its check, and the collection of its results.
+    fn trial(&mut self, context: &TrialContext<'_>, shared: &mut Shared) -> Result<(), PlanError> {
+        let (from, index, trial) = (context.from, context.index, context.trial);
+        let (stem, place, scope) = (&context.stem, &context.place, &context.scope);
         let results = from.results.as_ref();
         let results = results
             .map(|path| expression(&format!("{place}.results"), path, scope))
             .transpose()?;
-        let of = match &from.command {
+        let command = match &from.command {
             MeasurementCommand::Run(run) => {
                 let purpose = Purpose::Measure {
                     measurements: vec![index],
@@ -53,23 +53,25 @@ impl Builder<'_> {
                 let place = format!("{place}.run");
                 let mut exec = self.exec(purpose, &place, run, &from.options, scope)?;
                 exec.results.extend(results.clone());
-                self.measuring_step(one, &one.name(stem), exec, &from.needs, from.on)?
+                self.measuring_step(context, &context.name(stem), exec, &from.needs, from.on)?
             }
-            MeasurementCommand::From(name) => self.shared(name, one, results.as_ref(), shared)?,
+            MeasurementCommand::From(name) => {
+                self.shared(name, context, results.as_ref(), shared)?
+            }
         };
-        let mut fetching = of;
+        let mut fetching = command;
         if let Some(check) = &from.check {
             let purpose = Purpose::Check {
                 measurement: index,
                 trial,
-                of,
+                of: command,
             };
             let place = format!("{place}.check");
             let mut exec = self.exec(purpose, &place, check, &from.options, scope)?;
             if let Some(timeout) = from.check_timeout {
                 exec.timeout_s = timeout.as_secs().max(1);
             }
-            fetching = self.step_of_the_head(one, "check", Action::Exec(exec));
+            fetching = self.step_of_the_head(context, "check", Action::Exec(exec));
         }
         let name = self.measurements[index].stem();
         self.fetches(fetching, name, from.download.as_ref());
@@ -77,70 +79,75 @@ impl Builder<'_> {
             let action = Action::Collect {
                 measurement: index,
                 trial,
-                of,
+                of: command,
                 path,
                 max_bytes: from.max_results,
             };
-            self.step_of_the_head(one, "collect", action);
+            self.step_of_the_head(context, "collect", action);
         }
         Ok(())
     }
 
-    /// Adds what the first machine does with the results of a trial.
-    fn step_of_the_head(&mut self, one: &OneTrial<'_>, what: &str, action: Action) -> u32 {
-        let name = one.name(&format!("{}-{what}", one.stem));
-        let when = one.when.clone();
+    /// Adds a step of the first machine for the results of a trial.
+    fn step_of_the_head(
+        &mut self,
+        context: &TrialContext<'_>,
+        suffix: &str,
+        action: Action,
+    ) -> u32 {
+        let name = context.name(&format!("{}-{suffix}", context.stem));
+        let when = context.when.clone();
         self.step_on(Placement::Head, &name, Some("main"), when, action)
     }
 
-    /// The step of a shared command: made by the first measurement that names it, once a trial.
+    /// Returns the step of a shared command: added by the first measurement that names it, once per trial.
     fn shared(
         &mut self,
         name: &str,
-        one: &OneTrial<'_>,
+        context: &TrialContext<'_>,
         results: Option<&String>,
         shared: &mut Shared,
     ) -> Result<u32, PlanError> {
-        let key = (name.to_owned(), one.trial);
+        let key = (name.to_owned(), context.trial);
         let number = match shared.get(&key) {
             Some(number) => *number,
-            None => self.shared_step(name, one)?,
+            None => self.shared_step(name, context)?,
         };
         shared.insert(key, number);
         let step = self.steps.iter_mut().find(|step| step.number == number);
         if let Some(Action::Exec(exec)) = step.map(|step| &mut step.action) {
             exec.results.extend(results.cloned());
             if let Purpose::Measure { measurements, .. } = &mut exec.purpose {
-                measurements.push(one.index);
+                measurements.push(context.index);
             }
         }
         Ok(number)
     }
 
-    fn shared_step(&mut self, name: &str, one: &OneTrial<'_>) -> Result<u32, PlanError> {
+    fn shared_step(&mut self, name: &str, context: &TrialContext<'_>) -> Result<u32, PlanError> {
         let Some((_, command)) = self.recipe.commands.iter().find(|(key, _)| key == name) else {
-            // The recipe's check refuses an unknown `from`.
+            // The recipe's validation rejects an unknown `from`.
             return Ok(0);
         };
         let mut scope = self.scope();
-        scope.trial = Some(one.trial);
+        scope.trial = Some(context.trial);
         let purpose = Purpose::Measure {
             measurements: Vec::new(),
-            trial: one.trial,
+            trial: context.trial,
         };
         let place = format!("commands.{name}.run");
         let exec = self.exec(purpose, &place, &command.run, &command.options, &scope)?;
-        let name = one.name(&format!("command-{name}"));
-        self.measuring_step(one, &name, exec, &command.needs, command.on)
+        let name = context.name(&format!("command-{name}"));
+        self.measuring_step(context, &name, exec, &command.needs, command.on)
     }
 
-    fn measurement(&self, written: &Written<'_>) -> Result<MeasurementPlan, PlanError> {
-        let Written {
+    fn measurement(&self, entry: &RecipeMeasurement<'_>) -> Result<MeasurementPlan, PlanError> {
+        let RecipeMeasurement {
             key,
             loadgen,
             mode,
             measurement: from,
-        } = *written;
+        } = *entry;
         let scope = self.scope();
         let mut figures = from.figures.clone();
         for (name, figure) in &mut figures {
@@ -179,36 +186,36 @@ impl Builder<'_> {
         })
     }
 
-    /// The modes in which something is measured.
+    /// The modes of the selected measurements.
     pub(super) fn modes(&self) -> Vec<Mode> {
-        let wanted = written(self.recipe).filter(|one| self.wants(one));
-        wanted.map(|one| one.mode).collect()
+        let selected = recipe_measurements(self.recipe).filter(|entry| self.is_selected(entry));
+        selected.map(|entry| entry.mode).collect()
     }
 
-    fn wants(&self, one: &Written<'_>) -> bool {
+    fn is_selected(&self, entry: &RecipeMeasurement<'_>) -> bool {
         let (scenarios, modes) = (&self.options.scenarios, &self.options.modes);
         let mut named = scenarios.iter();
-        (scenarios.is_empty() || named.any(|name| is_scenario(name, one.key, one.loadgen)))
-            && (modes.is_empty() || modes.contains(&one.mode))
+        (scenarios.is_empty() || named.any(|name| is_scenario(name, entry.key, entry.loadgen)))
+            && (modes.is_empty() || modes.contains(&entry.mode))
     }
 
-    /// Whether the options leave out some of the recipe's measurements.
+    /// Whether the options exclude some of the recipe's measurements.
     pub(super) fn is_partial(&self) -> bool {
-        self.measurements.len() < written(self.recipe).count()
+        self.measurements.len() < recipe_measurements(self.recipe).count()
     }
 
-    /// A scenario that is asked for and misspelt would be left out in silence.
-    fn known_scenarios(&self) -> Result<(), PlanError> {
+    /// Rejects misspelt scenarios, which would be excluded silently.
+    fn check_scenarios(&self) -> Result<(), PlanError> {
         let scenarios = &self.recipe.scenarios;
-        let unknown = self.options.scenarios.iter().find(|wanted| {
+        let unknown = self.options.scenarios.iter().find(|requested| {
             !scenarios
                 .iter()
-                .any(|(key, scenario)| is_scenario(wanted, key, scenario.loadgen.as_deref()))
+                .any(|(key, scenario)| is_scenario(requested, key, scenario.loadgen.as_deref()))
         });
         unknown.map_or(Ok(()), |name| {
             Err(PlanError::NoSuchScenario {
                 name: name.clone(),
-                has: join(scenarios.iter().map(|(key, _)| key), ", "),
+                available: join(scenarios.iter().map(|(key, _)| key), ", "),
             })
         })
     }
@@ -218,17 +225,18 @@ impl Builder<'_> {
         let scenarios = scenarios.map(|name| format!("--scenario {name}"));
         let modes = self.options.modes.iter();
         let modes = modes.map(|mode| format!("--mode {mode}"));
-        let has = written(self.recipe).map(|one| format!("{} {}", one.key, one.mode));
+        let available =
+            recipe_measurements(self.recipe).map(|entry| format!("{} {}", entry.key, entry.mode));
         PlanError::NothingToMeasure {
-            asked: join(scenarios.chain(modes), " "),
-            has: join(has, ", "),
+            requested: join(scenarios.chain(modes), " "),
+            available: join(available, ", "),
         }
     }
 }
 
-/// A measurement as the recipe has it.
+/// A measurement of the recipe.
 #[derive(Clone, Copy)]
-struct Written<'a> {
+struct RecipeMeasurement<'a> {
     /// The scenario's key.
     key: &'a str,
     /// `LoadGen`'s name of the scenario, if it has one.
@@ -238,10 +246,10 @@ struct Written<'a> {
 }
 
 /// All measurements of a recipe.
-fn written(recipe: &Recipe) -> impl Iterator<Item = Written<'_>> {
+fn recipe_measurements(recipe: &Recipe) -> impl Iterator<Item = RecipeMeasurement<'_>> {
     recipe.scenarios.iter().flat_map(|(key, scenario)| {
         let modes = scenario.modes.iter();
-        modes.map(move |(mode, measurement)| Written {
+        modes.map(move |(mode, measurement)| RecipeMeasurement {
             key,
             loadgen: scenario.loadgen.as_deref(),
             mode: *mode,
@@ -250,7 +258,7 @@ fn written(recipe: &Recipe) -> impl Iterator<Item = Written<'_>> {
     })
 }
 
-/// A file's path in the container, as one below the results that are fetched.
+/// Converts a file's path in the container to one relative to the collected results.
 fn below_results(file: &Template, results: Option<&Template>) -> Template {
     let inner = results
         .and_then(|results| file.0.strip_prefix(results.0.trim_end_matches('/')))
@@ -261,8 +269,8 @@ fn below_results(file: &Template, results: Option<&Template>) -> Template {
 /// The step of a shared command for one trial.
 type Shared = BTreeMap<(String, u32), u32>;
 
-/// One trial of one measurement, on its way into the plan.
-pub(super) struct OneTrial<'a> {
+/// One trial of one measurement that is being added to the plan.
+pub(super) struct TrialContext<'a> {
     from: &'a Measurement,
     index: usize,
     trial: u32,
@@ -273,9 +281,9 @@ pub(super) struct OneTrial<'a> {
     pub(super) when: Condition,
 }
 
-impl<'a> OneTrial<'a> {
-    /// Of the measurement that was added last.
-    fn of(builder: &Builder<'_>, from: &'a Measurement, trial: u32) -> Self {
+impl<'a> TrialContext<'a> {
+    /// Returns the context of a trial of the measurement that was added last.
+    fn new(builder: &Builder<'_>, from: &'a Measurement, trial: u32) -> Self {
         let index = builder.measurements.len() - 1;
         let plan = &builder.measurements[index];
         let mut scope = builder.scope();

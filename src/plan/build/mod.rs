@@ -1,4 +1,4 @@
-//! The pure function from recipe, options and host to the plan.
+//! Builds the plan from recipe, options and host. Pure.
 
 mod command;
 mod container;
@@ -37,10 +37,10 @@ use crate::telemetry::rate::Interval;
 pub use elsewhere::on_host;
 pub use error::PlanError;
 
-/// What the catalog knows of a recipe besides its text.
+/// The catalog's data about a recipe, apart from its text.
 #[derive(Debug, Clone, Default)]
 pub struct Origin {
-    /// The recipe's directory, absolute; companions and build contexts lie in it.
+    /// The recipe's directory, absolute; companion files and build contexts are in it.
     pub directory: Option<String>,
     /// SHA-256 of the resolved recipe.
     pub hash: String,
@@ -49,7 +49,7 @@ pub struct Origin {
 /// Makes the plan.
 ///
 /// # Errors
-/// What the command line asks for and the recipe has not, and expressions that fail.
+/// If the command line requests something that the recipe does not have, or an expression fails.
 pub fn build(
     recipe: &Recipe,
     origin: &Origin,
@@ -114,7 +114,7 @@ pub fn build(
         privileges: privilege::needed(recipe, &sources, origin.directory.as_deref()),
         image,
         pinned,
-        deviations: deviation::of(recipe, &container),
+        deviations: deviation::deviations(recipe, &container),
         container,
         judge: recipe.judge.clone(),
         secrets: builder.secrets(),
@@ -132,18 +132,22 @@ pub fn build(
     })
 }
 
-/// What containers mount, each once. The driver's own files, which cannot be written, are no recipe's wish.
+/// The sources of the containers' mounts, each once. Read-only mounts of the driver's own files are not the
+/// recipe's.
 fn mounted<'a>(
     containers: impl Iterator<Item = &'a ContainerSpec>,
     host: &HostView,
 ) -> Vec<String> {
     let mounts = containers.flat_map(|container| &container.mounts);
-    let asked =
+    let writable =
         mounts.filter(|mount| !mount.read_only || !host.gpu_support.has_file(&mount.source));
-    asked.map(|mount| mount.source.clone()).unique().collect()
+    writable
+        .map(|mount| mount.source.clone())
+        .unique()
+        .collect()
 }
 
-/// Refuses secrets that the command line does not allow.
+/// Rejects secrets that the command line does not allow.
 fn check_secrets(recipe: &Recipe, options: &PlanOptions) -> Result<(), PlanError> {
     let is_allowed = |name: &String| name == "HF_TOKEN" || options.secrets.contains(name);
     let refused = recipe.secrets.iter().find(|name| !is_allowed(name));
@@ -152,15 +156,15 @@ fn check_secrets(recipe: &Recipe, options: &PlanOptions) -> Result<(), PlanError
     })
 }
 
-/// Leaves out those of steps that are skipped, and finds those that come after a measurement.
+/// Removes downloads of skipped steps, and marks those after a measurement.
 fn complete(mut downloads: Vec<PlannedDownload>, steps: &[Step]) -> Vec<PlannedDownload> {
     let mut measuring = steps.iter().filter(|step| step.measures());
     let measured = measuring.find(|step| !step.is_skipped());
     let skipped = steps.iter().filter(|step| step.is_skipped());
     let skipped: BTreeSet<u32> = skipped.map(|step| step.number).collect();
-    downloads.retain(|one| !skipped.contains(&one.step));
-    for one in &mut downloads {
-        one.late = measured.is_some_and(|measured| one.step > measured.number);
+    downloads.retain(|download| !skipped.contains(&download.step));
+    for download in &mut downloads {
+        download.late = measured.is_some_and(|measured| download.step > measured.number);
     }
     downloads
 }
@@ -176,7 +180,7 @@ struct Builder<'a> {
     assigned_gpus: Option<AssignedGpus>,
     /// The recipe's own.
     main_image: String,
-    /// Start steps of services that last for the run, by the service's name.
+    /// Start steps of services with the run's scope, by the service's name.
     running: BTreeMap<String, u32>,
     notes: Vec<String>,
 }
@@ -215,7 +219,7 @@ impl Builder<'_> {
         self.step_on(Placement::All, name, container, when, action)
     }
 
-    /// Adds a step. Of several machines, those do it.
+    /// Adds a step, executed on the machines of the placement.
     fn step_on(
         &mut self,
         on: Placement,
@@ -236,7 +240,7 @@ impl Builder<'_> {
         number
     }
 
-    /// Notes what a step fetches from elsewhere, once for all trials.
+    /// Adds a download of a step, once for all trials.
     fn fetches(&mut self, step: u32, name: String, download: Option<&Download>) {
         let is_known = self.downloads.iter().any(|known| known.name == name);
         let download = download.filter(|_| !is_known).cloned();
@@ -280,12 +284,12 @@ fn expression(place: &str, template: &Template, scope: &Scope) -> Result<String,
     };
     let text = render(template, scope).map_err(error)?;
     if text.contains("${{") {
-        // What the machines know later must not fail there.
-        let tried = Scope {
+        // Expressions that are evaluated later on the machines must not fail there.
+        let example = Scope {
             node: Some(NodeScope::example()),
             ..scope.clone()
         };
-        render(template, &tried).map_err(error)?;
+        render(template, &example).map_err(error)?;
     }
     Ok(text)
 }

@@ -1,4 +1,4 @@
-//! Models: fetched before the container is made, or made in it.
+//! Models: fetched before the container is created, or created in it.
 
 use super::error::PlanError;
 use super::{Builder, expression};
@@ -31,14 +31,14 @@ impl Builder<'_> {
                 let step = format!("fetch-{name}");
                 let number = self.step(&step, None, action);
                 // Every model of the hub is a download.
-                let known = model.download.clone().unwrap_or_default();
-                self.fetches(number, step, Some(&known));
+                let download = model.download.clone().unwrap_or_default();
+                self.fetches(number, step, Some(&download));
             }
         }
         Ok(())
     }
 
-    /// Whether each commit that a step names is told by a fetch before it.
+    /// Checks that each commit that a step names is determined by an earlier fetch.
     pub(super) fn commits_are_known(&self) -> Result<(), PlanError> {
         let skipped = self.steps.iter().filter(|step| step.is_skipped());
         for fetch in skipped {
@@ -76,7 +76,7 @@ impl Builder<'_> {
         })
     }
 
-    /// What programs that load by hub id must know, where the recipe does not say it.
+    /// The variables for programs that load by hub id, unless the recipe sets them.
     pub(super) fn hub_variables(
         &self,
         env: &[(String, String)],
@@ -89,8 +89,8 @@ impl Builder<'_> {
         for (other, model) in models.filter(|(_, model)| model.hub_cache) {
             if self.model_mount(other, model)?.target != cache {
                 return Err(PlanError::HubCaches {
-                    one: name.clone(),
-                    other: other.clone(),
+                    first: name.clone(),
+                    second: other.clone(),
                 });
             }
         }
@@ -102,7 +102,7 @@ impl Builder<'_> {
         Ok(variables)
     }
 
-    /// Models that a command of the recipe makes in the container.
+    /// Models that a command of the recipe creates in the container.
     pub(super) fn models_in_the_container(&mut self) -> Result<(), PlanError> {
         for (name, model) in &self.recipe.models {
             if let ModelSource::Run(run) = &model.source {

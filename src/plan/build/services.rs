@@ -1,8 +1,8 @@
-//! Services: started before the measurement that needs them, stopped after it; one that lasts for the
-//! run is started before the first such measurement, and stopped after the last.
+//! Services: started before the measurement that needs them, stopped after it; one with the run's scope is
+//! started before the first such measurement, and stopped after the last.
 
 use super::error::PlanError;
-use super::measure::OneTrial;
+use super::measure::TrialContext;
 use super::{Builder, expression};
 use crate::plan::failure::FailureSigns;
 use crate::plan::service::{ServiceStep, StopPolicy, StopStep};
@@ -41,7 +41,7 @@ impl<'a> Builder<'a> {
     /// Adds a step that measures, between the starts and stops of the services that it needs.
     pub(super) fn measuring_step(
         &mut self,
-        one: &OneTrial<'_>,
+        context: &TrialContext<'_>,
         name: &str,
         mut exec: ExecStep,
         needs: &[String],
@@ -55,24 +55,24 @@ impl<'a> Builder<'a> {
                 (ServiceScope::Run, Some(start)) => *start,
                 (ServiceScope::Run, None) => {
                     let start =
-                        self.start(&format!("start-{service}"), &one.when, service, written)?;
+                        self.start(&format!("start-{service}"), &context.when, service, written)?;
                     self.running.insert(service.clone(), start);
                     start
                 }
                 (ServiceScope::Trial, _) => {
-                    let name = one.name(&format!("{}-start-{service}", one.stem));
-                    self.start(&name, &one.when, service, written)?
+                    let name = context.name(&format!("{}-start-{service}", context.stem));
+                    self.start(&name, &context.when, service, written)?
                 }
             };
             exec.needs.push(start);
         }
         let starts = exec.needs.clone();
         let action = Action::Exec(exec);
-        let number = self.step_on(on, name, Some("main"), one.when.clone(), action);
+        let number = self.step_on(on, name, Some("main"), context.when.clone(), action);
         for ((service, written), start) in needed.iter().zip(starts).rev() {
             if written.scope == ServiceScope::Trial {
-                let name = one.name(&format!("{}-stop-{service}", one.stem));
-                self.stop(&name, &one.when, start, service, written);
+                let name = context.name(&format!("{}-stop-{service}", context.stem));
+                self.stop(&name, &context.when, start, service, written);
             }
         }
         Ok(number)
@@ -126,7 +126,7 @@ impl<'a> Builder<'a> {
         }
         let own_container = self.own_container(service)?;
         if let Some(own) = &service.own_container {
-            // The recipe's shell is that of another container.
+            // The recipe's shell belongs to another container.
             let shell = service.options.shell.as_ref().or(own.flags.shell.as_ref());
             command.shell = shell.cloned();
         }
@@ -141,17 +141,17 @@ impl<'a> Builder<'a> {
         Ok(self.step_on(service.on, step, Some(container), when.clone(), action))
     }
 
-    fn stop(&mut self, step: &str, when: &Condition, of: u32, name: &str, service: &Service) {
+    fn stop(&mut self, step: &str, when: &Condition, start: u32, name: &str, service: &Service) {
         let container = container_name(name, service);
         let action = Action::StopService(StopStep {
             service: name.to_owned(),
-            of,
+            of: start,
             stop: stop_policy(service),
         });
         self.step_on(service.on, step, Some(container), when.clone(), action);
     }
 
-    /// The service's own container. Its network is added by whoever creates it, but for the host's.
+    /// The service's own container. Its network is added when it is created, except for the host's.
     fn own_container(&self, service: &Service) -> Result<Option<ContainerSpec>, PlanError> {
         let Some(own) = &service.own_container else {
             return Ok(None);

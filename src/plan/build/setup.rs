@@ -1,5 +1,5 @@
-//! Datasets and setup steps. What runs on the host and what is cached comes before the container
-//! is made, which has the cached directories mounted from its start.
+//! Datasets and setup steps. Host steps and cached directories come before the container is created, which
+//! mounts the cached directories from its start.
 
 use super::command::names;
 use super::error::PlanError;
@@ -10,7 +10,7 @@ use retrial_container::ContainerSpec;
 use retrial_recipe::model::{CacheRequest, Image, ModelSource, Place, Setup};
 
 impl<'a> Builder<'a> {
-    /// What is taken out of the image for steps on the host.
+    /// Copies of image files for steps on the host.
     pub(super) fn copies(&mut self) {
         for (index, copy) in self.recipe.copy_from_image.iter().enumerate() {
             let action = Action::CopyOut {
@@ -67,18 +67,18 @@ impl<'a> Builder<'a> {
                 continue;
             };
             let command = self.setup(&name, setup)?;
-            let fill = self.fill(&name, setup, cache, command, &inputs)?;
+            let populate_step = self.populate_step(&name, setup, cache, command, &inputs)?;
             let when = Condition::UnlessCached {
-                key: fill.directory.key.clone(),
+                key: populate_step.directory.key.clone(),
             };
             let container = (setup.on == Place::Container).then_some("fill");
-            let step = self.step_when(&name, container, when, Action::Populate(fill));
+            let step = self.step_when(&name, container, when, Action::Populate(populate_step));
             self.fetches(step, name, setup.download.as_ref());
         }
         Ok(())
     }
 
-    /// The other ones, in the run's container.
+    /// The other setup steps, in the run's container.
     pub(super) fn in_the_container(&mut self) -> Result<(), PlanError> {
         for (name, setup) in self.setups() {
             if setup.on == Place::Container && setup.cache.is_none() {
@@ -116,7 +116,7 @@ impl<'a> Builder<'a> {
         Ok(command)
     }
 
-    fn fill(
+    fn populate_step(
         &self,
         name: &str,
         setup: &Setup,
@@ -153,10 +153,10 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// What a command may read besides the image: what it makes of it is not the same elsewhere.
+    /// Other inputs that a command may read besides the image, on which its output depends.
     fn inputs(&self, container: &ContainerSpec) -> Vec<String> {
-        let asked = self.recipe.container.mounts.len();
-        let mounts = container.mounts.iter().take(asked);
+        let recipe_mounts = self.recipe.container.mounts.len();
+        let mounts = container.mounts.iter().take(recipe_mounts);
         let models = self.recipe.models.iter();
         let models = models.map(|(_, model)| match &model.source {
             ModelSource::Hub {

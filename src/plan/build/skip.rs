@@ -28,7 +28,7 @@ impl Builder<'_> {
                         Action::Create
                             | Action::Pull { .. }
                             | Action::Build(_)
-                            // It costs nothing where it is cached.
+                            // It costs nothing if it is cached.
                             | Action::Populate(_)
                     );
                 if !needed {

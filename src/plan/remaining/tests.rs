@@ -65,12 +65,12 @@ fn an_earlier_run_estimates_each_step() {
         estimated(&remaining, Some((first, 50.0))),
         Some((330.0, Basis::Earlier))
     );
-    // Longer than before: what follows is left.
+    // Longer than before: the following steps remain.
     assert_eq!(
         estimated(&remaining, Some((first, 500.0))),
         Some((270.0, Basis::Earlier))
     );
-    // This run's own trial counts more.
+    // This run's own trial takes precedence.
     remaining.ended(first, Some(50.0));
     assert_eq!(estimated(&remaining, None), Some((150.0, Basis::Earlier)));
 }
@@ -92,7 +92,7 @@ fn without_data_there_is_no_estimate() {
     let mut remaining = Remaining::of(unknown, StepTimes::default(), StepTimes::default());
     remaining.ended(first, Some(20.0));
     assert_eq!(estimated(&remaining, None), None);
-    // How the sum of all is spread over some of them is not known.
+    // The distribution of the total over some of them is unknown.
     let options = PlanOptions {
         modes: vec![Mode::Performance],
         ..PlanOptions::default()

@@ -1,4 +1,4 @@
-//! Kept directories and steps on the host, in shell: what the runner does, by hand.
+//! Cached directories and steps on the host, as shell commands equivalent to the runner's.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::plan::step::{ExecStep, Plan, Step};
 use retrial_container::ContainerSpec;
 use retrial_recipe::model::Place;
 
-/// Where directories are kept; nothing for a plan without.
+/// The location of cached directories; empty for a plan without.
 pub(super) fn header(plan: &Plan) -> String {
     let mut containers = plan.containers();
     let mounts = containers.any(|container| !container.cache_mounts.is_empty());
@@ -21,32 +21,37 @@ pub(super) fn header(plan: &Plan) -> String {
     )
 }
 
-/// The mounts of what was kept before a step.
+/// The mounts of directories that were cached before a step.
 pub(super) fn mounts(plan: &Plan, before: u32) -> Vec<String> {
     let earlier = plan
         .cached_directories()
         .filter(|(number, _)| *number < before);
-    let mounts = earlier.map(|(number, kept)| {
-        let rights = if kept.writable { "" } else { ":ro" };
+    let mounts = earlier.map(|(number, directory)| {
+        let rights = if directory.writable { "" } else { ":ro" };
         format!(
             "--volume=\"$cached_{number}/current/content\":{}{rights}",
-            quote(&kept.path)
+            quote(&directory.path)
         )
     });
     mounts.collect()
 }
 
-/// Fills a directory, unless it is kept.
-pub(super) fn populate(plan: &Plan, step: &Step, fill: &PopulateStep, name: &str) -> String {
+/// Populates a directory, unless it is cached.
+pub(super) fn populate(
+    plan: &Plan,
+    step: &Step,
+    populate_step: &PopulateStep,
+    name: &str,
+) -> String {
     let PopulateStep {
-        directory: kept,
+        directory: cached,
         place,
         command,
-    } = fill;
+    } = populate_step;
     let number = step.number;
-    let (image, path) = (quote(&plan.image), quote(&kept.path));
+    let (image, path) = (quote(&plan.image), quote(&cached.path));
     let mut out = String::new();
-    let _ = writeln!(out, "cached_{number}={}", directory(kept, &image));
+    let _ = writeln!(out, "cached_{number}={}", directory(cached, &image));
     let _ = writeln!(out, "if [ ! -d \"$cached_{number}/current\" ]; then");
     let mut lines = String::new();
     let owner = match place {
@@ -56,33 +61,36 @@ pub(super) fn populate(plan: &Plan, step: &Step, fill: &PopulateStep, name: &str
     lines.push_str(&seed(&format!("$cached_{number}"), &image, &path, owner));
     match place {
         Place::Container => {
-            let filler = format!("{name}-fill");
+            let populator = format!("{name}-fill");
             let mut mounts = super::mounts(plan, step);
             mounts.push(format!("--volume=\"$stage/content\":{path}"));
             let container = ContainerSpec {
                 cache_mounts: Vec::new(),
                 ..plan.container.clone()
             };
-            let _ = writeln!(lines, "{}", docker_run(&container, &filler, mounts));
-            let _ = writeln!(lines, "{}", docker_exec(command, &filler));
-            let rights = if kept.writable { "a+rwX" } else { "a+rX" };
-            let _ = writeln!(lines, "docker exec -u 0 {filler} chmod -R {rights} {path}");
-            let _ = writeln!(lines, "docker rm -f {filler}");
+            let _ = writeln!(lines, "{}", docker_run(&container, &populator, mounts));
+            let _ = writeln!(lines, "{}", docker_exec(command, &populator));
+            let rights = if cached.writable { "a+rwX" } else { "a+rX" };
+            let _ = writeln!(
+                lines,
+                "docker exec -u 0 {populator} chmod -R {rights} {path}"
+            );
+            let _ = writeln!(lines, "docker rm -f {populator}");
         }
         Place::Host => {
             lines.push_str("export RETRIAL_CACHE_PATH=\"$stage/content\"\n");
             let _ = writeln!(lines, "{}", host(command));
         }
     }
-    for (listed, said) in &kept.files {
+    for (listed, expected) in &cached.files {
         let listed = quote(listed);
-        if let Some(size) = said.size {
+        if let Some(size) = expected.size {
             let _ = writeln!(
                 lines,
                 "test \"$(stat -c %s \"$stage/content\"/{listed})\" = {size}"
             );
         }
-        if let Some(hash) = &said.sha256 {
+        if let Some(hash) = &expected.sha256 {
             let _ = writeln!(
                 lines,
                 "test \"$(sha256sum <\"$stage/content\"/{listed})\" = '{hash}  -'"
@@ -95,7 +103,7 @@ pub(super) fn populate(plan: &Plan, step: &Step, fill: &PopulateStep, name: &str
     out
 }
 
-/// Makes a stage in a directory, with the image's content at `path`.
+/// Creates a stage in a directory, with the image's content at `path`.
 fn seed(directory: &str, image: &str, path: &str, owner: &str) -> String {
     format!(
         "stage={directory}/stage-shell\nrm -rf \"$stage\"; mkdir -p \"$stage/content\"\n\
@@ -104,34 +112,34 @@ fn seed(directory: &str, image: &str, path: &str, owner: &str) -> String {
     )
 }
 
-/// The directories of a container's cache mounts, which only containers of this name use: what makes them, and
-/// the flags that mount them.
+/// The directories of a container's cache mounts, which only containers of this name use: the commands that
+/// create them, and the flags that mount them.
 pub(super) fn cache_mounts(container: &ContainerSpec, name: &str) -> (String, Vec<String>) {
-    let mut made = String::new();
+    let mut commands = String::new();
     let mut flags = Vec::new();
     let image = quote(&container.image);
     for (number, (mount, path)) in (1..).zip(&container.cache_mounts) {
         let path = quote(path);
         let id = image_id(&image);
-        let _ = writeln!(made, "kept_{number}=$cached/{mount}/shell-{name}-{id}");
-        let _ = writeln!(made, "if [ ! -d \"$kept_{number}/current\" ]; then");
-        made.push_str(&seed(&format!("$kept_{number}"), &image, &path, "''"));
-        let _ = writeln!(made, "mv \"$stage\" \"$kept_{number}/current\"\nfi");
+        let _ = writeln!(commands, "kept_{number}=$cached/{mount}/shell-{name}-{id}");
+        let _ = writeln!(commands, "if [ ! -d \"$kept_{number}/current\" ]; then");
+        commands.push_str(&seed(&format!("$kept_{number}"), &image, &path, "''"));
+        let _ = writeln!(commands, "mv \"$stage\" \"$kept_{number}/current\"\nfi");
         flags.push(format!(
             "--volume=\"$kept_{number}/current/content\":{path}"
         ));
     }
-    (made, flags)
+    (commands, flags)
 }
 
-/// The part of an image's id that names what belongs to it.
+/// The part of an image's id in names of image-specific directories.
 fn image_id(image: &str) -> String {
     format!("$(docker image inspect --format '{{{{slice .Id 7 19}}}}' {image})")
 }
 
-fn directory(kept: &CachedDirectory, image: &str) -> String {
-    let shared = format!("$cached/{}/{}", kept.key, kept.identity);
-    if !kept.of_image {
+fn directory(cached: &CachedDirectory, image: &str) -> String {
+    let shared = format!("$cached/{}/{}", cached.key, cached.identity);
+    if !cached.of_image {
         return shared;
     }
     format!("{shared}-{}", image_id(image))
@@ -155,7 +163,7 @@ pub(super) fn host(command: &ExecStep) -> String {
     )
 }
 
-/// Takes something out of the image, for steps on the host.
+/// Copies files out of the image, for steps on the host.
 pub(super) fn copy_out(plan: &Plan, name: &str, path: &str, to: &str) -> String {
     let image = quote(&plan.image);
     let (from, to) = (

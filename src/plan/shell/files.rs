@@ -1,5 +1,5 @@
-//! The files of a built-in recipe, which the script writes beside itself: a script that is pasted elsewhere
-//! has no other place to take them from. Those of a recipe on disk stay where they are.
+//! The files of a built-in recipe, which the script writes next to itself: a script pasted elsewhere has no
+//! other source for them. Files of a recipe on disk are used in place.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use itertools::join;
 use super::quote;
 use crate::plan::step::{Action, Plan, RECIPE_DIRECTORY};
 
-/// Stands for the recipe's directory until a word of the script is written.
+/// Placeholder for the recipe's directory until a word of the script is written.
 const DIRECTORY: &str = "${{ recipe.directory }}";
 
 /// A file of a built-in recipe's directory.
@@ -21,7 +21,7 @@ pub struct RecipeFile {
     pub text: String,
 }
 
-/// A word of the script. The directory that the script makes is a variable of its shell.
+/// A word of the script. The directory that the script creates is a shell variable.
 pub(super) fn word(text: &str) -> String {
     if !text.contains(DIRECTORY) {
         return quote(text);
@@ -33,8 +33,8 @@ pub(super) fn word(text: &str) -> String {
     join(parts, "\"$recipe\"")
 }
 
-/// Has the plan take the recipe's files from the directory that the script makes. Returns those that it
-/// needs; a plan without files of its own needs none.
+/// Makes the plan use the recipe's files in the directory that the script creates. Returns the required files;
+/// a plan without files of its own needs none.
 pub(super) fn take<'a>(plan: &mut Plan, files: &'a [RecipeFile]) -> Vec<&'a RecipeFile> {
     let Some(directory) = plan.directory.clone() else {
         return Vec::new();
@@ -53,15 +53,15 @@ pub(super) fn take<'a>(plan: &mut Plan, files: &'a [RecipeFile]) -> Vec<&'a Reci
         needed.insert(rest.trim_start_matches('/').to_owned());
     }
     let is_needed = |file: &&RecipeFile| {
-        needed.iter().any(|one| {
-            let rest = file.path.strip_prefix(one.as_str());
-            one.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        needed.iter().any(|path| {
+            let rest = file.path.strip_prefix(path.as_str());
+            path.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         })
     };
     files.iter().filter(is_needed).collect()
 }
 
-/// All places of a plan that may name a file of the recipe.
+/// All paths of a plan that may name a file of the recipe.
 fn paths(plan: &mut Plan) -> Vec<&mut String> {
     let mounts = plan.container.mounts.iter_mut();
     let mut paths: Vec<&mut String> = mounts.map(|mount| &mut mount.source).collect();

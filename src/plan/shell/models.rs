@@ -1,4 +1,4 @@
-//! Models of the hub, in shell: fetched by the hub's own program into a directory of real files.
+//! Models of the hub, in shell: fetched by the hub's own client into a directory of real files.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use crate::plan::commit::commit_later;
 use crate::plan::model::{Form, ModelFetch};
 use crate::plan::step::Plan;
 
-/// Where models are put; nothing for a plan without.
+/// The location of models; empty for a plan without.
 pub(super) fn header(plan: &Plan) -> String {
     if plan.fetched_models().next().is_none() {
         return String::new();
@@ -18,7 +18,7 @@ pub(super) fn header(plan: &Plan) -> String {
     )
 }
 
-/// Fetches a model, and learns its commit where something in the plan names it.
+/// Fetches a model, and determines its commit if the plan uses it.
 pub(super) fn download(plan: &Plan, model: &ModelFetch) -> String {
     let place = place(model);
     let mut line = format!(
@@ -37,7 +37,7 @@ pub(super) fn download(plan: &Plan, model: &ModelFetch) -> String {
         format!("{variable}=$(cat {place}/refs/{})", quote(&model.revision))
     } else {
         let _ = write!(line, " --local-dir {place}");
-        // The first line of what it notes for each file.
+        // The first line of its metadata for each file.
         format!(
             "{variable}=$(find {place}/.cache/huggingface/download -name '*.metadata' -exec head -n 1 {{}} \\; -quit)"
         )
@@ -48,13 +48,13 @@ pub(super) fn download(plan: &Plan, model: &ModelFetch) -> String {
     line
 }
 
-/// The mounts of what was fetched.
+/// The mounts of fetched models.
 pub(super) fn mounts(plan: &Plan) -> Vec<String> {
     let mounts = plan.fetched_models().map(|model| {
         let target = &model.mount.target;
         let (target, rights) = match model.mount.form {
             Form::Directory => (target.clone(), ":ro"),
-            // A copy: what is written into it spoils nothing.
+            // A copy: writing to it does no harm.
             Form::Files => (target.clone(), ""),
             Form::HubCache => (format!("{target}/{}", model.cache_name()), ":ro"),
         };
@@ -63,11 +63,11 @@ pub(super) fn mounts(plan: &Plan) -> Vec<String> {
     mounts.collect()
 }
 
-/// The script with the commits that are known only when it runs: they stand in quoted words.
+/// The script with the commits that are known only when it runs: they are in quoted words.
 pub(super) fn with_commits(plan: &Plan, mut script: String) -> String {
     for model in plan.fetched_models() {
-        let known = format!("'\"${}\"'", variable(&model.model));
-        script = script.replace(&commit_later(&model.model), &known);
+        let commit = format!("'\"${}\"'", variable(&model.model));
+        script = script.replace(&commit_later(&model.model), &commit);
     }
     script
 }

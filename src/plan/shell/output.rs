@@ -1,4 +1,4 @@
-//! The output of commands, in files where `retrial judge` looks for the figures that they print.
+//! The output of commands, in files in which `retrial judge` searches for the printed figures.
 
 use super::quote;
 use crate::plan::measurement::MeasurementPlan;
@@ -8,7 +8,7 @@ use retrial_recipe::model::{FigureSource, Find, Mode};
 /// The directory of the results that are judged.
 pub(super) const RESULTS: &str = "results";
 
-/// Shows the output of a command and keeps it; ends the script if the command fails.
+/// Shows the output of a command and logs it to a file; ends the script if the command fails.
 const FUNCTION: &str = r#"
 # shows the output of a command, and keeps it in a file
 logged() {
@@ -30,8 +30,8 @@ pub(super) fn header(plan: &Plan) -> &'static str {
     ""
 }
 
-/// A line that runs a command of a measurement, and keeps its output if figures are read from it.
-pub(super) fn kept(plan: &Plan, exec: &ExecStep, line: &str) -> String {
+/// A line that runs a command of a measurement, and logs its output if figures are read from it.
+pub(super) fn logged(plan: &Plan, exec: &ExecStep, line: &str) -> String {
     let mut files = files(plan, exec).into_iter();
     let Some((directory, name)) = files.next() else {
         return line.to_owned();
@@ -46,7 +46,7 @@ pub(super) fn kept(plan: &Plan, exec: &ExecStep, line: &str) -> String {
 
 /// The directories and names of files from which `retrial judge` reads what a command prints.
 fn files(plan: &Plan, exec: &ExecStep) -> Vec<(String, String)> {
-    let (measurements, of) = match &exec.purpose {
+    let (measurements, trial) = match &exec.purpose {
         Purpose::Prepare => return Vec::new(),
         Purpose::Measure {
             measurements,
@@ -62,14 +62,14 @@ fn files(plan: &Plan, exec: &ExecStep) -> Vec<(String, String)> {
         let name = if is_check {
             accuracy(measured)
         } else {
-            printed(measured, of)
+            printed(measured, trial)
         };
-        Some((directory(plan, index, of), name?))
+        Some((directory(plan, index, trial), name?))
     });
     named.collect()
 }
 
-/// MLPerf's name for what a script says of the accuracy.
+/// MLPerf's name for the output of the accuracy script.
 fn accuracy(measured: &MeasurementPlan) -> Option<String> {
     let is_read = measured.loadgen && measured.mode == Mode::Accuracy;
     is_read.then(|| "accuracy.txt".to_owned())
@@ -78,19 +78,19 @@ fn accuracy(measured: &MeasurementPlan) -> Option<String> {
 /// The name for the output of a measurement from which figures are read. Training logs have that of `MLCommons`.
 fn printed(measured: &MeasurementPlan, trial: u32) -> Option<String> {
     let figures = measured.figures.iter();
-    let mut printed = figures.filter(|(_, one)| !measured.loadgen && one.file.is_none());
-    let is_log = |(_, one): &(String, FigureSource)| matches!(one.find, Find::Mllog(_));
+    let mut printed = figures.filter(|(_, source)| !measured.loadgen && source.file.is_none());
+    let is_log = |(_, source): &(String, FigureSource)| matches!(source.find, Find::Mllog(_));
     if printed.clone().any(is_log) {
         return Some(format!("result_{trial}.txt"));
     }
     printed.next().map(|_| "output.log".to_owned())
 }
 
-/// The directory of a trial's results. Those of a warm-up lie elsewhere, for `judge` counts all that it finds.
+/// The directory of a trial's results. Those of a warm-up are elsewhere, since `judge` reads all results.
 pub(super) fn directory(plan: &Plan, measurement: usize, trial: u32) -> String {
     let measured = plan.measurements.get(measurement);
-    let place = measured.map(|one| one.trial_directory(trial));
-    let is_judged = measured.is_none_or(|one| trial > one.warmup);
+    let place = measured.map(|plan| plan.trial_directory(trial));
+    let is_judged = measured.is_none_or(|plan| trial > plan.warmup);
     let above = if is_judged { RESULTS } else { "warm-up" };
     format!("{above}/{}", place.unwrap_or_default())
 }

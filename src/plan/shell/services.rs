@@ -1,11 +1,11 @@
-//! Services, in shell: a detached exec that notes its process, a loop until it is ready, its end.
+//! Services, in shell: a detached exec that records its process, a loop until it is ready, its end.
 
 use std::fmt::Write as _;
 
 use itertools::join;
 
 use super::{docker_run, exec_options, mounts, quote, shell_words};
-use crate::plan::service::{ASK_HTTP, ASK_PORT, ServiceStep, StopPolicy, StopStep};
+use crate::plan::service::{PROBE_HTTP, PROBE_PORT, ServiceStep, StopPolicy, StopStep};
 use crate::plan::step::{Action, Plan, Step};
 use retrial_recipe::model::ReadyWhen;
 
@@ -23,7 +23,7 @@ while kill -0 "-$group" 2>/dev/null; do
   waited=$((waited + 1)); sleep 1
 done"#;
 
-/// What the script's own shell runs.
+/// The script's own shell functions.
 const FUNCTIONS: &str = r#"wait_until_ready() {
   container=$1 service=$2 until=$(($(date +%s) + $3)); shift 3
   until "$@" >/dev/null 2>&1; do
@@ -41,14 +41,14 @@ const FUNCTIONS: &str = r#"wait_until_ready() {
 }
 stop_service() { docker exec -u 0 "$1" sh -c "$end" "$2" "$3" "$4" 2>/dev/null || true; }"#;
 
-/// What all services share; nothing for a plan without.
+/// The part shared by all services; empty for a plan without.
 pub(super) fn header(plan: &Plan, name: &str) -> String {
     let mut services: Vec<&ServiceStep> = Vec::new();
     for step in &plan.steps {
         if let Action::StartService(service) = &step.action
             && !services
                 .iter()
-                .any(|known| known.service == service.service)
+                .any(|listed| listed.service == service.service)
         {
             services.push(service);
         }
@@ -56,16 +56,16 @@ pub(super) fn header(plan: &Plan, name: &str) -> String {
     if services.is_empty() {
         return String::new();
     }
-    let asks = |wanted: fn(&ReadyWhen) -> bool| services.iter().any(|one| wanted(&one.ready));
+    let uses = |check: fn(&ReadyWhen) -> bool| services.iter().any(|service| check(&service.ready));
     let mut out = String::from(
         "\n# services run detached; their output is in /tmp/retrial-NAME.log of their container\n",
     );
     let _ = writeln!(out, "serve={}\nend={}", quote(SERVE), quote(END));
-    if asks(|ready| matches!(ready, ReadyWhen::Http(_))) {
-        let _ = writeln!(out, "ask_http={}", quote(ASK_HTTP));
+    if uses(|ready| matches!(ready, ReadyWhen::Http(_))) {
+        let _ = writeln!(out, "ask_http={}", quote(PROBE_HTTP));
     }
-    if asks(|ready| matches!(ready, ReadyWhen::Port(_))) {
-        let _ = writeln!(out, "ask_port={}", quote(ASK_PORT));
+    if uses(|ready| matches!(ready, ReadyWhen::Port(_))) {
+        let _ = writeln!(out, "ask_port={}", quote(PROBE_PORT));
     }
     let _ = writeln!(out, "{FUNCTIONS}");
     let ends = services

@@ -1,19 +1,24 @@
-//! The GPUs that a container gets, as a person reads them.
+//! The GPUs assigned to a container, as text.
 
 use itertools::{Itertools as _, join};
 
 use crate::host::assign::{AssignedGpu, AssignedGpus, cards};
 
-/// More than these are told by their number.
-const ONE_BY_ONE: usize = 8;
+/// More GPUs are summarized by their number.
+const MAX_LISTED: usize = 8;
 
 pub(super) fn lines(assigned: &AssignedGpus) -> Vec<String> {
     let line = |key: &str, text: String| format!("{key:<13} {text}");
     let mut lines = Vec::new();
-    if assigned.gpus.len() > ONE_BY_ONE {
-        lines.push(line("assigned", together(&assigned.gpus)));
+    if assigned.gpus.len() > MAX_LISTED {
+        lines.push(line("assigned", summary(&assigned.gpus)));
     } else {
-        lines.extend(assigned.gpus.iter().map(|one| line("assigned", alone(one))));
+        lines.extend(
+            assigned
+                .gpus
+                .iter()
+                .map(|gpu| line("assigned", one_gpu(gpu))),
+        );
     }
     lines.push(line(
         "by",
@@ -28,11 +33,15 @@ pub(super) fn lines(assigned: &AssignedGpus) -> Vec<String> {
     lines
 }
 
-fn alone(given: &AssignedGpu) -> String {
-    let gpu = &given.gpu;
-    let mut words = vec![format!("{} {}", given.index, gpu.model)];
+fn one_gpu(assigned: &AssignedGpu) -> String {
+    let gpu = &assigned.gpu;
+    let mut words = vec![format!("{} {}", assigned.index, gpu.model)];
     words.extend(gpu.gfx.clone());
-    if let Some(partition) = gpu.partition.as_ref().filter(|one| one.compute != "SPX") {
+    if let Some(partition) = gpu
+        .partition
+        .as_ref()
+        .filter(|partition| partition.compute != "SPX")
+    {
         words.push(format!("{} {}", partition.compute, partition.index));
     }
     words.push(gpu.pci.clone());
@@ -41,24 +50,24 @@ fn alone(given: &AssignedGpu) -> String {
 }
 
 /// `64 partitions of 8 x MI300X (CPX): 0-63`
-fn together(gpus: &[AssignedGpu]) -> String {
-    let gpus_only = gpus.iter().map(|one| &one.gpu);
+fn summary(gpus: &[AssignedGpu]) -> String {
+    let gpus_only = gpus.iter().map(|assigned| &assigned.gpu);
     let models = gpus_only.clone().map(|gpu| &gpu.model).dedup();
     let count = cards(gpus_only.clone());
-    let what = format!("{count} x {}", join(models, ", "));
+    let cards_text = format!("{count} x {}", join(models, ", "));
     let indices = ranges(gpus);
     if count < gpus.len() {
         let partitions = gpus_only.filter_map(|gpu| Some(&gpu.partition.as_ref()?.compute));
         let partitions = partitions.dedup().join(", ");
         let parts = gpus.len();
-        return format!("{parts} partitions of {what} ({partitions}): {indices}");
+        return format!("{parts} partitions of {cards_text} ({partitions}): {indices}");
     }
-    format!("{what}: {indices}")
+    format!("{cards_text}: {indices}")
 }
 
 fn ranges(gpus: &[AssignedGpu]) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
-    for index in gpus.iter().map(|one| one.index) {
+    for index in gpus.iter().map(|gpu| gpu.index) {
         match ranges.last_mut() {
             Some((_, last)) if *last + 1 == index => *last = index,
             _ => ranges.push((index, index)),

@@ -88,7 +88,7 @@ pub enum Origin {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ratios {
     /// What 1 stands for: `published`.
-    pub of: String,
+    pub reference: String,
     /// The rows, from top to bottom.
     pub rows: Vec<Ratio>,
     /// The meaning of the whiskers.

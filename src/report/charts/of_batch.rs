@@ -21,10 +21,10 @@ const ROWS: usize = 24;
 /// The charts of a batch: those that decide first, then by benchmark and scenario. Absolute values are
 /// drawn once, over releases if there are some.
 pub fn of_batch(batch: &BatchVerdict) -> Vec<Chart> {
-    let shown = figures(batch);
-    let absolute = |shown: &BatchFigure<'_>| over::lines(shown).or_else(|| shown.bars());
-    let shown = shown.iter();
-    let of_figures = shown.flat_map(|shown| [shown.ratios(), absolute(shown)]);
+    let figures = figures(batch);
+    let absolute = |figure: &BatchFigure<'_>| over::lines(figure).or_else(|| figure.bars());
+    let figures = figures.iter();
+    let of_figures = figures.flat_map(|figure| [figure.ratios(), absolute(figure)]);
     let of_search = batch.search.as_ref().and_then(of_search::chart);
     let first = [of_search, claims(batch), cells(batch)].into_iter();
     first.chain(of_figures).flatten().collect()
@@ -37,7 +37,7 @@ fn claims(batch: &BatchVerdict) -> Option<Chart> {
         parts.filter_map(|part| claimed(&claim.claim, part))
     });
     let ratios = Ratios {
-        of: "the other side of each claim".to_owned(),
+        reference: "the other side of each claim".to_owned(),
         whiskers: of_verdict::whiskers(batch.confidence),
         edge: "required".to_owned(),
         rows: parts.take(ROWS).collect(),
@@ -58,14 +58,14 @@ fn claimed(claim: &str, part: &ClaimPart) -> Option<Ratio> {
     };
     let region = part.required.claim;
     let region = region.map(|claim| AcceptanceRegion::of(claim, part.required.margin));
-    let of = match part.of.as_str() {
+    let cells = match part.of.as_str() {
         "" => String::new(),
-        of => format!(" ({of})"),
+        cells => format!(" ({cells})"),
     };
     let baseline = part.baseline.as_ref();
     let baseline = baseline.filter(|_| part.statistic == Statistic::Value);
     Some(Ratio {
-        label: format!("{claim}{of}: {} {}", part.scenario, part.figure),
+        label: format!("{claim}{cells}: {} {}", part.scenario, part.figure),
         value: Some(value).filter(|value| value.is_finite())?,
         interval: interval.filter(|(lower, upper)| lower.is_finite() && upper.is_finite()),
         edges: region.map(edges).unwrap_or_default(),
@@ -89,7 +89,7 @@ fn cells(batch: &BatchVerdict) -> Option<Chart> {
     let (_, first) = all.first()?;
     let (count, figure) = (all.len(), first.label.clone());
     let is_one = all.iter().all(|(_, row)| row.label == figure);
-    let shown = all.into_iter().take(ROWS).map(|(cell, row)| Ratio {
+    let ratios = all.into_iter().take(ROWS).map(|(cell, row)| Ratio {
         label: if is_one {
             cell.to_owned()
         } else {
@@ -97,10 +97,10 @@ fn cells(batch: &BatchVerdict) -> Option<Chart> {
         },
         ..row
     });
-    let what = if is_one { figure.as_str() } else { "Figures" };
+    let subject = if is_one { figure.as_str() } else { "Figures" };
     let some = cut_to(ROWS, count, "");
-    let title = format!("{what} of each cell, relative to the published value{some}");
-    published(shown.collect(), batch.confidence).chart("", &title, &batch.sentence)
+    let title = format!("{subject} of each cell, relative to the published value{some}");
+    published(ratios.collect(), batch.confidence).chart("", &title, &batch.sentence)
 }
 
 /// A figure that cells of a batch have.
@@ -133,7 +133,14 @@ fn figures<'a>(batch: &'a BatchVerdict) -> Vec<BatchFigure<'a>> {
             unit: &result.figures.get(figure)?.unit,
         })
     });
-    let key = |one: &BatchFigure<'a>| (one.benchmark, one.scenario, one.figure, one.unit);
+    let key = |figure: &BatchFigure<'a>| {
+        (
+            figure.benchmark,
+            figure.scenario,
+            figure.figure,
+            figure.unit,
+        )
+    };
     figures.unique_by(key).collect()
 }
 
@@ -141,15 +148,15 @@ impl BatchFigure<'_> {
     /// A chart that is described by its first values.
     fn chart<T: Display>(
         &self,
-        what: &str,
+        detail: &str,
         values: impl IntoIterator<Item = T>,
         kind: Kind,
     ) -> Chart {
         let cells = self.batch.cells.iter();
         let mut verdicts = cells.filter_map(|cell| cell.verdict.as_ref());
-        let several = verdicts.any(|one| one.submission.benchmark != self.benchmark);
+        let several = verdicts.any(|verdict| verdict.submission.benchmark != self.benchmark);
         let benchmark = if several { self.benchmark } else { "" };
-        let title = format!("{benchmark} {}: {}{what}", self.scenario, self.figure);
+        let title = format!("{benchmark} {}: {}{detail}", self.scenario, self.figure);
         let values = join(values.into_iter().take(ROWS), "; ");
         Chart::new(self.benchmark, title.trim_start(), &values, kind)
     }
@@ -160,16 +167,17 @@ impl BatchFigure<'_> {
 
     fn in_cell(&self, cell: &CellVerdict) -> Option<CellFigure> {
         let mut results = cell.verdict.as_ref()?.results.iter();
-        let result =
-            results.find(|one| self.is_of(one.mode, &one.benchmark, &one.scenario) && one.valid)?;
+        let result = results.find(|result| {
+            self.is_of(result.mode, &result.benchmark, &result.scenario) && result.valid
+        })?;
         let value = result.figures.get(self.figure)?.value;
         let trials = result.trials.iter();
         let trials = trials.filter_map(|trial| Some(trial.figures.get(self.figure)?.value));
-        let decides = result.references.iter().find(|one| one.decides);
+        let decides = result.references.iter().find(|reference| reference.decides);
         Some(CellFigure {
             value,
             trials: trials.collect(),
-            published: decides.map(|one| one.value),
+            published: decides.map(|reference| reference.value),
         })
     }
 
@@ -177,56 +185,57 @@ impl BatchFigure<'_> {
         let cells = self.batch.cells.iter();
         let cells = cells.filter_map(|cell| Some((cell, self.in_cell(cell)?)));
         let cells: Vec<(&CellVerdict, CellFigure)> = cells.collect();
-        let shown = |(cell, found): &(&CellVerdict, CellFigure)| {
-            format!("{}: {}", cell.name, number::figure(found.value, self.unit))
+        let text = |(cell, figure): &(&CellVerdict, CellFigure)| {
+            format!("{}: {}", cell.name, number::figure(figure.value, self.unit))
         };
-        let values = cells.iter().map(shown);
-        let published = common(cells.iter().map(|(_, found)| found.published));
+        let values = cells.iter().map(text);
+        let published = common(cells.iter().map(|(_, figure)| figure.published));
         let count = cells.len();
         let mut measured = 0;
         let mut bars = Vec::new();
-        for (cell, found) in &cells {
+        for (cell, figure) in &cells {
             if bars.len() + 2 > ROWS {
                 break;
             }
             measured += 1;
             let role = if cell.is_baseline { " (baseline)" } else { "" };
             let label = format!("{}{role}", cell.name);
-            let several = Some(&found.trials).filter(|trials| trials.len() > 1);
+            let several = Some(&figure.trials).filter(|trials| trials.len() > 1);
             bars.push(Bar {
                 trials: several.cloned().unwrap_or_default(),
-                ..Bar::new(label, found.value, Origin::Measured)
+                ..Bar::new(label, figure.value, Origin::Measured)
             });
-            let own = found.published.filter(|_| published.is_none());
+            let own = figure.published.filter(|_| published.is_none());
             let label = format!("{}, published", cell.name);
             bars.extend(own.map(|value| Bar::new(label, value, Origin::Published)));
         }
         bars.extend(published.map(|value| Bar::new("published", value, Origin::Published)));
-        let what = cut_to(measured, count, " cells");
+        let detail = cut_to(measured, count, " cells");
         let bars = Bars {
             unit: self.unit.to_owned(),
             bars,
             ..Bars::default()
         };
-        (count > 0).then(|| self.chart(&what, values, Kind::Bars(bars)))
+        (count > 0).then(|| self.chart(&detail, values, Kind::Bars(bars)))
     }
 
     fn ratios(&self) -> Option<Chart> {
         let cells = self.batch.cells.iter();
-        let all = cells.flat_map(|cell| cell.differences.iter().map(move |one| (cell, one)));
-        let of_figure = all.filter(|(_, one)| {
-            self.is_of(one.mode, &one.benchmark, &one.scenario) && one.figure == self.figure
+        let all = cells.flat_map(|cell| cell.differences.iter().map(move |figure| (cell, figure)));
+        let of_figure = all.filter(|(_, figure)| {
+            self.is_of(figure.mode, &figure.benchmark, &figure.scenario)
+                && figure.figure == self.figure
         });
         let of_figure = of_figure.collect_vec();
         let first = &of_figure.first()?.1.baseline.subject;
-        let mut baselines = of_figure.iter().map(|(_, one)| &one.baseline.subject);
+        let mut baselines = of_figure.iter().map(|(_, figure)| &figure.baseline.subject);
         let rows = of_figure.iter();
-        let rows = rows.filter_map(|(cell, one)| row(cell.name.clone(), one));
+        let rows = rows.filter_map(|(cell, figure)| row(cell.name.clone(), figure));
         let rows = rows.take(ROWS).collect_vec();
-        let sentences = of_figure.iter().map(|(_, one)| &one.sentence);
+        let sentences = of_figure.iter().map(|(_, figure)| &figure.sentence);
         let has_rows = !rows.is_empty();
         let ratios = Ratios {
-            of: if baselines.all_equal() {
+            reference: if baselines.all_equal() {
                 first.clone()
             } else {
                 "the baseline of each".to_owned()
@@ -235,8 +244,8 @@ impl BatchFigure<'_> {
             whiskers: whiskers(self.batch.confidence),
             ..Ratios::default()
         };
-        let what = ", compared with the baseline";
-        has_rows.then(|| self.chart(what, sentences, Kind::Ratios(ratios)))
+        let detail = ", compared with the baseline";
+        has_rows.then(|| self.chart(detail, sentences, Kind::Ratios(ratios)))
     }
 }
 

@@ -19,26 +19,26 @@ pub fn of_comparison(comparison: &Comparison) -> Vec<Chart> {
         .filter(|figure| figure.mode == Mode::Performance && figure.ratio.is_some())
         .collect();
     figures.sort_by_key(|figure| key(figure));
-    let charts = figures.chunk_by(|one, other| key(one) == key(other));
+    let charts = figures.chunk_by(|left, right| key(left) == key(right));
     let charts = charts.map(|figures| {
         let first = figures[0];
         let letter = &first.baseline.subject;
         let mut subjects = comparison.subjects.iter();
         let name = subjects.find(|subject| subject.letter == *letter);
-        let name = name.map_or(String::new(), |one| format!(", {}", one.name));
+        let name = name.map_or(String::new(), |subject| format!(", {}", subject.name));
         let (scenario, mode) = (&first.scenario, first.mode);
         let title = format!("{scenario} {mode}, compared with {letter}{name}");
-        let rows = figures.iter().take(ROWS).filter_map(|one| {
-            let label = format!("{} {}", one.candidate.subject, one.figure);
-            row(label, one)
+        let rows = figures.iter().take(ROWS).filter_map(|figure| {
+            let label = format!("{} {}", figure.candidate.subject, figure.figure);
+            row(label, figure)
         });
         let ratios = Ratios {
-            of: format!("{letter}, the baseline"),
+            reference: format!("{letter}, the baseline"),
             rows: rows.collect(),
             whiskers: whiskers(comparison.confidence),
             ..Ratios::default()
         };
-        let description = join(figures.iter().map(|one| &one.sentence), " ");
+        let description = join(figures.iter().map(|figure| &figure.sentence), " ");
         Chart::new(&first.benchmark, &title, &description, Kind::Ratios(ratios))
     });
     charts.collect()
@@ -80,14 +80,14 @@ pub(super) fn trial_ratios(
     }
     let trials = candidate.trials.iter().enumerate();
     let ratios = trials.filter_map(|(at, trial)| {
-        let of = if is_paired {
+        let reference = if is_paired {
             baseline.trials[at]
         } else {
             baseline.value?
         };
         let ratio = match better {
-            Better::Higher => trial / of,
-            Better::Lower => of / trial,
+            Better::Higher => trial / reference,
+            Better::Lower => reference / trial,
         };
         Some(ratio).filter(|ratio| ratio.is_finite())
     });

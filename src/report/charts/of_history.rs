@@ -39,8 +39,8 @@ fn verdicts(
     categories: &[String],
     rows: &[(String, Vec<CategoryResults>)],
 ) -> Chart {
-    let rows = rows.iter().map(|(label, found)| {
-        let latest = found
+    let rows = rows.iter().map(|(label, results)| {
+        let latest = results
             .iter()
             .map(|category| category.verdicts.last().copied());
         (label.clone(), latest.collect::<Vec<_>>())
@@ -70,11 +70,13 @@ fn ratios(
 ) -> Option<Chart> {
     let with_ratio = rows
         .iter()
-        .filter(|(_, found)| found.iter().any(|category| !category.ratios.is_empty()));
-    let series = with_ratio.take(LINES).map(|(label, found)| {
-        let medians = found.iter().zip(0_u32..);
+        .filter(|(_, results)| results.iter().any(|category| !category.ratios.is_empty()));
+    let series = with_ratio.take(LINES).map(|(label, results)| {
+        let medians = results.iter().zip(0_u32..);
         let points = medians.map(|(category, at)| (f64::from(at), median(&category.ratios)));
-        let ratios = found.iter().map(|category| category.ratios.iter().copied());
+        let ratios = results
+            .iter()
+            .map(|category| category.ratios.iter().copied());
         Series {
             name: label.clone(),
             points: points.collect(),
@@ -86,12 +88,12 @@ fn ratios(
     if series.is_empty() {
         return None;
     }
-    let described = series.iter().map(|one| {
-        let points = one.points.iter().zip(categories);
+    let described = series.iter().map(|line| {
+        let points = line.points.iter().zip(categories);
         let words = points.filter_map(|((_, median), category)| {
             Some(format!("{category} {}", number::ratio((*median)?)))
         });
-        format!("{}: {}", one.name, join(words, ", "))
+        format!("{}: {}", line.name, join(words, ", "))
     });
     let described = shortened(described);
     let word = if unverified { ", unverified" } else { "" };
@@ -122,12 +124,12 @@ mod tests {
             verdicts: verdicts.to_vec(),
             ratios: ratios.to_vec(),
         };
-        let found = vec![
+        let results = vec![
             category(&[Outcome::Reproduced, Outcome::Invalid], &[1.0, 0.9, 1.2]),
             CategoryResults::default(),
         ];
         let categories = ["7.0".to_owned(), "7.1".to_owned()];
-        let rows = [("8 x MI355X".to_owned(), found)];
+        let rows = [("8 x MI355X".to_owned(), results)];
         let charts = of_history(("ROCm", "ROCm"), &categories, &rows, false);
         let [Kind::Verdicts(verdicts), Kind::Lines(lines)] =
             [&charts[0], &charts[1]].map(|chart| &chart.kind)
@@ -142,11 +144,11 @@ mod tests {
 
     #[test]
     fn verdicts_without_ratios_have_one_chart() {
-        let found = vec![CategoryResults {
+        let results = vec![CategoryResults {
             verdicts: vec![Outcome::Measured],
             ratios: Vec::new(),
         }];
-        let rows = [("8 x MI355X".to_owned(), found)];
+        let rows = [("8 x MI355X".to_owned(), results)];
         assert_eq!(
             of_history(("month", "month"), &["2026-04".to_owned()], &rows, false).len(),
             1

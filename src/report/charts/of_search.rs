@@ -5,7 +5,7 @@ use crate::batch::search::SearchVerdict;
 
 /// The chart of a search, if its trials have figures.
 pub(super) fn chart(search: &SearchVerdict) -> Option<Chart> {
-    let category = |value: &String| search.values.iter().position(|known| known == value);
+    let category = |value: &String| search.values.iter().position(|category| category == value);
     let dots = search.trials.iter();
     let dots = dots.filter_map(|trial| Some((category(&trial.value)?, trial.figure?)));
     let dots: Vec<(usize, f64)> = dots.filter(|(_, value)| value.is_finite()).collect();

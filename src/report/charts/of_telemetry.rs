@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Chart, Kind, Lines, Series, extent};
 use crate::results::verdict::number::figure;
-use crate::telemetry::{ContainerReading, GpuReading, Of, Row};
+use crate::telemetry::{ContainerReading, GpuReading, Row, RowSource};
 
 /// The most points of a line: a drawing has no room for more.
 const POINTS: usize = 200;
@@ -62,8 +62,10 @@ pub fn of_telemetry(rows: &[Row]) -> Vec<Chart> {
     let mut container: Vec<(&Row, &ContainerReading)> = Vec::new();
     for row in rows {
         match &row.of {
-            Of::Gpu { index, reading, .. } => gpus.entry(*index).or_default().push((row, reading)),
-            Of::Container(reading) => container.push((row, reading)),
+            RowSource::Gpu { index, reading, .. } => {
+                gpus.entry(*index).or_default().push((row, reading));
+            }
+            RowSource::Container(reading) => container.push((row, reading)),
         }
     }
     let stretches = stretches(rows);
@@ -77,13 +79,13 @@ pub fn of_telemetry(rows: &[Row]) -> Vec<Chart> {
             let samples = samples.filter_map(|(row, gpu)| Some(sample(row, read(gpu)?)));
             (format!("GPU {index}"), samples.collect::<Vec<_>>())
         });
-        let known = all.filter(|(_, samples)| samples.len() > 1);
-        add(title, unit, from_zero, known.collect());
+        let drawable = all.filter(|(_, samples)| samples.len() > 1);
+        add(title, unit, from_zero, drawable.collect());
     }
     let of_container = |samples| vec![("container".to_owned(), samples)];
     add("CPUs in use", "CPUs", true, of_container(busy(&container)));
     let memory = container.iter();
-    let memory = memory.filter_map(|(row, one)| Some(sample(row, real(one.memory?))));
+    let memory = memory.filter_map(|(row, reading)| Some(sample(row, real(reading.memory?))));
     add(
         "Memory of the container",
         BYTES,
@@ -111,7 +113,7 @@ fn busy(container: &[(&Row, &ContainerReading)]) -> Vec<Sample> {
 
 /// From the first to the last sample of each step.
 fn stretches(rows: &[Row]) -> Vec<(f64, f64)> {
-    let same = |one: &Row, other: &Row| one.measured.step == other.measured.step;
+    let same = |left: &Row, right: &Row| left.measured.step == right.measured.step;
     let steps = rows.chunk_by(same);
     let ends = steps.filter_map(|rows| Some((rows.first()?.seconds, rows.last()?.seconds)));
     ends.take(POINTS).collect()
@@ -177,7 +179,7 @@ fn rounded(value: f64) -> f64 {
 /// A line through the samples, in at most [`POINTS`] points: means, with the lowest and the highest
 /// value around them. It is broken where samples are missing.
 fn line(mut samples: Vec<Sample>) -> Series {
-    samples.sort_by(|one, other| one.0.total_cmp(&other.0));
+    samples.sort_by(|left, right| left.0.total_cmp(&right.0));
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
         return Series::default();
     };
@@ -185,9 +187,9 @@ fn line(mut samples: Vec<Sample>) -> Series {
     let width = ((last.0 - first.0) / POINTS as f64).max(f64::MIN_POSITIVE);
     let begin = first.0;
     let mut series = Series::default();
-    let same = |one: &Sample, other: &Sample| {
+    let same = |left: &Sample, right: &Sample| {
         let bucket = |sample: &Sample| ((sample.0 - begin) / width).floor();
-        one.2 == other.2 && (bucket(one) - bucket(other)).abs() < 0.5
+        left.2 == right.2 && (bucket(left) - bucket(right)).abs() < 0.5
     };
     let mut before: Option<Sample> = None;
     for together in samples.chunk_by(same) {

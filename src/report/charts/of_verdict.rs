@@ -26,7 +26,7 @@ pub fn of_verdict(verdict: &Verdict) -> Vec<Chart> {
         .filter(|result| result.mode == Mode::Performance)
         .flat_map(|result| {
             let latencies = LATENCIES.iter();
-            latencies.filter_map(move |(stem, what)| percentiles(result, stem, what))
+            latencies.filter_map(move |(stem, name)| percentiles(result, stem, name))
         });
     let unpublished = results().filter(|result| result.judgements.is_empty());
     let charts = ratios(verdict).into_iter();
@@ -34,8 +34,8 @@ pub fn of_verdict(verdict: &Verdict) -> Vec<Chart> {
     charts.chain(latencies).collect()
 }
 
-fn chart(result: &ResultVerdict, what: &str, description: &str, kind: Kind) -> Chart {
-    let title = format!("{} {}: {what}", result.scenario, result.mode);
+fn chart(result: &ResultVerdict, name: &str, description: &str, kind: Kind) -> Chart {
+    let title = format!("{} {}: {name}", result.scenario, result.mode);
     Chart::new(&result.benchmark, &title, description, kind)
 }
 
@@ -50,7 +50,7 @@ fn ratios(verdict: &Verdict) -> Option<Chart> {
     let mut rows: Vec<Ratio> = results.flat_map(rows).collect();
     let count = rows.len();
     let title = if count > ROWS {
-        rows.sort_by(|one, other| one.value.total_cmp(&other.value));
+        rows.sort_by(|left, right| left.value.total_cmp(&right.value));
         rows.truncate(ROWS);
         format!("The lowest {ROWS} of {count} figures, relative to the published ones")
     } else {
@@ -67,7 +67,7 @@ pub(super) fn published(rows: Vec<Ratio>, confidence: f64) -> Ratios {
     let same = least.all(|edge| Some(edge.to_bits()) == first.map(f64::to_bits));
     let margin = first.filter(|edge| same && *edge <= 1.0);
     Ratios {
-        of: "published".to_owned(),
+        reference: "published".to_owned(),
         rows,
         whiskers: whiskers(confidence),
         edge: margin.map_or("margin".to_owned(), |edge| {
@@ -111,7 +111,10 @@ pub(super) fn edges(region: AcceptanceRegion) -> Vec<f64> {
 /// The ratio of each trial to the published figure, if there are several. A ratio above 1 is better
 /// whichever direction the figure has: the quotient that the ratio of all equals tells the direction.
 fn trial_ratios(result: &ResultVerdict, judgement: &Judgement) -> Vec<f64> {
-    let decides = judgement.references.iter().find(|one| one.decides);
+    let decides = judgement
+        .references
+        .iter()
+        .find(|reference| reference.decides);
     let (Some(ratio), Some(measured), Some(published)) =
         (judgement.ratio, &judgement.measured, decides)
     else {
@@ -164,21 +167,24 @@ fn measured(result: &ResultVerdict) -> Option<Chart> {
 }
 
 /// A latency by percentile: `latency_p99_9_ns` is the 99.9th of `latency`.
-fn percentiles(result: &ResultVerdict, stem: &str, what: &str) -> Option<Chart> {
+fn percentiles(result: &ResultVerdict, stem: &str, name: &str) -> Option<Chart> {
     let percentile = |name: &str| -> Option<f64> {
         let digits = name.strip_prefix(stem)?.strip_prefix("_p")?;
         digits.strip_suffix("_ns")?.replace('_', ".").parse().ok()
     };
     let figures = result.figures.iter();
     let figures = figures.filter(|(_, figure)| figure.value.is_finite());
-    let found = figures.filter_map(|(name, figure)| Some((percentile(name)?, name, figure)));
-    let found = found.sorted_by(|(one, ..), (other, ..)| one.total_cmp(other));
-    let found = found.collect_vec();
-    if found.len() < 3 {
+    let percentiles = figures.filter_map(|(name, figure)| Some((percentile(name)?, name, figure)));
+    let percentiles = percentiles.sorted_by(|(left, ..), (right, ..)| left.total_cmp(right));
+    let percentiles = percentiles.collect_vec();
+    if percentiles.len() < 3 {
         return None;
     }
-    let categories: Vec<String> = found.iter().map(|(of, ..)| format!("p{of}")).collect();
-    let described = found.iter().zip(&categories);
+    let categories: Vec<String> = percentiles
+        .iter()
+        .map(|(percent, ..)| format!("p{percent}"))
+        .collect();
+    let described = percentiles.iter().zip(&categories);
     let described = described.map(|((_, _, figure), category)| {
         format!("{category}: {}", number::figure(figure.value, &figure.unit))
     });
@@ -188,13 +194,13 @@ fn percentiles(result: &ResultVerdict, stem: &str, what: &str) -> Option<Chart> 
         extent(trials.filter_map(|trial| Some(trial.figures.get(name)?.value)))
     };
     let several = result.trials.len() > 1;
-    let bands = found.iter().filter(|_| several);
-    let points = (0_u32..).zip(&found);
+    let bands = percentiles.iter().filter(|_| several);
+    let points = (0_u32..).zip(&percentiles);
     let series = Series {
         name: if several {
             format!("mean of {} trials", result.trials.len())
         } else {
-            what.to_owned()
+            name.to_owned()
         },
         band: bands.map(|(_, name, _)| trials(name)).collect(),
         points: points
@@ -205,11 +211,11 @@ fn percentiles(result: &ResultVerdict, stem: &str, what: &str) -> Option<Chart> 
     let lines = Lines {
         over: "percentile of the queries".to_owned(),
         categories,
-        unit: found[0].2.unit.clone(),
+        unit: percentiles[0].2.unit.clone(),
         from_zero: true,
         series: vec![series],
         whiskers: "lowest and highest trial",
         ..Lines::default()
     };
-    Some(chart(result, what, &described, Kind::Lines(lines)))
+    Some(chart(result, name, &described, Kind::Lines(lines)))
 }

@@ -127,13 +127,13 @@ mod tests {
     #[case(&[], true, &["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"])]
     fn axes(#[case] values: &[f64], #[case] from_zero: bool, #[case] ticks: &[&str]) {
         let scale = Scale::of(values.iter().copied(), from_zero, 5);
-        let shown: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
-        let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
+        let labels: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
+        let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
         let zero: Vec<&str> = ticks
             .iter()
             .map(|tick| if *tick == "0.0" { "0" } else { tick })
             .collect();
-        assert_eq!(shown, zero);
+        assert_eq!(labels, zero);
     }
 
     proptest! {
@@ -148,10 +148,10 @@ mod tests {
             if zero {
                 prop_assert!(scale.least <= 0.0 && scale.most >= 0.0);
             }
-            let shown: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
-            let mut apart = shown.clone();
+            let labels: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
+            let mut apart = labels.clone();
             apart.dedup();
-            prop_assert_eq!(apart, shown);
+            prop_assert_eq!(apart, labels);
         }
     }
 }

@@ -102,7 +102,11 @@ fn the_first_chart_shows_the_deciding_figures() {
     assert_eq!(row.trials.len(), 3);
     assert!((row.trials[0] - 100.0 / 102.0).abs() < 1e-9);
     assert!((row.edges[0] - 0.95).abs() < 1e-9);
-    assert!(!charts.iter().any(|one| matches!(one.kind, Kind::Bars(_))));
+    assert!(
+        !charts
+            .iter()
+            .any(|chart| matches!(chart.kind, Kind::Bars(_)))
+    );
 }
 
 /// Right is better: a latency of twice the published one is at a half.
@@ -131,7 +135,7 @@ fn sampled(seconds: f64, step: u32, memory: u64) -> crate::telemetry::Row {
             mode: "performance".to_owned(),
             trial: step,
         },
-        of: crate::telemetry::Of::Container(crate::telemetry::ContainerReading {
+        of: crate::telemetry::RowSource::Container(crate::telemetry::ContainerReading {
             cpu_s: Some(seconds),
             memory: Some(memory),
         }),

@@ -56,13 +56,17 @@ fn inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<String> {
     });
     let open = all.filter(|(_, judgement)| judgement.outcome == Outcome::Inconclusive);
     let open: Vec<(&ResultVerdict, &Judgement)> = open.collect();
-    let trials = open.iter().filter_map(|(_, one)| match one.more_trials? {
-        MoreTrials::AtLeast(more) | MoreTrials::About(more) => Some(one.trials + more),
-        _ => None,
-    });
+    let trials = open
+        .iter()
+        .filter_map(|(_, judgement)| match judgement.more_trials? {
+            MoreTrials::AtLeast(more) | MoreTrials::About(more) => Some(judgement.trials + more),
+            _ => None,
+        });
     let trials = trials.max();
     let any = |is: fn(MoreTrials) -> bool| {
-        let mut more = open.iter().filter_map(|(_, one)| one.more_trials);
+        let mut more = open
+            .iter()
+            .filter_map(|(_, judgement)| judgement.more_trials);
         more.any(is)
     };
     let hopeless = any(|more| matches!(more, MoreTrials::MoreThan(_) | MoreTrials::Never));
@@ -76,7 +80,9 @@ fn inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<String> {
         let scenarios = open
             .iter()
             .map(|(result, _)| result.scenario.to_lowercase());
-        let scenarios = scenarios.dedup().map(|one| format!(" --scenario {one}"));
+        let scenarios = scenarios
+            .dedup()
+            .map(|scenario| format!(" --scenario {scenario}"));
         let options = format!("--trials {trials}{}", join(scenarios, ""));
         advice.push(match command {
             Some(command) => format!("more trials: {command} {options}"),
@@ -98,9 +104,9 @@ fn without_accuracy(verdict: &Verdict) -> Option<String> {
     let missing = verdict.results.iter().find_map(|result| {
         let is_open = result.outcome == Outcome::Inconclusive;
         let mut judgements = result.judgements.iter();
-        let waits = judgements.any(|one| one.more_trials.is_some());
+        let waits = judgements.any(|judgement| judgement.more_trials.is_some());
         let mut qualifiers = result.qualifiers.iter().filter(|_| is_open && !waits);
-        qualifiers.find(|one| one.kind == QualifierKind::PerformanceOnly)
+        qualifiers.find(|qualifier| qualifier.kind == QualifierKind::PerformanceOnly)
     })?;
     let reason = &missing.reason;
     Some(format!("{reason}: run it with --mode accuracy too"))

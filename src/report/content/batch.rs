@@ -90,19 +90,19 @@ fn cells(batch: &BatchVerdict, full: bool) -> Vec<Block> {
 
 /// Why runs have no evidence, each reason once with its runs: a host that fails, fails them all.
 fn lost(batch: &BatchVerdict) -> IndexMap<&str, Vec<String>> {
-    let mut found: IndexMap<&str, Vec<String>> = IndexMap::new();
+    let mut by_reason: IndexMap<&str, Vec<String>> = IndexMap::new();
     for cell in &batch.cells {
         for run in &cell.runs {
             if let Some(reason) = &run.lost {
                 let name = format!("{} trial {}", cell.name, run.trial);
-                found.entry(reason).or_default().push(name);
+                by_reason.entry(reason).or_default().push(name);
             }
         }
     }
-    found
+    by_reason
 }
 
-/// The outcome of a cell. Why runs were lost stands below the table.
+/// The outcome of a cell. The reasons for lost runs are below the table.
 fn outcome(cell: &CellVerdict) -> Cell {
     let is_lost = cell.runs.iter().any(|run| run.lost.is_some());
     match cell.outcome {
@@ -194,15 +194,15 @@ fn in_brief(batch: &BatchVerdict) -> Option<Block> {
         rows.pad_using(1, move |_| (cell, None, None)).collect_vec()
     });
     let scenario = |result: &ResultVerdict| result.scenario.clone();
-    let shown = |figure: &FigureValue| number::figure(figure.value, &figure.unit);
-    let to_baseline = |cell: &CellVerdict, one: Option<&ComparedFigure>| {
+    let text = |figure: &FigureValue| number::figure(figure.value, &figure.unit);
+    let to_baseline = |cell: &CellVerdict, diff: Option<&ComparedFigure>| {
         if cell.is_baseline {
             return "baseline".to_owned();
         }
-        ratio(one.and_then(|one| one.ratio))
+        ratio(diff.and_then(|diff| diff.ratio))
     };
     let measured = Column::number("measured").noted(unverified_word(batch.notice.is_some()));
-    let change = |one: &ComparedFigure| marks::change(one.change);
+    let change = |diff: &ComparedFigure| marks::change(diff.change);
     let none = || NOTHING.to_owned();
     Table::of("Cells", rows)
         .head("cell", |(cell, ..)| &cell.name)
@@ -210,18 +210,18 @@ fn in_brief(batch: &BatchVerdict) -> Option<Block> {
             figure.map_or_else(none, |(result, _)| scenario(result))
         })
         .column(measured, |(_, figure, _)| {
-            figure.map_or_else(none, |(_, figure)| shown(figure))
+            figure.map_or_else(none, |(_, figure)| text(figure))
         })
         .number("runs", |(cell, ..)| runs(cell))
         .column(
             Column::number("ratio").noted("to baseline"),
-            |(cell, _, one)| to_baseline(cell, *one),
+            |(cell, _, diff)| to_baseline(cell, *diff),
         )
-        .column(interval_at(batch.confidence).under(4), |(.., one)| {
-            interval(one.and_then(|one| one.interval))
+        .column(interval_at(batch.confidence).under(4), |(.., diff)| {
+            interval(diff.and_then(|diff| diff.interval))
         })
         .status("outcome", |(cell, ..)| outcome(cell))
-        .status("change", |(.., one)| one.map(change).unwrap_or_default())
+        .status("change", |(.., diff)| diff.map(change).unwrap_or_default())
         .text("reason", |(cell, ..)| reason(cell))
         .block()
 }
@@ -229,8 +229,8 @@ fn in_brief(batch: &BatchVerdict) -> Option<Block> {
 /// The means and intervals of the tables, in words.
 fn statistics(batch: &BatchVerdict) -> Option<Block> {
     let all = batch.cells.iter().flat_map(|cell| &cell.differences);
-    let several = all.filter(|one| one.interval.is_some() && one.candidate.trials.len() > 1);
-    let means = several.map(|one| one.aggregate.name());
+    let several = all.filter(|diff| diff.interval.is_some() && diff.candidate.trials.len() > 1);
+    let means = several.map(|diff| diff.aggregate.name());
     let means = join(means.sorted_unstable().dedup(), " or ");
     let confidence = number::percent(batch.confidence);
     (!means.is_empty()).then(|| {
@@ -269,7 +269,7 @@ fn every_figure(batch: &BatchVerdict) -> Table {
     let columns = figures::columns(batch.notice.is_some(), batch.confidence);
     // Only measured cells have a section.
     let mut sections = 0_usize..;
-    let mut left = ROWS;
+    let mut remaining = ROWS;
     let groups = batch.cells.iter().map(|cell| {
         let section = cell.verdict.as_ref().and_then(|_| sections.next());
         let link = section.map(|at| format!("#s{at}"));
@@ -282,8 +282,8 @@ fn every_figure(batch: &BatchVerdict) -> Table {
         if rows.is_empty() {
             rows.push(vec![cell.sentence.as_str().into()]);
         }
-        rows.truncate(left);
-        left -= rows.len();
+        rows.truncate(remaining);
+        remaining -= rows.len();
         Group {
             title: Some(Cell::from(cell.name.as_str()).linked(link)),
             rows,
@@ -296,28 +296,30 @@ fn every_figure(batch: &BatchVerdict) -> Table {
 fn differences(batch: &BatchVerdict) -> Vec<Block> {
     let all = batch.cells.iter().flat_map(|cell| {
         let differences = cell.differences.iter();
-        differences.map(move |one| (cell, one))
+        differences.map(move |diff| (cell, diff))
     });
     let all = all.take(ROWS).collect_vec();
     let interval_of = interval_at(batch.confidence);
     let table = Table::of("Figures of each cell and of its baseline", &all)
         .head("cell", |(cell, _)| &cell.name)
-        .text("baseline", |(_, one)| &one.baseline.subject)
-        .text("scenario", |(_, one)| {
-            format!("{} {}", one.scenario, one.mode)
+        .text("baseline", |(_, diff)| &diff.baseline.subject)
+        .text("scenario", |(_, diff)| {
+            format!("{} {}", diff.scenario, diff.mode)
         })
-        .text("figure", |(_, one)| &one.figure)
-        .number("baseline's", |(_, one)| measured(one, one.baseline.value))
-        .number("measured", |(_, one)| measured(one, one.candidate.value))
-        .number("ratio", |(_, one)| ratio(one.ratio))
-        .column(interval_of, |(_, one)| interval(one.interval))
-        .status("result", |(_, one)| marks::change(one.change))
-        .grouped(|(cell, one)| format!("{} compared with {}", cell.name, one.baseline.subject));
-    let different = all.iter().filter(|(_, one)| one.change.is_difference());
-    let list = Block::list(different.map(|(cell, one)| {
-        let (scenario, mode, sentence) = (&one.scenario, one.mode, &one.sentence);
+        .text("figure", |(_, diff)| &diff.figure)
+        .number("baseline's", |(_, diff)| {
+            measured(diff, diff.baseline.value)
+        })
+        .number("measured", |(_, diff)| measured(diff, diff.candidate.value))
+        .number("ratio", |(_, diff)| ratio(diff.ratio))
+        .column(interval_of, |(_, diff)| interval(diff.interval))
+        .status("result", |(_, diff)| marks::change(diff.change))
+        .grouped(|(cell, diff)| format!("{} compared with {}", cell.name, diff.baseline.subject));
+    let different = all.iter().filter(|(_, diff)| diff.change.is_difference());
+    let list = Block::list(different.map(|(cell, diff)| {
+        let (scenario, mode, sentence) = (&diff.scenario, diff.mode, &diff.sentence);
         let text = format!("{}: {scenario} {mode}: {sentence}", cell.name);
-        Item::new(text).marked(one.change)
+        Item::new(text).marked(diff.change)
     }));
     table.block().into_iter().chain(list).collect()
 }
@@ -325,7 +327,7 @@ fn differences(batch: &BatchVerdict) -> Vec<Block> {
 fn not_run(batch: &BatchVerdict, full: bool) -> Vec<Block> {
     let most = if full { ROWS } else { FEW };
     let skipped = batch.excluded.iter().take(most);
-    let skipped = skipped.map(|one| Item::keyed(&one.name, one.reason.to_string()));
+    let skipped = skipped.map(|cell| Item::keyed(&cell.name, cell.reason.to_string()));
     let more = batch.excluded.len().saturating_sub(most);
     let more = (more > 0).then(|| Block::paragraph(format!("and {more} more")));
     Block::list(skipped).into_iter().chain(more).collect()

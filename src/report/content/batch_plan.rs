@@ -26,7 +26,7 @@ pub fn document(plan: &BatchPlan, estimate: &BatchEstimate) -> Document {
     };
     add("Cells", cells(plan));
     let skipped = plan.excluded.iter();
-    let skipped = skipped.map(|one| Item::keyed(&one.name, one.reason.to_string()));
+    let skipped = skipped.map(|cell| Item::keyed(&cell.name, cell.reason.to_string()));
     add("Skipped", skipped.collect());
     add("Images", estimate.images.iter().map(image).collect());
     let models = estimate.models.iter().map(|model| {
@@ -144,11 +144,11 @@ fn time(estimate: &BatchEstimate, parallel: u32) -> String {
         estimate.runs - estimate.without_duration,
     ) {
         (0, _) => "on the published hardware".to_owned(),
-        (earlier, known) if earlier == known => "by earlier runs".to_owned(),
-        (earlier, known) => format!(
+        (earlier, estimated) if earlier == estimated => "by earlier runs".to_owned(),
+        (earlier, estimated) => format!(
             "({} by earlier runs, {} as on the published hardware)",
             format::count(earlier, "run"),
-            known - earlier
+            estimated - earlier
         ),
     };
     format!("about {whole} {basis}{at_once}, without downloads{rest}")
@@ -166,7 +166,7 @@ fn listed(values: &[String]) -> String {
 fn cells(plan: &BatchPlan) -> Vec<Item> {
     let is_baseline = |cell: &Cell| {
         let mut cells = plan.cells.iter();
-        cells.any(|one| one.baseline.as_ref() == Some(&cell.name))
+        cells.any(|other| other.baseline.as_ref() == Some(&cell.name))
     };
     let several = plan.cells.iter().filter(|cell| is_baseline(cell)).count() > 1;
     let cells = plan.cells.iter().map(|cell| {
@@ -210,8 +210,11 @@ fn claims(plan: &BatchPlan) -> Vec<Item> {
                 return step;
             }
             let baseline = part.baseline.iter();
-            let baseline = baseline.map(|one| format!(" compared with {one}"));
-            let gap = part.gap_to.iter().map(|one| format!(", the gap to {one}"));
+            let baseline = baseline.map(|name| format!(" compared with {name}"));
+            let gap = part
+                .gap_to
+                .iter()
+                .map(|name| format!(", the gap to {name}"));
             let words: String = baseline.chain(gap).collect();
             format!("{}{words}", part.candidate)
         });

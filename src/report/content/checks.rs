@@ -29,8 +29,8 @@ pub(super) fn item(check: &Check, text: &str) -> Item {
 /// Whether everything is ready, by the states of its checks.
 pub(super) fn conclusion(states: impl Iterator<Item = CheckState>) -> Conclusion {
     let states: Vec<CheckState> = states.collect();
-    let of = |state| states.iter().filter(|one| **one == state).count();
-    let (errors, warnings) = (of(CheckState::Error), of(CheckState::Warning));
+    let count = |state| states.iter().filter(|other| **other == state).count();
+    let (errors, warnings) = (count(CheckState::Error), count(CheckState::Warning));
     let (mark, word): (Mark, &str) = match (errors, warnings) {
         (0, 0) => (marks::GOOD, "ready"),
         (0, _) => (CheckState::Warning.into(), "ready"),

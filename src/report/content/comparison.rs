@@ -18,7 +18,12 @@ pub fn document(comparison: &Comparison, detail: Detail) -> Document {
 
 /// Several comparisons, a section each.
 pub fn documents(comparisons: &[Comparison], detail: Detail) -> Document {
-    Document::new("", comparisons.iter().map(|one| section(one, detail)))
+    Document::new(
+        "",
+        comparisons
+            .iter()
+            .map(|comparison| section(comparison, detail)),
+    )
 }
 
 /// A comparison among others.
@@ -60,11 +65,17 @@ fn subjects(comparison: &Comparison, detail: Detail) -> Option<Block> {
     let runs = |runs: usize| (runs > 1).then(|| format::count(runs, "run"));
     let role = |position: usize| if position == 0 { "baseline" } else { "" };
     Table::of("Compared results", comparison.subjects.iter().enumerate())
-        .head("", |(_, one)| &one.letter)
-        .head("name", |(at, one)| Cell::from(&one.name).linked(link(*at)))
-        .column(Column::text("submission").under(1), |(_, one)| &one.title)
-        .number("runs", |(_, one)| runs(one.runs).unwrap_or_default())
-        .status("outcome", |(_, one)| marks::outcome(one.outcome))
+        .head("", |(_, subject)| &subject.letter)
+        .head("name", |(at, subject)| {
+            Cell::from(&subject.name).linked(link(*at))
+        })
+        .column(Column::text("submission").under(1), |(_, subject)| {
+            &subject.title
+        })
+        .number("runs", |(_, subject)| {
+            runs(subject.runs).unwrap_or_default()
+        })
+        .status("outcome", |(_, subject)| marks::outcome(subject.outcome))
         .text("role", |(at, _)| role(*at))
         .block()
 }
@@ -74,21 +85,25 @@ fn figures(comparison: &Comparison) -> Option<Block> {
     let two = comparison.subjects.len() <= 2;
     let other = if two { "B" } else { "other" };
     let side = |name: &str| Column::number(name).noted(unverified);
-    let letters =
-        |one: &ComparedFigure| format!("{} : {}", one.candidate.subject, one.baseline.subject);
+    let letters = |figure: &ComparedFigure| {
+        format!("{} : {}", figure.candidate.subject, figure.baseline.subject)
+    };
     let interval_of = interval_at(comparison.confidence).under(5);
     Table::of("Common figures", &comparison.figures)
-        .head("scenario", |one| format!("{} {}", one.scenario, one.mode))
-        .column(Column::text("figure").under(0), |one| &one.figure)
-        .text(
-            "compared",
-            |one| if two { String::new() } else { letters(one) },
-        )
-        .column(side("A"), |one| measured(one, one.baseline.value))
-        .column(side(other), |one| measured(one, one.candidate.value))
-        .number("ratio", |one| ratio(one.ratio))
-        .column(interval_of, |one| interval(one.interval))
-        .status("result", |one| marks::change(one.change))
+        .head("scenario", |figure| {
+            format!("{} {}", figure.scenario, figure.mode)
+        })
+        .column(Column::text("figure").under(0), |figure| &figure.figure)
+        .text("compared", |figure| {
+            if two { String::new() } else { letters(figure) }
+        })
+        .column(side("A"), |figure| measured(figure, figure.baseline.value))
+        .column(side(other), |figure| {
+            measured(figure, figure.candidate.value)
+        })
+        .number("ratio", |figure| ratio(figure.ratio))
+        .column(interval_of, |figure| interval(figure.interval))
+        .status("result", |figure| marks::change(figure.change))
         .block()
 }
 

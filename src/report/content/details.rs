@@ -29,25 +29,25 @@ const FEW: usize = 30;
 const FACTS: usize = 5000;
 
 /// The sections of a subject; without trials and passed rules if a page has very many.
-pub(super) fn sections(one: &Subject<'_>, charts: Vec<Chart>, in_full: bool) -> Vec<Block> {
-    let results = &one.entry.verdict.results;
-    let shown = results.iter().filter(move |_| in_full);
+pub(super) fn sections(subject: &Subject<'_>, charts: Vec<Chart>, in_full: bool) -> Vec<Block> {
+    let results = &subject.entry.verdict.results;
+    let results_in_full = results.iter().filter(move |_| in_full);
     let rules = results.iter();
     let rules = rules.flat_map(|result| self::rules(result, in_full));
-    let whole = rule_table("Rules of the whole submission", one.entry.rules);
-    let commands = one.commands.as_ref().map(|commands| {
+    let whole = rule_table("Rules of the whole submission", subject.entry.rules);
+    let commands = subject.commands.as_ref().map(|commands| {
         let lines = commands.lines().map(Into::into).collect();
         let script = Block::Verbatim("Commands".into(), lines);
         Block::folded("The run as a shell script", [script])
     });
     let sections = [
-        Section::of("Trials", shown.flat_map(trials)),
+        Section::of("Trials", results_in_full.flat_map(trials)),
         Section::of("Charts", Block::charts(charts)),
         Section::of("Rules", rules.chain(whole)),
-        Section::of("Telemetry", telemetry(one, in_full)),
-        Section::of("Environment", environment(one)),
+        Section::of("Telemetry", telemetry(subject, in_full)),
+        Section::of("Environment", environment(subject)),
         Section::of("Commands", commands),
-        Section::of("Steps", steps(one)),
+        Section::of("Steps", steps(subject)),
     ];
     sections.into_iter().flatten().collect()
 }
@@ -78,7 +78,7 @@ fn trials(result: &ResultVerdict) -> Vec<Block> {
 
 /// The figures of a table of trials: the deciding and the judged ones first.
 fn figure_names(result: &ResultVerdict) -> Vec<&String> {
-    let judged = result.judgements.iter().map(|one| &one.figure);
+    let judged = result.judgements.iter().map(|judgement| &judgement.figure);
     let all = result.trials.iter().flat_map(|trial| trial.figures.keys());
     let names = result.deciding.iter().chain(judged).chain(all);
     let names = names.unique_by(|name| name.to_ascii_lowercase());
@@ -87,18 +87,18 @@ fn figure_names(result: &ResultVerdict) -> Vec<&String> {
 
 fn figure(result: &ResultVerdict, trial: &TrialVerdict, name: &str) -> String {
     let mut figures = trial.figures.iter();
-    let found = figures.find(|(known, _)| known.eq_ignore_ascii_case(name));
-    let Some((_, FigureValue { value, unit, .. })) = found else {
+    let figure = figures.find(|(key, _)| key.eq_ignore_ascii_case(name));
+    let Some((_, FigureValue { value, unit, .. })) = figure else {
         return NOTHING.to_owned();
     };
     // All trials in the unit of the result.
     let like = result.figures.get(name);
     let like = like.map_or(*value, |figure| figure.value);
-    let shown = number::figure_like(*value, unit, like);
-    if trial.outlier_in.iter().any(|one| one == name) {
-        return format!("{shown} (outlier)");
+    let text = number::figure_like(*value, unit, like);
+    if trial.outlier_in.iter().any(|outlier| outlier == name) {
+        return format!("{text} (outlier)");
     }
-    shown
+    text
 }
 
 fn status(step: &StepOutcome) -> Cell {
@@ -138,23 +138,23 @@ fn rules(result: &ResultVerdict, in_full: bool) -> Vec<Block> {
 }
 
 fn rule_table<'a>(caption: &str, rules: impl IntoIterator<Item = &'a RuleCheck>) -> Option<Block> {
-    let of = |trial: Option<u32>| trial.map_or("all".to_owned(), |trial| trial.to_string());
+    let trial_of = |trial: Option<u32>| trial.map_or("all".to_owned(), |trial| trial.to_string());
     Table::of(caption, rules)
         .head("rule", |rule| &rule.rule)
-        .text("trial", |rule| of(rule.trial))
+        .text("trial", |rule| trial_of(rule.trial))
         .text("measured", |rule| &rule.measured)
         .text("required", |rule| &rule.required)
         .status("result", |rule| marks::rule(rule))
         .block()
 }
 
-fn telemetry(one: &Subject<'_>, in_full: bool) -> Vec<Block> {
-    let results = one.entry.verdict.results.iter();
-    let seen: Vec<(&ResultVerdict, &Summary)> = results
+fn telemetry(subject: &Subject<'_>, in_full: bool) -> Vec<Block> {
+    let results = subject.entry.verdict.results.iter();
+    let watched: Vec<(&ResultVerdict, &Summary)> = results
         .filter_map(|result| Some((result, result.telemetry.as_ref()?)))
         .collect();
-    let mut blocks = Vec::from_iter(summaries(&seen));
-    for (result, summary) in &seen {
+    let mut blocks = Vec::from_iter(summaries(&watched));
+    for (result, summary) in &watched {
         let causes = summary.throttled_s.iter().flatten();
         let causes = causes.filter(|(_, seconds)| **seconds > 0.0);
         blocks.extend(causes.map(|(cause, seconds)| {
@@ -164,68 +164,78 @@ fn telemetry(one: &Subject<'_>, in_full: bool) -> Vec<Block> {
             Block::paragraph(text)
         }));
     }
-    let unwatched = seen.iter();
-    let unwatched = unwatched.filter(|(_, one)| !one.unwatched_machines.is_empty());
-    blocks.extend(unwatched.map(|(result, one)| {
-        let machines = format::first(&one.unwatched_machines, 5);
+    let unwatched = watched.iter();
+    let unwatched = unwatched.filter(|(_, summary)| !summary.unwatched_machines.is_empty());
+    blocks.extend(unwatched.map(|(result, summary)| {
+        let machines = format::first(&summary.unwatched_machines, 5);
         Block::paragraph(format!(
             "{} {}: power and energy are unknown: there are no samples of {machines}.",
             result.scenario, result.mode
         ))
     }));
     if in_full {
-        blocks.extend(Block::charts(charts::of_telemetry(&one.telemetry)));
+        blocks.extend(Block::charts(charts::of_telemetry(&subject.telemetry)));
     }
     blocks
 }
 
 /// A table of telemetry; columns without values are not shown.
-fn summaries(seen: &[(&ResultVerdict, &Summary)]) -> Option<Block> {
-    let shown = |value: Option<f64>, unit: &str| {
+fn summaries(watched: &[(&ResultVerdict, &Summary)]) -> Option<Block> {
+    let text = |value: Option<f64>, unit: &str| {
         let value = value.map(|value| number::figure((value * 10.0).round() / 10.0, unit));
         value.unwrap_or_default()
     };
     let size = |bytes: Option<u64>| bytes.map(format::size).unwrap_or_default();
-    let each = |one: &Summary| {
-        let each = one.per_joule.as_ref();
+    let each = |summary: &Summary| {
+        let each = summary.per_joule.as_ref();
         each.map(|each| number::figure(each.value, &each.unit))
     };
-    let gpus = |one: &Summary| {
-        let of = match one.machines {
+    let gpus = |summary: &Summary| {
+        let machines = match summary.machines {
             Some(machines) => format!(" of {}", format::count(machines, "machine")),
             None => String::new(),
         };
-        (one.gpus > 0).then(|| format!("{}{of}", one.gpus))
+        (summary.gpus > 0).then(|| format!("{}{machines}", summary.gpus))
     };
-    let cpus = |one: &Summary| one.mean_cpus.map(|busy| format!("{busy:.2}"));
-    Table::of("During the measurements, over all trials", seen)
+    let cpus = |summary: &Summary| summary.mean_cpus.map(|busy| format!("{busy:.2}"));
+    Table::of("During the measurements, over all trials", watched)
         .head("scenario", |(result, _)| {
             format!("{} {}", result.scenario, result.mode)
         })
-        .number("sampled for", |(_, one)| format::duration(one.seconds))
-        .number("GPUs", |(_, one)| gpus(one).unwrap_or_default())
-        .number("mean power", |(_, one)| shown(one.mean_power_w, "W"))
-        .number("peak power", |(_, one)| shown(one.peak_power_w, "W"))
-        .number("energy", |(_, one)| shown(one.energy_j, "J"))
-        .number("per joule", |(_, one)| each(one).unwrap_or_default())
-        .number("mean utilization", |(_, one)| {
-            shown(one.mean_utilization, "%")
+        .number("sampled for", |(_, summary)| {
+            format::duration(summary.seconds)
         })
-        .number("mean clock", |(_, one)| shown(one.mean_core_mhz, "MHz"))
-        .number("peak temperature", |(_, one)| {
-            shown(one.peak_temperature_c, "°C")
+        .number("GPUs", |(_, summary)| gpus(summary).unwrap_or_default())
+        .number("mean power", |(_, summary)| text(summary.mean_power_w, "W"))
+        .number("peak power", |(_, summary)| text(summary.peak_power_w, "W"))
+        .number("energy", |(_, summary)| text(summary.energy_j, "J"))
+        .number("per joule", |(_, summary)| {
+            each(summary).unwrap_or_default()
         })
-        .number("peak GPU memory", |(_, one)| size(one.peak_vram))
-        .number("CPUs in use", |(_, one)| cpus(one).unwrap_or_default())
-        .number("peak container memory", |(_, one)| size(one.peak_memory))
+        .number("mean utilization", |(_, summary)| {
+            text(summary.mean_utilization, "%")
+        })
+        .number("mean clock", |(_, summary)| {
+            text(summary.mean_core_mhz, "MHz")
+        })
+        .number("peak temperature", |(_, summary)| {
+            text(summary.peak_temperature_c, "°C")
+        })
+        .number("peak GPU memory", |(_, summary)| size(summary.peak_vram))
+        .number("CPUs in use", |(_, summary)| {
+            cpus(summary).unwrap_or_default()
+        })
+        .number("peak container memory", |(_, summary)| {
+            size(summary.peak_memory)
+        })
         .block()
 }
 
 /// One table of all facts; groups of very many are folded.
-fn environment(one: &Subject<'_>) -> Vec<Block> {
-    let mut all: Vec<&Fact> = one.environment.iter().collect();
+fn environment(subject: &Subject<'_>) -> Vec<Block> {
+    let mut all: Vec<&Fact> = subject.environment.iter().collect();
     all.sort_by_key(|fact| fact.group);
-    let groups = all.chunk_by(|one, other| one.group == other.group);
+    let groups = all.chunk_by(|left, right| left.group == right.group);
     let (short, long): (Vec<&[&Fact]>, Vec<_>) = groups.partition(|facts| facts.len() <= FEW);
     let table = |caption: &str, groups: &[&[&Fact]]| {
         let facts = groups.iter().flat_map(|facts| facts.iter().take(FACTS));
@@ -243,19 +253,19 @@ fn environment(one: &Subject<'_>) -> Vec<Block> {
     short.into_iter().chain(folded).collect()
 }
 
-fn steps(one: &Subject<'_>) -> Vec<Block> {
+fn steps(subject: &Subject<'_>) -> Vec<Block> {
     let name = |step: &Step| format!("{:02} {}", step.number, step.name);
     let duration = |step: &Step| match step.end {
         None | Some((StepEnd::Skipped { .. }, _)) => NOTHING.to_owned(),
         Some((_, seconds)) => format::duration(seconds),
     };
-    let table = Table::of("Steps", &one.steps)
+    let table = Table::of("Steps", &subject.steps)
         .head("step", |step| {
             Cell::from(name(step)).linked(step.log.clone())
         })
         .status("status", |step| step_status(step))
         .number("duration", |step| duration(step));
-    let tails = one.steps.iter().filter_map(|step| {
+    let tails = subject.steps.iter().filter_map(|step| {
         let Some((StepEnd::Failed { last_lines, .. }, _)) = &step.end else {
             return None;
         };
@@ -278,12 +288,12 @@ fn step_status(step: &Step) -> Cell {
 }
 
 /// The runs of a cell of a batch, each with a link to its directory.
-pub(super) fn runs(one: &Subject<'_>) -> Option<Block> {
+pub(super) fn runs(subject: &Subject<'_>) -> Option<Block> {
     let evidence = |run: &CellRun| match &run.lost {
         None => "used".into(),
         Some(reason) => Cell::status(BAD, reason),
     };
-    Table::of("Runs", &one.runs)
+    Table::of("Runs", &subject.runs)
         .head("run", |(run, path)| {
             Cell::from(&run.run).linked(path.clone())
         })

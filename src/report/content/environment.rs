@@ -26,7 +26,7 @@ pub(super) fn blocks<N: AsRef<str>>(
     detail: Detail,
 ) -> Vec<Block> {
     let differ = groups.iter().flat_map(|group| {
-        let facts = shown(group, detail).iter();
+        let facts = visible(group, detail).iter();
         facts.map(move |fact| (group.group.word(), fact))
     });
     let table = Table::of("Differences between the environments", differ);
@@ -49,24 +49,24 @@ pub(super) fn blocks<N: AsRef<str>>(
 fn notes(group: &EnvironmentGroup, detail: Detail) -> impl Iterator<Item = String> {
     let word = group.group.word();
     let all = group.differs.len() + group.omitted;
-    let shown = shown(group, detail).len();
+    let visible = visible(group, detail).len();
     let more = "--verbose or --output json shows all";
-    let cut = (all > shown).then(|| format!("{word}: {all} differ, {shown} shown; {more}"));
-    let of = group.not_known.join(", ");
-    let unknown = (!of.is_empty()).then(|| format!("{word}: unknown for {of}"));
+    let cut = (all > visible).then(|| format!("{word}: {all} differ, {visible} shown; {more}"));
+    let letters = group.not_known.join(", ");
+    let unknown = (!letters.is_empty()).then(|| format!("{word}: unknown for {letters}"));
     [cut, unknown].into_iter().flatten()
 }
 
 /// The differences that are shown: in brief, of packages those of known stacks and a few others.
-fn shown(group: &EnvironmentGroup, detail: Detail) -> &[EnvironmentFact] {
+fn visible(group: &EnvironmentGroup, detail: Detail) -> &[EnvironmentFact] {
     let count = match (detail, group.group) {
         (Detail::Facts, _) => usize::MAX,
         (Detail::Full, _) => MOST,
         (Detail::Brief, FactGroup::Packages) => {
             let mut differs = group.differs.iter();
-            let known = differs.position(|fact| !is_known_stack(&fact.what));
-            let known = known.unwrap_or(group.differs.len());
-            PACKAGES.0.min(known.saturating_add(PACKAGES.1))
+            let stack_count = differs.position(|fact| !is_known_stack(&fact.what));
+            let stack_count = stack_count.unwrap_or(group.differs.len());
+            PACKAGES.0.min(stack_count.saturating_add(PACKAGES.1))
         }
         (Detail::Brief, _) => FACTS,
     };

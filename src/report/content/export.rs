@@ -21,27 +21,39 @@ pub fn document(export: &Export, to: &str) -> Document {
         export.submitter,
         export.system,
     );
-    let results = export.results.iter().map(|one| {
-        let mode = one.test.clone().unwrap_or_else(|| one.mode.to_string());
-        let shown = one.figures.values().next();
-        let shown = shown.map(|shown| format!("{}, ", figure(shown.value, &shown.unit)));
-        let shown = shown.unwrap_or_default();
-        let text = format!("{shown}trial {} of {} ({})", one.trial, one.run, one.reason);
-        Item::keyed(format!("{} {} {mode}", one.benchmark, one.scenario), text)
+    let results = export.results.iter().map(|result| {
+        let mode = result
+            .test
+            .clone()
+            .unwrap_or_else(|| result.mode.to_string());
+        let value = result.figures.values().next();
+        let value = value.map(|value| format!("{}, ", figure(value.value, &value.unit)));
+        let value = value.unwrap_or_default();
+        let text = format!(
+            "{value}trial {} of {} ({})",
+            result.trial, result.run, result.reason
+        );
+        Item::keyed(
+            format!("{} {} {mode}", result.benchmark, result.scenario),
+            text,
+        )
     });
     let notes = export.notes.iter();
     let notes = notes.map(|note| Item::new(format!("note: {note}")));
     let violated = export.violations.iter();
-    let violated = violated.map(|one| Item::new(format!("{}: {}", one.path, one.rule)).marked(BAD));
+    let violated = violated
+        .map(|violation| Item::new(format!("{}: {}", violation.path, violation.rule)).marked(BAD));
     let mut blocks = vec![Block::paragraph(text)];
     blocks.extend(Block::list(results));
     blocks.extend(Block::list(notes.chain(violated)));
     for items in export
         .missing
-        .chunk_by(|one, other| (&one.path, &one.fix) == (&other.path, &other.fix))
+        .chunk_by(|left, right| (&left.path, &left.fix) == (&right.path, &right.fix))
     {
         let title = format!("missing in {}: {}", items[0].path, items[0].fix);
-        let items = items.iter().map(|one| Item::new(&one.item).marked(BAD));
+        let items = items
+            .iter()
+            .map(|missing| Item::new(&missing.item).marked(BAD));
         blocks.push(Section::block(title, Block::list(items)));
     }
     blocks.push(Block::Conclusion(conclusion(export)));

@@ -68,8 +68,8 @@ pub(super) fn interval_at(confidence: f64) -> Column {
 
 /// A two-sided interval, `0.944–0.969`; empty without one.
 pub(super) fn interval(interval: Option<Bounds>) -> String {
-    let found = interval.filter(|interval| interval.upper > interval.lower);
-    found.map_or_else(String::new, |Bounds { lower, upper }| {
+    let proper = interval.filter(|interval| interval.upper > interval.lower);
+    proper.map_or_else(String::new, |Bounds { lower, upper }| {
         format!("{}–{}", number::ratio(lower), number::ratio(upper))
     })
 }
@@ -125,7 +125,9 @@ pub(super) fn rows(result: &ResultVerdict) -> Vec<Vec<Cell>> {
         return names.map(|name| measured(result, name)).collect();
     }
     let judgements = result.judgements.iter();
-    judgements.map(|one| judged(result, one)).collect()
+    judgements
+        .map(|judgement| judged(result, judgement))
+        .collect()
 }
 
 fn judged(result: &ResultVerdict, judgement: &Judgement) -> Vec<Cell> {
@@ -133,11 +135,12 @@ fn judged(result: &ResultVerdict, judgement: &Judgement) -> Vec<Cell> {
     let reference = references.find(|reference| reference.decides);
     let measured = judgement.measured.as_ref();
     let published = reference.map(|reference| {
-        let (unit, like) =
-            measured.map_or(("", reference.value), |one| (one.unit.as_str(), one.value));
+        let (unit, like) = measured.map_or(("", reference.value), |figure| {
+            (figure.unit.as_str(), figure.value)
+        });
         // The measured figure has the unit.
-        let shown = number::figure_like(reference.value, unit, like);
-        shown.split(' ').next().unwrap_or_default().to_owned()
+        let text = number::figure_like(reference.value, unit, like);
+        text.split(' ').next().unwrap_or_default().to_owned()
     });
     let outcome = match result.outcome {
         Outcome::Invalid | Outcome::Failed => result.outcome,

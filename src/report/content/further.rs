@@ -37,7 +37,7 @@ const STATISTICS: [(&str, &str, Option<u8>); 9] = [
 struct Latencies<'a> {
     result: &'a ResultVerdict,
     kind: &'static str,
-    found: BTreeMap<&'static str, &'a FigureValue>,
+    figures: BTreeMap<&'static str, &'a FigureValue>,
 }
 
 /// A table of the latencies that were not judged, and a sentence on each result's other figures.
@@ -53,8 +53,8 @@ pub(super) fn blocks(verdict: &Verdict) -> Vec<Block> {
 
 fn table<'a>(latencies: impl Iterator<Item = Latencies<'a>>) -> Option<Block> {
     let rows = Table::of("Latencies, not judged", latencies)
-        .head("scenario", |one| &one.result.scenario)
-        .text("not judged", |one| one.kind);
+        .head("scenario", |row| &row.result.scenario)
+        .text("not judged", |row| row.kind);
     let rows = STATISTICS
         .iter()
         .fold(rows, |rows, &(statistic, name, spare)| {
@@ -63,9 +63,11 @@ fn table<'a>(latencies: impl Iterator<Item = Latencies<'a>>) -> Option<Block> {
                 Some(rank) => column.spare(rank),
                 None => column,
             };
-            rows.column(column, |one| {
-                let figure = one.found.get(statistic);
-                figure.map_or_else(String::new, |one| number::figure(one.value, &one.unit))
+            rows.column(column, |row| {
+                let figure = row.figures.get(statistic);
+                figure.map_or_else(String::new, |figure| {
+                    number::figure(figure.value, &figure.unit)
+                })
             })
         });
     rows.block()
@@ -73,7 +75,7 @@ fn table<'a>(latencies: impl Iterator<Item = Latencies<'a>>) -> Option<Block> {
 
 fn latencies(result: &ResultVerdict) -> impl Iterator<Item = Latencies<'_>> {
     let of_kind = |&(prefix, kind): &(&str, &'static str)| {
-        let found = STATISTICS.iter().filter_map(|&(statistic, ..)| {
+        let figures = STATISTICS.iter().filter_map(|&(statistic, ..)| {
             let name = format!("{prefix}{statistic}{NANOSECONDS}");
             let figure = result.figures.get(&name)?;
             (!is_shown(result, &name, figure)).then_some((statistic, figure))
@@ -81,11 +83,12 @@ fn latencies(result: &ResultVerdict) -> impl Iterator<Item = Latencies<'_>> {
         Latencies {
             result,
             kind,
-            found: found.collect(),
+            figures: figures.collect(),
         }
     };
     let all: Vec<_> = KINDS.iter().map(of_kind).collect();
-    all.into_iter().filter(|one| !one.found.is_empty())
+    all.into_iter()
+        .filter(|latencies| !latencies.figures.is_empty())
 }
 
 /// `Server performance, not judged: completed_samples_per_second 354.41 samples/s; …`
@@ -93,8 +96,8 @@ fn others(result: &ResultVerdict) -> Option<String> {
     let figures = result.figures.iter();
     let others =
         figures.filter(|(name, figure)| !is_latency(name) && !is_shown(result, name, figure));
-    let others =
-        others.map(|(name, one)| format!("{name} {}", number::figure(one.value, &one.unit)));
+    let others = others
+        .map(|(name, figure)| format!("{name} {}", number::figure(figure.value, &figure.unit)));
     let others = join(others, "; ");
     let title = format!("{} {}", result.scenario, result.mode);
     (!others.is_empty()).then(|| format!("{title}, not judged: {others}."))
@@ -104,23 +107,27 @@ fn others(result: &ResultVerdict) -> Option<String> {
 fn is_latency(name: &str) -> bool {
     let kind = KINDS.iter().find_map(|(kind, _)| name.strip_prefix(kind));
     let statistic = kind.and_then(|rest| rest.rsplit_once('_'));
-    statistic.is_some_and(|(found, _)| STATISTICS.iter().any(|(known, ..)| *known == found))
+    statistic.is_some_and(|(suffix, _)| {
+        STATISTICS
+            .iter()
+            .any(|(statistic, ..)| *statistic == suffix)
+    })
 }
 
 /// The figure has a row among the measured and published ones: under its own name, under the
 /// recipe's, or in another unit.
 fn is_shown(result: &ResultVerdict, name: &str, figure: &FigureValue) -> bool {
-    let judged = result.judgements.iter().map(|one| &one.figure);
+    let judged = result.judgements.iter().map(|judgement| &judgement.figure);
     // Of published figures there is a row each, and none of those that are only declared.
     let declared = result.declared.iter();
     let declared = declared.filter(|_| result.judgements.is_empty());
-    let mut shown = judged.chain(declared).chain(&result.deciding);
+    let mut names = judged.chain(declared).chain(&result.deciding);
     let stem = |name: &str| match name.rsplit_once('_') {
         Some((stem, "ns" | "us" | "ms" | "s")) => stem.to_owned(),
         _ => name.to_owned(),
     };
-    shown.any(|known| {
-        stem(known).eq_ignore_ascii_case(&stem(name)) || result.figures.get(known) == Some(figure)
+    names.any(|other| {
+        stem(other).eq_ignore_ascii_case(&stem(name)) || result.figures.get(other) == Some(figure)
     })
 }
 

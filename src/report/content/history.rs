@@ -66,7 +66,7 @@ pub fn document(many: &RunsPage<'_>) -> Document {
 
 /// Groups runs by title, variants and machine.
 fn groups(rows: &[RunSummary]) -> Vec<Group<'_>> {
-    let mut found: BTreeMap<(&str, String, &str), Vec<&RunSummary>> = BTreeMap::new();
+    let mut groups: BTreeMap<(&str, String, &str), Vec<&RunSummary>> = BTreeMap::new();
     for row in rows.iter().rev() {
         let place = if row.gpus.is_empty() {
             &row.host
@@ -74,9 +74,9 @@ fn groups(rows: &[RunSummary]) -> Vec<Group<'_>> {
             &row.gpus
         };
         let key = (runs::title(row), row.choices(), place.as_str());
-        found.entry(key).or_default().push(row);
+        groups.entry(key).or_default().push(row);
     }
-    let groups = found.into_iter();
+    let groups = groups.into_iter();
     let groups = groups.map(|((title, choices, place), rows)| Group {
         title,
         choices,
@@ -121,17 +121,19 @@ fn spreads<'a>(group: &Group<'a>) -> Vec<Spread<'a>> {
     let valid = group.rows.iter();
     let valid = valid.filter(|row| row.outcome.is_some_and(is_valid));
     let measured = valid.filter_map(|row| {
-        let one = row.deciding.as_ref()?;
-        Some((one, one.value.filter(|value| value.is_finite())?))
+        let deciding = row.deciding.as_ref()?;
+        Some((deciding, deciding.value.filter(|value| value.is_finite())?))
     });
-    let key = |(one, _): &(&'a Deciding, f64)| (one.scenario.as_str(), one.figure.as_str());
+    let key = |(deciding, _): &(&'a Deciding, f64)| {
+        (deciding.scenario.as_str(), deciding.figure.as_str())
+    };
     let spreads =
         measured
             .into_group_map_by(key)
             .into_iter()
             .filter_map(|((scenario, figure), measured)| {
                 let values = measured.iter().map(|(_, value)| *value).collect_vec();
-                let ratios = measured.iter().filter_map(|(one, _)| one.ratio);
+                let ratios = measured.iter().filter_map(|(deciding, _)| deciding.ratio);
                 let (lowest, highest) = extent(values.iter().copied());
                 Some(Spread {
                     scenario,
@@ -145,39 +147,39 @@ fn spreads<'a>(group: &Group<'a>) -> Vec<Spread<'a>> {
                 })
             });
     spreads
-        .sorted_by_key(|one| (one.scenario, one.figure))
+        .sorted_by_key(|spread| (spread.scenario, spread.figure))
         .collect()
 }
 
 /// A chart for each figure of each recipe, with a bar for each group.
 fn charts(groups: &[Group<'_>], unverified: bool) -> Vec<Chart> {
     type Key<'a> = (&'a str, &'a str, &'a str, &'a str);
-    let mut found: BTreeMap<Key<'_>, Vec<Bar>> = BTreeMap::new();
+    let mut bars_by_figure: BTreeMap<Key<'_>, Vec<Bar>> = BTreeMap::new();
     for group in groups {
-        for one in spreads(group) {
-            let key = (group.title, one.scenario, one.figure, one.unit);
+        for spread in spreads(group) {
+            let key = (group.title, spread.scenario, spread.figure, spread.unit);
             let label = match group.choices.as_str() {
                 "" => group.place.to_owned(),
                 choices => format!("{choices}, {}", group.place),
             };
-            found.entry(key).or_default().push(Bar {
-                interval: (one.runs > 1).then_some((one.lowest, one.highest)),
-                ..Bar::new(label, one.median, Origin::Measured)
+            bars_by_figure.entry(key).or_default().push(Bar {
+                interval: (spread.runs > 1).then_some((spread.lowest, spread.highest)),
+                ..Bar::new(label, spread.median, Origin::Measured)
             });
         }
     }
     let word = if unverified { ", unverified" } else { "" };
-    let charts = found.into_iter().take(CHARTS);
+    let charts = bars_by_figure.into_iter().take(CHARTS);
     let charts = charts.map(|((title, scenario, figure, unit), mut bars)| {
         let count = bars.len();
         bars.truncate(BARS);
-        let what = (count > BARS).then(|| format!("; the first {BARS} of {count} groups"));
-        let what = what.unwrap_or_default();
+        let omitted = (count > BARS).then(|| format!("; the first {BARS} of {count} groups"));
+        let omitted = omitted.unwrap_or_default();
         let values = bars.iter();
         let values =
             values.map(|bar| format!("{}: {}", bar.label, number::figure(bar.value, unit)));
         let description = join(values, "; ");
-        let title = format!("{title}, {scenario}: {figure}, median{word}{what}");
+        let title = format!("{title}, {scenario}: {figure}, median{word}{omitted}");
         let bars = Bars {
             unit: unit.to_owned(),
             bars,
@@ -192,7 +194,7 @@ fn summary(groups: &[Group<'_>], unverified: bool) -> Vec<Block> {
     let rows = groups.iter().take(GROUPS).flat_map(|group| {
         let rows = spreads(group).into_iter().map(Some);
         let rows = rows.pad_using(1, |_| None);
-        rows.map(move |one| (group, one))
+        rows.map(move |spread| (group, spread))
     });
     let states = |group: &Group<'_>| {
         let counts = group.rows.iter().map(|row| row.state()).counts();
@@ -202,10 +204,10 @@ fn summary(groups: &[Group<'_>], unverified: bool) -> Vec<Block> {
     };
     let median = Column::number("median").noted(unverified_word(unverified));
     let to_published = Column::number("ratio").noted("to published");
-    let shown = |one: &Option<Spread<'_>>, value: fn(&Spread<'_>) -> f64| {
-        let one = one.as_ref();
-        one.map_or(String::new(), |one| {
-            number::figure_like(value(one), one.unit, one.median)
+    let text = |spread: &Option<Spread<'_>>, value: fn(&Spread<'_>) -> f64| {
+        let spread = spread.as_ref();
+        spread.map_or(String::new(), |spread| {
+            number::figure_like(value(spread), spread.unit, spread.median)
         })
     };
     let table = Table::of("Runs by benchmark, variant and machine", rows)
@@ -214,17 +216,21 @@ fn summary(groups: &[Group<'_>], unverified: bool) -> Vec<Block> {
         .text("machine", |(group, _)| group.place)
         .number("runs", |(group, _)| group.rows.len().to_string())
         .text("outcomes", |(group, _)| states(group))
-        .text("scenario", |(_, one)| {
-            one.as_ref().map_or("", |one| one.scenario)
+        .text("scenario", |(_, spread)| {
+            spread.as_ref().map_or("", |spread| spread.scenario)
         })
-        .text("figure", |(_, one)| {
-            one.as_ref().map_or("", |one| one.figure)
+        .text("figure", |(_, spread)| {
+            spread.as_ref().map_or("", |spread| spread.figure)
         })
-        .column(median, |(_, one)| shown(one, |one| one.median))
-        .number("lowest", |(_, one)| shown(one, |one| one.lowest))
-        .number("highest", |(_, one)| shown(one, |one| one.highest))
-        .column(to_published, |(_, one)| {
-            one.as_ref().map_or(String::new(), |one| ratio(one.ratio))
+        .column(median, |(_, spread)| text(spread, |spread| spread.median))
+        .number("lowest", |(_, spread)| text(spread, |spread| spread.lowest))
+        .number("highest", |(_, spread)| {
+            text(spread, |spread| spread.highest)
+        })
+        .column(to_published, |(_, spread)| {
+            spread
+                .as_ref()
+                .map_or(String::new(), |spread| ratio(spread.ratio))
         });
     let rest = groups.len().saturating_sub(GROUPS);
     let fewer = "select fewer runs with --recipe, --set, --host, --since";
@@ -239,9 +245,10 @@ fn listed(many: &RunsPage<'_>, groups: &[Group<'_>]) -> Vec<Block> {
         let words = [group.title, &group.choices, group.place];
         let name = join(words.into_iter().filter(|word| !word.is_empty()), ", ");
         let figure = |row: &RunSummary| {
-            let one = row.deciding.as_ref();
-            let shown = one.and_then(|one| Some(number::figure(one.value?, &one.unit)));
-            shown.unwrap_or(NOTHING.to_owned())
+            let deciding = row.deciding.as_ref();
+            let text =
+                deciding.and_then(|deciding| Some(number::figure(deciding.value?, &deciding.unit)));
+            text.unwrap_or(NOTHING.to_owned())
         };
         let caption = format!("Runs of {name}, newest first");
         let table = Table::of(caption, group.rows.iter().take(each))

@@ -76,7 +76,7 @@ struct Problem<'a> {
 
 impl Problem<'_> {
     fn item(&self, machines: usize) -> Item {
-        let of = |names: &[&str], all: &str| {
+        let listed = |names: &[&str], all: &str| {
             let is_all = self.on.len() == machines && names.len() > 1;
             if is_all {
                 all.to_owned()
@@ -86,9 +86,9 @@ impl Problem<'_> {
         };
         let on = match self.on.split_first() {
             Some((first, others)) if !self.is_same => {
-                format!("{first}; also {}", of(others, "all others"))
+                format!("{first}; also {}", listed(others, "all others"))
             }
-            _ => of(&self.on, "all"),
+            _ => listed(&self.on, "all"),
         };
         checks::item(self.check, &format!("{} ({on})", self.check.actual))
     }
@@ -99,16 +99,16 @@ fn problems(machines: &[Machine]) -> Vec<Problem<'_>> {
     let mut problems: Vec<Problem<'_>> = Vec::new();
     for machine in machines {
         for check in machine.checks.iter().filter(|check| check.is_unmet()) {
-            let fixed_alike = |known: &&mut Problem<'_>| {
-                let known = known.check;
-                (known.kind, &known.name, &known.required, &known.fix)
+            let fixed_alike = |problem: &&mut Problem<'_>| {
+                let problem = problem.check;
+                (problem.kind, &problem.name, &problem.required, &problem.fix)
                     == (check.kind, &check.name, &check.required, &check.fix)
-                    && known.state == check.state
+                    && problem.state == check.state
             };
             match problems.iter_mut().find(fixed_alike) {
-                Some(known) => {
-                    known.is_same &= known.check.actual == check.actual;
-                    known.on.push(&machine.name);
+                Some(problem) => {
+                    problem.is_same &= problem.check.actual == check.actual;
+                    problem.on.push(&machine.name);
                 }
                 None => problems.push(Problem {
                     check,

@@ -45,9 +45,9 @@ pub struct Environments {
 pub fn document(page: &Page<'_>) -> Document {
     let mut blocks = Vec::new();
     let title = match (page.batch, page.subjects.as_slice()) {
-        (None, [one]) => {
-            blocks = of_one(one, true);
-            verdict::title(one.entry.verdict)
+        (None, [subject]) => {
+            blocks = of_one(subject, true);
+            verdict::title(subject.entry.verdict)
         }
         (None, several) => {
             blocks.push(overview(several));
@@ -80,62 +80,68 @@ pub fn document(page: &Page<'_>) -> Document {
 /// Every subject in a section of its own.
 fn each<'a>(subjects: &'a [Subject<'_>]) -> impl Iterator<Item = Block> + 'a {
     let in_full = subjects.len() <= IN_FULL;
-    subjects.iter().enumerate().map(move |(number, one)| {
+    subjects.iter().enumerate().map(move |(number, subject)| {
         Block::Section(Section {
-            title: heading(one, subjects).into(),
+            title: heading(subject, subjects).into(),
             id: Some(format!("s{number}")),
-            blocks: of_one(one, in_full),
+            blocks: of_one(subject, in_full),
         })
     })
 }
 
-fn of_one(one: &Subject<'_>, in_full: bool) -> Vec<Block> {
-    let judged = one.entry.verdict;
+fn of_one(subject: &Subject<'_>, in_full: bool) -> Vec<Block> {
+    let judged = subject.entry.verdict;
     let charts = in_full.then(|| charts::of_verdict(judged));
     let mut charts = charts.into_iter().flatten();
-    let mut conclusion = verdict::conclusion(&one.entry);
-    conclusion.remarks.splice(0..0, one.about.iter().cloned());
+    let mut conclusion = verdict::conclusion(&subject.entry);
+    conclusion
+        .remarks
+        .splice(0..0, subject.about.iter().cloned());
     conclusion.chart = charts.next().map(Box::new);
     if conclusion.sentence.is_empty() {
-        // The answer comes first, although the only reason says it again.
+        // The answer comes first, although the only reason repeats it.
         conclusion.sentence = judged.sentence.as_str().into();
     }
-    let mut blocks: Vec<Block> = details::runs(one).into_iter().collect();
+    let mut blocks: Vec<Block> = details::runs(subject).into_iter().collect();
     blocks.push(Block::Conclusion(conclusion));
-    blocks.extend(verdict::evidence(&one.entry, in_full));
-    blocks.extend(details::sections(one, charts.collect(), in_full));
+    blocks.extend(verdict::evidence(&subject.entry, in_full));
+    blocks.extend(details::sections(subject, charts.collect(), in_full));
     blocks
 }
 
 /// Its title, with its name if several have the same.
-fn heading(one: &Subject<'_>, all: &[Subject<'_>]) -> String {
-    if !one.runs.is_empty() {
-        return one.name.clone();
+fn heading(subject: &Subject<'_>, all: &[Subject<'_>]) -> String {
+    if !subject.runs.is_empty() {
+        return subject.name.clone();
     }
-    let title = verdict::title(one.entry.verdict);
+    let title = verdict::title(subject.entry.verdict);
     let same = |other: &&Subject<'_>| verdict::title(other.entry.verdict) == title;
     if all.len() <= IN_FULL && all.iter().filter(same).count() > 1 {
-        return format!("{title}: {}", one.name);
+        return format!("{title}: {}", subject.name);
     }
     title
 }
 
 /// An overview of several results: a row for each figure, with a link to its section.
 fn overview(subjects: &[Subject<'_>]) -> Block {
-    let results = || subjects.iter().flat_map(|one| &one.entry.verdict.results);
+    let results = || {
+        subjects
+            .iter()
+            .flat_map(|subject| &subject.entry.verdict.results)
+    };
     let counts = format!(
         "{} in {}: {}.",
         format::count(results().count(), "measurement"),
         format::count(subjects.len(), "result"),
         marks::counts(results().map(|result| result.outcome))
     );
-    let verdicts = || subjects.iter().map(|one| one.entry.verdict);
-    let confidence = verdicts().next().map_or(0.95, |one| one.confidence);
-    let unverified = verdicts().any(|one| one.notice.is_some());
-    let mut left = ROWS;
+    let verdicts = || subjects.iter().map(|subject| subject.entry.verdict);
+    let confidence = verdicts().next().map_or(0.95, |verdict| verdict.confidence);
+    let unverified = verdicts().any(|verdict| verdict.notice.is_some());
+    let mut remaining = ROWS;
     let groups = subjects.iter().enumerate().map(group).take_while(|group| {
-        let fits = group.rows.len() <= left;
-        left = left.saturating_sub(group.rows.len());
+        let fits = group.rows.len() <= remaining;
+        remaining = remaining.saturating_sub(group.rows.len());
         fits
     });
     let columns = columns(unverified, confidence);
@@ -147,12 +153,12 @@ fn overview(subjects: &[Subject<'_>]) -> Block {
 fn group((number, subject): (usize, &Subject<'_>)) -> Group {
     let verdict = subject.entry.verdict;
     // A passed compliance test has no figure.
-    let shown = verdict.results.iter().filter(|result| {
+    let results = verdict.results.iter().filter(|result| {
         result.mode != Mode::Compliance || !result.valid || result.deciding.is_some()
     });
     let title = Cell::from(verdict::title(verdict)).linked(Some(format!("#s{number}")));
     Group {
         title: Some(title),
-        rows: shown.flat_map(rows).collect(),
+        rows: results.flat_map(rows).collect(),
     }
 }

@@ -72,7 +72,10 @@ pub(super) fn title(row: &RunSummary) -> &str {
 
 /// The deciding figure's ratio to the published one.
 pub(super) fn ratio_of(row: &RunSummary) -> Option<f64> {
-    let deciding = row.deciding.as_ref().filter(|one| one.value.is_some());
+    let deciding = row
+        .deciding
+        .as_ref()
+        .filter(|deciding| deciding.value.is_some());
     deciding?.ratio
 }
 
@@ -119,8 +122,8 @@ pub(super) fn shortened(text: &str, longest: usize) -> String {
 
 /// The notice that `MLCommons` requires of `MLPerf` figures.
 fn notice_of(rows: &[RunSummary]) -> Option<String> {
-    let mut shown = rows.iter().filter(|row| row.deciding.is_some());
-    shown.find_map(|row| notice(&row.submission))
+    let mut judged = rows.iter().filter(|row| row.deciding.is_some());
+    judged.find_map(|row| notice(&row.submission))
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ pub struct Tree {
     notice: Option<String>,
 }
 
-/// The numbers of what was judged so far.
+/// The numbers of judged results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counts {
     /// Systems.
@@ -64,19 +64,19 @@ pub struct Counts {
     pub benchmarks_broken: usize,
     /// Performance results.
     pub performance: usize,
-    /// Of these, valid.
+    /// How many of these are valid.
     pub performance_valid: usize,
     /// Accuracy results.
     pub accuracy: usize,
-    /// Of these, valid.
+    /// How many of these are valid.
     pub accuracy_valid: usize,
     /// Compliance tests.
     pub compliance: usize,
-    /// Of these, valid.
+    /// How many of these are valid.
     pub compliance_valid: usize,
     /// Performance results that were compared with a published figure.
     pub compared: usize,
-    /// Of these, reproduced.
+    /// How many of these are reproduced.
     pub reproduced: usize,
 }
 
@@ -133,7 +133,7 @@ impl Tree {
         let scenarios = verdict.results.iter().map(|result| &result.scenario);
         for scenario in scenarios.unique() {
             let results = verdict.results.iter();
-            let results = results.filter(|one| one.scenario == *scenario);
+            let results = results.filter(|result| result.scenario == *scenario);
             let results = results.collect_vec();
             if !(self.style.quiet && results.iter().all(|result| result.valid)) {
                 items.push(self.scenario(&benchmark.benchmark, scenario, &results));
@@ -147,26 +147,29 @@ impl Tree {
     }
 
     fn scenario(&self, benchmark: &str, scenario: &str, results: &[&ResultVerdict]) -> Item {
-        let of = |mode: Mode| results.iter().filter(move |result| result.mode == mode);
-        let performance = of(Mode::Performance).next();
+        let of_mode = |mode: Mode| results.iter().filter(move |result| result.mode == mode);
+        let performance = of_mode(Mode::Performance).next();
         let decides =
             |result: &&&ResultVerdict| result.mode != Mode::Compliance || performance.is_none();
         let outcomes = results.iter().filter(decides).map(|result| result.outcome);
         let outcome = outcomes.max().unwrap_or(Outcome::Measured);
-        let accuracy = of(Mode::Accuracy).next().map(|result| {
+        let accuracy = of_mode(Mode::Accuracy).next().map(|result| {
             let word = if result.valid { "passed" } else { "violated" };
-            let figure = deciding(result).map(|(name, shown)| format!(" {name} {shown}"));
+            let figure = deciding(result).map(|(name, value)| format!(" {name} {value}"));
             format!("accuracy {word}{}", figure.unwrap_or_default())
         });
-        let tests = of(Mode::Compliance).map(|result| {
+        let tests = of_mode(Mode::Compliance).map(|result| {
             let word = if result.valid { "" } else { " violated" };
             format!("{}{word}", last_part(&result.path))
         });
         let tests = join(tests, " ");
         let figure = performance.and_then(|result| deciding(result));
-        let figure = figure.map_or("no figure".to_owned(), |(_, shown)| shown);
+        let figure = figure.map_or("no figure".to_owned(), |(_, value)| value);
         let compared = performance.and_then(|result| {
-            let reference = result.references.iter().find(|one| one.decides)?;
+            let reference = result
+                .references
+                .iter()
+                .find(|reference| reference.decides)?;
             let source = reference.source.as_deref().unwrap_or("published");
             let published = number::grouped(reference.value);
             let ratio = number::ratio(result.ratio?);
@@ -194,20 +197,20 @@ impl Tree {
         if rules.is_empty() && !result.valid {
             return vec![(title, result.sentence.clone())];
         }
-        let shown = if all { rules.len() } else { VIOLATED_SHOWN };
-        let more = rules.len().saturating_sub(shown);
+        let count = if all { rules.len() } else { VIOLATED_SHOWN };
+        let more = rules.len().saturating_sub(count);
         let more = (more > 0).then(|| {
             let more = format::count(more, "more rule");
             (String::new(), format!("and {more} (-v shows them)"))
         });
-        let lines = rules.into_iter().take(shown).map(|rule| {
+        let lines = rules.into_iter().take(count).map(|rule| {
             let sign = Mark::from(rule).sign;
             (format!("{sign} {title}"), rule.to_string())
         });
         lines.chain(more).collect()
     }
 
-    /// The numbers of what was judged so far.
+    /// The numbers of judged results.
     pub fn counts(&self) -> Counts {
         self.counts
     }

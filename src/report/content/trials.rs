@@ -29,16 +29,16 @@ const COLUMNS: [Column; 29] = [
     ("run", |row| row.name.to_owned()),
     ("suite", |row| row.submission.suite.clone()),
     ("round", |row| {
-        known([&row.result.round, &row.submission.round])
+        first_known([&row.result.round, &row.submission.round])
     }),
     ("division", |row| {
-        known([&row.result.division, &row.submission.division])
+        first_known([&row.result.division, &row.submission.division])
     }),
     ("submitter", |row| {
-        known([&row.result.submitter, &row.submission.submitter])
+        first_known([&row.result.submitter, &row.submission.submitter])
     }),
     ("system", |row| {
-        known([&row.result.system, &row.submission.system])
+        first_known([&row.result.system, &row.submission.system])
     }),
     ("benchmark", |row| row.result.benchmark.clone()),
     ("variant", |row| {
@@ -64,25 +64,27 @@ const COLUMNS: [Column; 29] = [
         number(figure.map(|figure| figure.value))
     }),
     ("published", |row| {
-        number(row.reference.map(|one| one.value))
+        number(row.reference.map(|reference| reference.value))
     }),
     ("published_kind", |row| {
-        let kind = row.reference.map(|one| <&str>::from(one.kind));
+        let kind = row.reference.map(|reference| <&str>::from(reference.kind));
         kind.unwrap_or_default().to_owned()
     }),
     ("published_source", |row| {
-        let source = row.reference.and_then(|one| one.source.clone());
+        let source = row.reference.and_then(|reference| reference.source.clone());
         source.unwrap_or_default()
     }),
-    ("ratio", |row| number(row.judged.and_then(|one| one.ratio))),
+    ("ratio", |row| {
+        number(row.judged.and_then(|judged| judged.ratio))
+    }),
     ("lower", |row| {
-        number(row.judged.and_then(|one| Some(one.bounds?.lower)))
+        number(row.judged.and_then(|judged| Some(judged.bounds?.lower)))
     }),
     ("upper", |row| {
-        number(row.judged.and_then(|one| Some(one.bounds?.upper)))
+        number(row.judged.and_then(|judged| Some(judged.bounds?.upper)))
     }),
     ("confidence", |row| {
-        number(row.judged.map(|one| one.confidence))
+        number(row.judged.map(|judged| judged.confidence))
     }),
     // An invalid result decides for its figures.
     ("outcome", |row| match row.judged {
@@ -113,7 +115,7 @@ pub fn rows(verdict: &Verdict, name: impl Fn(&TrialVerdict) -> String) -> String
         trial.figures.iter().map(move |(figure, value)| {
             let mut judgements = result.judgements.iter();
             let judged =
-                judgements.find(|one| !is_warmup && one.figure.eq_ignore_ascii_case(figure));
+                judgements.find(|judged| !is_warmup && judged.figure.eq_ignore_ascii_case(figure));
             let row = TrialFigure {
                 name: &name,
                 verdict,
@@ -124,7 +126,9 @@ pub fn rows(verdict: &Verdict, name: impl Fn(&TrialVerdict) -> String) -> String
                 figure,
                 value,
                 judged,
-                reference: judged.and_then(|one| one.references.iter().find(|one| one.decides)),
+                reference: judged.and_then(|judged| {
+                    judged.references.iter().find(|reference| reference.decides)
+                }),
             };
             COLUMNS.map(|(_, value)| value(&row)).to_vec()
         })
@@ -138,9 +142,9 @@ pub(super) fn with_warmups(result: &ResultVerdict) -> impl Iterator<Item = (bool
 }
 
 /// A property of the result, or else of the whole submission.
-fn known(own_and_whole: [&Option<String>; 2]) -> String {
-    let known = own_and_whole.into_iter().flatten().next();
-    known.cloned().unwrap_or_default()
+fn first_known(own_and_whole: [&Option<String>; 2]) -> String {
+    let value = own_and_whole.into_iter().flatten().next();
+    value.cloned().unwrap_or_default()
 }
 
 fn number(value: Option<f64>) -> String {

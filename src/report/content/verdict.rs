@@ -55,8 +55,8 @@ fn notable_rules(result: &ResultVerdict) -> impl Iterator<Item = Item> {
     let violated = result.rules.iter().filter(|rule| !rule.passed).count();
     let title = format!("{} {}", result.scenario, result.mode);
     let rules = result.rules.iter().filter(|rule| rule.is_notable());
-    let shown = rules.filter(move |rule| rule.warning || violated > 1);
-    shown.map(move |rule| {
+    let notable = rules.filter(move |rule| rule.warning || violated > 1);
+    notable.map(move |rule| {
         let trial = rule.trial.filter(|_| result.trials.len() > 1);
         let trial = trial.map_or(String::new(), |trial| format!(" trial {trial}"));
         Item::new(format!("{title}{trial}: {rule}")).marked(rule)
@@ -84,19 +84,24 @@ pub(super) fn conclusion(entry: &Entry<'_>) -> Conclusion {
     let (idle, others): (Vec<_>, Vec<_>) = verdict
         .qualifiers
         .iter()
-        .partition(|one| one.kind == QualifierKind::IdleGpus);
+        .partition(|qualifier| qualifier.kind == QualifierKind::IdleGpus);
     let alerts = idle
         .iter()
-        .map(|one| format!("{}: {}", one.kind, one.reason).into());
+        .map(|qualifier| format!("{}: {}", qualifier.kind, qualifier.reason).into());
     let mut remarks: Vec<(Line, Text)> = Vec::new();
-    for of_kind in others.chunk_by(|one, other| one.kind == other.kind) {
-        let reason = join(of_kind.iter().map(|one| &one.reason), "; ");
+    for of_kind in others.chunk_by(|left, right| left.kind == right.kind) {
+        let reason = join(of_kind.iter().map(|qualifier| &qualifier.reason), "; ");
         remarks.push((of_kind[0].kind.word().into(), reason.into()));
     }
     let labelled = |label: &str, text: &String| (Line::from(label), Text::from(text));
-    remarks.extend(verdict.warnings.iter().map(|one| labelled("warning", one)));
+    remarks.extend(
+        verdict
+            .warnings
+            .iter()
+            .map(|text| labelled("warning", text)),
+    );
     let next = advice::next(entry);
-    remarks.extend(next.iter().map(|one| labelled("next", one)));
+    remarks.extend(next.iter().map(|action| labelled("next", action)));
     remarks.extend(evidence_remark(&entry.evidence));
     Conclusion {
         alerts: alerts.collect(),
@@ -145,7 +150,9 @@ fn reasons(result: &ResultVerdict) -> Vec<Item> {
     if of_result || result.judgements.is_empty() {
         return vec![item(result.outcome, &result.sentence)];
     }
-    let sentence = |one: &Judgement| item(one.outcome, &one.sentence).detailed(others(one));
+    let sentence = |judgement: &Judgement| {
+        item(judgement.outcome, &judgement.sentence).detailed(others(judgement))
+    };
     if result.judgements.len() <= MANY {
         return result.judgements.iter().map(sentence).collect();
     }
@@ -163,7 +170,10 @@ fn reasons(result: &ResultVerdict) -> Vec<Item> {
 fn others(judgement: &Judgement) -> Vec<(String, String)> {
     let (Some(measured), Some(decides)) = (
         judgement.measured.as_ref(),
-        judgement.references.iter().position(|one| one.decides),
+        judgement
+            .references
+            .iter()
+            .position(|reference| reference.decides),
     ) else {
         return Vec::new();
     };
@@ -198,7 +208,7 @@ fn together(hold: &[&Judgement]) -> Option<String> {
 
 /// `reproduced (performance only)`, and the sentence; empty if the only result has the reason.
 fn headline(verdict: &Verdict) -> (String, String) {
-    let mut kinds = verdict.qualifiers.iter().map(|one| one.kind);
+    let mut kinds = verdict.qualifiers.iter().map(|qualifier| qualifier.kind);
     let mut word = verdict.outcome.word().to_owned();
     if kinds.any(|kind| kind == QualifierKind::PerformanceOnly)
         && verdict.outcome <= Outcome::Reproduced

@@ -18,7 +18,7 @@ pub fn document(verification: &Verification) -> Document {
     let items = first.chain(judged.into_iter().flat_map(of_judged));
     blocks.extend(Block::list(items));
     if let Some(judged) = judged {
-        let of_kind = |kind| judged.basis.iter().filter(move |one| one.kind == kind);
+        let of_kind = |kind| judged.basis.iter().filter(move |basis| basis.kind == kind);
         let list = |kind| Block::list(of_kind(kind).map(basis));
         let declared = "declared by the machine that ran it, not checked";
         blocks.extend(Section::of("judged again", list(BasisKind::Raw)));
@@ -80,12 +80,12 @@ fn of_judged(judged: &Judged) -> Vec<Item> {
     let good = |key: &str, text: String| Item::keyed(key, text).marked(marks::GOOD);
     let open = |key: &str, text: String| Item::keyed(key, text).marked(OPEN);
     let bad = |key: &str, text: String| Item::keyed(key, text).marked(marks::BAD);
-    let said = judged.said;
+    let outcome = judged.recorded;
     let verdict = if judged.differences.is_empty() {
-        good("verdict", format!("{said}, confirmed by its logs"))
+        good("verdict", format!("{outcome}, confirmed by its logs"))
     } else {
         let lines = judged.differences.iter().map(|line| ("differs", line));
-        bad("verdict", format!("recorded as {said}")).detailed(lines)
+        bad("verdict", format!("recorded as {outcome}")).detailed(lines)
     };
     let rules = match &judged.rules {
         Rules::None => Item::keyed("rules", "not judged by a round's rules"),
@@ -133,14 +133,14 @@ fn of_judged(judged: &Judged) -> Vec<Item> {
     items
 }
 
-fn basis(one: &Basis) -> Item {
+fn basis(basis: &Basis) -> Item {
     let text = format!(
         "{} ({}, {})",
-        one.what,
-        format::count(one.files, "file"),
-        format::size(one.bytes)
+        basis.what,
+        format::count(basis.files, "file"),
+        format::size(basis.bytes)
     );
-    Item::keyed(&one.path, Text::from(text))
+    Item::keyed(&basis.path, Text::from(text))
 }
 
 fn conclusion(verification: &Verification) -> Conclusion {
@@ -161,7 +161,7 @@ fn conclusion(verification: &Verification) -> Conclusion {
     };
     let word = if unsigned { "unsigned" } else { "verified" };
     let sentence = judged.map_or_else(String::new, |judged| {
-        format!("{}: {}", judged.said, judged.verdict.sentence)
+        format!("{}: {}", judged.recorded, judged.verdict.sentence)
     });
     Conclusion::new(mark, word, sentence)
 }

@@ -98,7 +98,7 @@ impl Page {
 
     fn block(&self, block: &Block, level: u8) -> Markup {
         match block {
-            Block::Conclusion(one) => self.conclusion(one),
+            Block::Conclusion(content) => self.conclusion(content),
             Block::Paragraph(text) => html! { p { (styled(text)) } },
             Block::List(items) => list(items),
             Block::Table(table) => grid(table, &self.heading.borrow()),
@@ -115,11 +115,11 @@ impl Page {
             },
             Block::Section(section) => self.section(section, level),
             Block::Notice(notice) => {
-                let mut seen = self.notices.borrow_mut();
-                if seen.contains(notice) {
+                let mut notices = self.notices.borrow_mut();
+                if notices.contains(notice) {
                     return html! {};
                 }
-                seen.push(notice.clone());
+                notices.push(notice.clone());
                 html! { blockquote { (notice.as_str()) } }
             }
         }
@@ -135,18 +135,18 @@ impl Page {
         }
     }
 
-    fn conclusion(&self, one: &Conclusion) -> Markup {
-        let tone = one.mark.map_or(Tone::Plain, |mark| mark.tone);
+    fn conclusion(&self, content: &Conclusion) -> Markup {
+        let tone = content.mark.map_or(Tone::Plain, |mark| mark.tone);
         html! {
             div class=(format!("verdict {}", class(tone))) {
-                p.word { @if let Some(mark) = one.mark { (mark.sign) " " } (one.word.as_str()) }
-                @if !one.sentence.is_empty() { p { (one.sentence.as_str()) } }
-                @for alert in &one.alerts { p { span.bad { "! " (alert.as_str()) } } }
+                p.word { @if let Some(mark) = content.mark { (mark.sign) " " } (content.word.as_str()) }
+                @if !content.sentence.is_empty() { p { (content.sentence.as_str()) } }
+                @for alert in &content.alerts { p { span.bad { "! " (alert.as_str()) } } }
             }
-            @if let Some(chart) = &one.chart { div.charts { (self.figure(chart)) } }
-            @if !one.remarks.is_empty() {
+            @if let Some(chart) = &content.chart { div.charts { (self.figure(chart)) } }
+            @if !content.remarks.is_empty() {
                 dl.remarks {
-                    @for (label, text) in &one.remarks {
+                    @for (label, text) in &content.remarks {
                         dt { (label.as_str()) }
                         dd { (styled(text)) }
                     }

@@ -24,7 +24,7 @@ use crate::results::verdict::{
     Bounds, Context, ExitCode, Outcome, Qualifier, QualifierKind, Verdict, judge,
 };
 use crate::store::journal::{StepEnd, StepFault};
-use crate::telemetry::{ContainerReading, GpuReading, Measured, Of, Row};
+use crate::telemetry::{ContainerReading, GpuReading, Measured, Row, RowSource};
 use retrial_recipe::model::Limit;
 use retrial_recipe::model::{Aggregate, Better, Mode};
 
@@ -76,7 +76,7 @@ fn rows() -> Vec<Row> {
                 measured: measured.clone(),
                 of,
             };
-            let gpu = |index: u32| Of::Gpu {
+            let gpu = |index: u32| RowSource::Gpu {
                 index,
                 pci: "0000:05:00.0".to_owned(),
                 reading: GpuReading {
@@ -85,7 +85,7 @@ fn rows() -> Vec<Row> {
                     ..GpuReading::default()
                 },
             };
-            let container = Of::Container(ContainerReading {
+            let container = RowSource::Container(ContainerReading {
                 cpu_s: Some(at * 2.0),
                 memory: Some(1 << 30),
             });
@@ -128,8 +128,8 @@ fn page(subjects: Vec<Subject<'_>>) -> String {
 }
 
 fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
-    let found = element.try_get_attribute(name).unwrap()?;
-    Some(String::from_utf8_lossy(&found.value).into_owned())
+    let attribute = element.try_get_attribute(name).unwrap()?;
+    Some(String::from_utf8_lossy(&attribute.value).into_owned())
 }
 
 /// The elements of pages.
@@ -198,7 +198,7 @@ fn check(page: &str) {
     let closed: String = closed.collect();
     let mut reader = Reader::from_str(&closed);
     let mut ids = BTreeSet::new();
-    let (mut level, mut tables, mut captions, mut drawings, mut told) = (0, 0, 0, 0, 0);
+    let (mut level, mut tables, mut captions, mut drawings, mut descriptions) = (0, 0, 0, 0, 0);
     loop {
         let element = match reader.read_event().unwrap() {
             Event::Eof => break,
@@ -232,11 +232,11 @@ fn check(page: &str) {
                 drawings += 1;
                 assert_eq!(attribute(&element, "role").as_deref(), Some("img"));
             }
-            "desc" => told += 1,
+            "desc" => descriptions += 1,
             _ => {}
         }
     }
-    assert_eq!((tables, drawings), (captions, told));
+    assert_eq!((tables, drawings), (captions, descriptions));
     assert!(tables > 0);
 }
 
@@ -317,7 +317,7 @@ fn replaced(value: &mut Value, with: &str) {
     ];
     match value {
         Value::String(text) => with.clone_into(text),
-        Value::Array(all) => all.iter_mut().for_each(|one| replaced(one, with)),
+        Value::Array(all) => all.iter_mut().for_each(|item| replaced(item, with)),
         Value::Object(all) => {
             for (name, value) in all.iter_mut() {
                 if !FIXED.contains(&name.as_str()) {

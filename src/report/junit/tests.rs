@@ -62,7 +62,7 @@ proptest! {
         let mut evidence = own(&scenario, &figure, "", &[1.0]).expecting(&figure, published);
         evidence.path = "<evil>".to_owned();
         let text = report(&[evidence]);
-        let allowed = |one: char| !one.is_control() || one == '\n';
+        let allowed = |character: char| !character.is_control() || character == '\n';
         prop_assert!(text.chars().all(allowed), "{text:?}");
         prop_assert!(text.ends_with("</testsuites>\n"));
     }

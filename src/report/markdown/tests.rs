@@ -1,4 +1,4 @@
-//! Tables that hold together, whatever stands in them.
+//! Tables stay intact, whatever they contain.
 
 use proptest::prelude::*;
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::sentence;
 use crate::batch::BatchPlan;
-use crate::batch::journal::{BatchEvent, BatchState, BatchWhat, TrialRunEnd};
+use crate::batch::journal::{BatchEvent, BatchEventKind, BatchState, TrialRunEnd};
 use crate::format::{count, duration};
 use crate::plan::remaining::{Basis, Estimate};
 use crate::results::verdict::number;
@@ -69,12 +69,12 @@ impl Lines {
         let mut line = self.line(&event.what);
         self.state.apply(event);
         match &event.what {
-            BatchWhat::TrialRunEnded { end, .. } => {
+            BatchEventKind::TrialRunEnded { end, .. } => {
                 self.reported.extend(end.reason.clone());
                 // What follows counts the trial run itself.
-                line = line.map(|line| line + &self.left());
+                line = line.map(|line| line + &self.remaining_text());
             }
-            BatchWhat::Reused { trial_runs } => self.reused.extend(trial_runs),
+            BatchEventKind::Reused { trial_runs } => self.reused.extend(trial_runs),
             _ => {}
         }
         line.into_iter().collect()
@@ -93,8 +93,8 @@ impl Lines {
         let named = planned.and_then(|planned| {
             let cell = self.plan.cells.get(planned.cell)?;
             let name = sentence::line(&cell.name);
-            let of = (!is_search).then(|| format!("/{}", cell.trials));
-            let trial = format!("{}{}", planned.trial, of.unwrap_or_default());
+            let total = (!is_search).then(|| format!("/{}", cell.trials));
+            let trial = format!("{}{}", planned.trial, total.unwrap_or_default());
             Some(format!("{number} {name} trial {trial}"))
         });
         named.unwrap_or(number)
@@ -102,8 +102,8 @@ impl Lines {
 
     /// The position of a trial run among those of a search that have begun, from 1.
     fn begun(&self, trial_run: usize) -> usize {
-        let known = self.state.trial_runs.contains_key(&trial_run);
-        self.state.trial_runs.len() + usize::from(!known)
+        let is_known = self.state.trial_runs.contains_key(&trial_run);
+        self.state.trial_runs.len() + usize::from(!is_known)
     }
 
     fn started(&self, batch: &str, trial_runs: usize) -> String {
@@ -124,13 +124,13 @@ impl Lines {
         format!("batch {batch}: {runs} of {cells}{at_once}{about}")
     }
 
-    fn line(&self, what: &BatchWhat) -> Option<String> {
+    fn line(&self, what: &BatchEventKind) -> Option<String> {
         Some(match what {
-            BatchWhat::BatchBegan {
+            BatchEventKind::BatchStarted {
                 batch, trial_runs, ..
             } => self.started(batch, *trial_runs),
-            BatchWhat::Reused { trial_runs } if trial_runs.is_empty() => return None,
-            BatchWhat::Reused { trial_runs } => {
+            BatchEventKind::Reused { trial_runs } if trial_runs.is_empty() => return None,
+            BatchEventKind::Reused { trial_runs } => {
                 let reused = count(trial_runs.len(), "run");
                 let all = self.plan.schedule.trial_runs.len();
                 match self.plan.search {
@@ -138,22 +138,22 @@ impl Lines {
                     None => format!("reused: {reused} of {all} already complete, skipped"),
                 }
             }
-            BatchWhat::Detached { resume } => {
+            BatchEventKind::Detached { resume } => {
                 format!("detached from its terminal, the batch continues; reattach with: {resume}")
             }
-            BatchWhat::ImagePulled { image, seconds } => {
+            BatchEventKind::ImagePulled { image, seconds } => {
                 format!(
                     "pulled ahead: {} ({})",
                     sentence::line(image),
                     duration(*seconds)
                 )
             }
-            BatchWhat::ImageFailed { image, reason } => format!(
+            BatchEventKind::ImageFailed { image, reason } => format!(
                 "warning: {} cannot be pulled, and its run will try again: {}",
                 sentence::line(image),
                 sentence::line(&reason.replace("\n  ", "; "))
             ),
-            BatchWhat::TrialRunBegan {
+            BatchEventKind::TrialRunStarted {
                 trial_run,
                 run,
                 attempt,
@@ -172,20 +172,20 @@ impl Lines {
                 };
                 format!("{}: run {run}{again}{on}", self.name(*trial_run))
             }
-            BatchWhat::TrialRunReattached { trial_run, run } => {
+            BatchEventKind::TrialRunReattached { trial_run, run } => {
                 format!("{}: run {run} continues", self.name(*trial_run))
             }
-            BatchWhat::TrialRunLost { trial_run, run } => format!(
+            BatchEventKind::TrialRunLost { trial_run, run } => format!(
                 "{}: run {run} is missing on this host; it starts again",
                 self.name(*trial_run)
             ),
-            BatchWhat::TrialRunEnded { trial_run, end } => {
+            BatchEventKind::TrialRunEnded { trial_run, end } => {
                 let reported = end.reason.as_ref();
                 let reported = reported.is_some_and(|reason| self.reported.contains(reason));
                 format!("{}: {}", self.name(*trial_run), ended(end, reported))
             }
-            BatchWhat::Warning { text } => format!("warning: {}", sentence::line(text)),
-            BatchWhat::Judged { .. } | BatchWhat::BatchEnded { .. } => return None,
+            BatchEventKind::Warning { text } => format!("warning: {}", sentence::line(text)),
+            BatchEventKind::Judged { .. } | BatchEventKind::BatchEnded { .. } => return None,
         })
     }
 
@@ -207,7 +207,7 @@ impl Lines {
         Overall {
             done: all - self.remaining().len(),
             all,
-            text: self.name(trial_run) + &self.left(),
+            text: self.name(trial_run) + &self.remaining_text(),
         }
     }
 
@@ -220,20 +220,20 @@ impl Lines {
     }
 
     /// `; 3 remaining, about 12m 10s`
-    fn left(&self) -> String {
-        let left = self.remaining();
-        if left.is_empty() || self.plan.search.is_some() {
+    fn remaining_text(&self) -> String {
+        let remaining = self.remaining();
+        if remaining.is_empty() || self.plan.search.is_some() {
             return String::new();
         }
         let about = self.about().unwrap_or_default();
-        format!("; {} remaining{about}", left.len())
+        format!("; {} remaining{about}", remaining.len())
     }
 
     /// `, about 12m 10s`: the time of all runs that remain.
     fn about(&self) -> Option<String> {
-        let left = self.remaining().into_iter();
-        let left = left.map(|trial_run| self.expected(trial_run));
-        let seconds: f64 = left.sum::<Option<_>>()?;
+        let remaining = self.remaining().into_iter();
+        let remaining = remaining.map(|trial_run| self.expected(trial_run));
+        let seconds: f64 = remaining.sum::<Option<_>>()?;
         let workers = f64::from(u32::try_from(self.workers).unwrap_or(1));
         Some(format!(", about {}", duration(seconds / workers)))
     }
@@ -253,12 +253,12 @@ impl Lines {
             let (number, sum) = ended.fold((0.0, 0.0), |(number, sum), s| (number + 1.0, sum + s));
             (number > 0.0).then(|| sum / number)
         };
-        let known = cell.and_then(|cell| self.expected.get(&cell));
-        let known = |basis| Some(known.filter(|one| one.basis == basis)?.seconds);
-        let of_cell = mean(true).or_else(|| known(Basis::Earlier));
+        let estimate = cell.and_then(|cell| self.expected.get(&cell));
+        let estimate = |basis| Some(estimate.filter(|estimate| estimate.basis == basis)?.seconds);
+        let of_cell = mean(true).or_else(|| estimate(Basis::Earlier));
         of_cell
             .or_else(|| mean(false))
-            .or_else(|| known(Basis::Recipe))
+            .or_else(|| estimate(Basis::Recipe))
     }
 }
 

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::transfers::seconds;
 use crate::format::duration;
 use crate::plan::remaining::{Basis, Estimate, Remaining};
-use crate::store::journal::{Event, What};
+use crate::store::journal::{Event, EventKind};
 
 /// Shorter estimates are not worth a line, seconds.
 const SHORTEST_S: f64 = 60.0;
@@ -14,7 +14,7 @@ const SHORTEST_S: f64 = 60.0;
 #[derive(Debug, Clone, Default)]
 pub struct Left {
     remaining: Option<Remaining>,
-    /// The earlier run that tells how long steps take.
+    /// The earlier run that gives the duration of steps.
     earlier: Option<String>,
     running: Option<(u32, Timestamp)>,
 }
@@ -36,7 +36,7 @@ impl Left {
         };
         match (&event.what, event.step) {
             (
-                What::RunBegan {
+                EventKind::RunStarted {
                     completed_steps, ..
                 },
                 _,
@@ -45,11 +45,11 @@ impl Left {
                     remaining.ended(*step, None);
                 }
             }
-            (What::StepBegan { .. }, Some(step)) => self.running = Some((step, event.time)),
-            (What::StepFollowed { started, .. }, Some(step)) => {
+            (EventKind::StepStarted { .. }, Some(step)) => self.running = Some((step, event.time)),
+            (EventKind::StepReattached { started, .. }, Some(step)) => {
                 self.running = Some((step, started.unwrap_or(event.time)));
             }
-            (What::StepEnded { end, seconds }, Some(step)) => {
+            (EventKind::StepEnded { end, seconds }, Some(step)) => {
                 let ran = self.running.take_if(|(number, _)| *number == step);
                 let done = end.is_done() && ran.is_some();
                 remaining.ended(step, done.then_some(*seconds));
@@ -68,7 +68,9 @@ impl Left {
 
     /// The estimate with its basis: `about 12m 10s, by run 2026…`. Nothing of a short one.
     pub fn whole(&self, now: Timestamp) -> Option<String> {
-        let estimate = self.at(now).filter(|one| one.seconds >= SHORTEST_S)?;
+        let estimate = self
+            .at(now)
+            .filter(|estimate| estimate.seconds >= SHORTEST_S)?;
         let basis = match (estimate.basis, &self.earlier) {
             (Basis::Recipe, _) => ", by the recipe's expected_duration",
             (Basis::Earlier, Some(run)) => &format!(", by run {run}"),
@@ -77,7 +79,7 @@ impl Left {
         Some(format!("about {}{basis}", duration(estimate.seconds)))
     }
 
-    /// As [`Self::whole`] before a run, if an earlier run tells it.
+    /// As [`Self::whole`] before a run, if an earlier run is the basis.
     pub fn here(&self, now: Timestamp) -> Option<String> {
         let is_known = self.at(now)?.basis == Basis::Earlier;
         is_known.then(|| self.whole(now)).flatten()
@@ -86,17 +88,17 @@ impl Left {
     /// `about 9m 30s left`, at the beginning of a step that measures. Nothing of a short time.
     pub fn at_measurement(&self, event: &Event) -> Option<String> {
         let measures = self.remaining.as_ref()?.measures(event.step?);
-        let left = self
+        let estimate = self
             .at(event.time)
-            .filter(|one| one.seconds >= SHORTEST_S)?;
-        measures.then(|| format!("about {} left", duration(left.seconds)))
+            .filter(|estimate| estimate.seconds >= SHORTEST_S)?;
+        measures.then(|| format!("about {} left", duration(estimate.seconds)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::plain::Plain;
-    use super::super::tests::script::{at, started, done, rest_of_trials};
+    use super::super::tests::script::{at, done, rest_of_trials, started};
     use super::*;
 
     /// Three trials, the first of which takes two minutes instead of one.
@@ -104,7 +106,7 @@ mod tests {
     fn plain_lines_show_the_time_left_before_each_measurement() {
         let (left, steps) = rest_of_trials(3);
         let mut plain = Plain::new(false, left);
-        let start = What::RunBegan {
+        let start = EventKind::RunStarted {
             run: "r".to_owned(),
             steps: 7,
             pid: 1,

@@ -7,7 +7,7 @@ use super::left::Left;
 use super::sentence;
 use super::transfers::{Transfers, seconds};
 use crate::format::{count, duration, elapsed};
-use crate::store::journal::{Event, StepEnd, TransferState, What};
+use crate::store::journal::{Event, EventKind, StepEnd, TransferState};
 use crate::telemetry::Live;
 
 /// After so long a step's first sample of the GPUs is reported, seconds.
@@ -55,7 +55,7 @@ impl Plain {
         let step = sentence::step(event);
         self.left.take(event);
         let mut out = match &event.what {
-            What::RunBegan {
+            EventKind::RunStarted {
                 run,
                 steps,
                 completed_steps,
@@ -74,41 +74,42 @@ impl Plain {
                 let steps = count(*steps, "step");
                 vec![format!("run {}: {steps}{before}{whole}", self.run)]
             }
-            What::StepBegan { summary, timeout_s } => {
+            EventKind::StepStarted { summary, timeout_s } => {
                 self.start(event.time, *timeout_s);
-                let left = self.left.at_measurement(event);
-                let left = left.map_or_else(String::new, |left| format!("; {left}"));
+                let estimate = self.left.at_measurement(event);
+                let estimate =
+                    estimate.map_or_else(String::new, |estimate| format!("; {estimate}"));
                 vec![format!(
-                    "{step}: started: {}{left}",
+                    "{step}: started: {}{estimate}",
                     sentence::line(summary)
                 )]
             }
-            What::StepFollowed {
+            EventKind::StepReattached {
                 started, timeout_s, ..
             } => {
                 self.start(started.unwrap_or(event.time), *timeout_s);
                 self.step.reported = Some(event.time);
                 vec![format!("{step}: still running, reattached")]
             }
-            What::StepEnded { end, seconds } => {
+            EventKind::StepEnded { end, seconds } => {
                 let ended = self.ended(&step, event.step, end, *seconds);
                 self.step = Step::default();
                 ended
             }
-            What::Transfer(_) | What::Output { .. } | What::Telemetry { .. } => {
+            EventKind::Transfer(_) | EventKind::Output { .. } | EventKind::Telemetry { .. } => {
                 self.progress(&step, event).into_iter().collect()
             }
-            What::RunEnded { exit_code, .. } => {
+            EventKind::RunEnded { exit_code, .. } => {
                 let after = |started| format!(" after {}", duration(seconds(started, event.time)));
                 let took = self.started.map(after).unwrap_or_default();
                 let run = &self.run;
                 vec![format!("run {run}: ended{took}, exit code {exit_code}")]
             }
-            What::Judged { outcome, sentence } => {
+            EventKind::Judged { outcome, sentence } => {
                 let sentence = sentence::lines(sentence).join(" ");
                 vec![format!("{step}: {}: {sentence}", sentence::line(outcome))]
             }
-            What::Measured { .. } => {
+            EventKind::Measured { .. } => {
                 self.step.measured = sentence::note(&event.what);
                 Vec::new()
             }
@@ -131,14 +132,14 @@ impl Plain {
         };
     }
 
-    /// The progress of a step, now and then; every line of its output if that is wanted.
+    /// The progress of a step, now and then; every line of its output if requested.
     fn progress(&mut self, step: &str, event: &Event) -> Option<String> {
         let now = event.time;
         let text = match &event.what {
-            What::Output { line } if self.verbose => {
+            EventKind::Output { line } if self.verbose => {
                 return Some(format!("{step} | {}", sentence::line(line)));
             }
-            What::Transfer(transfer) => {
+            EventKind::Transfer(transfer) => {
                 let transfers = &mut self.step.transfers;
                 transfers.take(now, transfer);
                 // The files are listed one after the other: until then the sum is of some only.
@@ -149,13 +150,16 @@ impl Plain {
                 let facts = [vec![sum.parts()], sum.facts()].concat();
                 return Some(format!("{step}: {}", facts.join(", ")));
             }
-            What::Output { line } if self.step.transfers.is_empty() && self.is_time(now) => {
+            EventKind::Output { line } if self.step.transfers.is_empty() && self.is_time(now) => {
                 sentence::line(line)
             }
-            What::Telemetry { live } => self.sample(now, live)?,
+            EventKind::Telemetry { live } => self.sample(now, live)?,
             _ => return None,
         };
-        let since = self.step.started.map_or(0.0, |started| seconds(started, now));
+        let since = self
+            .step
+            .started
+            .map_or(0.0, |started| seconds(started, now));
         Some(format!("{step}: {}: {text}", elapsed(since)))
     }
 
@@ -239,7 +243,7 @@ mod tests {
         let text = lines(&script::run(), true);
         let outputs = script::run()
             .iter()
-            .filter(|event| matches!(event.what, What::Output { .. }))
+            .filter(|event| matches!(event.what, EventKind::Output { .. }))
             .count();
         assert_eq!(
             text.lines()

@@ -5,7 +5,7 @@ use itertools::join;
 
 use crate::format::{self, count, duration};
 use crate::results::verdict::number;
-use crate::store::journal::{Event, StepEnd, What};
+use crate::store::journal::{Event, EventKind, StepEnd};
 use crate::telemetry::Live;
 use retrial_readings::sanitize;
 
@@ -32,16 +32,16 @@ pub fn lines(text: &str) -> Vec<String> {
 }
 
 /// What an event adds to its step: the size of an image, a decision, the number of collected files.
-pub fn note(what: &What) -> Option<String> {
+pub fn note(what: &EventKind) -> Option<String> {
     let text = match what {
-        What::Decided { decision } => decision.clone(),
-        What::ImageDiffers(difference) => difference.to_string(),
-        What::Image { id, size, .. } => {
+        EventKind::Decided { decision } => decision.clone(),
+        EventKind::ImageDiffers(difference) => difference.to_string(),
+        EventKind::Image { id, size, .. } => {
             let id = id.strip_prefix("sha256:").unwrap_or(id);
             let short: String = id.chars().take(12).collect();
             format!("image {short}, {}", format::size(*size))
         }
-        What::Model {
+        EventKind::Model {
             commit,
             files,
             bytes: size,
@@ -59,19 +59,19 @@ pub fn note(what: &What) -> Option<String> {
                 format::size(*size)
             )
         }
-        What::CacheMounted(mounted) => mounted.to_string(),
-        What::ContainerCreated { name, .. } => format!("container {name}"),
-        What::Collected {
+        EventKind::CacheMounted(mounted) => mounted.to_string(),
+        EventKind::ContainerCreated { name, .. } => format!("container {name}"),
+        EventKind::Collected {
             files, bytes: size, ..
         } => format!("{}, {}", count(*files, "file"), format::size(*size)),
-        What::ServiceReady { service, .. } => format!("{service} is ready"),
-        What::ServiceEnded {
+        EventKind::ServiceReady { service, .. } => format!("{service} is ready"),
+        EventKind::ServiceEnded {
             service,
             exit_code: Some(code),
             ..
         } => format!("{service} ended with exit code {code}"),
-        What::Judged { outcome, .. } => outcome.clone(),
-        What::Measured { trial, figures, .. } => {
+        EventKind::Judged { outcome, .. } => outcome.clone(),
+        EventKind::Measured { trial, figures, .. } => {
             let figures = figures.iter();
             let figures = figures
                 .map(|(name, value, unit)| format!("{name} {}", number::figure(*value, unit)));
@@ -118,18 +118,18 @@ pub fn sample(live: &Live) -> String {
 }
 
 /// The warnings of an event.
-pub fn warnings(what: &What) -> Vec<String> {
+pub fn warnings(what: &EventKind) -> Vec<String> {
     match what {
-        What::Warning { text } => vec![lines(text).join(" ")],
-        What::Detached { resume } => vec![format!(
+        EventKind::Warning { text } => vec![lines(text).join(" ")],
+        EventKind::Detached { resume } => vec![format!(
             "detached from its terminal, the run continues; reattach with: {}",
             line(resume)
         )],
-        What::LeftRunning { processes } => vec![format!(
+        EventKind::LeftoverProcesses { processes } => vec![format!(
             "processes that the step left running were killed: {}",
             line(&processes.join(", "))
         )],
-        What::Collected { omitted, .. } => {
+        EventKind::Collected { omitted, .. } => {
             let files = omitted.iter();
             files
                 .map(|file| format!("not collected: {}", line(file)))

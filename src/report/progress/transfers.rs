@@ -54,10 +54,13 @@ impl Transfers {
             current: transfer.total.and(transfer.current),
             ..transfer.clone()
         };
-        let known = self.parts.iter_mut().find(|known| known.part == part.part);
-        if let Some(known) = known {
-            part.total = part.total.or(known.total);
-            *known = part;
+        let existing = self
+            .parts
+            .iter_mut()
+            .find(|existing| existing.part == part.part);
+        if let Some(existing) = existing {
+            part.total = part.total.or(existing.total);
+            *existing = part;
         } else {
             self.parts.push(part);
         }
@@ -128,7 +131,7 @@ impl Transfers {
         let mut states = self.parts.iter().map(|part| part.state);
         let extracting = self.unit() == TransferUnit::Layer
             && !states
-                .any(|one| matches!(one, TransferState::Waiting | TransferState::Downloading));
+                .any(|state| matches!(state, TransferState::Waiting | TransferState::Downloading));
         if extracting != self.extracting {
             self.extracting = extracting;
             self.samples.clear();

@@ -12,7 +12,7 @@ use super::sentence;
 use super::transfers::Transfers;
 use crate::format::duration;
 use crate::report::terminal::wrap::wrap;
-use crate::store::journal::{Event, StepEnd, What};
+use crate::store::journal::{Event, EventKind, StepEnd};
 
 /// Lines of the output that are shown.
 const TAIL: usize = 5;
@@ -31,7 +31,7 @@ pub struct View {
     /// Steps in all.
     pub steps: usize,
     completed_steps: Vec<u32>,
-    /// What is left.
+    /// The remaining time.
     pub left: Left,
     /// The batch that the run is a part of.
     pub overall: Option<Overall>,
@@ -80,7 +80,7 @@ impl View {
         let mut out = Vec::new();
         self.left.take(event);
         match &event.what {
-            What::RunBegan {
+            EventKind::RunStarted {
                 run,
                 steps,
                 completed_steps,
@@ -94,10 +94,10 @@ impl View {
                     out.push(format!("run {}", style(sentence::line(run)).bold()));
                 }
             }
-            What::StepBegan { summary, timeout_s } => {
+            EventKind::StepStarted { summary, timeout_s } => {
                 self.step = Some(ActiveStep::new(event, summary, None, *timeout_s));
             }
-            What::StepFollowed {
+            EventKind::StepReattached {
                 summary,
                 started,
                 timeout_s,
@@ -106,13 +106,13 @@ impl View {
                 step.notes.push("reattached".to_owned());
                 self.step = Some(step);
             }
-            What::StepEnded { end, seconds } => {
+            EventKind::StepEnded { end, seconds } => {
                 let step = self.step.take_if(|step| Some(step.number) == event.step);
                 if !self.brief || matches!(end, StepEnd::Failed { .. }) {
                     out.extend(self.ended(event, step, end, *seconds, width));
                 }
             }
-            What::Output { line } if self.verbose => {
+            EventKind::Output { line } if self.verbose => {
                 let name = event.name.as_deref().map(sentence::line);
                 let name = format!("{} │", name.unwrap_or_default());
                 out.push(format!("{} {}", style(name).dim(), sentence::line(line)));
@@ -175,7 +175,12 @@ impl View {
 }
 
 impl ActiveStep {
-    fn new(event: &Event, summary: &str, started: Option<Timestamp>, timeout_s: Option<u64>) -> Self {
+    fn new(
+        event: &Event,
+        summary: &str,
+        started: Option<Timestamp>,
+        timeout_s: Option<u64>,
+    ) -> Self {
         Self {
             number: event.step.unwrap_or(0),
             name: sentence::step(event),
@@ -186,16 +191,16 @@ impl ActiveStep {
         }
     }
 
-    fn take(&mut self, time: Timestamp, what: &What) {
+    fn take(&mut self, time: Timestamp, what: &EventKind) {
         match what {
-            What::Transfer(transfer) => self.transfers.take(time, transfer),
-            What::Telemetry { live } => self.sample = sentence::sample(live),
-            What::Output { line } => {
+            EventKind::Transfer(transfer) => self.transfers.take(time, transfer),
+            EventKind::Telemetry { live } => self.sample = sentence::sample(live),
+            EventKind::Output { line } => {
                 self.tail.push_back(expand_tabs(&sentence::line(line)));
                 self.tail.drain(..self.tail.len().saturating_sub(TAIL));
             }
             // The figure comes first: what does not fit is cut.
-            What::Measured { .. } => {
+            EventKind::Measured { .. } => {
                 self.notes.splice(0..0, sentence::note(what));
             }
             what => self.notes.extend(sentence::note(what)),

@@ -13,19 +13,19 @@ pub(super) fn below(
     named: &str,
 ) {
     let bottom = drawing.height;
-    let shown: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
-    let needed = widest(&shown) + 5.0;
+    let labels: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
+    let needed = widest(&labels) + 5.0;
     let room = (right - left) / real(scale.ticks.len().saturating_sub(1).max(1));
     // Of numbers that would touch, every second or third is shown: all are equally far apart.
     let every = (1..scale.ticks.len()).find(|every| real(*every) * room >= needed);
     let every = every.unwrap_or(scale.ticks.len().max(1));
-    for (number, (tick, shown)) in scale.ticks.iter().zip(&shown).enumerate() {
+    for (number, (tick, label)) in scale.ticks.iter().zip(&labels).enumerate() {
         let x = left + scale.position(*tick) * (right - left);
         drawing.line("g", (x, top), (x, bottom + 4.0));
         if number % every == 0 {
-            let half = text_width(shown, SMALL) / 2.0;
+            let half = text_width(label, SMALL) / 2.0;
             let middle = x.clamp(half, (drawing.width - half).max(half));
-            drawing.text("s m", middle, bottom + 17.0, shown);
+            drawing.text("s m", middle, bottom + 17.0, label);
         }
     }
     drawing.line("a", (left, bottom), (right, bottom));
@@ -96,7 +96,7 @@ impl Field {
         let like = values.iter().map(|value| value.abs()).fold(0.0, f64::max);
         let (factor, unit) = number::scale(unit, like);
         let scale = Scale::of(values.iter().map(|value| value * factor), from_zero, 5);
-        let shown: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
+        let labels: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
         let begin = if scale.least > 0.0 {
             format!(" (axis starts at {})", scale.label(scale.least))
         } else {
@@ -108,7 +108,7 @@ impl Field {
         Self {
             scale,
             factor,
-            left: widest(&shown).max(20.0) + 10.0,
+            left: widest(&labels).max(20.0) + 10.0,
             right: drawing.width - 14.0,
             top,
             bottom: top + height,

@@ -31,13 +31,13 @@ pub(super) fn draw(drawing: &mut Drawing, dots: &Dots) {
     legend::draw(drawing, [trial].into_iter().chain(change));
 }
 
-/// The numbers of the trials at a category, beside their dots and not over each other.
+/// The numbers of the trials at a category, next to their dots without overlap.
 fn numbers(drawing: &mut Drawing, dots: &Dots, category: usize, x: f64, field: &Field) {
     let in_category = (1..).zip(&dots.dots).filter(|(_, (at, _))| *at == category);
     let mut here: Vec<(i32, f64)> = in_category
         .map(|(number, (_, value))| (number, field.y(*value)))
         .collect();
-    here.sort_by(|one, other| one.1.total_cmp(&other.1));
+    here.sort_by(|left, right| left.1.total_cmp(&right.1));
     let mut lowest = field.top;
     for (number, at) in here {
         let at = (at + 4.0).max(lowest).min(field.bottom + LINE);

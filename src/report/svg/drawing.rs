@@ -50,11 +50,11 @@ impl Drawing {
 
     /// Text that is cut to a width; the whole of it is its title.
     pub fn cut(&mut self, class: &str, x: f64, y: f64, text: &str, width: f64) {
-        let (text, shown) = (clean(text), cut(text, width));
+        let (text, visible) = (clean(text), cut(text, width));
         self.draw(html! {
             text class=(class) x=(At(x)) y=(At(y)) {
-                (shown)
-                @if shown != text { title { (text) } }
+                (visible)
+                @if visible != text { title { (text) } }
             }
         });
     }
@@ -137,15 +137,15 @@ pub(super) fn cut(text: &str, width: f64) -> String {
         return text;
     }
     let mut used = LETTER;
-    let mut shown = String::new();
+    let mut result = String::new();
     for letter in text.chars() {
         used += real(letter.width().unwrap_or(0)) * LETTER;
         if used > width {
             break;
         }
-        shown.push(letter);
+        result.push(letter);
     }
-    shown.trim_end().to_owned() + "…"
+    result.trim_end().to_owned() + "…"
 }
 
 /// Lines of a title or a label.

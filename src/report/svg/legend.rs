@@ -32,7 +32,7 @@ pub(super) fn draw<'a>(drawing: &mut Drawing, entries: impl IntoIterator<Item = 
             x = 4.0;
             y += 18.0;
         }
-        one(drawing, &sign, x, y);
+        entry(drawing, &sign, x, y);
         let room = (drawing.width - x - 24.0) * 1.15;
         drawing.cut("s", x + 24.0, y + 4.0, name, room);
         x += width;
@@ -40,7 +40,7 @@ pub(super) fn draw<'a>(drawing: &mut Drawing, entries: impl IntoIterator<Item = 
     drawing.height = y + 10.0;
 }
 
-fn one(drawing: &mut Drawing, sign: &Sign, x: f64, y: f64) {
+fn entry(drawing: &mut Drawing, sign: &Sign, x: f64, y: f64) {
     match sign {
         Sign::Square(class) => drawing.rectangle(class, (x, y - 5.0), (18.0, 10.0)),
         Sign::Whisker => drawing.whisker(y, x + 1.0, x + 17.0),

@@ -31,10 +31,10 @@ pub(super) fn draw(drawing: &mut Drawing, lines: &Lines) {
     }
     let all = || lines.series.iter().enumerate();
     for (number, series) in all() {
-        one(drawing, number, series, &x, &|value| field.y(value));
+        draw_series(drawing, number, series, &x, &|value| field.y(value));
     }
     let series = all().map(|(number, series)| (Sign::Line(number), series.name.as_str()));
-    let has_whiskers = |one: &Series| one.marked && !one.band.is_empty();
+    let has_whiskers = |series: &Series| series.marked && !series.band.is_empty();
     let has_whiskers = lines.series.iter().any(has_whiskers);
     let others = [
         has_whiskers.then_some((Sign::Whisker, lines.whiskers)),
@@ -72,7 +72,7 @@ fn along(lines: &Lines) -> Scale {
     scale
 }
 
-fn one(
+fn draw_series(
     drawing: &mut Drawing,
     number: usize,
     series: &Series,
@@ -118,10 +118,10 @@ fn band(
     y: &impl Fn(f64) -> f64,
 ) {
     let both = series.points.iter().zip(&series.band);
-    let known = both.filter(|((_, value), _)| value.is_some());
+    let measured = both.filter(|((_, value), _)| value.is_some());
     if series.marked {
         let mut path = String::new();
-        for ((at, _), (low, high)) in known {
+        for ((at, _), (low, high)) in measured {
             let (x, low, high) = (x(*at), At(y(*low)), At(y(*high)));
             let (from, to) = (At(x - 5.0), At(x + 5.0));
             let _ = write!(
@@ -135,11 +135,11 @@ fn band(
         }
         return;
     }
-    let known: Vec<(f64, f64, f64)> = known
+    let measured: Vec<(f64, f64, f64)> = measured
         .map(|((at, _), (low, high))| (x(*at), y(*low), y(*high)))
         .collect();
-    let there = known.iter().map(|(x, low, _)| Some((*x, *low)));
-    let back = known.iter().rev().map(|(x, _, high)| Some((*x, *high)));
+    let there = measured.iter().map(|(x, low, _)| Some((*x, *low)));
+    let back = measured.iter().rev().map(|(x, _, high)| Some((*x, *high)));
     let area = path(there.chain(back));
     if !area.is_empty() {
         drawing.path(&format!("b f{}", number % 6 + 1), &(area + "z"));

@@ -74,7 +74,7 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
     let at = |value: f64| left + scale.position(value) * (right - left);
     let top = drawing.height;
     drawing.height = top + real(ratios.rows.len()) * layout.row + 4.0;
-    let named = format!("relative to {} (right is better)", ratios.of);
+    let named = format!("relative to {} (right is better)", ratios.reference);
     axes::below(drawing, &scale, top + 4.0, layout.axis, &named);
     for (number, row) in ratios.rows.iter().enumerate() {
         let top = top + real(number) * layout.row;
@@ -112,7 +112,7 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
     }
     let any = |is: fn(&Ratio) -> bool| ratios.rows.iter().any(is);
     let entries = [
-        Some((Sign::Dashed, ratios.of.as_str())),
+        Some((Sign::Dashed, ratios.reference.as_str())),
         any(|row| !row.edges.is_empty()).then_some((Sign::Edge, &ratios.edge)),
         any(|row| row.interval.is_some()).then_some((Sign::Whisker, &ratios.whiskers)),
         any(|row| !row.trials.is_empty()).then_some((Sign::Point, "trials")),

@@ -45,12 +45,17 @@ fn class(verdict: Outcome) -> &'static str {
 }
 
 fn explain(drawing: &mut Drawing, verdicts: &Verdicts) {
-    let is_shown = |one: &Outcome| {
+    let is_shown = |outcome: &Outcome| {
         let mut cells = verdicts.rows.iter().flat_map(|(_, cells)| cells);
-        cells.any(|cell| *cell == Some(*one))
+        cells.any(|cell| *cell == Some(*outcome))
     };
-    let shown = Outcome::ALL.into_iter().filter(is_shown);
-    let named = shown.map(|one| (class(one), format!("{} {one}", Mark::from(one).sign)));
+    let used = Outcome::ALL.into_iter().filter(is_shown);
+    let named = used.map(|outcome| {
+        (
+            class(outcome),
+            format!("{} {outcome}", Mark::from(outcome).sign),
+        )
+    });
     let named: Vec<(&str, String)> = named.collect();
     let entries = named.iter();
     legend::draw(

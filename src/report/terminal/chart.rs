@@ -118,13 +118,13 @@ impl Canvas {
 
 fn of_bars(canvas: &mut Canvas, bars: &Bars) {
     let like = bars.bars.first().map_or(1.0, |bar| bar.value);
-    let shown = |value| number::figure_like(value, &bars.unit, like);
+    let text = |value| number::figure_like(value, &bars.unit, like);
     let rows = bars.bars.iter().map(|bar| ChartRow {
         label: &bar.label,
-        words: shown(bar.value),
+        words: text(bar.value),
         note: bar
             .interval
-            .map(|(lower, upper)| format!("{} to {}", shown(lower), shown(upper))),
+            .map(|(lower, upper)| format!("{} to {}", text(lower), text(upper))),
     });
     let most = bars.bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
     let unicode = canvas.signs.unicode;
@@ -164,7 +164,7 @@ fn of_ratios(canvas: &mut Canvas, ratios: &Ratios) {
     });
     let values = ratios.rows.iter().flat_map(Ratio::values);
     let scale = Scale::of(values.chain([1.0]), false, 5);
-    let (good, bad, whisker, one, edge) = if canvas.signs.unicode {
+    let (good, bad, whisker, reference_line, edge) = if canvas.signs.unicode {
         ("●", "◆", "─", "│", "┆")
     } else {
         ("o", "x", "-", "|", ":")
@@ -179,14 +179,17 @@ fn of_ratios(canvas: &mut Canvas, ratios: &Ratios) {
         for required in &row.edges {
             cells[column(*required)] = edge;
         }
-        cells[column(1.0)] = one;
+        cells[column(1.0)] = reference_line;
         cells[column(row.value)] = if row.bad { bad } else { good };
         (cells.concat(), if row.bad { BAD } else { MEASURED })
     };
     let has_edges = ratios.rows.iter().any(|row| !row.edges.is_empty());
     let edge = has_edges.then(|| format!("{edge} {}; ", ratios.edge));
     let edge = edge.unwrap_or_default();
-    let note = format!("{one} {}; {edge}right is better", ratios.of);
+    let note = format!(
+        "{reference_line} {}; {edge}right is better",
+        ratios.reference
+    );
     canvas.rows(rows, draw, Some(&note));
 }
 
@@ -236,8 +239,8 @@ fn of_dots(canvas: &mut Canvas, chart: &Dots) {
         join(here.map(|(number, _): (i32, _)| number), " ")
     };
     let measured = |category: &usize| chart.dots.iter().any(|(at, _)| at == category);
-    let shown: Vec<usize> = (0..chart.categories.len()).filter(measured).collect();
-    let rows = shown.iter();
+    let measured_categories: Vec<usize> = (0..chart.categories.len()).filter(measured).collect();
+    let rows = measured_categories.iter();
     let rows = rows.map(|category| ChartRow::new(&chart.categories[*category], numbers(*category)));
     let values = || chart.dots.iter().map(|(_, value)| *value);
     let (low, high) = extent(values());
@@ -250,7 +253,7 @@ fn of_dots(canvas: &mut Canvas, chart: &Dots) {
     let draw = |at: usize, columns: usize| {
         let mut cells = vec![line; columns];
         for (category, value) in &chart.dots {
-            if *category == shown[at] {
+            if *category == measured_categories[at] {
                 cells[steps_of(scale.position(*value), columns - 1)] = dot;
             }
         }

@@ -32,8 +32,8 @@ pub(super) fn table(table: &Table, width: usize, paint: Paint) -> String {
     let spare = used.iter().filter(|at| rank(at).is_some());
     let spare = spare.sorted_by_key(rank).collect_vec();
     let side_by_side = (0..=spare.len()).map(|omitted| {
-        let shown = used.iter().filter(|at| !spare[..omitted].contains(at));
-        shown.map(|at| vec![*at]).collect()
+        let visible = used.iter().filter(|at| !spare[..omitted].contains(at));
+        visible.map(|at| vec![*at]).collect()
     });
     let stacked = stacked(table, &used);
     let mut layouts = side_by_side.chain([stacked.clone()]);

@@ -187,10 +187,10 @@ impl Writer {
             let mut begin = format!("{sign} ");
             let key = item.key.as_str();
             // Entries with the same key show it once.
-            let shown = if key == before { "" } else { key };
+            let label = if key == before { "" } else { key };
             if has_keys {
-                begin += shown;
-                begin += &" ".repeat(column.max(key.width()) + 2 - shown.width());
+                begin += label;
+                begin += &" ".repeat(column.max(key.width()) + 2 - label.width());
             }
             before = if item.mark.is_none() { key } else { "" };
             let indent = match (has_keys, column) {

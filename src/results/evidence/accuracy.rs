@@ -9,7 +9,7 @@ use retrial_mlperf::accuracy::{Accuracy, Reader};
 use retrial_mlperf::check::RuleCheck;
 use retrial_recipe::model::Limit;
 
-/// The file that `MLPerf Inference`'s accuracy scripts leave beside the log.
+/// The file that `MLPerf Inference`'s accuracy scripts write next to the log.
 pub const ACCURACY: &str = "accuracy.txt";
 /// The log of an accuracy run, which is cut short before it is published.
 pub const LOG: &str = "mlperf_log_accuracy.json";
@@ -28,7 +28,7 @@ pub fn read<T>(folder: &Path, file: &Path, required: &[(String, T)]) -> Result<A
     let opened = open::open_beneath(folder, file).map_err(|error| error.reason())?;
     let mut reader = Reader::new().asking(required.iter().map(|(name, _)| name.as_str()));
     // A file may grow while it is read, so what was read counts too.
-    let mut length = opened.metadata().map_or(0, |known| known.len());
+    let mut length = opened.metadata().map_or(0, |metadata| metadata.len());
     if length <= CAP {
         length = blocks::each(opened.take(CAP + 1), |block| reader.push(block))
             .map_err(|error| format!("it cannot be read: {error}"))?;
@@ -54,9 +54,9 @@ pub fn add_to(trial: &mut TrialEvidence, folder: &Path, file: &Path, required: &
 
 /// Adds figures that a trial does not have yet, and why one is none.
 pub fn add(trial: &mut TrialEvidence, accuracy: &Accuracy) {
-    for (name, found) in &accuracy.figures {
+    for (name, figure) in &accuracy.figures {
         if trial.figure(name).is_none() {
-            let value = FigureValue::new(found.value, found.unit);
+            let value = FigureValue::new(figure.value, figure.unit);
             trial.figures.insert((*name).to_owned(), value);
         }
     }
@@ -97,9 +97,9 @@ pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCheck> {
             length <= MOST_LOG,
         )
     }));
-    for (name, found) in &accuracy.figures {
-        if !found.others.is_empty() {
-            let values = found.others.iter().chain([&found.value]);
+    for (name, figure) in &accuracy.figures {
+        if !figure.others.is_empty() {
+            let values = figure.others.iter().chain([&figure.value]);
             let values: Vec<String> = values.map(ToString::to_string).collect();
             checks.push(RuleCheck::new(
                 format!("{name} in {ACCURACY}"),

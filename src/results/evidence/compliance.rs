@@ -35,23 +35,28 @@ pub fn find_all(directory: &Path) -> Vec<PathBuf> {
 pub fn loose(folder: &Path, test: Test, rules: Option<&Rules>, run: &Run) -> Vec<RuleCheck> {
     let requirements = TestRequirements::of(test, rules, false);
     let mut checks = read(folder, &requirements).checks;
-    let mut known = rules.iter().flat_map(|rules| &rules.compliance);
-    let known = known.find(|(name, _)| name == test.name());
-    if let (Some((_, known)), true) = (known, run.detail.is_some()) {
-        checks.extend(check_audit(known, &run.run_settings()));
+    let mut audit = rules.iter().flat_map(|rules| &rules.compliance);
+    let audit = audit.find(|(name, _)| name == test.name());
+    if let (Some((_, audit)), true) = (audit, run.detail.is_some()) {
+        checks.extend(check_audit(audit, &run.run_settings()));
     }
     checks
 }
 
-/// Reads a test's folder and looks at it.
-pub fn read(folder: &Path, asked: &TestRequirements) -> ComplianceResult {
+/// Reads and checks a test's folder.
+pub fn read(folder: &Path, requirements: &TestRequirements) -> ComplianceResult {
     let text = |name: &str| {
         open::read_text_beneath(folder, Path::new(name), CAP).map_err(|error| error.reason())
     };
-    let accuracy =
-        |name: &str| accuracy::read(folder, &Path::new("accuracy").join(name), &asked.deltas);
+    let accuracy = |name: &str| {
+        accuracy::read(
+            folder,
+            &Path::new("accuracy").join(name),
+            &requirements.deltas,
+        )
+    };
     let mut files = Files::default();
-    match asked.test {
+    match requirements.test {
         Test::Test01 => {
             files.verify_accuracy = text("verify_accuracy.txt");
             files.verify_performance = text("verify_performance.txt");
@@ -69,12 +74,12 @@ pub fn read(folder: &Path, asked: &TestRequirements) -> ComplianceResult {
         }
         Test::Test09 => files.verify_output_len = text("verify_output_len.txt"),
     }
-    compliance::check(asked, &files)
+    compliance::check(requirements, &files)
 }
 
 /// The files in a folder, sorted; nothing where it is none, or a link.
 fn names(folder: &Path) -> Option<Vec<String>> {
-    let is_folder = std::fs::symlink_metadata(folder).is_ok_and(|known| known.is_dir());
+    let is_folder = std::fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir());
     let files = is_folder.then(|| folder::names_in(folder, FileType::is_file))?;
     let mut names: Vec<String> = files.take(MOST_NAMES).collect();
     names.sort();

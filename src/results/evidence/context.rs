@@ -1,4 +1,4 @@
-//! What holds for a whole run: its rules, and what stands beside its verdict.
+//! The context of a whole run: its rules, qualifiers and warnings.
 
 use super::run::RunFiles;
 use crate::plan::step::Action;
@@ -91,7 +91,9 @@ fn warnings(files: &RunFiles<'_>) -> Vec<String> {
     }
     if !plan.removed_privileges.is_empty() {
         let settings = plan.removed_privileges.iter();
-        let settings: Vec<&str> = settings.map(|one| one.setting.as_str()).collect();
+        let settings: Vec<&str> = settings
+            .map(|privilege| privilege.setting.as_str())
+            .collect();
         warnings.push(format!(
             "--least-privilege removed {}; scripts could not set clocks or kernel settings",
             settings.join(", ")

@@ -21,7 +21,7 @@ const CAP: u64 = 8 << 20;
 /// Whether a folder holds results of an endpoint.
 pub fn is_there(folder: &Path) -> bool {
     let is_file = |name: &str| {
-        std::fs::symlink_metadata(folder.join(name)).is_ok_and(|known| known.is_file())
+        std::fs::symlink_metadata(folder.join(name)).is_ok_and(|metadata| metadata.is_file())
     };
     is_file(SUMMARY) || is_file(ACCURACY)
 }
@@ -45,14 +45,14 @@ pub fn accuracy(folder: &Path) -> Result<AccuracyResults, String> {
 }
 
 fn configured(folder: &Path) -> Result<Map<String, Value>, String> {
-    let mut said = None;
+    let mut first_error = None;
     for name in CONFIGS {
         match open::read_text_beneath(folder, Path::new(name), CAP) {
             Ok(text) => return config(&text).map_err(|reason| format!("{name}: {reason}")),
-            Err(error) => drop(said.get_or_insert(format!("{name}: {}", error.reason()))),
+            Err(error) => drop(first_error.get_or_insert(format!("{name}: {}", error.reason()))),
         }
     }
-    Err(said.unwrap_or_default())
+    Err(first_error.unwrap_or_default())
 }
 
 fn json(folder: &Path, name: &str) -> Result<Map<String, Value>, String> {

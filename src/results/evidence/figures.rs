@@ -17,7 +17,7 @@ use retrial_recipe::model::{FigureSource, Find};
 
 /// The largest JSON or CSV file that is read.
 const DOCUMENT_CAP: u64 = 256 << 20;
-/// How much of an output's end is looked at for the nearest line.
+/// How much of an output's end is searched for the nearest line.
 const NEAREST_CAP: u64 = 4 << 20;
 
 /// A figure by its name; the entries of a table each by its own.
@@ -26,13 +26,13 @@ pub type FigureValues = BTreeMap<String, FigureValue>;
 /// Finds a figure in the first of the texts that has it.
 ///
 /// # Errors
-/// A sentence: where it was looked for, why there is none, and what is nearest.
+/// A sentence: where it was searched, why there is none, and the nearest line.
 pub fn find(name: &str, source: &FigureSource, texts: &[Text]) -> Result<FigureValues, String> {
     let mut reason = None;
     for text in texts {
         match find_in(name, source, text) {
-            Ok(found) => return Ok(found),
-            // What the first text says counts: the others are looked at in its place.
+            Ok(values) => return Ok(values),
+            // The first text's error counts: the others are only fallbacks.
             Err(error) => drop(reason.get_or_insert(error)),
         }
     }
@@ -41,8 +41,8 @@ pub fn find(name: &str, source: &FigureSource, texts: &[Text]) -> Result<FigureV
 
 fn find_in(name: &str, source: &FigureSource, text: &Text) -> Result<FigureValues, String> {
     let files = text.files()?;
-    let shown = text.file.display().to_string();
-    let entries = entries(source, &files).map_err(|reason| format!("{shown}: {reason}"))?;
+    let path = text.file.display().to_string();
+    let entries = entries(source, &files).map_err(|reason| format!("{path}: {reason}"))?;
     let unit = source.unit.clone().unwrap_or_default();
     entries
         .into_iter()
@@ -57,7 +57,7 @@ fn find_in(name: &str, source: &FigureSource, text: &Text) -> Result<FigureValue
                     let figure = FigureValue::new(printed.value, unit.clone());
                     Ok((full, figure.printed(printed.half_digit)))
                 }
-                Err(reason) => Err(format!("{shown}: {full}: {reason}")),
+                Err(reason) => Err(format!("{path}: {full}: {reason}")),
             }
         })
         .collect()
@@ -72,9 +72,9 @@ fn entries(source: &FigureSource, files: &[Text]) -> Result<BTreeMap<String, Tak
         Find::Csv(cell) => {
             let mut all: BTreeMap<String, Taking> = BTreeMap::new();
             for file in files {
-                let found = rows::read(&file.read(DOCUMENT_CAP)?, cell, &source.by, source.take)
+                let by_entry = rows::read(&file.read(DOCUMENT_CAP)?, cell, &source.by, source.take)
                     .map_err(|error| error.to_string())?;
-                join(&mut all, found);
+                join(&mut all, by_entry);
             }
             Ok(all)
         }
@@ -152,7 +152,7 @@ fn nearest_line(expression: &str, files: &[Text]) -> String {
     let Some(mut file) = files.last().and_then(|file| file.open().ok()) else {
         return String::new();
     };
-    let length = file.metadata().map_or(0, |known| known.len());
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
     let begin = length.saturating_sub(NEAREST_CAP);
     if file.seek(SeekFrom::Start(begin)).is_err() || length == 0 {
         return "; it is empty".to_owned();

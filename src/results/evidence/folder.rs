@@ -12,9 +12,9 @@ use retrial_mlperf::loadgen::{Run, Summary, detail, summary};
 
 /// The largest summary that is read: a real one has 4 kB.
 const SUMMARY_CAP: u64 = 4 << 20;
-/// How deep below a result folder a summary is looked for.
+/// How deep below a result folder a summary is searched.
 const DEPTH: usize = 4;
-/// How deep below a directory results are looked for.
+/// How deep below a directory results are searched.
 pub(crate) const DEEP: usize = 16;
 
 /// The name of `LoadGen`'s summary.
@@ -51,7 +51,7 @@ pub enum FolderError {
 pub fn read(folder: &Path) -> Result<Run, FolderError> {
     let relative = match &find(folder, DEPTH, |name| name == SUMMARY)[..] {
         [] => return Err(FolderError::NoSummary),
-        [one] => one.clone(),
+        [path] => path.clone(),
         several if several.iter().any(|path| path.as_os_str().is_empty()) => PathBuf::new(),
         several => {
             let names: Vec<String> = several
@@ -146,11 +146,11 @@ fn stream(file: impl Read) -> std::io::Result<detail::Detail> {
 /// The names of a directory's entries of some kind; none where it cannot be read.
 pub(crate) fn names_in(
     directory: &Path,
-    is_meant: fn(&FileType) -> bool,
+    accepts: fn(&FileType) -> bool,
 ) -> impl Iterator<Item = String> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries
-        .filter(move |entry| entry.file_type().is_ok_and(|kind| is_meant(&kind)))
+        .filter(move |entry| entry.file_type().is_ok_and(|kind| accepts(&kind)))
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
 }
 

@@ -26,8 +26,8 @@ pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvi
         .map(|(name, _)| name)
         .chain(evidence.limits.iter().map(|(name, _)| name));
     for name in named {
-        if let Some(found) = run.resolve(name) {
-            trial.figures.insert(name.clone(), value(&found));
+        if let Some(figure) = run.resolve(name) {
+            trial.figures.insert(name.clone(), value(&figure));
         }
     }
     if let (Some(scenario), Mode::Performance) = (run.scenario(), evidence.mode) {
@@ -79,14 +79,14 @@ pub(crate) fn of_its_kind(
 ) -> Vec<RuleCheck> {
     let mode_check = run
         .mode()
-        .map(|found| RuleCheck::new("mode", found.to_string(), mode.to_string(), found == mode));
-    let scenario_check = run.scenario().zip(scenario).map(|(found, scenario)| {
+        .map(|actual| RuleCheck::new("mode", actual.to_string(), mode.to_string(), actual == mode));
+    let scenario_check = run.scenario().zip(scenario).map(|(actual, scenario)| {
         let logged = match scenario {
             Scenario::Interactive => Scenario::Server,
             other => other,
         };
-        let passed = found == logged || found == scenario;
-        RuleCheck::new("scenario", found.to_string(), logged.as_str(), passed)
+        let passed = actual == logged || actual == scenario;
+        RuleCheck::new("scenario", actual.to_string(), logged.as_str(), passed)
     });
     mode_check.into_iter().chain(scenario_check).collect()
 }
@@ -131,9 +131,7 @@ fn without_audit_config(mut run: Run) -> Run {
         .retain(|message| !message.contains(AUDIT_CONFIG));
     let omitted = (before - detail.error_messages.len()) as u64;
     detail.errors = detail.errors.saturating_sub(omitted);
-    detail.num_errors = detail
-        .num_errors
-        .map(|count| count.saturating_sub(omitted));
+    detail.num_errors = detail.num_errors.map(|count| count.saturating_sub(omitted));
     if let Some(errors) = run
         .summary
         .as_mut()
@@ -177,12 +175,12 @@ mod tests {
     #[case(Scenario::Server, Scenario::Interactive, &[])]
     #[case(Scenario::Server, Scenario::Offline, &["scenario"])]
     fn logs_of_another_mode_or_scenario_are_invalid(
-        #[case] found: Scenario,
+        #[case] logged: Scenario,
         #[case] measured: Scenario,
         #[case] wrong: &[&str],
     ) {
         let violated = |mode| {
-            let run = run(mode, found);
+            let run = run(mode, logged);
             let checks = of_its_kind(&run, loadgen::Mode::Accuracy, Some(measured)).into_iter();
             let failed = checks.filter(|check| !check.passed);
             failed.map(|check| check.rule).collect::<Vec<_>>()

@@ -19,17 +19,17 @@ const USUAL: &str = "INVALID";
 const LARGEST: u64 = 4096;
 /// No more letters of it are shown.
 const REASON: usize = 300;
-/// How deep in the results a marker is looked for.
+/// How deep in the results a marker is searched.
 const DEPTH: usize = 8;
 
 /// Checks the markers of a recipe: files in the results, lines of the output. Each that is there
 /// is a failed check.
 pub fn of_recipe(markers: &[InvalidMarker], folder: &Path, outputs: &[Text]) -> Vec<RuleCheck> {
-    let found = markers.iter().filter_map(|marker| match &marker.sign {
+    let checks = markers.iter().filter_map(|marker| match &marker.sign {
         InvalidSign::File(name) => file(folder, name),
         InvalidSign::Pattern(pattern) => line(pattern, outputs),
     });
-    found.collect()
+    checks.collect()
 }
 
 /// Checks one folder of a submission for the usual marker.
@@ -46,8 +46,8 @@ fn file(folder: &Path, name: &str) -> Option<RuleCheck> {
     }
     let entries = WalkDir::new(folder).max_depth(DEPTH).into_iter().flatten();
     let mut named = entries.filter(|entry| entry.file_name() == name);
-    let found = named.next()?;
-    let below = found.path().strip_prefix(folder).unwrap_or(found.path());
+    let entry = named.next()?;
+    let below = entry.path().strip_prefix(folder).unwrap_or(entry.path());
     Some(failed(name, folder, below))
 }
 
@@ -72,22 +72,22 @@ fn reason(folder: &Path, path: &Path) -> Option<String> {
 fn line(pattern: &str, outputs: &[Text]) -> Option<RuleCheck> {
     // The recipe's check compiled it.
     let expression = Regex::new(pattern).ok()?;
-    let mut found: Option<String> = None;
+    let mut matching: Option<String> = None;
     for output in outputs {
-        // An output that is not there has no line; its step's end tells why.
+        // A missing output has no line; its step's end records why.
         let Ok(mut opened) = output.open() else {
             continue;
         };
         let _ = each_line(&mut opened, |line| {
-            if found.is_none() && expression.is_match(line) {
-                found = Some(shortened(line));
+            if matching.is_none() && expression.is_match(line) {
+                matching = Some(shortened(line));
             }
         });
     }
     let required = format!("no line that matches {pattern}");
     Some(RuleCheck::failed(
         "the benchmark's own checks",
-        found?,
+        matching?,
         required,
     ))
 }

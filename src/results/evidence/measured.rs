@@ -1,5 +1,5 @@
 //! What a comparison needs of a run that was judged before, from its plan and its verdict alone: no
-//! log is read again. An index keeps it for every run of a history.
+//! log is read again. An index stores it for every run of a history.
 
 use crate::plan::Plan;
 use crate::results::verdict::comparison::Measurement;
@@ -19,9 +19,9 @@ pub fn of_verdict(plan: &Plan, verdict: &Verdict) -> Vec<Measurement> {
             result.mode == measured.mode && result.scenario.eq_ignore_ascii_case(&measured.scenario)
         })?;
         let evidence = with_trials(measured.clone().into(), result);
-        let mut found = Measurement::of(&context, &evidence, result);
+        let mut measurement = Measurement::of(&context, &evidence, result);
         // By reference convergence points, whose logs are not read again.
-        for figure in &mut found.figures {
+        for figure in &mut measurement.figures {
             let mut judgements = result.judgements.iter();
             let judgement = judgements.find(|judgement| judgement.figure == figure.name);
             let factor = judgement.and_then(|judgement| judgement.normalised_by);
@@ -29,7 +29,7 @@ pub fn of_verdict(plan: &Plan, verdict: &Verdict) -> Vec<Measurement> {
                 *value *= factor.unwrap_or(1.0);
             }
         }
-        Some(found)
+        Some(measurement)
     });
     of_plan.collect()
 }
@@ -39,9 +39,9 @@ fn with_trials(mut evidence: Evidence, result: &ResultVerdict) -> Evidence {
     evidence.trials = result
         .trials
         .iter()
-        .map(|known| {
-            let mut trial = TrialEvidence::finished(known.trial, known.path.clone());
-            trial.figures.clone_from(&known.figures);
+        .map(|judged| {
+            let mut trial = TrialEvidence::finished(judged.trial, judged.path.clone());
+            trial.figures.clone_from(&judged.figures);
             trial
         })
         .collect();

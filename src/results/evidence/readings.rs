@@ -9,7 +9,7 @@ use retrial_mlperf::mllog::{Runs, SAMPLES_TO_CONVERGE, TIME_TO_TRAIN, TrainingRu
 use retrial_readings::units;
 use retrial_recipe::model::{FigureSource, Find, MllogFigure, Ordered, Take};
 
-/// The parameter under which a trial's samples to converge are kept.
+/// The parameter that holds a trial's samples to converge.
 pub use crate::results::verdict::convergence::{BATCH_SIZE, SAMPLES};
 
 /// The recipe's own figures of one trial.
@@ -21,7 +21,7 @@ pub struct Reading {
     pub figures: BTreeMap<String, FigureValue>,
     /// Why a figure is not among them.
     pub missing: BTreeMap<String, String>,
-    /// What the log says besides.
+    /// Further parameters from the log.
     pub parameters: BTreeMap<String, f64>,
 }
 
@@ -37,9 +37,9 @@ impl Reading {
     }
 
     fn insert(&mut self, name: &str, source: &FigureSource, texts: &[Text]) {
-        // A missing figure is told by the verdict, which knows whether it is asked for.
+        // The verdict reports a missing figure: it knows whether the figure is required.
         match figures::find(name, source, texts) {
-            Ok(found) => self.figures.extend(found),
+            Ok(figures) => self.figures.extend(figures),
             Err(reason) => drop(self.missing.insert(name.to_owned(), reason)),
         }
     }
@@ -71,8 +71,8 @@ pub fn readings(
 
 /// The training logs that figures are read of, run by run.
 struct Logs<'a> {
-    /// The figures, in the order in which they were asked of the parser.
-    asked: Vec<(&'a String, &'a FigureSource, &'a MllogFigure)>,
+    /// The figures, in the order in which the parser got them.
+    figures: Vec<(&'a String, &'a FigureSource, &'a MllogFigure)>,
     /// Where they are: the file as the recipe writes it.
     file: Option<String>,
     runs: Result<Vec<(Text, TrainingRun)>, String>,
@@ -84,26 +84,26 @@ impl<'a> Logs<'a> {
         figures: &'a Ordered<FigureSource>,
         texts: &dyn Fn(&FigureSource) -> Vec<Text>,
     ) -> Self {
-        let asked: Vec<_> = figures
+        let mllog_figures: Vec<_> = figures
             .iter()
             .filter_map(|(name, source)| match &source.find {
                 Find::Mllog(figure) => Some((name, source, figure)),
                 _ => None,
             })
             .collect();
-        // The log in which the time stands; other figures of the log are read there too.
-        let leader = asked
+        // The log with the time to train; other figures of the log are read there too.
+        let leader = mllog_figures
             .iter()
             .find(|(_, _, figure)| figure.key == TIME_TO_TRAIN)
-            .or(asked.first());
-        let wanted: Vec<(String, Take)> = asked
+            .or(mllog_figures.first());
+        let keys: Vec<(String, Take)> = mllog_figures
             .iter()
             .map(|(_, source, figure)| (figure.key.clone(), source.take))
             .collect();
         let runs = leader.map_or(Ok(Vec::new()), |(_, source, _)| {
             let mut reason = "there is no output to search".to_owned();
             for text in texts(source) {
-                match runs_in(&text, &wanted) {
+                match runs_in(&text, &keys) {
                     Ok(runs) => return Ok(runs),
                     Err(error) => reason = format!("{}: {error}", text.file.display()),
                 }
@@ -117,7 +117,7 @@ impl<'a> Logs<'a> {
         });
         Self {
             file: leader.and_then(|(_, source, _)| source.file.as_ref().map(|file| file.0.clone())),
-            asked,
+            figures: mllog_figures,
             runs,
             several_files,
         }
@@ -143,7 +143,7 @@ impl<'a> Logs<'a> {
         let run = match &self.runs {
             Ok(runs) => runs.get(index),
             Err(reason) => {
-                for (name, ..) in &self.asked {
+                for (name, ..) in &self.figures {
                     reading.missing.insert((*name).clone(), reason.clone());
                 }
                 return reading;
@@ -167,7 +167,7 @@ impl<'a> Logs<'a> {
             run.samples_to_converge()
                 .map(|samples| (SAMPLES.to_owned(), samples)),
         );
-        for (position, (name, source, figure)) in self.asked.iter().enumerate() {
+        for (position, (name, source, figure)) in self.figures.iter().enumerate() {
             match value(run, position, source, figure) {
                 Ok(value) => {
                     reading.figures.insert((*name).clone(), value);
@@ -182,19 +182,19 @@ impl<'a> Logs<'a> {
     }
 }
 
-fn runs_in(text: &Text, wanted: &[(String, Take)]) -> Result<Vec<(Text, TrainingRun)>, String> {
+fn runs_in(text: &Text, keys: &[(String, Take)]) -> Result<Vec<(Text, TrainingRun)>, String> {
     let mut all = Vec::new();
     for file in text.files()? {
-        let mut runs = Runs::new(wanted);
+        let mut runs = Runs::new(keys);
         each_line(&mut file.open()?, |line| runs.feed(line))?;
-        let found = runs.finish().map_err(|reason| {
+        let finished = runs.finish().map_err(|reason| {
             if text.file == file.file {
                 reason
             } else {
                 format!("{}: {reason}", file.file.display())
             }
         })?;
-        all.extend(found.into_iter().map(|run| (file.clone(), run)));
+        all.extend(finished.into_iter().map(|run| (file.clone(), run)));
     }
     Ok(all)
 }

@@ -1,4 +1,4 @@
-//! Where a result lies in a tree, and what that says of it.
+//! The path of a result in a tree, and what it tells about the result.
 //!
 //! `MLCommons` lays results out as `closed/AMD/results/SYSTEM/BENCHMARK/Offline/performance/run_1`.
 //! Results of one system and benchmark are judged together: speed counts with its own accuracy.
@@ -12,7 +12,7 @@ use retrial_recipe::model::{Mode, Submission};
 
 const MODES: [Mode; 3] = [Mode::Performance, Mode::Accuracy, Mode::Compliance];
 
-/// What a result's path says.
+/// The properties of a result that its path contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResultPath {
     /// What is judged together lies below this.
@@ -21,7 +21,7 @@ pub struct ResultPath {
     pub scenario: Option<String>,
     /// The mode, where a folder has its name.
     pub mode: Option<Mode>,
-    /// Other trials of the same lie beside it: `run_1`, `run_2`.
+    /// Other trials of the same result are next to it: `run_1`, `run_2`.
     pub is_trial: bool,
     /// The test of the audit that it is a run of, and that test's folder.
     pub test: Option<(Test, PathBuf)>,
@@ -41,10 +41,10 @@ impl ResultPath {
         let test = names.pop_if(|name| is_test(name));
         let scenario_of = |name: &String| Scenario::from_word(&name.replace(['-', '_'], ""));
         let scenario = names.pop_if(|name| scenario_of(name).is_some());
-        let taken = path.components().count() - (all - names.len());
+        let depth = path.components().count() - (all - names.len());
         let first = |count| path.components().take(count).collect::<PathBuf>();
         Self {
-            group: first(taken),
+            group: first(depth),
             scenario: scenario
                 .as_ref()
                 .and_then(scenario_of)
@@ -97,7 +97,7 @@ fn names(path: &Path) -> Vec<String> {
 
 /// `run_1`, `trial-2`, `3`.
 fn is_trial(name: &str) -> bool {
-    let rest = name.trim_end_matches(|one: char| one.is_ascii_digit());
+    let rest = name.trim_end_matches(|character: char| character.is_ascii_digit());
     rest.len() < name.len()
         && matches!(
             rest,
@@ -136,10 +136,10 @@ mod tests {
 
     #[test]
     fn other_directories_are_separate_results() {
-        let one = ResultPath::of(Path::new("/lg/conf/llama2-70b_server"));
-        let other = ResultPath::of(Path::new("/lg/conf/gpt-oss-120b_server"));
-        assert_ne!(one.group, other.group);
-        assert_eq!(one.submission().benchmark, "llama2-70b_server");
+        let first = ResultPath::of(Path::new("/lg/conf/llama2-70b_server"));
+        let second = ResultPath::of(Path::new("/lg/conf/gpt-oss-120b_server"));
+        assert_ne!(first.group, second.group);
+        assert_eq!(first.submission().benchmark, "llama2-70b_server");
         assert_eq!(
             ResultPath::of(Path::new("/lg/single-stream/accuracy"))
                 .scenario

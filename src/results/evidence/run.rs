@@ -1,4 +1,4 @@
-//! The evidence of one run: its plan, its journal, and what the steps left.
+//! The evidence of one run: its plan, its journal, and the steps' output.
 
 mod trial;
 mod window;
@@ -17,9 +17,9 @@ pub struct RunFiles<'a> {
     pub directory: &'a RunDirectory,
     /// Its plan.
     pub plan: &'a Plan,
-    /// What its journal says.
+    /// The state by its journal.
     pub state: &'a State,
-    /// What its telemetry says; empty where only figures are asked for.
+    /// Its telemetry; empty where only figures are required.
     pub telemetry: Telemetry,
 }
 
@@ -48,7 +48,7 @@ pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
         let trials = trial(number).gather(&mut Evidence::from(measured.clone()));
         let (finished, failed): (Vec<_>, Vec<_>) = trials
             .into_iter()
-            .partition(|one| one.outcome == StepOutcome::Finished);
+            .partition(|trial| trial.outcome == StepOutcome::Finished);
         evidence.warmups.extend(finished);
         evidence.trials.extend(failed);
     }

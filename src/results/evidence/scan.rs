@@ -36,25 +36,25 @@ pub fn file<'a>(pattern: &'a Pattern, file: &File) -> io::Result<Reader<'a>> {
 fn in_parts<'a>(pattern: &'a Pattern, file: &File, size: u64) -> io::Result<Reader<'a>> {
     let parts = parts(file, size)?;
     let mut whole = pattern.reader();
-    let mut left = &parts[..];
+    let mut remaining = &parts[..];
     // Few at first: the first or the last match may be near.
     let mut count = rayon::current_num_threads().min(MOST_AT_FIRST);
-    while !left.is_empty() && !whole.is_decided() {
-        count = count.min(left.len());
+    while !remaining.is_empty() && !whole.is_decided() {
+        count = count.min(remaining.len());
         if pattern.take() == Take::Last {
-            let (before, now) = left.split_at(left.len() - count);
+            let (before, now) = remaining.split_at(remaining.len() - count);
             let mut joined = pattern.reader();
             for part in side_by_side(pattern, file, now)? {
                 joined.join(part);
             }
             joined.join(whole);
-            (whole, left) = (joined, before);
+            (whole, remaining) = (joined, before);
         } else {
-            let (now, after) = left.split_at(count);
+            let (now, after) = remaining.split_at(count);
             for part in side_by_side(pattern, file, now)? {
                 whole.join(part);
             }
-            left = after;
+            remaining = after;
         }
         count = (count * 4).min(MOST_AT_ONCE);
     }
@@ -83,8 +83,8 @@ fn scanned<'a>(
     let mut at = begin;
     while at < end {
         let most = usize::try_from(end - at).unwrap_or(usize::MAX);
-        let wanted = most.min(block.len());
-        let count = file.read_at(&mut block[..wanted], at)?;
+        let length = most.min(block.len());
+        let count = file.read_at(&mut block[..length], at)?;
         if count == 0 {
             break;
         }
@@ -107,8 +107,8 @@ fn parts(file: &File, size: u64) -> io::Result<Vec<(u64, u64)>> {
             break;
         }
         match memchr::memchr(b'\n', &block[..count]) {
-            Some(found) => {
-                let end = at + found as u64 + 1;
+            Some(newline) => {
+                let end = at + newline as u64 + 1;
                 parts.push((begin, end));
                 (begin, at) = (end, end + size);
             }
@@ -144,12 +144,12 @@ mod tests {
             let pattern = Pattern::new(r"speed (\d+)", take, "").unwrap();
             let mut scanner = Scanner::new(&pattern);
             scanner.push(lines.join("\n").as_bytes());
-            let found = in_parts(&pattern, &file, size).unwrap();
+            let reader = in_parts(&pattern, &file, size).unwrap();
             let values = |reader: Reader<'_>| {
                 let entries = reader.entries().map(BTreeMap::into_values);
                 entries.map(|entries| entries.map(Taking::values).collect::<Vec<_>>())
             };
-            prop_assert_eq!(values(found), values(scanner.end()));
+            prop_assert_eq!(values(reader), values(scanner.end()));
         }
     }
 }

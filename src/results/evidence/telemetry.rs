@@ -1,4 +1,4 @@
-//! What `telemetry.csv` of each machine says of a run's steps.
+//! The telemetry of a run's steps, from each machine's `telemetry.csv`.
 
 use std::path::Path;
 
@@ -69,7 +69,7 @@ impl Telemetry {
         if self.others.is_empty() {
             return of_machine(&self.head, step, span, window, required);
         }
-        let steps = || plan.steps.iter().filter(|one| takes_part(one, step));
+        let steps = || plan.steps.iter().filter(|other| takes_part(other, step));
         let head = needed(steps().any(Step::has_head));
         let elsewhere = needed(steps().any(Step::has_others));
         let assigned = plan.assigned_gpus.as_ref();
@@ -95,9 +95,9 @@ pub fn rows(machine: &RunDirectory) -> Vec<Row> {
 }
 
 /// Whether it is the step, or starts a service that the step needs.
-fn takes_part(one: &Step, step: &Step) -> bool {
+fn takes_part(other: &Step, step: &Step) -> bool {
     let needs = step.command().map(|command| &command.needs);
-    one.number == step.number || needs.is_some_and(|needs| needs.contains(&one.number))
+    other.number == step.number || needs.is_some_and(|needs| needs.contains(&other.number))
 }
 
 fn of_machine(

@@ -1,4 +1,4 @@
-//! Where figures are looked for: a step's output, a file of its results, or all that a glob matches.
+//! Where figures are searched: a step's output, a file of its results, or all that a glob matches.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ const MOST_NAMES: usize = 100_000;
 /// How deep a glob looks.
 const MOST_DEPTH: usize = 12;
 
-/// A text that figures are looked for in: beneath a directory.
+/// A text below a directory, which is searched for figures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
     /// The directory.
@@ -45,8 +45,8 @@ impl Text {
         if !pattern.contains(['*', '?']) {
             return Ok(vec![self.clone()]);
         }
-        let mut found = vec![PathBuf::new()];
-        let mut beside = Vec::new();
+        let mut matches = vec![PathBuf::new()];
+        let mut others = Vec::new();
         for part in pattern
             .split('/')
             .filter(|part| !part.is_empty())
@@ -54,30 +54,30 @@ impl Text {
         {
             let part = matcher(part)?;
             let mut next = Vec::new();
-            for directory in &found {
-                // Links are evidence of nothing and are left.
+            for directory in &matches {
+                // Links are no evidence and are skipped.
                 for name in names_in(&self.directory.join(directory), |kind| !kind.is_symlink())
                     .take(MOST_NAMES)
                 {
                     if part.is_match(&name) {
                         next.push(directory.join(&name));
-                    } else if beside.len() < 20 {
-                        beside.push(name);
+                    } else if others.len() < 20 {
+                        others.push(name);
                     }
                 }
             }
             next.truncate(MOST_FILES);
-            found = next;
+            matches = next;
         }
-        found.sort_by_key(|path| natural(&path.to_string_lossy()));
-        if found.is_empty() {
-            beside.sort();
+        matches.sort_by_key(|path| natural(&path.to_string_lossy()));
+        if matches.is_empty() {
+            others.sort();
             return Err(format!(
                 "no file {pattern} in the results; found {}",
-                listed(beside.iter().map(String::as_str))
+                listed(others.iter().map(String::as_str))
             ));
         }
-        let texts = found.into_iter().map(|file| Self {
+        let texts = matches.into_iter().map(|file| Self {
             directory: self.directory.clone(),
             file,
         });
@@ -127,8 +127,8 @@ mod tests {
             std::fs::write(at("logs").join(name), name).unwrap();
         }
         std::os::unix::fs::symlink("/etc/passwd", at("logs/result_3.txt")).unwrap();
-        let found = text(directory.path(), "l*/result_*.txt").files().unwrap();
-        let names: Vec<_> = found
+        let files = text(directory.path(), "l*/result_*.txt").files().unwrap();
+        let names: Vec<_> = files
             .iter()
             .map(|text| text.file.display().to_string())
             .collect();
@@ -140,8 +140,8 @@ mod tests {
                 "logs/result_10.txt"
             ]
         );
-        assert_eq!(found[0].read(100).unwrap(), b"result_1.txt");
-        assert!(found[0].read(3).is_err());
+        assert_eq!(files[0].read(100).unwrap(), b"result_1.txt");
+        assert!(files[0].read(3).is_err());
         let none = text(directory.path(), "logs/trial_*").files().unwrap_err();
         assert!(
             none.contains("no file logs/trial_*") && none.contains("other.log"),

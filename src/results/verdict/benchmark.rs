@@ -1,4 +1,4 @@
-//! The word on a benchmark of a submission as a whole, beside the verdicts on its results.
+//! The outcome of a whole benchmark of a submission, next to the verdicts on its results.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,24 +9,24 @@ use retrial_mlperf::rounds::SystemType;
 /// One benchmark on one system of a submission.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BenchmarkVerdict {
-    /// Where it lies below the tree's root.
+    /// Its path below the tree's root.
     pub path: String,
-    /// The round, where it is known.
+    /// The round, if known.
     pub round: Option<String>,
     /// The division.
     pub division: Option<String>,
-    /// Who submitted it.
+    /// The submitter.
     pub submitter: Option<String>,
     /// The system.
     pub system: String,
-    /// What the system was submitted as.
+    /// The category of the system.
     pub system_type: Option<SystemType>,
     /// The benchmark, by the submitter's name.
     pub benchmark: String,
-    /// The benchmark, by the suite's name, where the round knows it.
+    /// The benchmark, by the suite's name, if the round has it.
     pub official: Option<String>,
-    /// Its rules passed, and its results are valid.
+    /// Whether its rules passed and its results are valid.
     pub valid: bool,
-    /// Rules of the whole: the system's description, the scenarios that are required.
+    /// Rules of the benchmark as a whole: the system's description, the required scenarios.
     pub rules: Vec<RuleCheck>,
 }

@@ -13,7 +13,7 @@ pub(crate) struct Compared {
     pub unit: String,
     /// In the order of the trials; empty where one of them has no usable figure.
     pub values: Vec<f64>,
-    /// As asked, or the median where rare trials are slow.
+    /// The configured aggregate, or the median where rare trials are slow.
     pub aggregate: Aggregate,
     pub better: Better,
     pub expectations: Vec<Expectation>,
@@ -53,14 +53,14 @@ fn compare_one(
 ) -> Option<Compared> {
     let decisive = reference::decisive(expectations)?;
     let expectation = &expectations[decisive];
-    let found: Vec<Option<&FigureValue>> = evidence
+    let figures: Vec<Option<&FigureValue>> = evidence
         .trials
         .iter()
         .map(|trial| trial.figure(name))
         .collect();
     let usable = |value: f64| value.is_finite() && value > 0.0;
     let dropped = convergence::dropped(evidence, name);
-    let values: Option<Vec<f64>> = found
+    let values: Option<Vec<f64>> = figures
         .iter()
         .enumerate()
         .map(|(position, figure)| {
@@ -84,17 +84,19 @@ fn compare_one(
         better,
         aggregate,
         noise,
-        printed: printed(&found, noise),
+        printed: printed(&figures, noise),
         typical: evidence.mode == Mode::Performance,
     };
-    // Convergence that breaks the rule is told by the rules; the figure stands as it was measured.
+    // The rules report a convergence that violates them; the figure is compared as measured.
     let factor = convergence::factor(evidence, name);
     let estimate = (!values.is_empty() && usable(expectation.value))
         .then(|| Estimate::of(&values, &comparison).scaled(factor.unwrap_or(1.0), better));
-    let aggregate = estimate.as_ref().map_or(aggregate, |known| known.aggregate);
+    let aggregate = estimate
+        .as_ref()
+        .map_or(aggregate, |estimate| estimate.aggregate);
     let margin = reference::margin(context, evidence.mode, expectation);
     let mut qualifiers = context.qualifiers.iter();
-    let other_hardware = qualifiers.any(|one| one.kind == QualifierKind::OtherHardware);
+    let other_hardware = qualifiers.any(|qualifier| qualifier.kind == QualifierKind::OtherHardware);
     Some(Compared {
         figure: name.to_owned(),
         unit,
@@ -121,8 +123,8 @@ fn printed(trials: &[Option<&FigureValue>], noise: Option<f64>) -> f64 {
     if noise == Some(0.0) {
         return 0.0;
     }
-    let found = trials.iter().flatten();
-    let shares = found.map(|figure| figure.half_digit / figure.value);
+    let figures = trials.iter().flatten();
+    let shares = figures.map(|figure| figure.half_digit / figure.value);
     let usable = shares.filter(|share| share.is_finite() && *share > 0.0);
     usable.fold(0.0, f64::max)
 }
@@ -140,7 +142,7 @@ pub(crate) fn unit(evidence: &Evidence, name: &str) -> String {
 }
 
 impl Compared {
-    /// On which side of what was asked the figure lies, with error `alpha` on either side.
+    /// On which side of the acceptance region the figure lies, with error `alpha` on either side.
     pub fn decide(&self, alpha: f64) -> Decision {
         self.estimate
             .as_ref()
@@ -202,8 +204,8 @@ pub(crate) fn worse(figures: &[&Compared]) -> Vec<bool> {
     let tested: Vec<usize> = (0..figures.len())
         .filter(|position| figures[*position].is_statistical())
         .collect();
-    let rejected = step_down(tested.len(), |one, share| {
-        worse_at(figures[tested[one]], share)
+    let rejected = step_down(tested.len(), |index, share| {
+        worse_at(figures[tested[index]], share)
     });
     for (position, rejected) in tested.into_iter().zip(rejected) {
         worse[position] |= rejected;

@@ -10,27 +10,27 @@ pub const SAMPLES: &str = "samples_to_converge";
 /// A trial's parameter: the global batch size.
 pub const BATCH_SIZE: &str = "global_batch_size";
 
-/// With fewer trials a run that did not converge cannot be left out of the bounds.
+/// With fewer trials a run that did not converge cannot be excluded from the bounds.
 const FEWEST_WITH_ONE_LOST: usize = 5;
 
 /// Why a score has no normalisation; a fragment each.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ConvergenceError {
-    /// A log does not tell how long it took.
-    #[error("trial {trial}: its log has no {what}")]
-    NotTold {
+    /// A log lacks a parameter.
+    #[error("trial {trial}: its log has no {parameter}")]
+    NotLogged {
         /// Which trial.
         trial: u32,
         /// What is missing.
-        what: &'static str,
+        parameter: &'static str,
     },
     /// Trials of different batch sizes are no submission.
-    #[error("trials with different global batch sizes: {one} and {other}")]
+    #[error("trials with different global batch sizes: {first} and {second}")]
     BatchSizes {
         /// The first trial's.
-        one: f64,
+        first: f64,
         /// Another's.
-        other: f64,
+        second: f64,
     },
     /// Against the reference.
     #[error(transparent)]
@@ -71,34 +71,37 @@ fn from_trials(
     evidence: &Evidence,
     rcp: &ReferenceConvergence,
 ) -> Result<Convergence, ConvergenceError> {
-    let told = |name: &str, what| {
+    let logged = |name: &str, parameter| {
         let of_trial = evidence.trials.iter().map(move |trial| {
             trial
                 .parameters
                 .get(name)
                 .copied()
-                .ok_or(ConvergenceError::NotTold {
+                .ok_or(ConvergenceError::NotLogged {
                     trial: trial.trial,
-                    what,
+                    parameter,
                 })
         });
         of_trial.collect::<Result<Vec<f64>, _>>()
     };
-    let samples = told(SAMPLES, "samples_count or epoch_num of an eval_accuracy")?;
-    let sizes = told(BATCH_SIZE, "global_batch_size")?;
-    let (one, other) = (
+    let samples = logged(SAMPLES, "samples_count or epoch_num of an eval_accuracy")?;
+    let sizes = logged(BATCH_SIZE, "global_batch_size")?;
+    let (first, second) = (
         sizes[0],
         sizes.iter().find(|size| (*size - sizes[0]).abs() > 0.0),
     );
-    if let Some(other) = other {
-        return Err(ConvergenceError::BatchSizes { one, other: *other });
+    if let Some(second) = second {
+        return Err(ConvergenceError::BatchSizes {
+            first,
+            second: *second,
+        });
     }
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a batch size that is none has no point"
     )]
-    let size = one as u64;
+    let size = first as u64;
     let points = ReferencePoints {
         runs: rcp.runs,
         points: rcp.points.clone(),
@@ -119,8 +122,8 @@ pub(crate) fn dropped(evidence: &Evidence, figure: &str) -> Option<usize> {
         return None;
     }
     let mut lost = evidence.trials.iter().enumerate().filter(|(_, trial)| {
-        let found = trial.figure(figure);
-        found.is_some_and(|figure| is_infinite(figure.value))
+        let figure = trial.figure(figure);
+        figure.is_some_and(|figure| is_infinite(figure.value))
     });
     let (position, _) = lost.next()?;
     lost.next().is_none().then_some(position)

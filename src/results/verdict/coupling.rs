@@ -42,13 +42,14 @@ pub(crate) fn couple_accuracy(
             continue;
         }
         let has_own = own.is_some() || context.accuracy_scenarios.contains(&result.scenario);
-        let shown = if has_own || context.is_mlperf_inference() {
+        let is_shown = if has_own || context.is_mlperf_inference() {
             own.is_some_and(|(_, _, judged, _)| *judged)
         } else {
-            let asked = !accuracy.is_empty() || !context.accuracy_scenarios.is_empty();
-            !asked && !context.require_accuracy || accuracy.iter().any(|(_, _, judged, _)| *judged)
+            let has_any = !accuracy.is_empty() || !context.accuracy_scenarios.is_empty();
+            !has_any && !context.require_accuracy
+                || accuracy.iter().any(|(_, _, judged, _)| *judged)
         };
-        if result.valid && !shown {
+        if result.valid && !is_shown {
             let reason = if own.is_some() {
                 format!("the accuracy of {} was not judged", result.scenario)
             } else {

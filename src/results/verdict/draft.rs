@@ -54,7 +54,10 @@ impl<'a> Draft<'a> {
             .collect();
         let deciding = deciding(evidence, &judgements);
         let mut figures = aggregated(evidence);
-        for judgement in judgements.iter().filter(|one| !one.slow.is_empty()) {
+        for judgement in judgements
+            .iter()
+            .filter(|judgement| !judgement.slow.is_empty())
+        {
             let typical = judgement.measured.clone();
             figures.extend(typical.map(|figure| (judgement.figure.clone(), figure)));
         }
@@ -98,12 +101,12 @@ impl<'a> Draft<'a> {
             valid: outcome != Outcome::Invalid && outcome != Outcome::Failed,
             rules: self.checked.rules.clone(),
             references: deciding
-                .map(|one| one.references.clone())
+                .map(|judgement| judgement.references.clone())
                 .unwrap_or_default(),
-            ratio: deciding.and_then(|one| one.ratio),
-            bounds: deciding.and_then(|one| one.bounds),
-            margin: deciding.map(|one| one.margin),
-            noise: deciding.map(|one| one.noise),
+            ratio: deciding.and_then(|judgement| judgement.ratio),
+            bounds: deciding.and_then(|judgement| judgement.bounds),
+            margin: deciding.map(|judgement| judgement.margin),
+            noise: deciding.map(|judgement| judgement.noise),
             outcome,
             qualifiers,
             sentence,
@@ -179,7 +182,7 @@ impl<'a> Draft<'a> {
         self.evidence.trials.iter().any(|trial| trial.excerpt)
     }
 
-    /// Far better than published, and nothing says why.
+    /// Far better than published, for no stated reason.
     fn is_implausible(&self, compared: &Compared) -> bool {
         let ratio = compared
             .estimate
@@ -210,14 +213,18 @@ impl<'a> Draft<'a> {
     /// Nothing is said of their validity but how their steps ended.
     fn warmups(&self, deciding: Option<&str>) -> Vec<TrialVerdict> {
         let warmups = self.evidence.warmups.iter();
-        warmups.map(|trial| shown(trial, true, deciding)).collect()
+        warmups
+            .map(|trial| trial_verdict(trial, true, deciding))
+            .collect()
     }
 
     fn trials(&self, deciding: Option<&str>) -> Vec<TrialVerdict> {
         let valid = |position: usize| self.checked.valid_trials.get(position).copied();
         let trials = self.evidence.trials.iter().enumerate();
         let mut trials: Vec<TrialVerdict> = trials
-            .map(|(position, trial)| shown(trial, valid(position).unwrap_or(false), deciding))
+            .map(|(position, trial)| {
+                trial_verdict(trial, valid(position).unwrap_or(false), deciding)
+            })
             .collect();
         for compared in &self.compared {
             for position in outliers(&compared.values) {
@@ -236,7 +243,7 @@ fn unshown(ratio: Option<f64>) -> String {
 }
 
 /// A trial, as it was.
-fn shown(trial: &TrialEvidence, valid: bool, deciding: Option<&str>) -> TrialVerdict {
+fn trial_verdict(trial: &TrialEvidence, valid: bool, deciding: Option<&str>) -> TrialVerdict {
     let figures = trial.figures.iter();
     let figures = figures.filter(|(_, figure)| figure.value.is_finite());
     TrialVerdict {
@@ -293,7 +300,7 @@ fn noise(compared: &Compared) -> Noise {
         Some((_, Some(deviation)))
             if compared.values.len() == 2
                 && deviation > 0.0
-                && compared.assumed.as_ref().map(|one| one.value) == Some(deviation) =>
+                && compared.assumed.as_ref().map(|noise| noise.value) == Some(deviation) =>
         {
             Noise::Assumed(deviation)
         }

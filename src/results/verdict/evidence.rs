@@ -19,7 +19,7 @@ use retrial_recipe::model::{FigureSource, Mode};
 pub struct Evidence {
     /// What is known of it before any trial; the trials hold its figures under their names.
     pub plan: MeasurementPlan,
-    /// Where the results lie below the run's directory.
+    /// The path of the results below the run's directory.
     pub path: String,
     /// The figure by which the suite publishes this scenario, if it is known.
     pub published_metric: Option<String>,
@@ -84,11 +84,11 @@ impl Evidence {
         all.map(|(name, _)| name.as_str())
     }
 
-    /// What the recipe says of a figure; of a table's entry, what it says of the table.
+    /// The recipe's declaration of a figure; for an entry of a table, that of the table.
     pub(crate) fn source_of(&self, figure: &str) -> Option<&FigureSource> {
-        let named = |wanted: &str| {
+        let named = |expected: &str| {
             let mut figures = self.figures.iter();
-            Some(&figures.find(|(name, _)| name == wanted)?.1)
+            Some(&figures.find(|(name, _)| name == expected)?.1)
         };
         named(figure).or_else(|| named(table_of(figure)?))
     }
@@ -102,9 +102,9 @@ pub(crate) fn table_of(figure: &str) -> Option<&str> {
 /// One trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrialEvidence {
-    /// Which, from 1.
+    /// Its number, from 1.
     pub trial: u32,
-    /// Where its results lie below the run's directory.
+    /// The path of its results below the run's directory.
     pub path: String,
     /// How its step ended.
     pub outcome: StepOutcome,
@@ -112,15 +112,15 @@ pub struct TrialEvidence {
     pub figures: BTreeMap<String, FigureValue>,
     /// Why a figure of the recipe's own is not among them, as a lower-case fragment, by name.
     pub missing: BTreeMap<String, String>,
-    /// What the benchmark itself says of it.
+    /// The validity that the benchmark itself states.
     pub validity: Validity,
-    /// All that is there is an excerpt of a summary: rules cannot be shown to be kept.
+    /// Only an excerpt of a summary exists: it cannot show that rules passed.
     pub excerpt: bool,
-    /// What `LoadGen` says besides figures: settings, constraints, errors.
+    /// What `LoadGen` logs in addition to figures: settings, constraints, errors.
     pub run_settings: Option<RunSettings>,
-    /// What another log says besides figures: samples to converge, batch size.
+    /// What another log states in addition to figures: samples to converge, batch size.
     pub parameters: BTreeMap<String, f64>,
-    /// What was seen of GPUs and container meanwhile.
+    /// Telemetry of GPUs and container.
     pub telemetry: Option<Summary>,
 }
 
@@ -162,9 +162,9 @@ pub(crate) fn named<'a, Value>(
     exact
         .or_else(|| {
             let mut all = figures.iter();
-            all.find(|(known, _)| known.eq_ignore_ascii_case(name))
+            all.find(|(key, _)| key.eq_ignore_ascii_case(name))
         })
-        .map(|(known, value)| (known.as_str(), value))
+        .map(|(key, value)| (key.as_str(), value))
 }
 
 /// A figure's value and unit.
@@ -201,40 +201,40 @@ impl FigureValue {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepOutcome {
-    /// It ended, with exit code 0.
+    /// Finished with exit code 0.
     Finished,
-    /// It failed.
+    /// Failed.
     Failed {
         /// Why, as a lower-case fragment.
         reason: String,
-        /// Its exit code, where there is one.
+        /// Its exit code, if there is one.
         code: Option<i32>,
     },
-    /// It ran longer than its timeout.
+    /// Exceeded its timeout.
     TimedOut {
         /// Why or after how long, as a lower-case fragment: `after 2 h`.
         reason: String,
     },
-    /// It was never begun: a step before it failed, or the run was stopped.
+    /// Not started: an earlier step failed, or the run was stopped.
     NotRun {
         /// Why, as a lower-case fragment.
         reason: String,
     },
-    /// It ended, and left no result of its own: none at all, or one from before it began.
+    /// Finished without a result of its own: there is none, or an older one.
     NoNewResult {
         /// Why, as a lower-case fragment.
         reason: String,
     },
 }
 
-/// What the benchmark itself says of a result.
+/// The validity that the benchmark itself states.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Validity {
-    /// It says that it is valid.
+    /// Stated as valid.
     Valid,
-    /// It says that it is not, or its log holds errors; each reason a fragment.
+    /// Stated as invalid, or its log has errors; each reason is a fragment.
     Invalid(Vec<String>),
-    /// It says nothing.
+    /// Not stated.
     NotStated,
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Outcome;
 
-/// What the process exits with.
+/// The exit code of the process.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema, strum::FromRepr,
 )]
@@ -125,10 +125,10 @@ mod tests {
     /// The run's outcome is the largest, its exit code the first: they must not disagree.
     #[test]
     fn precedence_of_outcomes_and_codes_agree() {
-        for one in Outcome::ALL {
-            for other in Outcome::ALL {
-                let by_outcome = ExitCode::from(one.max(other));
-                assert_eq!(ExitCode::first([one.into(), other.into()]), by_outcome);
+        for first in Outcome::ALL {
+            for second in Outcome::ALL {
+                let by_outcome = ExitCode::from(first.max(second));
+                assert_eq!(ExitCode::first([first.into(), second.into()]), by_outcome);
             }
         }
     }

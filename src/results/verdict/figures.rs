@@ -21,7 +21,7 @@ pub(crate) fn main_figure(
         .published_metric
         .clone()
         .filter(|name| figures.contains_key(name));
-    // What is measured is told before what it is held to: a limit on the model's size is no result.
+    // Measured figures come before limits: a limit on the model's size is no result.
     let first = evidence.figures.first().map(|(name, _)| name.clone());
     let first =
         first.filter(|name| evidence.mode == Mode::Performance && figures.contains_key(name));
@@ -58,7 +58,7 @@ pub(crate) fn measured_sentence(
     let declared = declared(evidence, figures);
     let main = main_figure(evidence, figures);
     let others = declared.iter().filter(|name| main.as_ref() != Some(name));
-    let shown: Vec<String> = main
+    let printed: Vec<String> = main
         .iter()
         .chain(others)
         .filter_map(|name| {
@@ -69,7 +69,7 @@ pub(crate) fn measured_sentence(
             ))
         })
         .collect();
-    match shown.as_slice() {
+    match printed.as_slice() {
         [] => "valid, as the benchmark itself reports.".to_owned(),
         all if all.len() <= IN_A_SENTENCE => format!("{}; {validity}.", all.join("; ")),
         [first, others @ ..] => {
@@ -85,11 +85,11 @@ pub(crate) fn declared(
     figures: &BTreeMap<String, FigureValue>,
 ) -> Vec<String> {
     let declared = evidence.figures.iter();
-    let found = declared.flat_map(|(name, _)| {
-        let is_meant = move |known: &&String| *known == name || table_of(known) == Some(name);
-        figures.keys().filter(is_meant)
+    let figures = declared.flat_map(|(name, _)| {
+        let is_declared = move |figure: &&String| *figure == name || table_of(figure) == Some(name);
+        figures.keys().filter(is_declared)
     });
-    found.cloned().collect()
+    figures.cloned().collect()
 }
 
 /// Every figure that is there in a trial, its trials made one.

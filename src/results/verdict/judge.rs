@@ -10,7 +10,7 @@ use super::{Context, Evidence, ExitCode, Outcome, ResultVerdict, Verdict, notice
 /// Version of verdict.json.
 const SCHEMA: u32 = 1;
 
-/// Judges a run: the same evidence gives the same verdict, whoever asks and when.
+/// Judges a run: the same evidence always gives the same verdict.
 pub fn judge(context: &Context, evidence: &[Evidence]) -> Verdict {
     let drafts: Vec<Draft> = evidence.iter().map(|one| Draft::of(context, one)).collect();
     // Only valid results are tested, so only they share the error.

@@ -1,4 +1,4 @@
-//! A verdict as it is kept in verdict.json and shown in reports.
+//! A verdict, as stored in verdict.json and shown in reports.
 
 use std::collections::BTreeMap;
 
@@ -16,25 +16,25 @@ use retrial_stats::Order;
 pub struct Verdict {
     /// Version of this document.
     pub schema: u32,
-    /// What was published.
+    /// The published result.
     pub submission: Submission,
     /// Chosen value of each variant axis.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variant: BTreeMap<String, String>,
     /// The run's outcome: the first of its results' in order of precedence.
     pub outcome: Outcome,
-    /// What stands beside it.
+    /// The qualifiers.
     pub qualifiers: Vec<Qualifier>,
-    /// What was unwise on the host, and may have cost speed or trust.
+    /// Host settings that may have reduced speed or reliability.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// One sentence.
     pub sentence: String,
-    /// What the process exits with.
+    /// The exit code of the process.
     pub exit_code: ExitCode,
     /// `MLCommons`' trademark notice, where the figures are `MLPerf`'s.
     pub notice: Option<String>,
-    /// One-sided confidence that was asked for.
+    /// The requested one-sided confidence.
     pub confidence: f64,
     /// One per scenario and mode.
     pub results: Vec<ResultVerdict>,
@@ -43,15 +43,15 @@ pub struct Verdict {
 /// The verdict on one scenario in one mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResultVerdict {
-    /// Where the results lie below the run's directory.
+    /// The path of the results below the run's directory.
     pub path: String,
-    /// The round, where it is known: `v5.1`.
+    /// The round, if known: `v5.1`.
     #[serde(default)]
     pub round: Option<String>,
-    /// The division, where it is known: `closed`.
+    /// The division, if known: `closed`.
     #[serde(default)]
     pub division: Option<String>,
-    /// Who submitted it, where it is known.
+    /// The submitter, if known.
     #[serde(default)]
     pub submitter: Option<String>,
     /// The system, as published.
@@ -62,18 +62,18 @@ pub struct ResultVerdict {
     pub scenario: String,
     /// The mode.
     pub mode: Mode,
-    /// Every figure, its trials made one.
+    /// Every figure, aggregated over the trials.
     pub figures: BTreeMap<String, FigureValue>,
     /// The figures that the recipe declares, in its order: shown even if nothing was published.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub declared: Vec<String>,
     /// The figure that decided, or by which the suite publishes this scenario.
     pub deciding: Option<String>,
-    /// The benchmark's own rules passed.
+    /// Whether the benchmark's own rules passed.
     pub valid: bool,
-    /// Every rule that was checked.
+    /// Every checked rule.
     pub rules: Vec<RuleCheck>,
-    /// What was published for the deciding figure.
+    /// The published value of the deciding figure.
     pub references: Vec<Reference>,
     /// The deciding figure's ratio; see [`Judgement::ratio`].
     pub ratio: Option<f64>,
@@ -83,41 +83,41 @@ pub struct ResultVerdict {
     pub margin: Option<f64>,
     /// The deciding figure's noise.
     pub noise: Option<Noise>,
-    /// What was seen of GPUs and container while it ran, all trials together.
+    /// Telemetry of GPUs and container during the measurements, over all trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub telemetry: Option<Summary>,
     /// All trials.
     pub trials: Vec<TrialVerdict>,
-    /// The trials before them, which were not judged.
+    /// The warm-up trials, which were not judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warmups: Vec<TrialVerdict>,
-    /// One per published figure.
+    /// The judgements, one per published figure.
     pub judgements: Vec<Judgement>,
     /// The outcome.
     pub outcome: Outcome,
-    /// What stands beside it.
+    /// The qualifiers.
     pub qualifiers: Vec<Qualifier>,
     /// One sentence.
     pub sentence: String,
 }
 
-/// One trial, as it was.
+/// One trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialVerdict {
-    /// Which, from 1.
+    /// Its number, from 1.
     pub trial: u32,
-    /// Where its results lie below the run's directory.
+    /// The path of its results below the run's directory.
     pub path: String,
     /// How its step ended.
     pub step: StepOutcome,
-    /// The benchmark's own rules passed.
+    /// Whether the benchmark's own rules passed.
     pub valid: bool,
-    /// What it gave.
+    /// Its figures.
     pub figures: BTreeMap<String, FigureValue>,
-    /// Judged figures in which it lies far from the other trials; it counts all the same.
+    /// Judged figures in which it is an outlier among the trials; it counts anyway.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outlier_in: Vec<String>,
-    /// What was seen of GPUs and container meanwhile.
+    /// Telemetry of GPUs and container.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub telemetry: Option<Summary>,
 }
@@ -127,50 +127,49 @@ pub struct TrialVerdict {
 pub struct Judgement {
     /// The figure's name.
     pub figure: String,
-    /// Its trials made one: their geometric mean, median, or Olympic mean.
+    /// Its value over all trials: the geometric mean, median, or Olympic mean.
     pub measured: Option<FigureValue>,
-    /// What was published; the first that `decides` was compared with.
+    /// The published figures; the first one with `decides` was compared with.
     pub references: Vec<Reference>,
     /// How good it is next to the published figure: above 1 is better, whichever way the figure
     /// goes (published over measured for latencies).
     pub ratio: Option<f64>,
     /// One-sided bounds of the ratio, each at `confidence`.
     pub bounds: Option<Bounds>,
-    /// What each bound holds at: the run's confidence, its error split between the stages.
+    /// The confidence of each bound: the run's, with the error split between the stages.
     pub confidence: f64,
-    /// What was claimed of it.
+    /// The claim that was tested.
     #[serde(default)]
     pub claim: Claim,
     /// The margin, as a fraction.
     pub margin: f64,
-    /// What the trials made one were multiplied with by reference convergence points (`MLPerf`
+    /// The factor by which reference convergence points change the aggregated figure (`MLPerf`
     /// Training).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub normalised_by: Option<f64>,
     /// The noise of one trial.
     pub noise: Noise,
-    /// Where an assumed noise is from: `the recipe`, `16 published pairs of llama2-70b Offline`.
+    /// The source of an assumed noise: `the recipe`, `16 published pairs of llama2-70b Offline`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_basis: Option<String>,
-    /// How many trials it was judged on.
+    /// The number of judged trials.
     pub trials: u32,
-    /// Which of them lie far from the others; they count all the same.
+    /// Outliers among them; they count anyway.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outliers: Vec<u32>,
-    /// Which of them are slow, where these are rare: they count in the median, by which the figure is
-    /// judged then.
+    /// Rare slow trials: they count in the median, by which the figure is then judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slow: Vec<u32>,
-    /// How they depend on their order: they count as one then.
+    /// How they depend on their order; if they do, they count as one trial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<Order>,
-    /// By how much the first is slower than the others, as a log ratio, where it is.
+    /// By how much the first is slower than the others, as a log ratio, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<f64>,
     /// By how much it may be worse than published (where an equivalence is claimed: differ from
     /// it), at `confidence`; 0: it is no worse.
     pub holds_within: Option<f64>,
-    /// Where it is inconclusive: how many more trials would decide.
+    /// If inconclusive: how many more trials would decide.
     pub more_trials: Option<MoreTrials>,
     /// The outcome.
     pub outcome: Outcome,
@@ -183,24 +182,24 @@ pub struct Judgement {
 pub struct Reference {
     /// The value, in the figure's unit.
     pub value: f64,
-    /// Who says so.
+    /// The kind of source.
     pub kind: ExpectationKind,
-    /// Where it stands.
+    /// The source.
     pub source: Option<String>,
-    /// Declared standard deviation, as a fraction; none: taken as exact.
+    /// Declared standard deviation, as a fraction; none: the value is exact.
     pub sigma: Option<f64>,
-    /// The measured figure next to it; above 1 is better.
+    /// The measured figure as a ratio to it; above 1 is better.
     pub ratio: Option<f64>,
-    /// It decides; the others are shown.
+    /// Whether it decides; the others are only shown.
     pub decides: bool,
 }
 
 /// Bounds of a ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Bounds {
-    /// No lower than this.
+    /// The lower bound.
     pub lower: f64,
-    /// No higher than this.
+    /// The upper bound.
     pub upper: f64,
 }
 
@@ -218,10 +217,10 @@ impl Bounds {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Noise {
-    /// From the trials.
+    /// Estimated from the trials.
     Measured(f64),
     /// Assumed, since there is one trial.
     Assumed(f64),
-    /// Not known.
+    /// Unknown.
     Unknown,
 }

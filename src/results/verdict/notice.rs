@@ -1,4 +1,4 @@
-//! The notice that `MLCommons`' policy asks for beside every `MLPerf` figure of ours.
+//! The notice that `MLCommons`' policy requires next to every unverified `MLPerf` figure.
 //!
 //! Its results messaging guidelines ask for the word 'unverified' next to each score, the suite
 //! with round, division and benchmark, the sentence on verification, and the trademark's line.

@@ -6,11 +6,11 @@ words! {
     /// What the evidence says, in order of precedence: of several, the largest is the run's.
     #[derive(JsonSchema)]
     pub enum Outcome {
-        /// Valid, and nothing was published to compare with.
+        /// Valid; there is no published figure to compare with.
         Measured = "measured",
         /// Valid, and at the stated confidence no worse than published less the margin.
         Reproduced = "reproduced",
-        /// Valid, and the evidence does not decide.
+        /// Valid; the evidence is inconclusive.
         Inconclusive = "inconclusive",
         /// Valid, and at the stated confidence worse than published less the margin.
         NotReproduced = "not reproduced",

@@ -1,4 +1,4 @@
-//! What stands beside an outcome, so that nobody reads more into it than it says.
+//! Qualifiers of an outcome: the limits of what it shows.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A qualifier and why it applies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Qualifier {
-    /// Which.
+    /// Its kind.
     pub kind: QualifierKind,
     /// Why, as a lower-case fragment: `--set batch=4`.
     pub reason: String,
@@ -26,15 +26,15 @@ words! {
     /// The qualifiers.
     #[derive(JsonSchema)]
     pub enum QualifierKind {
-        /// GPUs that the recipe asks for did nothing: the figure may be the CPU's.
+        /// GPUs that the recipe requires were idle: the figure may be the CPU's.
         IdleGpus = "idle GPUs",
         /// Performance without accuracy.
         PerformanceOnly = "performance only",
-        /// What was measured is not what was published: `--set`, or another target rate.
+        /// The measured configuration is not the published one: `--set`, or another target rate.
         Modified = "modified",
-        /// Not the hardware that the figure was published on.
+        /// The hardware is not the one that the figure was published on.
         OtherHardware = "other hardware",
-        /// The script is ours: the workload's own was never published.
+        /// The script is Retrial's: the workload's own was never published.
         Reimplemented = "reimplemented",
         /// The image is named by a tag that may move.
         UnpinnedImage = "unpinned image",
@@ -60,5 +60,7 @@ pub(crate) fn explained(qualifiers: &[Qualifier]) -> bool {
         QualifierKind::OtherHardware,
         QualifierKind::Reimplemented,
     ];
-    qualifiers.iter().any(|one| other.contains(&one.kind))
+    qualifiers
+        .iter()
+        .any(|qualifier| other.contains(&qualifier.kind))
 }

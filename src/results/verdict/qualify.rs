@@ -52,7 +52,7 @@ fn other_target(evidence: &Evidence) -> Option<Qualifier> {
         .trials
         .iter()
         .filter_map(|trial| trial.run_settings.as_ref()?.settings.target_qps)
-        .find(|found| found.is_nan() || (found - published).abs() > PRINTED_RATE * published)?;
+        .find(|value| value.is_nan() || (value - published).abs() > PRINTED_RATE * published)?;
     let reason = format!(
         "{}'s target rate was {} queries/s, published at {}",
         evidence.scenario,

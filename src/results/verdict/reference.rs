@@ -184,9 +184,9 @@ mod tests {
         let mut evidence = Evidence::new(scenario, mode);
         evidence.loadgen = loadgen;
         let published = expectation(1.0, ExpectationKind::Official);
-        let found = noise(&Context::default(), &evidence, figure, Some(&published));
-        assert_eq!(found.is_some(), expected);
-        let fixed = found.is_some_and(|noise| noise.value <= 0.0);
+        let assumed = noise(&Context::default(), &evidence, figure, Some(&published));
+        assert_eq!(assumed.is_some(), expected);
+        let fixed = assumed.is_some_and(|noise| noise.value <= 0.0);
         assert_eq!(fixed, mode == Mode::Accuracy);
     }
 
@@ -212,8 +212,8 @@ mod tests {
         context.rules.noise = stated;
         let mut evidence = Evidence::new("Offline", Mode::Performance);
         evidence.loadgen = true;
-        let found = noise(&context, &evidence, "samples_per_second", None).unwrap();
-        assert!((found.value - value).abs() < 5e-5, "{found:?}");
-        assert_eq!(found.basis, basis);
+        let assumed = noise(&context, &evidence, "samples_per_second", None).unwrap();
+        assert!((assumed.value - value).abs() < 5e-5, "{assumed:?}");
+        assert_eq!(assumed.basis, basis);
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn check(evidence: &Evidence) -> Checked {
     for trial in &evidence.trials {
         let before = checked.failed.len() + checked.invalid.len();
         TrialRules {
-            which: which(evidence, trial.trial),
+            prefix: trial_prefix(evidence, trial.trial),
             checked: &mut checked,
             evidence,
             trial,
@@ -57,15 +57,15 @@ pub(crate) fn check(evidence: &Evidence) -> Checked {
 /// Adds what was checked where the files are, as it was found.
 fn check_outside(checked: &mut Checked, evidence: &Evidence) {
     for check in evidence.checks.iter().filter(|check| !check.passed) {
-        let which = check.trial.map(|trial| which(evidence, trial));
-        let which = which.unwrap_or_default();
-        checked.invalid.push(format!("{which}{check}"));
+        let prefix = check.trial.map(|trial| trial_prefix(evidence, trial));
+        let prefix = prefix.unwrap_or_default();
+        checked.invalid.push(format!("{prefix}{check}"));
     }
     checked.rules.extend_from_slice(&evidence.checks);
 }
 
 /// `trial 2: `, where there are several.
-fn which(evidence: &Evidence, trial: u32) -> String {
+fn trial_prefix(evidence: &Evidence, trial: u32) -> String {
     if evidence.trials.len() > 1 {
         format!("trial {trial}: ")
     } else {
@@ -77,14 +77,14 @@ fn which(evidence: &Evidence, trial: u32) -> String {
 fn check_convergence(checked: &mut Checked, evidence: &Evidence) {
     const RULE: &str = "convergence";
     let named = evidence.figures.iter();
-    for found in named.filter_map(|(name, _)| convergence::of(evidence, name)) {
-        checked.rules.push(match found {
-            Ok(found) => {
-                let required = format!("at least {} samples", number::grouped(found.fewest));
-                let samples = number::grouped(found.samples);
-                let reference = number::grouped(found.reference);
-                let found = format!("{samples} samples, {reference} in the reference");
-                RuleCheck::new(RULE, found, required, true)
+    for convergence in named.filter_map(|(name, _)| convergence::of(evidence, name)) {
+        checked.rules.push(match convergence {
+            Ok(convergence) => {
+                let required = format!("at least {} samples", number::grouped(convergence.fewest));
+                let samples = number::grouped(convergence.samples);
+                let reference = number::grouped(convergence.reference);
+                let measured = format!("{samples} samples, {reference} in the reference");
+                RuleCheck::new(RULE, measured, required, true)
             }
             Err(error) => {
                 checked.invalid.push(error.to_string());
@@ -100,7 +100,7 @@ struct TrialRules<'a> {
     evidence: &'a Evidence,
     trial: &'a TrialEvidence,
     /// Names the trial in reasons.
-    which: String,
+    prefix: String,
 }
 
 impl TrialRules<'_> {
@@ -110,7 +110,7 @@ impl TrialRules<'_> {
 
     /// Adds a violated rule, and why the result is invalid by it.
     fn violate(&mut self, rule: &str, measured: impl Into<String>, required: &str, why: &str) {
-        self.checked.invalid.push(format!("{}{why}", self.which));
+        self.checked.invalid.push(format!("{}{why}", self.prefix));
         self.add(RuleCheck::failed(rule, measured, required));
     }
 
@@ -135,7 +135,9 @@ impl TrialRules<'_> {
             StepOutcome::TimedOut { reason } => format!("the step ran out of time: {reason}"),
             StepOutcome::NotRun { reason } => format!("the step did not run: {reason}"),
         };
-        self.checked.failed.push(format!("{}{failure}", self.which));
+        self.checked
+            .failed
+            .push(format!("{}{failure}", self.prefix));
         self.add(RuleCheck::failed("step", failure, "finished"));
     }
 
@@ -150,28 +152,28 @@ impl TrialRules<'_> {
             Validity::Invalid(reasons) => {
                 let settings = self.trial.run_settings.as_ref();
                 let says_valid =
-                    settings.is_some_and(|said| said.result == Some(ResultWord::Valid));
+                    settings.is_some_and(|settings| settings.result == Some(ResultWord::Valid));
                 let reasons = reasons.join("; ");
-                let found = match (reasons.is_empty(), says_valid) {
+                let actual = match (reasons.is_empty(), says_valid) {
                     (true, _) => "INVALID".to_owned(),
                     // The logs contradict LoadGen's own word, or each other.
                     (false, true) => reasons,
                     (false, false) => format!("INVALID ({reasons})"),
                 };
                 let why = if says_valid {
-                    found.clone()
+                    actual.clone()
                 } else {
-                    format!("{who} {found}")
+                    format!("{who} {actual}")
                 };
-                self.violate(rule, found, "VALID", &why);
+                self.violate(rule, actual, "VALID", &why);
             }
             // An accuracy summary has no such line; a performance summary without one was truncated.
             Validity::NotStated
                 if self.evidence.loadgen && self.evidence.mode == Mode::Performance =>
             {
-                let found = "neither VALID nor INVALID";
-                let why = format!("LoadGen's summary says {found}");
-                self.violate(rule, found, "VALID", &why);
+                let actual = "neither VALID nor INVALID";
+                let why = format!("LoadGen's summary says {actual}");
+                self.violate(rule, actual, "VALID", &why);
             }
             Validity::NotStated => {}
         }
@@ -200,24 +202,24 @@ impl TrialRules<'_> {
     /// A figure that something was published for. A ratio to it is taken, which zero, less and NaN
     /// have none of.
     fn expected(&mut self, name: &str) {
-        let found = self.trial.figure(name);
-        let shown = found.map_or_else(|| "no such figure".to_owned(), show);
+        let figure = self.trial.figure(name);
+        let text = figure.map_or_else(|| "no such figure".to_owned(), show);
         let required = "a figure above zero";
         let dropped = convergence::dropped(self.evidence, name)
             .and_then(|position| self.evidence.trials.get(position))
             .is_some_and(|dropped| dropped.trial == self.trial.trial);
-        if found.is_some_and(|figure| figure.value.is_finite() && figure.value > 0.0) {
-            self.pass(name, shown, required);
+        if figure.is_some_and(|figure| figure.value.is_finite() && figure.value > 0.0) {
+            self.pass(name, text, required);
         } else if dropped {
-            let found = "did not converge: the slowest, which is dropped";
-            self.pass(name, found, "one such run at most");
+            let measured = "did not converge: the slowest, which is dropped";
+            self.pass(name, measured, "one such run at most");
         } else {
-            let why = match found {
+            let why = match figure {
                 Some(_) if self.is_lost() => "the run did not converge".to_owned(),
-                Some(_) => format!("{name} is {shown}, which cannot be compared"),
+                Some(_) => format!("{name} is {text}, which cannot be compared"),
                 None => format!("{name} is missing{}", why_missing(self.trial, name)),
             };
-            self.violate(name, shown, required, &why);
+            self.violate(name, text, required, &why);
         }
     }
 
@@ -241,18 +243,18 @@ impl TrialRules<'_> {
         self.violate("figures", "none", "at least one", &why);
     }
 
-    /// Every figure that the recipe declares is there, whatever is asked of it.
+    /// Every declared figure must be there, even if nothing is required of it.
     fn declared(&mut self) {
         let evidence = self.evidence;
-        let is_asked = |declared: &str| {
+        let is_required = |declared: &str| {
             let expected = evidence.expect.iter().map(|(name, _)| name);
             let limited = evidence.limits.iter().map(|(name, _)| name);
-            let mut asked = expected.chain(limited);
-            asked.any(|name| name == declared || table_of(name) == Some(declared))
+            let mut required = expected.chain(limited);
+            required.any(|name| name == declared || table_of(name) == Some(declared))
         };
         for (name, reason) in &self.trial.missing {
-            let is_declared = evidence.figures.iter().any(|(known, _)| known == name);
-            if is_declared && !is_asked(name) {
+            let is_declared = evidence.figures.iter().any(|(figure, _)| figure == name);
+            if is_declared && !is_required(name) {
                 let why = format!("{name} is missing: {reason}");
                 self.violate(name, "no such figure", "a figure", &why);
             }
@@ -260,20 +262,20 @@ impl TrialRules<'_> {
     }
 
     fn limit(&mut self, name: &str, limit: &Limit) {
-        let found = self.trial.figure(name);
-        let unit = found.map_or("", |figure| figure.unit.as_str());
+        let figure = self.trial.figure(name);
+        let unit = figure.map_or("", |figure| figure.unit.as_str());
         let required = described(limit, unit);
-        let Some(figure) = found else {
+        let Some(figure) = figure else {
             let missing = why_missing(self.trial, name);
             let why = format!("{name} is missing{missing}; required {required}");
             return self.violate(name, "no such figure", &required, &why);
         };
-        let shown = show(figure);
+        let text = show(figure);
         if limit.allows(figure.value) {
-            self.pass(name, shown, &required);
+            self.pass(name, text, &required);
         } else {
-            let why = format!("{name} is {shown}; required {required}");
-            self.violate(name, shown, &required, &why);
+            let why = format!("{name} is {text}; required {required}");
+            self.violate(name, text, &required, &why);
         }
     }
 }
@@ -289,7 +291,7 @@ fn why_missing(trial: &TrialEvidence, name: &str) -> String {
         return String::new();
     };
     let there = trial.figures.keys().map(String::as_str);
-    let there = there.filter(|known| table_of(known) == Some(table));
+    let there = there.filter(|figure| table_of(figure) == Some(table));
     format!(": the table has {}", listed(there))
 }
 

@@ -27,15 +27,18 @@ pub(crate) fn of_figure(
     let Some(measured) = &judgement.measured else {
         return format!("{name} is missing or cannot be compared.");
     };
-    let shown = number::figure(measured.value, &measured.unit);
+    let figure = number::figure(measured.value, &measured.unit);
     let Some(ratio) = judgement.ratio else {
         return format!(
-            "{name}: {shown}; the recipe's published value {} allows no ratio: state it as a limit.",
+            "{name}: {figure}; the recipe's published value {} allows no ratio: state it as a limit.",
             number::grouped(expectation.value)
         );
     };
     let published = published(compared, measured.value);
-    let head = format!("{name}: {shown} is {} of {published}", number::ratio(ratio));
+    let head = format!(
+        "{name}: {figure} is {} of {published}",
+        number::ratio(ratio)
+    );
     if judgement.outcome == Outcome::Inconclusive && ratio > IMPLAUSIBLE {
         return format!(
             "{head}; more than {IMPLAUSIBLE} times as good implies another system, size or benchmark, \
@@ -138,9 +141,9 @@ fn others(compared: &Compared, judgement: &Judgement) -> String {
     ratios.sort_by(f64::total_cmp);
     match ratios.as_slice() {
         [] => String::new(),
-        [one] => format!(
+        [ratio] => format!(
             "; 1 other published result reaches {} of this one",
-            number::percent(*one)
+            number::percent(*ratio)
         ),
         [first, .., last] => format!(
             "; {} other published results reach {}–{} of this one",
@@ -158,7 +161,7 @@ pub(crate) fn of_run(outcome: Outcome, results: &[ResultVerdict]) -> String {
         .flat_map(|result| &result.judgements)
         .map(|judgement| judgement.outcome)
         .collect();
-    let count = |wanted: Outcome| judged.iter().filter(|outcome| **outcome == wanted).count();
+    let count = |kind: Outcome| judged.iter().filter(|outcome| **outcome == kind).count();
     let all = judged.len();
     let Some(first) = results.iter().find(|result| result.outcome == outcome) else {
         return "There is no result to judge.".to_owned();

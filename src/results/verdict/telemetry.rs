@@ -1,4 +1,4 @@
-//! What was seen of the GPUs, beside what was measured.
+//! Telemetry of the GPUs during the measurement.
 
 use std::collections::BTreeMap;
 

@@ -6,7 +6,7 @@ use crate::store::dir_handle::Directory;
 use crate::store::{StoreError, open};
 
 /// Content that the exit code overwrites, so that it fits on a full disk.
-const BLANKS: &[u8] = b"               \n";
+const EXIT_PLACEHOLDER: &[u8] = b"               \n";
 
 /// Files that the container's side writes, created before so that any user of the image can.
 const FILLED: [&str; 8] = [
@@ -25,19 +25,19 @@ pub struct StepControl {
 pub struct StepExit {
     /// Exit code.
     pub code: i64,
-    /// Processes killed for memory during the step; none where the kernel does not say.
+    /// Processes killed for memory during the step; none where the kernel does not report it.
     pub oom_kills: Option<u64>,
-    /// `pid name` of what it left running.
+    /// `pid name` of each process that it left running.
     pub left: Vec<String>,
-    /// The disk was full: what it wrote down is not whole.
+    /// The disk was full: its records are incomplete.
     pub cut: bool,
-    /// The container was stopped before: the step did not end by itself.
+    /// The container was stopped first: the step did not end by itself.
     pub terminated_by_us: bool,
 }
 
-/// A result directory that a step made, as the container's side wrote it.
+/// A result directory that a step created, as the container's side recorded it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct ResultDirectory {
     /// The pattern that it matches.
     pub pattern: String,
     /// Its path in the container.
@@ -80,8 +80,8 @@ impl StepControl {
         &self.name
     }
 
-    /// Makes the files of a step, whole or not at all; `output` is a file of ours that becomes
-    /// its output. Files of an earlier attempt are moved aside.
+    /// Creates the files of a step atomically; `output` is a file of ours that becomes its output. Files of an
+    /// earlier attempt are moved aside.
     ///
     /// # Errors
     /// If the disk is full or cannot be written.
@@ -105,7 +105,7 @@ impl StepControl {
         for name in FILLED {
             directory.write(name, b"", 0o666)?;
         }
-        directory.write("exit.tmp", BLANKS, 0o666)?;
+        directory.write("exit.tmp", EXIT_PLACEHOLDER, 0o666)?;
         directory.link(output, "output.log")?;
         directory.set_mode(0o777)?;
         move_aside(&steps, &self.name)?;
@@ -122,7 +122,7 @@ impl StepControl {
         directory.link(archive, "results.tar")
     }
 
-    /// Takes the output out of the container's hands: what is kept has its one name with us.
+    /// Removes the container's name of the output, so that only ours remains.
     ///
     /// # Errors
     /// If the file system refuses.
@@ -174,15 +174,15 @@ impl StepControl {
         Some(length > 0 && exit >= ended)
     }
 
-    /// Processes that were killed for memory before and after the step, as far as is known.
+    /// The number of processes killed for memory before and after the step, if known.
     pub fn oom(&self) -> (Option<u64>, Option<u64>) {
         let text = self.read("oom").unwrap_or_default();
         let mut counts = text.split_whitespace().map(|word| word.parse::<u64>().ok());
         (counts.next().flatten(), counts.next().flatten())
     }
 
-    /// Result directories that the step made.
-    pub fn found(&self) -> Vec<Found> {
+    /// Returns the result directories that the step created.
+    pub fn result_directories(&self) -> Vec<ResultDirectory> {
         let (text, lengths) = (self.read("found"), self.read("lengths"));
         let (text, lengths) = (text.unwrap_or_default(), lengths.unwrap_or_default());
         // Without `find` and `stat` there are none.
@@ -190,7 +190,7 @@ impl StepControl {
         let found = text.lines().zip(lengths.chain(std::iter::repeat(0)));
         let found = found.filter_map(|(line, length)| {
             let (pattern, path) = line.split_once('\t')?;
-            Some(Found {
+            Some(ResultDirectory {
                 pattern: pattern.to_owned(),
                 path: path.to_owned(),
                 length,
@@ -200,7 +200,7 @@ impl StepControl {
     }
 }
 
-/// Gives a name free. Not by removing: what a container wrote there may not be ours to remove.
+/// Frees a name by renaming: we may lack the permission to remove a container's files.
 fn move_aside(steps: &Directory, name: &str) -> Result<(), StoreError> {
     if !steps.has(name) {
         return Ok(());

@@ -1,7 +1,7 @@
 use std::fs;
 use std::process::Command;
 
-/// Asks of processes that start after the search for marks, each in a session of its own.
+/// Starts processes after the search for marks, each in a session of its own.
 const ASK: &str = r#"
 control=$1 directory=$1 leader=none
 . "$control/processes"
@@ -37,13 +37,13 @@ fn service_and_ended_processes_are_not_part_of_the_measurement() {
     .unwrap();
     fs::write(directory.path().join("private-pids"), "").unwrap();
 
-    let asked = Command::new("sh")
+    let output = Command::new("sh")
         .args(["-c", ASK, "sh"])
         .arg(directory.path())
         .output()
         .unwrap();
 
-    let mut answers: Vec<String> = String::from_utf8(asked.stdout)
+    let mut answers: Vec<String> = String::from_utf8(output.stdout)
         .unwrap()
         .lines()
         .map(str::to_owned)
@@ -53,6 +53,6 @@ fn service_and_ended_processes_are_not_part_of_the_measurement() {
         answers,
         ["own", "unmarked"],
         "{}",
-        String::from_utf8_lossy(&asked.stderr)
+        String::from_utf8_lossy(&output.stderr)
     );
 }

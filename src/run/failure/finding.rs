@@ -1,4 +1,4 @@
-//! A sign of a failure that was found, and the sentence that says so.
+//! A detected sign of a failure, and its message.
 
 use std::fmt;
 
@@ -28,13 +28,13 @@ pub enum Finding {
         /// The limit, seconds.
         within_s: u64,
     },
-    /// A child process is dead, and its parent has not collected it.
+    /// A child process is dead, and its parent has not reaped it.
     DeadChild(DeadChild),
-    /// A child process is gone, and its parent and its siblings are not.
+    /// A child process has ended, but its parent and its siblings have not.
     MissingChild(MissingChild),
 }
 
-/// A process with GPUs of its own that ended and was collected by its parent, or ended well.
+/// A process with GPUs of its own that ended and was reaped by its parent, or exited with code 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingChild {
     /// Its id where it ran.
@@ -43,16 +43,16 @@ pub struct MissingChild {
     pub parent: u32,
     /// Its name.
     pub name: String,
-    /// `HIP_VISIBLE_DEVICES=3`: the GPUs that its environment gave it.
+    /// `HIP_VISIBLE_DEVICES=3`: the GPUs in its environment.
     pub devices: String,
 }
 
-/// A process that ended by an error or a signal and was not collected by its parent.
+/// A process that ended by an error or a signal and was not reaped by its parent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeadChild {
     /// Its id where it runs.
     pub pid: u32,
-    /// When it began, in the kernel's ticks: an id is used again.
+    /// Its start time, in kernel ticks: ids are reused.
     pub started: u64,
     /// Its parent's id.
     pub parent: u32,
@@ -60,7 +60,7 @@ pub struct DeadChild {
     pub status: i32,
     /// Its name.
     pub name: String,
-    /// `HIP_VISIBLE_DEVICES=3`: the GPUs that its environment gave it.
+    /// `HIP_VISIBLE_DEVICES=3`: the GPUs in its environment.
     pub devices: Option<String>,
 }
 
@@ -119,7 +119,7 @@ impl fmt::Display for DeadChild {
 }
 
 impl Finding {
-    /// The end of the command that it is a sign of; `exit_code` if it has ended by itself.
+    /// Returns the end of the failed command; `exit_code` if it has ended by itself.
     pub fn end(&self, exit_code: Option<i64>) -> StepEnd {
         let (fault, advice) = match self {
             Self::Line { number, .. } => (

@@ -1,5 +1,5 @@
-//! Searches growing output for lines that show a failure, and for those that show progress. Pure: it is
-//! given bytes and times.
+//! Searches growing output for lines that show a failure, and for those that show progress. Pure: its inputs
+//! are bytes and times.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use retrial_readings::nearest::shortened;
 use retrial_readings::sanitize;
 use retrial_recipe::model::Progress;
 
-/// After so long without a byte, a line that has no end yet is taken as it is.
+/// The idle time after which an unterminated line is searched.
 const UNFINISHED: Duration = Duration::from_secs(1);
 
 /// The search of one command's output.
@@ -21,15 +21,15 @@ pub struct LineSearch {
     patterns: Vec<(Regex, Option<Duration>)>,
     progress: Option<(Regex, Progress)>,
     splitter: LineSplitter,
-    /// Lines that have ended.
+    /// The number of complete lines.
     lines: u64,
     progressed: Instant,
-    /// When bytes came for a line that has not ended and was not looked at.
+    /// When the last bytes of an unterminated, unsearched line arrived.
     unfinished: Option<Instant>,
 }
 
 impl LineSearch {
-    /// Of output from its first byte.
+    /// A search from the first byte of the output.
     ///
     /// # Errors
     /// If a pattern is no regular expression.
@@ -71,7 +71,7 @@ impl LineSearch {
         found
     }
 
-    /// Looks at a line that has no end, once nothing more comes, or because the command has ended.
+    /// Searches an unterminated line, once nothing more arrives, or because the command has ended.
     pub fn rest(&mut self, age: Option<Duration>, now: Instant, ended: bool) -> Option<Finding> {
         let since = self.unfinished?;
         if !ended && now.duration_since(since) < UNFINISHED {
@@ -204,7 +204,7 @@ mod tests {
         push(&mut search, "step 1\n", start + minute / 2);
         push(&mut search, "waiting\n", start + minute);
         assert_eq!(search.stalled(start + minute), None);
-        // A progress bar ends no line.
+        // A progress bar does not terminate its line.
         push(&mut search, "\rstep 2 of 9", start + minute);
         push(&mut search, "\rwaiting", start + 2 * minute);
         let found = search.stalled(start + 2 * minute).unwrap();

@@ -1,15 +1,14 @@
-//! Looks for signs that a running command has failed, by its output and its child processes. Benchmarks of
-//! several processes often wait for ever for one that has died.
+//! Looks for signs that a running command has failed, by its output and its child processes. Benchmarks with
+//! several processes often wait forever for one that has died.
 //!
-//! It decides nothing else: limits on the whole command are those of `follow`, and how a command ended is
-//! read by `exec`.
+//! Limits on the whole command are enforced by `follow`, and `exec` evaluates how it ended.
 
+mod child_history;
 mod children;
 mod finding;
 mod lines;
-mod seen;
 mod watch;
 
+pub use child_history::ChildHistory;
 pub use finding::signal_name;
-pub use seen::Seen;
 pub use watch::FailureWatch;

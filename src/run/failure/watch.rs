@@ -1,4 +1,4 @@
-//! One command, watched for signs of a failure while it is followed.
+//! Watches a command for signs of a failure while it is followed.
 
 use std::fs::File;
 use std::io::Read;
@@ -15,16 +15,16 @@ use crate::store::journal::{StepEnd, StepFault};
 
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
-/// Blocks read in one look: signals must still be heard.
+/// The maximum number of blocks per read, so that signals are still handled.
 const BLOCKS: usize = 16;
-/// How long a command may go on after a line that shows its failure: it is printing why.
+/// How long a command may continue after a line that shows its failure: it may be printing details.
 const SETTLE: Duration = Duration::from_secs(2);
 
 /// The watch of one command.
 pub struct FailureWatch {
     output: Option<Reader>,
     children: Option<Children>,
-    /// The first sign, and when it was found.
+    /// The first sign, and when it was detected.
     found: Option<(Finding, Instant)>,
 }
 
@@ -34,12 +34,12 @@ struct Reader {
     search: LineSearch,
     block: Vec<u8>,
     read: u64,
-    /// What was there when the search began has no known time.
+    /// Output from before the search has no known time.
     old: u64,
 }
 
 impl FailureWatch {
-    /// Of a command that was started. What it has printed before counts.
+    /// Of a command that was started. Earlier output is searched, too.
     ///
     /// # Errors
     /// If a pattern is no regular expression.
@@ -67,7 +67,7 @@ impl FailureWatch {
         })
     }
 
-    /// Looks at what was printed since the last time.
+    /// Searches the output since the last call.
     pub fn look(&mut self, command: &StepCommand<'_>) -> Result<(), StepEnd> {
         if let Some((finding, since)) = &self.found {
             if since.elapsed() < SETTLE {
@@ -95,7 +95,7 @@ impl FailureWatch {
         stalled.map_or(Ok(()), |finding| Err(finding.end(None)))
     }
 
-    /// Looks at its child processes, now and then.
+    /// Checks its child processes, at intervals.
     pub async fn probe(&mut self, command: &StepCommand<'_>) -> Result<(), StepEnd> {
         let Some(children) = &mut self.children else {
             return Ok(());
@@ -104,7 +104,7 @@ impl FailureWatch {
         finding.map_or(Ok(()), |finding| Err(finding.end(None)))
     }
 
-    /// Looks at all that was printed, to its last line: the command has ended, or what needs it has.
+    /// Searches all output to its last line: the command has ended, or the step that needs it has.
     pub async fn finish(
         &mut self,
         command: &StepCommand<'_>,
@@ -143,7 +143,7 @@ fn noted(command: &StepCommand<'_>, mut finding: Finding) -> (Finding, Instant) 
 }
 
 impl Reader {
-    /// Reads one block. Returns how much of it there was, and what was found.
+    /// Reads one block. Returns the number of bytes read, and the finding.
     fn block(&mut self, age: Duration) -> (usize, Option<Finding>) {
         let Some(file) = &mut self.file else {
             return (0, None);

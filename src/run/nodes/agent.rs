@@ -17,14 +17,14 @@ use crate::run::watched::watched;
 use crate::run::{container, installed};
 use crate::store::journal::StepEnd;
 
-/// Between two looks at services.
-const LOOK: Duration = Duration::from_millis(200);
-/// Between two questions to the engine about them.
+/// The interval between checks of services.
+const CHECK_INTERVAL: Duration = Duration::from_millis(200);
+/// The interval between queries to the engine about services.
 const PROBE: Duration = Duration::from_secs(2);
-/// Between two extensions of the containers' deadline.
+/// The interval between extensions of the containers' deadline.
 const RENEWAL: Duration = Duration::from_secs(GRACE_S / 3);
 
-/// Reads orders as they arrive, until the head is gone. Those that end something are obeyed at once.
+/// Reads orders as they arrive, until the head disconnects. Orders that end something are executed immediately.
 pub fn read_orders(input: impl AsyncRead + Unpin + Send + 'static) -> UnboundedReceiver<Order> {
     let (outgoing, incoming) = unbounded_channel();
     tokio::spawn(async move {
@@ -48,7 +48,7 @@ pub struct Agent<'a> {
 }
 
 impl<'a> Agent<'a> {
-    /// One that replies over a channel.
+    /// Returns an agent that replies over a channel.
     pub fn new(
         session: &'a Session,
         replies: UnboundedSender<Reply>,
@@ -61,10 +61,10 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Obeys until the head has it leave, or is gone.
+    /// Executes orders until the head makes it leave, or disconnects.
     ///
     /// # Errors
-    /// If the run's own files cannot be written, or the engine does not answer.
+    /// If the run's own files cannot be written, or the engine does not respond.
     pub async fn serve(&self, mut orders: UnboundedReceiver<Order>) -> Result<(), RunError> {
         let session = self.session;
         let (mut run, containers_live) = Run::open(session).await?;
@@ -79,11 +79,13 @@ impl<'a> Agent<'a> {
                         session_of_orders.failures.add(step, end);
                     }
                     Order::Stop => session_of_orders.stop.cancel(),
-                    Order::Leave { keep: kept } => {
-                        keep = Some(kept);
+                    Order::Leave {
+                        keep: keep_containers,
+                    } => {
+                        keep = Some(keep_containers);
                         break;
                     }
-                    // The others are executed one after the other.
+                    // The others are executed in sequence.
                     order => drop(forward.send(order)),
                 }
             }
@@ -102,7 +104,7 @@ impl<'a> Agent<'a> {
         tokio::pin!(work);
         let keep = tokio::select! {
             keep = &mut sort => keep,
-            worked = &mut work => return worked,
+            result = &mut work => return result,
         };
         match (keep, self.on_disconnect) {
             (Some(true), OnDisconnect::Continue) => session.set_deadline(None)?,
@@ -117,7 +119,7 @@ impl<'a> Agent<'a> {
         Ok(())
     }
 
-    /// Waits for the next step; watches services meanwhile, and GPUs if it is told to.
+    /// Waits for the next step; watches services meanwhile, and GPUs if ordered.
     async fn next_step(
         &self,
         run: &mut Run<'_>,
@@ -138,23 +140,23 @@ impl<'a> Agent<'a> {
                     Some(Order::Unwatch { step }) => self.unwatch(run, step).await,
                     Some(_) => {}
                 },
-                () = sleep(LOOK) => {}
+                () = sleep(CHECK_INTERVAL) => {}
             }
-            let asks = probed.elapsed() > PROBE;
+            let is_probe_due = probed.elapsed() > PROBE;
             let mut failed = Vec::new();
             for service in &mut services {
-                let mut found = service.look();
-                if found.is_ok() && asks {
-                    found = service.probe().await;
+                let mut health = service.look();
+                if health.is_ok() && is_probe_due {
+                    health = service.probe().await;
                 }
-                if let Err(end) = found {
+                if let Err(end) = health {
                     let step = service.start();
                     failed.push(step);
                     self.reply(Reply::ServiceFailed { step, end });
                 }
             }
             services.retain(|service| !failed.contains(&service.start()));
-            if asks {
+            if is_probe_due {
                 probed = Instant::now();
             }
             if renewed.elapsed() > RENEWAL && session.state().container.is_some() {
@@ -186,14 +188,14 @@ impl<'a> Agent<'a> {
         let Some(step) = self.session.plan.step(number) else {
             return Ok(());
         };
-        // An image may have been replaced since; the head wants to know what there is.
+        // An image may have been replaced since; the head needs the current one.
         let is_pull = matches!(step.action, Action::Pull { .. });
         let end = if run.completed_steps.contains(&number) && !is_pull {
             StepEnd::Done { exit_code: None }
         } else {
             self.execute_step(run, step).await?
         };
-        let image = LocalImage::of(&StepSession::new(self.session, step)).await;
+        let image = LocalImage::of_step(&StepSession::new(self.session, step)).await;
         self.reply(Reply::Ended {
             step: number,
             end,

@@ -1,4 +1,4 @@
-//! What failed on other machines.
+//! Failures on other machines.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -6,29 +6,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::store::journal::StepEnd;
 
-/// Failures on other machines, which end what needs them here. Clones share them.
+/// Failures on other machines, which end the steps here that depend on them. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct Failures(Arc<Mutex<Known>>);
+pub struct Failures(Arc<Mutex<Recorded>>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct Recorded {
     /// By the step, or the step that started the service.
     steps: BTreeMap<u32, StepEnd>,
-    /// A machine that no longer answers: every step needs it.
+    /// A machine that no longer responds: every step needs it.
     lost: Option<StepEnd>,
 }
 
 impl Failures {
     /// The first failure of these steps and services.
-    pub fn of(&self, mut steps: impl Iterator<Item = u32>) -> Option<StepEnd> {
-        let known = self.known();
-        let lost = known.lost.clone();
-        lost.or_else(|| steps.find_map(|step| known.steps.get(&step).cloned()))
+    pub fn first_of(&self, mut steps: impl Iterator<Item = u32>) -> Option<StepEnd> {
+        let recorded = self.locked();
+        let lost = recorded.lost.clone();
+        lost.or_else(|| steps.find_map(|step| recorded.steps.get(&step).cloned()))
     }
 
-    /// Adds one, unless the step has failed elsewhere before. Returns whether it was added.
+    /// Adds a failure, unless the step has already failed elsewhere. Returns whether it was added.
     pub(super) fn add(&self, step: u32, end: StepEnd) -> bool {
-        match self.known().steps.entry(step) {
+        match self.locked().steps.entry(step) {
             Entry::Vacant(place) => {
                 place.insert(end);
                 true
@@ -37,17 +37,17 @@ impl Failures {
         }
     }
 
-    /// Says that a machine no longer answers.
+    /// Records that a machine no longer responds.
     pub fn lose(&self, end: StepEnd) {
-        self.known().lost.get_or_insert(end);
+        self.locked().lost.get_or_insert(end);
     }
 
-    /// Forgets that of a step that begins again.
+    /// Removes the failure of a step that starts again.
     pub fn forget(&self, step: u32) {
-        self.known().steps.remove(&step);
+        self.locked().steps.remove(&step);
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn locked(&self) -> MutexGuard<'_, Recorded> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

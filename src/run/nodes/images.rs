@@ -1,5 +1,5 @@
-//! Whether the machines have the same image: a tag may mean another one on each, above all where nothing is
-//! pulled.
+//! Checks that the machines have the same image: a tag may refer to different images, especially without a
+//! pull.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use super::{LocalImage, Others};
 use crate::plan::step::Action;
 use crate::run::error::Halt;
 use crate::run::step_session::StepSession;
-use crate::store::journal::{ImageDifference, StepFault, What};
+use crate::store::journal::{EventKind, ImageDifference, StepFault};
 
 impl LocalImage {
     /// The image of a step that pulls one, as this machine's engine has it.
-    pub(super) async fn of(session: &StepSession<'_>) -> Option<Self> {
+    pub(super) async fn of_step(session: &StepSession<'_>) -> Option<Self> {
         let Action::Pull { reference, .. } = &session.step.action else {
             return None;
         };
@@ -34,7 +34,7 @@ impl LocalImage {
         self.id == other.id
             || self
                 .digests()
-                .any(|digest| other.digests().any(|one| one == digest))
+                .any(|digest| other.digests().any(|candidate| candidate == digest))
     }
 
     /// The digest, or the id of an image that came from no registry.
@@ -47,34 +47,33 @@ impl LocalImage {
 /// machine has none.
 ///
 /// # Errors
-/// If they differ, unless that is allowed: then the journal says so, and the verdict.
+/// If they differ, unless that is allowed: then journal and verdict record it.
 pub(in crate::run) async fn compare_images(
     session: &StepSession<'_>,
     others: &Others,
 ) -> Result<(), Halt> {
-    // Those of an earlier step must not be left.
-    let there = others.images();
+    // Drains those of an earlier step.
+    let remote = others.images();
     let Action::Pull { reference, .. } = &session.step.action else {
         return Ok(());
     };
     let here = if session.step.has_head() {
-        let here = LocalImage::of(session).await;
+        let here = LocalImage::of_step(session).await;
         here.map(|image| (session.node(), image))
     } else {
         None
     };
-    let differences = differences(reference, here, there);
+    let differences = differences(reference, here, remote);
     if differences.is_empty() {
         return Ok(());
     }
     if others.force {
-        let what = differences.into_iter().map(What::ImageDiffers);
-        for what in what {
-            session.record(what)?;
+        for difference in differences {
+            session.record(EventKind::ImageDiffers(difference))?;
         }
         return Ok(());
     }
-    let nodes = join(differences.iter().map(|one| &one.node), ", ");
+    let nodes = join(differences.iter().map(|difference| &difference.node), ", ");
     let advice = format!(
         "docker pull {reference} on {nodes}, or allow it with --force: the verdict then says 'modified'"
     );

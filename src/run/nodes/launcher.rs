@@ -16,7 +16,7 @@ const FILES: u64 = 4;
 /// Open files for everything else.
 const OTHER_FILES: u64 = 256;
 
-/// What starts processes on other machines.
+/// The program that starts processes on other machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
@@ -27,16 +27,16 @@ pub enum Launcher {
     Srun,
 }
 
-/// Lets this process have as many files open as so many machines need, as far as it may.
+/// Raises the limit on open files for this number of machines, as far as permitted.
 pub(super) fn allow_pipes(machines: usize) {
     let Ok(machines) = u64::try_from(machines) else {
         return;
     };
-    let wanted = OTHER_FILES + FILES * machines;
+    let required = OTHER_FILES + FILES * machines;
     let limit = getrlimit(Resource::Nofile);
-    // No more than that: a program that closes all files which it may have takes long for a million.
-    if limit.current.is_some_and(|current| current < wanted) {
-        let current = limit.maximum.map_or(wanted, |most| most.min(wanted));
+    // No more than necessary: a program that closes all possible descriptors is slow with a million.
+    if limit.current.is_some_and(|current| current < required) {
+        let current = limit.maximum.map_or(required, |most| most.min(required));
         // Without it, the start of a machine's process reports what is missing.
         let _ = setrlimit(
             Resource::Nofile,
@@ -59,7 +59,7 @@ impl Launcher {
             Self::Ssh => {
                 let mut command = Command::new("ssh");
                 command.args(["-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20"]);
-                // A machine without power says nothing: it is lost after a minute.
+                // A machine without power does not respond: it counts as lost after a minute.
                 command.args([
                     "-o",
                     "ServerAliveInterval=15",
@@ -113,7 +113,7 @@ impl Launcher {
         line
     }
 
-    /// What a machine does if this process is gone: an allocation ends with it.
+    /// The action of a machine when this process disconnects: an allocation ends with it.
     pub fn on_disconnect(self) -> OnDisconnect {
         match self {
             Self::Ssh => OnDisconnect::Continue,

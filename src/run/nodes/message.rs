@@ -1,4 +1,4 @@
-//! What the head and the other machines tell each other: one JSON object a line.
+//! Messages between the head and the other machines: one JSON object a line.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 use crate::store::journal::{Event, StepEnd};
 use retrial_recipe::expression::NodeScope;
 
-/// What the head tells a machine.
+/// A message from the head to a machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case")]
 pub enum Order {
-    /// Say what time it is.
+    /// Report the time.
     Clock,
-    /// Check this machine, and be ready for steps. The first one besides.
+    /// Check this machine, and prepare for steps. The first order apart from `Clock`.
     Begin(Box<Begin>),
     /// Execute a step.
     Execute {
@@ -27,7 +27,7 @@ pub enum Order {
         /// Its number.
         step: u32,
     },
-    /// The step that is watched has ended.
+    /// The watched step has ended.
     Unwatch {
         /// Its number.
         step: u32,
@@ -39,29 +39,29 @@ pub enum Order {
         /// How it ended there.
         end: StepEnd,
     },
-    /// End what is running: the run is stopped.
+    /// End running work: the run is stopped.
     Stop,
     /// Leave: the run has ended.
     Leave {
-        /// Leave the containers as they are.
+        /// Preserve the containers.
         keep: bool,
     },
 }
 
-/// What a machine must know before its first step.
+/// The data that a machine needs before its first step.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct Begin {
-    /// What expressions know of it.
+    /// The machine's values in expressions.
     pub scope: NodeScope,
     /// Values of the secrets, by name.
     pub secrets: BTreeMap<String, String>,
-    /// Go on even if it does not meet the recipe's requirements.
+    /// Continue even if it does not meet the recipe's requirements.
     pub force: bool,
     /// No other job of this user is on it: containers of earlier ones are removed.
     pub alone: bool,
-    /// What becomes of its containers if the head is gone.
+    /// What happens to its containers when the head disconnects.
     pub on_disconnect: OnDisconnect,
-    /// How long its engine may be away when it is needed.
+    /// How long its engine may be unavailable when it is needed.
     pub patience: Duration,
 }
 
@@ -73,30 +73,30 @@ impl std::fmt::Debug for Begin {
     }
 }
 
-/// What a machine does if the head is gone without a word.
+/// The action of a machine when the head disconnects without an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnDisconnect {
-    /// Leaves what is running for a head that resumes the run.
+    /// Leaves processes running for a head that resumes the run.
     Continue,
-    /// Ends it, and removes its containers: the allocation is over.
+    /// Ends the run's processes, and removes its containers: the allocation has ended.
     Teardown,
 }
 
-/// What a machine tells the head.
+/// A message from a machine to the head.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reply", rename_all = "snake_case")]
 pub enum Reply {
-    /// What it is. The first one, without an order.
+    /// The machine's facts. The first reply, without an order.
     Facts(Box<Facts>),
-    /// What time it is there.
+    /// The time there.
     Clock {
         /// Its clock.
         time: Timestamp,
     },
     /// It does not meet the requirements: one line for each check.
     Refused {
-        /// What is missing, and what to do.
+        /// The unmet requirement and its fix.
         lines: Vec<String>,
     },
     /// It is ready for steps.
@@ -104,13 +104,13 @@ pub enum Reply {
         /// The run's containers live there.
         containers_live: bool,
     },
-    /// Something happened there.
+    /// An event there.
     Event(Event),
     /// A step that it executed or watched ended.
     Ended {
         /// Its number.
         step: u32,
-        /// How.
+        /// How it ended.
         end: StepEnd,
         /// The image, if the step was to get one.
         image: Option<LocalImage>,
@@ -119,7 +119,7 @@ pub enum Reply {
     ServiceFailed {
         /// The step that started it.
         step: u32,
-        /// How.
+        /// How it ended.
         end: StepEnd,
     },
 }
@@ -133,7 +133,7 @@ pub struct LocalImage {
     pub digests: Vec<String>,
 }
 
-/// What a machine is.
+/// The facts of a machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// The tool's version there.

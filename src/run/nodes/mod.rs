@@ -1,6 +1,6 @@
-//! Several machines: the process on the first one, the head, executes the plan, and directs a process on
-//! each of the others, which executes there what the plan says of it. They talk by lines of JSON over the
-//! input and output of whatever starts a process there (`ssh`, `srun`); nothing here opens a port.
+//! Several machines: the process on the first one, the head, executes the plan, and directs a process on each
+//! of the others, which executes its machine's steps. They communicate in lines of JSON over stdin and stdout
+//! of the launcher (`ssh`, `srun`); no port is opened.
 //!
 //! The head's journal is the run's. Each other machine has a directory of its own in the run's, `nodes/NAME`,
 //! with its journal, output and results, as a run has it.
@@ -31,7 +31,7 @@ use retrial_recipe::expression::NodeScope;
 /// One of a run's machines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// What expressions know of it.
+    /// The machine's values in expressions.
     pub scope: NodeScope,
     /// It is the first one.
     pub is_head: bool,
@@ -48,13 +48,13 @@ impl Machine {
     }
 }
 
-/// The directory of the run that a machine's directory is a part of, or the run's own.
+/// The run's directory that contains a machine's directory, or the run's own.
 pub fn whole_run(path: &Path) -> PathBuf {
     let run = path.parent().filter(|parent| parent.ends_with("nodes"));
     run.and_then(Path::parent).unwrap_or(path).to_owned()
 }
 
-/// Whether a name can be that of a machine: it becomes a part of paths and command lines.
+/// Whether a name is valid for a machine: it becomes a part of paths and command lines.
 pub fn is_name(name: &str) -> bool {
     let letters = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     name.starts_with(|first: char| first.is_ascii_alphanumeric()) && name.chars().all(letters)

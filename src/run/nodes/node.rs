@@ -1,5 +1,4 @@
-//! One other machine, as the head sees it: a process of ours there, its replies, and what is known if it is
-//! gone.
+//! One other machine, as the head sees it: our process there, its replies, and its exit.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,44 +15,44 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::{Facts, Failures, Launcher, LocalImage, Order, Reply};
-use crate::store::journal::{Event, StepEnd, StepFault, What};
+use crate::store::journal::{Event, EventKind, StepEnd, StepFault};
 use retrial_readings::sanitize;
 
-/// How long a machine may take to start our process, and to say what it is.
+/// How long a machine may take to start our process, and to report its facts.
 const START: Duration = Duration::from_mins(2);
 /// How long it may take to check itself.
 const PREFLIGHT: Duration = Duration::from_mins(5);
-/// How long it may take to end what is left.
+/// How long it may take to end remaining processes.
 const END: Duration = Duration::from_secs(40);
-/// How long what a process printed last may be on its way.
+/// How long the last output of a process may take to arrive.
 const ERRORS: Duration = Duration::from_secs(2);
 /// The last lines of a launcher's errors that are shown.
 const LAST_LINES: usize = 5;
 
-/// Why a run does not begin on a machine: our process could not be started there, is gone, or found that the
-/// machine does not meet the requirements.
+/// Why a run cannot start on a machine: our process could not be started there, has exited, or found unmet
+/// requirements.
 #[derive(Debug, Error)]
 #[error("{node}: {reason}")]
 pub struct NodeError {
     /// The machine.
     pub node: String,
-    /// Why, and what to do.
+    /// The reason and the fix.
     pub reason: String,
 }
 
-/// What the other machines said that the run needs, until it takes it.
+/// Data from the other machines, until the run takes it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Kept(Arc<Mutex<Told>>);
+pub(super) struct Mailbox(Arc<Mutex<Messages>>);
 
 #[derive(Debug, Default)]
-struct Told {
+struct Messages {
     /// For the run's journal.
     events: Vec<Event>,
     /// The images of the last step, by machine.
     images: BTreeMap<String, LocalImage>,
 }
 
-impl Kept {
+impl Mailbox {
     /// Takes the events out.
     pub(super) fn events(&self) -> Vec<Event> {
         std::mem::take(&mut lock(&self.0).events)
@@ -83,7 +82,7 @@ impl Node {
         launcher: Launcher,
         mut process: Child,
         failures: &Failures,
-        kept: &Kept,
+        mailbox: &Mailbox,
     ) -> Self {
         let (orders, incoming) = unbounded_channel();
         let (outgoing, replies) = unbounded_channel();
@@ -94,14 +93,14 @@ impl Node {
         }
         let (all_read, read) = oneshot::channel();
         if let Some(output) = process.stderr.take() {
-            let kept = keep_last(output, Arc::clone(&errors), all_read);
-            tasks.push(tokio::spawn(kept));
+            let reader = keep_last(output, Arc::clone(&errors), all_read);
+            tasks.push(tokio::spawn(reader));
         }
         if let Some(output) = process.stdout.take() {
             let reader = Reader {
                 node: name.to_owned(),
                 failures: failures.clone(),
-                kept: kept.clone(),
+                mailbox: mailbox.clone(),
                 replies: outgoing,
                 errors: Arc::clone(&errors),
             };
@@ -118,7 +117,7 @@ impl Node {
         }
     }
 
-    /// Sends an order. A machine that is gone is found by its replies.
+    /// Sends an order. A lost machine is detected when replies are read.
     pub(super) fn send(&self, order: Order) {
         let _ = self.orders.send(order);
     }
@@ -133,11 +132,11 @@ impl Node {
         });
         match reply.await {
             Some(end) => named(&self.name, end),
-            None => lost(&self.name, &self.why().await),
+            None => lost(&self.name, &self.exit_reason().await),
         }
     }
 
-    /// What it is.
+    /// Returns the machine's facts.
     pub(super) async fn facts(&self) -> Result<Facts, NodeError> {
         let facts = |reply| match reply {
             Reply::Facts(facts) => Some(*facts),
@@ -146,19 +145,19 @@ impl Node {
         self.answer(facts, "start retrial there", START).await
     }
 
-    /// How far its clock is ahead of this one, seconds. The time that question and answer take explains
-    /// a difference: only what it does not explain counts.
+    /// How far its clock is ahead of this one, seconds. The round trip explains a part of the difference: only
+    /// the rest counts.
     pub(super) async fn ahead(&self) -> Result<f64, NodeError> {
-        let asked = Timestamp::now();
+        let sent = Timestamp::now();
         self.send(Order::Clock);
         let clock = |reply| match reply {
-            Reply::Clock { time } => Some(ahead(time, asked, Timestamp::now())),
+            Reply::Clock { time } => Some(ahead(time, sent, Timestamp::now())),
             _ => None,
         };
         self.answer(clock, "report its time", START).await
     }
 
-    /// Whether the run's containers live there.
+    /// Whether the run's containers are alive there.
     pub(super) async fn ready(&self) -> Result<bool, NodeError> {
         let ready = |reply| match reply {
             Reply::Ready { containers_live } => Some(Ok(containers_live)),
@@ -169,16 +168,16 @@ impl Node {
         ready.map_err(|reason| self.error(reason))
     }
 
-    /// The first reply that is looked for, which the machine needs no longer than the limit to give.
+    /// Returns the first selected reply, which must arrive within the limit.
     async fn answer<T>(
         &self,
-        wanted: impl FnMut(Reply) -> Option<T>,
+        select: impl FnMut(Reply) -> Option<T>,
         doing: &str,
         limit: Duration,
     ) -> Result<T, NodeError> {
-        let reason = match timeout(limit, self.reply(wanted)).await {
+        let reason = match timeout(limit, self.reply(select)).await {
             Ok(Some(answer)) => return Ok(answer),
-            Ok(None) => self.why().await,
+            Ok(None) => self.exit_reason().await,
             Err(_) => {
                 let limit = crate::format::limit(limit.as_secs());
                 format!("it did not {doing} within {limit}")
@@ -192,18 +191,18 @@ impl Node {
         NodeError { node, reason }
     }
 
-    /// The first reply that is looked for. None if the process there is gone.
-    async fn reply<T>(&self, mut wanted: impl FnMut(Reply) -> Option<T>) -> Option<T> {
+    /// Returns the first selected reply. None if the process there has exited.
+    async fn reply<T>(&self, mut select: impl FnMut(Reply) -> Option<T>) -> Option<T> {
         let mut replies = self.replies.lock().await;
         loop {
-            if let Some(found) = wanted(replies.recv().await?) {
-                return Some(found);
+            if let Some(answer) = select(replies.recv().await?) {
+                return Some(answer);
             }
         }
     }
 
-    /// What is known of a process that is gone.
-    async fn why(&self) -> String {
+    /// Describes how the process exited.
+    async fn exit_reason(&self) -> String {
         let status = timeout(Duration::from_secs(5), async {
             self.process.lock().await.wait().await
         });
@@ -229,8 +228,8 @@ impl Node {
         let _ = timeout(END, process.wait_with_output()).await;
     }
 
-    /// Waits until its process has ended, but not for ever.
-    pub(super) async fn gone(&self) {
+    /// Waits until its process has exited, and kills it after a timeout.
+    pub(super) async fn wait_for_exit(&self) {
         let mut process = self.process.lock().await;
         if timeout(END, process.wait()).await.is_err() {
             let _ = process.start_kill();
@@ -246,11 +245,11 @@ impl Drop for Node {
     }
 }
 
-/// Reads what one machine says.
+/// Reads the replies of one machine.
 struct Reader {
     node: String,
     failures: Failures,
-    kept: Kept,
+    mailbox: Mailbox,
     replies: UnboundedSender<Reply>,
     errors: Arc<Mutex<VecDeque<String>>>,
 }
@@ -267,9 +266,9 @@ impl Reader {
                 Reply::ServiceFailed { step, end } => {
                     self.failures.add(step, named(&self.node, end));
                 }
-                Reply::Event(event) if matches!(event.what, What::Warning { .. }) => {
+                Reply::Event(event) if matches!(event.what, EventKind::Warning { .. }) => {
                     let node = self.node.clone();
-                    lock(&self.kept.0).events.push(Event { node, ..event });
+                    lock(&self.mailbox.0).events.push(Event { node, ..event });
                 }
                 Reply::Event(_) => {}
                 mut reply => {
@@ -277,13 +276,13 @@ impl Reader {
                         && let Some(image) = image.take()
                     {
                         let node = self.node.clone();
-                        lock(&self.kept.0).images.insert(node, image);
+                        lock(&self.mailbox.0).images.insert(node, image);
                     }
                     let _ = self.replies.send(reply);
                 }
             }
         }
-        // What it printed last may be still on its way.
+        // Its last output may still be in transit.
         let _ = timeout(ERRORS, errors_read).await;
         let reason = match join(&*lock(&self.errors), "; ") {
             none if none.is_empty() => "its process ended".to_owned(),
@@ -323,13 +322,13 @@ async fn keep_last(
     }
 }
 
-/// How far a clock that showed this time between question and answer is ahead at least, seconds.
-pub fn ahead(time: Timestamp, asked: Timestamp, answered: Timestamp) -> f64 {
-    let nearest = time.clamp(asked, answered.max(asked));
+/// Returns the minimum lead of a clock that showed this time between request and response, seconds.
+pub fn ahead(time: Timestamp, sent: Timestamp, received: Timestamp) -> f64 {
+    let nearest = time.clamp(sent, received.max(sent));
     time.duration_since(nearest).as_secs_f64()
 }
 
-/// The end of a step on a machine that is gone.
+/// The end of a step on a lost machine.
 fn lost(node: &str, reason: &str) -> StepEnd {
     let reason = format!("lost contact with the machine {node}: {reason}");
     let advice = "check that machine, then resume the run";
@@ -357,12 +356,12 @@ mod tests {
     #[case::behind(106, 107, -5.0)]
     #[case::ahead(95, 96, 5.0)]
     fn a_slow_response_is_not_clock_skew(
-        #[case] asked: i64,
-        #[case] answered: i64,
-        #[case] by: f64,
+        #[case] sent: i64,
+        #[case] received: i64,
+        #[case] expected: f64,
     ) {
         let at = |second| Timestamp::from_second(second).unwrap();
-        let found = ahead(at(101), at(asked), at(answered));
-        assert!((found - by).abs() < 1e-9, "{found}");
+        let actual = ahead(at(101), at(sent), at(received));
+        assert!((actual - expected).abs() < 1e-9, "{actual}");
     }
 }

@@ -1,4 +1,4 @@
-//! The head's side: the other machines of a run, each with a process of ours.
+//! The head's side: the other machines of a run, each with our process.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::launcher::allow_pipes;
-use super::node::{Kept, Node, NodeError};
+use super::node::{Mailbox, Node, NodeError};
 use super::{Begin, Facts, Failures, Launcher, LocalImage, Order};
 use crate::store::journal::{Event, StepEnd};
 
@@ -19,18 +19,18 @@ const UNWATCH: Duration = Duration::from_secs(10);
 pub struct Others {
     nodes: Vec<Node>,
     failures: Failures,
-    kept: Kept,
+    mailbox: Mailbox,
     containers_live: bool,
-    /// Removes the run's containers on a machine whose process is gone.
+    /// The command that removes the run's containers on a machine whose process has exited.
     clean: Vec<String>,
     /// Differences are allowed.
     pub(super) force: bool,
 }
 
 impl Others {
-    /// Starts a process on each machine, and asks each what it is and how far its clock is ahead, seconds.
-    /// `clean` is the command that removes the run's containers on one whose process is gone. Machines that
-    /// differ are allowed by `force`.
+    /// Starts a process on each machine, and queries its facts and how far its clock is ahead, seconds. `clean`
+    /// is the command that removes the run's containers on a machine whose process has exited. `force` allows
+    /// machines that differ.
     ///
     /// # Errors
     /// The first machine where that fails.
@@ -44,7 +44,7 @@ impl Others {
         let mut others = Self {
             nodes: Vec::new(),
             failures: Failures::default(),
-            kept: Kept::default(),
+            mailbox: Mailbox::default(),
             containers_live: true,
             clean,
             force,
@@ -56,20 +56,20 @@ impl Others {
                 node: name.clone(),
                 reason: format!("failed to start {launcher}: {error}"),
             })?;
-            let node = Node::new(name, launcher, process, &others.failures, &others.kept);
+            let node = Node::new(name, launcher, process, &others.failures, &others.mailbox);
             others.nodes.push(node);
         }
         let facts = others.nodes.iter().map(Node::facts);
         let facts: Result<Vec<_>, NodeError> = join_all(facts).await.into_iter().collect();
         let facts = facts?;
-        // Once all are heard: nothing else keeps this process from noting when an answer came.
+        // After all have replied: other work would delay the time stamps of responses.
         let ahead = others.nodes.iter().map(Node::ahead);
         let ahead: Result<Vec<_>, NodeError> = join_all(ahead).await.into_iter().collect();
         let found = facts.into_iter().zip(ahead?).collect();
         Ok((others, found))
     }
 
-    /// Has each machine check itself and be ready for steps. `begin` is given its position.
+    /// Makes each machine check itself and prepare for steps. `begin` is given its position.
     ///
     /// # Errors
     /// The first machine that does not meet the requirements, or is lost.
@@ -84,17 +84,17 @@ impl Others {
         Ok(())
     }
 
-    /// Whether the run's containers live on all of them.
+    /// Whether the run's containers are alive on all of them.
     pub fn containers_live(&self) -> bool {
         self.containers_live
     }
 
-    /// Their failures, which end what needs them here.
+    /// Their failures, which end the steps here that depend on them.
     pub fn failures(&self) -> Failures {
         self.failures.clone()
     }
 
-    /// Has all machines execute a step, and waits for the last of them.
+    /// Makes all machines execute a step, and waits for the last of them.
     pub(in crate::run) async fn execute(
         &self,
         step: u32,
@@ -110,7 +110,7 @@ impl Others {
                 ends.await
             }
         };
-        if let Some(failed) = self.failures.of(std::iter::once(step)) {
+        if let Some(failed) = self.failures.first_of(std::iter::once(step)) {
             return Err(failed);
         }
         if ends.contains(&StepEnd::Stopped) {
@@ -119,7 +119,7 @@ impl Others {
         Ok(())
     }
 
-    /// Has all machines record telemetry during a step that they do not execute, and waits for the last
+    /// Makes all machines record telemetry during a step that they do not execute, and waits for the last
     /// sample of each.
     pub(in crate::run) async fn watch<T>(&self, step: u32, work: impl Future<Output = T>) -> T {
         self.send(&Order::Watch { step });
@@ -140,30 +140,31 @@ impl Others {
 
     /// Ends a step on all machines: it failed on one of them.
     pub(in crate::run) fn fail(&self, step: u32, end: StepEnd) {
-        // Once: if it fails on all machines, each need not hear of each.
+        // Only once: if it fails on all machines, each need not be notified of every failure.
         if self.failures.add(step, end.clone()) {
             self.send(&Order::Fail { step, end });
         }
     }
 
-    /// Has all machines leave, and waits until they have. What a lost one left is removed if it answers.
+    /// Makes all machines leave, and waits until they have. The containers of a lost machine are removed if it
+    /// responds.
     pub(in crate::run) async fn leave(&self, keep: bool) {
         let lost = self.nodes.iter().filter(|node| node.is_lost());
         let clean = lost.map(|node| node.clean(&self.clean));
         let clean = join_all(clean.filter(|_| !keep));
         self.send(&Order::Leave { keep });
-        let gone = join_all(self.nodes.iter().map(Node::gone));
-        tokio::join!(clean, gone);
+        let exits = join_all(self.nodes.iter().map(Node::wait_for_exit));
+        tokio::join!(clean, exits);
     }
 
     /// Takes their events for the run's journal.
     pub(in crate::run) fn events(&self) -> Vec<Event> {
-        self.kept.events()
+        self.mailbox.events()
     }
 
     /// Takes the images of the last step, by machine.
     pub(super) fn images(&self) -> BTreeMap<String, LocalImage> {
-        self.kept.images()
+        self.mailbox.images()
     }
 
     fn send(&self, order: &Order) {

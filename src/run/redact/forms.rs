@@ -6,12 +6,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use itertools::Itertools as _;
 
-/// Shorter secrets are looked for unencoded only: their encoded forms are found anywhere.
+/// Shorter secrets are searched for only in plain form: their encoded forms would match anywhere.
 pub const LONG: usize = 8;
 
-/// Forms in which a secret may be printed: as it is, in a URL, in JSON, in a shell's words, and each line
-/// of one that has several. A step's filter looks for these: each costs time while something is
-/// measured.
+/// Forms in which a secret may be printed: as it is, in a URL, in JSON, in a shell's words, and each line of a
+/// multi-line secret. A step's filter searches for these: each costs time during a measurement.
 pub fn printed(value: &str) -> Vec<String> {
     let quoted = serde_json::to_string(value).unwrap_or_default();
     let quoted = quoted.get(1..quoted.len().saturating_sub(1));
@@ -31,7 +30,7 @@ pub fn printed(value: &str) -> Vec<String> {
     ];
     let lines = value.lines().filter(|line| line.len() >= LONG);
     forms.extend(lines.map(str::to_owned));
-    // Looked for line by line.
+    // Searched for line by line.
     forms.retain(|form| !form.contains('\n'));
     each_once(forms)
 }
@@ -70,8 +69,7 @@ fn percent(value: &str, upper: bool) -> String {
     })
 }
 
-/// As templates and libraries write it in HTML: with names or numbers for the letters that have a meaning
-/// there.
+/// HTML encodings of templates and libraries: named or numeric entities for special characters.
 fn html(value: &str) -> Vec<String> {
     let written = |entity: &dyn Fn(char) -> Option<String>| -> String {
         let letters = value.chars();
@@ -108,14 +106,14 @@ fn html(value: &str) -> Vec<String> {
     ]
 }
 
-/// What is in the base64 of any text that contains the value: it may begin at any of three places of a
-/// group, as in `user:token`.
+/// The substrings that the base64 of any text with the value contains: it may start at any of three offsets in
+/// a group, as in `user:token`.
 fn base64(value: &[u8]) -> Vec<String> {
     let mut forms = Vec::new();
     for before in 0..3 {
         let mut bytes = vec![0; before];
         bytes.extend_from_slice(value);
-        // Characters that no other byte has a part in.
+        // The characters that depend on no other byte.
         let own = (before * 8).div_ceil(6)..bytes.len() * 8 / 6;
         for alphabet in [STANDARD_NO_PAD, URL_SAFE_NO_PAD] {
             let text = alphabet.encode(&bytes);

@@ -1,5 +1,5 @@
-//! Hides the values of secrets. A step's own filter does it in the container, before what it prints
-//! reaches the disk; afterwards its output, its results and their names are searched.
+//! Hides the values of secrets. A step's own filter does it in the container, before the output reaches the
+//! disk; afterwards its output, its results and their names are searched.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -22,11 +22,11 @@ mod forms;
 
 /// Bytes read at once.
 const BLOCK: usize = 256 << 10;
-/// Bytes held back at most: a break of lines may be longer.
+/// The maximum number of bytes held back: line breaks may be longer.
 const MOST_PENDING: usize = 4 * BLOCK;
 /// Bytes of a compressed file's content that are searched.
 const MOST_DECODED: u64 = 16 << 30;
-/// How a compressed file begins.
+/// The magic bytes of a compressed file.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// The texts to hide, longest first, and the name that replaces each.
@@ -47,12 +47,12 @@ fn hidden<'a>(
 /// The environment of a step that names secrets: their values, and for the step's filter
 /// (which removes them from the command's environment) the texts to hide.
 pub fn environment(names: &[String], secrets: &BTreeMap<String, String>) -> Vec<(String, String)> {
-    let given = names.iter().filter_map(|name| secrets.get_key_value(name));
-    let hidden = hidden(given.clone(), forms::printed);
+    let selected = names.iter().filter_map(|name| secrets.get_key_value(name));
+    let hidden = hidden(selected.clone(), forms::printed);
     if hidden.is_empty() {
         return Vec::new();
     }
-    let mut environment: Vec<(String, String)> = given
+    let mut environment: Vec<(String, String)> = selected
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     let list = hidden.iter().enumerate();
@@ -69,13 +69,13 @@ pub fn environment(names: &[String], secrets: &BTreeMap<String, String>) -> Vec<
 /// Replaces the values of a run's secrets in files and names. Not `Debug`: it knows them.
 pub struct Redactor {
     forms: AhoCorasick,
-    /// What replaces each form.
+    /// The replacement of each form.
     names: Vec<String>,
     longest: usize,
 }
 
 impl Redactor {
-    /// For these secrets; none if there are none.
+    /// Returns a redactor for these secrets; none without secrets.
     ///
     /// # Errors
     /// If they are too many to search for.
@@ -133,8 +133,7 @@ impl Redactor {
         Ok(())
     }
 
-    /// Redacts a file of ours, also in the content of a compressed one; one without secrets stays as
-    /// it is.
+    /// Redacts a file of ours, also in the content of a compressed one; a file without secrets is unchanged.
     ///
     /// # Errors
     /// If it cannot be read or written.
@@ -164,12 +163,12 @@ impl Redactor {
     /// Bytes without secrets; none if there are none in them.
     fn bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let mut clean = Vec::new();
-        // Memory can be written.
+        // Writing to memory does not fail.
         let found = self.copy(bytes, &mut clean).unwrap_or(false);
         found.then_some(clean)
     }
 
-    /// Copies a text with everything hidden. Returns whether there was anything to hide.
+    /// Copies a text with everything hidden. Returns whether anything was hidden.
     fn copy(&self, mut from: impl Read, mut to: impl Write) -> io::Result<bool> {
         let mut found = false;
         let mut pending: Vec<u8> = Vec::new();
@@ -177,7 +176,7 @@ impl Redactor {
         loop {
             let count = from.read(&mut block)?;
             pending.extend_from_slice(&block[..count]);
-            let line = Joined::of(&pending);
+            let line = Joined::new(&pending);
             // The end of a block may be the beginning of a secret.
             let held_back = if count == 0 { 0 } else { self.longest - 1 };
             let certain = line.bytes.len().saturating_sub(held_back);
@@ -209,12 +208,12 @@ impl Redactor {
 /// A text without its line breaks: programs wrap what they encode, and print in pieces.
 struct Joined {
     bytes: Vec<u8>,
-    /// Before which of the bytes there is a break.
+    /// The offsets of the bytes that follow a line break.
     breaks: Vec<usize>,
 }
 
 impl Joined {
-    fn of(text: &[u8]) -> Self {
+    fn new(text: &[u8]) -> Self {
         let mut joined = Self {
             bytes: Vec::with_capacity(text.len()),
             breaks: Vec::new(),
@@ -229,13 +228,13 @@ impl Joined {
         joined
     }
 
-    /// Where a byte is in the text.
+    /// Returns the offset of a byte in the text.
     fn place(&self, index: usize) -> usize {
         index + self.breaks.partition_point(|at| *at <= index)
     }
 }
 
-/// What can be decoded of a compressed file, which may be cut off.
+/// Decodes as much as possible of a compressed file, which may be truncated.
 struct Decoded(io::Take<MultiGzDecoder<BufReader<File>>>);
 
 impl Decoded {

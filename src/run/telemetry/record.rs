@@ -14,12 +14,12 @@ use crate::host::model::Gpu;
 use crate::host::sensors::{ContainerSensor, Sensors};
 use crate::results::evidence::telemetry::FILE;
 use crate::run::session::Session;
-use crate::store::journal::What;
+use crate::store::journal::EventKind;
 use crate::telemetry::rate::MOST_BYTES;
 use crate::telemetry::table::HEADER;
-use crate::telemetry::{ContainerReading, Live, Measured, Of, Pace, Row};
+use crate::telemetry::{ContainerReading, Live, Measured, Pace, Row, RowSource};
 
-/// What is sampled during one step.
+/// The sampling task of one step.
 pub struct Task<T> {
     pub measured: Measured,
     pub container: Option<ContainerSensor>,
@@ -43,17 +43,17 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Of a run; nothing is opened yet.
+    /// Returns a recorder of a run; nothing is opened yet.
     pub fn new(session: &Session) -> Self {
-        let given = session
+        let assigned = session
             .plan
             .assigned_gpus
             .iter()
-            .flat_map(|given| &given.gpus);
+            .flat_map(|assigned| &assigned.gpus);
         Self {
             path: session.run.join(FILE),
             root: session.options.root.clone(),
-            gpus: given.map(|one| (one.index, one.gpu.clone())).collect(),
+            gpus: assigned.map(|gpu| (gpu.index, gpu.gpu.clone())).collect(),
             since: session.state().since.unwrap_or_else(Timestamp::now),
             sensors: None,
             file: None,
@@ -69,8 +69,8 @@ impl Recorder {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Samples until the other side of `stop` is gone, and once more then.
-    pub fn run<T: Fn(What)>(
+    /// Samples until the sender of `stop` is dropped, and then once more.
+    pub fn run<T: Fn(EventKind)>(
         mut self: Box<Self>,
         mut task: Task<T>,
         sampled: oneshot::Sender<()>,
@@ -80,13 +80,13 @@ impl Recorder {
         self.before = None;
         let mut sampled = Some(sampled);
         loop {
-            let (started, spent) = (Instant::now(), processor_time());
+            let (started, cpu_time) = (Instant::now(), processor_time());
             let live = self.sample(&mut task);
-            (task.emit)(What::Telemetry { live });
+            (task.emit)(EventKind::Telemetry { live });
             if let Some(sampled) = sampled.take() {
                 let _ = sampled.send(());
             }
-            task.pace.sampled(processor_time().saturating_sub(spent));
+            task.pace.sampled(processor_time().saturating_sub(cpu_time));
             let pause = task.pace.pause().saturating_sub(started.elapsed());
             if stop.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
                 self.sample(&mut task);
@@ -124,20 +124,20 @@ impl Recorder {
         let readings: Vec<_> = gpus.iter().map(|(_, reading)| reading).collect();
         let mut live = Live::of(&readings);
         self.of_container(&mut live, time, container);
-        let row = |of: Of| Row {
+        let row = |source: RowSource| Row {
             seconds: time.duration_since(self.since).as_secs_f64(),
             time,
             pause_s: task.pace.pause().as_secs_f64(),
             measured: task.measured.clone(),
-            of,
+            of: source,
         };
-        let of_gpus = gpus.into_iter().map(|(watched, reading)| Of::Gpu {
+        let gpus = gpus.into_iter().map(|(watched, reading)| RowSource::Gpu {
             index: watched.index,
             pci: watched.pci,
             reading,
         });
-        let all = of_gpus.chain(container.map(Of::Container));
-        let text: String = all.map(|of| row(of).line()).collect();
+        let all = gpus.chain(container.map(RowSource::Container));
+        let text: String = all.map(|source| row(source).line()).collect();
         self.write(&text);
         live
     }
@@ -158,7 +158,7 @@ impl Recorder {
         self.before = now;
     }
 
-    /// Has other machines that share the file's directory see what was written.
+    /// Makes the rows visible to other machines that share the file's directory.
     fn flush(&mut self) {
         let file = self.file.as_ref().filter(|_| self.is_shared);
         if let Some(Err(error)) = file.map(File::sync_data) {
@@ -180,13 +180,13 @@ impl Recorder {
     }
 }
 
-/// What this thread has taken of a processor so far.
+/// Returns the CPU time of this thread.
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::try_from(time).unwrap_or_default()
 }
 
-/// Opens the file for more lines: with its header, and without a last line that a kill cut off.
+/// Opens the file for appending: writes the header, and removes a last line truncated by a kill.
 fn open(path: &Path) -> std::io::Result<(File, u64)> {
     let mut options = OpenOptions::new();
     let mut file = options.read(true).append(true).create(true).open(path)?;

@@ -30,13 +30,13 @@ impl CacheUsage {
     /// Removes it.
     ///
     /// # Errors
-    /// Where something in it is not ours to remove.
+    /// If something in it is not ours to remove.
     pub fn remove(&self) -> Result<(), StoreError> {
-        // Renamed first: half of it is never taken for complete.
+        // Renamed first, so that a partial one never counts as complete.
         let current = self.path.join("current");
-        let gone = self.path.join("gone");
+        let removed = self.path.join("gone");
         if current.exists() {
-            fs::rename(&current, &gone).map_err(StoreError::io("rename", &current))?;
+            fs::rename(&current, &removed).map_err(StoreError::io("rename", &current))?;
         }
         fs::remove_dir_all(&self.path).map_err(StoreError::io("remove", &self.path))?;
         // The key's directory goes with its last one.
@@ -62,7 +62,7 @@ pub fn list(cache: &Path) -> Vec<CacheUsage> {
             });
         }
     }
-    all.sort_by(|one, other| one.label.cmp(&other.label));
+    all.sort_by(|left, right| left.label.cmp(&right.label));
     all
 }
 

@@ -1,4 +1,4 @@
-//! The manifest of a cached directory: made when it is published, verified when it is reused.
+//! The manifest of a cached directory: created when it is published, verified when it is reused.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -22,10 +22,10 @@ use super::CacheState;
 /// Bytes read at once.
 const BLOCK: usize = 1 << 20;
 
-/// What is in a cached directory, and what populated it.
+/// The content and the origin of a cached directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// What populated it.
+    /// Its origin.
     #[serde(flatten)]
     pub origin: Origin,
     /// Runs write to it, so that its files are not listed: a cache mount.
@@ -33,11 +33,11 @@ pub struct Manifest {
     pub written_by_runs: bool,
     /// Its files.
     pub files: BTreeMap<String, FileEntry>,
-    /// Links in it, and where they lead; never followed.
+    /// Its links and their targets; never followed.
     pub links: BTreeMap<String, String>,
 }
 
-/// What populated a cached directory.
+/// The origin of a cached directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// The recipe.
@@ -46,7 +46,7 @@ pub struct Origin {
     pub run: String,
     /// The image's id.
     pub image: String,
-    /// Commits of the models that were there, by the recipe's names.
+    /// Commits of the models that were present, by the recipe's names.
     #[serde(default)]
     pub models: BTreeMap<String, String>,
     /// When.
@@ -58,7 +58,7 @@ pub struct Origin {
 pub struct FileEntry {
     /// Bytes.
     pub size: u64,
-    /// When it was changed last, nanoseconds since 1970.
+    /// Time of its last change, nanoseconds since 1970.
     pub modified: i64,
     /// Hexadecimal.
     pub sha256: String,
@@ -68,14 +68,14 @@ impl Manifest {
     /// Lists a directory and hashes its files.
     ///
     /// # Errors
-    /// Where it cannot be read, or `stop` is set meanwhile.
+    /// If it cannot be read, or `stop` is set meanwhile.
     pub fn make(content: &Path, origin: Origin, stop: &AtomicBool) -> Result<Self, StoreError> {
-        let mut made = list(content)?;
-        let hashes = hash_all(content, &made.files.keys().collect::<Vec<_>>(), stop)?;
-        for (file, hash) in made.files.values_mut().zip(hashes.into_values()) {
+        let mut manifest = list(content)?;
+        let hashes = hash_all(content, &manifest.files.keys().collect::<Vec<_>>(), stop)?;
+        for (file, hash) in manifest.files.values_mut().zip(hashes.into_values()) {
             file.sha256 = hash;
         }
-        Ok(Self { origin, ..made })
+        Ok(Self { origin, ..manifest })
     }
 
     /// Bytes in all.
@@ -83,7 +83,7 @@ impl Manifest {
         self.files.values().map(|file| file.size).sum()
     }
 
-    /// The first file that is not as the recipe lists it.
+    /// The first file that differs from the recipe's list.
     pub fn mismatch(&self, required: &[(String, CachedFile)]) -> Option<String> {
         required.iter().find_map(|(name, required)| {
             let Some(file) = self.files.get(name) else {
@@ -105,8 +105,8 @@ impl Manifest {
         })
     }
 
-    /// Compares a directory with what it was when this was made. Where only times changed, they are
-    /// written to the manifest's own `path`.
+    /// Compares a directory with this manifest. If only times changed, they are updated in the manifest's own
+    /// `path`.
     pub(super) fn verify(
         mut self,
         path: &Path,
@@ -161,7 +161,7 @@ impl Manifest {
             .or_else(|| (self.links != actual.links).then(|| "its links changed".to_owned()))
     }
 
-    /// Reads one; none where it is missing or torn.
+    /// Reads a manifest; none if it is missing or truncated.
     pub fn read(path: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(path).ok()?).ok()
     }

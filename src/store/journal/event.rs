@@ -1,4 +1,4 @@
-//! What happens in a run, as every reporter sees it and the journal keeps it.
+//! Events of a run, for reporters and the journal.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -8,50 +8,50 @@ use super::step_end::StepEnd;
 use crate::plan::step::Step;
 use crate::telemetry::Live;
 
-/// One thing that happened.
+/// One event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// When.
+    /// The time.
     pub time: Timestamp,
-    /// On which machine.
+    /// The machine.
     pub node: String,
-    /// In which container.
+    /// The container.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
-    /// In which step, by number.
+    /// The step, by number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
     /// The step's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What.
+    /// The kind of event, with its data.
     #[serde(flatten)]
-    pub what: What,
+    pub what: EventKind,
 }
 
 impl Event {
-    /// Something that happens now, in a step or in none.
-    pub fn new(node: &str, step: Option<&Step>, what: What) -> Self {
+    /// An event of the current time, in a step or in none.
+    pub fn new(node: &str, step: Option<&Step>, kind: EventKind) -> Self {
         Self {
             time: Timestamp::now(),
             node: node.to_owned(),
             container: step.and_then(|step| step.container.clone()),
             step: step.map(|step| step.number),
             name: step.map(|step| step.name.clone()),
-            what,
+            what: kind,
         }
     }
 }
 
-/// What happened.
+/// The kind of an event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum What {
-    /// A process took up the run: the first time or again.
-    RunBegan {
+pub enum EventKind {
+    /// A process started or resumed the run.
+    RunStarted {
         /// The run's id.
         run: String,
-        /// Steps in all.
+        /// The total number of steps.
         steps: usize,
         /// The process.
         pid: u32,
@@ -63,32 +63,32 @@ pub enum What {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<Timestamp>,
     },
-    /// A job is about to be submitted that executes the run.
+    /// A job that executes the run is about to be submitted.
     Submitting {
         /// The site.
         site: String,
         /// The job's name.
         job: String,
     },
-    /// The terminal is gone; the run goes on.
+    /// The terminal was detached; the run continues.
     Detached {
-        /// How to come back.
+        /// How to reattach.
         resume: String,
     },
     /// A step begins.
-    StepBegan {
-        /// Its command, or what it does, in one line.
+    StepStarted {
+        /// Its command or action, in one line.
         summary: String,
         /// The longest time it may take, seconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timeout_s: Option<u64>,
     },
-    /// A step that was running when the tool was killed is followed again.
-    StepFollowed {
+    /// A step that was running when the tool was killed was reattached.
+    StepReattached {
         /// Its command in one line.
         #[serde(default)]
         summary: String,
-        /// When it began.
+        /// When it started.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         started: Option<Timestamp>,
         /// The longest time it may take since then, seconds.
@@ -97,17 +97,17 @@ pub enum What {
     },
     /// A step ended.
     StepEnded {
-        /// How.
+        /// How it ended.
         #[serde(flatten)]
         end: StepEnd,
         /// How long it took, seconds.
         seconds: f64,
     },
-    /// A check that ended is to be run again.
+    /// A check that ended must be rerun.
     CheckReset,
-    /// A declared condition fell one way or the other.
+    /// A declared condition was decided.
     Decided {
-        /// Which way, and why.
+        /// The decision, and why.
         decision: String,
     },
     /// The image that is launched.
@@ -119,9 +119,9 @@ pub enum What {
         /// Bytes.
         size: u64,
     },
-    /// A machine has another image than the first one, which was allowed.
+    /// A machine has another image than the first one, allowed by `--force`.
     ImageDiffers(ImageDifference),
-    /// The commit that a model's revision is, before anything of it is fetched.
+    /// The commit of a model's revision, before it is fetched.
     ModelResolved {
         /// Its key in the recipe.
         model: String,
@@ -132,7 +132,7 @@ pub enum What {
         /// The commit.
         commit: String,
     },
-    /// A model whose files are all here, each checked.
+    /// A model with all files present and verified.
     Model {
         /// Its key in the recipe.
         model: String,
@@ -144,25 +144,26 @@ pub enum What {
         directory: String,
         /// Files.
         files: usize,
-        /// Bytes in all.
+        /// Total bytes.
         bytes: u64,
-        /// Bytes that had to come.
+        /// Fetched bytes.
         bytes_fetched: u64,
     },
-    /// The container that was made.
+    /// The container was created.
     ContainerCreated {
         /// Its id.
         id: String,
-        /// Its name. The event's own `name` is the step's: two of them could not be read back.
+        /// Its name. The event's own `name` is the step's: a second field of that name could not be
+        /// deserialized.
         #[serde(rename = "container_name")]
         name: String,
-        /// It is a service's own.
+        /// It is a service's own container.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         service: bool,
     },
-    /// A directory that is kept for later runs was mounted.
+    /// A cache mount's directory was mounted.
     CacheMounted(CacheMounted),
-    /// The container that was removed.
+    /// The container was removed.
     ContainerRemoved {
         /// Its id.
         id: String,
@@ -185,69 +186,69 @@ pub enum What {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i64>,
     },
-    /// Processes that a step left running, which were ended.
-    LeftRunning {
+    /// Leftover processes of a step, which were terminated.
+    LeftoverProcesses {
         /// `pid name` of each.
         processes: Vec<String>,
     },
-    /// Results that were fetched.
+    /// Results were collected.
     Collected {
-        /// From where in the container.
+        /// The path in the container.
         from: String,
-        /// To where in the run's directory.
+        /// The path in the run's directory.
         to: String,
         /// Files.
         files: usize,
         /// Bytes.
         bytes: u64,
-        /// What was left out, and why.
+        /// Omitted files, and why.
         omitted: Vec<String>,
     },
-    /// Something to know.
+    /// A warning.
     Warning {
-        /// The sentence.
+        /// The text.
         text: String,
     },
-    /// The verdict stands.
+    /// The run was judged.
     Judged {
         /// The outcome's word.
         outcome: String,
         /// One sentence.
         sentence: String,
     },
-    /// The run is over.
+    /// The run ended.
     RunEnded {
         /// The exit code of the tool.
         exit_code: u8,
-        /// Why it ended early, if it did.
+        /// The reason, if it ended early.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<AbortReason>,
     },
 
-    // What follows is shown and not kept.
+    // The following are shown, but not stored in the journal.
     /// Progress of a layer of an image, or of a file of a model.
     Transfer(Transfer),
-    /// What a trial gave, for whoever watches; the verdict reads it again.
+    /// The figures of a trial, for display; the verdict reads them again.
     Measured {
         /// `trial 2 of 5`; empty if there is one only.
         trial: String,
         /// Its first figures: name, value and unit.
         figures: Vec<(String, f64, String)>,
     },
-    /// A look at the GPUs and the container while a step measures.
+    /// A sample of the GPUs and the container during a measurement.
     Telemetry {
-        /// What was seen.
+        /// The sample.
         live: Live,
     },
     /// Output of a step, a build or a pull.
     Output {
-        /// One line, made harmless for terminals.
+        /// One line, sanitized for terminals.
         line: String,
     },
 }
 
-impl What {
-    /// Whether the journal keeps it.
+impl EventKind {
+    /// Whether it is stored in the journal.
     pub fn is_kept(&self) -> bool {
         !matches!(
             self,
@@ -267,11 +268,11 @@ pub struct CacheMounted {
     pub container: String,
     /// Its name in the recipe.
     pub mount: String,
-    /// Where it is in the container.
+    /// Its path in the container.
     pub path: String,
     /// The name of its directory, below that of the mount.
     pub directory: String,
-    /// The run whose files were in it.
+    /// The run whose files it contained.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reused_from: Option<String>,
 }
@@ -289,19 +290,19 @@ impl std::fmt::Display for CacheMounted {
     }
 }
 
-/// An image that is not the same on two machines.
+/// An image that differs between two machines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImageDifference {
-    /// As the recipe names it.
+    /// Its reference in the recipe.
     pub reference: String,
-    /// The machine that has another one.
+    /// The machine with the other one.
     #[serde(rename = "machine")]
     pub node: String,
-    /// Which: a registry's digest, or the image's id.
+    /// Its registry digest, or its id.
     pub digest: String,
-    /// The machine that is compared with, the head if it has the image.
+    /// The reference machine, the head if it has the image.
     pub first: String,
-    /// The image of that one.
+    /// The image of the reference machine.
     pub first_digest: String,
 }
 
@@ -333,12 +334,12 @@ pub struct Transfer {
     /// Bytes done, if they are counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current: Option<u64>,
-    /// Bytes in all, once known; of a layer compressed.
+    /// Total bytes, once known; of a layer, compressed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
 }
 
-/// What is transferred.
+/// The unit of a transfer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TransferUnit {
@@ -363,8 +364,8 @@ pub enum TransferState {
     Verifying,
     /// A layer is unpacked.
     Extracting,
-    /// It arrived, is unpacked and matches its hash.
+    /// It is complete, unpacked and matches its hash.
     Done,
-    /// It was there before.
+    /// It was present already.
     Cached,
 }

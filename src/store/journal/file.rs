@@ -1,5 +1,5 @@
-//! The journal: append-only, one JSON object a line, synced. What is in it happened;
-//! a last line that was truncated by a crash did not.
+//! The journal: append-only, one JSON object a line, synced. A last line that was truncated by a crash does not
+//! count.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -18,10 +18,10 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens or begins a journal. A torn last line is ended, so that the next one stands alone.
+    /// Opens or creates a journal. Terminates a truncated last line, so that the next entry gets its own.
     ///
     /// # Errors
-    /// Where it cannot be opened or written.
+    /// If it cannot be opened or written.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let torn =
             std::fs::read(path).is_ok_and(|bytes| bytes.last().is_some_and(|byte| *byte != b'\n'));
@@ -43,7 +43,7 @@ impl Journal {
     /// Writes an entry and syncs it.
     ///
     /// # Errors
-    /// Where the disk takes no more.
+    /// If the disk is full.
     pub fn write<T: Serialize>(&mut self, entry: &T) -> Result<(), StoreError> {
         let mut line = serde_json::to_vec(entry).map_err(StoreError::json(&self.path))?;
         line.push(b'\n');
@@ -53,7 +53,7 @@ impl Journal {
             .map_err(StoreError::io("write", &self.path))?
             .len();
         if let Err(error) = self.file.write_all(&line) {
-            // A full disk takes a part of a line: the next one must not stand behind it.
+            // A full disk may truncate a line: the next one must not be appended to it.
             let _ = self.file.set_len(length);
             return Err(StoreError::io("write", &self.path)(error));
         }
@@ -62,10 +62,10 @@ impl Journal {
             .map_err(StoreError::io("sync", &self.path))
     }
 
-    /// Reads the entries of a journal; lines that cannot be read (torn by a crash) are left out.
+    /// Reads the entries of a journal; invalid lines (truncated by a crash) are skipped.
     ///
     /// # Errors
-    /// Where it cannot be opened.
+    /// If it cannot be opened.
     pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, StoreError> {
         let file = File::open(path).map_err(StoreError::io("open", path))?;
         let mut entries = Vec::new();

@@ -1,5 +1,5 @@
-//! What happens in a run, and in a batch of runs: the events that reporters show and the journal keeps, and where a
-//! run stands according to them. Pure; the file is the store's.
+//! Events of a run and of a batch of runs, for reporters and the journal, and the state that follows from them.
+//! Pure, except for the file.
 
 pub mod event;
 mod file;
@@ -8,7 +8,7 @@ pub mod state;
 mod step_end;
 
 pub use event::{
-    CacheMounted, Event, ImageDifference, Transfer, TransferState, TransferUnit, What,
+    CacheMounted, Event, EventKind, ImageDifference, Transfer, TransferState, TransferUnit,
 };
 pub use file::Journal;
 pub use reason::{AbortReason, SkipReason};

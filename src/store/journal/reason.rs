@@ -1,4 +1,4 @@
-//! Why a step was skipped or a run ended early, as data: sentences are made where one is shown.
+//! Why a step was skipped or a run ended early, as data: text is generated for display.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -16,10 +16,10 @@ pub enum SkipReason {
     /// The run was aborted before it.
     #[error("{}", .reason.cause())]
     Aborted {
-        /// Why.
+        /// The reason.
         reason: AbortReason,
     },
-    /// A run that was resumed has everything that needs it.
+    /// In a resumed run, all steps that need it are complete.
     #[error("all steps that need it are complete")]
     NotNeeded,
     /// The step whose results it uses did not finish.
@@ -31,7 +31,7 @@ pub enum SkipReason {
     /// The trials so far decide.
     #[error("{decision}")]
     Decided {
-        /// What was decided, after how many trials.
+        /// The decision, and the number of trials.
         decision: String,
     },
     /// `--keep` keeps the container.
@@ -54,7 +54,7 @@ pub enum SkipReason {
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum AbortReason {
-    /// A step failed that the following ones need.
+    /// A step that the following ones need failed.
     #[error("{name} failed: {error}")]
     StepFailed {
         /// The step's name.
@@ -65,7 +65,7 @@ pub enum AbortReason {
     /// The run was stopped by a signal, or by `retrial stop`.
     #[error("the run was stopped")]
     Stopped,
-    /// The run's own files could not be written, or its engine does not answer.
+    /// The run's own files could not be written, or its engine does not respond.
     #[error("{message}")]
     Error {
         /// The error.
@@ -74,7 +74,7 @@ pub enum AbortReason {
 }
 
 impl AbortReason {
-    /// Why a step was skipped for it: without the error of the step that failed, which has its own line.
+    /// The skip reason of later steps: without the error of the failed step, which has its own line.
     fn cause(&self) -> String {
         match self {
             Self::StepFailed { name, .. } => format!("{name} failed"),

@@ -1,61 +1,60 @@
-//! Where a run stands, read from its journal.
+//! The state of a run, from its journal.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::event::{CacheMounted, Event, ImageDifference, What};
+use super::event::{CacheMounted, Event, EventKind, ImageDifference};
 use super::reason::AbortReason;
 use super::step_end::{StepEnd, StepFault};
 use crate::plan::step::{Action, Plan, Purpose, Step};
 
-/// Where a run stands.
+/// The state of a run.
 #[derive(Debug, Clone, Default)]
 pub struct State {
-    /// A process has taken it up before.
+    /// A process has started it before.
     pub begun: bool,
-    /// When the first one did.
+    /// When the first process started it.
     pub since: Option<Timestamp>,
-    /// When each step began last.
+    /// The latest start of each step.
     pub started: BTreeMap<u32, Timestamp>,
-    /// How each step ended; a step that began again is not in it.
+    /// How each step ended; without steps that started again.
     pub ended: BTreeMap<u32, (StepEnd, Timestamp)>,
-    /// Steps that began in the container that there is, and did not end: they may be running.
+    /// Unfinished steps of the current container: they may be running.
     pub open: BTreeSet<u32>,
-    /// Of them, those that run on this machine, whatever becomes of containers.
+    /// Those of them that run on this machine, independent of containers.
     on_host: BTreeSet<u32>,
-    /// The container that was made and not removed: id.
+    /// The id of the current container.
     pub container: Option<String>,
-    /// The step that made it.
+    /// The step that created it.
     pub made_by: Option<u32>,
-    /// Services that were ready and have not ended, by the step that started them, each with the
-    /// engine's name for its process, if that is known.
+    /// Running services, by the step that started them, each with the engine's name for its process, if known.
     pub services: BTreeMap<u32, Option<String>>,
-    /// Containers of services by the step that made them: ids.
+    /// Ids of service containers, by the step that created them.
     pub service_containers: BTreeMap<u32, String>,
     /// Registry digests of the image.
     pub digests: Vec<String>,
     /// The image's id.
     pub image: Option<String>,
-    /// Images that are not the same on all machines, by the step that got them.
+    /// Images that differ between machines, by the step that pulled or built them.
     pub image_differences: BTreeMap<u32, Vec<ImageDifference>>,
-    /// Commits of the models, by the model's key: a run stays with the one that it found first.
+    /// Commits of the models, by the model's key: a run keeps the one that it resolved first.
     pub models: BTreeMap<String, String>,
     /// Cache mounts of all its containers.
     pub cache_mounts: Vec<CacheMounted>,
-    /// From where in the container each step that collects results took them last.
+    /// The latest path in the container from which each step collected results.
     pub collected: BTreeMap<u32, String>,
     /// How the run ended, if it did: exit code and reason.
     pub over: Option<(u8, Option<AbortReason>)>,
     /// Warnings so far.
     pub warnings: Vec<String>,
-    /// Containers so far, and in which of them each step ended.
+    /// The number of containers so far, and the one in which each step ended.
     containers: u32,
     ended_in: BTreeMap<u32, u32>,
 }
 
 impl State {
-    /// Whether the run ended with a verdict, so that nothing is left to do.
+    /// Whether the run ended with a verdict, so that no step remains.
     pub fn is_judged(&self) -> bool {
         matches!(self.over, Some((0 | 1 | 5, _)))
     }
@@ -69,15 +68,15 @@ impl State {
         state
     }
 
-    /// Takes one more event in.
+    /// Applies one more event.
     pub fn apply(&mut self, event: &Event) {
         match (&event.what, event.step) {
-            (What::RunBegan { .. }, _) => {
+            (EventKind::RunStarted { .. }, _) => {
                 *self = self.resumed();
                 self.begun = true;
                 self.since.get_or_insert(event.time);
             }
-            (What::StepBegan { .. }, Some(step)) => {
+            (EventKind::StepStarted { .. }, Some(step)) => {
                 self.started.insert(step, event.time);
                 self.ended.remove(&step);
                 self.open.insert(step);
@@ -86,79 +85,79 @@ impl State {
                     self.on_host.insert(step);
                 }
             }
-            (What::StepEnded { end, .. }, Some(step)) => {
+            (EventKind::StepEnded { end, .. }, Some(step)) => {
                 self.ended.insert(step, (end.clone(), event.time));
                 self.ended_in.insert(step, self.containers);
                 self.open.remove(&step);
                 self.on_host.remove(&step);
             }
-            // A service's own image.
-            (What::Image { .. }, _) if event.container.is_some() => {}
-            (What::Image { id, digests, .. }, _) => {
+            // The image of a service's own container.
+            (EventKind::Image { .. }, _) if event.container.is_some() => {}
+            (EventKind::Image { id, digests, .. }, _) => {
                 self.image = Some(id.clone());
                 self.digests.clone_from(digests);
             }
-            (What::ImageDiffers(difference), Some(step)) => {
+            (EventKind::ImageDiffers(difference), Some(step)) => {
                 let differences = self.image_differences.entry(step).or_default();
                 differences.push(difference.clone());
             }
-            (What::ModelResolved { model, commit, .. }, _) => {
+            (EventKind::ModelResolved { model, commit, .. }, _) => {
                 self.models.insert(model.clone(), commit.clone());
             }
-            (What::ContainerCreated { id, service, .. }, Some(step)) if *service => {
+            (EventKind::ContainerCreated { id, service, .. }, Some(step)) if *service => {
                 self.service_containers.insert(step, id.clone());
             }
-            (What::ServiceReady { service: _, exec }, Some(step)) => {
+            (EventKind::ServiceReady { service: _, exec }, Some(step)) => {
                 self.services.insert(step, exec.clone());
             }
-            (What::ServiceEnded { of, .. }, _) => drop(self.services.remove(of)),
-            (What::ContainerCreated { id, .. }, _) => {
+            (EventKind::ServiceEnded { of, .. }, _) => drop(self.services.remove(of)),
+            (EventKind::ContainerCreated { id, .. }, _) => {
                 self.container = Some(id.clone());
                 self.made_by = event.step;
                 self.containers += 1;
                 self.only_open(event.step);
             }
-            (What::CacheMounted(mounted), _) => self.cache_mounts.push(mounted.clone()),
-            (What::ContainerRemoved { id }, _) if let Some(start) = self.service_of(id) => {
+            (EventKind::CacheMounted(mounted), _) => self.cache_mounts.push(mounted.clone()),
+            (EventKind::ContainerRemoved { id }, _) if let Some(start) = self.service_of(id) => {
                 self.service_containers.remove(&start);
                 self.services.remove(&start);
             }
-            (What::ContainerRemoved { .. }, _) => {
+            (EventKind::ContainerRemoved { .. }, _) => {
                 self.container = None;
                 self.made_by = None;
                 self.only_open(None);
             }
-            (What::Collected { from, .. }, Some(step)) => {
+            (EventKind::Collected { from, .. }, Some(step)) => {
                 self.collected.insert(step, from.clone());
             }
-            (What::CheckReset, Some(step)) => {
+            (EventKind::CheckReset, Some(step)) => {
                 self.over = None;
                 self.ended.remove(&step);
             }
-            (What::Warning { text }, _) => self.warnings.push(text.clone()),
-            (What::RunEnded { exit_code, reason }, _) => {
+            (EventKind::Warning { text }, _) => self.warnings.push(text.clone()),
+            (EventKind::RunEnded { exit_code, reason }, _) => {
                 self.over = Some((*exit_code, reason.clone()));
             }
             _ => {}
         }
     }
 
-    /// The step that started the service whose own container this is.
+    /// The start step of the service with this container.
     fn service_of(&self, id: &str) -> Option<u32> {
         let mut containers = self.service_containers.iter();
         containers
-            .find(|(_, known)| *known == id)
+            .find(|(_, listed)| *listed == id)
             .map(|(start, _)| *start)
     }
 
-    /// Nothing runs any more in a container that is gone; what made the new one goes on.
+    /// No step is running in a removed container; the step that created the new one continues.
     fn only_open(&mut self, maker: Option<u32>) {
         let Self { open, on_host, .. } = self;
         self.services.clear();
         open.retain(|step| Some(*step) == maker || on_host.contains(step));
     }
 
-    /// The state from which the run is resumed: one that was over executes its failed steps again.
+    /// The state from which the run is resumed: a completed run executes its failed steps again.
     #[must_use]
     pub fn resumed(&self) -> Self {
         let mut state = self.clone();
@@ -168,16 +167,15 @@ impl State {
         state
     }
 
-    /// Whether a step was done.
+    /// Whether a step succeeded.
     pub fn done(&self, number: u32) -> bool {
         self.ended
             .get(&number)
             .is_some_and(|(end, _)| end.is_done())
     }
 
-    /// Steps whose work stands and is not done again: what was done, and what was measured and
-    /// failed. Without a living container, what only lived in it is lost: its preparation, and
-    /// measurements whose results were not fetched.
+    /// Completed steps that are not executed again: successful ones, and failed measurements. Without a live
+    /// container, its content is lost: preparation, and measurements whose results were not collected.
     pub fn completed_steps(&self, plan: &Plan, container_lives: bool) -> Vec<u32> {
         let steps = plan.steps.iter();
         steps
@@ -198,31 +196,33 @@ impl State {
                         && (self.services.contains_key(&step.number)
                             || needing.all(|step| self.is_complete(plan, step, container_lives)))
             }
-            // One that is started again is stopped again.
+            // A service that is started again must be stopped again.
             Action::StopService(ending) => {
                 done && !self.services.contains_key(&ending.of)
                     && plan
                         .service(ending.of)
                         .is_none_or(|(start, _)| self.is_complete(plan, start, container_lives))
             }
-            // Cheap, and right only at the end.
+            // Cheap, and valid only at the end.
             Action::Judge | Action::Remove => false,
             Action::Exec(exec) => match exec.purpose {
                 Purpose::Prepare => done && here,
                 Purpose::Measure { .. } => {
-                    self.failed(step.number) || done && (here || self.kept(plan, step.number))
+                    self.failed(step.number)
+                        || done && (here || self.is_collected(plan, step.number))
                 }
                 Purpose::Check { of, .. } => {
-                    self.failed(step.number) || done && (here || self.kept(plan, of))
+                    self.failed(step.number) || done && (here || self.is_collected(plan, of))
                 }
             },
-            // Of a check that is run again, the results are collected again.
+            // The results of a rerun check are collected again.
             Action::Collect { of, .. } => {
                 let mut checks = plan.steps_of(*of).filter(|check| check.checks());
-                done && self.kept(plan, *of) && checks.all(|check| self.settled(check.number))
+                done && self.is_collected(plan, *of)
+                    && checks.all(|check| self.settled(check.number))
             }
-            // Somebody may have cleared the cache since, and the next container may be another machine's,
-            // whose engine does not have the image; without a new container nobody would look.
+            // The cache may have been cleared since, and the next container may be on another machine, whose
+            // engine does not have the image; without a new container it is not needed.
             Action::Populate(_)
             | Action::FetchModel(_)
             | Action::Pull { .. }
@@ -242,14 +242,14 @@ impl State {
         )
     }
 
-    /// Whether a step ended in the container that there is, or that was there last.
+    /// Whether a step ended in the current or latest container.
     pub fn is_of_this_container(&self, number: u32) -> bool {
         self.ended_in.get(&number) == Some(&self.containers)
     }
 
-    /// Whether everything that a measurement left is in the run's directory. A check that looks at collected
-    /// results can be run again, one that looks at the container cannot.
-    fn kept(&self, plan: &Plan, number: u32) -> bool {
+    /// Whether all results of a measurement are in the run's directory. A check that reads collected results
+    /// can be rerun, one that reads the container cannot.
+    fn is_collected(&self, plan: &Plan, number: u32) -> bool {
         let mut collecting = plan
             .steps_of(number)
             .filter(|step| step.collects())
@@ -263,7 +263,7 @@ impl State {
             }
     }
 
-    /// Whether something that was measured, or is being measured, is in the container only.
+    /// Whether results of a complete or running measurement are only in the container.
     pub fn uncollected(&self, plan: &Plan) -> bool {
         plan.steps.iter().any(|step| match &step.action {
             Action::Exec(exec) => {
@@ -274,7 +274,7 @@ impl State {
         })
     }
 
-    /// Whether a step came to an end that trying again would not change.
+    /// Whether a step has an end that a retry would not change.
     fn settled(&self, number: u32) -> bool {
         self.done(number) || self.failed(number)
     }

@@ -8,40 +8,40 @@ use super::reason::SkipReason;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "snake_case")]
 pub enum StepEnd {
-    /// As it should.
+    /// It succeeded.
     Done {
-        /// The exit code, where there is one.
+        /// The exit code, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i64>,
     },
     /// It was not executed.
     Skipped {
-        /// Why.
+        /// The reason.
         reason: SkipReason,
     },
     /// It failed.
     Failed {
-        /// Whose fault.
+        /// The fault.
         fault: StepFault,
-        /// What happened.
+        /// The error.
         reason: String,
-        /// The exit code, where there is one.
+        /// The exit code, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         exit_code: Option<i64>,
         /// The last lines of its output.
         last_lines: Vec<String>,
-        /// What to do.
+        /// The fix.
         advice: String,
     },
-    /// It was ended because the run was stopped.
+    /// It was terminated because the run was stopped.
     Stopped,
 }
 
-/// Whose fault a failed step is. The last of those of a run decides its exit code.
+/// The fault of a failed step. The most severe one of a run, last here, decides its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepFault {
-    /// A measurement left no results that can be collected: the verdict says what it means.
+    /// A measurement left no results that can be collected: the verdict evaluates it.
     NoResult,
     /// It ran out of time.
     Timeout,
@@ -49,12 +49,12 @@ pub enum StepFault {
     Command,
     /// The host or its services: engine, registry, hub, disk, GPUs.
     Host,
-    /// The recipe or the command line asks for what is not there.
+    /// The recipe or the command line requests something that does not exist.
     Request,
 }
 
 impl StepEnd {
-    /// Whether nothing more is to be done for the step.
+    /// Whether the step is complete.
     pub fn is_done(&self) -> bool {
         matches!(self, Self::Done { .. })
     }
@@ -70,7 +70,7 @@ impl StepEnd {
         }
     }
 
-    /// A failure of the host or its services that says itself what to do.
+    /// A failure of the host or its services whose message contains the fix.
     pub fn host(reason: impl Into<String>) -> Self {
         Self::failed(StepFault::Host, reason, "")
     }
@@ -95,7 +95,7 @@ impl StepEnd {
         self
     }
 
-    /// The failure in other words.
+    /// The failure with a different reason.
     #[must_use]
     pub fn reworded(mut self, words: impl FnOnce(&str) -> String) -> Self {
         if let Self::Failed { reason, .. } = &mut self {

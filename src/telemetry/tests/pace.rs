@@ -1,4 +1,4 @@
-//! How often is looked.
+//! The sampling rate.
 
 use super::*;
 

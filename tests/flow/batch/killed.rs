@@ -1,4 +1,4 @@
-//! The batch is killed, as a crash would, or stopped: it goes on where it stands.
+//! The batch is killed, as by a crash, or stopped: it resumes where it ended.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -41,7 +41,7 @@ fn waiting(lab: Lab) -> Lab {
 const ASKS: [&str; 4] = ["--trials", "2", "--allow", "mounts"];
 
 fn going_now(lab: &Lab) -> Option<String> {
-    let started = lab.happened("trial_run_began");
+    let started = lab.happened("trial_run_started");
     let run = started.last()?["run"].as_str()?.to_owned();
     let output = lab.home_path().join("runs").join(&run);
     let output = output.join("steps/03-main-performance/output.log");
@@ -63,7 +63,7 @@ fn three_times_at_different_points() {
     fs::write(lab.path("go-on"), "").unwrap();
     // Second: just when the second run was written down.
     let batch = lab.start_batch(&ASKS);
-    lab.until("the second run", |lab| lab.taken().len() == 2);
+    lab.until("the second run", |lab| lab.started_runs().len() == 2);
     batch.kill();
     // Third: just when another run has ended.
     let batch = lab.start_retrial(&["resume", &id]);
@@ -74,14 +74,14 @@ fn three_times_at_different_points() {
     let reused = lab.happened("trial_run_ended").len();
     let done = lab.batch(&ASKS).expect_exit(0);
     let runs = if reused == 1 { "run" } else { "runs" };
-    done.says("continues (start a new one: --new)")
-        .says(&format!("reused: {reused} {runs} of 4"));
+    done.prints("continues (start a new one: --new)")
+        .prints(&format!("reused: {reused} {runs} of 4"));
 
     // Nothing was measured twice, and nothing is left.
-    assert_eq!(lab.taken().len(), 4);
+    assert_eq!(lab.started_runs().len(), 4);
     for (run, journal) in lab.of_runs("journal.jsonl") {
         let started = journal.lines().filter(|line| {
-            line.contains("\"main-performance\"") && line.contains("\"step_began\"")
+            line.contains("\"main-performance\"") && line.contains("\"step_started\"")
         });
         assert_eq!(started.count(), 1, "{run}: {journal}");
     }
@@ -96,8 +96,11 @@ fn three_times_at_different_points() {
     similar_asserts(&plain(&lab), &plain(&undisturbed));
 }
 
-fn similar_asserts(one: &str, other: &str) {
-    assert!(one == other, "killed: {one}\nundisturbed: {other}");
+fn similar_asserts(killed: &str, undisturbed: &str) {
+    assert!(
+        killed == undisturbed,
+        "killed: {killed}\nundisturbed: {undisturbed}"
+    );
 }
 
 #[test]
@@ -106,7 +109,7 @@ fn at_any_event_of_its_journal() {
     let lab = lab.recipe(&varied("", "sleep 0.1"));
     let kind = |entry: &Value| format!("{} {}", entry["event"], entry["trial_run"]);
     let ended = |lab: &Lab| lab.happened("batch_ended").len() == 1;
-    let mut seen = BTreeSet::new();
+    let mut kinds = BTreeSet::new();
     let mut killed = 0;
     while !ended(&lab) {
         let mut batch = lab.start_batch(&["--trials", "2"]);
@@ -115,18 +118,18 @@ fn at_any_event_of_its_journal() {
             ended(lab)
                 || journal
                     .last()
-                    .is_some_and(|last| !seen.contains(&kind(last)))
+                    .is_some_and(|last| !kinds.contains(&kind(last)))
         });
         if ended(&lab) {
             batch.end().expect_exit(0);
             break;
         }
-        seen.extend(lab.batch_journal().iter().map(kind));
+        kinds.extend(lab.batch_journal().iter().map(kind));
         batch.kill();
         killed += 1;
     }
     assert!(killed >= 6, "killed only {killed} times");
-    assert_eq!(lab.taken().len(), 4, "{:#?}", lab.batch_journal());
+    assert_eq!(lab.started_runs().len(), 4, "{:#?}", lab.batch_journal());
     assert_eq!(lab.runs().len(), 4);
     assert_eq!(lab.batch_verdict()["outcome"], "reproduced");
     assert_eq!(lab.containers(), [""; 0]);
@@ -144,12 +147,12 @@ fn an_interrupt_stops_everything_and_the_batch_can_resume() {
     batch
         .end()
         .expect_exit(130)
-        .says(&format!("resume it: retrial resume {id}"));
+        .prints(&format!("resume it: retrial resume {id}"));
     assert_eq!(lab.containers(), [""; 0]);
     assert!(!lab.the_batch().join("verdict.json").exists());
     fs::write(lab.path("go-on"), "").unwrap();
     lab.retrial(&["resume", &id]).expect_exit(0);
-    assert_eq!(lab.taken().len(), 4);
+    assert_eq!(lab.started_runs().len(), 4);
 }
 
 /// As after a kill while it was judged; one of the logs takes minutes to read.
@@ -170,7 +173,7 @@ fn an_interrupt_during_judging_is_handled() {
     lab.until("it is resumed", |lab| lab.happened("reused").len() == 1);
     resumed.signal("TERM");
     let since = Instant::now();
-    resumed.end().expect_exit(130).says("resume it");
+    resumed.end().expect_exit(130).prints("resume it");
     assert!(since.elapsed() < Duration::from_secs(8));
 }
 
@@ -186,8 +189,8 @@ fn in_the_background_and_stopped() {
     lab.until("the first run measures", |lab| going_now(lab).is_some());
     lab.batch(&ASKS)
         .expect_exit(3)
-        .says("is being executed by process");
-    lab.retrial(&["stop", &id]).expect_exit(0).says("stopped");
+        .prints("is being executed by process");
+    lab.retrial(&["stop", &id]).expect_exit(0).prints("stopped");
     assert_eq!(lab.containers(), [""; 0]);
     fs::write(lab.path("go-on"), "").unwrap();
     lab.retrial(&["resume", &id]).expect_exit(0);
@@ -209,7 +212,7 @@ fn a_batch_with_a_changed_recipe_is_not_resumed() {
     .unwrap();
     lab.retrial(&["resume", &lab.batch_id()])
         .expect_exit(2)
-        .says("has changed since the batch started");
+        .prints("has changed since the batch started");
 }
 
 #[test]
@@ -221,11 +224,11 @@ fn a_deleted_run_is_repeated() {
         lab.happened("trial_run_ended").len() >= 2
     });
     batch.kill();
-    let first = lab.happened("trial_run_began")[0]["run"].clone();
+    let first = lab.happened("trial_run_started")[0]["run"].clone();
     fs::remove_dir_all(lab.home_path().join("runs").join(first.as_str().unwrap())).unwrap();
     lab.retrial(&["resume", &lab.batch_id()])
         .expect_exit(0)
-        .says("is missing on this host; it starts again");
+        .prints("is missing on this host; it starts again");
     let runs = lab.batch_verdict()["cells"][0]["runs"].clone();
     assert_eq!(runs.as_array().unwrap().len(), 2);
     assert_eq!(runs[0]["lost"], Value::Null, "{runs}");
@@ -251,7 +254,7 @@ fn images_are_pulled_between_measurements() {
     );
     let text = crate::lab::recipe_with(&keys, &crate::lab::case("main", "echo going; sleep 1", ""));
     let lab = lab.recipe(&text);
-    lab.batch(&[]).expect_exit(0).says("pulled ahead");
+    lab.batch(&[]).expect_exit(0).prints("pulled ahead");
     for name in &pushed {
         lab.docker(&["rmi", name]);
     }
@@ -274,7 +277,7 @@ fn images_are_pulled_between_measurements() {
         let line = lines.find(|line| line["name"] == "main-performance" && line["event"] == event);
         time(&line.unwrap())
     };
-    let (started, over) = (measured("step_began"), measured("step_ended"));
+    let (started, over) = (measured("step_started"), measured("step_ended"));
     assert!(
         ended <= started || ended >= over,
         "pulled until {ended}, measured from {started} to {over}"

@@ -1,4 +1,4 @@
-//! Batches: many runs over what is varied, executed by the real program on a real engine.
+//! Batches: runs over varied axes, executed by the real program on a real engine.
 
 mod killed;
 mod order;
@@ -38,7 +38,7 @@ pub trait Batches {
     /// Events of a kind.
     fn happened(&self, event: &str) -> Vec<Value>;
     /// The runs of the batch's journal, in the order in which they began: cell and trial.
-    fn taken(&self) -> Vec<(String, u64)>;
+    fn started_runs(&self) -> Vec<(String, u64)>;
     /// Text of a file of every run, by id.
     fn of_runs(&self, relative: &str) -> Vec<(String, String)>;
 }
@@ -88,8 +88,8 @@ impl Batches for Lab {
         journal
     }
 
-    fn taken(&self) -> Vec<(String, u64)> {
-        let started = self.happened("trial_run_began");
+    fn started_runs(&self) -> Vec<(String, u64)> {
+        let started = self.happened("trial_run_started");
         let names = started.iter().map(|started| {
             let cell = started["cell"].as_str().unwrap().to_owned();
             (cell, started["trial"].as_u64().unwrap())

@@ -1,4 +1,4 @@
-//! The order of runs, and what the end of one means for the others.
+//! The order of runs, and the effect of one run's end on the others.
 
 use serde_json::Value;
 
@@ -22,17 +22,17 @@ fn two_by_two_cells_are_interleaved_in_both_directions() {
     let lab = lab.recipe(&varied("", "cat /proc/sys/kernel/random/uuid"));
     let done = lab.batch(&["--vary", "number=1,2", "--trials", "2"]);
     done.expect_exit(0)
-        .says("[1/8] word=one,number=1 trial 1/2: reproduced, main speed 42.5 MB/s")
-        .says("1 remaining, about");
+        .prints("[1/8] word=one,number=1 trial 1/2: reproduced, main speed 42.5 MB/s")
+        .prints("1 remaining, about");
     let there = cells().map(|cell| (cell.to_owned(), 1));
     let mut back = cells().map(|cell| (cell.to_owned(), 2));
     back.reverse();
-    assert_eq!(lab.taken(), [there, back].concat());
+    assert_eq!(lab.started_runs(), [there, back].concat());
 
     // Each is an ordinary run, in a container of its own, that knows where it belongs.
     let plans = lab.of_runs("plan.json");
     assert_eq!(plans.len(), 8);
-    for started in lab.happened("trial_run_began") {
+    for started in lab.happened("trial_run_started") {
         // Runs of one second are in no order.
         let (_, plan) = plans.iter().find(|(id, _)| started["run"] == **id).unwrap();
         let plan: Value = serde_json::from_str(plan).unwrap();
@@ -77,8 +77,8 @@ fn grouped_runs_one_cell_after_another() {
     let lab = lab.recipe(&varied("", ""));
     lab.batch(&["--trials", "2", "--order", "grouped"])
         .expect_exit(0);
-    let taken = lab.taken();
-    let names: Vec<&str> = taken.iter().map(|(cell, _)| cell.as_str()).collect();
+    let runs = lab.started_runs();
+    let names: Vec<&str> = runs.iter().map(|(cell, _)| cell.as_str()).collect();
     assert_eq!(names, ["word=one", "word=one", "word=two", "word=two"]);
 }
 
@@ -88,9 +88,9 @@ fn a_failed_cell_is_a_result_and_the_others_continue() {
     let lab = lab.recipe(&varied("", "test ${{ params.word }} != one || exit 7"));
     lab.batch(&["--trials", "2"])
         .expect_exit(4)
-        .says("trial 1: the step failed");
+        .prints("trial 1: the step failed");
     // Not tried again: a benchmark's own failure is a result.
-    assert_eq!(lab.taken().len(), 4);
+    assert_eq!(lab.started_runs().len(), 4);
     let ends = lab.happened("trial_run_ended");
     let codes: Vec<u64> = ends
         .iter()
@@ -139,12 +139,12 @@ fn new_claims_are_judged_on_existing_runs() {
     let lab = lab.recipe(&varied("", "test ${{ params.word }} != two || sleep 0.1"));
     let claiming = |claim: &str| lab.batch(&["--trials", "4", "--claim", claim]);
     claiming("two is at least as fast as one").expect_exit(0);
-    let runs = lab.taken().len();
+    let runs = lab.started_runs().len();
     claiming("two is faster than one")
-        .says("has new claims, which are judged on its existing runs")
-        .says("the claims were changed after a run had ended")
-        .does_not_say("all claims supported");
-    assert_eq!(lab.taken().len(), runs, "nothing is measured again");
+        .prints("has new claims, which are judged on its existing runs")
+        .prints("the claims were changed after a run had ended")
+        .does_not_print("all claims supported");
+    assert_eq!(lab.started_runs().len(), runs, "nothing is measured again");
     let verdict = lab.batch_verdict();
     assert_eq!(verdict["claims"][0]["claim"], "two is faster than one");
     let again = lab.retrial(&["--output", "json", "judge", &lab.batch_id()]);
@@ -158,14 +158,14 @@ fn fail_fast_ends_the_batch() {
     let lab = lab.recipe(&varied("", "test ${{ params.word }} != one || exit 7"));
     lab.batch(&["--trials", "2", "--on-failure", "fail-fast"])
         .expect_exit(4)
-        .says("word=one, trial 1 failed; 3 of 4 runs were not started");
-    assert_eq!(lab.taken(), [("word=one".to_owned(), 1)]);
+        .prints("word=one, trial 1 failed; 3 of 4 runs were not started");
+    assert_eq!(lab.started_runs(), [("word=one".to_owned(), 1)]);
     // What was left can still be done.
     let id = lab.batch_id();
     lab.retrial(&["resume", &id])
         .expect_exit(4)
-        .says("reused: 1 run of 4");
-    assert_eq!(lab.taken().len(), 4);
+        .prints("reused: 1 run of 4");
+    assert_eq!(lab.started_runs().len(), 4);
 }
 
 #[test]
@@ -186,9 +186,9 @@ fn host_failures_are_retried() {
     going
         .end()
         .expect_exit(0)
-        .says("attempt 2")
-        .says("exit code 3");
-    let started = lab.happened("trial_run_began");
+        .prints("attempt 2")
+        .prints("exit code 3");
+    let started = lab.happened("trial_run_started");
     let attempts: Vec<(u64, u64)> = started
         .iter()
         .map(|started| {
@@ -212,7 +212,7 @@ fn retries_are_limited() {
     let nowhere = image("there-is-no-such-image");
     let lab = lab.recipe(&varied(&format!("image: {nowhere}"), ""));
     lab.batch(&["--retries", "2"]).expect_exit(3);
-    let attempts = lab.taken();
+    let attempts = lab.started_runs();
     assert_eq!(attempts.len(), 6);
     assert_eq!(attempts[2], ("word=one".to_owned(), 1));
     assert_eq!(attempts[3], ("word=two".to_owned(), 1));
@@ -225,9 +225,9 @@ fn problems_are_reported_before_anything_starts() {
     let lab = lab.recipe(&varied(asks, ""));
     let done = lab.batch(&["--trials", "5"]);
     done.expect_exit(2)
-        .says("nothing was started")
-        .says("word=one and word=two: this host does not meet the requirements of")
-        .says("--allow privileged");
+        .prints("nothing was started")
+        .prints("word=one and word=two: this host does not meet the requirements of")
+        .prints("--allow privileged");
     assert_eq!(lab.runs(), Vec::<std::path::PathBuf>::new());
     assert!(!lab.home_path().join("batches").exists());
 }

@@ -34,7 +34,7 @@ fn bisect(lab: &Lab, more: &[&str]) -> Done {
 }
 
 /// Outcome, and the pair of neighbours.
-fn found(lab: &Lab) -> (String, Value, Value) {
+fn search_result(lab: &Lab) -> (String, Value, Value) {
     let search = lab.batch_verdict()["search"].clone();
     let outcome = search["outcome"].as_str().unwrap().to_owned();
     (outcome, search["before"].clone(), search["after"].clone())
@@ -56,30 +56,26 @@ fn a_search_that_is_killed_continues() {
         going.kill();
     }
     let done = bisect(&lab, &[]).expect_exit(0);
-    done.says("continues (start a new one: --new)")
-        .says("The change is between release 5 and 6");
-    assert_eq!(found(&lab), pair("5", "6"));
+    done.prints("continues (start a new one: --new)")
+        .prints("The change is between release 5 and 6");
+    assert_eq!(search_result(&lab), pair("5", "6"));
     // Nothing was measured twice.
-    let taken = lab.taken();
-    let mut different = taken.clone();
+    let runs = lab.started_runs();
+    let mut different = runs.clone();
     different.sort();
     different.dedup();
-    assert_eq!(different.len(), taken.len(), "{taken:?}");
-    let ends: Vec<&str> = taken
-        .iter()
-        .take(4)
-        .map(|(cell, _)| cell.as_str())
-        .collect();
+    assert_eq!(different.len(), runs.len(), "{runs:?}");
+    let ends: Vec<&str> = runs.iter().take(4).map(|(cell, _)| cell.as_str()).collect();
     assert_eq!(ends, ["release=1", "release=8", "release=8", "release=1"]);
     assert_eq!(lab.containers(), [""; 0]);
     let id = lab.batch_id();
     lab.retrial(&["judge", &id]).expect_exit(0);
     lab.retrial(&["resume", &id]).expect_exit(0);
-    assert_eq!(lab.taken(), taken);
+    assert_eq!(lab.started_runs(), runs);
     let report = lab
         .retrial(&["report", &id, "--output", "html"])
         .expect_exit(0);
-    report.says("a trial, with its number in the search");
+    report.prints("a trial, with its number in the search");
 }
 
 #[test]
@@ -89,8 +85,8 @@ fn a_failing_release_is_skipped() {
     let lab = lab.recipe(&releases(fails));
     bisect(&lab, &["--criterion", "slower:5%"])
         .expect_exit(0)
-        .says("release 5 was excluded");
-    assert_eq!(found(&lab), pair("4", "7"));
+        .prints("release 5 was excluded");
+    assert_eq!(search_result(&lab), pair("4", "7"));
 }
 
 #[test]
@@ -99,8 +95,8 @@ fn a_breaking_release_is_found_by_validity() {
     let lab = lab.recipe(&releases("test ${{ params.release }} -lt 3 || exit 7"));
     bisect(&lab, &["--criterion", "validity"])
         .expect_exit(0)
-        .says("2 is valid, 3 is not");
-    assert_eq!(found(&lab), pair("2", "3"));
+        .prints("2 is valid, 3 is not");
+    assert_eq!(search_result(&lab), pair("2", "3"));
 }
 
 #[test]
@@ -109,19 +105,19 @@ fn searches_without_a_result_have_exit_codes() {
     let lab = lab.recipe(&releases("true"));
     bisect(&lab, &["--criterion", "faster"])
         .expect_exit(1)
-        .says("release 8 is not faster, compared with 1");
+        .prints("release 8 is not faster, compared with 1");
     let lab = Lab::new().unwrap().recipe(&releases("true"));
     // Both ends twice leave four trials, and each halves the 64 releases at best.
     let values: Vec<String> = (1..=64).map(|release| release.to_string()).collect();
     let values = values.join(",");
-    let asks = [&ASKS[..5], &[&values, "--max-trials", "8"]].concat();
-    lab.retrial(&asks).expect_exit(5).says("not decided");
+    let arguments = [&ASKS[..5], &[&values, "--max-trials", "8"]].concat();
+    lab.retrial(&arguments).expect_exit(5).prints("not decided");
     // The first release has no result.
     let lab = Lab::new().unwrap();
     let lab = lab.recipe(&releases("test ${{ params.release }} -gt 1"));
     bisect(&lab, &[])
         .expect_exit(5)
-        .says("is an end of the search");
+        .prints("is an end of the search");
 }
 
 #[test]
@@ -130,7 +126,7 @@ fn invalid_searches_are_refused() {
     let lab = lab.recipe(&releases("true"));
     let refused = |arguments: &[&str], text: &str| {
         let all = [&["bisect", "./recipe.yaml", "--along"], arguments].concat();
-        lab.retrial(&all).expect_exit(2).says(text);
+        lab.retrial(&all).expect_exit(2).prints(text);
     };
     refused(&["version"], "no variant or param `version`");
     refused(&["release"], "lists no values of release");

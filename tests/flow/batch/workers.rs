@@ -40,8 +40,12 @@ fn rounds_run_in_parallel_on_disjoint_gpus() {
         measuring.count() == 2
     });
     std::fs::write(lab.path("go-on"), "").unwrap();
-    batch.end().expect_exit(0).says("2 at once").says("on GPUs");
-    let started = lab.happened("trial_run_began");
+    batch
+        .end()
+        .expect_exit(0)
+        .prints("2 at once")
+        .prints("on GPUs");
+    let started = lab.happened("trial_run_started");
     let mut gpus: BTreeMap<u64, Vec<String>> = BTreeMap::new();
     for started in &started {
         let own = started["gpus"].as_array().unwrap().iter();
@@ -55,7 +59,7 @@ fn rounds_run_in_parallel_on_disjoint_gpus() {
         gpus[&1].iter().all(|gpu| !gpus[&2].contains(gpu)),
         "{gpus:?}"
     );
-    // The record says which runs went on beside which.
+    // The record states which runs were concurrent.
     assert_eq!(started[1]["beside"][0], started[0]["run"]);
     assert_eq!(lab.containers(), [""; 0]);
 }
@@ -66,10 +70,10 @@ fn runs_without_their_own_gpus_are_not_parallel() {
     let lab = lab.recipe(&varied("", ""));
     lab.batch(&["--trials", "2", "--parallel", "2"])
         .expect_exit(2)
-        .says("--parallel needs runs with their own GPUs");
+        .prints("--parallel needs runs with their own GPUs");
     let Some(host) = Host::plant() else { return };
     let lab = Lab::new().unwrap().recipe(&varied(TWO, ""));
     lab.batch(&["--root", host.root(), "--trials", "9", "--parallel", "5"])
         .expect_exit(3)
-        .says("at most 4 at once");
+        .prints("at most 4 at once");
 }

@@ -1,8 +1,8 @@
-//! Filled, checked, killed, filled anew.
+//! Populating a cached directory: checked, killed, populated again.
 
 use std::fs;
 
-use super::{DOWNLOAD, HASH, KEEP, beside, cached, decision, keeps, listed};
+use super::{DOWNLOAD, HASH, KEEP, cached, decision, keeps, listed, sharing_cache};
 use crate::lab::{Lab, image};
 
 #[test]
@@ -18,21 +18,21 @@ fn a_directory_is_populated_once_and_mounted_read_only() {
         "{}",
         decision(&lab)
     );
-    let seen = "content\nread-only\nro\nspeed: 42.5 MB/s\n";
-    assert_eq!(lab.output("04-main-performance"), seen);
+    let printed = "content\nread-only\nro\nspeed: 42.5 MB/s\n";
+    assert_eq!(lab.output("04-main-performance"), printed);
     assert_eq!(lab.containers(), [""; 0]);
 
-    let second = beside(&lab).recipe(&text);
+    let second = sharing_cache(&lab).recipe(&text);
     second.run(&[]).expect_exit(0);
     let decided = decision(&second);
     assert!(decided.starts_with("cache hit: data/"), "{decided}");
     assert!(decided.contains(&lab.id()), "{decided}");
-    assert_eq!(second.output("04-main-performance"), seen);
+    assert_eq!(second.output("04-main-performance"), printed);
     let output = second.the_run().join("steps/02-dataset-data/output.log");
     assert!(!output.exists(), "the command did not run again");
     let plan = second.retrial(&["plan", "./recipe.yaml"]).expect_exit(0);
-    plan.says("02 dataset-data  [unless cached as data]")
-        .says("data:/data:ro");
+    plan.prints("02 dataset-data  [unless cached as data]")
+        .prints("data:/data:ro");
 }
 
 #[test]
@@ -48,18 +48,18 @@ fn a_directory_starts_with_image_content_and_is_per_image() {
     let commands = "stat -c %u /data/deep/seed; cat /data/link; echo more >/data/more";
     let measured = "ls /data; cat /data/link";
     let text = keeps(build, commands, KEEP, measured);
-    let lab = lab.recipe(&text).beside("Dockerfile", &dockerfile("one"));
+    let lab = lab.recipe(&text).file("Dockerfile", &dockerfile("one"));
     lab.run(&[]).expect_exit(0);
     assert_eq!(
         lab.output("02-dataset-data"),
         format!("1234\none {nonce}\n")
     );
-    let seen = format!("deep\nlink\nmore\none {nonce}\nspeed: 42.5 MB/s\n");
-    assert_eq!(lab.output("04-main-performance"), seen);
+    let printed = format!("deep\nlink\nmore\none {nonce}\nspeed: 42.5 MB/s\n");
+    assert_eq!(lab.output("04-main-performance"), printed);
 
-    let other = beside(&lab)
+    let other = sharing_cache(&lab)
         .recipe(&text)
-        .beside("Dockerfile", &dockerfile("two"));
+        .file("Dockerfile", &dockerfile("two"));
     other.run(&[]).expect_exit(0);
     assert!(
         decision(&other).starts_with("populated"),
@@ -76,7 +76,7 @@ fn fully_listed_directories_are_shared_between_images() {
     let text = |image: &str| keeps(image, DOWNLOAD, &listed(8, HASH), "cat /data/file");
     let lab = lab.recipe(&text(""));
     lab.run(&[]).expect_exit(0);
-    let other = beside(&lab).recipe(&text(&format!("image: {}", image("busybox"))));
+    let other = sharing_cache(&lab).recipe(&text(&format!("image: {}", image("busybox"))));
     other.run(&[]).expect_exit(0);
     assert!(
         decision(&other).starts_with("cache hit"),
@@ -89,7 +89,7 @@ fn fully_listed_directories_are_shared_between_images() {
 #[test]
 fn a_directory_that_differs_from_the_list_is_not_cached() {
     let Some(lab) = Lab::new() else { return };
-    for (listed, said) in [
+    for (listed, message) in [
         (listed(8, &HASH.replace('4', "5")), "has the SHA-256"),
         (listed(9, HASH), "file has 8 bytes; the recipe says 9"),
         (
@@ -102,14 +102,14 @@ fn a_directory_that_differs_from_the_list_is_not_cached() {
             .recipe(&keeps("", DOWNLOAD, &listed, "true"));
         lab.run(&[])
             .expect_exit(4)
-            .says(said)
-            .says("nothing of it is cached");
+            .prints(message)
+            .prints("nothing of it is cached");
         assert!(cached(&lab.path("cache")).is_empty());
         assert!(Lab::files_with(&lab.path("cache"), "content").is_empty());
         assert_eq!(lab.containers(), [""; 0]);
     }
     let lab = lab.recipe(&keeps("", "echo half >/data/file; exit 3", KEEP, "true"));
-    lab.run(&[]).expect_exit(4).says("exit code 3");
+    lab.run(&[]).expect_exit(4).prints("exit code 3");
     assert!(cached(&lab.path("cache")).is_empty());
 }
 
@@ -125,10 +125,10 @@ fn a_killed_population_is_reattached_or_repeated() {
     assert!(cached(&lab.path("cache")).is_empty());
     let begun = lab.output("02-dataset-data");
 
-    // Taken up where it stands.
+    // It resumes where it was killed.
     let mut resumed = lab.start_retrial(&["resume", "last"]);
     lab.until("it is followed", |lab| {
-        lab.count("dataset-data", "step_followed") > 0
+        lab.count("dataset-data", "step_reattached") > 0
     });
     fs::write(lab.the_run().join("control/go-on"), "").unwrap();
     resumed.end().expect_exit(0);
@@ -139,13 +139,13 @@ fn a_killed_population_is_reattached_or_repeated() {
     );
     assert_eq!(lab.containers(), [""; 0]);
 
-    // Another run finds no half of it, and fills it anew.
+    // Another run finds no partial content, and populates it again.
     let lab = Lab::new().unwrap().recipe(&text);
     let going = lab.start(&[]);
     lab.until_printed("02-dataset-data", "going");
     going.kill();
     lab.docker(&["rm", "-f", &lab.container()]);
-    let other = beside(&lab).recipe(&text);
+    let other = sharing_cache(&lab).recipe(&text);
     let mut going = other.start(&[]);
     other.until_printed("02-dataset-data", "going");
     fs::write(other.the_run().join("control/go-on"), "").unwrap();
@@ -175,19 +175,19 @@ fn a_killed_population_is_reattached_or_repeated() {
 fn populating_can_be_killed_at_any_moment() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.recipe(&keeps("", DOWNLOAD, KEEP, "cat /data/file"));
-    let mut seen = 0;
+    let mut events = 0;
     let mut going = lab.start(&[]);
     loop {
-        lab.until("something happened", |lab| lab.journal().len() > seen);
+        lab.until("something happened", |lab| lab.journal().len() > events);
         let journal = lab.journal();
         if journal.last().unwrap()["event"] == "run_ended" {
             break;
         }
-        seen = journal.len();
-        // One that comes far in one go is let go on.
-        if seen < 60 {
+        events = journal.len();
+        // A run that gets far without a kill may continue.
+        if events < 60 {
             going.kill();
-            seen = lab.journal().len();
+            events = lab.journal().len();
             going = lab.start_retrial(&["resume", "last"]);
         }
     }
@@ -209,16 +209,16 @@ fn a_changed_directory_is_populated_again() {
     let file = cached(&lab.path("cache"))[0].join("file");
 
     // Longer; the same length and another time; nothing but another time.
-    for (spoiled, said) in [
+    for (spoiled, message) in [
         (Some("content and more\n"), "file has 17 bytes; it had 8"),
         (Some("contenT\n"), "the content of file changed"),
         (None, ""),
     ] {
         fs::write(&file, spoiled.unwrap_or("content\n")).unwrap();
-        let again = beside(&lab).recipe(&text);
+        let again = sharing_cache(&lab).recipe(&text);
         let done = again.run(&[]).expect_exit(0);
         if spoiled.is_some() {
-            done.says(said).says("populating it again");
+            done.prints(message).prints("populating it again");
             assert_eq!(again.output("02-dataset-data"), "downloading\n");
         } else {
             assert!(decision(&again).starts_with("cache hit"));
@@ -229,16 +229,16 @@ fn a_changed_directory_is_populated_again() {
         );
     }
 
-    // What only a look at every byte can tell.
+    // Only reading every byte can detect this.
     let modified = fs::metadata(&file).unwrap().modified().unwrap();
     fs::write(&file, "CONTENT\n").unwrap();
     let open = fs::File::options().write(true).open(&file).unwrap();
     open.set_modified(modified).unwrap();
-    let again = beside(&lab).recipe(&text);
+    let again = sharing_cache(&lab).recipe(&text);
     again
         .run(&["--verify-cache"])
         .expect_exit(0)
-        .says("the content of file changed");
+        .prints("the content of file changed");
     assert_eq!(
         again.output("04-main-performance"),
         "content\nspeed: 42.5 MB/s\n"

@@ -1,4 +1,4 @@
-//! Directories that are filled once and kept for later runs.
+//! Cached directories: populated once and retained for later runs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ mod filled;
 mod mounts;
 mod shared;
 
-/// A recipe whose dataset is kept; what it fills it with, what more it says, and what is measured.
+/// A recipe with a cached dataset: the commands that populate it, further keys, and the measurement.
 fn keeps(image: &str, commands: &str, more: &str, measured: &str) -> String {
     let indent = |text: &str| text.replace('\n', "\n      ");
     let keys = format!(
@@ -32,7 +32,7 @@ fn listed(size: u64, hash: &str) -> String {
     )
 }
 
-/// Directories below the cache that are kept, whole.
+/// Complete cached directories below the cache.
 fn cached(cache: &Path) -> Vec<PathBuf> {
     let below = |path: &Path| {
         let entries = fs::read_dir(path).into_iter().flatten().flatten();
@@ -48,7 +48,7 @@ fn cached(cache: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// What was decided in the step, last.
+/// The last decision of the step.
 fn decision(lab: &Lab) -> String {
     let journal = lab.journal().into_iter();
     let mut decisions = journal
@@ -58,7 +58,7 @@ fn decision(lab: &Lab) -> String {
 }
 
 /// Another home with the same cache.
-fn beside(lab: &Lab) -> Lab {
+fn sharing_cache(lab: &Lab) -> Lab {
     let cache = lab.path("cache");
     Lab::new()
         .unwrap()

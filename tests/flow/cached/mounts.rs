@@ -1,8 +1,8 @@
-//! Cache mounts: kept between runs that succeed, one for each container that runs.
+//! Cache mounts: retained between runs that succeed, one for each running container.
 
 use std::fs;
 
-use super::beside;
+use super::sharing_cache;
 use crate::lab::{Lab, case, recipe_with};
 
 /// A recipe with a cache mount, in which the image has a file.
@@ -39,8 +39,8 @@ fn a_reused_compile_cache_is_stated_in_the_verdict() {
     let text = compiles(COMPILE);
     let lab = lab.recipe(&text);
     let plan = lab.retrial(&["plan", "./recipe.yaml"]).expect_exit(0);
-    plan.says("cache mount   kernels:/usr/share/base-files");
-    lab.run(&[]).expect_exit(0).says("nothing to reuse");
+    plan.prints("cache mount   kernels:/usr/share/base-files");
+    lab.run(&[]).expect_exit(0).prints("nothing to reuse");
     assert_eq!(
         lab.output("03-main-performance"),
         "motd\nspeed: 42.5 MB/s\n"
@@ -50,24 +50,24 @@ fn a_reused_compile_cache_is_stated_in_the_verdict() {
     assert_eq!(warnings(&lab), "null");
     lab.retrial(&["clean", "--cached"])
         .expect_exit(0)
-        .says(&format!("kernels/{}", first[0].0))
-        .says(&format!("cache mount, last used by {}", lab.id()));
+        .prints(&format!("kernels/{}", first[0].0))
+        .prints(&format!("cache mount, last used by {}", lab.id()));
 
-    let second = beside(&lab).recipe(&text);
+    let second = sharing_cache(&lab).recipe(&text);
     second.run(&[]).expect_exit(0);
-    let seen = "compiled\nspeed: 42.5 MB/s\n";
-    assert_eq!(second.output("03-main-performance"), seen);
+    let output = "compiled\nspeed: 42.5 MB/s\n";
+    assert_eq!(second.output("03-main-performance"), output);
     let reused = (first[0].0.clone(), Some(lab.id()));
     assert_eq!(mounted(&second), [reused]);
     assert!(warnings(&second).contains(&format!("of run {} were reused", lab.id())));
 
     // Another command is another recipe, which is not given another one's programs.
-    let other = beside(&lab).recipe(&compiles("ls /usr/share/base-files"));
-    other.run(&[]).expect_exit(0).says("nothing to reuse");
+    let other = sharing_cache(&lab).recipe(&compiles("ls /usr/share/base-files"));
+    other.run(&[]).expect_exit(0).prints("nothing to reuse");
     lab.retrial(&["clean", "--cached", "kernels"])
         .expect_exit(0);
     let empty = lab.retrial(&["clean", "--cached"]).expect_exit(0);
-    empty.says("no cached directories");
+    empty.prints("no cached directories");
 }
 
 #[test]
@@ -76,8 +76,8 @@ fn a_cache_mount_of_a_failed_run_is_not_reused() {
     let text = compiles("cd /usr/share/base-files; ls; echo torn >kernel; test -e /nothing");
     let lab = lab.recipe(&text);
     lab.run(&[]).expect_exit(4);
-    let again = beside(&lab).recipe(&text);
-    again.run(&[]).expect_exit(4).says("nothing to reuse");
+    let again = sharing_cache(&lab).recipe(&text);
+    again.run(&[]).expect_exit(4).prints("nothing to reuse");
     assert_eq!(mounted(&again), mounted(&lab));
     assert!(!again.output("03-main-performance").contains("kernel"));
 }
@@ -89,19 +89,19 @@ fn concurrent_runs_have_separate_cache_mounts() {
         "echo going; for i in $(seq 1 600); do test ! -e /.retrial/go-on || break; sleep 0.05; done",
     );
     let lab = lab.recipe(&text);
-    let other = beside(&lab).recipe(&text);
-    let mut one = lab.start(&[]);
+    let other = sharing_cache(&lab).recipe(&text);
+    let mut first = lab.start(&[]);
     lab.until_printed("03-main-performance", "going");
-    let mut two = other.start(&[]);
+    let mut second = other.start(&[]);
     other.until_printed("03-main-performance", "going");
     lab.retrial(&["clean", "--cached", "kernels"])
         .expect_exit(0)
-        .says("has it mounted");
+        .prints("has it mounted");
     for lab in [&lab, &other] {
         fs::write(lab.the_run().join("control/go-on"), "").unwrap();
     }
-    one.end().expect_exit(0);
-    two.end().expect_exit(0);
+    first.end().expect_exit(0);
+    second.end().expect_exit(0);
     let (first, second) = (mounted(&lab), mounted(&other));
     assert!(first[0].0.ends_with("-1"), "{first:?}");
     assert!(second[0].0.ends_with("-2"), "{second:?}");

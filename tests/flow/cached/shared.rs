@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{DOWNLOAD, HASH, KEEP, beside, cached, decision, keeps, listed};
+use super::{DOWNLOAD, HASH, KEEP, cached, decision, keeps, listed, sharing_cache};
 use crate::lab::{Lab, case, image, recipe_with};
 
 #[test]
@@ -13,7 +13,7 @@ fn two_runs_share_the_work() {
     let lab = lab.recipe(&text);
     let mut first = lab.start(&[]);
     lab.until_printed("02-dataset-data", "going");
-    let other = beside(&lab).recipe(&text);
+    let other = sharing_cache(&lab).recipe(&text);
     let mut second = other.start(&[]);
     other.until("it waits", |other| {
         decision(other).starts_with("waiting for")
@@ -34,7 +34,7 @@ fn a_waiting_run_can_be_stopped() {
     let lab = lab.recipe(&text);
     let mut first = lab.start(&[]);
     lab.until_printed("02-dataset-data", "going");
-    let other = beside(&lab).recipe(&text);
+    let other = sharing_cache(&lab).recipe(&text);
     let mut second = other.start(&[]);
     other.until("it waits", |other| {
         decision(other).starts_with("waiting for")
@@ -64,7 +64,7 @@ fn a_writable_directory_is_writable_by_any_image_user() {
         lab.output("04-main-performance"),
         "1000\none\nmore\nspeed: 42.5 MB/s\n"
     );
-    let again = beside(&lab).recipe(&text);
+    let again = sharing_cache(&lab).recipe(&text);
     again.run(&[]).expect_exit(0);
     assert!(decision(&again).starts_with("cache hit"));
     assert!(
@@ -111,22 +111,22 @@ fn cached_directories_are_listed_and_removed() {
     let lab = lab.recipe(&keeps("", DOWNLOAD, KEEP, "true"));
     lab.retrial(&["clean", "--cached"])
         .expect_exit(0)
-        .says("no cached directories");
+        .prints("no cached directories");
     lab.run(&[]).expect_exit(0);
     let id = lab.id();
     lab.retrial(&["clean", "--cached"])
         .expect_exit(0)
-        .says("data/")
-        .says("KiB")
-        .says(&id);
+        .prints("data/")
+        .prints("KiB")
+        .prints(&id);
     lab.retrial(&["clean", "--cached", "other"]).expect_exit(2);
     lab.retrial(&["clean", "--cached", "data", "--dry-run"])
         .expect_exit(0)
-        .says("would remove data/");
+        .prints("would remove data/");
     assert_eq!(cached(&lab.path("cache")).len(), 1);
     lab.retrial(&["clean", "--cached", "data"])
         .expect_exit(0)
-        .says("removed data/");
+        .prints("removed data/");
     assert!(cached(&lab.path("cache")).is_empty());
 }
 
@@ -138,13 +138,13 @@ fn a_mounted_directory_is_not_removed() {
     lab.until_printed("04-main-performance", "going");
     lab.retrial(&["clean", "--cached", "data"])
         .expect_exit(0)
-        .says("skipped");
+        .prints("skipped");
     assert_eq!(cached(&lab.path("cache")).len(), 1);
     going.signal("INT");
     going.end().expect_exit(130);
 }
 
-/// The script does the same, and finds what the run kept.
+/// The script does the same, and finds the directory that the run cached.
 #[test]
 fn the_shell_plan_does_the_same() {
     let Some(lab) = Lab::new() else { return };
@@ -158,22 +158,22 @@ fn the_shell_plan_does_the_same() {
             .out
             .replace(" recipe", &format!(" {name}"));
         let output = lab.script(&text);
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{text}\n---\n{said}\n{errors}");
-        said
+        assert!(output.status.success(), "{text}\n---\n{stdout}\n{errors}");
+        stdout
     };
-    let said = script(&lab);
+    let printed = script(&lab);
     assert!(
-        said.contains("downloading\n") && said.contains("content\n"),
-        "{said}"
+        printed.contains("downloading\n") && printed.contains("content\n"),
+        "{printed}"
     );
     assert!(!script(&lab).contains("downloading"), "it is cached");
-    // What nobody wrote down is looked at before it is taken over.
+    // An unrecorded directory is checked before it is taken over.
     lab.run(&[]).expect_exit(0);
     assert!(decision(&lab).starts_with("cache hit"));
     lab.retrial(&["clean", "--cached", "data"]).expect_exit(0);
-    let again = beside(&lab).recipe(&text);
+    let again = sharing_cache(&lab).recipe(&text);
     again.run(&[]).expect_exit(0);
     assert!(decision(&again).starts_with("populated"));
     assert!(
@@ -188,9 +188,9 @@ fn a_container_that_failed_to_populate_can_be_inspected() {
     let lab = lab.recipe(&keeps("", "echo half >/data/file; exit 3", KEEP, "true"));
     lab.run(&["--keep", "on-failure"])
         .expect_exit(4)
-        .says("retrial shell");
-    let seen = lab.docker(&["exec", &lab.container(), "cat", "/data/file"]);
-    assert_eq!(seen, "half");
+        .prints("retrial shell");
+    let content = lab.docker(&["exec", &lab.container(), "cat", "/data/file"]);
+    assert_eq!(content, "half");
     lab.retrial(&["clean", "last"]).expect_exit(0);
     assert_eq!(lab.containers(), [""; 0]);
 }

@@ -6,7 +6,7 @@ use retrial_engine::Engine;
 #[tokio::test]
 async fn a_flow_runs_and_a_fault_is_injected_once() {
     let control = tempfile::tempdir().unwrap();
-    let gone = EngineError::Gone {
+    let error = EngineError::Gone {
         operation: "exec".into(),
         reason: "test".into(),
     };
@@ -15,7 +15,7 @@ async fn a_flow_runs_and_a_fault_is_injected_once() {
             std::fs::write(control.join("exit"), "0").unwrap();
             ExecStatus::Exited(0)
         })
-        .fail_nth("exec_detached", 2, gone);
+        .fail_nth("exec_detached", 2, error);
     let spec = ContainerSpec {
         name: "one".into(),
         labels: BTreeMap::from([("run".into(), "7".into())]),

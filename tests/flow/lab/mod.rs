@@ -74,8 +74,8 @@ impl Lab {
         self.recipe(&recipe)
     }
 
-    /// Writes a file beside the recipe.
-    pub fn beside(self, name: &str, text: &str) -> Self {
+    /// Writes a file next to the recipe.
+    pub fn file(self, name: &str, text: &str) -> Self {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
@@ -94,7 +94,7 @@ impl Lab {
         self
     }
 
-    /// A path beside the recipe.
+    /// A path next to the recipe.
     pub fn path(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
     }
@@ -265,13 +265,13 @@ impl Lab {
             .unwrap_or_else(|| panic!("{step} did not end"))
     }
 
-    /// Waits until something is so.
-    pub fn until(&self, what: &str, so: impl Fn(&Self) -> bool) {
+    /// Waits until a condition is met.
+    pub fn until(&self, condition: &str, is_met: impl Fn(&Self) -> bool) {
         let since = Instant::now();
-        while !so(self) {
+        while !is_met(self) {
             assert!(
                 since.elapsed() < PATIENCE,
-                "{what}: not so; the journal: {:#?}",
+                "{condition}: not so; the journal: {:#?}",
                 self.journal()
             );
             std::thread::sleep(Duration::from_millis(4));
@@ -281,7 +281,7 @@ impl Lab {
     /// Waits until a step has begun.
     pub fn until_begun(&self, step: &str) {
         self.until(&format!("{step} has begun"), |lab| {
-            lab.count(step, "step_began") > 0
+            lab.count(step, "step_started") > 0
         });
     }
 

@@ -82,7 +82,7 @@ pub struct Done {
 }
 
 impl Done {
-    /// Sees that it ended so.
+    /// Asserts its exit code.
     #[track_caller]
     pub fn expect_exit(self, code: i32) -> Self {
         assert_eq!(
@@ -95,25 +95,25 @@ impl Done {
         self
     }
 
-    /// Sees that it said so, on either stream.
+    /// Asserts that it printed this text, on either stream.
     #[track_caller]
-    pub fn says(self, text: &str) -> Self {
-        let said = self.out.contains(text) || self.err.contains(text);
+    pub fn prints(self, text: &str) -> Self {
+        let printed = self.out.contains(text) || self.err.contains(text);
         assert!(
-            said,
-            "not said: {text}\n--- out\n{}\n--- err\n{}",
+            printed,
+            "not printed: {text}\n--- out\n{}\n--- err\n{}",
             self.out, self.err
         );
         self
     }
 
-    /// Sees that it did not say so.
+    /// Asserts that it did not print this text.
     #[track_caller]
-    pub fn does_not_say(self, text: &str) -> Self {
-        let said = self.out.contains(text) || self.err.contains(text);
+    pub fn does_not_print(self, text: &str) -> Self {
+        let printed = self.out.contains(text) || self.err.contains(text);
         assert!(
-            !said,
-            "said: {text}\n--- out\n{}\n--- err\n{}",
+            !printed,
+            "printed: {text}\n--- out\n{}\n--- err\n{}",
             self.out, self.err
         );
         self

@@ -46,7 +46,7 @@ fn output() {
     if Lab::new().is_none() {
         return;
     }
-    Tally::of("hostile output of a step", 10).run(|chance| {
+    Tally::new("hostile output of a step", 10).run(|chance| {
         let parts: Vec<&str> = (0..chance.usize(1..6))
             .map(|_| PARTS[chance.usize(..PARTS.len())])
             .collect();
@@ -71,7 +71,7 @@ fn control_directory() {
     if Lab::new().is_none() {
         return;
     }
-    Tally::of("hostile changes to a step's control directory", 10).run(|chance| {
+    Tally::new("hostile changes to a step's control directory", 10).run(|chance| {
         let lab = Lab::new().unwrap();
         fs::create_dir(lab.path("precious")).unwrap();
         fs::write(lab.path("precious/kept"), "kept").unwrap();
@@ -211,7 +211,7 @@ fn archives() {
     lab.retrial(&["runs", "pack", "last", "--to", packed.to_str().unwrap()])
         .expect_exit(0);
     let packed = fs::read(packed).unwrap();
-    Tally::of("damaged and hostile archives", 50).run(|chance| {
+    Tally::new("damaged and hostile archives", 50).run(|chance| {
         let here = Lab::new().unwrap();
         let file = here.path("hostile.tar.gz");
         File::create(&file)

@@ -18,7 +18,7 @@ fn of_a_run() {
     if Lab::new().is_none() {
         return;
     }
-    Tally::of("`kill -9` of a run, then `resume`", 60).run(|chance| {
+    Tally::new("`kill -9` of a run, then `resume`", 60).run(|chance| {
         let lab = Lab::new().map(counted).unwrap();
         let kills = chance.usize(1..=EACH);
         for _ in 0..kills {
@@ -48,10 +48,14 @@ fn of_a_batch() {
     if Lab::new().is_none() {
         return;
     }
-    Tally::of("`kill -9` of a batch, then the same command", 40).run(|chance| {
+    Tally::new("`kill -9` of a batch, then the same command", 40).run(|chance| {
         let who = "echo \"uuid $(cat /proc/sys/kernel/random/uuid)\"; sleep 0.2";
         let lab = Lab::new().unwrap().recipe(&varied("", who));
-        let has_ended = |lab: &Lab| journals(lab).iter().any(|one| one.contains("batch_ended"));
+        let has_ended = |lab: &Lab| {
+            journals(lab)
+                .iter()
+                .any(|text| text.contains("batch_ended"))
+        };
         let kills = chance.usize(1..=EACH);
         let mut done = 0;
         while done < kills && !has_ended(&lab) {
@@ -60,7 +64,7 @@ fn of_a_batch() {
             batch.kill();
             done += 1;
         }
-        // The same command measures a finished batch anew.
+        // The same command measures a finished batch again.
         if !has_ended(&lab) {
             lab.batch(&["--trials", "2"]).expect_exit(0);
         }
@@ -85,7 +89,7 @@ fn of_the_engine() {
     let Some(engine) = PrivateEngine::start("flow-random") else {
         return;
     };
-    Tally::of("kill of the engine, which comes back", 5).run(|chance| {
+    Tally::new("kill of the engine, which comes back", 5).run(|chance| {
         let lab = Lab::with_engine(Some(engine.url.clone()))
             .map(counted)
             .unwrap();
@@ -108,7 +112,7 @@ fn by_signals() {
     if Lab::new().is_none() {
         return;
     }
-    Tally::of("INT or TERM during any step, then `resume`", 10).run(|chance| {
+    Tally::new("INT or TERM during any step, then `resume`", 10).run(|chance| {
         let lab = Lab::new().map(counted).unwrap();
         let mut going = lab.start(&[]);
         moment(chance, 1500);
@@ -136,7 +140,7 @@ fn by_a_full_disk() {
         return;
     };
     drop(small);
-    Tally::of("a full disk, then space and `resume`", 5).run(|chance: &mut Rng| {
+    Tally::new("a full disk, then space and `resume`", 5).run(|chance: &mut Rng| {
         let lab = Lab::new().unwrap();
         let size = format!("{}k", chance.u32(100..6000));
         let small = Small::mount(lab.path("small"), &size).unwrap();

@@ -22,7 +22,7 @@ const KILLS: usize = 40;
 /// Tries of one kind of fault.
 struct Tally {
     kind: &'static str,
-    wanted: usize,
+    required: usize,
     tries: usize,
     seed: u64,
     /// The seeds of those that were not survived, and why.
@@ -31,24 +31,24 @@ struct Tally {
 
 impl Tally {
     /// So many tries as a percentage of the kills.
-    fn of(kind: &'static str, share: usize) -> Self {
+    fn new(kind: &'static str, share: usize) -> Self {
         let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
         let kills = number("RETRIAL_FAULTS").map_or(KILLS, |kills| kills.try_into().unwrap());
         Self {
             kind,
-            wanted: (kills * share / 100).max(1),
+            required: (kills * share / 100).max(1),
             tries: 0,
             seed: number("RETRIAL_FAULTS_SEED").unwrap_or_else(|| fastrand::u64(..)),
             lost: Vec::new(),
         }
     }
 
-    /// Tries until there are as many as wanted; a try gives the number of its faults.
-    fn run(mut self, mut one: impl FnMut(&mut Rng) -> usize) {
-        while self.tries < self.wanted {
+    /// Tries until there are as many as required; a try returns the number of its faults.
+    fn run(mut self, mut attempt: impl FnMut(&mut Rng) -> usize) {
+        while self.tries < self.required {
             let seed = self.seed.wrapping_add(self.tries as u64);
             let mut chance = Rng::with_seed(seed);
-            match catch_unwind(AssertUnwindSafe(|| one(&mut chance))) {
+            match catch_unwind(AssertUnwindSafe(|| attempt(&mut chance))) {
                 Ok(faults) => self.tries += faults,
                 Err(panic) => {
                     self.tries += 1;
@@ -108,7 +108,7 @@ fn continuing(lab: &Lab) -> &'static [&'static str] {
 fn finish(lab: &Lab) -> Done {
     lab.retrial(continuing(lab))
         .expect_exit(0)
-        .says("reproduced")
+        .prints("reproduced")
 }
 
 /// The run is complete, and nothing of it is left behind.

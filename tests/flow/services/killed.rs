@@ -33,7 +33,7 @@ fn an_interrupt_stops_the_service() {
             let mut going = lab.start(&[]);
             lab.until_printed(step, "going");
             going.signal("INT");
-            going.end().expect_exit(130).says("retrial resume");
+            going.end().expect_exit(130).prints("retrial resume");
             assert!(
                 lab.output("03-main-performance-start-server")
                     .contains("tidied up"),
@@ -62,27 +62,27 @@ fn killed_at_any_moment() {
             format!("{} {}", text("name"), text("event"))
         };
         let ended = |entry: &Value| entry["event"] == "run_ended";
-        let mut seen = BTreeSet::new();
+        let mut kinds = BTreeSet::new();
         let mut going = lab.start(&[]);
         loop {
             lab.until("something new happened", |lab| {
                 lab.journal()
                     .last()
-                    .is_some_and(|entry| ended(entry) || !seen.contains(&kind(entry)))
+                    .is_some_and(|entry| ended(entry) || !kinds.contains(&kind(entry)))
             });
             let last = lab.journal().pop().unwrap();
             if ended(&last) {
-                going.end().expect_exit(0).says("reproduced");
+                going.end().expect_exit(0).prints("reproduced");
                 break;
             }
-            seen.insert(kind(&last));
+            kinds.insert(kind(&last));
             going.kill();
             if lab.journal().last().is_some_and(ended) {
                 break;
             }
             going = lab.start_retrial(&["resume", "last"]);
         }
-        assert!(seen.len() >= 10, "killed only at {seen:?}");
+        assert!(kinds.len() >= 10, "killed only at {kinds:?}");
         assert_eq!(lab.containers(), [""; 0]);
         assert_eq!(lab.verdict()["outcome"], "reproduced");
         let output = lab.output("03-main-performance-start-server");
@@ -106,8 +106,11 @@ fn killed_in_each_phase() {
         going.kill();
         lab.retrial(&["resume", "last"])
             .expect_exit(0)
-            .says("still running, reattached");
-        assert_eq!(lab.count("main-performance-start-server", "step_began"), 1);
+            .prints("still running, reattached");
+        assert_eq!(
+            lab.count("main-performance-start-server", "step_started"),
+            1
+        );
         assert_eq!(lab.output(start).matches("uuid").count(), 1);
         assert!(lab.output("04-main-performance").contains("\n1\n"));
         assert_eq!(lab.containers(), [""; 0], "{phase}");
@@ -130,7 +133,7 @@ fn killed_and_the_service_died_meanwhile() {
     ]);
     lab.retrial(&["resume", "last"])
         .expect_exit(4)
-        .says("its service server failed: it was terminated by signal 9 (KILL)");
+        .prints("its service server failed: it was terminated by signal 9 (KILL)");
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -176,7 +179,7 @@ fn killed_and_not_resumed_before_the_deadline() {
     }
     lab.until("the containers have ended", |lab| {
         let containers = lab.containers();
-        containers.len() == 2 && containers.iter().all(|one| one.ends_with("exited"))
+        containers.len() == 2 && containers.iter().all(|it| it.ends_with("exited"))
     });
     std::fs::write(lab.the_run().join("control/go-on"), "").unwrap();
     lab.retrial(&["resume", "last"]).expect_exit(0);
@@ -212,7 +215,7 @@ fn the_engine_is_unavailable_when_the_service_is_stopped() {
         lab.count("main-performance-stop-server", "warning") > 0
     });
     engine.start_again();
-    going.end().expect_exit(0).says("reproduced");
+    going.end().expect_exit(0).prints("reproduced");
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -229,13 +232,13 @@ fn its_own_container_is_killed_during_a_measurement() {
     going
         .end()
         .expect_exit(4)
-        .says("its service server failed: the container ended with exit code 137");
+        .prints("its service server failed: the container ended with exit code 137");
     assert_eq!(lab.end_of("main-performance")["fault"], "command");
     assert_eq!(lab.end_of("other-performance")["end"], "done");
     assert_eq!(lab.containers(), [""; 0]);
 }
 
-/// What is measured next must not run beside it.
+/// The next measurement must not run next to it.
 #[test]
 fn a_restarted_service_is_stopped_again() {
     let Some(lab) = Lab::new() else { return };
@@ -254,9 +257,12 @@ fn a_restarted_service_is_stopped_again() {
     going.end().expect_exit(3);
     let mut going = lab.start_retrial(&["resume", "last"]);
     lab.until("it is measured again", |lab| {
-        lab.count("first-performance", "step_began") == 2
+        lab.count("first-performance", "step_started") == 2
     });
     lab.docker(&["exec", &lab.container(), "touch", "/go"]);
     going.end().expect_exit(0);
-    assert_eq!(lab.count("first-performance-stop-server", "step_began"), 2);
+    assert_eq!(
+        lab.count("first-performance-stop-server", "step_started"),
+        2
+    );
 }

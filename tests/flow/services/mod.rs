@@ -43,7 +43,7 @@ fn a_new_service_for_each_trial() {
     let server = service("server", SERVER, HTTP);
     let cases = needing("main", ASK, "trials: 2");
     let lab = lab.recipe(&services(&server, &cases));
-    lab.run(&[]).expect_exit(0).says("server is ready");
+    lab.run(&[]).expect_exit(0).prints("server is ready");
     let uuid = |step: &str| lab.output(step).lines().next().unwrap().to_owned();
     assert_ne!(
         uuid("03-main-performance-start-server-1"),
@@ -76,7 +76,7 @@ fn a_service_for_the_run_ends_with_its_children() {
     let lab = lab.recipe(&services(&server, &cases));
     lab.run(&[])
         .expect_exit(0)
-        .says("the service server did not end within 1s of TERM: it was killed");
+        .prints("the service server did not end within 1s of TERM: it was killed");
     let steps = [
         "start-server",
         "one-performance",
@@ -87,7 +87,7 @@ fn a_service_for_the_run_ends_with_its_children() {
     let started: Vec<String> = lab
         .journal()
         .iter()
-        .filter(|entry| entry["event"] == "step_began")
+        .filter(|entry| entry["event"] == "step_started")
         .filter_map(|entry| entry["name"].as_str().map(str::to_owned))
         .filter(|name| steps.contains(&name.as_str()))
         .collect();
@@ -95,14 +95,14 @@ fn a_service_for_the_run_ends_with_its_children() {
     assert_eq!(lab.containers(), [""; 0]);
 }
 
-/// What a failed start says, and that the measurement was not tried.
-fn fails(server: &str, ready: &str, said: &[&str]) -> Option<Lab> {
+/// Checks the messages of a failed start, and that the measurement was not tried.
+fn fails(server: &str, ready: &str, messages: &[&str]) -> Option<Lab> {
     let lab = served(Lab::new()?, server, ready, ASK);
     let mut done = lab.run(&[]).expect_exit(4);
-    for text in said {
-        done = done.says(text);
+    for text in messages {
+        done = done.prints(text);
     }
-    assert_eq!(lab.count("main-performance", "step_began"), 0);
+    assert_eq!(lab.count("main-performance", "step_started"), 0);
     assert_eq!(lab.verdict()["outcome"], "failed");
     let reason = lab.verdict()["results"][0]["sentence"].to_string();
     assert!(reason.contains("the service server"), "{reason}");
@@ -178,8 +178,8 @@ fn a_service_that_prints_too_much() {
     );
     lab.run(&[])
         .expect_exit(4)
-        .says("its service server failed: its output has")
-        .says("a line of a chatty server");
+        .prints("its service server failed: its output has")
+        .prints("a line of a chatty server");
     let log = lab
         .the_run()
         .join("steps/03-main-performance-start-server/output.log");
@@ -196,8 +196,8 @@ fn a_service_that_dies_during_a_measurement() {
     let lab = lab.recipe(&services(&server, &cases));
     lab.run(&[])
         .expect_exit(4)
-        .says("its service server failed: it was terminated by signal 11 (SEGV) (exit code 139)")
-        .says("CUDA error: out of memory");
+        .prints("its service server failed: it was terminated by signal 11 (SEGV) (exit code 139)")
+        .prints("CUDA error: out of memory");
     assert_eq!(lab.end_of("main-performance")["fault"], "command");
     assert_eq!(lab.end_of("main-performance")["exit_code"], 139);
     assert_eq!(lab.end_of("other-performance")["end"], "done");
@@ -217,8 +217,8 @@ fn a_client_failure_caused_by_a_dead_server() {
     );
     lab.run(&[])
         .expect_exit(4)
-        .says("its service server failed: it ended with exit code 7")
-        .says("assertion failed");
+        .prints("its service server failed: it ended with exit code 7")
+        .prints("assertion failed");
 }
 
 /// It has nothing more to do when the measurement ends, as workers of a head have.
@@ -241,7 +241,7 @@ fn another_program_uses_the_port() {
     let lab = lab.recipe(&services(&(first + &second), &cases));
     lab.run(&[])
         .expect_exit(3)
-        .says("http://localhost:8000/ answers before the service server was started");
+        .prints("http://localhost:8000/ answers before the service server was started");
     assert_eq!(lab.containers(), [""; 0]);
 }
 
@@ -309,10 +309,10 @@ scenarios:
     performance:
       expect: { output_throughput: { value: 1000, kind: official, source: here, noise: 1% } }
 ";
-    let lab = lab.recipe(recipe).beside("vllm", VLLM);
+    let lab = lab.recipe(recipe).file("vllm", VLLM);
     lab.run(&[])
         .expect_exit(0)
-        .says("1,024 tokens/s is 1.024 of the published 1,000 tokens/s");
+        .prints("1,024 tokens/s is 1.024 of the published 1,000 tokens/s");
     let trial = &lab.verdict()["results"][0]["trials"][0]["figures"];
     for (figure, value) in [
         ("request_throughput", 1.0),
@@ -327,7 +327,7 @@ scenarios:
     }
     lab.run(&["--set", "failed=1"])
         .expect_exit(1)
-        .says("completed");
+        .prints("completed");
 }
 
 #[test]
@@ -351,7 +351,7 @@ fn skipped_steps() {
     let cases = needing("one", ASK, "") + &needing("two", ASK, "");
     let lab = lab.recipe(&services(&server, &cases));
     lab.run(&["--from", "two-performance"]).expect_exit(4);
-    let ran = |name: &str| lab.count(name, "step_began") == 1;
+    let ran = |name: &str| lab.count(name, "step_started") == 1;
     assert!(!ran("one-performance-start-server") && !ran("one-performance"));
     assert!(ran("two-performance-start-server") && ran("two-performance"));
     assert_eq!(lab.containers(), [""; 0]);
@@ -365,7 +365,7 @@ fn as_a_script() {
         let server = service("server", SERVER, &format!("{HTTP}{own}"));
         let recipe = services(&server, &needing("main", ASK, ""));
         let file = format!("{name}.yaml");
-        let lab = lab.beside(&file, &recipe);
+        let lab = lab.file(&file, &recipe);
         let plan = ["plan", &format!("./{file}"), "--format", "shell"];
         let script = lab.retrial(&plan).expect_exit(0).out;
         let run = |script: &str| {
@@ -376,16 +376,16 @@ fn as_a_script() {
                 text(&output.stdout) + &text(&output.stderr),
             )
         };
-        let (code, said) = run(&script);
+        let (code, printed) = run(&script);
         assert!(
-            code == Some(0) && said.contains("served by"),
-            "{said}\n{script}"
+            code == Some(0) && printed.contains("served by"),
+            "{printed}\n{script}"
         );
         let early = script.replace("exec perl", "echo broken; exit 5; exec perl");
-        let (code, said) = run(&early);
+        let (code, printed) = run(&early);
         lab.docker(&["rm", "-f", &name]);
         let expected = "broken\nthe service server ended before it was ready";
-        assert!(code == Some(1) && said.contains(expected), "{said}");
+        assert!(code == Some(1) && printed.contains(expected), "{printed}");
         let left = lab.docker(&["ps", "-aq", "--filter", &format!("name={name}")]);
         assert_eq!(left, "", "the trap removes a service's own container");
     }

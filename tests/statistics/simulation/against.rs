@@ -32,7 +32,7 @@ impl Design {
     }
 
     /// With a noise that is as large as assumed.
-    fn known(noise: f64) -> Self {
+    fn known_noise(noise: f64) -> Self {
         Self {
             assumed: noise,
             ..Self::alike(noise)
@@ -71,11 +71,11 @@ impl Design {
                 values,
                 noise: Some(self.assumed),
             };
-            let (one, other) = (sample(&candidate), sample(&baseline));
+            let (a, b) = (sample(&candidate), sample(&baseline));
             let difference = if self.paired {
-                Difference::paired(one, other, Better::Higher, Aggregate::Mean)
+                Difference::paired(a, b, Better::Higher, Aggregate::Mean)
             } else {
-                Some(Difference::of(one, other, Better::Higher, Aggregate::Mean))
+                Some(Difference::of(a, b, Better::Higher, Aggregate::Mean))
             };
             difference.is_some_and(&counts)
         })
@@ -106,7 +106,7 @@ pub fn equal() -> Table {
             "1.8 % each, 0.8 % assumed, as of every benchmark before",
             Design::alike(0.018),
         ),
-        ("1.8 % each, 1.8 % assumed", Design::known(0.018)),
+        ("1.8 % each, 1.8 % assumed", Design::known_noise(0.018)),
         (
             "0.5 % and 2 %",
             Design {
@@ -206,20 +206,20 @@ pub fn fail_if() -> Table {
             "1.8 % each, 0.8 % assumed, as of every benchmark before",
             Design::alike(0.018),
         ),
-        ("1.8 % each, 1.8 % assumed", Design::known(0.018)),
+        ("1.8 % each, 1.8 % assumed", Design::known_noise(0.018)),
         (
             "0.3 % each, 0.8 % assumed, as of every benchmark before",
             Design::alike(0.003),
         ),
-        ("0.3 % each, 0.3 % assumed", Design::known(0.003)),
+        ("0.3 % each, 0.3 % assumed", Design::known_noise(0.003)),
     ];
     for (truth, name) in [(0.98, "2 % slower"), (1.0, "truly equal")] {
         for (label, design) in designs {
             let passes = |difference: Difference| {
                 difference.decide(Claim::NotWorse, 0.02, 0.05) == Decision::Holds
             };
-            let of = |trials| Some(design.share(truth, (trials, trials), 1000, passes));
-            let shares = [1, 2, 3, 5, 8].into_iter().map(of).collect();
+            let share_of = |trials| Some(design.share(truth, (trials, trials), 1000, passes));
+            let shares = [1, 2, 3, 5, 8].into_iter().map(share_of).collect();
             table.row(format!("{name}, {label}"), shares);
         }
     }

@@ -66,7 +66,7 @@ fn staged(truth: f64, aggregate: Aggregate, generator: &mut Generator) -> (Outco
     unreachable!("the last stage stops")
 }
 
-/// Stages 3, 5, 8 with the error split, beside three and eight trials at once.
+/// Stages 3, 5, 8 with the error split, next to three and eight trials at once.
 pub fn stages() -> Table {
     let mut table = Table::new(
         "stages",
@@ -84,10 +84,10 @@ pub fn stages() -> Table {
         ("Olympic mean", Aggregate::Olympic),
     ];
     for (name, aggregate) in aggregates {
-        let ends = |truth, wanted| {
+        let ends = |truth, expected| {
             let mut generator = Generator::new(300);
             share(DRAWS, || {
-                staged(truth, aggregate, &mut generator).0 == wanted
+                staged(truth, aggregate, &mut generator).0 == expected
             })
         };
         let mut generator = Generator::new(301);
@@ -116,9 +116,9 @@ pub fn holm() -> Table {
         (0..count)
             .map(|number| {
                 let logs = NOISE.run(3, generator);
-                let mut one = evidence(&logs, 0.95, Claim::NotWorse, Aggregate::Mean);
-                one.scenario = format!("case {number}");
-                one
+                let mut case = evidence(&logs, 0.95, Claim::NotWorse, Aggregate::Mean);
+                case.scenario = format!("case {number}");
+                case
             })
             .collect()
     };
@@ -140,7 +140,7 @@ pub fn holm() -> Table {
         "without correction",
         shares(&|evidence| {
             let mut all = evidence.iter();
-            all.any(|one| is_worse(std::slice::from_ref(one)))
+            all.any(|figure| is_worse(std::slice::from_ref(figure)))
         }),
     );
     table.row(
@@ -159,15 +159,15 @@ pub fn equivalence() -> Table {
         ("equal", 1.0),
     ];
     for (name, truth) in truths {
-        let of = |trials: usize| {
+        let share_of = |trials: usize| {
             let mut generator = Generator::new(500 + trials as u64);
             Some(share(DRAWS, || {
                 let logs = NOISE.run(trials, &mut generator);
-                let one = evidence(&logs, truth, Claim::Equivalent, Aggregate::Mean);
-                judge(&Context::default(), &[one]).outcome == Outcome::Reproduced
+                let figure = evidence(&logs, truth, Claim::Equivalent, Aggregate::Mean);
+                judge(&Context::default(), &[figure]).outcome == Outcome::Reproduced
             }))
         };
-        table.row(name, [2, 3, 5, 8].into_iter().map(of).collect());
+        table.row(name, [2, 3, 5, 8].into_iter().map(share_of).collect());
     }
     table
 }

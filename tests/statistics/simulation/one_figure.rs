@@ -8,7 +8,7 @@ use super::table::{Table, share};
 
 const TRIALS: [usize; 4] = [2, 3, 5, 8];
 const DRAWS: u32 = 10_000;
-/// The noise of most tables: what was seen across submitters in MLPerf Inference v5.1.
+/// The noise of most tables: as observed across submitters in MLPerf Inference v5.1.
 const NOISE: f64 = 0.018;
 
 fn estimate(logs: &[f64], truth: f64, aggregate: Aggregate, noise: Option<f64>) -> Estimate {
@@ -44,8 +44,8 @@ fn reproduced(
     }))
 }
 
-fn of_trials(of: impl Fn(usize) -> Option<f64>) -> Vec<Option<f64>> {
-    TRIALS.into_iter().map(of).collect()
+fn of_trials(share_of: impl Fn(usize) -> Option<f64>) -> Vec<Option<f64>> {
+    TRIALS.into_iter().map(share_of).collect()
 }
 
 const HEAD: [&str; 4] = ["2 trials", "3", "5", "8"];
@@ -59,8 +59,9 @@ pub fn power() -> Table {
     let mut table = Table::new("power", &head("noise of one trial, margin"));
     for (noise, margin) in [(0.004, 0.02), (0.01, 0.02), (0.018, 0.02), (0.018, 0.05)] {
         let label = format!("{:.1} %, {:.0} %", noise * 100.0, margin * 100.0);
-        let of = |trials| reproduced(Noise::Normal(noise), 1.0, margin, Aggregate::Mean, trials);
-        table.row(label, of_trials(of));
+        let share_of =
+            |trials| reproduced(Noise::Normal(noise), 1.0, margin, Aggregate::Mean, trials);
+        table.row(label, of_trials(share_of));
     }
     table
 }
@@ -75,8 +76,8 @@ const AGGREGATES: [(&str, Aggregate); 3] = [
 pub fn error() -> Table {
     let mut table = Table::new("error", &head("aggregated by"));
     for (name, aggregate) in AGGREGATES {
-        let of = |trials| reproduced(Noise::Normal(NOISE), 0.95, 0.05, aggregate, trials);
-        table.row(name, of_trials(of));
+        let share_of = |trials| reproduced(Noise::Normal(NOISE), 0.95, 0.05, aggregate, trials);
+        table.row(name, of_trials(share_of));
     }
     table
 }
@@ -85,7 +86,7 @@ pub fn error() -> Table {
 pub fn worse() -> Table {
     let mut table = Table::new("worse", &head("aggregated by"));
     for (name, aggregate) in AGGREGATES {
-        let of = |trials: usize| {
+        let share_of = |trials: usize| {
             let mut generator = Generator::new(100 + trials as u64);
             (aggregate != Aggregate::Olympic || trials > 2).then(|| {
                 share(DRAWS, || {
@@ -95,7 +96,7 @@ pub fn worse() -> Table {
                 })
             })
         };
-        table.row(name, of_trials(of));
+        table.row(name, of_trials(share_of));
     }
     table
 }
@@ -113,7 +114,7 @@ pub fn assumed() -> Table {
             "1.8 %",
         ],
     );
-    let of = |truth: f64, margin: f64| -> Vec<Option<f64>> {
+    let share_of = |truth: f64, margin: f64| -> Vec<Option<f64>> {
         real.iter()
             .map(|real| {
                 let mut generator = Generator::new(200);
@@ -126,9 +127,9 @@ pub fn assumed() -> Table {
             })
             .collect()
     };
-    table.row("reproduced, the truth on the margin", of(0.95, 0.05));
-    table.row("reproduced, truly equal, margin 5 %", of(1.0, 0.05));
-    table.row("reproduced, truly equal, margin 2 %", of(1.0, 0.02));
+    table.row("reproduced, the truth on the margin", share_of(0.95, 0.05));
+    table.row("reproduced, truly equal, margin 5 %", share_of(1.0, 0.05));
+    table.row("reproduced, truly equal, margin 2 %", share_of(1.0, 0.02));
     table
 }
 
@@ -153,14 +154,14 @@ pub fn tails() -> Table {
     ];
     for (label, noise) in noises {
         for (name, aggregate) in AGGREGATES {
-            let of = |trials| reproduced(noise, 0.95, 0.05, aggregate, trials);
-            table.row(format!("{label}: {name}"), of_trials(of));
+            let share_of = |trials| reproduced(noise, 0.95, 0.05, aggregate, trials);
+            table.row(format!("{label}: {name}"), of_trials(share_of));
         }
     }
     table
 }
 
-/// What is assumed of one trial where nothing else is said.
+/// The assumed noise of one trial by default.
 const ASSUMED: f64 = 0.008;
 
 /// How trials may scatter, and what is assumed of one.
@@ -206,7 +207,7 @@ fn cases(name: &'static str, truth: f64, margin: f64) -> Table {
     let mut table = Table::new(name, &["trials scatter", "1 trial", "2", "3", "5", "8"]);
     for (label, noise, assumed) in CASES {
         for alone in [true, false] {
-            let of = |trials: usize| {
+            let share_of = |trials: usize| {
                 let mut generator = Generator::new(800 + trials as u64);
                 Some(share(DRAWS, || {
                     let logs = noise.run(trials, &mut generator);
@@ -221,7 +222,7 @@ fn cases(name: &'static str, truth: f64, margin: f64) -> Table {
                 }))
             };
             let method = if alone { "t alone" } else { "**now**" };
-            let shares = [1, 2, 3, 5, 8].into_iter().map(of).collect();
+            let shares = [1, 2, 3, 5, 8].into_iter().map(share_of).collect();
             table.row(format!("{label}: {method}"), shares);
         }
     }
@@ -256,7 +257,7 @@ pub fn printed() -> Table {
     let mut table = Table::new("printed", &["noise of one trial", "1 trial", "3", "5", "8"]);
     for noise in [0.0005, 0.002, 0.005] {
         for half_digit in [0.0, 0.5] {
-            let of = |trials: usize| {
+            let share_of = |trials: usize| {
                 let mut generator = Generator::new(900 + trials as u64);
                 Some(share(DRAWS, || {
                     let logs = Noise::Normal(noise).run(trials, &mut generator);
@@ -284,7 +285,7 @@ pub fn printed() -> Table {
                 "taken as exact"
             };
             let label = format!("{} %: {method}", noise * 100.0);
-            table.row(label, [1, 3, 5, 8].into_iter().map(of).collect());
+            table.row(label, [1, 3, 5, 8].into_iter().map(share_of).collect());
         }
     }
     table

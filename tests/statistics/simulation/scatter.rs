@@ -34,8 +34,8 @@ fn shown(noise: Noise, times: f64, sizes: (usize, usize)) -> f64 {
     })
 }
 
-fn table(name: &'static str, what: &str, times: f64) -> Table {
-    let head: Vec<&str> = [what].into_iter().chain(HEAD).collect();
+fn table(name: &'static str, label: &str, times: f64) -> Table {
+    let head: Vec<&str> = [label].into_iter().chain(HEAD).collect();
     let mut table = Table::new(name, &head);
     let noises = [
         ("normal", Noise::Normal(0.01)),

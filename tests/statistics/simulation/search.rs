@@ -118,7 +118,7 @@ fn best_step(means: &[f64]) -> usize {
         count(before) * count(behind) * step * step
     };
     let places = 0..means.len() - 1;
-    let best = places.max_by(|one, other| explained(one).total_cmp(&explained(other)));
+    let best = places.max_by(|a, b| explained(a).total_cmp(&explained(b)));
     best.unwrap_or(0)
 }
 
@@ -133,17 +133,17 @@ pub fn one_change() -> [Table; 2] {
     let mut trials = Table::new("search-trials", &head);
     for positions in POSITIONS {
         for noise in NOISES {
-            let found = DROPS.map(|drop| {
+            let pairs = DROPS.map(|drop| {
                 let (right, used) = searches(positions, Noise::Normal(noise), drop, 0.0);
                 (right, used / sweep(positions, noise, drop))
             });
             right.row(
                 label(positions, noise),
-                found.map(|one| Some(one.0)).to_vec(),
+                pairs.map(|pair| Some(pair.0)).to_vec(),
             );
             trials.row(
                 label(positions, noise),
-                found.map(|one| Some(one.1)).to_vec(),
+                pairs.map(|pair| Some(pair.1)).to_vec(),
             );
         }
     }
@@ -191,15 +191,11 @@ pub fn cases() -> Table {
 fn one_of_two(drop: f64) -> f64 {
     let mut generator = Generator::new(1900);
     share(SEARCHES, || {
-        let (first, one) = one_drop(32, drop, &mut generator);
-        let (second, other) = one_drop(32, drop, &mut generator);
-        let truth: Truth = first
-            .iter()
-            .zip(second)
-            .map(|(one, other)| one + other)
-            .collect();
+        let (first, first_drop) = one_drop(32, drop, &mut generator);
+        let (second, second_drop) = one_drop(32, drop, &mut generator);
+        let truth: Truth = first.iter().zip(second).map(|(a, b)| a + b).collect();
         let found = search(&truth, Noise::Normal(0.01), 0.0, &mut generator).0;
-        found == Some(one) || found == Some(other)
+        found == Some(first_drop) || found == Some(second_drop)
     })
 }
 

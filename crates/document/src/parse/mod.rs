@@ -74,9 +74,9 @@ enum FrameKind {
         entries: Vec<Entry>,
         /// A key that waits for its value.
         key: Option<(String, Span, bool)>,
-        /// Values of `<<`, with where they stand among the entries.
+        /// Values of `<<`, with their positions among the entries.
         merges: Vec<(usize, Node)>,
-        /// Where each key stands among the entries.
+        /// The position of each key among the entries.
         places: HashMap<String, usize>,
     },
 }
@@ -160,16 +160,16 @@ impl<'a> Builder<'a> {
                     let problem = Diagnostic::error("nul", "a NUL byte in the text", span);
                     return Err(Box::new(problem));
                 }
-                // What `show` and `plan` print is what trust is given on: nothing may hide a line.
-                if let Some(found) = text.chars().find(|&one| one != '\n' && is_harmful(one)) {
+                // Users approve the output of `show` and `plan`: nothing may hide a line of it.
+                if let Some(character) = text.chars().find(|&c| c != '\n' && is_harmful(c)) {
                     let message = format!(
                         "a control character, U+{:04X}, in the text",
-                        u32::from(found)
+                        u32::from(character)
                     );
                     self.problems.error("control", message, &span, r"documents are plain text; a pattern matches it as `\x1b`, a command prints it by `printf '\033'`");
                 }
                 let null = plain && matches!(&*text, "" | "~" | "null" | "Null" | "NULL");
-                // An absent value has no length; what stands before it is shown in its place.
+                // An absent value has no length; the text before it is shown in its place.
                 let node = if null && !self.at_key() {
                     Node::null(span)
                 } else {
@@ -186,7 +186,7 @@ impl<'a> Builder<'a> {
                     Node::scalar(name, false, span)
                 } else {
                     Node {
-                        // Told above; a plain null would be told again.
+                        // Reported above; a plain null would be reported again.
                         value: Value::Removed,
                         span,
                     }
@@ -212,7 +212,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Whether a tag says "this is text". All other tags ask for types that documents do not have.
+    /// Returns whether a tag means "this is text". All other tags are types that documents do not have.
     fn tag(tag: Option<&granit_parser::Tag>, span: &Span) -> Result<bool, Problem> {
         let Some(tag) = tag else { return Ok(false) };
         match tag.core_suffix() {

@@ -1,4 +1,4 @@
-//! What is said about a text that is not YAML.
+//! Diagnostics for a text that is not YAML.
 
 use serde_saphyr::granit_parser::{ErrorKind, ScanError};
 
@@ -40,7 +40,7 @@ fn tab_in_indentation(text: &str, at: usize) -> Option<usize> {
     tab_of(here).or_else(|| tab_of(line_start(here.checked_sub(1)?)))
 }
 
-/// What people meant by the usual slips.
+/// The intended text of common slips.
 fn syntax_help(text: &str, at: usize) -> Option<String> {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let line = text[start..].lines().next().unwrap_or("");

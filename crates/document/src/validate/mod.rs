@@ -1,7 +1,7 @@
-//! Checks a document against the declaration of its keys, and evaluates what is known already.
+//! Checks a document against the declaration of its keys, and evaluates its known expressions.
 //!
-//! It never stops: every problem is collected, and what is returned is only used when there was
-//! none. What one key says about another is the language's to check, on the returned tree.
+//! It never stops: every problem is collected, and the result is only used when there was
+//! none. The language checks keys against each other, on the returned tree.
 
 mod scalar;
 
@@ -29,8 +29,8 @@ impl<'a, L: Language> Validator<'a, L> {
     /// Checks a value and returns it evaluated, null where it is wrong. `at` is its key.
     pub fn value(&mut self, node: &Node, field_type: &FieldType, at: &Span) -> Node {
         match (field_type, &node.value) {
-            (FieldType::Either(types), _) => match types.iter().find(|one| fits(one, node)) {
-                Some(one) => self.value(node, one, at),
+            (FieldType::Either(types), _) => match types.iter().find(|option| fits(option, node)) {
+                Some(option) => self.value(node, option, at),
                 None => self.wrong_type(node, field_type, at),
             },
             (FieldType::Object(object), Value::Map(_)) => self.object(node, object, at),
@@ -80,30 +80,30 @@ impl<'a, L: Language> Validator<'a, L> {
         let missing = |key: &&Key| key.required && node.get(key.name).is_none();
         for key in object.keys().filter(missing) {
             if !self.language.may_be_missing(key) {
-                let message = format!("{} needs `{}`", object.what, key.name);
+                let message = format!("{} needs `{}`", object.label, key.name);
                 let words = key.field_type.words().iter();
                 let words: Vec<&str> = words.map(|word| word.name).collect();
-                let known = match words[..] {
+                let choices = match words[..] {
                     [] => String::new(),
                     _ => format!(" One of {}.", words.join(", ")),
                 };
-                let help = format!("{}: {}{known}", key.name, key.doc);
+                let help = format!("{}: {}{choices}", key.name, key.doc);
                 self.problems.error("missing-key", message, at, help);
             }
         }
-        let given: Vec<&Entry> = object
+        let present: Vec<&Entry> = object
             .one_of
             .iter()
             .filter_map(|name| node.entry(name))
             .collect();
         let mut options = object.one_of.iter().filter_map(|name| object.key(name));
         let choices = object.one_of.join("`, `");
-        match given[..] {
+        match present[..] {
             [] if object.one_of.is_empty() => {}
             [] if options.any(|key| self.language.may_be_missing(key)) => {}
             [] => self.problems.error(
                 "missing-key",
-                format!("{} needs one of `{choices}`", object.what),
+                format!("{} needs one of `{choices}`", object.label),
                 at,
                 "write exactly one of them",
             ),
@@ -111,7 +111,7 @@ impl<'a, L: Language> Validator<'a, L> {
             [first, second, ..] => {
                 let message = format!(
                     "{} has both `{}` and `{}`",
-                    object.what, first.key, second.key
+                    object.label, first.key, second.key
                 );
                 let help = format!(
                     "exactly one of `{choices}`; `{}: null` removes a template's value",
@@ -128,15 +128,15 @@ impl<'a, L: Language> Validator<'a, L> {
             return self.problems.push(problem);
         }
         let name = &entry.key;
-        let known = object.keys().map(|key| key.name);
-        let help = nearest(name, known.clone()).map_or_else(
+        let keys = object.keys().map(|key| key.name);
+        let help = nearest(name, keys.clone()).map_or_else(
             || {
                 let advice = self.language.advice(name, object);
-                advice.unwrap_or_else(|| did_you_mean(name, known, "known keys"))
+                advice.unwrap_or_else(|| did_you_mean(name, keys, "known keys"))
             },
             |near| format!("did you mean `{near}`?"),
         );
-        let message = format!("unknown key `{name}` in {}", object.what);
+        let message = format!("unknown key `{name}` in {}", object.label);
         self.problems
             .error("unknown-key", message, &entry.key_span, help);
     }

@@ -5,7 +5,7 @@ use crate::describe::{describe, example};
 use crate::diagnostic::Diagnostic;
 use crate::field_type::{FieldType, Scope, Word};
 use crate::formats::{Mismatch, StringFormat};
-use crate::language::{Known, Language};
+use crate::language::{KnownText, Language};
 use crate::measures;
 use crate::node::{Node, Scalar};
 use crate::source::Span;
@@ -23,7 +23,7 @@ impl<L: Language> Validator<'_, L> {
             FieldType::Template(scope, _) | FieldType::Scalar(scope) => *scope,
             _ => Scope::DOCUMENT,
         };
-        let known = self
+        let can_evaluate = self
             .language
             .check_expressions(scalar, span, scope, self.problems);
         let null = || Node::null(span.clone());
@@ -34,7 +34,7 @@ impl<L: Language> Validator<'_, L> {
         if matches!(field_type, FieldType::Scalar(_) if scope != Scope::DOCUMENT) {
             return Node::scalar(&*scalar.text, scalar.plain, span.clone());
         }
-        if !known {
+        if !can_evaluate {
             return null();
         }
         match self.language.evaluate(scalar) {
@@ -136,13 +136,13 @@ impl<L: Language> Validator<'_, L> {
         Node::null(span.clone())
     }
 
-    /// Checks a text that is rendered later, as far as it is known already.
+    /// Checks the known part of a text that is rendered later.
     fn template(&mut self, scalar: &Scalar, format: StringFormat, span: &Span) {
-        let mismatch = match self.language.known(scalar, format) {
+        let mismatch = match self.language.known_text(scalar, format) {
             _ if scalar.boolean().is_some() => return self.truth_value(scalar, span),
-            Known::Whole(text) => format.mismatch(&text),
-            Known::Start(text) => format.mismatch_of_start(text),
-            Known::Nothing => None,
+            KnownText::Whole(text) => format.mismatch(&text),
+            KnownText::Start(text) => format.mismatch_of_start(text),
+            KnownText::Nothing => None,
         };
         self.report("bad-value", mismatch, span);
     }

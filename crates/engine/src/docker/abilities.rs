@@ -1,4 +1,4 @@
-//! What `docker info` says of runtimes and of the Container Device Interface.
+//! Reads runtimes and the Container Device Interface from `docker info`.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::connect::api_version;
 const FIRST_WITH_CDI: (u64, u64) = (1, 44);
 
 /// Reads it. An engine that takes such devices names the folders where it looks for their
-/// specifications; Podman always does, and says nothing of it.
+/// specifications; Podman always does, and does not report it.
 pub fn read(info: SystemInfo, engine: &EngineInfo) -> Abilities {
     let mut runtimes: Vec<String> = info.runtimes.unwrap_or_default().into_keys().collect();
     runtimes.sort();
@@ -62,14 +62,14 @@ mod tests {
     #[test]
     fn an_engine_that_lists_cdi_directories_supports_cdi() {
         let info: SystemInfo = serde_json::from_str(INFO).unwrap();
-        let found = read(info.clone(), &engine("Docker Engine", "1.51"));
-        assert_eq!(found.runtimes, ["amd", "runc"]);
-        assert_eq!(found.cdi, Some(true));
+        let abilities = read(info.clone(), &engine("Docker Engine", "1.51"));
+        assert_eq!(abilities.runtimes, ["amd", "runc"]);
+        assert_eq!(abilities.cdi, Some(true));
         assert_eq!(
-            found.cdi_devices,
+            abilities.cdi_devices,
             ["nvidia.com/gpu=0", "nvidia.com/gpu=all"]
         );
-        assert!(found.rootless);
+        assert!(abilities.rootless);
         assert_eq!(
             read(info.clone(), &engine("Podman Engine", "1.41")).cdi,
             None

@@ -33,7 +33,7 @@ const UPLOAD: Duration = Duration::from_hours(1);
 /// Lines of the log that a failure shows.
 const TAIL: usize = 20;
 
-/// Builds an image and says what the engine then has.
+/// Builds an image and returns its information.
 pub async fn build(
     client: &Client,
     spec: &BuildSpec,
@@ -80,11 +80,11 @@ pub async fn build(
         }
     }
     let built = log.id.clone().unwrap_or_else(|| spec.tag.clone());
-    let found = image::inspect(client, &built).await?;
-    found.ok_or_else(|| failed(spec, log, "the engine built it but does not list it"))
+    let image = image::inspect(client, &built).await?;
+    image.ok_or_else(|| failed(spec, log, "the engine built it but does not list it"))
 }
 
-/// What the builder said so far.
+/// The builder's output so far.
 #[derive(Default)]
 struct Log {
     /// A line whose end has not come yet.
@@ -174,8 +174,8 @@ fn failed(spec: &BuildSpec, log: Log, message: &str) -> EngineError {
 }
 
 fn hint(reason: &str, step: &str) -> String {
-    if let Some(known) = explain(reason) {
-        return known;
+    if let Some(failure) = explain(reason) {
+        return failure;
     }
     let pulls = step.contains(": FROM ");
     let text = match classify(reason) {
@@ -192,22 +192,22 @@ fn hint(reason: &str, step: &str) -> String {
 }
 
 /// Credentials for the images after FROM. What cannot be found out here is left to the engine,
-/// which says which image it could not pull.
+/// whose error names the image that it could not pull.
 async fn logins(dockerfile: &Path) -> HashMap<String, DockerCredentials> {
     let text = tokio::fs::read_to_string(dockerfile)
         .await
         .unwrap_or_default();
-    let mut found = HashMap::new();
+    let mut logins = HashMap::new();
     for image in base_images(&text) {
         let Ok(reference) = ImageRef::parse(&image) else {
             continue;
         };
         if let Ok(Some(auth)) = credentials::for_image(&image).await {
             let key = reference.credentials_key().to_owned();
-            found.insert(key, credentials(&reference, auth));
+            logins.insert(key, credentials(&reference, auth));
         }
     }
-    found
+    logins
 }
 
 /// The images after FROM: neither the stages of this file nor `scratch`.

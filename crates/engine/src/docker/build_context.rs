@@ -13,7 +13,7 @@ use walkdir::WalkDir;
 use super::ignore::Ignore;
 use crate::error::EngineError;
 
-/// A context this large is a mistake: a model, a data set or a build tree lies in it.
+/// A context this large is a mistake: it has a model, a data set or a build tree in it.
 const SIZE_LIMIT: u64 = 4 << 30;
 
 /// Pieces of the stream.
@@ -99,7 +99,7 @@ impl BuildContext {
         let mut archive = tar::Builder::new(pieces);
         for path in &self.entries {
             match self.add(&mut archive, path) {
-                // Gone since the survey, as temporary files are: left out, as Docker does.
+                // Removed since the survey, as temporary files are: skipped, as Docker does.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 added => added.map_err(|error| {
                     io::Error::new(error.kind(), format!("{}: {error}", path.display()))

@@ -28,13 +28,13 @@ use crate::api::{
 use crate::error::EngineError;
 use retrial_container::ContainerSpec;
 
-/// Copying an image's files into a fresh volume, or a GPU runtime's set-up, takes its time.
+/// Copying an image's files into a fresh volume, or a GPU runtime's set-up, is slow.
 const CREATE: Duration = Duration::from_mins(10);
 
 /// Deleting the layer of a container that wrote much.
 const REMOVE: Duration = Duration::from_mins(10);
 
-/// What is kept of a container's own log.
+/// The last bytes of a container's own log that are read.
 const LOG_LIMIT: usize = 1 << 20;
 
 /// A benchmark may run for days.
@@ -132,7 +132,7 @@ impl Engine for Docker {
 
     async fn container(&self, container: &str) -> Result<Option<ContainerState>, EngineError> {
         match self.client.inspect_container(container, None).await {
-            Ok(found) => Ok(Some(state(found))),
+            Ok(inspection) => Ok(Some(state(inspection))),
             Err(Error::JsonDataError { contents, .. }) => {
                 lenient(&contents).map(Some).ok_or_else(|| {
                     let operation = format!("inspect {container}");
@@ -144,19 +144,22 @@ impl Engine for Docker {
         }
     }
 
-    // A container that vanishes meanwhile is left out.
+    // A container that vanishes meanwhile is skipped.
     async fn containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError> {
         let options = ListContainersOptions {
             all: true,
             filters: Some(HashMap::from([("label".into(), vec![label.to_owned()])])),
             ..ListContainersOptions::default()
         };
-        let found = self
+        let containers = self
             .client
             .list_containers(Some(options))
             .await
             .map_err(|error| fault("list containers", error))?;
-        let ids: Vec<String> = found.into_iter().filter_map(|one| one.id).collect();
+        let ids: Vec<String> = containers
+            .into_iter()
+            .filter_map(|container| container.id)
+            .collect();
         let states = try_join_all(ids.iter().map(|id| self.container(id))).await?;
         Ok(states.into_iter().flatten().collect())
     }
@@ -165,7 +168,7 @@ impl Engine for Docker {
         let waits = self.client.clone().with_timeout(LONGEST_RUN);
         let mut waited = waits.wait_container(container, None::<WaitContainerOptions>);
         match waited.next().await {
-            // An exit code that is not 0 is an error to bollard, and an end to us.
+            // An exit code that is not 0 is an error to bollard, and an exit to us.
             None | Some(Ok(_) | Err(Error::DockerContainerWaitError { .. })) => Ok(()),
             Some(Err(error)) if is_missing(&error) => Ok(()),
             Some(Err(error)) => Err(fault(&format!("wait for {container}"), error)),
@@ -180,17 +183,17 @@ impl Engine for Docker {
             ..LogsOptions::default()
         };
         let mut stream = self.client.logs(container, Some(options));
-        let mut kept = Vec::new();
+        let mut log = Vec::new();
         while let Some(chunk) = stream.next().await {
             let chunk = chunk
                 .map_err(|error| container_fault("read the log of", container, error))
                 .map(LogOutput::into_bytes)?;
-            kept.extend_from_slice(&chunk);
-            if kept.len() > LOG_LIMIT {
-                kept.drain(..kept.len() - LOG_LIMIT);
+            log.extend_from_slice(&chunk);
+            if log.len() > LOG_LIMIT {
+                log.drain(..log.len() - LOG_LIMIT);
             }
         }
-        Ok(String::from_utf8_lossy(&kept).into_owned())
+        Ok(String::from_utf8_lossy(&log).into_owned())
     }
 
     // A container that is not there is stopped.
@@ -200,11 +203,11 @@ impl Engine for Docker {
             ..StopContainerOptions::default()
         };
         // The engine answers only when the container has stopped.
-        let patience = Duration::from_secs(u64::from(grace_s) + 30);
+        let timeout = Duration::from_secs(u64::from(grace_s) + 30);
         let stopped = self
             .client
             .clone()
-            .with_timeout(patience)
+            .with_timeout(timeout)
             .stop_container(container, Some(options))
             .await;
         match stopped {
@@ -232,11 +235,11 @@ impl Engine for Docker {
             if is_missing(&error) {
                 return Ok(());
             }
-            // Someone else (`docker rm`, another retrial) removes it: wait for the end of that. A
-            // mount that another process still holds frees itself in a moment.
-            let again = says(&error, "already in progress") || {
+            // Another process (`docker rm`, another retrial) removes it: wait for it. A mount
+            // that another process still holds is released shortly.
+            let again = message_contains(&error, "already in progress") || {
                 busy += 1;
-                says(&error, "resource busy") && busy <= 5
+                message_contains(&error, "resource busy") && busy <= 5
             };
             if !again || Instant::now() > deadline {
                 return Err(fault(&format!("remove {container}"), error));
@@ -255,7 +258,7 @@ impl Engine for Docker {
     }
 }
 
-/// The same from an answer that bollard's types refuse: Podman has states that Docker has not
+/// Reads an answer that bollard's types reject: Podman has states that Docker lacks
 /// (`stopped`, between the process' end and the clean-up).
 fn lenient(answer: &str) -> Option<ContainerState> {
     let mut answer: Value = serde_json::from_str(answer).ok()?;
@@ -265,27 +268,27 @@ fn lenient(answer: &str) -> Option<ContainerState> {
         "stopped" => "exited".into(),
         _ => "".into(),
     };
-    let mut found = state(serde_json::from_value(answer).ok()?);
-    found.status = status;
-    Some(found)
+    let mut state = state(serde_json::from_value(answer).ok()?);
+    state.status = status;
+    Some(state)
 }
 
-fn state(found: ContainerInspectResponse) -> ContainerState {
-    let state = found.state.unwrap_or_default();
+fn state(inspection: ContainerInspectResponse) -> ContainerState {
+    let state = inspection.state.unwrap_or_default();
     let running = state.running.unwrap_or(false);
     let status = state.status.map(|s| s.to_string()).unwrap_or_default();
     // Before its first start a container already has the exit code 0.
     let ended = !running && status != "created";
-    let config = found.config.unwrap_or_default();
+    let config = inspection.config.unwrap_or_default();
     ContainerState {
-        id: found.id.unwrap_or_default(),
-        name: found.name.unwrap_or_default().replacen('/', "", 1),
+        id: inspection.id.unwrap_or_default(),
+        name: inspection.name.unwrap_or_default().replacen('/', "", 1),
         status,
         running,
         exit_code: state.exit_code.filter(|_| ended),
         oom_killed: state.oom_killed.unwrap_or(false),
         error: state.error.unwrap_or_default(),
-        image: found.image.unwrap_or_default(),
+        image: inspection.image.unwrap_or_default(),
         pid: state
             .pid
             .and_then(|pid| u32::try_from(pid).ok())
@@ -295,6 +298,6 @@ fn state(found: ContainerInspectResponse) -> ContainerState {
     }
 }
 
-fn says(error: &Error, words: &str) -> bool {
+fn message_contains(error: &Error, words: &str) -> bool {
     matches!(error, Error::DockerResponseServerError { message, .. } if message.contains(words))
 }

@@ -1,4 +1,4 @@
-//! The request against what Docker's command line (28.2) was seen to send.
+//! The request compared with recorded ones of Docker's command line (28.2).
 
 use super::*;
 use retrial_container::Ulimit;

@@ -15,10 +15,10 @@ use super::fault::{container_fault, fault, is_missing};
 use crate::api::{ExecOutput, ExecSpec, ExecStatus};
 use crate::error::EngineError;
 
-/// What is kept of each stream of a short process.
+/// The most bytes stored of each stream of a short process.
 const OUTPUT_LIMIT: usize = 1 << 20;
 
-/// Starts a process that goes on without us.
+/// Starts a detached process.
 pub async fn detached(
     client: &Client,
     container: &str,
@@ -36,24 +36,24 @@ pub async fn detached(
     Ok(id)
 }
 
-/// The status of a process. A restarted engine has forgotten the processes of before (404), though
-/// they may still run: their own exit-code file then tells.
+/// Returns the status of a process. A restarted engine has lost its earlier processes (404), though
+/// they may still run: their own exit-code file then has the status.
 pub async fn status(
     client: &Client,
     exec: &str,
     is_podman: bool,
 ) -> Result<ExecStatus, EngineError> {
-    let found = match client.inspect_exec(exec).await {
-        Ok(found) => found,
+    let exec = match client.inspect_exec(exec).await {
+        Ok(exec) => exec,
         Err(error) if is_missing(&error) => return Ok(ExecStatus::Unknown),
         Err(error) => return Err(fault("inspect a process", error)),
     };
-    if found.running != Some(true) {
-        return Ok(found
+    if exec.running != Some(true) {
+        return Ok(exec
             .exit_code
             .map_or(ExecStatus::Unknown, ExecStatus::Exited));
     }
-    let has_ended = is_podman && has_ended(client, found).await;
+    let has_ended = is_podman && has_ended(client, exec).await;
     Ok(if has_ended {
         ExecStatus::Unknown
     } else {
@@ -61,18 +61,18 @@ pub async fn status(
     })
 }
 
-/// Podman (4.3) says for five minutes that a detached process runs which has ended. Its engine
-/// is on this machine, or it would not share our files, so the process can be looked for, if the
-/// container's first one can be seen from here at all.
+/// Podman (4.3) reports a detached process as running for five minutes after its end. Its engine
+/// is on this machine, or it would not share our files, so the process can be looked up, if the
+/// container's first process is visible from here.
 async fn has_ended(client: &Client, exec: ExecInspectResponse) -> bool {
     let container = exec.container_id.unwrap_or_default();
     let first = client.inspect_container(&container, None).await;
-    let first = first.ok().and_then(|found| found.state?.pid);
-    let seen = |pid: Option<i64>| {
+    let first = first.ok().and_then(|container| container.state?.pid);
+    let is_alive = |pid: Option<i64>| {
         let pid = pid.filter(|pid| *pid > 0)?;
         Some(Path::new(&format!("/proc/{pid}")).exists())
     };
-    (seen(first), seen(exec.pid)) == (Some(true), Some(false))
+    (is_alive(first), is_alive(exec.pid)) == (Some(true), Some(false))
 }
 
 /// Runs a short process to its end.
@@ -93,8 +93,8 @@ pub async fn attached(
     if let StartExecResults::Attached { mut output, .. } = started {
         while let Some(chunk) = output.next().await {
             match chunk.map_err(failed)? {
-                LogOutput::StdErr { message } => keep(&mut stderr, &message),
-                other => keep(&mut stdout, &other.into_bytes()),
+                LogOutput::StdErr { message } => append_bounded(&mut stderr, &message),
+                other => append_bounded(&mut stdout, &other.into_bytes()),
             }
         }
     }
@@ -127,7 +127,7 @@ pub(super) async fn exit_code(
     }
 }
 
-/// Creates a process that is not started yet; `attach` says which streams and whether a terminal.
+/// Creates a process without starting it; `attach` has its streams and whether it has a terminal.
 pub(super) async fn prepare(
     client: &Client,
     container: &str,
@@ -145,14 +145,14 @@ pub(super) async fn prepare(
     client
         .create_exec(container, request)
         .await
-        .map(|made| made.id)
+        .map(|exec| exec.id)
         .map_err(|error| container_fault("run a process in", container, error))
 }
 
-/// Keeps the beginning, drops what goes over the limit.
-fn keep(kept: &mut Vec<u8>, more: &[u8]) {
-    let room = OUTPUT_LIMIT.saturating_sub(kept.len());
-    kept.extend_from_slice(&more[..more.len().min(room)]);
+/// Appends up to the limit and drops the rest.
+fn append_bounded(output: &mut Vec<u8>, more: &[u8]) {
+    let room = OUTPUT_LIMIT.saturating_sub(output.len());
+    output.extend_from_slice(&more[..more.len().min(room)]);
 }
 
 #[cfg(test)]
@@ -161,10 +161,10 @@ mod tests {
 
     #[test]
     fn output_is_bounded() {
-        let mut kept = vec![0; OUTPUT_LIMIT - 3];
-        keep(&mut kept, b"abcdef");
-        keep(&mut kept, b"more");
-        assert_eq!(kept.len(), OUTPUT_LIMIT);
-        assert!(kept.ends_with(b"abc"));
+        let mut output = vec![0; OUTPUT_LIMIT - 3];
+        append_bounded(&mut output, b"abcdef");
+        append_bounded(&mut output, b"more");
+        assert_eq!(output.len(), OUTPUT_LIMIT);
+        assert!(output.ends_with(b"abc"));
     }
 }

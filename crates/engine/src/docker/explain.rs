@@ -1,8 +1,8 @@
-//! What an engine's refusal means, and what to do about it. Pure.
+//! Explains an engine's refusals, with their remedies. Pure.
 
 use regex::Regex;
 
-/// What an engine refused, if its words tell.
+/// The cause of an engine's refusal, if its message states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// The image has no such user.
@@ -45,7 +45,7 @@ pub fn classify(message: &str) -> Option<Refusal> {
     }
 }
 
-/// Whether the lower-case message tells of a full disk or exhausted quota.
+/// Returns whether the lower-case message reports a full disk or exhausted quota.
 pub fn is_no_space(lower: &str) -> bool {
     lower.contains("no space left on device") || lower.contains("disk quota exceeded")
 }
@@ -133,8 +133,8 @@ fn missing_device(message: &str) -> Option<String> {
         r"stat (/dev/[^:\s]+): no such file or directory",
     ];
     patterns.iter().find_map(|pattern| {
-        let found = Regex::new(pattern).ok()?.captures(message)?;
-        Some(found.get(1)?.as_str().to_owned())
+        let captures = Regex::new(pattern).ok()?.captures(message)?;
+        Some(captures.get(1)?.as_str().to_owned())
     })
 }
 

@@ -1,4 +1,4 @@
-//! bollard's errors as ours: did the engine go away, or did it say no?
+//! Converts bollard's errors to ours: the engine went away, or it refused.
 
 use std::iter;
 
@@ -31,7 +31,7 @@ pub fn fault(operation: &str, error: Error) -> EngineError {
     }
 }
 
-/// [`fault`], but a 404 is the container's absence, unless it says that something else is absent:
+/// [`fault`], but a 404 is the container's absence, unless it states that something else is absent:
 /// a start answers 404 for a network that is not there.
 pub fn container_fault(operation: &str, container: &str, error: Error) -> EngineError {
     let network = matches!(&error, Error::DockerResponseServerError { message, .. }
@@ -87,7 +87,7 @@ pub fn is_stray_line_break(error: &Error) -> bool {
     matches!(error, Error::IOError { err } if err.to_string() == "bytes remaining on stream")
 }
 
-/// Whether the fault lies in the connection, not in what was asked.
+/// Returns whether the fault is in the connection, not in the request.
 pub fn is_connection(error: &Error) -> bool {
     match error {
         Error::HyperResponseError { .. }
@@ -101,8 +101,8 @@ pub fn is_connection(error: &Error) -> bool {
     }
 }
 
-/// The last cause of an error: hyper keeps the telling part there, and what it says before
-/// (`Error in the hyper legacy client: client error (Connect)`) tells a user nothing.
+/// Returns the last cause of an error: hyper has the specific part there, and the text before it
+/// (`Error in the hyper legacy client: client error (Connect)`) does not help a user.
 pub fn root_cause(error: &dyn std::error::Error) -> String {
     let causes = iter::successors(Some(error), |error| error.source());
     causes.last().unwrap_or(error).to_string()
@@ -124,8 +124,8 @@ mod tests {
         let refusal = fault("start x", answer(500, "no such thing"));
         assert!(matches!(refusal, EngineError::Refused { status: 500, .. }));
         assert!(!refusal.is_gone());
-        let gone = fault("start x", Error::RequestTimeoutError);
-        assert!(gone.is_gone());
+        let error = fault("start x", Error::RequestTimeoutError);
+        assert!(error.is_gone());
         let going = fault(
             "start x",
             answer(

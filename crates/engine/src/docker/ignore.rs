@@ -1,6 +1,6 @@
 //! `.dockerignore`: which files of a build context are not sent. Pure.
 //! The rules are Docker's: patterns in order, the last that fits counts, `!` takes back, `**`
-//! crosses directories, and what excludes a directory excludes all below it.
+//! crosses directories, and a pattern that excludes a directory excludes all below it.
 
 use regex::Regex;
 
@@ -31,7 +31,7 @@ impl Ignore {
             .map(|patterns| Self { patterns })
     }
 
-    /// Whether a path (relative, with `/`) is left out.
+    /// Returns whether a path (relative, with `/`) is excluded.
     pub fn excludes(&self, path: &str) -> bool {
         let fits = |regex: &Regex| {
             let ends = path.match_indices('/').map(|(end, _)| end);

@@ -1,4 +1,4 @@
-//! What the engine says of an image it has.
+//! The engine's information on a local image.
 
 use bollard::Docker as Client;
 use bollard::models::ImageInspect;
@@ -16,7 +16,7 @@ pub async fn inspect(client: &Client, reference: &str) -> Result<Option<ImageInf
         ImageRef::parse(reference)?.lookup()
     };
     match client.inspect_image(&name).await {
-        Ok(found) => Ok(Some(info(found))),
+        Ok(image) => Ok(Some(info(image))),
         Err(error) if is_missing(&error) => Ok(None),
         Err(error) => Err(fault(&format!("inspect the image {reference}"), error)),
     }
@@ -27,16 +27,16 @@ fn is_id(text: &str) -> bool {
     id.len() >= 12 && id.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-fn info(found: ImageInspect) -> ImageInfo {
-    let config = found.config.unwrap_or_default();
+fn info(image: ImageInspect) -> ImageInfo {
+    let config = image.config.unwrap_or_default();
     ImageInfo {
-        id: found.id.unwrap_or_default(),
-        repo_digests: found.repo_digests.unwrap_or_default(),
-        size: u64::try_from(found.size.unwrap_or(0)).unwrap_or(0),
+        id: image.id.unwrap_or_default(),
+        repo_digests: image.repo_digests.unwrap_or_default(),
+        size: u64::try_from(image.size.unwrap_or(0)).unwrap_or(0),
         env: config.env.unwrap_or_default(),
         entrypoint: config.entrypoint.unwrap_or_default(),
         user: config.user.unwrap_or_default(),
         workdir: config.working_dir.unwrap_or_default(),
-        architecture: found.architecture.unwrap_or_default(),
+        architecture: image.architecture.unwrap_or_default(),
     }
 }

@@ -1,4 +1,4 @@
-//! Docker (and what speaks its API) by bollard.
+//! Docker (and engines with its API) by bollard.
 
 mod abilities;
 mod archive;

@@ -33,9 +33,9 @@ pub async fn registry_digest(
     let parsed = ImageRef::parse(reference)?;
     let credentials = auth.map(|auth| credentials(&parsed, auth));
     let name = parsed.lookup();
-    let found = client.inspect_registry_image(&name, credentials).await;
-    let found = found.map_err(|error| pull_error(error, &parsed, 1))?;
-    let digest = found.descriptor.digest;
+    let manifest = client.inspect_registry_image(&name, credentials).await;
+    let manifest = manifest.map_err(|error| pull_error(error, &parsed, 1))?;
+    let digest = manifest.descriptor.digest;
     digest.ok_or_else(|| {
         failed(
             PullFailure::Other,
@@ -46,7 +46,7 @@ pub async fn registry_digest(
     })
 }
 
-/// Pulls an image and says what the engine then has.
+/// Pulls an image and returns its information.
 pub async fn pull(
     client: &Client,
     reference: &str,
@@ -66,7 +66,7 @@ pub async fn pull(
         }
         tries += 1;
         let after_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-        // Nobody listens any more: the pull itself is still wanted.
+        // The listener is gone: the pull itself continues.
         let _ = progress.send(ImageProgress::Retry {
             reason,
             attempt: tries,
@@ -76,8 +76,8 @@ pub async fn pull(
         pause *= 2;
     }
     let reason = "the engine pulled it but does not list it";
-    let found = image::inspect(client, reference).await?;
-    found.ok_or_else(|| failed(PullFailure::Other, &parsed, reason, 1))
+    let image = image::inspect(client, reference).await?;
+    image.ok_or_else(|| failed(PullFailure::Other, &parsed, reason, 1))
 }
 
 async fn once(

@@ -111,7 +111,7 @@ const WORDS: &[(&[&str], PullFailure)] = &[
 
 /// Reads the engine's words.
 pub fn classify(message: &str) -> PullFailure {
-    // Of a file on the engine's side it says nothing about the registry.
+    // About a file on the engine's side it does not concern the registry.
     let lower = message
         .trim()
         .to_lowercase()
@@ -134,7 +134,7 @@ impl PullFailure {
         matches!(self, Self::Transient | Self::RateLimited)
     }
 
-    /// What the user reads: what failed, the engine's words, and what to do.
+    /// Returns the user's message: the failure, the engine's message, and the remedy.
     pub(crate) fn describe(self, reference: &ImageRef, tries: u32, reason: &str) -> String {
         let registry = &reference.registry;
         let failed = match self {

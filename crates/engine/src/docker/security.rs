@@ -35,12 +35,12 @@ fn seccomp_profile(path: &Path) -> Result<String, EngineError> {
             ),
         }
     })?;
-    Ok(compact(&text))
+    Ok(minify(&text))
 }
 
 /// JSON without the white space between its tokens, all else byte for byte.
-fn compact(json: &str) -> String {
-    let mut kept = String::with_capacity(json.len());
+fn minify(json: &str) -> String {
+    let mut compact = String::with_capacity(json.len());
     let (mut in_text, mut escaped) = (false, false);
     for c in json.chars() {
         if in_text {
@@ -51,7 +51,7 @@ fn compact(json: &str) -> String {
         } else if c.is_ascii_whitespace() {
             continue;
         }
-        kept.push(c);
+        compact.push(c);
     }
-    kept
+    compact
 }

@@ -1,10 +1,10 @@
-//! `accuracy.txt`: what the accuracy scripts of MLPerf Inference print, of any round.
+//! `accuracy.txt`: the output of MLPerf Inference's accuracy scripts, of any round.
 //!
 //! Each benchmark's script prints in a pattern of its own: a Python dictionary in one line or in many,
 //! with numbers bare, in quotes or as `np.float64(44.5)`; JSON; `accuracy=76.034%, good=38017,
 //! total=50000`; words. The figures come out under the names that `MLCommons` publishes them by
 //! (`ROUGE1`, `acc`, `DICE`, …), whatever the script calls them. Warnings, progress bars and
-//! whatever else stands around is passed over.
+//! any other text is skipped.
 
 mod patterns;
 mod reader;
@@ -15,21 +15,21 @@ use std::collections::BTreeMap;
 
 pub use reader::{Reader, parse_bytes};
 
-/// The most values of one figure that are kept beside the last one.
+/// The most values of one figure that are stored in addition to the last one.
 pub const MOST_OTHERS: usize = 8;
 
-/// What an `accuracy.txt` says.
+/// The contents of an `accuracy.txt`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Accuracy {
     /// The figures, by the names that they are published by.
     pub figures: BTreeMap<&'static str, AccuracyFigure>,
     /// The hash of the accuracy log before it was cut short: the line `hash=…`.
     pub hash: Option<String>,
-    /// How many samples were judged, where it is said.
+    /// How many samples were judged, where it is stated.
     pub samples: Option<u64>,
     /// Figures that were printed as something else than a number, as they were: `nan`.
     pub not_numbers: BTreeMap<&'static str, String>,
-    /// Figures that a cut in the text ends within: what is there of them is no value.
+    /// Figures that are truncated with the text: their remaining digits are no value.
     pub cut: Vec<&'static str>,
 }
 
@@ -42,8 +42,8 @@ pub struct AccuracyFigure {
     pub unit: &'static str,
     /// Half of the last printed digit.
     pub half_digit: f64,
-    /// Other values that were printed before it, at most [`MOST_OTHERS`]: which one is meant is
-    /// not said.
+    /// Other values that were printed before it, at most [`MOST_OTHERS`]: the file does not state
+    /// which one counts.
     pub others: Vec<f64>,
 }
 
@@ -53,8 +53,8 @@ impl Accuracy {
         let exact = self.figures.get(name);
         exact.or_else(|| {
             let mut all = self.figures.iter();
-            let (_, found) = all.find(|(known, _)| known.eq_ignore_ascii_case(name))?;
-            Some(found)
+            let (_, figure) = all.find(|(other, _)| other.eq_ignore_ascii_case(name))?;
+            Some(figure)
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The patterns of lines in which figures are printed.
 //!
 //! The names and the patterns are those of `MLCommons`' submission checker (`ACC_PATTERN`), made
-//! wider where scripts print what it cannot read: exponents, `np.float64(…)`, a logger's prefix.
+//! wider where scripts print text that it cannot read: exponents, `np.float64(…)`, a logger's prefix.
 //! Their lines are few and short, so that building a pattern takes longer than looking for it does:
 //! `regex_lite` builds one in a twentieth of `regex`'s time, and its classes are of ASCII.
 
@@ -50,7 +50,7 @@ const MEMBERS: [(&str, Gives); 18] = [
     ("num-samples", Gives::Samples),
 ];
 
-/// Everything else: a word that every such line has, and what stands before the number.
+/// Everything else: a word that every such line has, and the text before the number.
 const LINES: [(&str, &str, Gives); 16] = [
     // Not the second figure of a line (`AUC=80.2%, accuracy=96.6%`), which is no benchmark's.
     (
@@ -147,7 +147,7 @@ impl FigurePattern {
         }
     }
 
-    /// Where the last value of this pattern stands in a line; `small` is the line in small letters.
+    /// Returns the position of this pattern's last value in a line; `small` is the line in lower case.
     pub fn last_in(&self, line: &str, small: &str) -> Option<Range<usize>> {
         let mut places = small.match_indices(self.word).map(|(at, _)| at).peekable();
         places.peek()?;

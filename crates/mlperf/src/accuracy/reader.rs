@@ -1,4 +1,4 @@
-//! Reads an `accuracy.txt` as it comes, a line at a time.
+//! Reads an `accuracy.txt` incrementally, a line at a time.
 
 use super::patterns::{Gives, PATTERNS, small};
 use super::{Accuracy, AccuracyFigure, MOST_OTHERS};
@@ -6,15 +6,15 @@ use retrial_readings::figure::parse_number;
 use retrial_readings::lines::{Line, LineSplitter};
 use retrial_readings::nearest::shortened;
 
-/// Lines get long where a script prints a whole result; figures are not cut by that.
+/// Lines are long where a script prints a whole result; this does not truncate figures.
 const LONGEST_LINE: usize = 1 << 20;
 
 /// An incremental reader; memory is bounded by one line whatever the length of the file.
 #[derive(Debug, Clone)]
 pub struct Reader {
     splitter: LineSplitter,
-    asked: Vec<String>,
-    found: Accuracy,
+    requested: Vec<String>,
+    accuracy: Accuracy,
 }
 
 impl Default for Reader {
@@ -24,27 +24,27 @@ impl Default for Reader {
 }
 
 impl Reader {
-    /// A reader that looks for every figure there is.
+    /// Returns a reader for every figure.
     pub fn new() -> Self {
         Self {
             splitter: LineSplitter::with_limit(LONGEST_LINE),
-            asked: Vec::new(),
-            found: Accuracy::default(),
+            requested: Vec::new(),
+            accuracy: Accuracy::default(),
         }
     }
 
-    /// The same, knowing the figures that are asked for: which of two is meant where a print may
+    /// Sets the requested figures, which decide between two figures where a printed line may
     /// be either.
     #[must_use]
     pub fn asking<Name: Into<String>>(mut self, names: impl IntoIterator<Item = Name>) -> Self {
-        self.asked = names.into_iter().map(Into::into).collect();
+        self.requested = names.into_iter().map(Into::into).collect();
         self
     }
 
     /// Reads the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
-        // A progress bar's carriage return ends a line here: the checker reads it so (Python's
-        // universal newlines), and a figure before one is not to be overwritten.
+        // A progress bar's carriage return ends a line here, as it does for the checker (Python's
+        // universal newlines), so that it does not overwrite a figure before it.
         let mut splitter = std::mem::take(&mut self.splitter);
         for (index, part) in bytes.split(|byte| *byte == b'\r').enumerate() {
             if index > 0 {
@@ -55,11 +55,11 @@ impl Reader {
         self.splitter = splitter;
     }
 
-    /// What was found.
+    /// Returns the figures.
     pub fn finish(mut self) -> Accuracy {
         let mut splitter = std::mem::take(&mut self.splitter);
         splitter.finish(|line| self.read(&line, false));
-        self.found
+        self.accuracy
     }
 
     fn read(&mut self, line: &Line<'_>, ended: bool) {
@@ -81,7 +81,7 @@ impl Reader {
     fn take(&mut self, gives: Gives, value: &str, after: &str, line: &str, cut: bool) {
         let (name, usual) = match gives {
             Gives::Hash => {
-                self.found.hash = Some(shortened(value));
+                self.accuracy.hash = Some(shortened(value));
                 return;
             }
             Gives::Samples => {
@@ -94,22 +94,22 @@ impl Reader {
                 if let Some(samples) = samples
                     .filter(|count| (0.0..1e15).contains(count) && count.fract() == 0.0 && !cut)
                 {
-                    self.found.samples = Some(samples as u64);
+                    self.accuracy.samples = Some(samples as u64);
                 }
                 return;
             }
-            Gives::F1 => (self.which_f1(line), ""),
+            Gives::F1 => (self.f1_variant(line), ""),
             Gives::Figure(name, usual) => (name, usual),
         };
         if cut {
-            self.found.cut.push(name);
+            self.accuracy.cut.push(name);
             return;
         }
         let Some(printed) = parse_number(value) else {
-            self.found.not_numbers.insert(name, shortened(value));
+            self.accuracy.not_numbers.insert(name, shortened(value));
             return;
         };
-        self.found.not_numbers.remove(name);
+        self.accuracy.not_numbers.remove(name);
         let has_sign = after.trim_start_matches(['\'', '"', ')']).starts_with('%');
         let unit = if has_sign || name == "F1" { "%" } else { usual };
         let next = AccuracyFigure {
@@ -118,16 +118,20 @@ impl Reader {
             half_digit: printed.half_digit,
             others: Vec::new(),
         };
-        match self.found.figures.get_mut(name) {
+        match self.accuracy.figures.get_mut(name) {
             Some(before) => before.replace(&next),
-            None => drop(self.found.figures.insert(name, next)),
+            None => drop(self.accuracy.figures.insert(name, next)),
         }
     }
 
     /// BERT prints `{"exact_match": 83.9, "f1": 90.9}`, Qwen3-VL `{"f1": 0.7877}`.
-    fn which_f1(&self, line: &str) -> &'static str {
-        let asks = |name: &str| self.asked.iter().any(|one| one.eq_ignore_ascii_case(name));
-        match (asks("F1"), asks("F1_HIERARCHICAL")) {
+    fn f1_variant(&self, line: &str) -> &'static str {
+        let is_requested = |name: &str| {
+            self.requested
+                .iter()
+                .any(|requested| requested.eq_ignore_ascii_case(name))
+        };
+        match (is_requested("F1"), is_requested("F1_HIERARCHICAL")) {
             (true, false) => "F1",
             (false, true) => "F1_HIERARCHICAL",
             _ if line.contains("exact_match") => "F1",

@@ -8,7 +8,7 @@ use super::{Accuracy, Reader, parse_bytes};
 fn shown(accuracy: &Accuracy) -> String {
     let figures = accuracy.figures.iter();
     let words: Vec<String> = figures
-        .map(|(name, found)| format!("{name}={}{}", found.value, found.unit))
+        .map(|(name, figure)| format!("{name}={}{}", figure.value, figure.unit))
         .collect();
     words.join(" ")
 }
@@ -94,9 +94,14 @@ fn shown(accuracy: &Accuracy) -> String {
 #[case("{'rouge1': 4.45e+01}\n", "ROUGE1=44.5")]
 #[case("100%|##| 1/1\r{'rouge1': 44.5}\rmodel.json: 100%\n", "ROUGE1=44.5")]
 fn output_of_accuracy_scripts_is_parsed(#[case] text: &str, #[case] figures: &str) {
-    let found = parse_bytes(text.as_bytes());
-    assert_eq!(shown(&found), figures);
-    assert!(found.figures.values().all(|one| one.others.is_empty()));
+    let accuracy = parse_bytes(text.as_bytes());
+    assert_eq!(shown(&accuracy), figures);
+    assert!(
+        accuracy
+            .figures
+            .values()
+            .all(|figure| figure.others.is_empty())
+    );
 }
 
 #[rstest]
@@ -124,49 +129,49 @@ fn the_log_hash_is_parsed() {
 
 #[test]
 fn the_last_value_is_used_and_the_others_are_recorded() {
-    let found = parse_bytes(b"{'rouge1': 44.5}\n{'rouge1': 43.1}\n{'rouge1': 43.9}\nhash=0f\n");
-    let rouge = &found.figures["ROUGE1"];
+    let accuracy = parse_bytes(b"{'rouge1': 44.5}\n{'rouge1': 43.1}\n{'rouge1': 43.9}\nhash=0f\n");
+    let rouge = &accuracy.figures["ROUGE1"];
     assert!((rouge.value - 43.9).abs() < 1e-12);
     assert_eq!(rouge.others, [44.5, 43.1]);
 }
 
 #[test]
 fn non_numeric_values_are_not_figures() {
-    let found = parse_bytes(b"{'rouge1': nan, 'rouge2': np.float64(nan), 'rougeL': -inf}\n");
-    assert!(found.figures.is_empty());
-    let words: Vec<_> = found.not_numbers.values().map(String::as_str).collect();
+    let accuracy = parse_bytes(b"{'rouge1': nan, 'rouge2': np.float64(nan), 'rougeL': -inf}\n");
+    assert!(accuracy.figures.is_empty());
+    let words: Vec<_> = accuracy.not_numbers.values().map(String::as_str).collect();
     assert_eq!(words, ["nan", "nan", "-inf"]);
 }
 
 #[test]
 fn a_truncated_figure_is_ignored() {
-    let found = parse_bytes(b"{'rouge1': 44.5, 'rouge2': 2");
+    let accuracy = parse_bytes(b"{'rouge1': 44.5, 'rouge2': 2");
     assert_eq!(
-        (shown(&found).as_str(), &found.cut[..]),
+        (shown(&accuracy).as_str(), &accuracy.cut[..]),
         ("ROUGE1=44.5", &["ROUGE2"][..])
     );
     let mut long = vec![b' '; (1 << 20) - 14];
     long.extend_from_slice(b"{'rouge1': 44.5555}\n");
-    let found = parse_bytes(&long);
+    let accuracy = parse_bytes(&long);
     assert!(
-        found.figures.is_empty() && found.cut == ["ROUGE1"],
-        "{found:?}"
+        accuracy.figures.is_empty() && accuracy.cut == ["ROUGE1"],
+        "{accuracy:?}"
     );
 }
 
 #[test]
 fn names_are_case_insensitive() {
-    let found = parse_bytes(b"{'rougeLsum': 42.1}\naccuracy=76.1%\n");
+    let accuracy = parse_bytes(b"{'rougeLsum': 42.1}\naccuracy=76.1%\n");
     for name in ["rougeLsum", "ROUGELSUM", "acc", "ACC"] {
-        assert!(found.figure(name).is_some(), "{name}");
+        assert!(accuracy.figure(name).is_some(), "{name}");
     }
-    assert!(found.figure("rougeL").is_none());
+    assert!(accuracy.figure("rougeL").is_none());
 }
 
 #[test]
 fn requested_figures_select_the_f1_variant() {
-    let read = |asked: &str, text: &str| {
-        let mut reader = Reader::new().asking([asked]);
+    let read = |requested: &str, text: &str| {
+        let mut reader = Reader::new().asking([requested]);
         reader.push(text.as_bytes());
         shown(&reader.finish())
     };
@@ -202,12 +207,12 @@ proptest! {
         }
         let whole = parse_bytes(&bytes);
         prop_assert_eq!(reader.finish(), whole.clone());
-        prop_assert!(whole.figures.values().all(|one| one.value.is_finite()));
+        prop_assert!(whole.figures.values().all(|figure| figure.value.is_finite()));
     }
 
     #[test]
     fn a_printed_figure_is_parsed_exactly(value in -1e6_f64..1e6) {
-        let found = parse_bytes(format!("noise {{'rouge1': {value}, 'x': 1}}\n").as_bytes());
-        prop_assert!((found.figures["ROUGE1"].value - value).abs() < 1e-9);
+        let accuracy = parse_bytes(format!("noise {{'rouge1': {value}, 'x': 1}}\n").as_bytes());
+        prop_assert!((accuracy.figures["ROUGE1"].value - value).abs() < 1e-9);
     }
 }

@@ -1,4 +1,4 @@
-//! The tests of what a performance run answered.
+//! The tests of a performance run's answers.
 
 use super::checker::{Checker, percent};
 use super::words::{Word, lines, number};
@@ -41,10 +41,10 @@ pub(super) fn sampled(checker: &mut Checker<'_>) {
             let required = "which accuracies to compare, from the rules of the round";
             checker.add(RULE, "TEST FAIL, and no rules", required, false);
         }
-        let there = |file: &&&str| files.accuracy.iter().flatten().any(|known| known == **file);
+        let exists = |file: &&&str| files.accuracy.iter().flatten().any(|name| name == **file);
         let missing: Vec<&str> = LOGS[2..]
             .iter()
-            .filter(|file| !there(file))
+            .filter(|file| !exists(file))
             .copied()
             .collect();
         if missing.is_empty() {
@@ -144,7 +144,7 @@ pub(super) fn entropy(checker: &mut Checker<'_>) {
     }
 }
 
-/// TEST09: the mean number of output tokens lies in its range.
+/// TEST09: checks that the mean number of output tokens is in its range.
 pub(super) fn output_length(checker: &mut Checker<'_>) {
     const FILE: &str = "verify_output_len.txt";
     let text = &checker.files.verify_output_len;

@@ -4,7 +4,7 @@ use super::words::{Word, number};
 use super::{Files, TestRequirements};
 use crate::check::RuleCheck;
 
-/// Files that may lie next to the required ones.
+/// Files that are allowed next to the required ones.
 const OPTIONAL: [&str; 4] = [
     "mlperf_log_accuracy.json",
     "mlperf_log_trace.json",
@@ -76,10 +76,10 @@ impl<'a> Checker<'a> {
             let check = RuleCheck::failed(rule, format!("no folder {folder}"), words);
             return self.log_checks.push(check);
         };
-        let is_there = |name: &str| names.iter().any(|there| there == name);
-        let missing = required.iter().filter(|name| !is_there(name));
-        let known = |name: &str| required.contains(&name) || OPTIONAL.contains(&name);
-        let more = names.iter().filter(|name| !known(name));
+        let exists = |name: &str| names.iter().any(|other| other == name);
+        let missing = required.iter().filter(|name| !exists(name));
+        let is_allowed = |name: &str| required.contains(&name) || OPTIONAL.contains(&name);
+        let more = names.iter().filter(|name| !is_allowed(name));
         let wrong: Vec<String> = missing
             .map(|name| format!("no {name}"))
             .chain(more.map(|name| format!("also {name}")))

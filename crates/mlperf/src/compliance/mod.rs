@@ -1,8 +1,8 @@
-//! The audit's tests: what their scripts wrote into `TEST01/` … `TEST09/`, and whether that passes.
+//! The audit's tests: checks what their scripts wrote into `TEST01/` … `TEST09/`.
 //!
 //! A test is run by the submitter; its script compares logs and ends in `TEST PASS` or `TEST FAIL`.
-//! The word is what MLCommons' checker asks for. The figures beside it are looked at too, where a
-//! file has them: a word that its own figures contradict does not pass.
+//! MLCommons' checker requires the word. The figures next to it are checked too, where a file has
+//! them: a word that its own figures contradict does not pass.
 
 mod accuracy;
 mod checker;
@@ -19,32 +19,32 @@ use super::rounds::{ComplianceTest, Rules};
 use checker::Checker;
 pub use test::{Test, UnknownTest};
 
-/// What a round asks of a test.
+/// A round's requirements for a test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TestRequirements {
     /// The test.
     pub test: Test,
     /// The scenario of the result that was tested.
     pub scenario: Option<Scenario>,
-    /// What the round asks of it by itself.
+    /// The round's own rules for it.
     pub rules: ComplianceTest,
     /// TEST01: by how much the two accuracies may differ, a share, for each figure of the
     /// benchmark.
     pub deltas: Vec<(String, f64)>,
-    /// TEST01's logs are asked for also where it passed (rounds up to v5.1).
+    /// TEST01's logs are required even where it passed (rounds up to v5.1).
     pub always_logs: bool,
 }
 
 impl TestRequirements {
-    /// Returns what a round asks of a test for one benchmark in one scenario; nothing further where
-    /// the round is not known.
+    /// Returns a round's requirements for a test of one benchmark in one scenario; no more than the
+    /// test's own where the round is unknown.
     pub fn of(test: Test, rules: Option<&Rules>, always_logs: bool) -> Self {
         let mut tests = rules.iter().flat_map(|rules| &rules.compliance);
-        let known = tests.find(|(name, _)| name == test.name());
+        let entry = tests.find(|(name, _)| name == test.name());
         Self {
             test,
             scenario: rules.map(|rules| rules.scenario),
-            rules: known.map(|(_, known)| known.clone()).unwrap_or_default(),
+            rules: entry.map(|(_, rules)| rules.clone()).unwrap_or_default(),
             deltas: rules
                 .map(|rules| rules.accuracy_delta.clone())
                 .unwrap_or_default(),
@@ -53,7 +53,7 @@ impl TestRequirements {
     }
 }
 
-/// What lies in a test's folder; why, where something does not: `it is missing`.
+/// The files in a test's folder; for a file that cannot be read, the reason: `it is missing`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Files {
     /// `verify_accuracy.txt`.
@@ -73,7 +73,7 @@ pub struct Files {
 }
 
 impl Default for Files {
-    /// A folder with nothing in it.
+    /// An empty folder.
     fn default() -> Self {
         let missing = || "it is missing".to_owned();
         Self {
@@ -88,19 +88,19 @@ impl Default for Files {
     }
 }
 
-/// What came of a test.
+/// The result of a test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComplianceResult {
     /// The test.
     pub test: Test,
-    /// What was looked at; a test passes that keeps them all.
+    /// Its checks; a test passes when all of them do.
     pub checks: Vec<RuleCheck>,
-    /// Whether its logs are there.
+    /// Checks that its logs exist.
     pub log_checks: Vec<RuleCheck>,
 }
 
 impl ComplianceResult {
-    /// Whether it passes.
+    /// Returns whether it passes.
     pub fn passed(&self) -> bool {
         let mut all = self.checks.iter().chain(&self.log_checks);
         all.all(|check| check.passed)

@@ -51,7 +51,7 @@ fn scores(checker: &mut Checker<'_>, text: &str) {
     checker.add(rule, format!("{tested} of {reference}"), required, passed);
 }
 
-/// Short latencies scatter, so that the scripts let twice as much pass. They compare what they
+/// Short latencies scatter, so that the scripts allow twice as much. They compare what they
 /// printed, which is a rate in some rounds and a latency in others.
 fn widened(scenario: Option<Scenario>, reference: f64, share: f64) -> f64 {
     let short = match scenario {

@@ -1,4 +1,4 @@
-//! What the tests' scripts write, as published, and what is wrong in a planted way.
+//! The tests' scripts' outputs, as published, and with planted faults.
 
 use proptest::prelude::*;
 use rstest::rstest;
@@ -50,26 +50,26 @@ fn whole() -> Files {
     }
 }
 
-/// What does not pass: `rule: found`.
-fn broken(asked: &TestRequirements, files: &Files) -> Vec<String> {
-    let result = check(asked, files);
+/// The failed checks, as `rule: measured`.
+fn failures(requirements: &TestRequirements, files: &Files) -> Vec<String> {
+    let result = check(requirements, files);
     assert!(!result.checks.is_empty());
     let all = result.checks.into_iter().chain(result.log_checks);
-    let broken = all.filter(|check| !check.passed);
-    broken
+    let failures = all.filter(|check| !check.passed);
+    failures
         .map(|check| format!("{}: {}", check.rule, check.measured))
         .collect()
 }
 
 #[test]
 fn test01_checks_answers_and_performance() {
-    let asked = within(Test::Test01);
-    assert!(broken(&asked, &whole()).is_empty());
+    let requirements = within(Test::Test01);
+    assert!(failures(&requirements, &whole()).is_empty());
     assert_eq!(
-        broken(
+        failures(
             &TestRequirements {
                 always_logs: true,
-                ..asked.clone()
+                ..requirements.clone()
             },
             &whole()
         ),
@@ -80,18 +80,18 @@ fn test01_checks_answers_and_performance() {
         ..whole()
     };
     assert_eq!(
-        broken(&asked, &slow),
+        failures(&requirements, &slow),
         ["TEST01 score: 200000.65 of 240030.57"]
     );
-    let lied = Files {
+    let differing = Files {
         verify_accuracy: Ok(ANSWERS.replace("mismatch = 0", "mismatch = 7")),
         ..whole()
     };
     assert_eq!(
-        broken(&asked, &lied),
+        failures(&requirements, &differing),
         ["TEST01 answers that differ: num_perf_log_data_mismatch = 7"]
     );
-    assert_eq!(broken(&asked, &Files::default()).len(), 3);
+    assert_eq!(failures(&requirements, &Files::default()).len(), 3);
 }
 
 #[rstest]
@@ -118,7 +118,7 @@ fn different_answers_must_be_as_accurate(
         compliance: Ok(parse_bytes(tested.as_bytes())),
         ..whole()
     };
-    assert_eq!(broken(&within(Test::Test01), &files), wrong);
+    assert_eq!(failures(&within(Test::Test01), &files), wrong);
 }
 
 /// Without them nothing shows that the answers, which differ, are as accurate.
@@ -129,18 +129,21 @@ fn a_failed_test_requires_both_accuracies() {
         accuracy: Some(names(&["accuracy.txt", "mlperf_log_accuracy.json"])),
         ..whole()
     };
-    let broken = broken(&within(Test::Test01), &files);
-    assert_eq!(broken.len(), 2, "{broken:?}");
+    let failures = failures(&within(Test::Test01), &files);
+    assert_eq!(failures.len(), 2, "{failures:?}");
     assert!(
-        broken[0].starts_with("TEST01 answers: TEST FAIL"),
-        "{broken:?}"
+        failures[0].starts_with("TEST01 answers: TEST FAIL"),
+        "{failures:?}"
     );
-    assert!(broken[1].starts_with("TEST01 accuracy logs"), "{broken:?}");
+    assert!(
+        failures[1].starts_with("TEST01 accuracy logs"),
+        "{failures:?}"
+    );
 }
 
 #[test]
 fn a_faster_test_run_fails_and_a_slower_one_passes() {
-    let asked = TestRequirements {
+    let requirements = TestRequirements {
         rules: share(None, Some(0.1)),
         ..within(Test::Test04)
     };
@@ -149,20 +152,20 @@ fn a_faster_test_run_fails_and_a_slower_one_passes() {
             verify_performance: Ok(SCORES.replace("220828.65", score)),
             ..whole()
         };
-        broken(&asked, &files)
+        failures(&requirements, &files)
     };
     assert!(tested("1.5").is_empty());
     assert_eq!(tested("264033.7"), ["TEST04 score: 264033.7 of 240030.57"]);
     let short = TestRequirements {
         scenario: Some(Scenario::SingleStream),
-        ..asked.clone()
+        ..requirements.clone()
     };
     let files = Files {
         verify_performance: Ok("reference score = 1000.0\ntest score = 1190\nTEST PASS".into()),
         ..whole()
     };
-    assert!(broken(&short, &files).is_empty());
-    assert_eq!(broken(&asked, &files).len(), 1);
+    assert!(failures(&short, &files).is_empty());
+    assert_eq!(failures(&requirements, &files).len(), 1);
 }
 
 #[rstest]
@@ -173,7 +176,7 @@ fn a_faster_test_run_fails_and_a_slower_one_passes() {
 #[case(Scenario::Offline, "First token check pass: Skipped\nEOS che".to_owned(), 2)]
 #[case(Scenario::Offline, format!("{TOKENS}{}", TOKENS.replace("True", "False")), 2)]
 fn test06_checks_tokens(#[case] scenario: Scenario, #[case] text: String, #[case] wrong: usize) {
-    let asked = TestRequirements {
+    let requirements = TestRequirements {
         scenario: Some(scenario),
         ..TestRequirements::of(Test::Test06, None, false)
     };
@@ -181,9 +184,9 @@ fn test06_checks_tokens(#[case] scenario: Scenario, #[case] text: String, #[case
         verify_accuracy: Ok(text),
         ..Files::default()
     };
-    assert_eq!(broken(&asked, &files).len(), wrong);
+    assert_eq!(failures(&requirements, &files).len(), wrong);
     assert_eq!(
-        broken(&asked, &Files::default()),
+        failures(&requirements, &Files::default()),
         ["TEST06: verify_accuracy.txt: it is missing"]
     );
 }
@@ -206,9 +209,9 @@ fn thresholds_come_from_the_round_not_from_the_file() {
             limits,
             ..ComplianceTest::default()
         };
-        let asked = requirements(Test::Test07, rules);
-        broken(
-            &asked,
+        let requirements = requirements(Test::Test07, rules);
+        failures(
+            &requirements,
             &Files {
                 verify_accuracy: Ok(text.to_owned()),
                 ..Files::default()
@@ -230,9 +233,9 @@ fn thresholds_come_from_the_round_not_from_the_file() {
             limits,
             ..ComplianceTest::default()
         };
-        let asked = requirements(Test::Test09, rules);
-        broken(
-            &asked,
+        let requirements = requirements(Test::Test09, rules);
+        failures(
+            &requirements,
             &Files {
                 verify_output_len: Ok(text.to_owned()),
                 ..Files::default()
@@ -247,9 +250,9 @@ fn thresholds_come_from_the_round_not_from_the_file() {
         ["TEST09 mean output tokens: 1100"]
     );
     let entropy = |text: &str| {
-        let asked = requirements(Test::Test08, share(Some(0.001), None));
-        broken(
-            &asked,
+        let requirements = requirements(Test::Test08, share(Some(0.001), None));
+        failures(
+            &requirements,
             &Files {
                 verify_accuracy: Ok(text.to_owned()),
                 ..Files::default()

@@ -8,7 +8,7 @@ use retrial_readings::nearest::shortened;
 pub(super) enum Word {
     /// `TEST PASS`.
     Pass,
-    /// `TEST FAIL`, with what follows it.
+    /// `TEST FAIL`, with the rest of its line.
     Fail(String),
     /// Neither.
     Nothing,

@@ -11,10 +11,10 @@ use retrial_readings::figure::parse_number;
 /// The most scores that are read.
 const MOST_SCORES: usize = 100;
 
-/// What an accuracy run says.
+/// The results of an accuracy run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AccuracyResults {
-    /// The scores of the data sets that were asked for accuracy.
+    /// The scores of the data sets that were run for accuracy.
     pub scores: Vec<Score>,
 }
 
@@ -29,7 +29,7 @@ pub struct Score {
     pub figures: BTreeMap<&'static str, f64>,
     /// How many samples were judged.
     pub samples: Option<u64>,
-    /// How many different samples these are: with repeats, each stands several times.
+    /// How many different samples these are: with repeats, each occurs several times.
     pub unit_samples: Option<u64>,
     /// Whether all were.
     pub complete: bool,
@@ -59,7 +59,7 @@ impl AccuracyResults {
     }
 
     /// The figures, by their published names. `of_benchmark` is the name of a score that is one
-    /// number; of several data sets each counts by its samples. `percent`: the round asks for it
+    /// number; of several data sets each counts by its samples. `percent`: the round has it
     /// in percent, and a share becomes it.
     pub fn figures(&self, of_benchmark: &str, percent: bool) -> BTreeMap<String, f64> {
         let mut figures: BTreeMap<String, f64> = self
@@ -101,7 +101,7 @@ impl Score {
             Some(Value::Object(figures)) => {
                 let text = Value::Object(figures.clone()).to_string();
                 let read = parse_bytes(text.as_bytes()).figures;
-                let all = read.into_iter().map(|(name, found)| (name, found.value));
+                let all = read.into_iter().map(|(name, figure)| (name, figure.value));
                 (None, all.collect())
             }
             Some(Value::String(text)) => (

@@ -23,8 +23,8 @@ pub fn config(text: &str) -> Result<Map<String, Value>, String> {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err("it is not a YAML mapping".to_owned()),
         Err(error) => {
-            let said = error.to_string();
-            let first = said.lines().next().unwrap_or_default();
+            let message = error.to_string();
+            let first = message.lines().next().unwrap_or_default();
             Err(format!("it is not YAML: {first}"))
         }
     }

@@ -8,7 +8,7 @@ use retrial_readings::figure::{
     Figure, Figures, NANOSECONDS, SAMPLES_PER_SECOND, Source, TOKENS_PER_SECOND,
 };
 
-/// What a run of an endpoint says.
+/// The results of an endpoint's performance run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Performance {
     /// The scenario that was configured. SingleStream and Interactive are configured as `online`.
@@ -17,9 +17,9 @@ pub struct Performance {
     pub figures: Figures,
     /// The settings of `config.yaml`.
     pub settings: Parameters,
-    /// Settings that the run itself tells otherwise: name, in the configuration, in the run.
+    /// Settings for which the run logs another value: name, in the configuration, in the run.
     pub differing: Vec<(&'static str, String, String)>,
-    /// Whether it came to its end.
+    /// Whether it is complete.
     pub complete: Option<bool>,
     /// How many samples were sent.
     pub issued: Option<u64>,
@@ -77,20 +77,20 @@ impl Performance {
             ("sample_index_rng_seed", sample_index),
             ("schedule_rng_seed", schedule),
         ] {
-            if let (Some(asked), Some(told)) = pair
-                && asked != told
+            if let (Some(configured), Some(logged)) = pair
+                && configured != logged
             {
                 self.differing
-                    .push((name, asked.to_string(), told.to_string()));
+                    .push((name, configured.to_string(), logged.to_string()));
             }
         }
         let target_qps = number(pattern("target_qps"));
-        let told = number(at(summary, &["run_config", "load_pattern", "target_qps"]));
-        if let (Some(asked), Some(told)) = (target_qps, told)
-            && (asked - told).abs() > asked.abs() * 1e-9
+        let logged = number(at(summary, &["run_config", "load_pattern", "target_qps"]));
+        if let (Some(configured), Some(logged)) = (target_qps, logged)
+            && (configured - logged).abs() > configured.abs() * 1e-9
         {
             self.differing
-                .push(("target_qps", asked.to_string(), told.to_string()));
+                .push(("target_qps", configured.to_string(), logged.to_string()));
         }
         self.settings = Parameters {
             target_qps,
@@ -113,12 +113,12 @@ impl Performance {
             .issued
             .zip(duration)
             .map(|(count, duration)| count as f64 / (duration / 1e9));
-        // In Offline the checker divides; elsewhere it takes what the run says.
-        let told = number(at(summary, &["qps"]));
+        // In Offline the checker divides; elsewhere it takes the run's rate.
+        let logged = number(at(summary, &["qps"]));
         let samples = if is_offline {
-            counted.or(told)
+            counted.or(logged)
         } else {
-            told.or(counted)
+            logged.or(counted)
         };
         let tokens = number(at(summary, &["tps"]));
         let [of_samples, of_tokens] = if is_offline {
@@ -181,7 +181,7 @@ impl Performance {
         }
     }
 
-    /// The same as LoadGen would say it.
+    /// Returns the same in LoadGen's format.
     pub fn run_settings(&self) -> RunSettings {
         RunSettings {
             scenario: self.scenario,

@@ -1,4 +1,4 @@
-//! Files as they were published, histograms left out, and hostile ones.
+//! Files as they were published, without histograms, and hostile ones.
 
 use proptest::prelude::*;
 
@@ -84,17 +84,17 @@ fn a_configuration_of_another_run_is_detected() {
 #[test]
 fn scores_are_read_in_each_format() {
     let results = |text: &str| AccuracyResults::read(&object(text).unwrap());
-    let one = results(
+    let single = results(
         r#"{"accuracy_scores": [{"dataset_name": "bfcl", "score": 0.8723618090452261, "unit_samples": 995, "total_samples": 995,
             "complete": true, "dataset_type": "accuracy", "output_sequence_lengths": {"avg": 100.7}},
             {"dataset_name": "performance", "score": 0.6231, "total_samples": 1007, "dataset_type": "performance"}]}"#,
     );
-    assert_eq!((one.scores.len(), one.samples()), (1, Some(995)));
-    let figures = one.figures("mAP", true);
+    assert_eq!((single.scores.len(), single.samples()), (1, Some(995)));
+    let figures = single.figures("mAP", true);
     assert!((figures["mAP"] - 87.236_180_904_522_61).abs() < 1e-9);
     assert!((figures["TOKENS_PER_SAMPLE"] - 100.7).abs() < 1e-9);
     assert!(
-        (one.figures("F1_HIERARCHICAL", false)["F1_HIERARCHICAL"] - 0.872_361_809).abs() < 1e-9
+        (single.figures("F1_HIERARCHICAL", false)["F1_HIERARCHICAL"] - 0.872_361_809).abs() < 1e-9
     );
     let several = results(
         r#"{"accuracy_scores": [{"dataset_name": "aime25", "score": 81.25, "unit_samples": 30, "total_samples": 240},
@@ -131,7 +131,7 @@ proptest! {
         let configured = config(&yaml).unwrap_or_default();
         let object = object(&json).unwrap_or_default();
         let run = Performance::read(&configured, &object);
-        prop_assert!(run.figures.values().all(|one| one.value.is_finite()));
+        prop_assert!(run.figures.values().all(|figure| figure.value.is_finite()));
         let _ = AccuracyResults::read(&object).figures("acc", true);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! An edited log rarely keeps them: a throughput raised by 3 % in both logs no longer equals the
 //! samples over the time they took. Every relation holds in all 3,788 detail logs of performance
-//! and compliance runs of v4.1 and v5.1. They say nothing of whether a run followed the rules.
+//! and compliance runs of v4.1 and v5.1. They do not show whether a run followed the rules.
 
 use super::{Mode, Run, Scenario};
 use crate::check::RuleCheck;
@@ -12,7 +12,7 @@ use retrial_readings::number::{figure, grouped};
 /// What six printed digits of two factors may differ by.
 const ROUNDING: f64 = 2e-5;
 /// How far the wall clock may be from the sum of latencies; ns. It is logged in ms, it may be set
-/// meanwhile, and a busy machine takes its time between two readings: 14 ms were seen on two cores.
+/// meanwhile, and a busy machine is slow between two readings: up to 14 ms on two cores.
 const CLOCK: f64 = 5e7;
 /// LoadGen computes SingleStream's rate from a clock of its own; they differed by 0.11 % at most.
 const OWN_CLOCK: f64 = 5e-3;
@@ -200,32 +200,37 @@ impl Run {
             // The estimate is of a token latency.
             return None;
         }
-        let found = self.value("early_stopping_latency_ns")?;
+        let estimate = self.value("early_stopping_latency_ns")?;
         let (least, most) = (self.value(percentile)?, self.value("latency_max_ns")?);
         let required = format!("{} to {}", figure(least, "ns"), figure(most, "ns"));
-        let passed = found >= least && found <= most;
+        let passed = estimate >= least && estimate <= most;
         let rule = "early stopping estimate";
-        Some(RuleCheck::new(rule, figure(found, "ns"), required, passed))
+        Some(RuleCheck::new(
+            rule,
+            figure(estimate, "ns"),
+            required,
+            passed,
+        ))
     }
 
     fn counts(&self) -> Option<RuleCheck> {
         let detail = self.detail.as_ref()?;
-        let (found, generated) = (detail.query_count?, detail.generated_query_count?);
+        let (count, generated) = (detail.query_count?, detail.generated_query_count?);
         let late = detail.overlatency_query_count.unwrap_or(0);
         Some(RuleCheck::new(
             "queries of the result",
-            format!("{found}, of which {late} above the latency limit"),
+            format!("{count}, of which {late} above the latency limit"),
             format!("1 to the {generated} generated"),
-            found > 0 && found <= generated && late <= found,
+            count > 0 && count <= generated && late <= count,
         ))
     }
 
-    /// LoadGen says that the run was long enough.
+    /// LoadGen reports that the run was long enough.
     fn min_duration(&self) -> Option<RuleCheck> {
         let detail = self.detail.as_ref()?;
-        let asked = detail.parameters.min_duration_ms?;
-        (detail.constraints.min_duration? && asked > 0).then_some(())?;
-        let least = to_f64(asked) * 1e6;
+        let required = detail.parameters.min_duration_ms?;
+        (detail.constraints.min_duration? && required > 0).then_some(())?;
+        let least = to_f64(required) * 1e6;
         let took = self.duration_ns()?;
         let rule = "duration for min_duration_met";
         Some(between(rule, took, least, f64::INFINITY))
@@ -290,9 +295,9 @@ impl Run {
     }
 }
 
-fn between(rule: &str, found: f64, least: f64, most: f64) -> RuleCheck {
-    let slack = CLOCK + found * ROUNDING;
-    let passed = found >= least - slack && found <= most + slack;
+fn between(rule: &str, measured: f64, least: f64, most: f64) -> RuleCheck {
+    let slack = CLOCK + measured * ROUNDING;
+    let passed = measured >= least - slack && measured <= most + slack;
     let required = if most.is_infinite() {
         format!("at least {}", figure(least, "ns"))
     } else if (most - least).abs() <= slack {
@@ -300,13 +305,15 @@ fn between(rule: &str, found: f64, least: f64, most: f64) -> RuleCheck {
     } else {
         format!("{} to {}", figure(least, "ns"), figure(most, "ns"))
     };
-    RuleCheck::new(rule, figure(found, "ns"), required, passed)
+    RuleCheck::new(rule, figure(measured, "ns"), required, passed)
 }
 
-/// What a product of these may be off by, as a share: their own printed digits, and those of what
+/// The tolerance of a product of these, as a share: their own printed digits, and those of the value
 /// it is compared with.
 fn tolerance(figures: &[&Figure]) -> f64 {
-    let digits = figures.iter().map(|one| one.half_digit / one.value.abs());
+    let digits = figures
+        .iter()
+        .map(|figure| figure.half_digit / figure.value.abs());
     ROUNDING + digits.sum::<f64>()
 }
 

@@ -1,7 +1,7 @@
-//! `mlperf_log_detail.txt`: the log from which MLCommons takes what it publishes.
+//! `mlperf_log_detail.txt`: the log from which MLCommons takes the published figures.
 //!
 //! It has one `:::MLLOG {json}` a line and reaches 5 GB, so it is read as it comes, in bounded
-//! memory: [`Parser`] takes bytes or lines, and keeps the entries that a verdict needs.
+//! memory: [`Parser`] takes bytes or lines, and stores the entries that a verdict needs.
 
 mod entry;
 mod parser;
@@ -21,10 +21,10 @@ pub use parser::Parser;
 const COUNTS_ERRORS: [u32; 3] = [5, 0, 21];
 /// The last figure of every performance test.
 const LAST_LATENCY: &str = "latency_p99_9_ns";
-/// How many errors are kept with their text.
+/// The most errors that are stored with their text.
 pub const MOST_MESSAGES: usize = 20;
 
-/// What a detail log says, as far as it goes.
+/// The contents of a detail log, possibly incomplete.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Detail {
     /// `loadgen_version`, `6.0.17 @ d6147c7eb7`.
@@ -109,7 +109,7 @@ impl Detail {
     }
 }
 
-/// Reads a log that lies in memory.
+/// Reads a log in memory.
 pub fn parse_bytes(bytes: &[u8]) -> Detail {
     let mut parser = Parser::new();
     parser.push(bytes);

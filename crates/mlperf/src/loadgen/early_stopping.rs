@@ -1,11 +1,11 @@
-//! The early-stopping blocks: whether enough queries were run for the percentile to be believed.
+//! The early-stopping blocks: whether enough queries were run for the percentile to be reliable.
 //!
 //! The summary prints them as bulleted sentences over several lines, the detail log the same
 //! sentences on one line; both are read from the text with its whitespace squeezed.
 
 use serde::Serialize;
 
-/// What one early-stopping block says.
+/// The contents of one early-stopping block.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Stop {
     /// `Run successful.` or `Run unsuccessful.` (Server).
@@ -28,9 +28,9 @@ pub struct EarlyStopping {
 }
 
 impl EarlyStopping {
-    /// The blocks that are there and say something, each with its name. LoadGen leaves the TTFT
+    /// Returns the blocks that have a text, each with its name. LoadGen leaves the TTFT
     /// block blank where TPOT fails first.
-    pub fn said(&self) -> impl Iterator<Item = (&'static str, &Stop)> {
+    pub fn blocks(&self) -> impl Iterator<Item = (&'static str, &Stop)> {
         [
             ("early stopping", self.query.as_ref()),
             ("TTFT early stopping", self.ttft.as_ref()),
@@ -129,7 +129,7 @@ mod tests {
             tpot: Some(Stop::parse(" * Run unsuccessful.")),
             query: None,
         };
-        let said: Vec<_> = blocks.said().map(|(name, _)| name).collect();
-        assert_eq!(said, ["TPOT early stopping"]);
+        let names: Vec<_> = blocks.blocks().map(|(name, _)| name).collect();
+        assert_eq!(names, ["TPOT early stopping"]);
     }
 }

@@ -9,8 +9,8 @@
 //! | --- | --- | --- |
 //! | `samples_per_second`, `tokens_per_second`, `tokens_per_second_inferred` | samples/s, tokens/s | Offline |
 //! | `completed_samples_per_second`, `completed_tokens_per_second`, `completed_tokens_per_second_inferred` | samples/s, tokens/s | Server, Interactive |
-//! | `scheduled_samples_per_second` | samples/s | Server: what was asked of the system |
-//! | `early_stopping_latency_ns` | ns | SingleStream, MultiStream: what is published |
+//! | `scheduled_samples_per_second` | samples/s | Server: the scheduled load |
+//! | `early_stopping_latency_ns` | ns | SingleStream, MultiStream: the published latency |
 //! | `latency_S_ns` | ns | per query; S is `min`, `max`, `mean`, `p50` … `p99`, `p99_9` |
 //! | `sample_latency_S_ns` | ns | per sample, MultiStream only |
 //! | `ttft_S_ns`, `tpot_S_ns` | ns | time to first token, time per output token |

@@ -98,8 +98,8 @@ const RATES: [&str; 11] = [
     "tokens_per_second_without_loadgen_overhead",
 ];
 
-/// Both logs name rates alike but for abbreviations, the place of `inferred`, and what separates the
-/// words.
+/// Both logs have the same names of rates except for abbreviations, the place of `inferred`, and
+/// the separator of words.
 fn rate(key: &str, separator: char) -> Option<Named> {
     let (inferred, words): (Vec<&str>, Vec<&str>) = key
         .split(separator)
@@ -115,7 +115,7 @@ fn rate(key: &str, separator: char) -> Option<Named> {
         })
         .partition(|word| *word == "inferred");
     let name = [words, inferred].concat().join("_");
-    let name = RATES.into_iter().find(|known| *known == name)?;
+    let name = RATES.into_iter().find(|rate| *rate == name)?;
     let unit = if name.contains("tokens_per") {
         TOKENS_PER_SECOND
     } else if name.starts_with("queries_per") {
@@ -132,19 +132,19 @@ pub(super) fn printed(key: &str) -> Option<Named> {
         return Some(named);
     }
     let (first, rest) = key.strip_suffix(" (ns)")?.split_once(' ')?;
-    let (statistic, what) = match first {
+    let (statistic, quantity) = match first {
         "min" | "max" | "mean" => (first.to_owned(), rest),
         // The head of the summary has `90.0th first token percentile latency`, the additional stats
         // `90.00 percentile first token latency`.
         _ => match rest.strip_prefix("percentile ") {
-            Some(what) => (percentile(first)?, what),
+            Some(quantity) => (percentile(first)?, quantity),
             None if rest == "first token percentile latency" => {
                 (percentile(first)?, "first token latency")
             }
             None => return None,
         },
     };
-    let kind = match what {
+    let kind = match quantity {
         "latency" => "latency",
         "first token latency" => "ttft",
         // v4.1 and v5.1 print `Time to Output Token`, v6.x `Time per Output Token`.

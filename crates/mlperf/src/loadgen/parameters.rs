@@ -7,7 +7,7 @@ use serde_json::Value;
 trait Setting: Sized {
     fn from_text(text: &str) -> Option<Self>;
     fn from_json(value: &Value) -> Option<Self>;
-    /// Returns whether the two logs say the same.
+    /// Returns whether the two logs agree.
     fn agrees(self, other: Self) -> bool;
 }
 
@@ -60,7 +60,7 @@ impl Setting for bool {
 
 macro_rules! parameters {
     ($($(#[$doc:meta])* $field:ident: $kind:ty = $printed:literal, $logged:literal;)*) => {
-        /// The settings that a test ran with; what a log does not say is `None`.
+        /// The settings that a test ran with; those that a log does not state are `None`.
         #[derive(Debug, Clone, PartialEq, Default, Serialize)]
         pub struct Parameters {
             $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $field: Option<$kind>,)*
@@ -95,7 +95,7 @@ macro_rules! parameters {
                 Self { $($field: self.$field.or(other.$field),)* }
             }
 
-            /// The settings of which both say something, and not the same.
+            /// Returns the settings that both state, with different values.
             pub(super) fn differing(&self, other: &Self) -> Vec<&'static str> {
                 let mut names = Vec::new();
                 $(if let (Some(ours), Some(theirs)) = (self.$field, other.$field)
@@ -112,11 +112,11 @@ macro_rules! parameters {
 parameters! {
     /// Samples in one query; in Offline all samples of the test.
     samples_per_query: u64 = "samples_per_query", "effective_samples_per_query";
-    /// Server: queries asked per second. Elsewhere what was expected.
+    /// Server: queries scheduled per second. Elsewhere the expected rate.
     target_qps: f64 = "target_qps", "effective_target_qps";
     /// Server's latency limit, ns.
     target_latency_ns: u64 = "target_latency (ns)", "effective_target_latency_ns";
-    /// The share of queries under the limit that is asked, 0.99.
+    /// The required share of queries under the limit, 0.99.
     target_latency_percentile: f64 = "\0percentile", "effective_target_latency_percentile";
     /// The limit of the time to first token, ns.
     ttft_latency_ns: u64 = "ttft_latency (ns)", "requested_server_ttft_latency";
@@ -140,7 +140,7 @@ parameters! {
     sample_index_rng_seed: u64 = "sample_index_rng_seed", "effective_sample_index_rng_seed";
     /// The seed of the arrival times.
     schedule_rng_seed: u64 = "schedule_rng_seed", "effective_schedule_rng_seed";
-    /// The seed of what is logged for accuracy in performance mode.
+    /// The seed of the samples that are logged for accuracy in performance mode.
     accuracy_log_rng_seed: u64 = "accuracy_log_rng_seed", "effective_accuracy_log_rng_seed";
     /// The share of samples logged for accuracy in performance mode.
     accuracy_log_probability: f64 = "accuracy_log_probability", "effective_accuracy_log_probability";

@@ -24,13 +24,13 @@ pub struct Run {
 
 impl Run {
     /// Whether all that is there is an excerpt of a summary, as guides print it: it shows figures, and not
-    /// that the rules were kept.
+    /// that the rules were followed.
     pub fn is_excerpt(&self) -> bool {
         let summary = self.summary.as_ref().filter(|_| self.detail.is_none());
         summary.is_some_and(|summary| summary.completeness == Completeness::Excerpt)
     }
 
-    /// The scenario, by the detail log, else by the summary. An Interactive run says `Server`.
+    /// The scenario, by the detail log, else by the summary. An Interactive run logs `Server`.
     pub fn scenario(&self) -> Option<Scenario> {
         let detail = self.detail.as_ref().and_then(|detail| detail.scenario);
         detail.or_else(|| self.summary.as_ref()?.scenario)
@@ -42,7 +42,7 @@ impl Run {
         detail.or_else(|| self.summary.as_ref()?.mode)
     }
 
-    /// LoadGen's own word: INVALID where either log says so.
+    /// LoadGen's own result: INVALID where either log states it.
     pub fn result(&self) -> Option<ResultWord> {
         let of_detail = self.detail.as_ref().and_then(|detail| detail.result);
         let of_summary = self.summary.as_ref().and_then(|summary| summary.result);
@@ -52,7 +52,7 @@ impl Run {
         invalid.or(of_detail).or(of_summary)
     }
 
-    /// Which constraints were met; where the two logs differ, what was not met counts.
+    /// Returns the constraints that were met; where the two logs differ, one that was not met counts.
     pub fn constraints(&self) -> Constraints {
         let of_summary = self.summary.as_ref().map(|summary| summary.constraints);
         let of_detail = self.detail.as_ref().map(|detail| detail.constraints);
@@ -126,7 +126,7 @@ impl Run {
         names.filter(|name| !is_logged(name)).collect()
     }
 
-    /// The figures of which the two logs say more different things than rounding explains, with the
+    /// The figures for which the two logs differ by more than rounding explains, with the
     /// summary's value and the detail log's: they are not of one run, or somebody changed one.
     pub fn disagreements(&self) -> Vec<(&str, f64, f64)> {
         let (Some(summary), Some(detail)) = (&self.summary, &self.detail) else {
@@ -145,8 +145,8 @@ impl Run {
             .collect()
     }
 
-    /// How many errors LoadGen counted or logged, whichever is more; `None` where neither log goes
-    /// far enough to say.
+    /// How many errors LoadGen counted or logged, whichever is more; `None` where both logs end
+    /// too early to decide.
     pub fn errors(&self) -> Option<u64> {
         let counted = self.summary.as_ref().and_then(|summary| summary.errors);
         let detail = self.detail.as_ref();
@@ -157,8 +157,8 @@ impl Run {
         counted.max(logged).max(own)
     }
 
-    /// When the run's own log was begun, to the second (UTC); only the detail log says it. A log of
-    /// a step that began at 12:00:00.7 may say 12:00:00.
+    /// The start of the run's own log, to the second (UTC); only the detail log states it. A log of
+    /// a step that began at 12:00:00.7 may state 12:00:00.
     pub fn started_at(&self) -> Option<Timestamp> {
         self.detail.as_ref()?.started_at
     }

@@ -1,4 +1,4 @@
-//! What LoadGen says of a run besides its figures: what the rules of a round are held against.
+//! LoadGen's data on a run other than its figures, which the rules of a round are checked against.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -6,10 +6,10 @@ use serde::Serialize;
 use super::summary::Constraints;
 use super::{Mode, Parameters, ResultWord, Run, Scenario};
 
-/// What LoadGen says of a run besides its figures; what no log says is `None`.
+/// LoadGen's data on a run other than its figures; values that no log states are `None`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct RunSettings {
-    /// The scenario. An Interactive run says `Server`.
+    /// The scenario. An Interactive run logs `Server`.
     pub scenario: Option<Scenario>,
     /// The mode.
     pub mode: Option<Mode>,
@@ -25,7 +25,7 @@ pub struct RunSettings {
     pub settings: Parameters,
     /// Samples of the library (`qsl_reported_total_count`).
     pub library_samples: Option<u64>,
-    /// The detail log was there: what it alone says may be missed.
+    /// The detail log exists: values that it alone states may be required.
     pub has_detail: bool,
     /// LoadGen's version, `5.0.25 @ d6147c7eb7`.
     pub loadgen_version: Option<String>,
@@ -38,7 +38,7 @@ pub struct RunSettings {
 }
 
 impl Run {
-    /// What LoadGen says of it besides its figures.
+    /// Returns LoadGen's data on it other than its figures.
     pub fn run_settings(&self) -> RunSettings {
         let (summary, detail) = (self.summary.as_ref(), self.detail.as_ref());
         RunSettings {

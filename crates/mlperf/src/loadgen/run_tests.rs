@@ -52,8 +52,8 @@ fn both(entries: &[(&str, &str)]) -> Run {
 fn assert_validity(run: &Run, expected: Validity, reason: &str) {
     let validity = run.validity();
     assert_eq!(validity.verdict, expected, "{validity:?}");
-    let said = validity.reasons.join("\n");
-    assert!(said.contains(reason), "{said}");
+    let reasons = validity.reasons.join("\n");
+    assert!(reasons.contains(reason), "{reasons}");
 }
 
 #[test]
@@ -98,10 +98,10 @@ fn times_are_converted_to_the_requested_unit(
     #[case] value: f64,
     #[case] unit: &str,
 ) {
-    let found = summary_of(SERVER).resolve(name).unwrap();
-    assert_eq!(found.unit, unit);
-    assert!((found.value - value).abs() < 1e-9 * value);
-    assert!(found.half_digit < value * 1e-6);
+    let figure = summary_of(SERVER).resolve(name).unwrap();
+    assert_eq!(figure.unit, unit);
+    assert!((figure.value - value).abs() < 1e-9 * value);
+    assert!(figure.half_digit < value * 1e-6);
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn a_truncated_summary_has_unknown_validity() {
         Validity::Unknown,
         "whether the result is VALID",
     );
-    // The detail log says what the summary lost, but not who cut it.
+    // The detail log has the values that the summary lost, but not the cause of its truncation.
     let run = Run {
         detail: Some(detail_of(&[])),
         ..summary_of(&SERVER[..cut])

@@ -1,4 +1,4 @@
-//! `mlperf_log_summary.txt`: what a test says of itself in a page.
+//! `mlperf_log_summary.txt`: a test's summary on one page.
 //!
 //! The parser takes the file as LoadGen writes it and as guides print it: without the lines of
 //! `===`, without indentation, with its whitespace squeezed, with `...` where something was left
@@ -59,7 +59,7 @@ pub enum Completeness {
     /// Everything that such a summary has is there.
     #[default]
     Whole,
-    /// Somebody left parts out and said so with `...`, as guides do.
+    /// Parts are omitted and marked with `...`, as guides do.
     Excerpt,
     /// Parts are missing: the file was truncated.
     CutOff,
@@ -79,7 +79,7 @@ pub struct Constraints {
 }
 
 impl Constraints {
-    /// Returns what both say was met, or one where the other says nothing.
+    /// Returns the constraints that both report as met, or those of one where the other has none.
     pub(super) fn and(self, other: Self) -> Self {
         let met = |one: Option<bool>, other| one.min(other).or(one).or(other);
         Self {
@@ -103,7 +103,7 @@ impl Constraints {
     }
 }
 
-/// A summary, as far as it was there.
+/// A summary, possibly incomplete.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Summary {
     /// `SUT name`.
@@ -146,7 +146,7 @@ pub fn parse_bytes(bytes: &[u8]) -> Result<Summary, SummaryError> {
 
 /// Reads a summary.
 ///
-/// A part of a summary is read as far as it goes and marked in [`Summary::completeness`].
+/// An incomplete summary is read up to its end and marked in [`Summary::completeness`].
 ///
 /// # Errors
 /// Where the text is no summary: empty, binary, far too large, or two runs in one.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::summary::Completeness;
 use super::{EarlyStopping, Mode, ResultWord, Run};
 
-/// How many of a log's error messages are given as reasons.
+/// The most error messages of a log that become reasons.
 const MESSAGES_SHOWN: usize = 3;
 
 /// The word on a run's validity.
@@ -16,7 +16,7 @@ pub enum Validity {
     Valid,
     /// It did.
     Invalid,
-    /// The logs do not go far enough to say.
+    /// The logs end too early to decide.
     Unknown,
 }
 
@@ -25,7 +25,7 @@ pub enum Validity {
 pub struct ValidityReport {
     /// The word.
     pub verdict: Validity,
-    /// Why it is not valid, or why that is not known; empty where it is.
+    /// The reasons why it is invalid or unknown; empty where it is valid.
     pub reasons: Vec<String>,
 }
 impl Run {
@@ -59,7 +59,7 @@ impl Run {
     }
 }
 
-/// What LoadGen says of a performance test.
+/// Reads LoadGen's result of a performance test.
 fn results(run: &Run, reasons: &mut Vec<String>) {
     let of_summary = run.summary.as_ref().and_then(|summary| summary.result);
     let of_detail = run.detail.as_ref().and_then(|detail| detail.result);
@@ -81,7 +81,7 @@ fn results(run: &Run, reasons: &mut Vec<String>) {
         });
         recommendations(run, reasons);
         let stopping = run.early_stopping();
-        let failed = stopping.said().filter(|(_, stop)| {
+        let failed = stopping.blocks().filter(|(_, stop)| {
             stop.successful == Some(false)
                 || (stop.successful.is_none() && stop.estimates.is_empty())
         });
@@ -99,23 +99,23 @@ fn recommendations(run: &Run, reasons: &mut Vec<String>) {
         .summary
         .iter()
         .flat_map(|summary| &summary.recommendations);
-    let mut found: Vec<String> = of_summary.cloned().collect();
-    if found.is_empty() {
+    let mut texts: Vec<String> = of_summary.cloned().collect();
+    if texts.is_empty() {
         let reason = run
             .detail
             .as_ref()
             .and_then(|detail| detail.invalid_reason.as_deref());
         let parts = reason.into_iter().flat_map(|text| text.split(" * "));
-        found.extend(
+        texts.extend(
             parts
                 .map(|text| text.trim().to_owned())
                 .filter(|text| !text.is_empty()),
         );
     }
-    reasons.extend(found.into_iter().map(|text| format!("LoadGen: {text}")));
+    reasons.extend(texts.into_iter().map(|text| format!("LoadGen: {text}")));
 }
 
-/// VALID can stand beside errors, and the official checker lets that pass.
+/// A VALID run can have errors, and the official checker accepts that.
 fn errors(run: &Run, reasons: &mut Vec<String>) {
     let Some(count) = run.errors().filter(|&count| count > 0) else {
         return;
@@ -159,8 +159,9 @@ fn not_one_run(run: &Run, reasons: &mut Vec<String>) {
     differing
         .extend(figures.map(|(name, printed, logged)| format!("{name} ({printed}, {logged})")));
     let estimates = |stopping: &EarlyStopping| {
-        let said = stopping.said();
-        said.flat_map(|(_, stop)| stop.estimates.clone())
+        let blocks = stopping.blocks();
+        blocks
+            .flat_map(|(_, stop)| stop.estimates.clone())
             .collect::<Vec<_>>()
     };
     let [printed, logged] = [&summary.early_stopping, &detail.early_stopping].map(estimates);

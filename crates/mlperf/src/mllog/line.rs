@@ -3,13 +3,13 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What stands before each event.
+/// The prefix of each event.
 const TOKEN: &str = ":::MLLOG";
 
 /// One event of the log.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Event {
-    /// What is told: `run_start`, `eval_accuracy`, ….
+    /// The event: `run_start`, `eval_accuracy`, ….
     pub key: String,
     /// Its value.
     #[serde(default)]
@@ -34,7 +34,7 @@ impl Event {
     }
 }
 
-/// The events of a line: two ranks may have written theirs on one. What is cut is passed over.
+/// Returns the events of a line: two ranks may have written theirs on one. Truncated ones are skipped.
 pub fn events(line: &str) -> impl Iterator<Item = Event> {
     entries(line).flatten()
 }

@@ -1,6 +1,6 @@
-//! MLPerf Training's logs: `:::MLLOG {json}` lines, and the runs that they tell of.
+//! MLPerf Training's logs: `:::MLLOG {json}` lines, and their runs.
 //!
-//! The lines stand among anything else that a program prints: behind prefixes (`0: `, timestamps),
+//! The lines are mixed with a program's other output: behind prefixes (`0: `, timestamps),
 //! from several ranks at once, two on one line, cut at the end. One log may hold several runs.
 
 mod line;

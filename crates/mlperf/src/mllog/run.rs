@@ -1,4 +1,4 @@
-//! Runs: from `run_start` to `run_stop`, with what was told of them.
+//! Runs: from `run_start` to `run_stop`, with their events.
 
 use serde_json::Value;
 
@@ -10,18 +10,18 @@ use retrial_readings::{Limit, Take};
 
 /// Minutes from `run_start` to `run_stop`: the figure by which `MLPerf` Training is scored.
 pub const TIME_TO_TRAIN: &str = "time_to_train";
-/// Samples (or epochs) at the evaluation that met the target: what reference convergence points
-/// are in.
+/// Samples (or epochs) at the evaluation that met the target: the unit of reference convergence
+/// points.
 pub const SAMPLES_TO_CONVERGE: &str = "samples_to_converge";
 
-/// More runs than this are no log of a submission.
+/// No log of a submission has more runs.
 const MOST_RUNS: usize = 1000;
-/// Different keys that are remembered, for a message.
+/// The most distinct keys that are stored for a message.
 const MOST_KEYS: usize = 200;
-/// Events that a program tells before it starts the clock: the first of them begins a new run.
+/// Events that a program logs before it starts the clock: the first of them begins a new run.
 const OPENING: [&str; 3] = ["cache_clear", "init_start", "submission_benchmark"];
-/// Events that come from a run that is under way: a `run_start` after one of them is another run's,
-/// before it is another rank's.
+/// Events of a run in progress: a `run_start` after one of them belongs to another run,
+/// before it to another rank.
 const PROGRESS: [&str; 4] = ["block_stop", "epoch_stop", "eval_accuracy", "eval_error"];
 
 /// The last evaluation of a run.
@@ -29,14 +29,14 @@ const PROGRESS: [&str; 4] = ["block_stop", "epoch_stop", "eval_accuracy", "eval_
 pub struct Evaluation {
     /// `eval_accuracy` or `eval_error`: an accuracy, or a loss.
     pub value: f64,
-    /// After so many samples, else epochs.
+    /// The samples, else epochs, before it.
     pub samples: Option<f64>,
 }
 
 /// One run.
 #[derive(Debug, Clone, Default)]
 pub struct TrainingRun {
-    /// `success`, `aborted`; none where the log was cut.
+    /// `success`, `aborted`; none where the log is truncated.
     pub status: Option<String>,
     /// The last evaluation before `run_stop`.
     pub evaluation: Option<Evaluation>,
@@ -46,9 +46,9 @@ pub struct TrainingRun {
     pub benchmark: Option<String>,
     started_ms: Option<f64>,
     stopped_ms: Option<f64>,
-    /// Ranks that say different things of how it ended.
+    /// Its ranks log different statuses.
     contradicted: bool,
-    moved: bool,
+    progressed: bool,
     last_key: String,
     taken: Vec<Taking>,
 }
@@ -58,7 +58,7 @@ impl TrainingRun {
     /// `MLCommons` counts it.
     ///
     /// # Errors
-    /// A fragment: where the log does not tell, or contradicts itself or its target.
+    /// A fragment: where the log does not state them, or contradicts itself or its target.
     pub fn minutes(&self, target: Option<&Limit>) -> Result<f64, String> {
         let Some(started) = self.started_ms else {
             return Err("the log has no run_start".to_owned());
@@ -96,12 +96,12 @@ impl TrainingRun {
         }
     }
 
-    /// When it started, in milliseconds since 1970.
+    /// Returns its start, in milliseconds since 1970.
     pub fn started_ms(&self) -> Option<f64> {
         self.started_ms
     }
 
-    /// The value of the key that was asked for at this position.
+    /// Returns the value of the key that was requested at this position.
     ///
     /// # Errors
     /// A fragment: where there is none, or several that differ.
@@ -119,12 +119,12 @@ impl TrainingRun {
     }
 }
 
-/// Reads a log and tells its runs apart.
+/// Reads a log and separates its runs.
 #[derive(Debug, Clone)]
 pub struct Runs {
-    wanted: Vec<(String, Take)>,
+    requested: Vec<(String, Take)>,
     done: Vec<TrainingRun>,
-    /// The run that is under way, or told of before its start.
+    /// The run in progress, or one that has events before its start.
     current: Option<TrainingRun>,
     keys: Vec<String>,
     last_key: String,
@@ -132,10 +132,10 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// For figures of these keys: each `KEY` or `KEY.member`, and which of its values counts.
-    pub fn new(wanted: &[(String, Take)]) -> Self {
+    /// Returns a reader for figures of these keys: each `KEY` or `KEY.member`, and its value to take.
+    pub fn new(requested: &[(String, Take)]) -> Self {
         Self {
-            wanted: wanted.to_vec(),
+            requested: requested.to_vec(),
             done: Vec::new(),
             current: None,
             keys: Vec::new(),
@@ -151,10 +151,10 @@ impl Runs {
         }
     }
 
-    /// A file or step ends: what follows is another log.
+    /// Ends a file or step: the next line belongs to another log.
     pub fn end_of_log(&mut self) {
         if let Some(run) = self.current.take() {
-            // Told of, and never started: no run.
+            // It has events but never started: it is no run.
             if run.started_ms.is_some() || run.stopped_ms.is_some() {
                 self.keep(run);
             }
@@ -169,31 +169,34 @@ impl Runs {
         }
     }
 
-    /// Follows an event.
+    /// Processes an event.
     pub fn event(&mut self, event: &Event) {
         let key = event.key.as_str();
         key.clone_into(&mut self.last_key);
-        if self.keys.len() < MOST_KEYS && !self.keys.iter().any(|known| known == key) {
+        if self.keys.len() < MOST_KEYS && !self.keys.iter().any(|other| other == key) {
             self.keys.push(key.to_owned());
         }
-        let begins_anew = self.current.as_ref().is_some_and(|run| {
+        let restarts = self.current.as_ref().is_some_and(|run| {
             let over = run.stopped_ms.is_some();
             let opens = OPENING.contains(&key) || key == "run_start";
-            // The clock started, the run moved: this is not another rank of the same.
-            opens && (over || (run.started_ms.is_some() && run.moved))
+            // The clock started and the run progressed: this is not another rank of it.
+            opens && (over || (run.started_ms.is_some() && run.progressed))
         });
-        if begins_anew {
+        if restarts {
             self.end_of_log();
         }
-        let wanted = &self.wanted;
+        let requested = &self.requested;
         let run = self.current.get_or_insert_with(|| TrainingRun {
-            taken: wanted.iter().map(|(_, take)| Taking::new(*take)).collect(),
+            taken: requested
+                .iter()
+                .map(|(_, take)| Taking::new(*take))
+                .collect(),
             ..TrainingRun::default()
         });
-        run.moved |= PROGRESS.contains(&key);
+        run.progressed |= PROGRESS.contains(&key);
         key.clone_into(&mut run.last_key);
         match key {
-            // Ranks start and stop within moments: the first start and the last stop are the run's.
+            // Ranks start and stop nearly together: the first start and the last stop are the run's.
             "run_start" => {
                 let first = run.started_ms.unwrap_or(f64::INFINITY);
                 run.started_ms = Some(first.min(event.time_ms));
@@ -220,8 +223,8 @@ impl Runs {
             "submission_benchmark" => run.benchmark = event.value.as_str().map(str::to_owned),
             _ => {}
         }
-        for ((wanted, _), taking) in wanted.iter().zip(&mut run.taken) {
-            if let Some(printed) = member(event, wanted).and_then(number) {
+        for ((path, _), taking) in requested.iter().zip(&mut run.taken) {
+            if let Some(printed) = member(event, path).and_then(number) {
                 taking.add(printed);
             }
         }
@@ -249,23 +252,23 @@ impl Runs {
         Ok(self.done)
     }
 
-    /// The event that was followed last.
+    /// Returns the last event's key.
     pub fn last_key(&self) -> &str {
         &self.last_key
     }
 
-    /// The keys that the log has, for a message.
+    /// Returns the log's keys, for a message.
     pub fn keys(&self) -> String {
         listed(self.keys.iter().map(String::as_str))
     }
 }
 
-/// `tracked_stats.throughput`: a member of the value, where the value is a map.
-fn member<'a>(event: &'a Event, wanted: &str) -> Option<&'a Value> {
-    if event.key == wanted {
+/// Returns the value, or its member where it is a map: `tracked_stats.throughput`.
+fn member<'a>(event: &'a Event, path: &str) -> Option<&'a Value> {
+    if event.key == path {
         return Some(&event.value);
     }
-    let rest = wanted.strip_prefix(event.key.as_str())?.strip_prefix('.')?;
+    let rest = path.strip_prefix(event.key.as_str())?.strip_prefix('.')?;
     event.value.get(rest)
 }
 

@@ -1,8 +1,8 @@
-//! A run held against its round's rules. What `LoadGen` itself says of it (VALID, its errors) is
-//! the verdict's; here is what only the round asks.
+//! Checks of a run against its round's rules. `LoadGen`'s own statements on it (VALID, its errors)
+//! belong to the verdict; these are only the round's requirements.
 //!
-//! A setting that the logs do not tell keeps no rule, with two exceptions that only a detail log
-//! tells: without one they are left out.
+//! A setting that the logs do not state fails its rule, with two exceptions that only a detail log
+//! states: without one they are skipped.
 
 mod audit;
 mod endpoints;
@@ -19,7 +19,7 @@ use retrial_readings::number::{figure, group_digits, grouped};
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<(f64, String)>;
 
 impl Rules {
-    /// Everything that is asked of a performance run.
+    /// Checks everything required of a performance run.
     pub fn check_performance(
         &self,
         run_settings: &RunSettings,
@@ -28,7 +28,7 @@ impl Rules {
         performance::check(self, run_settings, figures)
     }
 
-    /// Everything that is asked of an accuracy run: its figures, and how many samples it had.
+    /// Checks everything required of an accuracy run: its figures, and its sample count.
     pub fn check_accuracy(
         &self,
         run_settings: Option<&RunSettings>,
@@ -37,7 +37,7 @@ impl Rules {
         let mut checks: Vec<RuleCheck> = self
             .accuracy
             .iter()
-            // An upper limit alone asks for no figure: gpt-oss-120b's script prints no tokens.
+            // An upper limit alone requires no figure: gpt-oss-120b's script prints no tokens.
             .filter(|(name, limit)| limit.min.is_some() || figures(name).is_some())
             .map(|(name, limit)| within(name, figures(name).as_ref(), limit))
             .collect();
@@ -45,39 +45,39 @@ impl Rules {
         checks
     }
 
-    /// The whole data set, no more and no less; left out where the logs do not tell.
+    /// The whole data set, no more and no less; skipped where the logs do not state it.
     fn accuracy_samples_of(&self, run_settings: &RunSettings) -> Option<RuleCheck> {
-        let asked = self.accuracy_samples?;
-        // v6.x tells the samples of the accuracy set; before, the library was it.
+        let required = self.accuracy_samples?;
+        // v6.x logs the size of the accuracy set; before, the library was that set.
         let of_settings = run_settings.settings.accuracy_sample_count;
-        let found = of_settings.or(run_settings.library_samples)?;
+        let measured = of_settings.or(run_settings.library_samples)?;
         let rule = "accuracy sample count";
         Some(RuleCheck::new(
             rule,
-            count(found),
-            count(asked),
-            found == asked,
+            count(measured),
+            count(required),
+            measured == required,
         ))
     }
 
-    /// What the published results of another scenario may stand for, on edge systems.
-    pub(super) fn stands_for(&self, found: Scenario) -> bool {
+    /// Returns whether a run of `logged` may stand for this scenario: on edge systems it may.
+    pub(super) fn stands_for(&self, logged: Scenario) -> bool {
         use Scenario::{Interactive, MultiStream, Offline, Server, SingleStream};
         matches!(
-            (found, self.scenario),
+            (logged, self.scenario),
             (Server, Interactive) | (SingleStream, MultiStream | Offline) | (MultiStream, Offline)
-        ) || found == self.scenario
+        ) || logged == self.scenario
     }
 }
 
 /// A figure within its limit.
 fn within(name: &str, found: Option<&(f64, String)>, limit: &Limit) -> RuleCheck {
     let unit = found.map_or("", |(_, unit)| unit.as_str());
-    let asked = limit.describe(|bound| figure(bound, unit));
+    let required = limit.describe(|bound| figure(bound, unit));
     let Some((value, unit)) = found else {
-        return RuleCheck::new(name, "no such figure", asked, false);
+        return RuleCheck::new(name, "no such figure", required, false);
     };
-    RuleCheck::new(name, figure(*value, unit), asked, limit.allows(*value))
+    RuleCheck::new(name, figure(*value, unit), required, limit.allows(*value))
 }
 
 /// A whole number, exactly.

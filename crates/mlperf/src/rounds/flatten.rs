@@ -1,4 +1,4 @@
-//! One benchmark in one scenario: everything that is asked of its results, in one value that a
+//! One benchmark in one scenario: all rules for its results, in one value that a
 //! plan can keep.
 
 use serde::{Deserialize, Serialize};
@@ -8,19 +8,19 @@ use crate::loadgen::Scenario;
 use retrial_document::Ordered;
 use retrial_readings::Limit;
 
-/// What a round asks of one benchmark in one scenario.
+/// A round's rules for one benchmark in one scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 pub struct Rules {
     /// The round, `v6.0`.
     pub round: String,
-    /// The file that says so.
+    /// The file that has the rules.
     pub file: String,
     /// The benchmark's official name.
     pub benchmark: String,
     /// The scenario.
     pub scenario: Scenario,
-    /// By what it is published.
+    /// The figure by which it is published.
     pub metric: Metric,
     /// Limits of the accuracy figures, under the names by which `MLCommons` publishes them, the
     /// first the published one.
@@ -31,7 +31,7 @@ pub struct Rules {
     pub seeds: Seeds,
     /// Least duration, ms; none where a run goes once through the data set.
     pub min_duration_ms: Option<u64>,
-    /// Least number of queries; where `early_stopping`, that stands for it.
+    /// Least number of queries; where `early_stopping`, that replaces it.
     pub min_queries: Option<u64>,
     /// `LoadGen`'s early stopping decides how many queries are enough (all but Offline).
     pub early_stopping: bool,
@@ -52,16 +52,16 @@ pub struct Rules {
     /// The open division need not have that.
     #[serde(default)]
     pub any_issue_in_open: bool,
-    /// A detail log need not tell of it.
+    /// A detail log need not state it.
     #[serde(default)]
     pub unlogged_issue: bool,
     /// The compliance tests, in the closed division.
     pub compliance: Ordered<ComplianceTest>,
     /// By how much TEST01's two accuracies may differ, a share, for each figure of `accuracy`.
     pub accuracy_delta: Ordered<f64>,
-    /// For which types of systems the scenario is required.
+    /// The types of systems for which the scenario is required.
     pub required: Vec<SystemType>,
-    /// For which it is optional.
+    /// Those for which it is optional.
     pub optional: Vec<SystemType>,
 }
 
@@ -72,10 +72,10 @@ pub struct Latency {
     /// Highest 99th percentile of a query, and highest target of early stopping.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query_ns: Option<u64>,
-    /// The 99th percentile of the time to the first token must lie below.
+    /// The 99th percentile of the time to the first token must be below.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ttft_ns: Option<u64>,
-    /// The 99th percentile of the time per output token must lie below.
+    /// The 99th percentile of the time per output token must be below.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tpot_ns: Option<u64>,
 }
@@ -97,7 +97,7 @@ impl Latency {
 }
 
 impl Round {
-    /// What is asked of a benchmark, by any of its names, in a scenario; `None` where the round
+    /// Returns the rules of a benchmark, by any of its names, in a scenario; `None` where the round
     /// has no such benchmark or does not take it in that scenario.
     pub fn rules(&self, benchmark: &str, scenario: Scenario) -> Option<Rules> {
         let (name, benchmark) = self.benchmark(benchmark)?;
@@ -115,7 +115,7 @@ impl Round {
         let delta = |figure: &String| {
             let mut deltas = benchmark.accuracy_delta.iter();
             deltas
-                .find(|(known, _)| known == figure)
+                .find(|(name, _)| name == figure)
                 .map_or(usual_delta, |(_, delta)| *delta)
         };
         Some(Rules {
@@ -152,14 +152,18 @@ impl Round {
         })
     }
 
-    /// The tests of a benchmark, each with the number of answers that it logs there.
+    /// Returns the tests of a benchmark, each with the number of answers that it logs.
     fn tests_of(&self, benchmark: &Benchmark) -> Ordered<ComplianceTest> {
-        let asked = |test: &String| benchmark.compliance.contains(test);
-        let tests = self.tests.iter().filter(|(test, _)| asked(test)).cloned();
+        let required = |test: &String| benchmark.compliance.contains(test);
+        let tests = self
+            .tests
+            .iter()
+            .filter(|(test, _)| required(test))
+            .cloned();
         tests
             .map(|(name, mut test)| {
                 let mut own = benchmark.samples_logged.iter();
-                let own = own.find(|(known, _)| *known == name);
+                let own = own.find(|(test, _)| *test == name);
                 test.samples_logged = own.map(|(_, count)| *count).or(test.samples_logged);
                 (name, test)
             })
@@ -171,23 +175,23 @@ impl Round {
         &self,
         benchmark: &str,
         system: SystemType,
-        found: &[Scenario],
+        submitted: &[Scenario],
     ) -> Vec<String> {
         let Some((_, benchmark)) = self.benchmark(benchmark) else {
             return Vec::new();
         };
         let required = benchmark.scenarios.iter().filter(|(scenario, rules)| {
-            rules.required.contains(&system) && !found.contains(scenario)
+            rules.required.contains(&system) && !submitted.contains(scenario)
         });
         let mut missing: Vec<String> = required.map(|(scenario, _)| scenario.to_string()).collect();
-        let offered = |wanted: &Scenario| {
-            let rules = benchmark.scenarios.get(*wanted);
+        let offered = |scenario: &Scenario| {
+            let rules = benchmark.scenarios.get(*scenario);
             rules.is_some_and(|rules| rules.optional.contains(&system))
         };
         let one_of = &benchmark.one_of;
         if !one_of.is_empty()
             && one_of.iter().all(offered)
-            && !one_of.iter().any(|scenario| found.contains(scenario))
+            && !one_of.iter().any(|scenario| submitted.contains(scenario))
         {
             let names: Vec<&str> = one_of.iter().map(|scenario| scenario.as_str()).collect();
             missing.push(names.join(" or "));
@@ -209,7 +213,7 @@ impl Rules {
 
     /// Returns the rules for a run in a division. The open division is free to choose its accuracy,
     /// which is published next to the speed, and its samples, and has no compliance tests; the
-    /// round says what else it may do.
+    /// round states its other exceptions.
     #[must_use]
     pub fn in_division(mut self, division: &str) -> Self {
         if division.eq_ignore_ascii_case("open") {

@@ -7,7 +7,7 @@ use super::model::{Round, Seeds};
 use crate::loadgen::{Parameters, Scenario};
 use retrial_document::Source;
 
-/// A round that is known by its name, and read when it is asked for.
+/// A round with its name, parsed on first use.
 #[derive(Debug)]
 struct NamedRound {
     suite: String,
@@ -36,7 +36,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Adds a round by its name and text, which is read when the round is first asked for.
+    /// Adds a round by its name and text, which is parsed on first use.
     #[must_use]
     pub fn with_text(mut self, suite: &str, round: &str, source: Source) -> Self {
         self.put(NamedRound {
@@ -48,7 +48,7 @@ impl Rounds {
         self
     }
 
-    /// Adds a round; it stands for one of the same suite and name.
+    /// Adds a round; it replaces one of the same suite and name.
     #[must_use]
     pub fn with(mut self, round: Round) -> Self {
         self.put(NamedRound {
@@ -60,26 +60,26 @@ impl Rounds {
         self
     }
 
-    fn put(&mut self, one: NamedRound) {
+    fn put(&mut self, round: NamedRound) {
         self.list
-            .retain(|known| known.suite != one.suite || known.round != one.round);
-        self.list.push(Arc::new(one));
+            .retain(|other| other.suite != round.suite || other.round != round.round);
+        self.list.push(Arc::new(round));
     }
 
     /// Names of all, in the order in which they were added.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.list.iter().map(|known| known.round.as_str())
+        self.list.iter().map(|entry| entry.round.as_str())
     }
 
     /// All, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = &Round> {
-        self.list.iter().filter_map(|known| known.read())
+        self.list.iter().filter_map(|entry| entry.read())
     }
 
     /// One by its name: `v6.0`, or `6.0`.
     pub fn get(&self, suite: &str, round: &str) -> Option<&Round> {
-        let known = self.list.iter().find(|known| known.is(suite, round))?;
-        known.read()
+        let entry = self.list.iter().find(|entry| entry.is(suite, round))?;
+        entry.read()
     }
 
     /// Returns the rules of a benchmark in a scenario, by whichever name a submitter has for it.
@@ -94,7 +94,7 @@ impl Rounds {
         round.rules(benchmark, Scenario::from_word(scenario)?)
     }
 
-    /// The round whose seeds a run used; `None` where they are nobody's, or not all are told.
+    /// Returns the round whose seeds a run used; `None` where no round has them, or not all are logged.
     pub fn by_seeds(&self, settings: &Parameters) -> Option<&Round> {
         let seeds = Seeds {
             qsl: settings.qsl_rng_seed?,

@@ -1,11 +1,11 @@
-//! What `MLPerf Inference` asks of a result, round by round. Pure: the rules are data
-//! (`rules/mlperf-inference/v6.0.yaml`), read here and held against what logs say.
+//! The rules of `MLPerf Inference` for a result, by round. Pure: the rules are data
+//! (`rules/mlperf-inference/v6.0.yaml`), read here and checked against logs.
 //!
 //! ```text
-//! text ──parse──▶ Round ──rules(benchmark, scenario)──▶ Rules ──check──▶ what was found and asked
+//! text ──parse──▶ Round ──rules(benchmark, scenario)──▶ Rules ──check──▶ measured and required values
 //! ```
 //!
-//! A round's file has what the official submission checker of that round asks, with the sources.
+//! A round's file has the rules of that round's official submission checker, with the sources.
 //! Adding a round is adding a file; nothing here knows a round or a benchmark by name.
 
 mod builtin;

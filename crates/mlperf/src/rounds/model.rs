@@ -263,7 +263,7 @@ impl<T> Scenarios<T> {
     /// Returns the value of a scenario.
     pub fn get(&self, scenario: Scenario) -> Option<&T> {
         self.iter()
-            .find(|(known, _)| *known == scenario)
+            .find(|(other, _)| *other == scenario)
             .map(|(_, value)| value)
     }
 }
@@ -283,7 +283,7 @@ impl<T: Field> Scenarios<T> {
     };
 
     const OBJECT: Object = Object {
-        what: "the scenarios",
+        label: "the scenarios",
         one_of: &[],
         groups: &[&Self::KEYS],
     };

@@ -19,28 +19,30 @@ impl Round {
         }
     }
 
-    /// A benchmark by its official name, by one under which submitters have it, or by what its name
-    /// is like: `obert-large-pruned95-none-vnni-bert-99` is a `bert-99` of the open division.
+    /// Returns a benchmark by its official name, by a submitter's name for it, or by a part of a name
+    /// that contains it: `obert-large-pruned95-none-vnni-bert-99` is a `bert-99` of the open division.
     pub fn benchmark(&self, name: &str) -> Option<(&str, &Benchmark)> {
-        let same = |one: &String| one.eq_ignore_ascii_case(name);
+        let same = |other: &String| other.eq_ignore_ascii_case(name);
         let lower = name.to_ascii_lowercase();
-        let find = |wanted: &dyn Fn(&(String, Benchmark)) -> bool| {
-            self.benchmarks.iter().find(|one| wanted(one))
+        let find = |matches: &dyn Fn(&(String, Benchmark)) -> bool| {
+            self.benchmarks.iter().find(|entry| matches(entry))
         };
-        let found = find(&|(known, _)| known == name)
-            .or_else(|| find(&|(known, one)| same(known) || one.names.iter().any(same)))
+        let found = find(&|(official, _)| official == name)
             .or_else(|| {
-                // The longest part: `bert-99.9` is in what `bert-99` is in.
-                let parts = self.benchmarks.iter().flat_map(|one| {
-                    let parts = one.1.like.iter();
-                    parts.map(move |part| (part.len(), part, one))
+                find(&|(official, benchmark)| same(official) || benchmark.names.iter().any(same))
+            })
+            .or_else(|| {
+                // The longest part: a name that contains `bert-99.9` also contains `bert-99`.
+                let parts = self.benchmarks.iter().flat_map(|entry| {
+                    let parts = entry.1.like.iter();
+                    parts.map(move |part| (part.len(), part, entry))
                 });
                 parts
                     .filter(|(_, part, _)| lower.contains(&part.to_ascii_lowercase()))
                     .max_by_key(|(length, ..)| *length)
-                    .map(|(_, _, one)| one)
+                    .map(|(_, _, entry)| entry)
             });
-        found.map(|(known, benchmark)| (known.as_str(), benchmark))
+        found.map(|(official, benchmark)| (official.as_str(), benchmark))
     }
 }
 
@@ -49,7 +51,7 @@ pub fn check(source: &Source) -> Diagnostics {
     Round::parse(source).err().unwrap_or_default()
 }
 
-/// Whether a file is one of rules, and no recipe: it has `benchmarks`.
+/// Returns whether a file has rules and is no recipe: it has `benchmarks`.
 pub fn is_rules(source: &Source) -> bool {
     parse(source, &mut Diagnostics::default())
         .is_some_and(|node| node.entry("benchmarks").is_some())
@@ -66,10 +68,10 @@ fn read(source: &Source, problems: &mut Diagnostics) -> Option<Round> {
     Round::from_keys(&checked)
 }
 
-/// What one key says about another.
+/// Checks keys against each other.
 fn consistent(round: &Node, problems: &mut Diagnostics) {
     let tests = round.get("tests");
-    let known: Vec<&str> = tests
+    let names: Vec<&str> = tests
         .into_iter()
         .flat_map(Node::named)
         .map(|(name, _)| name)
@@ -78,8 +80,8 @@ fn consistent(round: &Node, problems: &mut Diagnostics) {
     for (_, benchmark) in round.get("benchmarks").into_iter().flat_map(Node::named) {
         for test in benchmark.get("compliance").map_or(&[][..], Node::items) {
             let name = test.text().unwrap_or_default();
-            if !known.contains(&name) {
-                let help = nearest(name, known.iter().copied()).map_or_else(
+            if !names.contains(&name) {
+                let help = nearest(name, names.iter().copied()).map_or_else(
                     || "describe it under `tests`".to_owned(),
                     |near| format!("did you mean `{near}`?"),
                 );

@@ -90,8 +90,8 @@ fn token_latencies(
 ) {
     let rules = rules(round, benchmark, scenario);
     assert!(rules.token_latencies);
-    let found = [rules.latency.ttft_ns, rules.latency.tpot_ns];
-    assert_eq!(found, milliseconds.map(|one| Some(one * 1_000_000)));
+    let limits = [rules.latency.ttft_ns, rules.latency.tpot_ns];
+    assert_eq!(limits, milliseconds.map(|limit| Some(limit * 1_000_000)));
 }
 
 #[rstest]
@@ -271,8 +271,8 @@ fn samples_per_query(#[case] round: &str, #[case] benchmark: &str, #[case] sampl
 #[case("v6.1", "wan-2.2-t2v-a14b", &["TEST04"])]
 #[case("v6.1", "dlrm-v3", &["TEST08"])]
 fn compliance(#[case] round: &str, #[case] benchmark: &str, #[case] tests: &[&str]) {
-    let found = rules(round, benchmark, Scenario::Offline).compliance;
-    let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+    let compliance = rules(round, benchmark, Scenario::Offline).compliance;
+    let names: Vec<&str> = compliance.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, tests);
 }
 
@@ -291,7 +291,7 @@ fn missing_scenarios_are_found() {
     use Scenario::{Interactive, MultiStream, Offline, Server, SingleStream};
     let v60 = rounds().get("mlperf-inference", "v6.0").unwrap();
     let missing =
-        |system, found: &[Scenario]| v60.missing_scenarios("llama2-70b-99", system, found);
+        |system, submitted: &[Scenario]| v60.missing_scenarios("llama2-70b-99", system, submitted);
     assert!(missing(SystemType::Datacenter, &[Offline, Server]).is_empty());
     assert!(missing(SystemType::Datacenter, &[Offline, Interactive]).is_empty());
     assert_eq!(
@@ -300,8 +300,8 @@ fn missing_scenarios_are_found() {
     );
     assert_eq!(missing(SystemType::Datacenter, &[Server]), ["Offline"]);
     let v41 = rounds().get("mlperf-inference", "v4.1").unwrap();
-    let found = v41.missing_scenarios("resnet", "datacenter,edge".parse().unwrap(), &[Server]);
-    let found: BTreeSet<&str> = found.iter().map(String::as_str).collect();
-    let asked = [SingleStream, MultiStream, Offline].map(Scenario::as_str);
-    assert_eq!(found, BTreeSet::from(asked));
+    let missing = v41.missing_scenarios("resnet", "datacenter,edge".parse().unwrap(), &[Server]);
+    let missing: BTreeSet<&str> = missing.iter().map(String::as_str).collect();
+    let expected = [SingleStream, MultiStream, Offline].map(Scenario::as_str);
+    assert_eq!(missing, BTreeSet::from(expected));
 }

@@ -1,4 +1,4 @@
-//! The fields of a submission's JSON files, as the official checker asks for them since v4.1.
+//! The fields of a submission's JSON files, as the official checker requires them since v4.1.
 
 /// What a field must do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub fn training() -> impl Iterator<Item = &'static str> {
     names.chain(["host_processor_vcpu_count"])
 }
 
-/// What `status` may say in `MLPerf` Training.
+/// The allowed values of `status` in `MLPerf` Training.
 pub const TRAINING_STATUS: [&str; 4] = [
     "Available on-premise",
     "Available cloud",
@@ -106,7 +106,7 @@ pub const NETWORK: [&str; 13] = [
     "network_topology",
 ];
 
-/// Fields of `measurements.json` (up to v5.1: `SYSTEM.json`); each must say something.
+/// Fields of `measurements.json` (up to v5.1: `SYSTEM.json`); none may be empty.
 pub const MEASUREMENTS: [&str; 5] = [
     "input_data_types",
     "retraining",
@@ -115,5 +115,5 @@ pub const MEASUREMENTS: [&str; 5] = [
     "weight_transformations",
 ];
 
-/// What `status` may say.
+/// The allowed values of `status`.
 pub const STATUS: [&str; 3] = ["available", "preview", "rdi"];

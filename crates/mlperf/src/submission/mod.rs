@@ -1,5 +1,5 @@
-//! What a submission says of itself in JSON: `systems/SYSTEM.json`, and `measurements.json` (up to
-//! v5.1 `measurements/SYSTEM/…/SYSTEM.json`). Rounds from v4.1 to v6.1 ask for the same fields.
+//! A submission's own description in JSON: `systems/SYSTEM.json`, and `measurements.json` (up to
+//! v5.1 `measurements/SYSTEM/…/SYSTEM.json`). Rounds from v4.1 to v6.1 require the same fields.
 
 pub mod fields;
 #[cfg(test)]
@@ -11,10 +11,10 @@ use super::check::RuleCheck;
 use fields::Must;
 use retrial_readings::nearest::{listed, shortened};
 
-/// Reads a file's object; a byte order mark before it is passed over.
+/// Reads a file's object; a byte order mark before it is skipped.
 ///
 /// # Errors
-/// A fragment: why it is none.
+/// A fragment: the reason why it is none.
 pub fn object(text: &str) -> Result<Map<String, Value>, String> {
     match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
         Ok(Value::Object(object)) => Ok(object),
@@ -23,7 +23,7 @@ pub fn object(text: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// What is asked of a system's description in a division's folder of a submitter.
+/// Checks a system's description in a division's folder of a submitter.
 pub fn check_system(
     system: &Map<String, Value>,
     division: &str,
@@ -33,14 +33,14 @@ pub fn check_system(
     let network = fields::NETWORK.iter().filter(|_| is_network);
     let network = network.map(|name| (*name, Must::Exist));
     let fields: Vec<(&str, Must)> = fields::SYSTEM.into_iter().chain(network).collect();
-    let same = |rule: &str, name: &str, asked: &str| {
-        let found = word(system, name);
-        let kept = found.eq_ignore_ascii_case(asked);
+    let same = |rule: &str, name: &str, folder: &str| {
+        let value = word(system, name);
+        let passed = value.eq_ignore_ascii_case(folder);
         RuleCheck::new(
             rule,
-            quoted(found),
-            format!("\"{asked}\", as its folder"),
-            kept,
+            quoted(value),
+            format!("\"{folder}\", as its folder"),
+            passed,
         )
     };
     let status = word(system, "status").to_lowercase();
@@ -61,13 +61,13 @@ pub fn check_system(
         _ => None,
     };
     checks.extend(wrong.map(|wrong| {
-        let asked = format!("as the division {division} has it");
-        RuleCheck::failed("system's network mode", wrong, asked)
+        let required = format!("as the division {division} has it");
+        RuleCheck::failed("system's network mode", wrong, required)
     }));
     checks
 }
 
-/// What is asked of a system's description in `MLPerf` Training, in a submitter's folder.
+/// Checks a system's description in `MLPerf` Training, in a submitter's folder.
 pub fn check_training_system(system: &Map<String, Value>, submitter: &str) -> Vec<RuleCheck> {
     let status = word(system, "status");
     let named = word(system, "submitter");
@@ -89,7 +89,7 @@ pub fn check_training_system(system: &Map<String, Value>, submitter: &str) -> Ve
     ]
 }
 
-/// Whether two names are of one organization, or of several that have one in common:
+/// Returns whether two names are of one organization, or of several that have one in common:
 /// `Supermicro_MangoBoost` and `MangoBoost`.
 pub fn same_organization(one: &str, other: &str) -> bool {
     let words = |name: &str| {
@@ -104,7 +104,7 @@ pub fn same_organization(one: &str, other: &str) -> bool {
     words(one).iter().any(|word| others.contains(word))
 }
 
-/// What is asked of a benchmark's measurements.
+/// Checks a benchmark's measurements.
 pub fn check_measurements(measurements: &Map<String, Value>) -> Vec<RuleCheck> {
     let fields = fields::MEASUREMENTS.map(|name| (name, Must::BeFilled));
     vec![all_there("measurements' fields", measurements, &fields)]
@@ -118,7 +118,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", shortened(text))
 }
 
-/// Every field is there, and says something where it must.
+/// Checks that every field exists, and is not empty where it must not be.
 fn all_there(rule: &str, object: &Map<String, Value>, fields: &[(&str, Must)]) -> RuleCheck {
     let wrong: Vec<String> = fields
         .iter()
@@ -130,16 +130,16 @@ fn all_there(rule: &str, object: &Map<String, Value>, fields: &[(&str, Must)]) -
             Some(_) => None,
         })
         .collect();
-    let found = if wrong.is_empty() {
+    let measured = if wrong.is_empty() {
         format!("all {}", fields.len())
     } else {
         listed(wrong.iter().map(String::as_str))
     };
-    let asked = format!("{} fields, the important ones not empty", fields.len());
-    RuleCheck::new(rule, found, asked, wrong.is_empty())
+    let required = format!("{} fields, the important ones not empty", fields.len());
+    RuleCheck::new(rule, measured, required, wrong.is_empty())
 }
 
-/// What Python takes for false: the checker asks `not value`.
+/// Returns whether Python takes it for false: the checker tests `not value`.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,

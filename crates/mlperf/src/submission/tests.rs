@@ -1,4 +1,4 @@
-//! Descriptions as submitters write them, and with something left out.
+//! Descriptions as submitters write them, and with missing fields.
 
 use proptest::prelude::*;
 use rstest::rstest;
@@ -18,10 +18,10 @@ fn system() -> Map<String, Value> {
     system
 }
 
-fn broken(system: &Map<String, Value>, division: &str) -> Vec<String> {
+fn violated(system: &Map<String, Value>, division: &str) -> Vec<String> {
     let checks = check_system(system, division, "amd");
-    let broken = checks.into_iter().filter(|check| !check.passed);
-    broken
+    let violated = checks.into_iter().filter(|check| !check.passed);
+    violated
         .map(|check| format!("{}: {}", check.rule, check.measured))
         .collect()
 }
@@ -37,7 +37,7 @@ fn broken(system: &Map<String, Value>, division: &str) -> Vec<String> {
 fn a_description(#[case] name: &str, #[case] value: Value, #[case] wrong: &[&str]) {
     let mut described = system();
     described.insert(name.to_owned(), value);
-    assert_eq!(broken(&described, "closed"), wrong);
+    assert_eq!(violated(&described, "closed"), wrong);
 }
 
 #[test]
@@ -46,14 +46,14 @@ fn missing_fields_are_reported() {
     described.remove("sw_notes");
     described.remove("number_of_nodes");
     assert_eq!(
-        broken(&described, "closed"),
+        violated(&described, "closed"),
         ["system's fields: no number_of_nodes, no sw_notes"]
     );
     described = system();
     described.insert("is_network".into(), json!("True"));
-    let told = broken(&described, "closed");
-    assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told[1].contains("over a network"));
+    let failures = violated(&described, "closed");
+    assert_eq!(failures.len(), 2, "{failures:?}");
+    assert!(failures[1].contains("over a network"));
 }
 
 #[test]

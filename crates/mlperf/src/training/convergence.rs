@@ -21,13 +21,13 @@ pub const FEWEST: usize = 3;
 pub struct ReferencePoints {
     /// How many runs a submission has.
     pub runs: u32,
-    /// By global batch size: what the reference's runs took to converge, in samples or epochs.
+    /// By global batch size: the samples or epochs in which the reference's runs converged.
     pub points: Vec<(u64, Vec<f64>)>,
     /// By how much a submission may converge sooner than chance explains.
     pub allowance: f64,
 }
 
-/// How a submission's convergence stands to the reference's.
+/// A submission's convergence compared with the reference's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Convergence {
     /// What the score is multiplied with; at least 1.
@@ -147,10 +147,10 @@ fn pruned(rcp: &ReferencePoints) -> Vec<Point> {
             }
         })
         .collect();
-    points.sort_by(|one, other| one.batch_size.total_cmp(&other.batch_size));
+    points.sort_by(|point, other| point.batch_size.total_cmp(&other.batch_size));
     let fastest = points
         .iter()
-        .min_by(|one, other| one.mean.total_cmp(&other.mean))
+        .min_by(|point, other| point.mean.total_cmp(&other.mean))
         .map_or(0.0, |point| point.batch_size);
     points.retain(|point| point.batch_size >= fastest);
     let mut at = 1;
@@ -183,7 +183,7 @@ fn between(size: f64, below: &Point, above: &Point, runs: f64) -> Point {
     }
 }
 
-/// The smallest mean that a one-sided t test with pooled deviation does not tell from the
+/// The smallest mean that a one-sided t test with pooled deviation does not distinguish from the
 /// reference's. The checker searches it by halving; the test has it in closed form.
 fn fewest(mean: f64, deviation: f64, reference_runs: f64, runs: f64) -> f64 {
     let submission_runs = runs - 2.0;

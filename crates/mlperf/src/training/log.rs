@@ -1,4 +1,4 @@
-//! What one log of a result says, as far as the result is judged by it.
+//! The contents of one log of a result that the result is judged by.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ pub enum Ending {
     Converged,
     /// Its status is another one, as `aborted`.
     Aborted,
-    /// The log has no `run_stop`: the run failed, or the log was cut.
+    /// The log has no `run_stop`: the run failed, or the log is truncated.
     Cut,
 }
 
-/// A seed, by the line of the source that told it.
+/// A seed, by the line of the source that logged it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seed {
     /// The source file.
@@ -28,21 +28,21 @@ pub struct Seed {
     pub value: i64,
 }
 
-/// What one log says.
+/// The contents of one log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainingLog {
-    /// How its run ended.
+    /// The status of its run.
     pub ending: Ending,
     /// Minutes from `run_start` to `run_stop`; infinite where the run did not converge.
     pub minutes: Option<f64>,
     /// Samples, or epochs, until the target was met.
     pub converged_after: Option<f64>,
-    /// When the run started, in milliseconds since 1970.
+    /// The start of the run, in milliseconds since 1970.
     pub started_ms: Option<f64>,
-    /// The event that the log ends with.
+    /// The last event of the log.
     pub last_event: String,
-    /// What the logs of a result say alike: who ran what, on what, with which hyperparameters.
-    pub told: BTreeMap<String, Value>,
+    /// The values that all logs of a result share: its identity and hyperparameters.
+    pub settings: BTreeMap<String, Value>,
     /// Seeds.
     pub seeds: Vec<Seed>,
     /// The rules of one log that it violates.
@@ -50,7 +50,7 @@ pub struct TrainingLog {
 }
 
 impl TrainingLog {
-    /// Whether the two are logs of the same run: they start in the same millisecond, and end in the
+    /// Returns whether both are logs of the same run: they start in the same millisecond, and end in the
     /// same one or have the same seeds.
     pub fn is_same_run(&self, other: &Self) -> bool {
         let same_start = self.started_ms.is_some() && self.started_ms == other.started_ms;
@@ -59,11 +59,11 @@ impl TrainingLog {
 
     /// A setting as a number.
     pub fn number(&self, key: &str) -> Option<f64> {
-        self.told.get(key)?.as_f64()
+        self.settings.get(key)?.as_f64()
     }
 
     /// A setting as a text.
     pub fn text(&self, key: &str) -> Option<&str> {
-        self.told.get(key)?.as_str()
+        self.settings.get(key)?.as_str()
     }
 }

@@ -1,13 +1,13 @@
-//! What `MLPerf` Training asks of a log and of a result, round by round. Pure: the rules are data
-//! (`rules/mlperf-training/v5.1.yaml`), read here and held against what logs say.
+//! The rules of `MLPerf` Training for a log and for a result, by round. Pure: the rules are data
+//! (`rules/mlperf-training/v5.1.yaml`), read here and checked against logs.
 //!
 //! ```text
 //! text ──parse──▶ TrainingRound ──rules(benchmark, division)──▶ TrainingRules
 //! lines ──LogReader──▶ TrainingLog, one run each ──check──▶ violated and passed rules, the score's factor
 //! ```
 //!
-//! A round's file has what `mlcommons/logging` asks of that round, with the sources. What every round
-//! asks is code: the order of a run's phases (`phases`), of its times and evaluations, and that the
+//! A round's file has the rules of `mlcommons/logging` for that round, with the sources. Rules of all
+//! rounds are code: the order of a run's phases (`phases`), of its times and evaluations, and that the
 //! logs of a result are different runs of one implementation (`result`).
 
 pub mod convergence;

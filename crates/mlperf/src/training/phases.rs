@@ -10,7 +10,7 @@ use retrial_readings::number::grouped;
 const CLOCK_SKEW_MS: f64 = 100.0;
 const MINUTE_MS: f64 = 60_000.0;
 
-/// How far a log is.
+/// The phase of a log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     #[default]
@@ -20,7 +20,7 @@ enum Phase {
     Over,
 }
 
-/// What a log went through so far.
+/// The phases and times of a log so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Phases {
     phase: Phase,
@@ -30,7 +30,7 @@ pub(super) struct Phases {
 }
 
 impl Phases {
-    /// Follows an event, and tells what it violates.
+    /// Processes an event, and returns the rule that it violates.
     pub fn event(&mut self, event: &Event, rules: &TrainingRules) -> Option<RuleCheck> {
         let violated = self.order(event).or_else(|| self.initialised(event, rules));
         if event.key == "init_start" {
@@ -78,7 +78,7 @@ impl Phases {
             }
             _ => None,
         };
-        wrong.map(|asked| RuleCheck::failed(key, "not in its metadata", asked))
+        wrong.map(|required| RuleCheck::failed(key, "not in its metadata", required))
     }
 
     /// From the first `init_start` to `init_stop`.
@@ -96,9 +96,9 @@ impl Phases {
         })
     }
 
-    /// Times never go back within a run. Caches are cleared by a program of its own, whose output
-    /// may come last; ranks print their `init_start` as they like; an evaluation after the run is
-    /// put where it belongs.
+    /// Times never decrease within a run. Caches are cleared by a separate program, whose output
+    /// may come last; ranks print their `init_start` in any order; an evaluation after the run is
+    /// listed where it belongs.
     fn clock(&mut self, event: &Event, rules: &TrainingRules) -> Option<RuleCheck> {
         let later = rules.is_evaluated_later();
         let key = event.key.as_str();

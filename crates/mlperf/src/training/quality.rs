@@ -1,5 +1,5 @@
 //! A run's evaluations: whether the target was met, after how many samples or epochs, and whether
-//! the events around them say the same.
+//! the events around them agree.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use crate::check::RuleCheck;
 use crate::mllog::Event;
 use retrial_readings::number::grouped;
 
-/// More evaluations than this are not kept: no run has so many.
+/// More evaluations than this are not stored: no run has so many.
 const MOST: usize = 100_000;
 /// Within so many milliseconds of a block's end a run stops whose checkpoints are evaluated later: at
 /// most 2 s in 307 published logs.
 const BLOCK_MS: f64 = 5_000.0;
-/// Events that count what was trained on when a run is evaluated or ends.
+/// Events that count the samples trained on when a run is evaluated or ends.
 const COUNTING: [&str; 5] = [
     "eval_start",
     "eval_stop",
@@ -30,13 +30,13 @@ struct Evaluated {
     value: Option<f64>,
 }
 
-/// What was told of a run's quality so far.
+/// The evaluations of a run so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Quality {
     evaluated: Vec<Evaluated>,
     /// Times of the training's blocks; where one begins, up to how many samples.
     blocks: Vec<(Option<f64>, f64)>,
-    /// Samples or epochs that the events around evaluations tell.
+    /// Samples or epochs that the events around evaluations log.
     counted: Vec<f64>,
     /// Those of `run_stop`, and its time.
     stopped: Option<(Option<f64>, f64)>,
@@ -48,7 +48,7 @@ impl Quality {
         self.stopped.is_some()
     }
 
-    /// Follows an event.
+    /// Processes an event.
     pub fn event(&mut self, event: &Event, rules: &TrainingRules) {
         let rule = &rules.evaluation;
         let (key, count) = (event.key.as_str(), event.number(&rule.counts));
@@ -70,7 +70,7 @@ impl Quality {
         }
     }
 
-    /// After how many samples or epochs a run that succeeded met its target, and what it violates.
+    /// Returns the samples or epochs after which a successful run met its target, and its violations.
     pub fn finish(
         self,
         rules: &TrainingRules,
@@ -95,19 +95,31 @@ impl Quality {
             let missing = RuleCheck::failed(&rule.key, "missing before run_stop", "at least once");
             return violated.push(missing);
         };
-        let meets = |one: &&Evaluated| one.value.is_some_and(|value| rule.target.allows(value));
+        let meets = |evaluation: &&Evaluated| {
+            evaluation
+                .value
+                .is_some_and(|value| rule.target.allows(value))
+        };
         let shown = |value: Option<f64>| value.map_or("no number".to_owned(), grouped);
         let early = before.iter().rev().find(meets);
         if !meets(&last) {
             let measured = format!("the last {} is {}", rule.key, shown(last.value));
-            violated.push(RuleCheck::failed("target", measured, rule.target.words()));
+            violated.push(RuleCheck::failed(
+                "target",
+                measured,
+                rule.target.describe(),
+            ));
         } else if let (Some(early), Division::Closed) = (early, rules.division) {
             let (value, at) = (shown(early.value), shown(early.count));
             let measured = format!("{} {value} met it at {at} already", rule.key);
             let required = "the run stops where it is met";
             violated.push(RuleCheck::failed("target", measured, required));
         }
-        let counts: Vec<f64> = self.evaluated.iter().filter_map(|one| one.count).collect();
+        let counts: Vec<f64> = self
+            .evaluated
+            .iter()
+            .filter_map(|evaluation| evaluation.count)
+            .collect();
         if let Some(pair) = counts.windows(2).find(|pair| pair[1] < pair[0]) {
             let measured = format!("{} after {}", grouped(pair[1]), grouped(pair[0]));
             violated.push(RuleCheck::failed(
@@ -147,8 +159,9 @@ impl Quality {
     fn checkpoints(&self, rules: &TrainingRules, violated: &mut Vec<RuleCheck>) -> Option<f64> {
         let rule = &rules.evaluation;
         let mut checkpoints: Vec<(f64, BTreeMap<&str, f64>)> = Vec::new();
-        for one in &self.evaluated {
-            let (Some(count), Some(metric), Some(value)) = (one.count, &one.metric, one.value)
+        for evaluation in &self.evaluated {
+            let (Some(count), Some(metric), Some(value)) =
+                (evaluation.count, &evaluation.metric, evaluation.value)
             else {
                 continue;
             };
@@ -182,7 +195,7 @@ impl Quality {
         let met = checkpoints.iter().filter(meets).map(|(count, _)| *count);
         let Some(first) = met.min_by(f64::total_cmp) else {
             let targets = rule.metrics.iter();
-            let targets = targets.map(|(name, range)| format!("{name} {}", range.words()));
+            let targets = targets.map(|(name, range)| format!("{name} {}", range.describe()));
             let required = targets.collect::<Vec<_>>().join(", ");
             violated.push(RuleCheck::failed(
                 "target",

@@ -1,4 +1,4 @@
-//! Reads one log line by line, and holds it against the rules that one log has.
+//! Reads one log line by line, and checks it against the rules of a single log.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use super::log::{Ending, Seed, TrainingLog};
 use super::phases::Phases;
 use super::quality::Quality;
 use super::round::TrainingRules;
-use super::rule::{Count, Seen, shown};
+use super::rule::{Count, LastNumbers, shown};
 use crate::check::RuleCheck;
 use crate::mllog::{Event, Runs, TrainingRun, entries};
 
-/// Who ran what, which all logs of a result say alike.
+/// The identity of a result, the same in all of its logs.
 pub(super) const IDENTITY: [&str; 4] = [
     "submission_benchmark",
     "submission_division",
@@ -20,10 +20,10 @@ pub(super) const IDENTITY: [&str; 4] = [
     "submission_platform",
 ];
 pub(super) const BATCH_SIZE: &str = "global_batch_size";
-/// More seeds than this are not kept: no run has so many.
+/// More seeds than this are not stored: no run has so many.
 const MOST: usize = 100_000;
 
-/// How often a key stood there.
+/// The occurrences of a key.
 #[derive(Debug, Clone)]
 struct Occurrences {
     count: usize,
@@ -38,25 +38,25 @@ pub struct LogReader<'a> {
     runs: Runs,
     phases: Phases,
     quality: Quality,
-    found: BTreeMap<&'a str, Occurrences>,
-    told: BTreeMap<String, Value>,
-    seen: Seen,
+    occurrences: BTreeMap<&'a str, Occurrences>,
+    settings: BTreeMap<String, Value>,
+    latest: LastNumbers,
     seeds: Vec<Seed>,
     malformed: usize,
     violated: Vec<RuleCheck>,
 }
 
 impl<'a> LogReader<'a> {
-    /// A log that has not been read yet.
+    /// Returns a reader for one log.
     pub fn new(rules: &'a TrainingRules) -> Self {
         Self {
             rules,
             runs: Runs::new(&[]),
             phases: Phases::default(),
             quality: Quality::default(),
-            found: BTreeMap::new(),
-            told: BTreeMap::new(),
-            seen: Seen::new(),
+            occurrences: BTreeMap::new(),
+            settings: BTreeMap::new(),
+            latest: LastNumbers::new(),
             seeds: Vec::new(),
             malformed: 0,
             violated: Vec::new(),
@@ -80,18 +80,18 @@ impl<'a> LogReader<'a> {
         self.violated.extend(order);
         let key = event.key.as_str();
         if let Some((name, rule)) = self.rules.keys.get_key_value(key) {
-            let known = self.found.entry(name).or_insert_with(|| Occurrences {
+            let entry = self.occurrences.entry(name).or_insert_with(|| Occurrences {
                 count: 0,
                 first: event.value.clone(),
                 differ: false,
             });
-            known.count += 1;
-            known.differ |= known.first != event.value;
-            if let Some(asked) = rule.violated_by(event, &self.seen) {
-                self.violate(key, shown(&event.value), asked);
+            entry.count += 1;
+            entry.differ |= entry.first != event.value;
+            if let Some(required) = rule.violated_by(event, &self.latest) {
+                self.violate(key, shown(&event.value), required);
             }
             let number = event.value.as_f64();
-            self.seen
+            self.latest
                 .extend(number.map(|number| (key.to_owned(), number)));
         }
         let evaluation = &self.rules.evaluation;
@@ -101,9 +101,9 @@ impl<'a> LogReader<'a> {
         }
         let is_setting = || self.rules.settings.iter().any(|name| name == key);
         if (IDENTITY.contains(&key) || key == BATCH_SIZE || is_setting())
-            && !self.told.contains_key(key)
+            && !self.settings.contains_key(key)
         {
-            self.told.insert(key.to_owned(), event.value.clone());
+            self.settings.insert(key.to_owned(), event.value.clone());
         }
         if key == "seed" && self.seeds.len() < MOST {
             self.seed(event);
@@ -123,13 +123,13 @@ impl<'a> LogReader<'a> {
     }
 
     fn violate(&mut self, rule: &str, measured: impl Into<String>, required: impl Into<String>) {
-        if !self.violated.iter().any(|known| known.rule == rule) {
+        if !self.violated.iter().any(|check| check.rule == rule) {
             let check = RuleCheck::failed(rule, measured, required);
             self.violated.push(check);
         }
     }
 
-    /// What the log says, and which of its rules it violates.
+    /// Returns the log's contents, and the rules that it violates.
     pub fn finish(mut self) -> TrainingLog {
         let runs = std::mem::replace(&mut self.runs, Runs::new(&[]));
         let last_event = runs.last_key().to_owned();
@@ -157,8 +157,8 @@ impl<'a> LogReader<'a> {
         }
         let mut converged_after = Some(f64::INFINITY);
         if ending == Ending::Converged {
-            self.occurrences();
-            let batch = self.told.get(BATCH_SIZE).and_then(Value::as_f64);
+            self.check_occurrences();
+            let batch = self.settings.get(BATCH_SIZE).and_then(Value::as_f64);
             let quality = std::mem::take(&mut self.quality);
             let (count, violated) = quality.finish(self.rules, batch);
             converged_after = count;
@@ -171,7 +171,7 @@ impl<'a> LogReader<'a> {
             converged_after,
             started_ms: run.started_ms(),
             last_event,
-            told: self.told,
+            settings: self.settings,
             seeds: self.seeds,
             violated: self.violated,
         }
@@ -190,17 +190,20 @@ impl<'a> LogReader<'a> {
         }
     }
 
-    /// Every key stands there as often as it must.
-    fn occurrences(&mut self) {
+    /// Checks that every key occurs as often as its rule requires.
+    fn check_occurrences(&mut self) {
         let rules = self.rules;
         for (name, rule) in &rules.keys {
-            let found = self.found.get(name.as_str());
-            let count = found.map_or(0, |found| found.count);
-            let other = rule.or.as_ref().and_then(|or| self.found.get(or.as_str()));
-            let differ = found.is_some_and(|found| found.differ);
+            let occurrences = self.occurrences.get(name.as_str());
+            let count = occurrences.map_or(0, |occurrences| occurrences.count);
+            let other = rule
+                .or
+                .as_ref()
+                .and_then(|or| self.occurrences.get(or.as_str()));
+            let differ = occurrences.is_some_and(|occurrences| occurrences.differ);
             match rule.count {
                 Count::One if count == 0 => self.violate(name, "missing", "once in each log"),
-                // Several that say the same are as good as one.
+                // Several with the same value count as one.
                 Count::One if differ => {
                     let measured = format!("{count} times, with different values");
                     self.violate(name, measured, "once in each log");

@@ -1,4 +1,4 @@
-//! A result: its logs together. They are as many as the round asks, different runs of one
+//! A result: its logs together. They are as many as the round requires, different runs of one
 //! implementation, and converge no faster than the reference.
 
 use serde_json::Value;
@@ -11,7 +11,7 @@ use super::rule::shown;
 use crate::check::RuleCheck;
 use retrial_readings::number::grouped;
 
-/// Rounds are half a year apart; the logs of no published result lie more than 52 days apart.
+/// Rounds are half a year apart; the logs of no published result are more than 52 days apart.
 const MOST_DAYS: f64 = 90.0;
 const DAY_MS: f64 = 86_400_000.0;
 /// Factors that differ by less are one.
@@ -22,34 +22,34 @@ const SAME_FACTOR: f64 = 1e-6;
 pub struct NamedLog {
     /// `result_3.txt`
     pub name: String,
-    /// What it says.
+    /// Its contents.
     pub log: TrainingLog,
 }
 
-/// What is said of a result.
+/// The checks of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultCheck {
     /// Every rule, passed or violated.
     pub checks: Vec<RuleCheck>,
-    /// What the mean of the times is multiplied with.
+    /// The factor by which the mean of the times is multiplied.
     pub factor: f64,
 }
 
 /// Checks the logs of a result; `scaling` is the factor of its `scaling.json`.
 pub fn check(rules: &TrainingRules, logs: &[NamedLog], scaling: Option<f64>) -> ResultCheck {
-    let mut checks = vec![count(rules, logs), lost(logs)];
+    let mut checks = vec![count(rules, logs), unconverged(logs)];
     checks.extend(violated(logs));
     checks.extend(same_run(logs));
-    checks.extend(alike(rules, logs));
+    checks.extend(same_settings(rules, logs));
     checks.extend(days(logs));
     if rules.division == Division::Closed {
         checks.extend(seeds(logs));
     }
     let convergence = convergence(rules, logs);
-    let converged = convergence.as_ref().and_then(|found| found.as_ref().ok());
-    let by_convergence = converged.map_or(1.0, |found| found.factor);
+    let converged = convergence.as_ref().and_then(|result| result.as_ref().ok());
+    let by_convergence = converged.map_or(1.0, |convergence| convergence.factor);
     let factor = scaling.unwrap_or(by_convergence).max(by_convergence);
-    checks.extend(convergence.map(|found| of_convergence(rules, &found)));
+    checks.extend(convergence.map(|result| check_convergence(rules, &result)));
     checks.extend(scaling.map(|scaling| {
         let passed = scaling.is_finite() && scaling > by_convergence - SAME_FACTOR;
         let required = format!("at least {}, by its convergence", grouped(by_convergence));
@@ -64,12 +64,12 @@ fn count(rules: &TrainingRules, logs: &[NamedLog]) -> RuleCheck {
     RuleCheck::new("logs", logs.len().to_string(), required, logs.len() == runs)
 }
 
-/// One run may fail: it is the slowest then, which is dropped.
-fn lost(logs: &[NamedLog]) -> RuleCheck {
-    let lost = logs
+/// One run may fail: it counts as the slowest, which is dropped.
+fn unconverged(logs: &[NamedLog]) -> RuleCheck {
+    let unconverged = logs
         .iter()
-        .filter(|one| one.log.ending != Ending::Converged);
-    let names: Vec<&str> = lost.map(|one| one.name.as_str()).collect();
+        .filter(|entry| entry.log.ending != Ending::Converged);
+    let names: Vec<&str> = unconverged.map(|entry| entry.name.as_str()).collect();
     let measured = match names.as_slice() {
         [] => "all".to_owned(),
         names => format!("all but {}", names.join(", ")),
@@ -82,14 +82,14 @@ fn lost(logs: &[NamedLog]) -> RuleCheck {
     )
 }
 
-/// Rules that logs violate by themselves: logs that violate one alike are named together.
+/// Rules that single logs violate: logs that violate one in the same way are listed together.
 fn violated(logs: &[NamedLog]) -> Vec<RuleCheck> {
     let mut groups: Vec<(&RuleCheck, Vec<&str>)> = Vec::new();
-    for one in logs {
-        for check in &one.log.violated {
-            match groups.iter_mut().find(|(known, _)| *known == check) {
-                Some((_, names)) => names.push(&one.name),
-                None => groups.push((check, vec![&one.name])),
+    for entry in logs {
+        for check in &entry.log.violated {
+            match groups.iter_mut().find(|(violated, _)| *violated == check) {
+                Some((_, names)) => names.push(&entry.name),
+                None => groups.push((check, vec![&entry.name])),
             }
         }
     }
@@ -102,28 +102,28 @@ fn violated(logs: &[NamedLog]) -> Vec<RuleCheck> {
             true,
         )];
     }
-    let named = groups.into_iter().map(|(check, names)| RuleCheck {
-        rule: format!("{}: {}", together(&names), check.rule),
+    let checks = groups.into_iter().map(|(check, names)| RuleCheck {
+        rule: format!("{}: {}", join_names(&names), check.rule),
         ..check.clone()
     });
-    named.collect()
+    checks.collect()
 }
 
 /// `result_0.txt`, or `result_0.txt and 9 more`.
-fn together(names: &[&str]) -> String {
+fn join_names(names: &[&str]) -> String {
     match names {
         [] => String::new(),
-        [one] => (*one).to_owned(),
-        [one, more @ ..] => format!("{one} and {} more", more.len()),
+        [name] => (*name).to_owned(),
+        [first, more @ ..] => format!("{first} and {} more", more.len()),
     }
 }
 
 fn same_run(logs: &[NamedLog]) -> Option<RuleCheck> {
-    let pairs = logs.iter().enumerate().flat_map(|(at, one)| {
+    let pairs = logs.iter().enumerate().flat_map(|(at, entry)| {
         let others = logs[at + 1..].iter();
         others.filter_map(move |other| {
-            let same = one.log.is_same_run(&other.log);
-            same.then(|| format!("{} and {} are the same run", one.name, other.name))
+            let same = entry.log.is_same_run(&other.log);
+            same.then(|| format!("{} and {} are the same run", entry.name, other.name))
         })
     });
     let pairs: Vec<String> = pairs.collect();
@@ -132,42 +132,42 @@ fn same_run(logs: &[NamedLog]) -> Option<RuleCheck> {
 }
 
 /// The logs of a result are of one submitter's implementation with one set of hyperparameters.
-fn alike(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck> {
+fn same_settings(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck> {
     let mut keys: Vec<&str> = IDENTITY.to_vec();
     keys.push(BATCH_SIZE);
     let settings = rules.settings.iter().map(String::as_str);
     keys.extend(settings.filter(|key| *key != BATCH_SIZE));
     keys.into_iter()
-        .flat_map(|key| alike_in(rules, logs, key))
+        .flat_map(|key| same_setting(rules, logs, key))
         .collect()
 }
 
-fn alike_in(rules: &TrainingRules, logs: &[NamedLog], key: &str) -> Vec<RuleCheck> {
-    let told = || {
+fn same_setting(rules: &TrainingRules, logs: &[NamedLog], key: &str) -> Vec<RuleCheck> {
+    let values = || {
         logs.iter()
-            .filter_map(|one| Some((one, one.log.told.get(key)?)))
+            .filter_map(|entry| Some((entry, entry.log.settings.get(key)?)))
     };
-    let often = |value: &Value| told().filter(|(_, other)| *other == value).count();
-    let Some((_, usual)) = told().rev().max_by_key(|(_, value)| often(value)) else {
+    let frequency = |value: &Value| values().filter(|(_, other)| *other == value).count();
+    let Some((_, usual)) = values().rev().max_by_key(|(_, value)| frequency(value)) else {
         return Vec::new();
     };
-    // A value that its own rule does not allow is told of its log.
-    let is_told = |log: &TrainingLog| log.violated.iter().any(|check| check.rule == key);
-    let differing = told().filter(|(one, value)| *value != usual && !is_told(&one.log));
+    // A value that its own rule does not allow is reported for its log.
+    let is_reported = |log: &TrainingLog| log.violated.iter().any(|check| check.rule == key);
+    let differing = values().filter(|(entry, value)| *value != usual && !is_reported(&entry.log));
     let differing: Vec<RuleCheck> = differing
-        .map(|(one, value)| {
+        .map(|(entry, value)| {
             let measured = format!("{}, {} in the others", shown(value), shown(usual));
-            let rule = format!("{}: {key}", one.name);
+            let rule = format!("{}: {key}", entry.name);
             RuleCheck::failed(rule, measured, "the same in all logs of a result")
         })
         .collect();
     if !differing.is_empty() {
         return differing;
     }
-    let asked = rules.keys.get(key).map(super::rule::KeyRule::words);
-    let asked = asked.filter(|asked| !asked.is_empty());
-    let required = asked.unwrap_or_else(|| "the same in all logs".to_owned());
-    if logs.iter().any(|one| is_told(&one.log)) {
+    let rule = rules.keys.get(key).map(super::rule::KeyRule::describe);
+    let rule = rule.filter(|rule| !rule.is_empty());
+    let required = rule.unwrap_or_else(|| "the same in all logs".to_owned());
+    if logs.iter().any(|entry| is_reported(&entry.log)) {
         return Vec::new();
     }
     vec![RuleCheck::new(key, shown(usual), required, true)]
@@ -176,9 +176,9 @@ fn alike_in(rules: &TrainingRules, logs: &[NamedLog], key: &str) -> Vec<RuleChec
 fn days(logs: &[NamedLog]) -> Option<RuleCheck> {
     let started = logs
         .iter()
-        .filter_map(|one| Some((one.log.started_ms?, one)));
+        .filter_map(|entry| Some((entry.log.started_ms?, entry)));
     let mut started: Vec<(f64, &NamedLog)> = started.collect();
-    started.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    started.sort_by(|(start, _), (other, _)| start.total_cmp(other));
     let ((first, oldest), (last, newest)) = (*started.first()?, *started.last()?);
     let days = (last - first) / DAY_MS;
     let measured = if days > MOST_DAYS {
@@ -206,10 +206,10 @@ fn days(logs: &[NamedLog]) -> Option<RuleCheck> {
 /// Each run has a seed, and no other run has it on the same line of the same source.
 fn seeds(logs: &[NamedLog]) -> Vec<RuleCheck> {
     let mut checks = Vec::new();
-    for (at, one) in logs.iter().enumerate() {
-        let converged = one.log.ending == Ending::Converged;
-        if one.log.seeds.is_empty() && converged {
-            let rule = format!("{}: seed", one.name);
+    for (at, entry) in logs.iter().enumerate() {
+        let converged = entry.log.ending == Ending::Converged;
+        if entry.log.seeds.is_empty() && converged {
+            let rule = format!("{}: seed", entry.name);
             checks.push(RuleCheck::failed(
                 rule,
                 "missing",
@@ -218,12 +218,12 @@ fn seeds(logs: &[NamedLog]) -> Vec<RuleCheck> {
         }
         let before = logs[..at].iter();
         let repeated = before.filter_map(|other| {
-            let mut seeds = one.log.seeds.iter();
+            let mut seeds = entry.log.seeds.iter();
             Some((other, seeds.find(|seed| other.log.seeds.contains(seed))?))
         });
         checks.extend(repeated.take(1).map(|(other, seed)| {
             let measured = format!("{}, as in {}", seed.value, other.name);
-            let rule = format!("{}: seed", one.name);
+            let rule = format!("{}: seed", entry.name);
             RuleCheck::failed(rule, measured, "a different one in each run")
         }));
     }
@@ -238,16 +238,16 @@ fn seeds(logs: &[NamedLog]) -> Vec<RuleCheck> {
     checks
 }
 
-/// The convergence beside the reference's; `None` where it cannot be told, for which there is
+/// The convergence compared with the reference's; `None` where it is unknown, for which there is
 /// another reason.
 fn convergence(
     rules: &TrainingRules,
     logs: &[NamedLog],
 ) -> Option<Result<Convergence, ConvergenceError>> {
     let reference = rules.reference.as_ref()?;
-    let counts = logs.iter().map(|one| one.log.converged_after);
+    let counts = logs.iter().map(|entry| entry.log.converged_after);
     let counts = counts.collect::<Option<Vec<f64>>>()?;
-    let mut sizes = logs.iter().filter_map(|one| one.log.number(BATCH_SIZE));
+    let mut sizes = logs.iter().filter_map(|entry| entry.log.number(BATCH_SIZE));
     let size = sizes.next().filter(|size| *size >= 1.0)?;
     if counts.len() < FEWEST || sizes.any(|other| (other - size).abs() > 0.0) {
         return None;
@@ -260,17 +260,17 @@ fn convergence(
     Some(normalise(reference, size as u64, &counts))
 }
 
-fn of_convergence(
+fn check_convergence(
     rules: &TrainingRules,
-    found: &Result<Convergence, ConvergenceError>,
+    result: &Result<Convergence, ConvergenceError>,
 ) -> RuleCheck {
     let unit = match rules.evaluation.counts.as_str() {
         "epoch_num" => "epochs",
         _ => "samples",
     };
-    let (convergence, passed) = match found {
+    let (convergence, passed) = match result {
         Ok(convergence) | Err(ConvergenceError::TooFast(convergence)) => {
-            (convergence, found.is_ok())
+            (convergence, result.is_ok())
         }
         Err(other) => {
             let required = "a reference convergence point";

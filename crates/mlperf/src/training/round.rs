@@ -25,7 +25,7 @@ pub enum Division {
     Open,
 }
 
-/// A round: what it asks, in each division, of each benchmark.
+/// A round: its rules for each benchmark in each division.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingRound {
@@ -72,11 +72,11 @@ struct ReferenceRuns {
     points: BTreeMap<u64, Vec<f64>>,
 }
 
-/// How a run's quality is told, and when it is enough.
+/// How a run's quality is logged, and its target.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Evaluation {
-    /// The event that tells it.
+    /// The event that logs it.
     #[serde(default = "eval_accuracy")]
     pub key: String,
     /// What convergence is counted in: `samples_count` or `epoch_num`.
@@ -84,7 +84,7 @@ pub(super) struct Evaluation {
     /// The value that one evaluation must have.
     #[serde(default)]
     pub target: Range,
-    /// Targets by metric, where one evaluation tells several. They are computed after the clock has
+    /// Targets by metric, where one evaluation logs several. They are computed after the clock has
     /// stopped, of checkpoints.
     #[serde(default)]
     pub metrics: BTreeMap<String, Range>,
@@ -101,7 +101,7 @@ fn one() -> usize {
     1
 }
 
-/// What a round asks of one benchmark in one division.
+/// A round's rules for one benchmark in one division.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainingRules {
     /// `v5.1`
@@ -129,7 +129,7 @@ impl TrainingRound {
         self.benchmarks.keys().map(String::as_str)
     }
 
-    /// What it asks of a benchmark; `None` where it does not have it.
+    /// Returns its rules for a benchmark; `None` where it does not have it.
     pub fn rules(&self, benchmark: &str, division: Division) -> Option<TrainingRules> {
         let rules = self.benchmarks.get(benchmark)?;
         let (of_division, own) = match division {
@@ -186,8 +186,8 @@ pub fn round_of<'a>(benchmarks: &[&str], newest: Option<Date>) -> Option<&'a Tra
         all.all(|name| round.benchmarks.contains_key(*name))
     };
     let fits = |round: &&TrainingRound| newest.is_none_or(|day| day <= round.last_day);
-    let mut known = rounds().iter();
-    known.find(|round| has_all(round) && fits(round))
+    let mut rounds = rounds().iter();
+    rounds.find(|round| has_all(round) && fits(round))
 }
 
 #[cfg(test)]

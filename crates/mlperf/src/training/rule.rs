@@ -1,4 +1,4 @@
-//! The rule of one key of a log: how often it stands there, and what its values may be.
+//! The rule of one key of a log: how often it occurs, and its allowed values.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,14 +11,14 @@ use retrial_readings::nearest::shortened;
 use retrial_readings::number::grouped;
 
 /// The last number of each key so far: some values depend on others before them.
-pub(super) type Seen = BTreeMap<String, f64>;
+pub(super) type LastNumbers = BTreeMap<String, f64>;
 
 /// The rule of a key.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct KeyRule {
     pub count: Count,
-    /// Another key that may stand there in its place.
+    /// Another key that may replace it.
     pub or: Option<String>,
     /// One of these is in its metadata.
     pub metadata: Vec<String>,
@@ -36,7 +36,7 @@ pub(super) struct KeyRule {
     steps: Option<Steps>,
 }
 
-/// How often a key stands in a log. Several that say the same are one.
+/// How often a key occurs in a log. Several with the same value count as one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Count {
@@ -89,7 +89,7 @@ struct Sum {
 }
 
 /// `value = ⌈total × at / by⌉ − ⌈warmup × at / by⌉`, the schedule of the reference's batch size at
-/// another one; told after the warmup's.
+/// another one; logged after the warmup's.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Steps {
@@ -109,7 +109,7 @@ impl Range {
     }
 
     /// `at most 0.925 and above 0`
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let bounds = [
             ("at least", self.min),
             ("at most", self.max),
@@ -137,7 +137,7 @@ impl Scalar {
         }
     }
 
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Self::Number(number) => grouped(*number),
             Self::Text(text) => text.clone(),
@@ -146,8 +146,8 @@ impl Scalar {
 }
 
 impl KeyRule {
-    /// What an event of this key violates: what is asked of its value, in words.
-    pub fn violated_by(&self, event: &Event, seen: &Seen) -> Option<String> {
+    /// Returns the requirement on its value that an event of this key violates.
+    pub fn violated_by(&self, event: &Event, latest: &LastNumbers) -> Option<String> {
         let has = |name: &String| event.metadata.get(name).is_some();
         if !self.metadata.is_empty() && !self.metadata.iter().any(has) {
             return Some(format!("{} in its metadata", self.metadata.join(" or ")));
@@ -160,8 +160,8 @@ impl KeyRule {
             && (range.is_empty() || number.is_some_and(|number| range.allows(number)))
             && (!self.whole || number.is_some_and(is_whole))
             && !(self.filled && value.as_str() == Some(""))
-            && self.depends(number, seen);
-        (!passes).then(|| self.words())
+            && self.depends(number, latest);
+        (!passes).then(|| self.describe())
     }
 
     fn range(&self) -> Range {
@@ -173,14 +173,14 @@ impl KeyRule {
         }
     }
 
-    /// The conditions that other keys are part of; those must have been told before.
-    fn depends(&self, number: Option<f64>, seen: &Seen) -> bool {
+    /// Checks the conditions on other keys; those must have been logged before.
+    fn depends(&self, number: Option<f64>, latest: &LastNumbers) -> bool {
         let is = |expected: Option<f64>, within: f64| match (number, expected) {
             (Some(number), Some(expected)) => (number - expected).abs() <= within,
             _ => false,
         };
         let of_batch = self.proportional.as_ref().is_none_or(|rule| {
-            let by = seen.get(&rule.to).copied();
+            let by = latest.get(&rule.to).copied();
             if rule.power.total_cmp(&1.0).is_eq() {
                 // In this order, so that rounding is the checker's.
                 let scaled = number.map(|number| number * rule.at);
@@ -195,13 +195,13 @@ impl KeyRule {
             )
         });
         let of_sum = self.sum.as_ref().is_none_or(|rule| {
-            let with = seen.get(&rule.with);
+            let with = latest.get(&rule.with);
             is(with.map(|with| rule.is - with), 0.0)
         });
         let of_steps = self.steps.as_ref().is_none_or(|rule| {
-            let by = seen
+            let by = latest
                 .get(&rule.by)
-                .filter(|_| seen.contains_key(&rule.after));
+                .filter(|_| latest.contains_key(&rule.after));
             let steps = |count: f64, by: &f64| (count * rule.at / by).ceil();
             is(
                 by.map(|by| steps(rule.total, by) - steps(rule.warmup, by)),
@@ -211,16 +211,16 @@ impl KeyRule {
         of_batch && of_sum && of_steps
     }
 
-    /// What is asked of the value.
-    pub fn words(&self) -> String {
+    /// Describes the requirement on the value.
+    pub fn describe(&self) -> String {
         let mut words = Vec::new();
-        words.extend(self.is.as_ref().map(Scalar::words));
+        words.extend(self.is.as_ref().map(Scalar::describe));
         if !self.one_of.is_empty() {
-            let names: Vec<String> = self.one_of.iter().map(Scalar::words).collect();
+            let names: Vec<String> = self.one_of.iter().map(Scalar::describe).collect();
             words.push(format!("one of {}", names.join(", ")));
         }
         if !self.range().is_empty() {
-            words.push(self.range().words());
+            words.push(self.range().describe());
         }
         if self.whole {
             words.push("a whole number".to_owned());
@@ -256,7 +256,7 @@ fn is_whole(number: f64) -> bool {
     (number.round() - number).abs() < 1e-5
 }
 
-/// A value as it is shown.
+/// Formats a value for a message.
 pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => shortened(text),

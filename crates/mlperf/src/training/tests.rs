@@ -1,5 +1,5 @@
-//! Published logs (excerpts of `examples/training`), and what was changed in copies of them: each
-//! change is found, and by its own rule.
+//! Published logs (excerpts of `examples/training`), and changed copies of them: each
+//! change is found, by its own rule.
 
 use rstest::rstest;
 
@@ -21,7 +21,7 @@ const LOGS: [&str; 3] = [
 
 fn rules(round: &str, benchmark: &str, division: Division) -> TrainingRules {
     let mut rounds = rounds().iter();
-    let round = rounds.find(|known| known.round == round).unwrap();
+    let round = rounds.find(|candidate| candidate.round == round).unwrap();
     round.rules(benchmark, division).unwrap()
 }
 
@@ -55,14 +55,14 @@ fn closed() -> TrainingRules {
     rules("v5.1", "llama31_405b", Division::Closed)
 }
 
-/// The log with this text in place of that one, in the lines of a key; all lines where it is empty.
+/// Replaces a text of a log, in the lines of a key; in all lines where the key is empty.
 fn edited(log: &str, key: &str, from: &str, to: &str) -> String {
     let key = format!("\"key\": \"{key}");
     let mut found = false;
     let lines = log.lines().map(|line| {
-        let is_meant = line.contains(&key) && line.contains(from);
-        found |= is_meant;
-        if is_meant {
+        let matches = line.contains(&key) && line.contains(from);
+        found |= matches;
+        if matches {
             line.replace(from, to)
         } else {
             line.to_owned()
@@ -85,7 +85,7 @@ fn the_published_result_passes() {
         .collect();
     assert!(failed.is_empty(), "{failed:?}");
     assert!((checked.factor - 1.022_556_390_977_443_6).abs() < 1e-12);
-    let converged: Vec<_> = read.iter().map(|one| one.log.converged_after).collect();
+    let converged: Vec<_> = read.iter().map(|log| log.log.converged_after).collect();
     assert_eq!(
         converged,
         [Some(306_432.0), Some(325_584.0), Some(306_432.0)]
@@ -94,7 +94,7 @@ fn the_published_result_passes() {
     assert!((minutes - (1_759_769_416_739.0 - 1_759_760_794_219.0) / 60_000.0).abs() < 1e-9);
 }
 
-/// One log of three is changed: key, text, other text, what is told.
+/// Changes one log of three: key, text, its replacement, the expected violation.
 #[rstest]
 #[case::clipped(
     "opt_gradient_clip_norm",
@@ -184,21 +184,21 @@ fn one_edited_log_is_reported(
     #[case] key: &str,
     #[case] from: &str,
     #[case] to: &str,
-    #[case] told: &str,
+    #[case] expected: &str,
 ) {
     let mut changed = logs();
     changed[1] = edited(&changed[1], key, from, to);
     let violated = violated(&closed(), &changed, None);
     assert!(
-        violated.iter().any(|one| one.starts_with(told)),
+        violated.iter().any(|check| check.starts_with(expected)),
         "{violated:#?}"
     );
 }
 
-fn only(told: &str, violated: &[String]) {
+fn only(expected: &str, violated: &[String]) {
     assert!(
-        violated.iter().any(|one| one.contains(told)),
-        "{told}: {violated:#?}"
+        violated.iter().any(|check| check.contains(expected)),
+        "{expected}: {violated:#?}"
     );
 }
 
@@ -224,8 +224,8 @@ fn shifted_times_are_reported() {
     );
     let mut changed = logs();
     changed[2] = shifted(&changed[2], "init_stop", 3_600_000);
-    let found = violated(&closed(), &changed, None);
-    only("result_2.txt: initialization:", &found);
+    let violations = violated(&closed(), &changed, None);
+    only("result_2.txt: initialization:", &violations);
 }
 
 /// A log with the times of a key moved by so many milliseconds; all times where it is empty.
@@ -233,9 +233,9 @@ fn shifted(log: &str, key: &str, by: i64) -> String {
     let lines = log.lines().map(|line| {
         let (before, rest) = line.split_once("\"time_ms\": ").unwrap();
         let (time, rest) = rest.split_once(',').unwrap();
-        let is_meant = key.is_empty() || line.contains(&format!("\"key\": \"{key}\""));
+        let matches = key.is_empty() || line.contains(&format!("\"key\": \"{key}\""));
         let time: i64 = time.parse().unwrap();
-        let time = if is_meant { time + by } else { time };
+        let time = if matches { time + by } else { time };
         format!("{before}\"time_ms\": {time},{rest}")
     });
     lines.collect::<Vec<_>>().join("\n")
@@ -257,7 +257,7 @@ fn targets() {
         "5.6470818519592285",
         "5.5470818519592285",
     );
-    for (changed, told) in [
+    for (changed, expected) in [
         (
             missed,
             "result_0.txt: target: the last eval_accuracy is 5.689; at most 5.6 and above 0",
@@ -269,8 +269,11 @@ fn targets() {
     ] {
         let mut all = logs();
         all[0] = changed;
-        let found = violated(&rules, &all, None);
-        assert!(found.iter().any(|one| one.starts_with(told)), "{found:#?}");
+        let violations = violated(&rules, &all, None);
+        assert!(
+            violations.iter().any(|check| check.starts_with(expected)),
+            "{violations:#?}"
+        );
     }
 }
 
@@ -282,12 +285,12 @@ fn runs_that_are_missing_or_repeated() {
     only("logs: 2; 3 (result_*.txt)", &violated(&rules, &all, None));
     let mut all = logs();
     all[2] = all[0].clone();
-    let found = violated(&rules, &all, None);
+    let violations = violated(&rules, &all, None);
     only(
         "runs: result_0.txt and result_2.txt are the same run",
-        &found,
+        &violations,
     );
-    only("result_2.txt: seed: 3414, as in result_0.txt", &found);
+    only("result_2.txt: seed: 3414, as in result_0.txt", &violations);
     // The seeds are repeated, the run is another.
     let mut all = logs();
     let seed = all[1]
@@ -336,7 +339,7 @@ fn a_failed_run_is_ranked_slowest() {
         "runs that converged: all but result_0.txt, result_1.txt",
         &violated(&rules, &all, None),
     );
-    // It was cut in the middle of a line.
+    // It is truncated in the middle of a line.
     all[1] = format!(
         "{}\n{}",
         all[1],

@@ -20,10 +20,10 @@ fn take(pattern: &str, take: Take, lines: &[&str]) -> Result<Vec<f64>, PatternEr
     values(reader)
 }
 
-/// What was taken of a figure that is not a table.
+/// The values of a figure that is not a table.
 fn values(reader: Reader<'_>) -> Result<Vec<f64>, PatternError> {
-    let taken = reader.entries()?.remove("").unwrap().values();
-    Ok(taken.into_iter().map(|printed| printed.value).collect())
+    let values = reader.entries()?.remove("").unwrap().values();
+    Ok(values.into_iter().map(|printed| printed.value).collect())
 }
 
 #[rstest]
@@ -104,8 +104,8 @@ fn only_matches_that_are_taken_must_be_numbers(
     #[case] lines: &[&str],
     #[case] expected: Option<f64>,
 ) {
-    let found = take(r"v=(\S+)", way, lines).ok();
-    assert_eq!(found, expected.map(|value| vec![value]));
+    let actual = take(r"v=(\S+)", way, lines).ok();
+    assert_eq!(actual, expected.map(|value| vec![value]));
 }
 
 #[test]
@@ -113,8 +113,8 @@ fn half_a_digit_is_recorded() {
     let pattern = Pattern::new(r"(\S+) TFLOPS", Take::Last, "TFLOPS").unwrap();
     let mut reader = pattern.reader();
     reader.feed("2,123.45 TFLOPS");
-    let taken = reader.entries().unwrap().remove("").unwrap();
-    assert!((taken.one().unwrap().half_digit - 0.005).abs() < 1e-12);
+    let taking = reader.entries().unwrap().remove("").unwrap();
+    assert!((taking.one().unwrap().half_digit - 0.005).abs() < 1e-12);
 }
 
 #[test]
@@ -177,10 +177,10 @@ fn a_table_has_a_figure_for_each_name() {
         "bf16  8192  x  8192: 1,011.5 TFLOP/s",
         "total: 3 TFLOP/s",
     ];
-    let found = entries(&pattern, &lines).unwrap();
+    let actual = entries(&pattern, &lines).unwrap();
     let expected = [("bf16 8192 x 8192", 1011.5), ("fp16 8192x8192", 990.0)];
     assert_eq!(
-        found,
+        actual,
         expected.map(|(name, value)| (name.to_owned(), value))
     );
     let unknown = Pattern::new("(a)", Take::Last, "").unwrap().by(&by);
@@ -217,11 +217,11 @@ fn a_unit_captured_by_the_pattern_is_converted(
     let read = r"latency: (?<value>[\d.,]+) ?(?<unit>\w+)";
     let pattern = Pattern::new(read, Take::Last, unit).unwrap();
     match (entries(&pattern, &[line]), expected) {
-        (Ok(found), Some(expected)) => {
-            assert!((found[0].1 / expected - 1.0).abs() < 1e-12, "{found:?}");
+        (Ok(actual), Some(expected)) => {
+            assert!((actual[0].1 / expected - 1.0).abs() < 1e-12, "{actual:?}");
         }
         (Err(error), None) => assert!(error.contains("captured the unit `ms`"), "{error}"),
-        (found, _) => panic!("{found:?}"),
+        (actual, _) => panic!("{actual:?}"),
     }
     // Without such a group a number is taken as it stands.
     let plain = Pattern::new(r"latency: ([\d.,]+)", Take::Last, unit).unwrap();

@@ -7,9 +7,9 @@ use crate::model::{entry_name, figure_name};
 use retrial_document::{Entry, Node, Span, nearest};
 
 impl Checks<'_> {
-    /// The figures of a measurement, and what names them.
+    /// Checks the figures of a measurement, and the keys that name them.
     pub(super) fn figures(&mut self, measurement: &Node, accuracy: bool) {
-        // What is read of a result without being told how.
+        // The figures that are read of a result without a declaration.
         let usual = match (measurement.get("results").is_some(), accuracy) {
             (false, _) => &[][..],
             (true, true) => ACCURACY_FIGURES,
@@ -20,17 +20,17 @@ impl Checks<'_> {
             self.file(measurement, figure);
         }
         for name in measurement.entries_at("expect") {
-            self.given(measurement, usual, name);
+            self.provided(measurement, usual, name);
             self.expectation(name);
         }
         self.one_official(measurement);
         for limit in measurement.entries_at("limits") {
-            self.given(measurement, usual, limit);
+            self.provided(measurement, usual, limit);
             self.limit(limit);
         }
     }
 
-    /// Keys of one figure that go together, or not.
+    /// Checks the combination of keys of one figure.
     fn figure(&mut self, figure: &Entry) {
         let node = &figure.value;
         let by = node.get("by");
@@ -46,9 +46,9 @@ impl Checks<'_> {
             ("target", trained, "mllog: time_to_train"),
             ("rcp", trained, "mllog: time_to_train"),
         ];
-        for (key, fits, beside) in misplaced {
+        for (key, fits, requirement) in misplaced {
             if !fits {
-                let message = format!("`{key}` is allowed with `{beside}` only");
+                let message = format!("`{key}` is allowed with `{requirement}` only");
                 self.misplaced(node, key, &message, "remove it");
             }
         }
@@ -72,7 +72,7 @@ impl Checks<'_> {
         }
     }
 
-    /// A file that is fetched: it lies below `results`.
+    /// Checks a fetched file: it must be below `results`.
     fn file(&mut self, measurement: &Node, figure: &Entry) {
         let Some(file) = figure.value.get("file").filter(|_| !self.partial) else {
             return;
@@ -133,8 +133,8 @@ impl Checks<'_> {
                 "write the figure's own: `unit: ms`",
             );
         }
-        let taken = by.len() + usize::from(converts);
-        if regex.captures_len() - 1 <= taken {
+        let other_groups = by.len() + usize::from(converts);
+        if regex.captures_len() - 1 <= other_groups {
             self.problems.error(
                 "unknown-group",
                 "no group of the pattern is left for the figure",
@@ -144,8 +144,8 @@ impl Checks<'_> {
         }
     }
 
-    /// Whether something gives the figure that is named.
-    fn given(&mut self, measurement: &Node, usual: &[&str], named: &Entry) {
+    /// Checks that something provides the named figure.
+    fn provided(&mut self, measurement: &Node, usual: &[&str], named: &Entry) {
         let own = measurement.entries_at("figures");
         let results = measurement.get("results").is_some();
         let (name, entry) = match named.key.split_once('[') {
@@ -166,8 +166,8 @@ impl Checks<'_> {
         let help = if is_loadgen_figure(name) {
             "LoadGen writes it: set `results` to its output directory".to_owned()
         } else {
-            let known = own.iter().map(|figure| figure.key.as_str());
-            nearest(name, known.chain(usual.iter().copied())).map_or_else(
+            let keys = own.iter().map(|figure| figure.key.as_str());
+            nearest(name, keys.chain(usual.iter().copied())).map_or_else(
                 || format!("say how it is read: `figures: {{{name}: {{pattern: …}}}}`"),
                 |near| format!("did you mean `{near}`?"),
             )
@@ -206,8 +206,8 @@ impl Checks<'_> {
     fn expectation(&mut self, entry: &Entry) {
         for expectation in entry.value.one_or_items() {
             let listed = expectation.entries_at("values").iter();
-            let one = expectation.get("value").into_iter();
-            for value in one.chain(listed.map(|entry| &entry.value)) {
+            let single = expectation.get("value").into_iter();
+            for value in single.chain(listed.map(|entry| &entry.value)) {
                 let number = value.text().and_then(|text| text.parse::<f64>().ok());
                 if number.is_some_and(|number| number <= 0.0) {
                     self.problems.error(
@@ -221,9 +221,9 @@ impl Checks<'_> {
         }
     }
 
-    /// One official value a figure, wherever it stands.
+    /// Checks that each figure has at most one official value.
     fn one_official(&mut self, measurement: &Node) {
-        let mut known: Vec<String> = Vec::new();
+        let mut official: Vec<String> = Vec::new();
         for entry in measurement.entries_at("expect") {
             for expectation in entry.value.one_or_items() {
                 let kind = expectation.get("kind");
@@ -231,7 +231,7 @@ impl Checks<'_> {
                     continue;
                 };
                 for (name, span) in names_of(entry, expectation, &kind.span) {
-                    if known.contains(&name) {
+                    if official.contains(&name) {
                         self.problems.error(
                             "conflict",
                             format!("two official figures of `{name}`"),
@@ -239,7 +239,7 @@ impl Checks<'_> {
                             "one decides; the others are guide or third-party",
                         );
                     } else {
-                        known.push(name);
+                        official.push(name);
                     }
                 }
             }
@@ -272,7 +272,7 @@ impl Checks<'_> {
     }
 }
 
-/// The figures that an expectation is of, and where each stands.
+/// Returns the figures of an expectation, each with its position.
 fn names_of(entry: &Entry, expectation: &Node, span: &Span) -> Vec<(String, Span)> {
     match expectation.get("values") {
         Some(values) => values

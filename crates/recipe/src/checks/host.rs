@@ -1,11 +1,11 @@
-//! What is asked of the host: requests for GPUs that nothing can meet, limits the wrong way round,
+//! Checks of requests to the host: requests for GPUs that nothing can meet, limits in the wrong order,
 //! secrets.
 
 use super::Checks;
 use crate::formats::split_mount;
 use retrial_document::Node;
 
-/// The secret that a recipe may name; for others the user says `--secret NAME`.
+/// The secret that a recipe may name; for others the user passes `--secret NAME`.
 const SECRET: &str = "HF_TOKEN";
 
 impl Checks<'_> {
@@ -42,8 +42,8 @@ impl Checks<'_> {
         }
         for model in gpus.items_at("models") {
             let name = model.text().unwrap_or("");
-            let known = maker(name).filter(|maker| !vendor.is_empty() && *maker != vendor);
-            if let Some(maker) = known {
+            let other_maker = maker(name).filter(|maker| !vendor.is_empty() && *maker != vendor);
+            if let Some(maker) = other_maker {
                 let message = format!("the {name} is not a GPU of `vendor: {vendor}`");
                 let help = format!("write `vendor: {maker}`, or another model");
                 self.problems.error("gpus", message, &model.span, help);
@@ -87,7 +87,7 @@ impl Checks<'_> {
     }
 }
 
-/// Who makes a GPU of this name, if the name says so.
+/// Returns the maker of a GPU, if its name has it.
 fn maker(name: &str) -> Option<&'static str> {
     let bare = name.to_ascii_uppercase();
     let bare = bare

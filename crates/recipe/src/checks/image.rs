@@ -1,4 +1,4 @@
-//! The image: what moves is warned about, what is put together from parts is refused.
+//! The image: warns about a moving tag, and refuses a name that is composed of parts.
 
 use retrial_container::ImageRef;
 
@@ -22,7 +22,7 @@ impl Checks<'_> {
 
     /// The reference of an image, and its digest.
     pub(super) fn reference(&mut self, image: &Node) {
-        // Nothing can pin what this machine builds.
+        // An image that this machine builds cannot be pinned.
         let pinned = image.get("digest").is_some() || image.get("built_by").is_some();
         self.built_by(image);
         if image.get("ref").is_none() {
@@ -80,7 +80,7 @@ impl Checks<'_> {
         if pinned || reference.is_pinned() {
             return;
         }
-        let what = match reference.tag.as_deref() {
+        let problem = match reference.tag.as_deref() {
             None => "has no tag, which means `latest`",
             Some("latest") => "has the tag `latest`, which moves",
             Some(_) => return,
@@ -88,7 +88,7 @@ impl Checks<'_> {
         let help = "name the tag that was measured, or pin it: `{ref, digest}`";
         self.problems.warning(
             "floating-tag",
-            format!("the image {what}"),
+            format!("the image {problem}"),
             &node.span,
             help,
         );
@@ -96,9 +96,9 @@ impl Checks<'_> {
 
     fn parts(&mut self, node: &Node) {
         let text = node.text().unwrap_or("");
-        let found = expression::scan(text).unwrap_or_default();
-        let whole = matches!(&found[..], [only] if only.outer == (0..text.len()));
-        if !found.is_empty() && !whole {
+        let expressions = expression::scan(text).unwrap_or_default();
+        let whole = matches!(&expressions[..], [only] if only.outer == (0..text.len()));
+        if !expressions.is_empty() && !whole {
             self.problems.error(
                 "image-from-parts",
                 "an image name mixes text and expressions",

@@ -17,9 +17,9 @@ use retrial_document::{Diagnostics, Entry, Node, Span, did_you_mean};
 pub struct Checks<'a> {
     /// The walked recipe.
     pub recipe: &'a Node,
-    /// Before the walk: what was written, though it may have been wrong.
+    /// The recipe as written, before the walk: it may have errors.
     pub written: &'a Node,
-    /// A template: what is missing may come from whoever extends it.
+    /// A template: the recipe that extends it may have the missing keys.
     pub partial: bool,
     /// For companions.
     pub templates: &'a dyn Templates,
@@ -36,12 +36,12 @@ impl<'a> Checks<'a> {
     }
 
     /// Reports a name that none of the declared ones is.
-    fn undeclared(&mut self, code: &'static str, what: &str, named: &Node, declared: &[Entry]) {
+    fn undeclared(&mut self, code: &'static str, noun: &str, named: &Node, declared: &[Entry]) {
         let name = named.text().unwrap_or("");
         if !declared.iter().any(|entry| entry.key == name) {
-            let known = declared.iter().map(|entry| entry.key.as_str());
-            let help = did_you_mean(name, known, &format!("{what}s"));
-            let message = format!("there is no {what} `{name}`");
+            let keys = declared.iter().map(|entry| entry.key.as_str());
+            let help = did_you_mean(name, keys, &format!("{noun}s"));
+            let message = format!("there is no {noun} `{name}`");
             self.problems.error(code, message, &named.span, help);
         }
     }
@@ -77,7 +77,7 @@ impl<'a> Checks<'a> {
         }
     }
 
-    /// A file beside the recipe.
+    /// Checks a file next to the recipe.
     fn companion(&mut self, relative: &str, span: &Span) {
         if formats::RELATIVE_PATH.mismatch(relative).is_some() {
             return;

@@ -105,7 +105,7 @@ impl Checks<'_> {
                 continue;
             };
             let text = key.text().unwrap_or("");
-            if let Some((_, first)) = keys.iter().find(|(known, _)| *known == text) {
+            if let Some((_, first)) = keys.iter().find(|(key, _)| *key == text) {
                 let message = format!("`{}` has the same cache key as `{first}`", step.key);
                 self.problems
                     .error("cache", message, &key.span, "give each its own key");

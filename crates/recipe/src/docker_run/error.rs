@@ -87,7 +87,7 @@ pub enum DockerRunError {
         flag: String,
         /// Its value.
         value: String,
-        /// What is wrong, and what to do.
+        /// The problem and the remedy.
         reason: String,
     },
     /// A value from the shell where a recipe takes none.

@@ -1,13 +1,13 @@
-//! The flags of `docker run` (Docker 29), and what a recipe makes of each.
+//! The flags of `docker run` (Docker 29), and their treatment in a recipe.
 
 /// What becomes of a flag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Treatment {
-    /// A key of the recipe says it.
+    /// A key of the recipe expresses it.
     Key,
     /// It makes no difference to the benchmark, or Retrial does it: dropped, with a note why.
     Dropped(&'static str),
-    /// It may make a difference, and no key says it.
+    /// It may make a difference, and no key expresses it.
     Refused,
 }
 

@@ -6,11 +6,11 @@ use super::line::{Line, line};
 use super::secret;
 use super::words::{Word, is_name};
 
-/// What stands around the `docker run` of a guide's block.
+/// The rest of a guide's block, around its `docker run`.
 #[derive(Debug, Default)]
 pub(super) struct Guide {
     runs: Vec<Line>,
-    /// `docker exec` lines; what `run` has as its image is the container's name here.
+    /// `docker exec` lines; the container's name takes the place of `run`'s image.
     pub execs: Vec<Line>,
     /// Images of `docker pull` lines.
     pub pulls: Vec<Word>,

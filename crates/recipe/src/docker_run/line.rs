@@ -6,17 +6,17 @@ use super::flags::{FLAGS, Flag, long, short};
 use super::words::Word;
 use crate::nearest;
 
-/// A flag that was given; a switch has `true`.
+/// A flag of a command line and its value; a switch has `true`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Given {
-    /// Which.
+pub struct FlagValue {
+    /// The flag.
     pub flag: &'static Flag,
     /// Its value.
     pub value: Word,
 }
 
-impl Given {
-    /// As a person would write it.
+impl FlagValue {
+    /// Formats it as it would be written.
     pub fn shown(&self) -> String {
         if self.flag.takes_value {
             format!("--{} {}", self.flag.name, self.value.shown())
@@ -30,14 +30,14 @@ impl Given {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// In their order; without switches that are set to false.
-    pub flags: Vec<Given>,
+    pub flags: Vec<FlagValue>,
     /// The image.
     pub image: Word,
     /// What follows it.
     pub command: Vec<Word>,
 }
 
-/// Reads what follows `docker run`.
+/// Reads the words after `docker run`.
 ///
 /// # Errors
 /// Everything that Docker would not take.
@@ -79,7 +79,7 @@ type Words<'a> = std::slice::Iter<'a, Word>;
 fn read_long(
     word: &Word,
     rest: &mut Words<'_>,
-    flags: &mut Vec<Given>,
+    flags: &mut Vec<FlagValue>,
 ) -> Result<(), DockerRunError> {
     let (name, value) = match word.split_once('=') {
         Some((name, value)) => (name, Some(value)),
@@ -103,7 +103,7 @@ fn read_long(
 fn read_short(
     word: &Word,
     rest: &mut Words<'_>,
-    flags: &mut Vec<Given>,
+    flags: &mut Vec<FlagValue>,
 ) -> Result<(), DockerRunError> {
     let mut word = word.clone();
     loop {
@@ -144,22 +144,22 @@ fn following(flag: &str, rest: &mut Words<'_>) -> Result<Word, DockerRunError> {
 fn push(
     flag: &'static Flag,
     value: Option<Word>,
-    flags: &mut Vec<Given>,
+    flags: &mut Vec<FlagValue>,
 ) -> Result<(), DockerRunError> {
     if flag.takes_value {
         let value = value.unwrap_or_default();
-        flags.push(Given { flag, value });
+        flags.push(FlagValue { flag, value });
         return Ok(());
     }
-    // What Go's strconv.ParseBool takes.
+    // The values that Go's strconv.ParseBool accepts.
     let written = value.map(|value| value.shown());
     match written.as_deref() {
-        None | Some("1" | "t" | "T" | "true" | "TRUE" | "True") => flags.push(Given {
+        None | Some("1" | "t" | "T" | "true" | "TRUE" | "True") => flags.push(FlagValue {
             flag,
             value: Word::new("true"),
         }),
         Some("0" | "f" | "F" | "false" | "FALSE" | "False") => {
-            flags.retain(|given| given.flag.name != flag.name);
+            flags.retain(|other| other.flag.name != flag.name);
         }
         Some(other) => {
             return Err(DockerRunError::NoTruth {
@@ -179,7 +179,7 @@ mod tests {
     fn read(text: &str) -> Result<Vec<String>, Vec<DockerRunError>> {
         let words = commands(text).unwrap().remove(0);
         let line = line(&words)?;
-        let mut shown: Vec<String> = line.flags.iter().map(Given::shown).collect();
+        let mut shown: Vec<String> = line.flags.iter().map(FlagValue::shown).collect();
         shown.push(line.image.shown());
         shown.extend(line.command.iter().map(Word::shown));
         Ok(shown)
@@ -214,10 +214,10 @@ mod tests {
     #[test]
     fn flags_that_docker_rejects_are_refused() {
         let problems = read("--devices /dev/kfd --rm=maybe -Z a").unwrap_err();
-        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
         assert!(
-            told[0].starts_with("docker run has no --devices\n  did you mean --device?"),
-            "{told:?}"
+            messages[0].starts_with("docker run has no --devices\n  did you mean --device?"),
+            "{messages:?}"
         );
         assert!(
             read("--ipc").unwrap_err()[0]

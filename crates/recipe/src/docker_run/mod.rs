@@ -23,7 +23,7 @@ mod words;
 
 pub use error::DockerRunError;
 pub use flags::{FLAGS, Flag, Treatment};
-pub use line::{Given, Line, line};
+pub use line::{FlagValue, Line, line};
 pub use nodes::{list, map, plain, text as text_node};
 pub use surroundings::{Nothing, Surroundings};
 pub use text::Draft;

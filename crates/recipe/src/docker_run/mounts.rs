@@ -23,7 +23,7 @@ pub(super) fn volume(parts: &mut Parts<'_>, value: &Word) {
     for option in options.iter().flat_map(|options| options.split(',')) {
         match option {
             "ro" | "readonly" => read_only = true,
-            // What they say is what is done anyhow, or expanded to Docker Desktop only.
+            // They state the default, or apply to Docker Desktop only.
             "rw" | "rprivate" => {}
             "cached" | "delegated" | "consistent" => parts.note(format!(
                 "--volume {shown}: dropped `{option}`, which only Docker Desktop uses"

@@ -1,4 +1,4 @@
-//! What the recipe will say, as it is collected; words of the shell become texts with params.
+//! The parts of the recipe as they are collected; words of the shell become texts with params.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use crate::model::Container;
 use crate::quote::quote;
 use retrial_document::{FieldType, Key, Keys as _, Node, Value};
 
-/// A param that stands for a variable of the shell.
+/// A param that replaces a variable of the shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Param {
     pub name: String,
@@ -30,13 +30,13 @@ pub(super) struct Step {
     pub keys: Vec<(&'static str, Node)>,
 }
 
-/// Everything that the recipe will say.
+/// The parts of the recipe.
 pub(super) struct Parts<'a> {
     /// Differences from the command line.
     pub notes: Vec<String>,
     pub params: Vec<Param>,
     pub image: String,
-    /// NVIDIA GPUs that were asked for.
+    /// NVIDIA GPUs that were requested.
     pub gpus: Option<u32>,
     /// Keys of the container, by their position in its declaration.
     pub container: BTreeMap<usize, (&'static str, Node)>,
@@ -73,7 +73,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// A word as a recipe says it: variables are params. `path` where such a param is one.
+    /// Returns a word as a recipe's text: variables are params. `path` where such a param is one.
     pub(super) fn expand(&mut self, flag: &str, word: &Word, path: bool) -> Option<String> {
         let flag = flag.to_owned();
         let mut expanded = String::new();
@@ -108,7 +108,7 @@ impl<'a> Parts<'a> {
         Some(expanded)
     }
 
-    /// A word as a command's text says it, quoted where it must be.
+    /// Returns a word as a command's text, quoted where necessary.
     pub(super) fn expand_quoted(&mut self, word: &Word) -> Option<String> {
         if let Some(name) = self.secret_of(word) {
             // Left to the shell of the step, which is given the secret.
@@ -133,7 +133,7 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// The secret that a word of a command is, or holds beside plain text.
+    /// Returns the secret that a word of a command is, or has next to plain text.
     fn secret_of(&mut self, word: &Word) -> Option<String> {
         let mut variables = word.pieces.iter().filter_map(|piece| match piece {
             Piece::Variable { name, .. } => Some(name.clone()),
@@ -158,28 +158,28 @@ impl<'a> Parts<'a> {
         Some(name)
     }
 
-    /// The name of the param that stands for a variable.
+    /// Returns the name of a variable's param.
     fn param(&mut self, variable: &str, default: Option<&str>, is_path: bool) -> String {
-        if let Some(known) = self
+        if let Some(param) = self
             .params
             .iter_mut()
             .find(|param| param.variable == variable)
         {
-            known.is_path |= is_path && usable_path(known.default.as_deref());
-            return known.name.clone();
+            param.is_path |= is_path && usable_path(param.default.as_deref());
+            return param.name.clone();
         }
         let lower = variable.to_lowercase();
         let name = lower.trim_start_matches('_').to_owned();
-        let given = self
+        let set = self
             .set
             .get(variable)
             .and_then(Word::plain)
             .map(str::to_owned);
-        let (given, placeholder) = match given {
+        let (set, placeholder) = match set {
             Some(text) if is_placeholder(&text) => (None, Some(text)),
-            given => (given, None),
+            set => (set, None),
         };
-        let default = given
+        let default = set
             .or_else(|| default.map(str::to_owned))
             .or_else(|| self.surroundings.variable(variable));
         let is_path = is_path && usable_path(default.as_deref());
@@ -202,7 +202,7 @@ impl<'a> Parts<'a> {
     /// value in place of an earlier one.
     pub(super) fn set(&mut self, flag: &'static str, value: String) {
         let Some((position, key)) = key(flag) else {
-            // A flag of the table that nobody reads would be lost.
+            // A flag of the table that is never read would be lost.
             return self.refuse(flag, &value, "a recipe cannot express this yet");
         };
         let value = match key.field_type {
@@ -230,7 +230,7 @@ impl<'a> Parts<'a> {
         let empty = Node::map(Vec::new(), value.span.clone());
         let (_, node) = self.container.entry(position).or_insert((key.name, empty));
         if let Value::Map(entries) = &mut node.value {
-            entries.retain(|known| known.key != name);
+            entries.retain(|entry| entry.key != name);
             entries.extend_from_slice(map([(name, value)]).entries());
         }
     }
@@ -243,7 +243,7 @@ impl<'a> Parts<'a> {
         });
     }
 
-    /// Refuses paths that climb, which a recipe does not take; says whether it did.
+    /// Refuses paths with `..`, which a recipe does not take; returns whether it did.
     pub(super) fn refuse_climbing(&mut self, flag: &str, value: &str, paths: &[&str]) -> bool {
         let climbs = paths
             .iter()
@@ -263,7 +263,7 @@ fn is_placeholder(text: &str) -> bool {
     inside.is_some_and(|(name, _)| !name.trim().is_empty())
 }
 
-/// A param's path is absolute or stands beside the recipe; nothing is known of one without value.
+/// A param's path is absolute or next to the recipe; one without a value is unknown.
 fn usable_path(default: Option<&str>) -> bool {
     default.is_none_or(|path| path.starts_with('/') || path.starts_with("./"))
 }

@@ -1,8 +1,8 @@
-//! What is nobody's business: a recipe and what is told hold names of secrets, never values.
+//! Secrets: a recipe and messages have the names of secrets, never their values.
 
 use super::words::Word;
 
-/// Whether a variable's name says that its value is a secret.
+/// Returns whether a variable's name implies that its value is a secret.
 pub(super) fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let words = [
@@ -28,7 +28,7 @@ pub(super) fn token_in(text: &str) -> Option<&str> {
     })
 }
 
-/// A command as a person would write it, what follows `--password` and the like left out.
+/// Formats a command, without the values of `--password` and similar flags.
 pub(super) fn shown(words: &[Word]) -> String {
     let mut shown = Vec::new();
     let mut hide = false;

@@ -8,14 +8,14 @@ use super::nodes::{list, map, plain, text};
 use super::parts::{Param, Parts, Step};
 use crate::model::Recipe;
 
-/// What a `docker run` says of a recipe, to be written together with what it does not say.
+/// The keys of a recipe that a `docker run` has, to be written together with the others.
 #[derive(Debug, Clone)]
 pub struct Draft {
     /// Differences from the command line, a line each.
     pub notes: Vec<String>,
     /// The image's reference.
     pub image: String,
-    /// How many NVIDIA GPUs were asked for.
+    /// How many NVIDIA GPUs were requested.
     pub gpus: Option<u32>,
     /// Keys of a recipe: params, container, secrets, setup.
     pub keys: Vec<(&'static str, Node)>,
@@ -23,7 +23,7 @@ pub struct Draft {
     pub measured: Option<Vec<(&'static str, Node)>>,
 }
 
-/// The command of a block that does not say what is measured.
+/// The command of a block that has no measured command.
 const NOTHING: &str = "echo 'write the command that the guide runs in the container' >&2\nexit 1\n";
 
 /// Writes the recipe.
@@ -45,7 +45,7 @@ pub(super) fn recipe(name: &str, draft: &Draft) -> String {
     out + &sections.join("\n")
 }
 
-/// Keys that stand together, with a blank line between sections.
+/// Keys in one section, with a blank line between sections.
 fn sections(name: &str, draft: &Draft) -> Vec<Vec<(&'static str, Node)>> {
     let submission = [("suite", text("my-suite")), ("benchmark", text(name))];
     let mut sections = vec![
@@ -90,8 +90,8 @@ fn keys(parts: &Parts<'_>) -> Vec<(&'static str, Node)> {
     }
     let setup = parts.steps.split_last().map_or(&[][..], |(_, setup)| setup);
     if !setup.is_empty() {
-        let steps = (1..).zip(setup).map(|(number, one)| {
-            let keys = step(one, parts.token);
+        let steps = (1..).zip(setup).map(|(number, written)| {
+            let keys = step(written, parts.token);
             (format!("step-{number}"), map(keys))
         });
         keys.push(("setup", map(steps)));
@@ -99,7 +99,7 @@ fn keys(parts: &Parts<'_>) -> Vec<(&'static str, Node)> {
     keys
 }
 
-/// What the block says, without the rest of a recipe.
+/// Returns the block's keys, without the rest of a recipe.
 pub(super) fn draft(parts: Parts<'_>) -> Draft {
     Draft {
         keys: keys(&parts),

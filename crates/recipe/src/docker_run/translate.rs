@@ -3,7 +3,7 @@
 use super::error::DockerRunError;
 use super::flags::Treatment;
 use super::guide::Guide;
-use super::line::{Given, Line};
+use super::line::{FlagValue, Line};
 use super::mounts;
 use super::nodes::{map, plain, text};
 use super::parts::{Parts, Step};
@@ -12,7 +12,7 @@ use super::surroundings::Surroundings;
 use super::words::{Word, is_name};
 use retrial_document::{Node, Units, measures};
 
-/// Collects what the recipe will say.
+/// Collects the parts of the recipe.
 pub(super) fn parts<'a>(
     run: &Line,
     guide: Guide,
@@ -23,18 +23,18 @@ pub(super) fn parts<'a>(
         parts.image = image;
     }
     let mut entrypoint = None;
-    for given in &run.flags {
-        match given.flag.treatment {
+    for option in &run.flags {
+        match option.flag.treatment {
             Treatment::Dropped(reason) => {
-                parts.note(format!("{}: dropped, {reason}", given.shown()));
+                parts.note(format!("{}: dropped, {reason}", option.shown()));
             }
             Treatment::Refused => parts.problems.push(DockerRunError::NoKey {
-                flag: given.shown(),
+                flag: option.shown(),
                 advice: "remove it from the command line if the figure does not depend on it"
                     .to_owned(),
             }),
-            Treatment::Key if given.flag.name == "entrypoint" => entrypoint = Some(&given.value),
-            Treatment::Key => flag(&mut parts, given),
+            Treatment::Key if option.flag.name == "entrypoint" => entrypoint = Some(&option.value),
+            Treatment::Key => flag(&mut parts, option),
         }
     }
     let mut command: Vec<&Word> = entrypoint
@@ -82,7 +82,7 @@ pub(super) fn parts<'a>(
     }
 }
 
-/// Why a command only keeps the container there.
+/// Returns the reason why a command only keeps the container running.
 fn idles(command: &[&Word]) -> Option<&'static str> {
     let words: Vec<&str> = command
         .iter()
@@ -116,16 +116,16 @@ fn step(parts: &mut Parts<'_>, command: &[&Word], keys: Vec<(&'static str, Node)
 fn exec(parts: &mut Parts<'_>, exec: &Line) {
     let mut keys = Vec::new();
     let mut env = Vec::new();
-    for given in &exec.flags {
-        match given.flag.name {
-            "env" => env.extend(variable(parts, &given.value)),
+    for option in &exec.flags {
+        match option.flag.name {
+            "env" => env.extend(variable(parts, &option.value)),
             key @ ("workdir" | "user") => {
-                let expanded = parts.expand(&format!("--{key}"), &given.value, false);
+                let expanded = parts.expand(&format!("--{key}"), &option.value, false);
                 keys.extend(expanded.map(|expanded| (key, text(expanded))));
             }
             "interactive" | "tty" | "detach-keys" => {}
             _ => parts.problems.push(DockerRunError::NoKey {
-                flag: format!("docker exec {}", given.shown()),
+                flag: format!("docker exec {}", option.shown()),
                 advice: "a recipe's steps run one after another, in the foreground".to_owned(),
             }),
         }
@@ -140,14 +140,14 @@ fn exec(parts: &mut Parts<'_>, exec: &Line) {
     }
 }
 
-fn flag(parts: &mut Parts<'_>, given: &Given) {
-    let name = given.flag.name;
-    let shown = given.value.shown();
+fn flag(parts: &mut Parts<'_>, option: &FlagValue) {
+    let name = option.flag.name;
+    let shown = option.value.shown();
     let wrong = match name {
-        "volume" => return mounts::volume(parts, &given.value),
-        "mount" => return mounts::mount(parts, &given.value),
+        "volume" => return mounts::volume(parts, &option.value),
+        "mount" => return mounts::mount(parts, &option.value),
         "env" => {
-            if let Some((name, value)) = variable(parts, &given.value) {
+            if let Some((name, value)) = variable(parts, &option.value) {
                 parts.put("env", &name, value);
             }
             return;
@@ -169,12 +169,12 @@ fn flag(parts: &mut Parts<'_>, given: &Given) {
         "uts" | "pid" | "userns" if shown != "host" => {
             "a recipe allows `host` only; remove it for the engine's default"
         }
-        _ => return same_words(parts, name, &given.value),
+        _ => return same_words(parts, name, &option.value),
     };
     parts.refuse(name, &shown, wrong);
 }
 
-/// Flags that a key says in the same words.
+/// Translates flags whose key takes the same text.
 fn same_words(parts: &mut Parts<'_>, name: &'static str, value: &Word) {
     let Some(expanded) = parts.expand(&format!("--{name}"), value, false) else {
         return;
@@ -236,12 +236,12 @@ fn env_file(parts: &mut Parts<'_>, path: &str) {
     }
 }
 
-fn gpus(parts: &mut Parts<'_>, asked: &str) {
-    let bare = asked.trim_matches('"');
+fn gpus(parts: &mut Parts<'_>, written: &str) {
+    let bare = written.trim_matches('"');
     let count = match bare.strip_prefix("device=") {
         Some(ids) => {
             parts.note(format!(
-                "--gpus {asked}: `retrial run --gpus {ids}` chooses these"
+                "--gpus {written}: `retrial run --gpus {ids}` chooses these"
             ));
             u32::try_from(ids.split(',').count()).ok()
         }
@@ -253,14 +253,18 @@ fn gpus(parts: &mut Parts<'_>, asked: &str) {
             let count = bare.strip_prefix("count=").unwrap_or(bare).parse().ok();
             let count = count.filter(|count| (1..=4096).contains(count));
             if count.is_some() {
-                parts.note(format!("--gpus {asked}: the container gets that many; choose which with `retrial run --gpus 0,1`"));
+                parts.note(format!("--gpus {written}: the container gets that many; choose which with `retrial run --gpus 0,1`"));
             }
             count
         }
     };
     match count {
         Some(count) => parts.gpus = Some(count),
-        None => parts.refuse("gpus", asked, "a recipe takes all, a number, or device=0,1"),
+        None => parts.refuse(
+            "gpus",
+            written,
+            "a recipe takes all, a number, or device=0,1",
+        ),
     }
 }
 

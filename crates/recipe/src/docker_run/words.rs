@@ -8,13 +8,13 @@ use retrial_readings::is_harmful;
 /// A part of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// As it stands.
+    /// Literal text.
     Text(String),
     /// `$NAME`, `${NAME}`, `${NAME:-default}`.
     Variable {
         /// Its name.
         name: String,
-        /// What stands in for it where it is not set.
+        /// Its value where it is not set.
         default: Option<String>,
     },
     /// `$(pwd)`, `$PWD`.
@@ -69,7 +69,7 @@ impl Word {
         Some(word)
     }
 
-    /// Both sides of the first such letter that stands in a text.
+    /// Returns both sides of the first such letter in a text.
     pub fn split_once(&self, letter: char) -> Option<(Self, Self)> {
         for (at, piece) in self.pieces.iter().enumerate() {
             let Piece::Text(text) = piece else { continue };
@@ -112,12 +112,11 @@ impl Word {
 /// The commands of a block, each as its words.
 ///
 /// # Errors
-/// Quotes that are not closed, characters that nobody sees, and what only a shell can do.
+/// Unclosed quotes, invisible characters, and syntax that only a shell can execute.
 pub fn commands(block: &str) -> Result<Vec<Vec<Word>>, DockerRunError> {
     let text = unprompted(block);
-    // The last two are nothing that YAML takes.
-    let unseen =
-        |one: &char| *one != '\n' && is_harmful(*one) || matches!(one, '\u{fffe}' | '\u{ffff}');
+    // YAML rejects the last two.
+    let unseen = |c: &char| *c != '\n' && is_harmful(*c) || matches!(c, '\u{fffe}' | '\u{ffff}');
     if let Some(character) = text.chars().find(unseen) {
         return Err(DockerRunError::Control { character });
     }
@@ -133,27 +132,27 @@ pub fn commands(block: &str) -> Result<Vec<Vec<Word>>, DockerRunError> {
 }
 
 /// The block without prompts (`$ `, `# ` before a command of root, `> ` of a continued line) and
-/// without what a web page's copy leaves: no-break spaces, Windows' line ends.
+/// without the leftovers of copying a web page: no-break spaces, Windows' line ends.
 fn unprompted(block: &str) -> String {
     let block = block.replace('\u{a0}', " ").replace("\r\n", "\n");
     let mut lines = Vec::new();
     let mut continued = false;
     for line in block.lines() {
         let bare = line.trim_start();
-        let kept = if continued {
+        let stripped = if continued {
             bare.strip_prefix("> ").unwrap_or(line)
         } else {
             bare.strip_prefix("$ ")
                 .or_else(|| bare.strip_prefix("# ").filter(|rest| is_docker(rest)))
                 .unwrap_or(line)
         };
-        // A backslash with a space behind it is a mistake of guides; the end of the line is meant.
-        let kept = match kept.trim_end().strip_suffix('\\') {
+        // Guides put a space after a backslash by mistake: it still continues the line.
+        let stripped = match stripped.trim_end().strip_suffix('\\') {
             Some(before) if !before.ends_with('\\') => format!("{before}\\"),
-            _ => kept.to_owned(),
+            _ => stripped.to_owned(),
         };
-        continued = kept.ends_with('\\');
-        lines.push(kept);
+        continued = stripped.ends_with('\\');
+        lines.push(stripped);
     }
     lines.join("\n")
 }
@@ -167,7 +166,7 @@ struct Reader {
     at: usize,
     commands: Vec<Vec<Word>>,
     words: Vec<Word>,
-    /// The word that is being read; an empty one is a word where quotes stood.
+    /// The word that is being read; an empty one is a word where there were quotes.
     word: Option<Word>,
 }
 
@@ -251,7 +250,7 @@ impl Reader {
         }
     }
 
-    /// `<HOST_DIR>`, as guides mark what the reader has to fill in, is a variable.
+    /// `<HOST_DIR>`, as guides mark a placeholder, is a variable.
     fn is_placeholder(&mut self) -> bool {
         let rest = &self.letters[self.at..];
         let Some(end) = rest.iter().position(|&letter| letter == '>') else {
@@ -348,7 +347,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Reads up to a letter, which is left out.
+    /// Reads up to a letter, which is excluded.
     fn until(&mut self, end: char) -> Result<String, DockerRunError> {
         let from = self.at;
         let length = self.letters[from..]

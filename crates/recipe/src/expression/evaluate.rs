@@ -6,7 +6,7 @@ use retrial_document::formats::is_word;
 
 use super::scope::{Scope, scalar};
 
-/// Returns the value of an expression, or what is wrong with it. One of text is not plain.
+/// Returns the value of an expression, or its fault. A value of text is not plain.
 pub(crate) fn evaluate(expression: &str, scope: &Scope) -> Result<Scalar, String> {
     let trimmed = filled(expression)?;
     if is_path(trimmed) {
@@ -19,7 +19,7 @@ pub(crate) fn evaluate(expression: &str, scope: &Scope) -> Result<Scalar, String
     scalar(&value.map_err(|error| describe(&error))?)
 }
 
-/// Returns the names in an expression in their order, or what is wrong with it. Needs no values.
+/// Returns the names in an expression in their order, or its fault. Needs no values.
 pub(crate) fn references(expression: &str) -> Result<Vec<String>, String> {
     let trimmed = filled(expression)?;
     if is_path(trimmed) {

@@ -18,7 +18,7 @@ pub use template::{MEASUREMENT, RUN, Template};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("in `${{{{ {expression} }}}}`: {message}")]
 pub struct ExpressionError {
-    /// What stands between `${{` and `}}`.
+    /// The text between `${{` and `}}`.
     pub expression: String,
     /// What is wrong with it.
     pub message: String,
@@ -30,7 +30,7 @@ pub struct ExpressionError {
 /// the machines stay as they are until `scope` has it.
 ///
 /// # Errors
-/// An expression that is not closed, is not understood, or names what `scope` does not have.
+/// An expression that is not closed, is not valid, or has a name that `scope` does not have.
 pub fn render(template: &Template, scope: &Scope) -> Result<String, ExpressionError> {
     let text = &template.0;
     let expressions = scan(text).map_err(|error| ExpressionError {
@@ -60,7 +60,7 @@ pub fn render(template: &Template, scope: &Scope) -> Result<String, ExpressionEr
     Ok(out)
 }
 
-/// Whether an expression names what is known only on the machines.
+/// Returns whether an expression has a name that is known only on the machines.
 fn is_late(expression: &str) -> bool {
     references(expression).is_ok_and(|names| names.iter().any(|name| scope::is_late(name)))
 }

@@ -19,19 +19,19 @@ pub struct ScanError {
 
 /// All expressions of a text, in order. `}}` inside of quotes does not end one.
 pub fn scan(text: &str) -> Result<Vec<Expression>, ScanError> {
-    let mut found = Vec::new();
+    let mut expressions = Vec::new();
     let mut from = 0;
     while let Some(offset) = text[from..].find("${{") {
         let start = from + offset;
         let inner = start + 3;
         let end = close(&text[inner..]).ok_or(ScanError { at: start })? + inner;
-        found.push(Expression {
+        expressions.push(Expression {
             outer: start..end + 2,
             inner: inner..end,
         });
         from = end + 2;
     }
-    Ok(found)
+    Ok(expressions)
 }
 
 fn close(text: &str) -> Option<usize> {

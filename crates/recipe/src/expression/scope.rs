@@ -44,7 +44,7 @@ pub struct Scope {
     pub node: Option<NodeScope>,
     /// `models.NAME.commit`, by name.
     pub models: BTreeMap<String, String>,
-    /// The same of models whose commit is not known yet: what stands for it until it is.
+    /// The same of models whose commit is not known yet: its placeholder until it is.
     pub models_later: BTreeMap<String, String>,
 }
 
@@ -76,7 +76,7 @@ impl NodeScope {
     }
 }
 
-/// Whether a name stands for something that is known only on the machines.
+/// Returns whether the value of a name is known only on the machines.
 pub(super) fn is_late(path: &str) -> bool {
     matches!(
         path,
@@ -140,8 +140,8 @@ impl Scope {
             ("mode", self.mode.map(|mode| Value::from(mode.to_string()))),
             ("trial", self.trial.map(Value::from)),
         ];
-        let known = values.into_iter();
-        Value::from_pairs(known.filter_map(|(name, value)| Some((name, value?))))
+        let pairs = values.into_iter();
+        Value::from_pairs(pairs.filter_map(|(name, value)| Some((name, value?))))
     }
 }
 

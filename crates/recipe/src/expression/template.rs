@@ -1,4 +1,4 @@
-//! Texts in which expressions may stand, and when these are evaluated.
+//! Texts that may have expressions, and when these are evaluated.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use retrial_document::{Field, FieldType, Node, Scope};
 use serde::{Deserialize, Serialize};
 
 /// Expressions of commands, environment, mounts and paths: they may name the host's GPUs and the
-/// models' commits besides what the recipe itself defines.
+/// models' commits in addition to the recipe's own names.
 pub const RUN: Scope = Scope(1);
 
 /// Expressions of a measurement: they may name its scenario, mode and trial, too.
 pub const MEASUREMENT: Scope = Scope(2);
 
-/// Text in which expressions (`${{ params.x }}`) may stand.
+/// Text that may have expressions (`${{ params.x }}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Template(pub String);

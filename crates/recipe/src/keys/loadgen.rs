@@ -25,7 +25,7 @@ pub const LOADGEN_FIGURES: &[&str] = &[
 ];
 
 /// Accuracy figures of MLPerf Inference, as MLCommons publishes them. The suite's scripts print them
-/// into `accuracy.txt` or as the check's output, and both are read without being told how.
+/// into `accuracy.txt` or as the check's output, and both are read without a declaration.
 pub const ACCURACY_FIGURES: &[&str] = &[
     "acc",
     "mAP",
@@ -55,8 +55,8 @@ pub const ACCURACY_FIGURES: &[&str] = &[
 
 /// Whether the suite's scripts give an accuracy figure of this name, in any case.
 pub fn is_accuracy_figure(name: &str) -> bool {
-    let mut known = ACCURACY_FIGURES.iter();
-    known.any(|figure| figure.eq_ignore_ascii_case(name))
+    let mut figures = ACCURACY_FIGURES.iter();
+    figures.any(|figure| figure.eq_ignore_ascii_case(name))
 }
 
 /// Whether `LoadGen` gives a figure of this name.
@@ -64,7 +64,7 @@ pub fn is_loadgen_figure(name: &str) -> bool {
     LOADGEN_FIGURES.contains(&name) || is_time(name)
 }
 
-/// `ttft_p99_9_ms`: what, which statistic, unit.
+/// `ttft_p99_9_ms`: quantity, statistic, unit.
 fn is_time(name: &str) -> bool {
     let Some((stem, "ns" | "us" | "ms" | "s")) = name.rsplit_once('_') else {
         return false;

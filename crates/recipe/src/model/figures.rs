@@ -27,7 +27,7 @@ object! {
         by: Vec<String> = T::List(&T::Text(formats::FILLED), 1),
         /// Its unit, for example TFLOP/s.
         unit: Option<String> = T::Text(formats::LINE),
-        /// Which way is better.
+        /// Whether higher or lower is better.
         better: Better [default = "higher", read = read_word] = BETTER,
         /// Which match counts.
         take: Take [default = "last"],
@@ -160,7 +160,7 @@ const CLAIM: T = T::Words(&[
 pub struct Expectation {
     /// The value.
     pub value: f64,
-    /// Who says so.
+    /// The kind of source.
     pub kind: ExpectationKind,
     /// Where it was published.
     pub source: Option<String>,
@@ -206,11 +206,11 @@ words! {
     )]
     #[strum(serialize_all = "kebab-case")]
     pub enum ExpectationKind {
-        /// In the results of the round.
+        /// Published in the results of the round.
         Official = "official",
-        /// Printed by the guide or document that the recipe follows.
+        /// Published in the guide or document that the recipe follows.
         Guide = "guide",
-        /// By somebody else on the same GPU.
+        /// Published by a third party for the same GPU.
         ThirdParty = "third-party",
     }
 }
@@ -250,13 +250,13 @@ pub(super) const EXPECT: T = T::Map(
     ]),
 );
 
-/// Reads what was published, a table's values each under its own name.
+/// Reads the published values, each of a table's under its own name.
 pub(super) fn expectations(node: &Node) -> Option<Ordered<Vec<Expectation>>> {
     let mut all: Ordered<Vec<Expectation>> = Vec::new();
     for (name, node) in node.named() {
-        for one in node.one_or_items() {
-            for (name, expectation) in WrittenExpectation::from_keys(one)?.named(name) {
-                match all.iter_mut().find(|(known, _)| *known == name) {
+        for item in node.one_or_items() {
+            for (name, expectation) in WrittenExpectation::from_keys(item)?.named(name) {
+                match all.iter_mut().find(|(other, _)| *other == name) {
                     Some((_, of_name)) => of_name.push(expectation),
                     None => all.push((name, vec![expectation])),
                 }
@@ -265,7 +265,7 @@ pub(super) fn expectations(node: &Node) -> Option<Ordered<Vec<Expectation>>> {
     }
     // Rows of others may come from a template, before the recipe's own.
     for (_, of_name) in &mut all {
-        of_name.sort_by_key(|one| one.kind);
+        of_name.sort_by_key(|expectation| expectation.kind);
     }
     Some(all)
 }

@@ -34,7 +34,7 @@ object! {
         vendor: GpuVendor [required],
         /// Models that the figure was published on, for example `[MI355X]`.
         models: Vec<String> = T::List(&T::Text(formats::LINE), 0),
-        /// How many.
+        /// Their number.
         count: u32 [required] = T::Integer(1, 4096),
         /// AMD's compute partition mode, for example `CPX`.
         partition: Option<String> = T::Words(PARTITIONS),
@@ -44,7 +44,7 @@ object! {
 impl GpuRequest {
     /// Whether the figure was published on this model.
     pub fn takes(&self, model: &str) -> bool {
-        let same = |wanted: &String| wanted.eq_ignore_ascii_case(model);
+        let same = |name: &String| name.eq_ignore_ascii_case(model);
         self.models.is_empty() || self.models.iter().any(same)
     }
 }

@@ -16,7 +16,7 @@ object! {
         noise: Option<f64> = T::Fraction,
         /// Confidence, one-sided.
         confidence: f64 [default = "95%"] = T::Fraction,
-        /// The script is ours: the workload's own was never published.
+        /// The script is Retrial's: the workload's own was never published.
         reimplemented: bool [default = "false"],
         /// What makes a result invalid, where the benchmark itself says so outside of LoadGen's logs.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

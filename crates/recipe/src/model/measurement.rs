@@ -29,7 +29,7 @@ pub struct Scenario {
 
 /// The modes that a scenario may have.
 static MODES: Object = Object {
-    what: "a scenario",
+    label: "a scenario",
     one_of: &[],
     groups: &[&[
         key("performance", Measurement::TYPE, "How fast."),

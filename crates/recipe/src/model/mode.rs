@@ -5,18 +5,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 words! {
-    /// MLPerf's modes.
+    /// A mode of MLPerf.
     #[derive(
         Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
         strum::Display, strum::EnumString,
     )]
     #[strum(serialize_all = "lowercase")]
     pub enum Mode {
-        /// How fast.
+        /// Performance.
         Performance = "performance",
-        /// How right.
+        /// Accuracy.
         Accuracy = "accuracy",
-        /// The audit's tests.
+        /// The compliance tests.
         Compliance = "compliance",
     }
 }

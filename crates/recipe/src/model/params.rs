@@ -5,7 +5,7 @@ use retrial_document::{FieldType as T, Object, Scope, Word, key, word};
 
 /// The keys of a param.
 pub(super) static PARAM: Object = Object {
-    what: "a param",
+    label: "a param",
     one_of: &[],
     groups: &[&[
         key("type", T::Words(TYPES), "What its value is.").required(),

@@ -62,8 +62,8 @@ pub(super) fn method(logs: &[f64], comparison: &Comparison) -> Method {
     }
 }
 
-/// Two trials have as good as no deviation of their own: two that happen to be near each other say
-/// nothing, and two that are further apart than was assumed say that the assumption is wrong.
+/// Two trials hardly have a deviation of their own: two that happen to be near each other show
+/// nothing, and two that are further apart than assumed show that the assumption is wrong.
 fn of_two(logs: &[f64], noise: Option<f64>) -> Method {
     let own = deviation(logs);
     match noise {
@@ -95,11 +95,11 @@ fn winsorized(logs: &[f64]) -> Method {
     let last = ordered.len() - 1;
     ordered[0] = ordered[1];
     ordered[last] = ordered[last - 1];
-    let (count, kept) = (to_f64(logs.len()), to_f64(logs.len() - 2));
+    let (count, retained) = (to_f64(logs.len()), to_f64(logs.len() - 2));
     let finite: Vec<f64> = logs.iter().copied().filter(|log| log.is_finite()).collect();
     Method::Student {
         deviation: deviation(&finite),
-        error: deviation(&ordered) * count.sqrt() / kept * small::winsorized(logs.len()),
-        degrees: kept - 1.0,
+        error: deviation(&ordered) * count.sqrt() / retained * small::winsorized(logs.len()),
+        degrees: retained - 1.0,
     }
 }

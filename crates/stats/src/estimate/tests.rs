@@ -92,10 +92,10 @@ fn power(#[case] noise: f64, #[case] margin: f64, #[case] expected: [f64; 4]) {
     for (trials, expected) in [2, 3, 5, 8].into_iter().zip(expected) {
         let mut generator = Generator(u64::from(trials));
         let mut draw = || noise * generator.normal();
-        let found = share_reproduced(Aggregate::Mean, 1.0, margin, trials, &mut draw);
+        let actual = share_reproduced(Aggregate::Mean, 1.0, margin, trials, &mut draw);
         assert!(
-            (found - expected).abs() <= 0.03,
-            "{trials} trials: {found}, not {expected}"
+            (actual - expected).abs() <= 0.03,
+            "{trials} trials: {actual}, not {expected}"
         );
     }
 }
@@ -108,7 +108,7 @@ fn false_reproductions_at_the_margin(
 ) {
     let mut generator = Generator(41 + u64::from(trials));
     let mut draw = || 0.018 * generator.normal();
-    let found = share_reproduced(aggregate, 0.95, 0.05, trials, &mut draw);
+    let actual = share_reproduced(aggregate, 0.95, 0.05, trials, &mut draw);
     let chance = 2.6 * (0.05_f64 * 0.95 / 8_000.0).sqrt();
     // Median and winsorized errors are asymptotic: of few trials they are a little off.
     let slack = if aggregate == Aggregate::Mean {
@@ -117,8 +117,8 @@ fn false_reproductions_at_the_margin(
         0.015
     };
     assert!(
-        found <= 0.05 + chance + slack,
-        "{aggregate:?} of {trials}: {found}"
+        actual <= 0.05 + chance + slack,
+        "{aggregate:?} of {trials}: {actual}"
     );
 }
 
@@ -127,8 +127,8 @@ fn false_reproductions_at_the_margin(
 fn heavy_tails_do_not_help_to_pass(#[values(3, 5, 8)] trials: u32) {
     let mut generator = Generator(7 + u64::from(trials));
     let mut draw = || 0.018 * generator.heavy();
-    let found = share_reproduced(Aggregate::Mean, 0.95, 0.05, trials, &mut draw);
-    assert!(found <= 0.06, "{trials}: {found}");
+    let actual = share_reproduced(Aggregate::Mean, 0.95, 0.05, trials, &mut draw);
+    assert!(actual <= 0.06, "{trials}: {actual}");
 }
 
 #[rstest]
@@ -139,8 +139,8 @@ fn heavy_tails_do_not_help_to_pass(#[values(3, 5, 8)] trials: u32) {
 #[case(&[1.0, 2.0, 30.0], Aggregate::Olympic, 2.0)]
 #[case(&[5.0, 1.0, 2.0, 30.0, 3.0], Aggregate::Olympic, 10.0 / 3.0)]
 fn aggregates(#[case] values: &[f64], #[case] how: Aggregate, #[case] expected: f64) {
-    let found = aggregate(values, how).unwrap();
-    assert!((found - expected).abs() < 1e-6, "{found}");
+    let actual = aggregate(values, how).unwrap();
+    assert!((actual - expected).abs() < 1e-6, "{actual}");
 }
 
 #[rstest]
@@ -187,12 +187,12 @@ fn two_trials(#[case] values: &[f64], #[case] noise: Option<f64>, #[case] half: 
         ..comparison(Aggregate::Mean)
     };
     let estimate = Estimate::of(values, &of(noise));
-    let found = estimate
+    let actual = estimate
         .bounds(0.05)
         .map(|(lower, _)| estimate.center - lower);
-    assert_eq!(found.is_some(), half.is_some());
-    let apart = found.unwrap_or_default() - half.unwrap_or_default();
-    assert!(apart.abs() < 1e-5, "{found:?}");
+    assert_eq!(actual.is_some(), half.is_some());
+    let apart = actual.unwrap_or_default() - half.unwrap_or_default();
+    assert!(apart.abs() < 1e-5, "{actual:?}");
 }
 
 #[test]

@@ -7,7 +7,7 @@
 //! one place has at least `1 - alpha / 2`, and its two neighbours differ in a direct comparison.
 //!
 //! The state is the list of trials alone: the same list always gives the same step, so that a search
-//! is continued by repeating it. Nothing here measures, and nothing knows what a position is.
+//! is continued by repeating it. Nothing here measures, or knows the meaning of a position.
 
 mod ends;
 mod place;
@@ -39,7 +39,7 @@ pub enum Change {
         /// The first and the last position differ by more than this.
         margin: f64,
     },
-    /// A trial says yes (1) before the change and no (0) behind it, and is wrong this often.
+    /// A trial answers yes (1) before the change and no (0) after it, wrong with this probability.
     Answer {
         /// The assumed probability of a wrong answer, below one half.
         error: f64,
@@ -81,7 +81,7 @@ pub enum Step {
     NoDifference,
     /// The trials were used up before the ends differed.
     EndsUndecided,
-    /// The trials were used up; the change is between these positions, as surely as asked.
+    /// The trials were used up; the change is between these positions, at the requested confidence.
     Undecided {
         /// The last position that may be before the change.
         first: usize,
@@ -148,7 +148,7 @@ impl Search {
         // Half of it: ends that came to differ by chance make the probabilities a little too large.
         let sure = chances[likely] >= 1.0 - self.alpha / 2.0;
         if sure && self.differ(places, likely) {
-            return Step::Found(self.found(places, likely, (here, chances[likely])));
+            return Step::Found(self.change_point(places, likely, (here, chances[likely])));
         }
         if trials.len() >= self.most {
             let (low, high) = place::credible(&chances, self.alpha);
@@ -168,7 +168,7 @@ impl Search {
             let behind = tallies[rarer].count < tallies[inner].count;
             return Step::Measure(if behind { rarer } else { inner });
         }
-        // There and back, so that a drift has no part in what they differ by.
+        // Alternate, so that a drift does not contribute to their difference.
         let latest = trials.last().map(|trial| trial.position);
         let (one, other) = (tallies[here].count, tallies[next].count);
         let second = one > other || (one >= other && latest == Some(next));
@@ -191,7 +191,7 @@ impl Search {
         }
     }
 
-    fn found(
+    fn change_point(
         &self,
         places: &[Tally],
         at: usize,

@@ -26,7 +26,7 @@ pub(super) fn narrow(tallies: &[Tally], alpha: f64) -> (usize, usize) {
     let measured = tallies.iter().filter(|tally| tally.count > 0.0);
     let degrees: f64 = measured.map(|tally| tally.count - 1.0).sum();
     let deviation = (scatter / degrees.max(1.0)).sqrt();
-    // It is asked after every trial, and a level that is there is measured until it shows.
+    // This is decided after every trial, and an existing level is measured until it is significant.
     let factor = quantile(alpha / 1000.0, degrees.max(1.0));
     let is_other = |one: &Tally, other: &Tally| {
         let error = deviation * (1.0 / one.count + 1.0 / other.count).sqrt();

@@ -17,10 +17,10 @@ impl Tally {
 
     /// All trials of these positions.
     pub fn of(tallies: &[Self]) -> Self {
-        tallies.iter().fold(Self::default(), |all, one| Self {
-            count: all.count + one.count,
-            sum: all.sum + one.sum,
-            squares: all.squares + one.squares,
+        tallies.iter().fold(Self::default(), |all, tally| Self {
+            count: all.count + tally.count,
+            sum: all.sum + tally.sum,
+            squares: all.squares + tally.squares,
         })
     }
 
@@ -33,7 +33,7 @@ impl Tally {
         (self.squares - self.sum * self.mean()).max(0.0)
     }
 
-    /// By how many more trials said yes than no.
+    /// The surplus of trials that answered yes over those that answered no.
     pub fn surplus(&self) -> f64 {
         2.0 * self.sum - self.count
     }

@@ -30,9 +30,9 @@ fn noise(trial: usize) -> f64 {
     [0.3, -0.5, 0.1, 0.5, -0.2, -0.4, 0.2][trial % 7] / 100.0
 }
 
-fn found(step: Step) -> ChangePoint {
+fn change_point(step: Step) -> ChangePoint {
     match step {
-        Step::Found(found) => found,
+        Step::Found(change_point) => change_point,
         other => panic!("{other:?}"),
     }
 }
@@ -41,15 +41,15 @@ fn found(step: Step) -> ChangePoint {
 fn ends_are_measured_first_then_halves_then_the_pair() {
     let speed = |position, trial| if position < 7 { 100.0 } else { 90.0 } * (1.0 + noise(trial));
     let (end, positions) = search(&SEARCH, speed);
-    let found = found(end);
-    assert_eq!(found.before, 6);
-    assert!(found.probability > 0.95);
-    let Ratio { center, bounds } = found.ratio.unwrap();
+    let change_point = change_point(end);
+    assert_eq!(change_point.before, 6);
+    assert!(change_point.probability > 0.95);
+    let Ratio { center, bounds } = change_point.ratio.unwrap();
     assert!((center.exp() - 0.9).abs() < 0.01, "{center}");
     assert!(bounds.0 < center && center < bounds.1);
     assert_eq!(positions[..4], [0, 9, 9, 0]);
     assert!(positions.len() < 14, "{positions:?}");
-    assert_eq!(found.sweep, 10);
+    assert_eq!(change_point.sweep, 10);
 }
 
 #[test]
@@ -59,9 +59,9 @@ fn falling_latency_is_faster() {
         better: Better::Lower,
         margin: 0.05,
     };
-    let found = found(search(&Search { change, ..SEARCH }, latency).0);
-    assert_eq!(found.before, 1);
-    assert!(found.ratio.unwrap().center > 0.0);
+    let change_point = change_point(search(&Search { change, ..SEARCH }, latency).0);
+    assert_eq!(change_point.before, 1);
+    assert!(change_point.ratio.unwrap().center > 0.0);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_misleading_trial_is_corrected() {
         slow * if position < 7 { 100.0 } else { 90.0 } * (1.0 + noise(trial))
     };
     let (end, positions) = search(&SEARCH, speed);
-    assert_eq!(found(end).before, 6);
+    assert_eq!(change_point(end).before, 6);
     assert!(positions[5..].contains(&positions[4]), "{positions:?}");
 }
 
@@ -95,21 +95,21 @@ fn the_larger_of_two_changes_is_found() {
         let level = [100.0, 97.0, 90.0][usize::from(position > 2) + usize::from(position > 6)];
         level * (1.0 + noise(trial))
     };
-    assert_eq!(found(search(&SEARCH, speed).0).before, 6);
+    assert_eq!(change_point(search(&SEARCH, speed).0).before, 6);
     // Two of the same size: one of them.
     let speed = |position, trial| {
         let level = [100.0, 95.0, 90.25][usize::from(position > 2) + usize::from(position > 6)];
         level * (1.0 + noise(trial))
     };
-    assert!([2, 6].contains(&found(search(&SEARCH, speed).0).before));
+    assert!([2, 6].contains(&change_point(search(&SEARCH, speed).0).before));
 }
 
 #[test]
 fn figures_without_noise_are_found() {
     let whole = |position, _| if position < 3 { 200.0 } else { 180.0 };
-    let found = found(search(&SEARCH, whole).0);
-    assert_eq!(found.before, 2);
-    let (lower, upper) = found.ratio.unwrap().bounds;
+    let change_point = change_point(search(&SEARCH, whole).0);
+    assert_eq!(change_point.before, 2);
+    let (lower, upper) = change_point.ratio.unwrap().bounds;
     assert!(upper - lower > 0.0019, "a figure is known to half a digit");
 }
 
@@ -120,7 +120,7 @@ fn a_search_over_two_values_works() {
         positions: 2,
         ..SEARCH
     };
-    assert_eq!(found(search(&two, speed).0).before, 0);
+    assert_eq!(change_point(search(&two, speed).0).before, 0);
 }
 
 #[test]
@@ -129,12 +129,12 @@ fn yes_no_answers_have_an_assumed_error_rate() {
     let answers = Search { change, ..SEARCH };
     let valid = |position: usize, _| f64::from(u8::from(position < 4));
     let (end, positions) = search(&answers, valid);
-    let end = found(end);
+    let end = change_point(end);
     assert_eq!((end.before, end.ratio, end.sweep), (3, None, 30));
     assert!(positions.len() < 14, "{positions:?}");
     // One wrong answer in the middle.
     let once = |position: usize, trial| f64::from(u8::from((position < 4) != (trial == 5)));
-    assert_eq!(found(search(&answers, once).0).before, 3);
+    assert_eq!(change_point(search(&answers, once).0).before, 3);
     assert_eq!(search(&answers, |_, _| 1.0).0, Step::NoDifference);
 }
 

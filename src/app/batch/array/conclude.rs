@@ -5,7 +5,7 @@ use crate::app::batch::judge;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::batch::BatchPlan;
-use crate::batch::journal::{BatchEvent, BatchWhat};
+use crate::batch::journal::{BatchEvent, BatchEventKind};
 use crate::batch::run::{BatchEnded, read_journal, read_state};
 use crate::results::verdict::ExitCode;
 use crate::store::journal::Journal;
@@ -29,13 +29,13 @@ pub fn conclude(
         let judged = judge::write(global, directory)?;
         if is_first {
             let sentence = judged.sentence.clone();
-            record(directory, BatchWhat::Judged { sentence })?;
+            record(directory, BatchEventKind::Judged { sentence })?;
         }
         exit = ExitCode::first([exit, judged.exit_code]);
         verdict = Some(judged);
     }
     if is_first {
-        let what = BatchWhat::BatchEnded {
+        let what = BatchEventKind::BatchEnded {
             exit_code: exit.code(),
             reason: ended.reason.clone(),
             node: None,
@@ -52,7 +52,7 @@ pub fn lock(batch: &Record) -> Result<FileLock, StoreError> {
 }
 
 /// Records an event of a batch, under its lock.
-pub fn record(batch: &Record, what: BatchWhat) -> Result<BatchEvent, StoreError> {
+pub fn record(batch: &Record, what: BatchEventKind) -> Result<BatchEvent, StoreError> {
     let event = BatchEvent::now(what);
     Journal::open(&batch.journal())?.write(&event)?;
     Ok(event)

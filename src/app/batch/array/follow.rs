@@ -17,7 +17,7 @@ use crate::app::site::stopping::Stopping;
 use crate::app::site::waiting::Waiting;
 use crate::app::terminal;
 use crate::batch::BatchPlan;
-use crate::batch::journal::{BatchEvent, BatchWhat};
+use crate::batch::journal::{BatchEvent, BatchEventKind};
 use crate::batch::run::{Workers, tasks};
 use crate::format::count;
 use crate::report::progress::batch::Lines;
@@ -49,7 +49,7 @@ struct FollowedArray {
 /// How following ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// Nothing more comes of the tasks.
+    /// All tasks are settled.
     Settled,
     /// They continue.
     Left,
@@ -68,8 +68,8 @@ impl<'a> Following<'a> {
             batch,
             tasks: tasks(plan),
             arrays: Vec::new(),
-            questions: Questions::new(|| ask(Vec::new())),
-            // Earlier runs on this host say nothing of the nodes.
+            questions: Questions::new(|| query_jobs(Vec::new())),
+            // Times of earlier runs on this host do not apply to the nodes.
             lines: Lines::new(plan.clone(), 1, false, BTreeMap::new()),
             waiting: Waiting::new(global.quiet || is_silent),
             is_silent,
@@ -96,16 +96,17 @@ impl<'a> Following<'a> {
                 stopping: None,
             });
         }
-        let mut asked = Vec::new();
-        for one in self
+        let mut queries = Vec::new();
+        for followed in self
             .arrays
             .iter()
             .filter(|one| one.phase() != JobPhase::Over)
         {
-            let since = one.array.submission()?.unwrap_or_default().since();
-            asked.push((one.slurm.clone(), one.id.clone(), since, one.tasks.len()));
+            let since = followed.array.submission()?.unwrap_or_default().since();
+            let (slurm, id) = (followed.slurm.clone(), followed.id.clone());
+            queries.push((slurm, id, since, followed.tasks.len()));
         }
-        self.questions = Questions::new(move || ask(asked.clone()));
+        self.questions = Questions::new(move || query_jobs(queries.clone()));
         Ok(())
     }
 
@@ -134,13 +135,13 @@ impl<'a> Following<'a> {
             let note = |text: &str| self.waiting.note(text);
             match self.questions.next(note).await {
                 Some(rows) => self.take(&rows)?,
-                // Tasks go on without the controller.
+                // Tasks continue without the controller.
                 None if self.questions.is_away => self.look(false),
                 None => {}
             }
-            for one in &mut self.arrays {
-                let phase = one.phase();
-                if let Some(stopping) = &mut one.stopping {
+            for followed in &mut self.arrays {
+                let phase = followed.phase();
+                if let Some(stopping) = &mut followed.stopping {
                     let note = |text: &str| self.waiting.note(text);
                     stopping.next(phase, note).await?;
                 }
@@ -155,30 +156,30 @@ impl<'a> Following<'a> {
         Ok(end)
     }
 
-    /// Wants them to end. Returns whether that was wanted before.
+    /// Stops them. Returns whether that was requested before.
     pub fn stop(&mut self) -> Result<bool, StoreError> {
         if self.arrays.iter().any(|one| one.stopping.is_some()) {
             return Ok(true);
         }
         self.look(true);
-        for one in &mut self.arrays {
-            if one.phase() != JobPhase::Over {
+        for followed in &mut self.arrays {
+            if followed.phase() != JobPhase::Over {
                 let note = |text: &str| self.waiting.note(text);
-                let (slurm, id) = (one.slurm.clone(), one.id.clone());
-                let stopping = Stopping::start(slurm, id, &one.array.directory, note)?;
-                one.stopping = Some(stopping);
+                let (slurm, id) = (followed.slurm.clone(), followed.id.clone());
+                let stopping = Stopping::start(slurm, id, &followed.array.directory, note)?;
+                followed.stopping = Some(stopping);
             }
         }
         self.questions.ask_now();
         Ok(false)
     }
 
-    /// How many arrays there are.
+    /// The number of arrays.
     pub fn count(&self) -> usize {
         self.arrays.len()
     }
 
-    /// Whether a person wanted one of them to end.
+    /// Returns whether a user stopped one of them.
     pub fn was_stopped(&self) -> bool {
         self.arrays.iter().any(FollowedArray::is_stopping)
     }
@@ -204,9 +205,9 @@ impl<'a> Following<'a> {
             // A task's beginning and end are none of the batch's.
             let is_of_task = matches!(
                 event.what,
-                BatchWhat::BatchBegan { .. }
-                    | BatchWhat::BatchEnded { .. }
-                    | BatchWhat::Reused { .. }
+                BatchEventKind::BatchStarted { .. }
+                    | BatchEventKind::BatchEnded { .. }
+                    | BatchEventKind::Reused { .. }
             );
             if !is_of_task {
                 self.show(event);
@@ -216,28 +217,28 @@ impl<'a> Following<'a> {
 
     fn take(&mut self, rows: &[Job]) -> Result<(), StoreError> {
         let mut events = Vec::new();
-        for one in &mut self.arrays {
-            let is_stopping = one.is_stopping();
+        for followed in &mut self.arrays {
+            let is_stopping = followed.is_stopping();
             for (index, task) in (0..)
-                .zip(&mut one.tasks)
+                .zip(&mut followed.tasks)
                 .filter(|(_, task)| !task.is_settled)
             {
                 let mut rows = rows.iter();
-                let row = rows.find(|row| row.id == one.id && row.index == Some(index));
+                let row = rows.find(|row| row.id == followed.id && row.index == Some(index));
                 if row.is_none_or(|row| row.phase() != JobPhase::Waiting) {
                     events.extend(task.look());
                 }
                 let Some(lost) = task.take(row, is_stopping) else {
                     continue;
                 };
-                let entry = &one.array.manifest.tasks[index as usize];
-                let job = format!("{}_{index}", one.id);
+                let entry = &followed.array.manifest.tasks[index as usize];
+                let job = format!("{}_{index}", followed.id);
                 let trial_runs = self.tasks.get(entry.task - 1);
                 task.end(lost, trial_runs.map_or(&[], Vec::as_slice), &job)?;
-                let said = output(&one.array.directory, &job);
+                let tail = output(&followed.array.directory, &job);
                 events.extend(task.look());
-                if !said.is_empty() && !self.is_silent {
-                    self.waiting.note(&format!("job {job} ended early{said}"));
+                if !tail.is_empty() && !self.is_silent {
+                    self.waiting.note(&format!("job {job} ended early{tail}"));
                 }
             }
         }
@@ -247,9 +248,9 @@ impl<'a> Following<'a> {
     }
 
     fn status(&mut self) {
-        let tasks = || self.arrays.iter().flat_map(|one| &one.tasks);
-        let of = |phase| tasks().filter(|task| task.phase == phase).count();
-        let (waiting, active) = (of(JobPhase::Waiting), of(JobPhase::Active));
+        let tasks = || self.arrays.iter().flat_map(|followed| &followed.tasks);
+        let in_phase = |phase| tasks().filter(|task| task.phase == phase).count();
+        let (waiting, active) = (in_phase(JobPhase::Waiting), in_phase(JobPhase::Active));
         let all = tasks().count();
         self.lines.set_workers(active);
         if waiting + active == 0 {
@@ -260,7 +261,7 @@ impl<'a> Following<'a> {
             all - waiting - active,
             count(all, "task")
         );
-        // A log says when tasks start to run, and when they cease to.
+        // A log has a line when tasks start to run, and when none runs any more.
         self.waiting.status(&text, (active > 0).to_string());
     }
 }
@@ -270,10 +271,10 @@ impl FollowedArray {
         earliest(self.tasks.iter().map(|task| task.phase))
     }
 
-    /// Whether a person wants it to end, by this process or another one.
+    /// Returns whether a user stops it, through this process or another one.
     fn is_stopping(&self) -> bool {
-        let by_another = || self.array.submission().ok().flatten();
-        self.stopping.is_some() || by_another().is_some_and(|known| known.stop_requested)
+        let recorded = || self.array.submission().ok().flatten();
+        self.stopping.is_some() || recorded().is_some_and(|submission| submission.stop_requested)
     }
 }
 
@@ -282,8 +283,8 @@ fn earliest(phases: impl Iterator<Item = JobPhase>) -> JobPhase {
     phases.min().unwrap_or(JobPhase::Over)
 }
 
-/// Asks for the tasks of each array.
-fn ask(
+/// Queries the tasks of each array.
+fn query_jobs(
     arrays: Vec<(Slurm, String, String, usize)>,
 ) -> BoxFuture<'static, Result<Vec<Job>, SlurmError>> {
     async move {

@@ -12,10 +12,10 @@ use crate::store::{Record, StoreError};
 
 /// The directories of the arrays.
 const ARRAYS: &str = "arrays";
-/// What an array has.
+/// The name of an array's manifest.
 const MANIFEST: &str = "array.json";
 
-/// What an array has.
+/// The content of an array.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The attempt at the batch that it belongs to, from 1: a batch that has ended can be resumed.
@@ -43,7 +43,7 @@ pub struct Array {
     pub directory: Record,
     /// Which of the batch's arrays, from 1.
     pub number: usize,
-    /// What it has.
+    /// Its content.
     pub manifest: Manifest,
 }
 
@@ -87,7 +87,7 @@ impl Array {
         Ok(arrays)
     }
 
-    /// What is submitted.
+    /// The work that is submitted.
     pub fn work(&self) -> Work<'_> {
         Work::Array {
             batch: self.directory.id(),

@@ -1,11 +1,11 @@
 //! Batches on the nodes of a cluster: a task for each round of the batch, submitted as arrays of jobs. Each
-//! task is executed on one node as a batch is, with a journal of its own; whoever follows only reads.
+//! task is executed on one node as a batch is, with a journal of its own; followers only read.
 //!
-//! - `manifest`: what a batch's directory has of its arrays.
+//! - `manifest`: the arrays in a batch's directory.
 //! - `start`: `batch --site`, and `resume`, `stop` and `plan` of such a batch.
 //! - `next`: which tasks are to be submitted, and in which arrays.
 //! - `follow`: follows arrays to their end, through the queue and the tasks' journals (`tasks`).
-//! - `conclude`: the verdict on all tasks, or what is left of them.
+//! - `conclude`: the verdict on all tasks, or the remaining ones.
 //! - `task`: a task on its node.
 
 mod conclude;

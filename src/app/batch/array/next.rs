@@ -11,7 +11,7 @@ use crate::batch::run::{read_journal, task_directory, tasks};
 use crate::results::verdict::ExitCode;
 use crate::store::Record;
 
-/// The node that a task is to be kept from, if any.
+/// The node that a task must not run on, if any.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Exclude(Option<String>);
 
@@ -79,7 +79,7 @@ impl TaskState {
         all.filter(|one| self.state.has_ended(*one))
     }
 
-    /// Whether it is to be submitted, and without which node.
+    /// Returns whether it is to be submitted, and without which node.
     fn again(&self, retries: u32) -> Option<Exclude> {
         let failed = matches!(self.state.over, Some((code, _)) if code == ExitCode::Host.code());
         match self.submitted {
@@ -96,7 +96,7 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::batch::journal::{BatchEvent, BatchWhat, TrialRunEnd};
+    use crate::batch::journal::{BatchEvent, BatchEventKind, TrialRunEnd};
     use jiff::Timestamp;
 
     fn task(submitted: usize, code: Option<u8>) -> TaskState {
@@ -105,8 +105,8 @@ mod tests {
                 exit_code,
                 ..TrialRunEnd::default()
             };
-            let trial_run = BatchWhat::TrialRunEnded { trial_run: 1, end };
-            let batch = BatchWhat::BatchEnded {
+            let trial_run = BatchEventKind::TrialRunEnded { trial_run: 1, end };
+            let batch = BatchEventKind::BatchEnded {
                 exit_code,
                 reason: None,
                 node: Some("n2".to_owned()),

@@ -18,7 +18,7 @@ use crate::app::site::find::SiteFile;
 use crate::app::site::request::Target;
 use crate::app::site::submit::{self, Request, SubmittedJob};
 use crate::app::terminal;
-use crate::batch::journal::{BatchEvent, BatchWhat};
+use crate::batch::journal::{BatchEvent, BatchEventKind};
 use crate::batch::run::{read_journal, tasks};
 use crate::batch::{BatchPlan, OnFailure};
 use crate::format::count;
@@ -42,10 +42,10 @@ pub struct SiteBatch {
     pub target: Target,
 }
 
-/// Plans a batch for nodes of a site, which nobody has examined yet, and returns how it is submitted.
+/// Plans a batch for nodes of a site, which are not examined yet, and returns how it is submitted.
 pub fn take(
     global: &GlobalOptions,
-    found: SiteFile,
+    site_file: SiteFile,
     record: &BatchRecord,
     cells: &Cells,
 ) -> Result<Target, Failure> {
@@ -61,19 +61,19 @@ pub fn take(
         ));
     }
     cells.plans(global, &record.plan, &record.options, &[], None)?;
-    target(global, found, &record.plan, cells)
+    target(global, site_file, &record.plan, cells)
 }
 
 /// How the arrays of a batch are submitted.
 pub fn target(
     global: &GlobalOptions,
-    found: SiteFile,
+    site_file: SiteFile,
     plan: &BatchPlan,
     cells: &Cells,
 ) -> Result<Target, Failure> {
-    let limit = time_limit(&found.site, longest(plan, cells), 1);
+    let limit = time_limit(&site_file.site, longest(plan, cells), 1);
     let subject = plan.cells.first().map_or("a recipe", |cell| &cell.path);
-    Target::of(global, found, limit, 1, subject)
+    Target::of(global, site_file, limit, 1, subject)
 }
 
 /// The time of the longest task; none if a recipe does not state its own.
@@ -86,7 +86,7 @@ fn longest(plan: &BatchPlan, cells: &Cells) -> Option<Duration> {
     each?.into_iter().max()
 }
 
-/// Submits what is left of a batch, and follows it to its verdict. None if it is only submitted.
+/// Submits the rest of a batch, and follows it to its verdict. None if it is only submitted.
 pub async fn start(
     global: &GlobalOptions,
     batch: &SiteBatch,
@@ -136,7 +136,7 @@ fn begin(batch: &SiteBatch) -> Result<Option<BatchEvent>, Failure> {
         return Ok(None);
     }
     let trial_runs = batch.record.plan.schedule.trial_runs.len();
-    let what = BatchWhat::started(directory.id(), trial_runs);
+    let what = BatchEventKind::started(directory.id(), trial_runs);
     Ok(Some(record(directory, what)?))
 }
 
@@ -147,7 +147,7 @@ fn reused(batch: &SiteBatch) -> Result<Option<BatchEvent>, Failure> {
     let others = tasks.iter().filter(|task| task.submitted == 0);
     let trial_runs: Vec<usize> = others.flat_map(TaskState::ended).collect();
     let is_resumed = !trial_runs.is_empty();
-    Ok(is_resumed.then(|| BatchEvent::now(BatchWhat::Reused { trial_runs })))
+    Ok(is_resumed.then(|| BatchEvent::now(BatchEventKind::Reused { trial_runs })))
 }
 
 /// The session of a batch: how often it was begun.
@@ -162,7 +162,7 @@ fn arrays(batch: &Record) -> Result<Vec<Array>, Failure> {
 
 /// Makes arrays of what is to be submitted now that those of this session are over; they are submitted
 /// later. Returns how many there are that the caller does not know.
-async fn make_next(batch: &SiteBatch, known: usize) -> Result<usize, Failure> {
+async fn make_next(batch: &SiteBatch, followed: usize) -> Result<usize, Failure> {
     let directory = &batch.directory;
     let plan = &batch.record.plan;
     let session = session(directory)?;
@@ -172,8 +172,8 @@ async fn make_next(batch: &SiteBatch, known: usize) -> Result<usize, Failure> {
     let size = slurm::size_of_arrays().await;
     let size = size.map_err(|error| Failure::host(error.to_string()))?;
     let _lock = lock(directory)?;
-    // Somebody else may follow the batch, too.
-    let others = arrays(directory)?.len().saturating_sub(known);
+    // Another process may follow the batch, too.
+    let others = arrays(directory)?.len().saturating_sub(followed);
     if others > 0 {
         return Ok(others);
     }
@@ -188,7 +188,7 @@ async fn make_next(batch: &SiteBatch, known: usize) -> Result<usize, Failure> {
 /// Submits the arrays of this session that have no job yet.
 async fn submit_left(global: &GlobalOptions, batch: &SiteBatch) -> Result<(), Failure> {
     for array in arrays(&batch.directory)? {
-        if array.submission()?.is_some_and(|known| known.id.is_some()) {
+        if array.submission()?.is_some_and(|last| last.id.is_some()) {
             continue;
         }
         let request = Request {

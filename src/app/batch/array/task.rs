@@ -62,9 +62,9 @@ fn try_execute(
     trial_runs: Vec<usize>,
 ) -> Result<ExitCode, Failure> {
     let schedule = &record.plan.schedule.trial_runs;
-    let planned = trial_runs.iter().filter_map(|one| schedule.get(one - 1));
-    let wanted: BTreeSet<usize> = planned.map(|trial_run| trial_run.cell).collect();
-    let cells = Cells::open_these(&record.plan, &wanted)?;
+    let planned = trial_runs.iter().filter_map(|run| schedule.get(run - 1));
+    let positions: BTreeSet<usize> = planned.map(|trial_run| trial_run.cell).collect();
+    let cells = Cells::open_these(&record.plan, &positions)?;
     is_unchanged(&record, &cells, task.id())?;
     let site: Site = node::site(&array.directory)?;
     let gpus = node::gpus_of_node(&record.plan.execution.gpus, &site);

@@ -1,11 +1,11 @@
-//! A task of an array, as its journal and Slurm show it to whoever follows.
+//! A followed task of an array, as its journal and Slurm show it.
 
 use std::time::{Duration, Instant};
 
 use super::manifest::TaskEntry;
 use crate::app::site::follow::{ARRIVAL, MISSING};
 use crate::app::site::incoming::Incoming;
-use crate::batch::journal::{BatchEvent, BatchWhat, TrialRunEnd};
+use crate::batch::journal::{BatchEvent, BatchEventKind, TrialRunEnd};
 use crate::batch::run::{read_journal, task_directory};
 use crate::results::verdict::ExitCode;
 use crate::slurm::{Job, JobPhase};
@@ -21,13 +21,13 @@ pub struct FollowedTask {
     started: bool,
     /// As far as it is known.
     pub phase: JobPhase,
-    /// Its process has come to its end, or nothing more comes of it.
+    /// Its process has ended, or is lost.
     pub is_settled: bool,
     /// Since when Slurm has it as ended, or does not have it.
-    gone: Option<Instant>,
+    missing: Option<Instant>,
 }
 
-/// How a task ended that did not come to its own end.
+/// The end of a task whose process is lost.
 pub struct LostTask {
     /// Slurm's word for it; none if Slurm has no record of it.
     pub state: Option<String>,
@@ -45,17 +45,17 @@ impl FollowedTask {
             started: false,
             phase: JobPhase::Waiting,
             is_settled: false,
-            gone: None,
+            missing: None,
         }
     }
 
-    /// What is new in its journal.
+    /// New events of its journal.
     pub fn look(&mut self) -> Vec<BatchEvent> {
         let events: Vec<BatchEvent> = self.incoming.look();
         for event in &events {
             match event.what {
-                BatchWhat::BatchBegan { .. } => self.is_settled = false,
-                BatchWhat::BatchEnded { .. } => self.is_settled = true,
+                BatchEventKind::BatchStarted { .. } => self.is_settled = false,
+                BatchEventKind::BatchEnded { .. } => self.is_settled = true,
                 _ => {}
             }
         }
@@ -66,23 +66,23 @@ impl FollowedTask {
         events
     }
 
-    /// Takes what Slurm says of it, after a look. Returns how it ended if nothing more comes of it.
+    /// Takes Slurm's state of it, after its journal was read. Returns how it ended if it is lost.
     pub fn take(&mut self, row: Option<&Job>, is_stopping: bool) -> Option<LostTask> {
         if self.is_settled {
             return None;
         }
         if let Some(row) = row.filter(|row| row.phase() != JobPhase::Over) {
             self.phase = row.phase();
-            self.gone = None;
+            self.missing = None;
             return None;
         }
-        // What was withdrawn before it started is in no row.
+        // A task that was withdrawn before it started has no row.
         let patience = match row {
             None if is_stopping => Duration::ZERO,
             None => MISSING,
             Some(_) => ARRIVAL,
         };
-        if self.gone.get_or_insert_with(Instant::now).elapsed() < patience {
+        if self.missing.get_or_insert_with(Instant::now).elapsed() < patience {
             return None;
         }
         self.is_settled = true;
@@ -103,7 +103,7 @@ impl FollowedTask {
                 _ => ExitCode::Host,
             },
             None if self.started => ExitCode::Host,
-            // It never started: nobody knows that a node is at fault.
+            // It never started: no node is known to be at fault.
             None => return Ok(()),
         };
         let state = lost.state.as_deref().unwrap_or("Slurm has no record of it");
@@ -135,21 +135,21 @@ pub fn end_task(
     let mut journal = Journal::open(&task.journal())?;
     let mut write = |what| journal.write(&BatchEvent::now(what));
     for trial_run in trial_runs.iter().copied() {
-        let known = state.trial_runs.get(&trial_run);
+        let entry = state.trial_runs.get(&trial_run);
         // A run that was stopped can still be resumed.
-        let is_open = known.is_none_or(|known| known.end.is_none() || known.host_failed());
+        let is_open = entry.is_none_or(|entry| entry.end.is_none() || entry.host_failed());
         if exit != ExitCode::Host || !is_open {
             continue;
         }
         let end = TrialRunEnd {
             exit_code: exit.code(),
-            run: known.and_then(|known| known.run.clone()),
+            run: entry.and_then(|entry| entry.run.clone()),
             reason: Some(reason.to_owned()),
             ..TrialRunEnd::default()
         };
-        write(BatchWhat::TrialRunEnded { trial_run, end })?;
+        write(BatchEventKind::TrialRunEnded { trial_run, end })?;
     }
-    write(BatchWhat::BatchEnded {
+    write(BatchEventKind::BatchEnded {
         exit_code: exit.code(),
         reason: Some(reason.to_owned()),
         node,

@@ -21,7 +21,7 @@ const LARGEST: u64 = 16 << 20;
 /// The directory of a website, and a lock on it: two processes would write the same files.
 pub struct Folder {
     path: PathBuf,
-    known: BTreeSet<String>,
+    listed: BTreeSet<String>,
     _lock: File,
 }
 
@@ -35,7 +35,7 @@ pub struct Counts {
 
 #[derive(Serialize, Deserialize)]
 struct List {
-    /// What this file is, for whoever finds it.
+    /// Explains the purpose of this file.
     about: String,
     files: BTreeSet<String>,
 }
@@ -52,11 +52,11 @@ impl Folder {
         let path = directory.canonicalize().map_err(fault)?;
         let lock = File::open(&path).map_err(fault)?;
         lock.lock().map_err(fault)?;
-        let known = if path.join(LIST).symlink_metadata().is_ok() {
-            known(&path)?
+        let listed = if path.join(LIST).symlink_metadata().is_ok() {
+            listed_files(&path)?
         } else {
             let mut entries = fs::read_dir(&path).map_err(fault)?.flatten();
-            // A repository, say.
+            // Hidden entries such as a repository are allowed.
             let other =
                 entries.find(|entry| !entry.file_name().as_encoded_bytes().starts_with(b"."));
             if let Some(other) = other {
@@ -70,7 +70,7 @@ impl Folder {
         };
         Ok(Self {
             path,
-            known,
+            listed,
             _lock: lock,
         })
     }
@@ -87,28 +87,28 @@ impl Folder {
         names: &[&str],
         text: &(dyn Fn(usize) -> String + Sync),
     ) -> Result<Counts, Failure> {
-        let wanted: BTreeSet<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let mut new = wanted.difference(&self.known);
-        let is_taken = |name: &&String| self.path.join(name).symlink_metadata().is_ok();
-        if let Some(taken) = new.find(is_taken) {
+        let expected: BTreeSet<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut new = expected.difference(&self.listed);
+        let exists = |name: &&String| self.path.join(name).symlink_metadata().is_ok();
+        if let Some(existing) = new.find(exists) {
             return Err(Failure::usage(format!(
                 "{} is not part of this website and would be replaced: move it",
-                self.path.join(taken).display()
+                self.path.join(existing).display()
             )));
         }
-        if !wanted.is_subset(&self.known) {
-            self.list(&wanted.union(&self.known).cloned().collect())?;
+        if !expected.is_subset(&self.listed) {
+            self.list(&expected.union(&self.listed).cloned().collect())?;
         }
         let files = names.par_iter().enumerate();
         let changed: Vec<bool> = files
             .map(|(at, name)| self.put(name, text(at).as_bytes()))
             .collect::<Result<_, Failure>>()?;
-        let stale: Vec<&String> = self.known.difference(&wanted).collect();
+        let stale: Vec<&String> = self.listed.difference(&expected).collect();
         for name in &stale {
             self.remove(name)?;
         }
-        if wanted != self.known {
-            self.list(&wanted)?;
+        if expected != self.listed {
+            self.list(&expected)?;
         }
         let written = changed.iter().filter(|changed| **changed).count();
         Ok(Counts {
@@ -154,7 +154,7 @@ impl Folder {
 }
 
 /// The files that a website lists. A list with names outside its directory is refused.
-fn known(path: &Path) -> Result<BTreeSet<String>, Failure> {
+fn listed_files(path: &Path) -> Result<BTreeSet<String>, Failure> {
     let bytes = read_beneath(path, Path::new(LIST), LARGEST)?;
     let list: Option<List> = serde_json::from_slice(&bytes).ok();
     let is_name = |name: &String| {

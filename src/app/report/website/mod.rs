@@ -113,7 +113,7 @@ fn unreadable(row: &RunSummary) -> Option<String> {
 fn reports<'a>(rows: &'a [RunSummary], from: &Path) -> HashMap<&'a str, String> {
     let written = rows.iter().filter_map(|row| {
         let report = row.path.join(super::PAGE);
-        let is_file = report.symlink_metadata().is_ok_and(|known| known.is_file());
+        let is_file = report.symlink_metadata().is_ok_and(|file| file.is_file());
         let path = is_file.then(|| steps::relative(from, &report))?;
         Some((row.id.as_str(), path.display().to_string()))
     });

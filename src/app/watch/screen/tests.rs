@@ -13,8 +13,8 @@ use crate::report::progress::batch::Overall;
 use crate::report::progress::left::Left;
 use crate::report::progress::tests::script;
 use crate::report::progress::view::View;
-use crate::store::journal::{Event, What};
-use emulated::{Emulated, Obedient};
+use crate::store::journal::{Event, EventKind};
+use emulated::{Emulated, PassThrough};
 
 mod emulated;
 
@@ -24,7 +24,7 @@ fn screen_at(events: &[Event], milliseconds: i64, terminal: &Emulated) -> String
     let until = script::at(
         milliseconds,
         None,
-        What::Warning {
+        EventKind::Warning {
             text: String::new(),
         },
     )
@@ -80,7 +80,7 @@ fn a_build_at_three_widths() {
     }
 }
 
-/// One run of a batch: how far the batch is stands below it.
+/// One run of a batch: the batch's progress is below it.
 #[test]
 fn a_run_of_a_batch_at_80() {
     let overall = Overall {
@@ -94,7 +94,7 @@ fn a_run_of_a_batch_at_80() {
     for event in script::run() {
         live.take(&event);
         let is_second = event.step == Some(7);
-        if is_second && matches!(event.what, What::StepBegan { .. }) {
+        if is_second && matches!(event.what, EventKind::StepStarted { .. }) {
             live.draw(event.time);
             break;
         }
@@ -160,7 +160,7 @@ fn a_short_terminal_shows_the_last_lines() {
 
 #[test]
 fn frame_lines_fit_and_foreign_escapes_are_removed() {
-    let ours = regex::Regex::new("\u{1b}\\[(\\?2026[hl]|\\?7[hl]|[KJ]|[0-9]+A)|\r\n?").unwrap();
+    let escapes = regex::Regex::new("\u{1b}\\[(\\?2026[hl]|\\?7[hl]|[KJ]|[0-9]+A)|\r\n?").unwrap();
     for (events, verbose) in [
         (script::run(), false),
         (script::hostile(), false),
@@ -177,12 +177,12 @@ fn frame_lines_fit_and_foreign_escapes_are_removed() {
                 let frame = text.split("\u{1b}[?7l").nth(1).unwrap();
                 for line in frame.lines() {
                     assert!(
-                        console::measure_text_width(&ours.replace_all(line, ""))
+                        console::measure_text_width(&escapes.replace_all(line, ""))
                             <= usize::from(columns),
                         "{line:?}"
                     );
                 }
-                let plain = ours.replace_all(text, "");
+                let plain = escapes.replace_all(text, "");
                 assert!(!plain.contains(char::is_control), "{plain:?}");
             }
         }
@@ -247,15 +247,15 @@ fn copies(terminal: &Emulated, target: ProgressDrawTarget, show: impl Fn()) -> u
 #[test]
 fn indicatif_alone_duplicates_frames_on_a_narrowed_terminal() {
     let terminal = Emulated::new(60, 24);
-    let obedient = ProgressDrawTarget::term_like(Box::new(Obedient(terminal.clone())));
+    let pass_through = ProgressDrawTarget::term_like(Box::new(PassThrough(terminal.clone())));
     assert!(
-        copies(&terminal, obedient, || ()) > 1,
+        copies(&terminal, pass_through, || ()) > 1,
         "this screen may be needless now"
     );
     let terminal = Emulated::new(60, 24);
     let screen = Screen::new(terminal.clone());
-    let ours = ProgressDrawTarget::term_like(Box::new(screen.clone()));
-    assert_eq!(copies(&terminal, ours, || screen.show(&[])), 1);
+    let target = ProgressDrawTarget::term_like(Box::new(screen.clone()));
+    assert_eq!(copies(&terminal, target, || screen.show(&[])), 1);
 }
 
 #[test]
@@ -293,9 +293,9 @@ fn many_bars_are_drawn_in_one_write() {
 
 /// A terminal whose window was closed.
 #[derive(Debug)]
-struct Gone(Arc<Mutex<usize>>);
+struct ClosedTerminal(Arc<Mutex<usize>>);
 
-impl Terminal for Gone {
+impl Terminal for ClosedTerminal {
     fn size(&self) -> (usize, usize) {
         (80, 24)
     }
@@ -316,7 +316,7 @@ impl Terminal for Gone {
 fn a_closed_terminal_is_not_written_to() {
     let writes = Arc::new(Mutex::new(0));
     let mut live = Live::start(
-        Gone(Arc::clone(&writes)),
+        ClosedTerminal(Arc::clone(&writes)),
         View::new(true, None, Left::default()),
     );
     for event in script::run() {
@@ -329,20 +329,20 @@ fn a_closed_terminal_is_not_written_to() {
 #[test]
 fn colors_are_used_only_if_enabled() {
     let colour = regex::Regex::new("\u{1b}\\[[0-9;]*m").unwrap();
-    for wanted in [true, false] {
+    for enabled in [true, false] {
         let terminal = Emulated::new(80, 24);
-        console::set_colors_enabled(wanted);
+        console::set_colors_enabled(enabled);
         let mut live = Shared::new(terminal.clone(), View::new(false, None, Left::default()));
         for event in script::run() {
             live.take(&event);
             live.draw(event.time);
         }
         let written = terminal.written.lock().unwrap().concat();
-        assert_eq!(colour.is_match(&written), wanted);
+        assert_eq!(colour.is_match(&written), enabled);
     }
 }
 
-/// Plays a run on the terminal, so that a person can look at it:
+/// Plays a run on the terminal, for visual inspection:
 /// `cargo test --lib play_on_the_terminal -- --ignored --nocapture`, `SPEED=10` for ten times as fast.
 #[test]
 #[ignore = "for a person at a terminal"]

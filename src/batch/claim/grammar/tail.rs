@@ -78,17 +78,17 @@ fn measured(
 ) -> Result<(Option<String>, Option<String>), Problem> {
     let (mut scenario, mut figure) = (None, None);
     for word in words {
-        let own = |known: &&String| same_scenario(known, &word.text);
+        let own = |scenario_name: &&String| same_scenario(scenario_name, &word.text);
         let of_batch = subjects.scenarios.iter().find(own).cloned();
-        if let (Some(known), None) = (&of_batch, &scenario) {
-            scenario = Some(known.clone());
+        if let (Some(scenario_name), None) = (&of_batch, &scenario) {
+            scenario = Some(scenario_name.clone());
         } else if (subjects.figures.contains(&word.text) || is_loadgen_figure(&word.text))
             && figure.is_none()
         {
             figure = Some(word.text.clone());
         } else {
-            let known = subjects.scenarios.iter().chain(subjects.figures);
-            let near = nearest(&word.text, known.map(String::as_str));
+            let names = subjects.scenarios.iter().chain(subjects.figures);
+            let near = nearest(&word.text, names.map(String::as_str));
             let message = format!(
                 "`{}` is not a scenario or figure of these recipes",
                 word.text

@@ -24,7 +24,7 @@ pub(super) fn gap(
         help: FORM,
         assertion: |by| Assertion::Gap { by },
     };
-    let (of, sentence) = form.read(words, span, subjects)?;
+    let (head, sentence) = form.read(words, span, subjects)?;
     if let Some((by, _, at)) = &sentence.tail.by
         && *by >= 1.0
     {
@@ -34,7 +34,7 @@ pub(super) fn gap(
             "write `by 10%`: less than 100 %",
         ));
     }
-    let gap_to = Some(side::read(&of[2..], span, subjects)?);
+    let gap_to = Some(side::read(&head[2..], span, subjects)?);
     Ok(Sentence { gap_to, ..sentence })
 }
 
@@ -52,13 +52,13 @@ pub(super) fn gain(
         help: FORM,
         assertion: |by| Assertion::Gain { by },
     };
-    let (of, sentence) = form.read(words, span, subjects)?;
-    let to = of.iter().position(|word| word.is("to"));
-    let (Some(to), true) = (to, of.get(1).is_some_and(|word| word.is("from"))) else {
+    let (head, sentence) = form.read(words, span, subjects)?;
+    let to = head.iter().position(|word| word.is("to"));
+    let (Some(to), true) = (to, head.get(1).is_some_and(|word| word.is("from"))) else {
         return Err(wrong("a gain is from something to something", span, FORM));
     };
-    let from = side::read(&of[2..to], span, subjects)?;
-    let to = side::read(&of[to + 1..], span, subjects)?;
+    let from = side::read(&head[2..to], span, subjects)?;
+    let to = side::read(&head[to + 1..], span, subjects)?;
     let step = Some([from, to]);
     Ok(Sentence { step, ..sentence })
 }
@@ -83,8 +83,8 @@ impl Form {
         let place = |adjective| find(words, &format!("is {adjective} with"));
         let [usual, turned] = self.adjectives.map(place);
         let Some(verb) = usual.or(turned) else {
-            let [one, other] = self.adjectives;
-            let message = format!("a claim on a {subject} is `{one}` or `{other}`");
+            let [larger, smaller] = self.adjectives;
+            let message = format!("a claim on a {subject} is `{larger}` or `{smaller}`");
             return Err(wrong(&message, span, self.help));
         };
         let Some(than) = find(&words[verb..], "than with").map(|at| at + verb) else {

@@ -1,4 +1,4 @@
-//! How often a claim is said to hold that does not: no more often than promised.
+//! The error rate: false claims are supported no more often than promised.
 
 use super::*;
 
@@ -17,8 +17,8 @@ impl Draws {
 
     /// Box's and Muller's.
     fn normal(&mut self) -> f64 {
-        let (one, other) = (self.uniform(), self.uniform());
-        (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * other).cos()
+        let (first, second) = (self.uniform(), self.uniform());
+        (-2.0 * first.ln()).sqrt() * (std::f64::consts::TAU * second).cos()
     }
 
     fn trials(&mut self, center: f64, noise: f64, count: usize) -> Vec<f64> {
@@ -28,7 +28,7 @@ impl Draws {
     }
 }
 
-/// How often a claim is said to hold where the truth lies exactly on what it asks.
+/// How often a claim is supported where the truth lies exactly on its bound.
 fn wrongly_supported(claims: &[&str], order: crate::batch::Order, repetitions: u32) -> f64 {
     let plan = planned(&["rocm=6.4.1,7.0.0,7.1.1"], claims, order);
     let mut draws = Draws(1);

@@ -5,7 +5,7 @@ use super::*;
 const CALM: [f64; 6] = [100.1, 99.9, 100.2, 99.8, 100.0, 100.3];
 const LOOSE: [f64; 6] = [103.0, 97.0, 106.0, 94.5, 100.0, 104.0];
 
-fn told(verdict: &BatchVerdict) -> String {
+fn render(verdict: &BatchVerdict) -> String {
     let claims = verdict.claims.iter();
     let lines =
         claims.map(|claim| format!("{}: {}\n  {}", claim.claim, claim.outcome, claim.sentence));
@@ -22,7 +22,7 @@ fn consistency_is_judged_by_scatter() {
         "7.1.1 is more consistent than rtx4090",
     ];
     let verdict = two(&claims, &LOOSE, &CALM);
-    insta::assert_snapshot!(told(&verdict), @r#"
+    insta::assert_snapshot!(render(&verdict), @r#"
 7.1.1 is more consistent than 6.4.1: supported
   Offline tokens_per_second: rocm=7.1.1's trials scatter by 0.164 %, rocm=6.4.1's by 3.909 %: supported; the other's is at least 9.312 times its own at one-sided 95 % confidence (6 trials each); above 1.000 is required.
 7.1.1 is more consistent than 6.4.1 by 50%: supported
@@ -40,13 +40,13 @@ fn consistency_is_judged_by_scatter() {
     assert!((part.candidate.value.unwrap() - 0.16).abs() < 0.05);
     // Four trials each, or a drift, show nothing.
     let verdict = two(&claims[..1], &LOOSE[..4], &CALM[..4]);
-    insta::assert_snapshot!(told(&verdict), @r#"
+    insta::assert_snapshot!(render(&verdict), @r#"
 7.1.1 is more consistent than 6.4.1: not decided
   Offline tokens_per_second: rocm=7.1.1's trials scatter by 0.173 %, rocm=6.4.1's by 5.048 %: not decided; at least one more trial of each is needed.
 "#);
     let drift = [100.0, 101.0, 102.0, 103.0, 104.0, 105.0];
     let verdict = two(&claims[..1], &drift, &CALM);
-    insta::assert_snapshot!(told(&verdict), @r#"
+    insta::assert_snapshot!(render(&verdict), @r#"
 7.1.1 is more consistent than 6.4.1: not decided
   Offline tokens_per_second: rocm=7.1.1's trials scatter by 0.164 %, rocm=6.4.1's by 1.603 %: not decided; the trials depend on their order: independent ones are needed.
 "#);
@@ -79,20 +79,20 @@ fn an_exception_needs_one_part_that_does_not_hold() {
         "7.1.1 is not always faster than 6.4.1 by 30%",
     ];
     let slower: Vec<f64> = SLOW.iter().map(|value| value * 0.9).collect();
-    let one = cards(&claims, [&SLOW, &SLOW, &FAST, &slower]);
-    insta::assert_snapshot!(told(&one), @r#"
+    let mixed = cards(&claims, [&SLOW, &SLOW, &FAST, &slower]);
+    insta::assert_snapshot!(render(&mixed), @r#"
 7.1.1 is not always faster than 6.4.1: supported
   1 of 2 parts are exceptions. Offline tokens_per_second (gpu=r9700): rocm=7.1.1,gpu=r9700's 89.9977 tokens/s is 0.900 of rocm=6.4.1,gpu=r9700's 99.9975 tokens/s: supported; its speed is at most 0.900 at one-sided 95 % confidence (5 pairs of trials); above 1.000 would not be an exception.
 7.1.1 is not always faster than 6.4.1 by 30%: supported
   2 of 2 parts are exceptions. Offline tokens_per_second (gpu=w7900): rocm=7.1.1,gpu=w7900's 120.097 tokens/s is 1.201 of rocm=6.4.1,gpu=w7900's 99.9975 tokens/s: supported; its speed is at most 1.203 at one-sided 95 % confidence (5 pairs of trials); above 1.300 would not be an exception.
 "#);
     let none = cards(&claims[..1], [&SLOW, &SLOW, &FAST, &FASTEST]);
-    insta::assert_snapshot!(told(&none), @r#"
+    insta::assert_snapshot!(render(&none), @r#"
 7.1.1 is not always faster than 6.4.1: contradicted
   No part is an exception. Offline tokens_per_second (gpu=w7900): rocm=7.1.1,gpu=w7900's 120.097 tokens/s is 1.201 of rocm=6.4.1,gpu=w7900's 99.9975 tokens/s: contradicted; its speed is at least 1.200 at one-sided 95 % confidence (5 pairs of trials); above 1.000 would not be an exception.
 "#);
     let open = cards(&claims[..1], [&SLOW, &SLOW, &FAST, &SLOW]);
-    insta::assert_snapshot!(told(&open), @r#"
+    insta::assert_snapshot!(render(&open), @r#"
 7.1.1 is not always faster than 6.4.1: not decided
   No exception is shown, 1 of 2 parts undecided. Offline tokens_per_second (gpu=r9700): rocm=7.1.1,gpu=r9700's 99.9975 tokens/s is 1.000 of rocm=6.4.1,gpu=r9700's 99.9975 tokens/s: not decided; its speed is at most 1.001 at one-sided 95 % confidence (5 pairs of trials); above 1.000 would not be an exception; one more trial of each would decide.
 "#);
@@ -109,7 +109,7 @@ fn gains_are_compared_with_each_other() {
     let third = [75.0, 75.3, 74.8, 75.1, 74.9];
     // From 100 to 200, and from 50 to 75.
     let verdict = cards(&claims, [&SLOW, &half, &FASTEST, &third]);
-    insta::assert_snapshot!(told(&verdict), @r#"
+    insta::assert_snapshot!(render(&verdict), @r#"
 the gain from 6.4.1 to 7.1.1 is larger with w7900 than with r9700: supported
   Offline gain in tokens_per_second: 2.000 from rocm=6.4.1,gpu=w7900 to rocm=7.1.1,gpu=w7900, and 1.500 from rocm=6.4.1,gpu=r9700 to rocm=7.1.1,gpu=r9700: supported; their ratio is at least 1.325 at one-sided 95 % confidence (5 and 5 trials at the end of each step); above 1.000 is required.
 the gain from 6.4.1 to 7.1.1 is smaller with w7900 than with r9700: contradicted
@@ -120,8 +120,8 @@ the gain from 6.4.1 to 7.1.1 is larger with w7900 than with r9700 by 50%: contra
     let part = &verdict.claims[0].parts[0];
     assert_eq!(part.gaps.len(), 2);
     assert!((part.ratio.unwrap() - 4.0 / 3.0).abs() < 0.01);
-    let one = cards(&claims[..1], [&SLOW, &half[..1], &FASTEST, &third[..1]]);
-    insta::assert_snapshot!(told(&one), @r#"
+    let single = cards(&claims[..1], [&SLOW, &half[..1], &FASTEST, &third[..1]]);
+    insta::assert_snapshot!(render(&single), @r#"
 the gain from 6.4.1 to 7.1.1 is larger with w7900 than with r9700: supported
   Offline gain in tokens_per_second: 2.000 from rocm=6.4.1,gpu=w7900 to rocm=7.1.1,gpu=w7900, and 1.500 from rocm=6.4.1,gpu=r9700 to rocm=7.1.1,gpu=r9700: supported; their ratio is at least 1.310 at one-sided 95 % confidence (5 and 1 trials at the end of each step); above 1.000 is required.
 "#);
@@ -139,7 +139,7 @@ fn a_not_always_accurate_claim() {
         with_accuracy("rocm=7.1.1", &FAST, 44.4),
     ];
     let verdict = judge(None, &plan, &cells, &[]);
-    insta::assert_snapshot!(told(&verdict), @r#"
+    insta::assert_snapshot!(render(&verdict), @r#"
 6.4.1 is not always accurate: supported
   rocm=6.4.1 Offline: not accurate: ROUGE1 43; required at least 44.
 7.1.1 is not always accurate: contradicted
@@ -147,7 +147,7 @@ fn a_not_always_accurate_claim() {
 "#);
     let plan = planned(&["rocm=6.4.1,7.1.1"], &claims[..1], INTERLEAVED);
     let unmeasured = [cell("rocm=6.4.1", &SLOW), cell("rocm=7.1.1", &FAST)];
-    insta::assert_snapshot!(told(&judge(None, &plan, &unmeasured, &[])), @r#"
+    insta::assert_snapshot!(render(&judge(None, &plan, &unmeasured, &[])), @r#"
 6.4.1 is not always accurate: not decided
   Not compared: its accuracy was not measured.
 "#);

@@ -17,18 +17,24 @@ pub(super) fn lines(figure: &BatchFigure<'_>) -> Option<Chart> {
     let mut series = series(axis, figure);
     let count = series.len();
     series.truncate(LINES);
-    let known = |one: &Series| one.points.iter().filter(|point| point.1.is_some()).count();
-    if series.iter().all(|one| known(one) < 2) {
+    let count_known = |series: &Series| {
+        series
+            .points
+            .iter()
+            .filter(|point| point.1.is_some())
+            .count()
+    };
+    if series.iter().all(|series| count_known(series) < 2) {
         return None;
     }
-    let what = format!(" over {}{}", axis.name, cut_to(LINES, count, " lines"));
-    let values = series.iter().map(|one| {
-        let points = one.points.iter().zip(&axis.values);
+    let detail = format!(" over {}{}", axis.name, cut_to(LINES, count, " lines"));
+    let values = series.iter().map(|series| {
+        let points = series.points.iter().zip(&axis.values);
         let points = points.filter_map(|((_, value), release)| {
             let value = number::figure((*value)?, figure.unit);
             Some(format!("{release} {value}"))
         });
-        format!("{}: {}", one.name, join(points, ", "))
+        format!("{}: {}", series.name, join(points, ", "))
     });
     let values = values.collect_vec();
     let lines = Lines {
@@ -39,7 +45,7 @@ pub(super) fn lines(figure: &BatchFigure<'_>) -> Option<Chart> {
         whiskers: "lowest and highest trial",
         ..Lines::default()
     };
-    Some(figure.chart(&what, values, Kind::Lines(lines)))
+    Some(figure.chart(&detail, values, Kind::Lines(lines)))
 }
 
 /// The axis whose values are releases.
@@ -53,10 +59,10 @@ fn series(axis: &BatchAxis, figure: &BatchFigure<'_>) -> Vec<Series> {
     for cell in &figure.batch.cells {
         let release = cell.axes.get(&axis.name);
         let at = release.and_then(|at| axis.values.iter().position(|value| value == at));
-        let (Some(at), Some(found)) = (at, figure.in_cell(cell)) else {
+        let (Some(at), Some(measured)) = (at, figure.in_cell(cell)) else {
             continue;
         };
-        let value = found.value;
+        let value = measured.value;
         let line = |name: &String| Series {
             name: match name.as_str() {
                 "" => figure.figure.to_owned(),
@@ -70,9 +76,9 @@ fn series(axis: &BatchAxis, figure: &BatchFigure<'_>) -> Vec<Series> {
             band: vec![(value, value); axis.values.len()],
             marked: true,
         };
-        let one = all.entry(others(cell, axis)).or_insert_with_key(line);
-        one.points[at].1 = Some(value);
-        one.band[at] = extent(found.trials.into_iter().chain([value]));
+        let series = all.entry(others(cell, axis)).or_insert_with_key(line);
+        series.points[at].1 = Some(value);
+        series.band[at] = extent(measured.trials.into_iter().chain([value]));
     }
     all.into_values().collect()
 }

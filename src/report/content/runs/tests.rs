@@ -29,7 +29,7 @@ fn row(number: i64, host: &str) -> RunSummary {
     }
 }
 
-fn shown(rows: &[RunSummary], width: u16) -> String {
+fn rendered(rows: &[RunSummary], width: u16) -> String {
     let terminal = Terminal {
         width,
         color: false,
@@ -45,7 +45,7 @@ fn columns_are_dropped_to_fit_the_width() {
     rows[1].deciding = None;
     rows[1].reason = Some("the registry does not answer".to_owned());
     let heads = |width: u16| -> Vec<String> {
-        let text = shown(&rows, width);
+        let text = rendered(&rows, width);
         let wide = text
             .lines()
             .map(unicode_width::UnicodeWidthStr::width)
@@ -87,7 +87,7 @@ fn columns_are_dropped_to_fit_the_width() {
 
 #[test]
 fn equal_or_empty_columns_are_omitted() {
-    let text = shown(&[row(0, "node-a"), row(1, "node-a")], 200);
+    let text = rendered(&[row(0, "node-a"), row(1, "node-a")], 200);
     assert!(!text.contains("host") && !text.contains("node-a"), "{text}");
     assert!(!text.contains("Offline"), "{text}");
 }
@@ -97,7 +97,7 @@ fn rows_are_sanitized() {
     let mut rows = [row(0, "node-a"), row(1, "b")];
     rows[0].title = "\u{1b}[31mred\nnext".to_owned();
     rows[0].host = "\u{7}".to_owned();
-    let text = shown(&rows, 200);
+    let text = rendered(&rows, 200);
     assert!(!text.contains(['\u{1b}', '\u{7}']), "{text:?}");
     assert_eq!(text.lines().count(), 5);
 }

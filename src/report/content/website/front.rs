@@ -63,10 +63,10 @@ pub(super) fn page(website: &Website<'_>, part: &Range<usize>) -> Page {
 /// The other front pages.
 fn links(website: &Website<'_>, part: &Range<usize>) -> Vec<(Line, String)> {
     let fronts = website.pages.iter().filter_map(|(name, page)| match page {
-        Part::Front(of) => Some((name, of)),
+        Part::Front(range) => Some((name, range)),
         _ => None,
     });
-    let others = fronts.enumerate().filter(|(_, (_, of))| *of != part);
+    let others = fronts.enumerate().filter(|(_, (_, range))| *range != part);
     others
         .map(|(at, (name, _))| (format!("Submissions, page {}", at + 1).into(), name.clone()))
         .collect()
@@ -94,13 +94,13 @@ fn summary(website: &Website<'_>) -> Text {
 
 fn submissions<'a>(groups: &[&'a Group<'a>]) -> Rows<&'a Group<'a>> {
     let suite = |group: &Group<'_>| {
-        let of = &group.newest().submission;
-        let known = [
-            of.submitter.as_deref(),
-            Some(&of.suite),
-            of.round.as_deref(),
+        let submission = &group.newest().submission;
+        let words = [
+            submission.submitter.as_deref(),
+            Some(&submission.suite),
+            submission.round.as_deref(),
         ];
-        cut(&join(known.into_iter().flatten(), " "))
+        cut(&join(words.into_iter().flatten(), " "))
     };
     let mut newest = groups.iter().map(|group| &group.newest().submission);
     let is_noticed = newest.any(|submission| notice(submission).is_some());
@@ -144,10 +144,10 @@ fn tallies<'a, K: Ord + Copy, D: IntoIterator<Item = (K, Vec<&'a RunSummary>)>>(
 ) -> Vec<(K, Tally)> {
     let mut tallies: BTreeMap<K, Tally> = BTreeMap::new();
     for group in &website.groups {
-        let mut seen = BTreeSet::new();
+        let mut counted = BTreeSet::new();
         for (key, rows) in group.series.iter().flat_map(&divided) {
             let tally = tallies.entry(key).or_default();
-            tally.submissions += usize::from(seen.insert(key));
+            tally.submissions += usize::from(counted.insert(key));
             tally.runs += rows.len();
             tally
                 .newest
@@ -169,7 +169,7 @@ fn table<'a>(
         .number("runs", |(.., tally)| tally.runs.to_string());
     Outcome::ALL.into_iter().fold(table, |table, outcome| {
         table.number(outcome.word(), |(.., tally)| {
-            let newest = tally.newest.iter().filter(|one| **one == outcome);
+            let newest = tally.newest.iter().filter(|other| **other == outcome);
             match newest.count() {
                 0 => String::new(),
                 count => count.to_string(),

@@ -58,12 +58,12 @@ impl Group<'_> {
 
     /// Whether something was chosen for some of its runs.
     fn has_choices(&self) -> bool {
-        self.series.iter().any(|one| !one.choices.is_empty())
+        self.series.iter().any(|series| !series.choices.is_empty())
     }
 
     /// Whether its runs are of several kinds or numbers of GPUs.
     pub fn has_several_gpus(&self) -> bool {
-        !self.series.iter().map(|one| one.gpus).all_equal()
+        !self.series.iter().map(|series| series.gpus).all_equal()
     }
 
     /// The newest run.
@@ -90,14 +90,14 @@ pub(super) fn judged<'a>(rows: &[&'a RunSummary]) -> Option<&'a RunSummary> {
 
 /// A published result, whatever recipe repeats it.
 fn key(row: &RunSummary) -> [&str; 6] {
-    let of = &row.submission;
+    let submission = &row.submission;
     [
-        &of.suite,
-        of.round.as_deref().unwrap_or_default(),
-        of.division.as_deref().unwrap_or_default(),
-        of.submitter.as_deref().unwrap_or_default(),
-        of.system.as_deref().unwrap_or_default(),
-        &of.benchmark,
+        &submission.suite,
+        submission.round.as_deref().unwrap_or_default(),
+        submission.division.as_deref().unwrap_or_default(),
+        submission.submitter.as_deref().unwrap_or_default(),
+        submission.system.as_deref().unwrap_or_default(),
+        &submission.benchmark,
     ]
 }
 
@@ -107,12 +107,12 @@ pub(super) fn groups(
     rows: &[RunSummary],
     parts: impl Fn(&[&RunSummary]) -> Vec<Range<usize>>,
 ) -> Vec<Group<'_>> {
-    let mut found: BTreeMap<[&str; 6], Vec<&RunSummary>> = BTreeMap::new();
+    let mut by_submission: BTreeMap<[&str; 6], Vec<&RunSummary>> = BTreeMap::new();
     for row in rows {
-        found.entry(key(row)).or_default().push(row);
+        by_submission.entry(key(row)).or_default().push(row);
     }
-    let names = names(found.keys());
-    let groups = found.into_values().zip(names).map(|(rows, name)| {
+    let names = names(by_submission.keys());
+    let groups = by_submission.into_values().zip(names).map(|(rows, name)| {
         let newest = rows[rows.len() - 1];
         Group {
             name,
@@ -131,11 +131,11 @@ fn names<'a>(keys: impl Iterator<Item = &'a [&'a str; 6]>) -> Vec<String> {
     let names = keys
         .map(|key| (file_name(&key.join(" ")), key))
         .collect_vec();
-    let mut seen = HashSet::from([FRONT.trim_end_matches(".html")]);
+    let mut unique = HashSet::from([FRONT.trim_end_matches(".html")]);
     let all = names.iter().map(|(name, _)| name.as_str());
-    let taken: HashSet<&str> = all.filter(|name| !seen.insert(name)).collect();
+    let duplicates: HashSet<&str> = all.filter(|name| !unique.insert(name)).collect();
     let unique = names.iter().map(|(name, key)| {
-        if !taken.contains(name.as_str()) {
+        if !duplicates.contains(name.as_str()) {
             return name.clone();
         }
         let hash = hex::encode(Sha256::digest(key.join("\0")));
@@ -145,16 +145,16 @@ fn names<'a>(keys: impl Iterator<Item = &'a [&'a str; 6]>) -> Vec<String> {
 }
 
 fn series<'a>(rows: &[&'a RunSummary]) -> Vec<Series<'a>> {
-    let mut found: BTreeMap<(String, &str), Vec<&RunSummary>> = BTreeMap::new();
+    let mut by_series: BTreeMap<(String, &str), Vec<&RunSummary>> = BTreeMap::new();
     for row in rows {
         let key = (row.choices(), row.gpus.as_str());
-        found.entry(key).or_default().push(row);
+        by_series.entry(key).or_default().push(row);
     }
-    let series = found.into_iter().map(|((choices, gpus), rows)| Series {
+    let series = by_series.into_iter().map(|((choices, gpus), rows)| Series {
         choices,
         gpus,
         rows,
     });
-    let key = |one: &Series<'_>| (natural(one.gpus), natural(&one.choices));
+    let key = |series: &Series<'_>| (natural(series.gpus), natural(&series.choices));
     series.sorted_by_cached_key(key).collect()
 }

@@ -50,7 +50,7 @@ fn over_time(group: &Group<'_>, rows: &[&RunSummary], unverified: bool) -> Vec<C
     }
     let names = periods.iter();
     let names = names.map(|start| start.strftime(period.name).to_string());
-    let found = results_by_row(rows, periods.len(), |row| {
+    let results = results_by_row(rows, periods.len(), |row| {
         let start = (period.start)(utc(row.started?));
         let category = periods.binary_search(&start).ok()?;
         Some((group.label(&row.choices(), &row.gpus), category))
@@ -62,7 +62,7 @@ fn over_time(group: &Group<'_>, rows: &[&RunSummary], unverified: bool) -> Vec<C
     of_history(
         (period.word, &axis),
         &names.collect_vec(),
-        &found,
+        &results,
         unverified,
     )
 }
@@ -82,9 +82,9 @@ fn over_releases(
         .sorted_by_cached_key(|release| natural(release))
         .collect_vec();
     releases.drain(..releases.len().saturating_sub(RELEASES));
-    let found = results_by_row(rows, releases.len(), |row| {
+    let results = results_by_row(rows, releases.len(), |row| {
         let release = kind.release(row)?;
-        let category = releases.iter().position(|one| *one == release)?;
+        let category = releases.iter().position(|other| *other == release)?;
         Some((
             group.label(&releases::other_choices(row), &row.gpus),
             category,
@@ -92,7 +92,7 @@ fn over_releases(
     });
     let names = releases.iter().map(|release| short(kind, release));
     let name = kind.name();
-    of_history((&name, &name), &names.collect_vec(), &found, unverified)
+    of_history((&name, &name), &names.collect_vec(), &results, unverified)
 }
 
 /// An image's name without its registry and namespace.
@@ -110,23 +110,23 @@ fn results_by_row(
     categories: usize,
     at: impl Fn(&RunSummary) -> Option<(String, usize)>,
 ) -> Vec<(String, Vec<CategoryResults>)> {
-    let mut found: BTreeMap<String, (usize, Vec<CategoryResults>)> = BTreeMap::new();
+    let mut by_label: BTreeMap<String, (usize, Vec<CategoryResults>)> = BTreeMap::new();
     for (number, row) in rows.iter().enumerate() {
         let (Some((label, category)), Some(outcome)) = (at(row), row.outcome) else {
             continue;
         };
         let empty = || (0, vec![CategoryResults::default(); categories]);
-        let (newest, all) = found.entry(label).or_insert_with(empty);
+        let (newest, all) = by_label.entry(label).or_insert_with(empty);
         *newest = number;
         all[category].verdicts.push(outcome);
         let counts = |ratio: &f64| outcome < Outcome::Invalid && ratio.is_finite();
         all[category].ratios.extend(ratio_of(row).filter(counts));
     }
-    let shown = found.into_iter();
-    let shown = shown.k_largest_by_key(ROWS, |(_, (newest, _))| *newest);
-    let shown = shown.map(|(label, (_, categories))| (cut(&label), categories));
+    let newest_rows = by_label.into_iter();
+    let newest_rows = newest_rows.k_largest_by_key(ROWS, |(_, (newest, _))| *newest);
+    let newest_rows = newest_rows.map(|(label, (_, categories))| (cut(&label), categories));
     let key = |(label, _): &(String, Vec<CategoryResults>)| natural(label);
-    shown.sorted_by_cached_key(key).collect()
+    newest_rows.sorted_by_cached_key(key).collect()
 }
 
 fn utc(time: Timestamp) -> DateTime {
@@ -219,9 +219,9 @@ mod tests {
     ) {
         let start = jiff::civil::date(2026, 11, 20).at(0, 0, 0, 0);
         let all = (0..runs).map(|run| start + Span::new().minutes(run * minutes));
-        let (found, categories) = period(&all.collect()).unwrap();
-        let name = categories[0].strftime(found.name).to_string();
-        assert_eq!((found.word, &*name), (word, first));
+        let (chosen, categories) = period(&all.collect()).unwrap();
+        let name = categories[0].strftime(chosen.name).to_string();
+        assert_eq!((chosen.word, &*name), (word, first));
         assert!(categories.len() <= MOST);
     }
 }

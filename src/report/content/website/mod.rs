@@ -70,7 +70,7 @@ impl<'a> Website<'a> {
         let all = groups.iter().enumerate();
         let all = all.flat_map(|(at, group)| changes::of(group).map(move |change| (at, change)));
         let mut changes: Vec<(usize, Change<'a>)> = all.collect();
-        changes.sort_by(|(_, one), (_, other)| other.key().cmp(&one.key()));
+        changes.sort_by(|(_, left), (_, right)| right.key().cmp(&left.key()));
         let mut pages: Vec<(String, Part)> = front::parts(&groups)
             .into_iter()
             .enumerate()

@@ -41,23 +41,23 @@ impl<'a> Kind<'a> {
 
     /// The number of each run's release, in the order of the runs.
     fn divide(self, rows: &[&RunSummary]) -> Vec<usize> {
-        let mut known: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+        let mut positions: BTreeMap<Option<&str>, usize> = BTreeMap::new();
         let numbers = rows.iter().map(|row| {
-            let next = known.len();
-            *known.entry(self.release(row)).or_insert(next)
+            let next = positions.len();
+            *positions.entry(self.release(row)).or_insert(next)
         });
         numbers.collect()
     }
 
     /// The runs with each release, the newest last.
     pub fn divided<'r>(self, series: &Series<'r>) -> BTreeMap<&'r str, Vec<&'r RunSummary>> {
-        let mut found: BTreeMap<&str, Vec<&RunSummary>> = BTreeMap::new();
+        let mut by_release: BTreeMap<&str, Vec<&RunSummary>> = BTreeMap::new();
         for row in &series.rows {
             if let Some(release) = self.release(row) {
-                found.entry(release).or_default().push(row);
+                by_release.entry(release).or_default().push(row);
             }
         }
-        found
+        by_release
     }
 
     /// Its name.

@@ -93,10 +93,10 @@ fn day(row: &RunSummary) -> String {
 
 /// Runs as a table, below what they have in common.
 fn listed(caption: &str, rows: &[&RunSummary], bytes: usize, options: &Options<'_>) -> Vec<Block> {
-    let differs = |(_, of): &Property| !rows.iter().map(|row| of(row)).all_equal();
+    let differs = |(_, property): &Property| !rows.iter().map(|row| property(row)).all_equal();
     let (differ, same): (Vec<Property>, Vec<Property>) = PROPERTIES.into_iter().partition(differs);
-    let common = same.into_iter().filter_map(|(name, of)| {
-        let value = of(rows.first()?);
+    let common = same.into_iter().filter_map(|(name, property)| {
+        let value = property(rows.first()?);
         (!value.is_empty()).then(|| Item::keyed(name, value))
     });
     let table = table(caption, rows, &differ, options).table();
@@ -117,7 +117,7 @@ fn table<'a>(
         .head("run", |row| Cell::from(&row.id).linked((options.link)(row)))
         .text("started", |row| tables::started(row));
     let table = tables::with_run(table, is_noticed, scenarios, |row| row);
-    properties
-        .iter()
-        .fold(table, |table, (name, of)| table.text(name, |row| of(row)))
+    properties.iter().fold(table, |table, (name, property)| {
+        table.text(name, |row| property(row))
+    })
 }

@@ -68,22 +68,22 @@ fn links(group: &Group<'_>) -> Vec<(Line, String)> {
 /// The newest verdict, and what was published.
 fn conclusion(group: &Group<'_>) -> Conclusion {
     let newest = group.decides();
-    let of = &newest.submission;
-    let known = |text: &Option<String>| cut(text.as_deref().unwrap_or_default());
+    let submission = &newest.submission;
+    let text_of = |text: &Option<String>| cut(text.as_deref().unwrap_or_default());
     let facts = [
-        ("suite", cut(&of.suite)),
-        ("round", known(&of.round)),
-        ("division", known(&of.division)),
-        ("submitter", known(&of.submitter)),
-        ("system", known(&of.system)),
-        ("benchmark", cut(&of.benchmark)),
+        ("suite", cut(&submission.suite)),
+        ("round", text_of(&submission.round)),
+        ("division", text_of(&submission.division)),
+        ("submitter", text_of(&submission.submitter)),
+        ("system", text_of(&submission.system)),
+        ("benchmark", cut(&submission.benchmark)),
         ("run", newest.id.clone()),
         ("started", tables::started(newest)),
         ("GPUs", cut(&newest.gpus)),
         ("variant", cut(&newest.choices())),
     ];
     let facts = facts.into_iter().filter(|(_, value)| !value.is_empty());
-    let sources = of.sources.iter().take(SOURCES);
+    let sources = submission.sources.iter().take(SOURCES);
     let sources = sources.map(|source| ("source".into(), Text::Code(cut(source).into())));
     let facts = facts.map(|(name, value)| (name.into(), value.into()));
     let sentence = shortened(&newest.sentence, changes::SENTENCE);
@@ -125,8 +125,8 @@ fn by_release<'a>(group: &'a Group<'a>) -> Vec<VariantRuns<'a>> {
     let mut all = Vec::new();
     for kind in Kind::that_differ(&group.rows) {
         let rows = group.series.iter().flat_map(|series: &Series<'a>| {
-            let found = kind.divided(series).into_iter();
-            found.map(|(release, rows)| VariantRuns {
+            let divided = kind.divided(series).into_iter();
+            divided.map(|(release, rows)| VariantRuns {
                 kind: kind.name(),
                 release,
                 choices: &series.choices,

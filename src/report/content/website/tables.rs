@@ -31,18 +31,18 @@ pub(super) fn started(row: &RunSummary) -> String {
 
 /// The table, with as many rows as fit into so many bytes of HTML, and a remark on the others.
 pub(super) fn fitting(mut table: Table, bytes: usize, others: &str) -> Vec<Block> {
-    let mut left = bytes;
+    let mut remaining = bytes;
     let mut dropped = 0;
     for group in &mut table.groups {
         let count = group.rows.len();
         let fits = |row: &Vec<Cell>| {
-            let rest = left.checked_sub(weight(row));
-            left = rest.unwrap_or(0);
+            let rest = remaining.checked_sub(weight(row));
+            remaining = rest.unwrap_or(0);
             rest.is_some()
         };
-        let kept = group.rows.iter().map(fits).take_while(|fits| *fits).count();
-        group.rows.truncate(kept);
-        dropped += count - kept;
+        let retained = group.rows.iter().map(fits).take_while(|fits| *fits).count();
+        group.rows.truncate(retained);
+        dropped += count - retained;
     }
     table.groups.retain(|group| !group.rows.is_empty());
     let more = (dropped > 0).then(|| format::count(dropped, "more row"));

@@ -23,7 +23,7 @@ const LARGEST: usize = 300_000;
 fn rows(text: &str, count: usize) -> Vec<RunSummary> {
     let first: Timestamp = "2026-04-01T06:00:00Z".parse().unwrap();
     let rows = (0..count).map(|number| {
-        let numbered = |of: usize| format!("{} {text}", number % of);
+        let numbered = |count: usize| format!("{} {text}", number % count);
         let started = first + SignedDuration::from_hours(i64::try_from(number).unwrap() * 9);
         let outcome = Outcome::ALL[number * number % 5];
         RunSummary {
@@ -112,13 +112,13 @@ fn look(text: &str, count: usize) {
     assert_eq!(json["items"].as_array().unwrap().len(), feed.entries.len());
     assert_eq!(titles(&feed.atom()).len(), feed.entries.len() + 1);
     assert!(feed.json().len().max(feed.atom().len()) < LARGEST);
-    let shown = feed.entries.iter().map(|entry| entry.title.as_str());
+    let expected = feed.entries.iter().map(|entry| entry.title.as_str());
     assert!(
         titles(&feed.atom())
             .iter()
             .skip(1)
             .map(String::as_str)
-            .eq(shown)
+            .eq(expected)
     );
 }
 
@@ -138,10 +138,10 @@ fn titles(atom: &str) -> Vec<String> {
             Event::Text(text) if inside => {
                 titles.last_mut().unwrap().push_str(&text.decode().unwrap());
             }
-            Event::GeneralRef(known) if inside => {
-                let sign = known.resolve_char_ref().unwrap().map(String::from);
+            Event::GeneralRef(reference) if inside => {
+                let sign = reference.resolve_char_ref().unwrap().map(String::from);
                 let named = || {
-                    let name = known.decode().unwrap();
+                    let name = reference.decode().unwrap();
                     quick_xml::escape::resolve_predefined_entity(&name).map(str::to_owned)
                 };
                 let sign = sign.or_else(named).unwrap();

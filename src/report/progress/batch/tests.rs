@@ -10,7 +10,7 @@ fn plan() -> BatchPlan {
     plan_of(cells.into(), Order::Interleaved)
 }
 
-fn ended(trial_run: usize, exit_code: u8, outcome: &str, seconds: f64) -> BatchWhat {
+fn ended(trial_run: usize, exit_code: u8, outcome: &str, seconds: f64) -> BatchEventKind {
     let figure = TrialRunFigure {
         scenario: "Offline".to_owned(),
         name: "tokens_per_second".to_owned(),
@@ -29,7 +29,7 @@ fn ended(trial_run: usize, exit_code: u8, outcome: &str, seconds: f64) -> BatchW
         reason: (exit_code == 3).then(|| "create failed: no space".to_owned()),
         seconds,
     };
-    BatchWhat::TrialRunEnded { trial_run, end }
+    BatchEventKind::TrialRunEnded { trial_run, end }
 }
 
 #[test]
@@ -37,23 +37,23 @@ fn each_finished_run_has_a_line() {
     let expected = [(0, Basis::Recipe, 50.0), (1, Basis::Earlier, 110.0)];
     let expected = expected.map(|(cell, basis, seconds)| (cell, Estimate { seconds, basis }));
     let mut lines = Lines::new(plan(), 1, false, expected.into());
-    let started = BatchWhat::TrialRunBegan {
+    let started = BatchEventKind::TrialRunStarted {
         trial_run: 3,
         run: "r3".to_owned(),
         cell: String::new(),
         trial: 2,
         attempt: 2,
         gpus: vec!["0000:05:00.0".to_owned()],
-        beside: Vec::new(),
+        concurrent_runs: Vec::new(),
     };
     let events = [
-        BatchWhat::BatchBegan {
+        BatchEventKind::BatchStarted {
             batch: "b".to_owned(),
             trial_runs: 4,
             pid: 1,
             tool: String::new(),
         },
-        BatchWhat::Reused {
+        BatchEventKind::Reused {
             trial_runs: vec![1],
         },
         ended(1, 0, "reproduced", 60.0),

@@ -10,13 +10,14 @@ use crate::plan::remaining::{Remaining, StepTimes};
 use crate::plan::{PlanOptions, build};
 use crate::report::progress::left::Left;
 use crate::store::journal::{
-    AbortReason, Event, SkipReason, StepEnd, StepFault, Transfer, TransferState, TransferUnit, What,
+    AbortReason, Event, EventKind, SkipReason, StepEnd, StepFault, Transfer, TransferState,
+    TransferUnit,
 };
 
 const BEGAN: i64 = 1_750_000_000_000;
 
 /// An event so many milliseconds after the beginning; steps by number and name.
-pub fn at(milliseconds: i64, step: Option<(u32, &str)>, what: What) -> Event {
+pub fn at(milliseconds: i64, step: Option<(u32, &str)>, what: EventKind) -> Event {
     Event {
         time: Timestamp::from_millisecond(BEGAN + milliseconds).unwrap(),
         node: "local".to_owned(),
@@ -49,24 +50,24 @@ pub fn rest_of_trials(trials: u32) -> (Left, Vec<(u32, String)>) {
 }
 
 /// A step begins.
-pub fn started(summary: &str, timeout_s: Option<u64>) -> What {
-    What::StepBegan {
+pub fn started(summary: &str, timeout_s: Option<u64>) -> EventKind {
+    EventKind::StepStarted {
         summary: summary.to_owned(),
         timeout_s,
     }
 }
 
 /// A step is done.
-pub fn done(seconds: f64) -> What {
-    What::StepEnded {
+pub fn done(seconds: f64) -> EventKind {
+    EventKind::StepEnded {
         end: StepEnd::Done { exit_code: Some(0) },
         seconds,
     }
 }
 
 /// Progress of a layer.
-pub fn layer(id: &str, state: TransferState, bytes: Option<(u64, u64)>) -> What {
-    What::Transfer(Transfer {
+pub fn layer(id: &str, state: TransferState, bytes: Option<(u64, u64)>) -> EventKind {
+    EventKind::Transfer(Transfer {
         unit: TransferUnit::Layer,
         part: id.to_owned(),
         state,
@@ -76,14 +77,14 @@ pub fn layer(id: &str, state: TransferState, bytes: Option<(u64, u64)>) -> What 
 }
 
 /// A line of output.
-pub fn output(line: &str) -> What {
-    What::Output {
+pub fn output(line: &str) -> EventKind {
+    EventKind::Output {
         line: line.to_owned(),
     }
 }
 
-fn failed() -> What {
-    What::StepEnded {
+fn failed() -> EventKind {
+    EventKind::StepEnded {
         end: StepEnd::Failed {
             fault: StepFault::Command,
             reason: "it ended with exit code 2\nafter 3 of 4 shards".to_owned(),
@@ -107,7 +108,7 @@ pub fn pull(step: (u32, &str), from: i64) -> Vec<Event> {
         Some(step),
         started("pull rocm/amd-mlperf:mi355x_llama2_70b_inference_6.0", None),
     )];
-    let mut add = |time: i64, what: What| events.push(at(from + time, Some(step), what));
+    let mut add = |time: i64, what: EventKind| events.push(at(from + time, Some(step), what));
     add(100, output("Pulling from rocm/amd-mlperf"));
     add(100, layer("5e0a6e3b1c2d", TransferState::Cached, None));
     for (id, _) in SIZES {
@@ -138,7 +139,7 @@ pub fn pull(step: (u32, &str), from: i64) -> Vec<Event> {
     }
     add(
         24_000,
-        What::Image {
+        EventKind::Image {
             id: format!("sha256:{}", "4f2a9c".repeat(8)),
             digests: Vec::new(),
             size: 10_390_000_000,
@@ -157,7 +158,7 @@ pub fn fetch(step: (u32, &str), from: i64) -> Vec<Event> {
         started("fetch meta-llama/Llama-3.1-8B-Instruct at main", None),
     )];
     let mut file = |time: i64, path: &str, state: TransferState, current: u64, total: u64| {
-        let what = What::Transfer(Transfer {
+        let what = EventKind::Transfer(Transfer {
             unit: TransferUnit::File,
             part: path.to_owned(),
             state,
@@ -198,7 +199,7 @@ pub fn fetch(step: (u32, &str), from: i64) -> Vec<Event> {
     events.push(at(
         from + 100_000,
         Some(step),
-        What::Model {
+        EventKind::Model {
             model: "llama".to_owned(),
             repository: "meta-llama/Llama-3.1-8B-Instruct".to_owned(),
             commit: "0e9e39f249a16976918f6564b8830bc894c89659".to_owned(),
@@ -217,7 +218,7 @@ pub fn run() -> Vec<Event> {
     let mut events = vec![at(
         0,
         None,
-        What::RunBegan {
+        EventKind::RunStarted {
             run: "20250615-llama2-70b-k3f9".to_owned(),
             steps: 9,
             pid: 4711,
@@ -253,7 +254,7 @@ fn prepared() -> Vec<Event> {
     events.push(at(
         43_400,
         Some((3, "create")),
-        What::ContainerCreated {
+        EventKind::ContainerCreated {
             id: "c0ffee".repeat(10),
             name: "retrial-llama2-70b-k3f9".to_owned(),
             service: false,
@@ -263,7 +264,7 @@ fn prepared() -> Vec<Event> {
     events.push(at(
         43_500,
         Some((4, "dataset-open-orca")),
-        What::StepEnded {
+        EventKind::StepEnded {
             end: StepEnd::Skipped {
                 reason: SkipReason::Option {
                     option: "--skip dataset-open-orca".to_owned(),
@@ -282,7 +283,7 @@ pub fn resumed() -> Vec<Event> {
     let mut events = vec![at(
         0,
         None,
-        What::RunBegan {
+        EventKind::RunStarted {
             run: "20250615-llama2-70b-k3f9".to_owned(),
             steps: 9,
             pid: 4712,
@@ -301,7 +302,7 @@ pub fn resumed() -> Vec<Event> {
     events.push(at(
         100,
         offline,
-        What::StepFollowed {
+        EventKind::StepReattached {
             summary: "python main.py".to_owned(),
             started: Some(began_at),
             timeout_s: Some(3600),
@@ -312,7 +313,7 @@ pub fn resumed() -> Vec<Event> {
     events.push(at(
         80_100,
         None,
-        What::RunEnded {
+        EventKind::RunEnded {
             exit_code: 130,
             reason: Some(AbortReason::Stopped),
         },
@@ -332,7 +333,7 @@ pub fn hostile() -> Vec<Event> {
         advice: bad.clone(),
     };
     [
-        What::RunBegan {
+        EventKind::RunStarted {
             run: bad.clone(),
             steps: 1,
             pid: 1,
@@ -340,7 +341,7 @@ pub fn hostile() -> Vec<Event> {
             tool: bad.clone(),
             since: None,
         },
-        What::Detached {
+        EventKind::Detached {
             resume: bad.clone(),
         },
         started(&bad, None),
@@ -353,35 +354,35 @@ pub fn hostile() -> Vec<Event> {
             },
         }
         .ended(0.0),
-        What::Decided {
+        EventKind::Decided {
             decision: bad.clone(),
         },
-        What::Image {
+        EventKind::Image {
             id: bad.clone(),
             digests: vec![bad.clone()],
             size: 1,
         },
-        What::ContainerCreated {
+        EventKind::ContainerCreated {
             id: bad.clone(),
             name: bad.clone(),
             service: false,
         },
-        What::LeftRunning {
+        EventKind::LeftoverProcesses {
             processes: vec![bad.clone()],
         },
-        What::Collected {
+        EventKind::Collected {
             from: bad.clone(),
             to: bad.clone(),
             files: 1,
             bytes: 1,
             omitted: vec![bad.clone()],
         },
-        What::Warning { text: bad.clone() },
-        What::Judged {
+        EventKind::Warning { text: bad.clone() },
+        EventKind::Judged {
             outcome: bad.clone(),
             sentence: bad.clone(),
         },
-        What::RunEnded {
+        EventKind::RunEnded {
             exit_code: 3,
             reason: Some(AbortReason::Error {
                 message: bad.clone(),
@@ -393,7 +394,7 @@ pub fn hostile() -> Vec<Event> {
 }
 
 impl StepEnd {
-    fn ended(self, seconds: f64) -> What {
-        What::StepEnded { end: self, seconds }
+    fn ended(self, seconds: f64) -> EventKind {
+        EventKind::StepEnded { end: self, seconds }
     }
 }

@@ -140,11 +140,11 @@ fn three() -> Comparison {
 #[rstest]
 fn a_comparison_at_a_width(
     #[values(60, 80, 120)] width: u16,
-    #[values("two", "three")] which: &str,
+    #[values("two", "three")] subjects: &str,
 ) {
-    let comparison_of = if which == "two" { two() } else { three() };
-    let shown = comparison(&comparison_of, width, false, false);
-    insta::assert_snapshot!(format!("{which}_{width}"), shown);
+    let comparison_of = if subjects == "two" { two() } else { three() };
+    let text = comparison(&comparison_of, width, false, false);
+    insta::assert_snapshot!(format!("{subjects}_{width}"), text);
 }
 
 #[test]
@@ -154,8 +154,8 @@ fn in_colour() {
 
 #[test]
 fn with_every_package() {
-    let shown = comparison(&two(), 120, false, true);
-    assert!(shown.contains("library299 (dpkg)"), "{shown}");
+    let text = comparison(&two(), 120, false, true);
+    assert!(text.contains("library299 (dpkg)"), "{text}");
     assert!(!comparison(&two(), 120, false, false).contains("library299"));
 }
 
@@ -164,9 +164,9 @@ proptest! {
     fn lines_fit_the_width(width in 60_u16..140, value in "[ -~äöü\u{4e00}-\u{4e20}\u{1b}]{0,300}", name in "[a-zA-Z_]{1,40}") {
         let with = |value: &str| vec![Fact::new(FactGroup::Variables, name.clone(), value), Fact::new(FactGroup::Host, "kernel", value)];
         let subjects = [subject("a", 1.0, with(&value)), subject("b", 1.0, with("")), subject("c", 1.0, with(&format!("{value}x")))];
-        let shown = comparison(&compare(&subjects, &Options::default()), width, false, false);
-        prop_assert!(!shown.contains(char::from(0x1b)));
-        for line in shown.lines() {
+        let text = comparison(&compare(&subjects, &Options::default()), width, false, false);
+        prop_assert!(!text.contains(char::from(0x1b)));
+        for line in text.lines() {
             prop_assert!(line.width() <= usize::from(width), "{}: {line}", line.width());
         }
     }

@@ -53,7 +53,7 @@ pub fn gpus(written: &Value) -> Vec<Fact> {
 fn among<T>(positions: &[u64], all: Vec<T>) -> Vec<T> {
     let is_one = |index: u64| positions.is_empty() || positions.contains(&index);
     let all = (0..).zip(all).filter(|(index, _)| is_one(*index));
-    all.map(|(_, one)| one).collect()
+    all.map(|(_, gpu)| gpu).collect()
 }
 
 /// The machine and its engine.
@@ -64,16 +64,16 @@ pub fn machine(written: &Value) -> Vec<Fact> {
         text.unwrap_or_default().to_owned()
     };
     let engine = format!("{} {}", text("/engine/product"), text("/engine/version"));
-    let known = |count: u64| Some(count).filter(|count| *count > 0);
+    let positive = |count: u64| Some(count).filter(|count| *count > 0);
     let facts = [
         ("host", Some(host.hostname)),
         ("processor", Some(host.cpu)),
         ("sockets", host.sockets.map(|count| count.to_string())),
         (
             "logical processors",
-            known(host.cpus.into()).map(|count| count.to_string()),
+            positive(host.cpus.into()).map(|count| count.to_string()),
         ),
-        ("memory", known(host.memory).map(size)),
+        ("memory", positive(host.memory).map(size)),
         ("operating system", host.system.map(|system| system.name)),
         ("kernel", Some(host.kernel)),
         ("engine", Some(engine.trim().to_owned())),
@@ -84,19 +84,19 @@ pub fn machine(written: &Value) -> Vec<Fact> {
 
 /// Settings that change what is measured.
 pub fn settings(written: &Value) -> Vec<Fact> {
-    let found: Settings = part(written, "settings");
-    let deep_idle = found.deep_idle_disabled;
+    let settings: Settings = part(written, "settings");
+    let deep_idle = settings.deep_idle_disabled;
     let deep_idle = deep_idle.map(|disabled| if disabled { "disabled" } else { "enabled" });
     let facts = [
-        ("clock governor", found.governor),
+        ("clock governor", settings.governor),
         ("deep idle state (C2)", deep_idle.map(str::to_owned)),
-        ("NMI watchdog", found.nmi_watchdog),
-        ("NUMA balancing", found.numa_balancing),
-        ("address randomization", found.randomize_va_space),
-        ("huge pages", found.huge_pages),
-        ("huge pages, defragmentation", found.huge_pages_defrag),
-        ("threads of a core (SMT)", found.smt),
-        ("kernel command line", found.command_line),
+        ("NMI watchdog", settings.nmi_watchdog),
+        ("NUMA balancing", settings.numa_balancing),
+        ("address randomization", settings.randomize_va_space),
+        ("huge pages", settings.huge_pages),
+        ("huge pages, defragmentation", settings.huge_pages_defrag),
+        ("threads of a core (SMT)", settings.smt),
+        ("kernel command line", settings.command_line),
     ];
     in_group(FactGroup::Settings, facts)
 }
@@ -105,11 +105,11 @@ fn in_group<const COUNT: usize>(
     group: FactGroup,
     facts: [(&str, Option<String>); COUNT],
 ) -> Vec<Fact> {
-    let known = facts.into_iter().filter_map(|(what, value)| {
+    let present = facts.into_iter().filter_map(|(name, value)| {
         let value = value.filter(|value| !value.is_empty())?;
-        Some(Fact::new(group, what, value))
+        Some(Fact::new(group, name, value))
     });
-    known.collect()
+    present.collect()
 }
 
 fn view(written: &Value) -> HostView {
@@ -118,29 +118,28 @@ fn view(written: &Value) -> HostView {
 
 /// A part of the file; nothing where it is not what it should be.
 fn part<T: serde::de::DeserializeOwned + Default>(written: &Value, name: &str) -> T {
-    let found = written.get(name).cloned();
-    found
-        .and_then(|found| serde_json::from_value(found).ok())
+    let part = written.get(name).cloned();
+    part.and_then(|part| serde_json::from_value(part).ok())
         .unwrap_or_default()
 }
 
 /// `8 x MI355X`
 pub fn models<One: Borrow<Gpu>>(gpus: &[One]) -> String {
     let alike: Vec<String> = gpus
-        .chunk_by(|one, other| one.borrow().model == other.borrow().model)
+        .chunk_by(|first, second| first.borrow().model == second.borrow().model)
         .map(|gpus| format!("{} x {}", gpus.len(), gpus[0].borrow().model))
         .collect();
     alike.join(", ")
 }
 
 fn distinct(values: impl Iterator<Item = String>) -> String {
-    let mut found: Vec<String> = Vec::new();
+    let mut unique: Vec<String> = Vec::new();
     for value in values {
-        if !found.contains(&value) {
-            found.push(value);
+        if !unique.contains(&value) {
+            unique.push(value);
         }
     }
-    found.join(", ")
+    unique.join(", ")
 }
 
 fn yes(yes: bool) -> String {

@@ -25,7 +25,7 @@ const SECRET: &str = "(set, not recorded: it may be a secret)";
 /// The fact that names the machines of a run besides its head.
 pub const OTHER_MACHINES: &str = "other machines";
 
-/// Everything that is known of a run, in the order in which it is told.
+/// Every known fact of a run, in display order.
 pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
     let host: Value = directory.read_json("host.json").unwrap_or_default();
     let plan: Option<Plan> = directory.read_json("plan.json").ok();
@@ -55,7 +55,7 @@ pub fn of_files(host: &Value, plan: Option<&Plan>, state: &State) -> Vec<Fact> {
 }
 
 fn image(host: &Value, plan: Option<&Plan>, state: &State) -> Vec<Fact> {
-    let fact = |what: &str, value: String| Fact::new(FactGroup::Image, what, value);
+    let fact = |name: &str, value: String| Fact::new(FactGroup::Image, name, value);
     let mut facts = vec![
         fact(
             "image",
@@ -78,7 +78,7 @@ pub(crate) fn digest(state: &State) -> String {
 }
 
 fn parameters(plan: Option<&Plan>, state: &State) -> Vec<Fact> {
-    let fact = |what: String, value: String| Fact::new(FactGroup::Parameters, what, value);
+    let fact = |name: String, value: String| Fact::new(FactGroup::Parameters, name, value);
     let models = state.models.iter();
     let mut facts: Vec<Fact> = models
         .map(|(name, commit)| fact(format!("model {name}"), commit.clone()))
@@ -112,8 +112,8 @@ fn variables(host: &Value, plan: Option<&Plan>) -> Vec<Fact> {
     };
     // A run from before this was recorded has what its recipe gave.
     if recorded.is_none() {
-        let given = plan.container.env.iter();
-        facts.extend(given.map(|(name, value)| fact(name, value)));
+        let planned = plan.container.env.iter();
+        facts.extend(planned.map(|(name, value)| fact(name, value)));
     }
     let steps = plan.steps.iter().filter_map(|step| match &step.action {
         Action::Exec(exec) if exec.purpose != Purpose::Prepare => Some((&step.name, &exec.env)),
@@ -122,9 +122,9 @@ fn variables(host: &Value, plan: Option<&Plan>) -> Vec<Fact> {
     });
     for (step, env) in steps {
         for (name, value) in env {
-            let known = facts.iter().find(|known| known.what == *name);
-            match known {
-                Some(known) if known.value == *value => {}
+            let existing = facts.iter().find(|existing| existing.what == *name);
+            match existing {
+                Some(existing) if existing.value == *value => {}
                 Some(_) => facts.push(fact(&format!("{name} of {step}"), value)),
                 None => facts.push(fact(name, value)),
             }
@@ -164,11 +164,11 @@ mod tests {
         write("nodes/n2", "n2");
         std::fs::write(run.path().join("nodes/nonce"), "").unwrap();
         let facts = of_run(&RunDirectory::at(run.path().to_owned()));
-        let told = facts
+        let pairs = facts
             .iter()
             .map(|fact| (fact.what.as_str(), fact.value.as_str()));
-        let told: Vec<_> = told.take(2).collect();
-        assert_eq!(told, [("host", "n1"), (OTHER_MACHINES, "n2, n10")]);
+        let pairs: Vec<_> = pairs.take(2).collect();
+        assert_eq!(pairs, [("host", "n1"), (OTHER_MACHINES, "n2, n10")]);
     }
 
     #[test]
@@ -178,12 +178,12 @@ mod tests {
             "labels": { "version": "6.4", "odd": 7 },
         }});
         let facts = of_files(&host, None, &State::default());
-        let shown: Vec<String> = facts
+        let lines: Vec<String> = facts
             .iter()
             .map(|fact| format!("{}: {}", fact.what, fact.value))
             .collect();
         assert_eq!(
-            shown,
+            lines,
             [
                 "label version: 6.4",
                 "HF_TOKEN: (set, not recorded: it may be a secret)",

@@ -38,14 +38,14 @@ fn facts(installed: &Installed) -> Vec<Fact> {
     }
     facts.extend(by_name.into_iter().map(|((manager, name), mut versions)| {
         versions.sort_unstable();
-        let what = format!("{name} ({})", manager.word());
+        let package = format!("{name} ({})", manager.word());
         let versions = versions.join(", ");
         let version = if versions.is_empty() {
             "no version"
         } else {
             &versions
         };
-        Fact::new(FactGroup::Packages, what, version)
+        Fact::new(FactGroup::Packages, package, version)
     }));
     facts
 }
@@ -61,9 +61,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let run = RunDirectory::at(folder.path().to_owned());
         assert_eq!(of_run(&run), []);
-        let said = "@rocm /opt/rocm\n7.1.0\n@python /a\nnumpy-2.0.dist-info\n@python /b\nnumpy-1.26.dist-info\nvllm.egg-link\n@end";
-        keep(&run, &read(said)).unwrap();
-        let shown: Vec<(String, String)> = of_run(&run)
+        let output = "@rocm /opt/rocm\n7.1.0\n@python /a\nnumpy-2.0.dist-info\n@python /b\nnumpy-1.26.dist-info\nvllm.egg-link\n@end";
+        keep(&run, &read(output)).unwrap();
+        let facts: Vec<(String, String)> = of_run(&run)
             .into_iter()
             .map(|fact| (fact.what, fact.value))
             .collect();
@@ -73,8 +73,8 @@ mod tests {
             ("vllm (python)", "no version"),
         ];
         assert_eq!(
-            shown,
-            expected.map(|(what, value)| (what.to_owned(), value.to_owned()))
+            facts,
+            expected.map(|(name, value)| (name.to_owned(), value.to_owned()))
         );
     }
 

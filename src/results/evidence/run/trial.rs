@@ -41,7 +41,9 @@ impl Trial<'_> {
             Some(Purpose::Measure {
                 measurements,
                 trial,
-            }) => measurements.iter().any(|one| is_this(*one, *trial)),
+            }) => measurements
+                .iter()
+                .any(|measurement| is_this(*measurement, *trial)),
             _ => false,
         }) else {
             return Vec::new();
@@ -102,17 +104,17 @@ impl Trial<'_> {
             trial.telemetry = self.watched(measure, Some(window)).or(trial.telemetry);
         }
         let markers = &self.files.plan.judge.invalid_if;
-        let found = markers::of_recipe(markers, folder, &self.outputs(measure, check));
-        let found = found.into_iter().map(|check| check.on(Some(self.number)));
-        evidence.checks.extend(found);
+        let checks = markers::of_recipe(markers, folder, &self.outputs(measure, check));
+        let checks = checks.into_iter().map(|check| check.on(Some(self.number)));
+        evidence.checks.extend(checks);
         let readings = self.readings(measure, check, folder);
         let trials = readings.into_iter().map(|reading| {
-            let mut one = trial.clone();
-            reading.add_to(&mut one);
+            let mut read_trial = trial.clone();
+            reading.add_to(&mut read_trial);
             if self.measured.loadgen && self.measured.mode == Mode::Accuracy {
-                self.read_accuracy(&mut one, check.unwrap_or(measure), folder);
+                self.read_accuracy(&mut read_trial, check.unwrap_or(measure), folder);
             }
-            one
+            read_trial
         });
         trials.collect()
     }
@@ -137,8 +139,8 @@ impl Trial<'_> {
         }
     }
 
-    fn step(&self, wanted: impl Fn(&Step) -> bool) -> Option<&Step> {
-        self.files.plan.steps.iter().find(|step| wanted(step))
+    fn step(&self, is_match: impl Fn(&Step) -> bool) -> Option<&Step> {
+        self.files.plan.steps.iter().find(|step| is_match(step))
     }
 
     fn not_collected(&self, collect: &Step) -> Option<String> {
@@ -177,7 +179,7 @@ impl Trial<'_> {
         Some(run)
     }
 
-    /// Checks that the step measured what the recipe says of it.
+    /// Checks that the step measured what the recipe declares.
     fn check_kind(&self, run: &Run, evidence: &mut Evidence) {
         let mode = match self.measured.mode {
             Mode::Accuracy => loadgen::Mode::Accuracy,
@@ -211,8 +213,8 @@ impl Trial<'_> {
     }
 
     /// What the suite's accuracy script printed: into its file, or in the step that ran it.
-    fn read_accuracy(&self, trial: &mut TrialEvidence, said: &Step, folder: &Path) {
-        let output = Text::output_of(self.files.directory.path(), &said.directory());
+    fn read_accuracy(&self, trial: &mut TrialEvidence, step: &Step, folder: &Path) {
+        let output = Text::output_of(self.files.directory.path(), &step.directory());
         let rules = self.measured.rules.as_ref();
         let required = rules.map_or(&[][..], |rules| &rules.accuracy);
         accuracy::add_to(trial, &output.directory, &output.file, required);

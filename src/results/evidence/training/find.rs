@@ -73,11 +73,11 @@ pub fn find(directory: &Path) -> std::io::Result<Option<TrainingTrees>> {
             ..Position::default()
         }));
     }
-    let mut found = TrainingTrees::default();
+    let mut trees = TrainingTrees::default();
     for position in &positions {
-        walk(position, &mut found);
+        walk(position, &mut trees);
     }
-    Ok((!positions.is_empty()).then_some(found))
+    Ok((!positions.is_empty()).then_some(trees))
 }
 
 /// A directory that lies in a submitter's `results`: the deepest folder of that name counts.
@@ -108,7 +108,7 @@ fn is_submitter(directory: &Path) -> bool {
     })
 }
 
-fn walk(position: &Position, found: &mut TrainingTrees) {
+fn walk(position: &Position, trees: &mut TrainingTrees) {
     let (Some(root), Some(name)) = (position.submitter.parent(), position.submitter.file_name())
     else {
         return;
@@ -121,9 +121,9 @@ fn walk(position: &Position, found: &mut TrainingTrees) {
         if benchmarks.is_empty() {
             let path = Path::new(&submitter).join(RESULTS).join(system);
             let fault = Fault::new(&path, "no result", "results of a benchmark");
-            found.faults.push(fault);
+            trees.faults.push(fault);
         }
-        found
+        trees
             .results
             .extend(benchmarks.into_iter().map(|benchmark| TrainingResult {
                 root: root.to_owned(),
@@ -135,7 +135,7 @@ fn walk(position: &Position, found: &mut TrainingTrees) {
     }
     if position.system.is_none() {
         let faults = systems_without_results(root, Path::new(&submitter), &systems);
-        found.faults.extend(faults);
+        trees.faults.extend(faults);
     }
 }
 
@@ -174,9 +174,9 @@ mod tests {
     fn results_are_found_from_any_directory_of_a_tree() {
         let tree = tree();
         let benchmarks = |path: &str| {
-            let found = find(&tree.path().join(path)).unwrap()?;
-            let names = found.results.iter().map(|result| result.benchmark.clone());
-            Some((names.collect::<Vec<_>>(), found.faults.len()))
+            let trees = find(&tree.path().join(path)).unwrap()?;
+            let names = trees.results.iter().map(|result| result.benchmark.clone());
+            Some((names.collect::<Vec<_>>(), trees.faults.len()))
         };
         let both = vec!["bert".to_owned(), "rgat".to_owned()];
         assert_eq!(benchmarks(""), Some((both.clone(), 2)));
@@ -184,13 +184,13 @@ mod tests {
         assert_eq!(benchmarks("round/AMD"), Some((both.clone(), 2)));
         assert_eq!(benchmarks("round/AMD/results"), Some((both.clone(), 2)));
         assert_eq!(benchmarks("round/AMD/results/8xMI300X"), Some((both, 0)));
-        let one = benchmarks("round/AMD/results/8xMI300X/rgat");
-        assert_eq!(one, Some((vec!["rgat".to_owned()], 0)));
+        let single = benchmarks("round/AMD/results/8xMI300X/rgat");
+        assert_eq!(single, Some((vec!["rgat".to_owned()], 0)));
         assert_eq!(benchmarks("round/AMD/systems"), None);
-        let found = find(tree.path()).unwrap().unwrap();
-        assert_eq!(found.results[0].logs, ["result_2.txt", "result_10.txt"]);
+        let trees = find(tree.path()).unwrap().unwrap();
+        assert_eq!(trees.results[0].logs, ["result_2.txt", "result_10.txt"]);
         assert_eq!(
-            found.results[0].relative(),
+            trees.results[0].relative(),
             Path::new("AMD/results/8xMI300X/bert")
         );
     }

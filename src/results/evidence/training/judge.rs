@@ -24,7 +24,7 @@ use retrial_recipe::model::{
 };
 
 const SUITE: &str = "mlperf-training";
-/// What stands in the place of a scenario.
+/// The name in place of a scenario.
 const SCENARIO: &str = "training";
 /// The largest log that is read: published ones have up to 2.4 MB.
 const LOG_CAP: u64 = 256 << 20;
@@ -34,7 +34,7 @@ const LOG_CAP: u64 = 256 << 20;
 pub struct TrainingContext<'a> {
     /// The round.
     pub round: &'a TrainingRound,
-    /// The benchmark that the command line says, in place of the folder's name.
+    /// The benchmark by the command line, in place of the folder's name.
     pub benchmark: Option<&'a str>,
     /// The division, likewise.
     pub division: Option<&'a str>,
@@ -58,7 +58,7 @@ pub struct JudgedTraining {
     pub runs: Vec<RunKey>,
 }
 
-/// The evidence of one result, with what was read beside it.
+/// The evidence of one result, with what else was read.
 struct ResultEvidence {
     system: System,
     logs: Vec<NamedLog>,
@@ -137,8 +137,8 @@ fn read(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvidence {
     let named = benchmark(result, by);
     let division = system.division.unwrap_or(Division::Closed);
     let Some(rules) = by.round.rules(named, division) else {
-        let known: Vec<&str> = by.round.benchmarks().collect();
-        let required = format!("one of round {}: {}", by.round.round, known.join(", "));
+        let benchmarks: Vec<&str> = by.round.benchmarks().collect();
+        let required = format!("one of round {}: {}", by.round.round, benchmarks.join(", "));
         evidence
             .checks
             .push(RuleCheck::failed("benchmark", named, required));
@@ -159,7 +159,7 @@ fn read(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvidence {
     evidence.scaling = Some(checked.factor);
     evidence.trials = (1..)
         .zip(&logs)
-        .map(|(number, one)| trial(number, result, one))
+        .map(|(number, log)| trial(number, result, log))
         .collect();
     if let Some(published) = by.published {
         let division = division.to_string();
@@ -171,9 +171,9 @@ fn read(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvidence {
             official: named,
             scenario: SCENARIO,
         };
-        let found = published.expectation(&key, "min");
-        let found = found.map(|expected| (TIME_TO_TRAIN.to_owned(), vec![expected]));
-        evidence.expect.extend(found);
+        let expectation = published.expectation(&key, "min");
+        let expectation = expectation.map(|expected| (TIME_TO_TRAIN.to_owned(), vec![expected]));
+        evidence.expect.extend(expectation);
     }
     ResultEvidence {
         system,
@@ -232,7 +232,7 @@ fn read_logs(
 /// told, since logs of one result are compared besides.
 fn as_path_says(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck> {
     let division = rules.division.to_string();
-    let asked = [
+    let expected = [
         (
             "submission_benchmark",
             rules.benchmark.as_str(),
@@ -244,34 +244,34 @@ fn as_path_says(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck> {
             "as its system's description",
         ),
     ];
-    let differing = asked.into_iter().filter_map(|(key, expected, whose)| {
+    let differing = expected.into_iter().filter_map(|(key, expected, basis)| {
         let mut logs = logs.iter();
-        let (one, said) = logs.find_map(|one| {
-            let said = one.log.text(key)?;
-            (said != expected).then_some((one, said))
+        let (log, stated) = logs.find_map(|log| {
+            let stated = log.log.text(key)?;
+            (stated != expected).then_some((log, stated))
         })?;
-        let rule = format!("{}: {key}", one.name);
+        let rule = format!("{}: {key}", log.name);
         Some(RuleCheck::failed(
             rule,
-            said,
-            format!("{expected}, {whose}"),
+            stated,
+            format!("{expected}, {basis}"),
         ))
     });
     differing.collect()
 }
 
-fn trial(number: u32, result: &TrainingResult, one: &NamedLog) -> TrialEvidence {
-    let path = result.relative().join(&one.name);
+fn trial(number: u32, result: &TrainingResult, log: &NamedLog) -> TrialEvidence {
+    let path = result.relative().join(&log.name);
     let mut trial = TrialEvidence::finished(number, path.display().to_string());
     let figures = [
-        (TIME_TO_TRAIN, one.log.minutes, "min"),
-        (SAMPLES_TO_CONVERGE, one.log.converged_after, ""),
+        (TIME_TO_TRAIN, log.log.minutes, "min"),
+        (SAMPLES_TO_CONVERGE, log.log.converged_after, ""),
     ];
     for (name, value, unit) in figures {
         let value = value.map(|value| (name.to_owned(), FigureValue::new(value, unit)));
         trial.figures.extend(value);
     }
-    let samples = one
+    let samples = log
         .log
         .converged_after
         .map(|samples| (SAMPLES.to_owned(), samples));
@@ -285,20 +285,20 @@ fn remarks(result: &TrainingResult, logs: &[NamedLog]) -> Vec<Fault> {
         is_violation: false,
         ..Fault::new(&path, actual, required)
     };
-    let lost = logs.iter().filter_map(|one| {
-        let actual = match one.log.ending {
+    let lost = logs.iter().filter_map(|log| {
+        let actual = match log.log.ending {
             Ending::Converged => return None,
             Ending::Aborted => "the run did not converge".to_owned(),
-            Ending::Cut => format!("incomplete log: it ends after {}", one.log.last_event),
+            Ending::Cut => format!("incomplete log: it ends after {}", log.log.last_event),
         };
-        let path = result.relative().join(&one.name);
+        let path = result.relative().join(&log.name);
         Some(remark(
             path,
             actual,
             "at most one such run, which counts as the slowest",
         ))
     });
-    let organization = logs.first().and_then(|one| one.log.text("submission_org"));
+    let organization = logs.first().and_then(|log| log.log.text("submission_org"));
     let other = organization.filter(|name| {
         !name.contains("PLACEHOLDER") && !same_organization(name, &result.submitter)
     });
@@ -309,8 +309,8 @@ fn remarks(result: &TrainingResult, logs: &[NamedLog]) -> Vec<Fault> {
     lost.chain(other).collect()
 }
 
-fn key(one: &NamedLog) -> Option<RunKey> {
+fn key(log: &NamedLog) -> Option<RunKey> {
     let bits = |value: Option<f64>| value.map(f64::to_bits);
-    let seed = one.log.seeds.first().map(|seed| seed.value);
-    Some((bits(one.log.started_ms)?, bits(one.log.minutes)?, seed))
+    let seed = log.log.seeds.first().map(|seed| seed.value);
+    Some((bits(log.log.started_ms)?, bits(log.log.minutes)?, seed))
 }

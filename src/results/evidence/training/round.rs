@@ -14,24 +14,24 @@ use crate::store::open;
 use retrial_mlperf::mllog::events;
 use retrial_mlperf::training::{self, TrainingRound};
 
-/// The first events of a log stand in its first lines.
+/// The first events of a log are in its first lines.
 const HEAD: u64 = 1 << 16;
 
 /// The round of these results; `None` where nothing tells.
-pub fn round_of(found: &TrainingTrees) -> Option<&'static TrainingRound> {
-    let mut roots = found.results.iter().map(|result| result.root.as_path());
+pub fn round_of(trees: &TrainingTrees) -> Option<&'static TrainingRound> {
+    let mut roots = trees.results.iter().map(|result| result.root.as_path());
     roots.find_map(named).or_else(|| {
-        let known = |name: &String| {
+        let is_known = |name: &String| {
             let mut rounds = training::rounds().iter();
-            rounds.any(|round| round.benchmarks().any(|known| known == name))
+            rounds.any(|round| round.benchmarks().any(|other| other == name))
         };
-        let names: BTreeSet<String> = found.results.iter().flat_map(benchmarks).collect();
+        let names: BTreeSet<String> = trees.results.iter().flat_map(benchmarks).collect();
         let names: Vec<&str> = names
             .iter()
-            .filter(|name| known(name))
+            .filter(|name| is_known(name))
             .map(String::as_str)
             .collect();
-        let newest = found.results.iter().filter_map(day).max();
+        let newest = trees.results.iter().filter_map(day).max();
         (!names.is_empty())
             .then(|| training::round_of(&names, newest))
             .flatten()

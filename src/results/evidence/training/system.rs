@@ -23,33 +23,33 @@ pub(super) struct System {
     pub checks: Vec<RuleCheck>,
 }
 
-/// Reads the description of a result's system; `division` is the one that was asked for.
+/// Reads the description of a result's system; `division` is the requested one.
 pub(super) fn read(result: &TrainingResult, division: Option<&str>) -> System {
     let file = Path::new(&result.submitter).join("systems");
     let file = file.join(format!("{}.json", result.system));
     let rule = file.display().to_string();
-    let asked = division.and_then(|name| name.parse().ok());
+    let requested = division.and_then(|name| name.parse().ok());
     let object = match system_description(&result.root, &file) {
         Ok(object) => object,
         Err(check) => {
             return System {
-                division: asked,
+                division: requested,
                 checks: vec![check],
             };
         }
     };
     let mut checks = submission::check_training_system(&object, &result.submitter);
-    let said = object
+    let stated = object
         .get("division")
         .and_then(Value::as_str)
         .unwrap_or_default();
-    let told: Option<Division> = said.parse().ok();
-    if told.is_none() {
-        let measured = format!("division \"{said}\"");
+    let parsed: Option<Division> = stated.parse().ok();
+    if parsed.is_none() {
+        let measured = format!("division \"{stated}\"");
         checks.push(RuleCheck::failed(rule, measured, "closed or open"));
     }
     System {
-        division: asked.or(told),
+        division: requested.or(parsed),
         checks,
     }
 }

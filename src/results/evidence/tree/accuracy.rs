@@ -29,7 +29,8 @@ pub(crate) fn gather(
     let logs = folder::logs(root, &path);
     evidence.checks.extend(check_logs(&logs, &path, files));
     // An edge system's result may be inferred from another scenario, with that one's accuracy.
-    let ran = performance.and_then(|one| one.trials.first()?.run_settings.as_ref()?.scenario);
+    let ran =
+        performance.and_then(|evidence| evidence.trials.first()?.run_settings.as_ref()?.scenario);
     let scenario = ran.or_else(|| place.scenario());
     evidence.checks.extend(other_kind(&logs.run, scenario));
     evidence.checks.extend(markers::usual(&root.join(&path)));
@@ -42,17 +43,17 @@ pub(crate) fn gather(
     trial.figures.clear();
     let required = rules.map_or(&[][..], |rules| &rules.accuracy);
     match accuracy::read(root, &path.join(ACCURACY), required) {
-        Ok(found) => {
+        Ok(accuracy) => {
             let log = open::open_beneath(root, &path.join(LOG)).and_then(|file| {
                 file.metadata()
                     .map_err(StoreError::io("read", &path.join(LOG)))
             });
-            let log = log.ok().map(|known| known.len());
+            let log = log.ok().map(|metadata| metadata.len());
             if log.is_none() {
                 files.push(Missing(path.join(LOG)));
             }
-            evidence.checks.extend(accuracy::checks(&found, log));
-            accuracy::add(&mut trial, &found);
+            evidence.checks.extend(accuracy::checks(&accuracy, log));
+            accuracy::add(&mut trial, &accuracy);
         }
         Err(reason) => {
             let required = "what the benchmark's accuracy script prints";

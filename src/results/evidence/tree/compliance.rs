@@ -39,13 +39,13 @@ pub(crate) fn gather(
         .into_iter()
         .filter(|(name, _)| place.wants(&Part::Test(name.clone())))
         .map(|(name, path)| {
-            let evidence = one(place, rules, performance, &name, &path, files);
+            let evidence = test_evidence(place, rules, performance, &name, &path, files);
             Tested { name, evidence }
         })
         .collect()
 }
 
-fn one(
+fn test_evidence(
     place: &ScenarioFolder,
     rules: Option<&Rules>,
     performance: Option<&Evidence>,
@@ -55,11 +55,11 @@ fn one(
 ) -> Evidence {
     let mut evidence = place.evidence(Mode::Compliance, path);
     let mut trial = TrialEvidence::finished(1, path.display().to_string());
-    let asked = rules.and_then(|rules| {
+    let required = rules.and_then(|rules| {
         let mut tests = rules.compliance.iter();
-        Some((rules, &tests.find(|(known, _)| known == name)?.1))
+        Some((rules, &tests.find(|(test, _)| test == name)?.1))
     });
-    if let Some(reason) = not_asked(place, rules.is_some(), asked.is_some()) {
+    if let Some(reason) = not_required(place, rules.is_some(), required.is_some()) {
         let check = RuleCheck::new("required tests", reason, name, true);
         evidence.checks.push(check);
         evidence.trials.push(trial);
@@ -69,10 +69,10 @@ fn one(
         Ok(test) => {
             // Rounds up to v5.1 ask for TEST01's accuracy logs also where it passed.
             let words = TestRequirements::of(test, rules, !place.submitter.in_one_folder);
-            let found = compliance::read(&place.submitter.root.join(path), &words);
-            evidence.checks.extend(found.checks);
-            // A log that is missing beside verify_*.txt, which are there, is a missing file.
-            for check in found.log_checks {
+            let result = compliance::read(&place.submitter.root.join(path), &words);
+            evidence.checks.extend(result.checks);
+            // Where verify_*.txt exist, a missing log is a missing file.
+            for check in result.log_checks {
                 if check.passed {
                     evidence.checks.push(check);
                 } else {
@@ -80,16 +80,16 @@ fn one(
                 }
             }
             let logs = folder::logs(&place.submitter.root, &path.join(RUN));
-            if let Some((_, test)) = asked {
+            if let Some((_, test)) = required {
                 let checks = check_audit(test, &logs.run.run_settings());
                 evidence.checks.extend(checks);
             }
             if matches!(test, Test::Test01 | Test::Test04 | Test::Test05) {
                 let run = path.join(RUN);
                 evidence.checks.extend(check_logs(&logs, &run, files));
-                speed(asked, &logs, &mut evidence, &mut trial);
-                let performance = performance.and_then(|one| one.trials.first());
-                if let (Some((rules, test)), Some(performance)) = (asked, performance) {
+                speed(required, &logs, &mut evidence, &mut trial);
+                let performance = performance.and_then(|evidence| evidence.trials.first());
+                if let (Some((rules, test)), Some(performance)) = (required, performance) {
                     evidence
                         .checks
                         .extend(against(rules, test, &trial, performance));
@@ -107,11 +107,11 @@ fn one(
     evidence
 }
 
-/// Why a test is not asked for, where it is not: it is then told, and breaks nothing.
-fn not_asked(place: &ScenarioFolder, is_known: bool, is_asked: bool) -> Option<&'static str> {
+/// Why a test is not required, if so: it is then reported, and violates no rule.
+fn not_required(place: &ScenarioFolder, is_known: bool, is_required: bool) -> Option<&'static str> {
     if place.submitter.is_open() {
         Some("not in the open division")
-    } else if is_known && !is_asked {
+    } else if is_known && !is_required {
         Some("not of this benchmark")
     } else {
         None
@@ -120,7 +120,7 @@ fn not_asked(place: &ScenarioFolder, is_known: bool, is_asked: bool) -> Option<&
 
 /// The test's own performance run.
 fn speed(
-    asked: Option<(&Rules, &ComplianceTest)>,
+    required: Option<(&Rules, &ComplianceTest)>,
     logs: &Logs,
     evidence: &mut Evidence,
     trial: &mut TrialEvidence,
@@ -129,7 +129,7 @@ fn speed(
         return;
     }
     loadgen_evidence(&logs.run, evidence, trial);
-    let Some((rules, test)) = asked else {
+    let Some((rules, test)) = required else {
         return;
     };
     let metric = rules.metric.name();
@@ -142,8 +142,8 @@ fn speed(
     rules.seeds = test.seeds.unwrap_or(rules.seeds);
     let run_settings = logs.run.run_settings();
     let figures = |name: &str| {
-        let found = logs.run.resolve(name)?;
-        Some((found.value, found.unit.into_owned()))
+        let figure = logs.run.resolve(name)?;
+        Some((figure.value, figure.unit.into_owned()))
     };
     let checks = rules.check_performance(&run_settings, &figures);
     evidence.checks.extend(checks);
@@ -154,18 +154,26 @@ fn speed(
 fn against(
     rules: &Rules,
     test: &ComplianceTest,
-    found: &TrialEvidence,
+    measured: &TrialEvidence,
     published: &TrialEvidence,
 ) -> Option<RuleCheck> {
-    let ran = |trial: &TrialEvidence| trial.run_settings.as_ref().and_then(|one| one.scenario);
+    let ran = |trial: &TrialEvidence| {
+        trial
+            .run_settings
+            .as_ref()
+            .and_then(|settings| settings.scenario)
+    };
     let metric = match ran(published) {
         Some(Scenario::SingleStream | Scenario::MultiStream) => {
             "early_stopping_latency_ns".to_owned()
         }
         _ => rules.metric.name(),
     };
-    let (found, published) = (found.figures.get(&metric)?, published.figures.get(&metric)?);
-    let ratio = found.value / published.value;
+    let (measured, published) = (
+        measured.figures.get(&metric)?,
+        published.figures.get(&metric)?,
+    );
+    let ratio = measured.value / published.value;
     let is_time = metric.starts_with("early_stopping");
     let (is_met, required) = match (test.within, test.above) {
         (Some(share), _) => {
@@ -182,14 +190,14 @@ fn against(
         ),
         (None, None) => return None,
     };
-    let shown = |figure: &FigureValue| number::figure(figure.value, &figure.unit);
+    let printed = |figure: &FigureValue| number::figure(figure.value, &figure.unit);
     Some(RuleCheck::new(
         "speed compared with the performance run",
         format!(
             "{}, {} of {}",
-            shown(found),
+            printed(measured),
             number::ratio(ratio),
-            shown(published)
+            printed(published)
         ),
         required,
         is_met,
@@ -206,14 +214,14 @@ pub(crate) fn passed(
     if place.submitter.is_open() {
         return Vec::new();
     }
-    let asked = rules.into_iter().flat_map(|rules| &rules.compliance);
-    asked
+    let required = rules.into_iter().flat_map(|rules| &rules.compliance);
+    required
         .map(|(name, _)| {
             let Some(test) = tests.iter().find(|test| test.name == *name) else {
                 return RuleCheck::missing(name, "this benchmark requires it");
             };
             let mut failed = test.evidence.checks.iter().filter(|check| !check.passed);
-            let said = test
+            let invalid = test
                 .evidence
                 .trials
                 .iter()
@@ -221,7 +229,7 @@ pub(crate) fn passed(
                     Validity::Invalid(reasons) => Some(reasons.join("; ")),
                     _ => None,
                 });
-            match (failed.next(), said) {
+            match (failed.next(), invalid) {
                 (Some(first), _) => RuleCheck::failed(
                     name,
                     format!("{}: {}", first.rule, first.measured),
@@ -238,15 +246,15 @@ pub(crate) fn passed(
 
 /// The folders of tests, by name; where there are several of one name, the first.
 fn find(place: &ScenarioFolder) -> Vec<(String, PathBuf)> {
-    let mut found: Vec<(String, PathBuf)> = Vec::new();
+    let mut tests: Vec<(String, PathBuf)> = Vec::new();
     for at in place.compliance() {
         for name in folders(&place.submitter.root.join(&at)) {
             let upper = name.to_uppercase();
-            if is_test(&name) && !found.iter().any(|(known, _)| *known == upper) {
-                found.push((upper, at.join(name)));
+            if is_test(&name) && !tests.iter().any(|(test, _)| *test == upper) {
+                tests.push((upper, at.join(name)));
             }
         }
     }
-    found.sort();
-    found
+    tests.sort();
+    tests
 }

@@ -122,7 +122,7 @@ pub(crate) fn check_logs(logs: &Logs, path: &Path, files: &mut Vec<Missing>) -> 
 /// what it says of errors and figures is not all.
 fn cut(logs: &Logs) -> Option<RuleCheck> {
     let detail = logs.run.detail.as_ref()?;
-    let found = match (detail.is_complete(), detail.malformed) {
+    let actual = match (detail.is_complete(), detail.malformed) {
         (true, 0) => return None,
         (true, lines) => format!("{lines} of its lines cannot be read"),
         (false, 0) => "it ends before the test ends".to_owned(),
@@ -130,5 +130,5 @@ fn cut(logs: &Logs) -> Option<RuleCheck> {
             format!("it ends before the test ends, and {lines} of its lines cannot be read")
         }
     };
-    Some(RuleCheck::failed(DETAIL, found, "the whole log"))
+    Some(RuleCheck::failed(DETAIL, actual, "the whole log"))
 }

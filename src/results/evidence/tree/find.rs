@@ -34,14 +34,14 @@ pub struct SubmissionTrees {
     pub faults: Vec<Fault>,
 }
 
-/// Something that is wrong with the tree itself, and belongs to no result.
+/// A fault of the tree itself, which belongs to no result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Fault {
-    /// Where, below its root.
+    /// The path below its root.
     pub path: String,
-    /// What is there.
+    /// The actual content.
     pub actual: String,
-    /// What should be.
+    /// The required content.
     pub required: String,
     /// Whether it violates a rule; else it is only a remark.
     #[serde(skip)]
@@ -85,31 +85,31 @@ pub fn find(directory: &Path) -> std::io::Result<Option<SubmissionTrees>> {
     }
     let mut roots = Vec::new();
     find_below(&directory, DEPTH, &layout::is_root, &mut roots);
-    let mut found = SubmissionTrees::default();
+    let mut trees = SubmissionTrees::default();
     for root in roots {
-        let one = walk(&Position {
+        let tree = walk(&Position {
             root,
             ..Position::default()
         });
-        found.roots.extend(one.roots);
-        found.benchmarks.extend(one.benchmarks);
-        found.faults.extend(one.faults);
+        trees.roots.extend(tree.roots);
+        trees.benchmarks.extend(tree.benchmarks);
+        trees.faults.extend(tree.faults);
     }
-    Ok((!found.roots.is_empty()).then_some(found))
+    Ok((!trees.roots.is_empty()).then_some(trees))
 }
 
 /// The folders for which something holds, and none below them.
 pub(crate) fn find_below(
     directory: &Path,
     depth: usize,
-    is_meant: &dyn Fn(&Path) -> bool,
-    found: &mut Vec<PathBuf>,
+    is_match: &dyn Fn(&Path) -> bool,
+    matches: &mut Vec<PathBuf>,
 ) {
-    if is_meant(directory) {
-        found.push(directory.to_owned());
+    if is_match(directory) {
+        matches.push(directory.to_owned());
     } else if depth > 0 {
         for name in folders(directory) {
-            find_below(&directory.join(name), depth - 1, is_meant, found);
+            find_below(&directory.join(name), depth - 1, is_match, matches);
         }
     }
 }
@@ -129,30 +129,30 @@ fn walk(position: &Position) -> SubmissionTrees {
         .par_iter()
         .map(|(division, name)| walk_submitter(position, division, name))
         .collect();
-    let mut found = SubmissionTrees {
+    let mut trees = SubmissionTrees {
         roots: vec![position.root.clone()],
         ..SubmissionTrees::default()
     };
-    for one in walked {
-        found.benchmarks.extend(one.benchmarks);
-        found.faults.extend(one.faults);
+    for tree in walked {
+        trees.benchmarks.extend(tree.benchmarks);
+        trees.faults.extend(tree.faults);
     }
-    found
+    trees
 }
 
 fn walk_submitter(position: &Position, division: &str, name: &str) -> SubmissionTrees {
-    let mut found = SubmissionTrees::default();
+    let mut trees = SubmissionTrees::default();
     let relative = Path::new(division).join(name);
     let results = position.root.join(&relative).join("results");
     if !results.is_dir() {
-        return found;
+        return trees;
     }
     let names = match names(&position.root, &relative.join(NAMES)) {
         Ok(names) => names,
         Err(reason) => {
             let required = "a JSON object of names";
             let fault = Fault::new(&relative.join(NAMES), reason, required);
-            found.faults.push(fault);
+            trees.faults.push(fault);
             BTreeMap::new()
         }
     };
@@ -165,7 +165,7 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Submission
     });
     let systems = one_or_all(position.system.as_ref(), &results);
     for system in &systems {
-        let before = found.benchmarks.len();
+        let before = trees.benchmarks.len();
         for benchmark in one_or_all(position.benchmark.as_ref(), &results.join(system)) {
             let folder = results.join(system).join(&benchmark);
             let names = one_or_all(position.scenario.as_ref(), &folder);
@@ -181,7 +181,7 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Submission
                 .filter(|place| place.scenario().is_some() || holds_results(place))
                 .collect();
             if !scenarios.is_empty() {
-                found.benchmarks.push(Benchmark {
+                trees.benchmarks.push(Benchmark {
                     submitter: Arc::clone(&submitter),
                     system: system.clone(),
                     name: benchmark,
@@ -190,17 +190,17 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Submission
                 });
             }
         }
-        if found.benchmarks.len() == before {
+        if trees.benchmarks.len() == before {
             let path = relative.join("results").join(system);
             let fault = Fault::new(&path, "no result", "results of a benchmark");
-            found.faults.push(fault);
+            trees.faults.push(fault);
         }
     }
     if position.system.is_none() {
         let faults = systems_without_results(&submitter.root, &submitter.relative(), &systems);
-        found.faults.extend(faults);
+        trees.faults.extend(faults);
     }
-    found
+    trees
 }
 
 /// Whether a folder whose name is not a scenario holds results all the same.
@@ -242,8 +242,8 @@ pub(crate) fn systems_without_results(
     faults.collect()
 }
 
-pub(crate) fn one_or_all(one: Option<&String>, directory: &Path) -> Vec<String> {
-    one.map_or_else(|| folders(directory), |one| vec![one.clone()])
+pub(crate) fn one_or_all(name: Option<&String>, directory: &Path) -> Vec<String> {
+    name.map_or_else(|| folders(directory), |name| vec![name.clone()])
 }
 
 /// The folders in a directory, sorted; links are not followed, and hidden ones are no results.

@@ -20,7 +20,7 @@ pub struct Gathered {
 }
 
 /// Reads a place. Nothing of it is trusted, and nothing stops it: what is missing or cannot be read
-/// is told in the evidence.
+/// is recorded in the evidence.
 pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathered {
     let rules = rules(place, judge_context);
     let (mut missing, rules_of_benchmark) = if place.only.is_none() {
@@ -32,13 +32,13 @@ pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathe
     let allowed = judge_context.round.is_none_or(|round| round.endpoints);
     let mut evidence = Vec::new();
     let performance = place.wants(&Part::Performance).then(|| {
-        let mut one = if of_endpoint {
+        let mut evidence = if of_endpoint {
             endpoint::performance(place, rules.as_ref(), allowed)
         } else {
             performance::gather(place, rules.as_ref(), &mut missing)
         };
-        performance::expect(&mut one, place, judge_context);
-        one
+        performance::expect(&mut evidence, place, judge_context);
+        evidence
     });
     let accuracy = place.wants(&Part::Accuracy).then(|| {
         if of_endpoint {
@@ -61,7 +61,8 @@ pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathe
         performance.checks.extend(differences);
         let is_open = place.submitter.is_open();
         let tokens = accuracy.as_ref();
-        let tokens = tokens.and_then(|one| one_result::tokens(&performance, one, is_open));
+        let tokens =
+            tokens.and_then(|accuracy| one_result::tokens(&performance, accuracy, is_open));
         performance.checks.extend(tokens);
         if place.only.is_none() && !of_endpoint {
             performance

@@ -10,7 +10,7 @@ use retrial_recipe::model::JudgeRules;
 pub struct JudgeContext<'a> {
     /// The round, where it is known.
     pub round: Option<&'a Round>,
-    /// The benchmark that the command line says, in place of the folder's name.
+    /// The benchmark by the command line, in place of the folder's name.
     pub benchmark: Option<&'a str>,
     /// Published figures to compare with.
     pub published: Option<&'a Published>,
@@ -45,8 +45,8 @@ pub fn official<'a>(submitter: &'a Submitter, name: &'a str, round: Option<&'a R
     let Some(round) = round else {
         return own.unwrap_or(name);
     };
-    if let Some((known, _)) = round.benchmark(name) {
-        return known;
+    if let Some((rules, _)) = round.benchmark(name) {
+        return rules;
     }
     if let Some(own) = own {
         return own;

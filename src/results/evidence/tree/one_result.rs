@@ -15,18 +15,21 @@ const MOST_APART: f64 = 0.025;
 const MOST_DAYS: i64 = 60;
 
 /// What differs between the logs of a result: none of it is against a rule by itself. Where the
-/// round measures accuracy with samples of its own, their number tells nothing.
+/// round measures accuracy with samples of its own, their number means nothing.
 pub(crate) fn differences(all: &[&Evidence], rules: Option<&Rules>) -> Vec<RuleCheck> {
     let has_own = rules.is_some_and(|rules| {
         let of_accuracy = rules.accuracy_samples;
         of_accuracy.is_some() && of_accuracy != rules.dataset
     });
-    let logs: Vec<&RunSettings> = all.iter().filter_map(|one| settings(one)).collect();
-    let different = |rule: &str, of: &dyn Fn(&RunSettings) -> Option<String>| {
-        let found: BTreeSet<String> = logs.iter().filter_map(|log| of(log)).collect();
-        let found: Vec<String> = found.into_iter().collect();
-        let differ = found.len() > 1;
-        differ.then(|| RuleCheck::warning(rule, found.join(" and "), "the same in all its logs"))
+    let logs: Vec<&RunSettings> = all
+        .iter()
+        .filter_map(|evidence| settings(evidence))
+        .collect();
+    let different = |rule: &str, property: &dyn Fn(&RunSettings) -> Option<String>| {
+        let values: BTreeSet<String> = logs.iter().filter_map(|log| property(log)).collect();
+        let values: Vec<String> = values.into_iter().collect();
+        let differ = values.len() > 1;
+        differ.then(|| RuleCheck::warning(rule, values.join(" and "), "the same in all its logs"))
     };
     let version = |log: &RunSettings| {
         let version = log.loadgen_version.as_deref()?.split_whitespace().next();
@@ -51,7 +54,7 @@ pub(crate) fn tokens(
     accuracy: &Evidence,
     is_open: bool,
 ) -> Option<RuleCheck> {
-    let [ran, answered] = [performance, accuracy].map(|one| one.trials.first());
+    let [ran, answered] = [performance, accuracy].map(|evidence| evidence.trials.first());
     let figure = |name: &str| Some(ran?.figure(name)?.value);
     let rates = [
         ("tokens_per_second", "samples_per_second"),
@@ -95,7 +98,7 @@ fn far_apart(logs: &[&RunSettings]) -> Option<RuleCheck> {
     })
 }
 
-/// A test whose log is that of another run of the result measured nothing of its own.
+/// A test whose log is a copy of another run's measured nothing itself.
 pub(crate) fn copies<'a>(performance: &Evidence, tests: impl Iterator<Item = &'a mut Evidence>) {
     let Some(submitted) = settings(performance) else {
         return;
@@ -110,10 +113,10 @@ pub(crate) fn copies<'a>(performance: &Evidence, tests: impl Iterator<Item = &'a
 }
 
 /// No two runs begin in the same millisecond and are logged from the same second.
-fn is_same(one: &RunSettings, other: &RunSettings) -> bool {
-    one.power_begin.is_some()
-        && one.power_begin == other.power_begin
-        && one.started_at == other.started_at
+fn is_same(first: &RunSettings, second: &RunSettings) -> bool {
+    first.power_begin.is_some()
+        && first.power_begin == second.power_begin
+        && first.started_at == second.started_at
 }
 
 fn settings(evidence: &Evidence) -> Option<&RunSettings> {

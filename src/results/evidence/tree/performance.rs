@@ -97,14 +97,14 @@ pub(crate) fn expect(
             .first()
             .and_then(|trial| trial.figures.get(metric));
         let unit = figure.map_or("", |figure| figure.unit.as_str());
-        let found = published.of(place, unit);
-        evidence.other_system = found.is_some() && published.is_of_other_system(place);
-        let found = found.map(|expected| (metric.clone(), vec![expected]));
-        evidence.expect.extend(found);
+        let expected = published.of(place, unit);
+        evidence.other_system = expected.is_some() && published.is_of_other_system(place);
+        let expected = expected.map(|expected| (metric.clone(), vec![expected]));
+        evidence.expect.extend(expected);
     }
 }
 
-/// The log of an accuracy run says nothing of speed.
+/// The log of an accuracy run is no evidence of speed.
 fn other_mode(logs: &Logs) -> Option<RuleCheck> {
     let mode = logs
         .run
@@ -114,7 +114,7 @@ fn other_mode(logs: &Logs) -> Option<RuleCheck> {
     Some(RuleCheck::failed("mode", mode.to_string(), required))
 }
 
-/// Runs beside the one that counts are told, so that nobody takes them for it.
+/// Reports runs other than the one that counts, so that they are not taken for it.
 fn other_runs(place: &ScenarioFolder) -> Option<RuleCheck> {
     let folder = place
         .submitter

@@ -1,4 +1,4 @@
-//! Power beside a scenario's performance: what the meter measured during `performance/run_1`, and
+//! Power next to a scenario's performance: what the meter measured during `performance/run_1`, and
 //! the files that a result with power has.
 
 use std::io::Read;
@@ -19,7 +19,7 @@ use retrial_mlperf::power::{Meter, Power, moment};
 const METER: &str = "spl.txt";
 /// The meter's log of the run that counts, as the power tool lists it.
 const METERED: &str = "run_1/spl.txt";
-/// What such a result has beside `performance/run_1`.
+/// The folders of such a result next to `performance/run_1`.
 const FILES: [&str; 8] = [
     "performance/ranging/mlperf_log_detail.txt",
     "performance/ranging/mlperf_log_summary.txt",
@@ -99,7 +99,7 @@ pub(crate) fn checksums(place: &ScenarioFolder) -> Vec<RuleCheck> {
         ("power/client.json", None),
         ("power/server.json", Some(METERED)),
     ] {
-        // A summary that is missing is told of the files.
+        // A missing summary is reported with the files.
         let Ok(object) = object(root, &folder.join(summary)) else {
             continue;
         };
@@ -116,9 +116,9 @@ pub(crate) fn checksums(place: &ScenarioFolder) -> Vec<RuleCheck> {
             let Ok(file) = open::open_beneath(root, &folder.join(name)) else {
                 continue;
             };
-            let found = sha1(file).unwrap_or_else(|error| error.to_string());
-            let passed = found.eq_ignore_ascii_case(sum);
-            let measured = format!("SHA-1 {found}");
+            let actual = sha1(file).unwrap_or_else(|error| error.to_string());
+            let passed = actual.eq_ignore_ascii_case(sum);
+            let measured = format!("SHA-1 {actual}");
             let required = format!("{sum}, as in {summary}");
             checks.push(RuleCheck::new(name, measured, required, passed));
         }

@@ -1,4 +1,4 @@
-//! What a benchmark on a system must have beside the results that are there.
+//! What a benchmark on a system requires in addition to the existing results.
 
 use super::JudgeContext;
 use super::submission::Benchmark;
@@ -40,12 +40,12 @@ pub(crate) fn check(
         return checks;
     };
     if benchmark.submitter.is_open() {
-        let taken = |scenario: &Scenario| rules.scenarios.get(*scenario).is_some();
+        let is_known = |scenario: &Scenario| rules.scenarios.get(*scenario).is_some();
         let scenarios = benchmark.scenarios.iter();
         let scenarios = scenarios.filter_map(super::ScenarioFolder::scenario);
         checks.extend(
             scenarios
-                .filter(|scenario| !taken(scenario))
+                .filter(|scenario| !is_known(scenario))
                 .map(|scenario| {
                     let required = format!("a scenario of {official} in round {}", round.round);
                     RuleCheck::warning("scenario", scenario.to_string(), required)
@@ -59,18 +59,18 @@ pub(crate) fn check(
         let required = "the suite's own name, in the closed division";
         checks.push(RuleCheck::warning("benchmark", measured, required));
     }
-    let found: Vec<Scenario> = benchmark
+    let scenarios: Vec<Scenario> = benchmark
         .scenarios
         .iter()
         .filter_map(super::ScenarioFolder::scenario)
         .collect();
-    for scenario in &found {
-        let taken = rules.scenarios.get(*scenario).is_some_and(|rules| {
+    for scenario in &scenarios {
+        let is_allowed = rules.scenarios.get(*scenario).is_some_and(|rules| {
             system.is_none_or(|system| {
                 rules.required.contains(&system) || rules.optional.contains(&system)
             })
         });
-        if !taken {
+        if !is_allowed {
             checks.push(RuleCheck::failed(
                 "scenario",
                 scenario.to_string(),
@@ -79,7 +79,7 @@ pub(crate) fn check(
         }
     }
     if let (Some(system), true) = (system, benchmark.whole) {
-        for missing in round.missing_scenarios(named, system, &found) {
+        for missing in round.missing_scenarios(named, system, &scenarios) {
             checks.push(RuleCheck::failed(
                 "required scenario",
                 format!("{missing} is missing"),

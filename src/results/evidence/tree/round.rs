@@ -17,10 +17,10 @@ pub struct RoundOfTree<'a> {
     pub counts: Vec<(&'a str, usize)>,
 }
 
-/// The round whose seeds stand in most of the tree's results. A result with other seeds is then
+/// The round whose seeds are in most of the tree's results. A result with other seeds is then
 /// judged by this round, and violates its rule.
-pub fn of_tree<'a>(found: &SubmissionTrees, rounds: &'a Rounds) -> Option<RoundOfTree<'a>> {
-    let places: Vec<&ScenarioFolder> = found
+pub fn of_tree<'a>(trees: &SubmissionTrees, rounds: &'a Rounds) -> Option<RoundOfTree<'a>> {
+    let places: Vec<&ScenarioFolder> = trees
         .benchmarks
         .iter()
         .flat_map(|benchmark| &benchmark.scenarios)
@@ -32,7 +32,7 @@ pub fn of_tree<'a>(found: &SubmissionTrees, rounds: &'a Rounds) -> Option<RoundO
     for round in of_places.collect::<Vec<_>>() {
         match by_round
             .iter_mut()
-            .find(|(known, _)| known.round == round.round)
+            .find(|(counted, _)| counted.round == round.round)
         {
             Some((_, count)) => *count += 1,
             None => by_round.push((round, 1)),

@@ -51,9 +51,9 @@ pub struct Benchmark {
     pub system: String,
     /// The benchmark's folder.
     pub name: String,
-    /// All its scenarios, or those that were asked for.
+    /// All its scenarios, or the requested ones.
     pub scenarios: Vec<ScenarioFolder>,
-    /// All its scenarios are there: what is missing may be told.
+    /// All its scenarios are included: missing ones may be reported.
     pub whole: bool,
 }
 
@@ -76,7 +76,7 @@ pub struct ScenarioFolder {
     pub benchmark: String,
     /// The scenario's folder.
     pub folder: String,
-    /// Only this part was asked for.
+    /// Only this part was requested.
     pub only: Option<Part>,
 }
 

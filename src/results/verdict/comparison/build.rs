@@ -84,13 +84,18 @@ fn letter(position: usize) -> String {
     }
 }
 
-/// What is known of where they were measured, and what was seen meanwhile.
+/// The environment of each measurement, with its telemetry.
 fn environment(subjects: &[Subject], letters: &[String]) -> Vec<EnvironmentGroup> {
     let facts: Vec<Vec<Fact>> = subjects
         .iter()
         .map(|subject| {
-            let seen = subject.measured.iter().flat_map(Measurement::facts);
-            subject.environment.iter().cloned().chain(seen).collect()
+            let telemetry = subject.measured.iter().flat_map(Measurement::facts);
+            subject
+                .environment
+                .iter()
+                .cloned()
+                .chain(telemetry)
+                .collect()
         })
         .collect();
     let facts: Vec<&[Fact]> = facts.iter().map(Vec::as_slice).collect();
@@ -106,27 +111,28 @@ pub(crate) fn pair_up<'a>(
     notes: &mut Vec<String>,
 ) {
     let by_name = are_named(baseline, candidate);
-    let same =
-        |one: &Measured<'_>, other: &Measured<'_>| one.measured.is_like(other.measured, by_name);
-    let compared = |one: &&Measured<'a>| one.measured.mode != Mode::Compliance;
-    for one in baseline.iter().filter(compared) {
-        let Some(other) = candidate.iter().find(|other| same(one, other)) else {
-            notes.push(only(one));
+    let same = |first: &Measured<'_>, second: &Measured<'_>| {
+        first.measured.is_like(second.measured, by_name)
+    };
+    let compared = |side: &&Measured<'a>| side.measured.mode != Mode::Compliance;
+    for first in baseline.iter().filter(compared) {
+        let Some(second) = candidate.iter().find(|second| same(first, second)) else {
+            notes.push(only(first));
             continue;
         };
-        notes.extend(other_target(one, other));
-        for figure in &one.measured.figures {
-            if is_length(one.measured.mode, &figure.name) {
-                notes.extend(other_length(one, other, figure));
+        notes.extend(other_target(first, second));
+        for figure in &first.measured.figures {
+            if is_length(first.measured.mode, &figure.name) {
+                notes.extend(other_length(first, second, figure));
                 continue;
             }
-            match Pair::of(*one, *other, figure, paired) {
+            match Pair::of(*first, *second, figure, paired) {
                 Some(pair) => pairs.push(pair),
-                None => notes.push(format!("{} of {}", only(one), figure.name)),
+                None => notes.push(format!("{} of {}", only(first), figure.name)),
             }
         }
     }
-    let unmatched = |other: &&Measured<'_>| !baseline.iter().any(|one| same(one, other));
+    let unmatched = |second: &&Measured<'_>| !baseline.iter().any(|first| same(first, second));
     notes.extend(
         candidate
             .iter()
@@ -140,64 +146,64 @@ pub(crate) fn pair_up<'a>(
 /// pleased.
 pub(crate) fn are_named(baseline: &[Measured<'_>], candidate: &[Measured<'_>]) -> bool {
     let of_one = |all: &[Measured<'_>]| {
-        let mut names = all.iter().map(|one| &one.measured.benchmark);
+        let mut names = all.iter().map(|side| &side.measured.benchmark);
         let first = names.next();
         names.all(|name| Some(name) == first)
     };
     !(of_one(baseline) && of_one(candidate))
 }
 
-/// How much a model said is no quality: neither more nor less of it is better.
+/// The length of answers is no quality: neither more nor less of it is better.
 fn is_length(mode: Mode, figure: &str) -> bool {
     let name = figure.to_ascii_lowercase();
     mode == Mode::Accuracy && ["gen_len", "gen_num", "tokens_per_sample"].contains(&name.as_str())
 }
 
-/// Told where a model says clearly more or less than before: its speed is then of another work.
+/// Noted where a model's answers are clearly longer or shorter: its speed is then for other work.
 fn other_length(
-    one: &Measured<'_>,
-    other: &Measured<'_>,
+    first: &Measured<'_>,
+    second: &Measured<'_>,
     figure: &MeasuredFigure,
 ) -> Option<String> {
     let ours = *figure.trials.as_ref()?.first()?;
-    let theirs = *other.figure(&figure.name)?.trials.as_ref()?.first()?;
+    let theirs = *second.figure(&figure.name)?.trials.as_ref()?.first()?;
     let ratio = theirs / ours;
     ((ratio - 1.0).abs() > LENGTH).then(|| {
         format!(
             "{} {}: {} of {} is {} and of {} {}: the answers differ in length",
-            one.measured.scenario,
-            one.measured.mode,
+            first.measured.scenario,
+            first.measured.mode,
             figure.name,
-            one.letter,
+            first.letter,
             number::grouped(ours),
-            other.letter,
+            second.letter,
             number::grouped(theirs)
         )
     })
 }
 
 /// `only A has Offline performance`
-fn only(one: &Measured<'_>) -> String {
+fn only(side: &Measured<'_>) -> String {
     format!(
         "only {} has {} {}",
-        one.letter, one.measured.scenario, one.measured.mode
+        side.letter, side.measured.scenario, side.measured.mode
     )
 }
 
-/// A server's throughput is the rate that it was asked for, as long as it keeps up.
-fn other_target(one: &Measured<'_>, other: &Measured<'_>) -> Option<String> {
-    let scenario = one.measured.scenario.to_ascii_lowercase();
-    if one.measured.mode != Mode::Performance || !matches!(&*scenario, "server" | "interactive") {
+/// A server's throughput is its target rate, as long as it keeps up.
+fn other_target(first: &Measured<'_>, second: &Measured<'_>) -> Option<String> {
+    let scenario = first.measured.scenario.to_ascii_lowercase();
+    if first.measured.mode != Mode::Performance || !matches!(&*scenario, "server" | "interactive") {
         return None;
     }
-    let (ours, theirs) = (one.measured.target_qps?, other.measured.target_qps?);
+    let (ours, theirs) = (first.measured.target_qps?, second.measured.target_qps?);
     ((ours - theirs).abs() > PRINTED_RATE * ours.abs()).then(|| {
         format!(
             "{}: the target rate of {} is {} queries/s and of {} {}: throughput follows the target rate",
-            one.measured.scenario,
-            one.letter,
+            first.measured.scenario,
+            first.letter,
             number::grouped(ours),
-            other.letter,
+            second.letter,
             number::grouped(theirs)
         )
     })
@@ -205,14 +211,14 @@ fn other_target(one: &Measured<'_>, other: &Measured<'_>) -> Option<String> {
 
 /// What each interval shows, with error `alpha` that any of them shows what is not there.
 pub(crate) fn changes(pairs: &[Pair<'_>], alpha: f64) -> Vec<Change> {
-    let shown = |pair: &Pair<'_>, share: f64| pair.shown(alpha / 2.0 / share);
-    let rejected = step_down(pairs.len(), |one, share| {
-        shown(&pairs[one], share).is_difference()
+    let change_at = |pair: &Pair<'_>, share: f64| pair.change(alpha / 2.0 / share);
+    let rejected = step_down(pairs.len(), |index, share| {
+        change_at(&pairs[index], share).is_difference()
     });
     pairs
         .iter()
         .zip(rejected)
-        .map(|(pair, rejected)| match shown(pair, 1.0) {
+        .map(|(pair, rejected)| match change_at(pair, 1.0) {
             change if change.is_difference() && !rejected => Change::NoDifference,
             change => change,
         })
@@ -227,8 +233,8 @@ fn limits(pairs: &[Pair<'_>], options: &Options, alpha: f64) -> Vec<Option<Decis
     let tested: Vec<usize> = (0..pairs.len())
         .filter(|position| pairs[*position].is_performance())
         .collect();
-    let worse = step_down(tested.len(), |one, share| {
-        pairs[tested[one]].decide(limit, alpha / share) == Decision::Worse
+    let worse = step_down(tested.len(), |index, share| {
+        pairs[tested[index]].decide(limit, alpha / share) == Decision::Worse
     });
     let mut sides = vec![None; pairs.len()];
     for (position, worse) in tested.into_iter().zip(worse) {
@@ -241,7 +247,7 @@ fn limits(pairs: &[Pair<'_>], options: &Options, alpha: f64) -> Vec<Option<Decis
     sides
 }
 
-/// Without a limit nothing can fail. With one, what is not shown to keep it is no pass.
+/// Without a limit nothing can fail. With one, a figure passes only if it is shown to be within the limit.
 fn exit_code(pairs: &[Pair<'_>], limits: &[Option<Decision>], options: &Options) -> ExitCode {
     if options.fail_if.is_none() {
         return ExitCode::Success;

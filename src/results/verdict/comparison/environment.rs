@@ -15,38 +15,38 @@ const MOST: usize = 20_000;
 /// Measured numbers that differ by less are alike: another run of one thing differs by as much.
 const CLOSE: f64 = 0.05;
 
-/// What is known of one kind, of all subjects.
+/// The facts of one kind, for all subjects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EnvironmentGroup {
-    /// What it is about.
+    /// The kind.
     pub group: FactGroup,
-    /// What differs, most telling first.
+    /// The facts that differ, most important first.
     pub differs: Vec<EnvironmentFact>,
-    /// How many facts are alike in all.
+    /// How many facts are the same in all subjects.
     pub same: usize,
-    /// Those; packages are only counted.
+    /// The facts that are the same; packages are only counted.
     pub alike: Vec<AlikeFact>,
-    /// Letters of the subjects of which nothing of this is known: they have no say in what differs.
+    /// Letters of the subjects without facts of this kind; they are not compared.
     pub not_known: Vec<String>,
     /// How many more facts differ than are listed here.
     pub omitted: usize,
 }
 
-/// One fact that is not the same everywhere.
+/// A fact that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EnvironmentFact {
-    /// What it is: `kernel`, `torch (python)`, ….
+    /// Its name: `kernel`, `torch (python)`, ….
     pub what: String,
-    /// Of each subject, in their order; none where it has none, or nothing is known.
+    /// Its value for each subject, in order; none where it is missing or unknown.
     pub values: Vec<Option<String>>,
 }
 
-/// One fact that is.
+/// A fact that is the same in all subjects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AlikeFact {
-    /// What it is.
+    /// Its name.
     pub what: String,
-    /// Of all subjects.
+    /// The value for all subjects.
     pub value: String,
 }
 
@@ -65,13 +65,13 @@ fn side_by_side(
 ) -> Option<EnvironmentGroup> {
     let mut order: Vec<&str> = Vec::new();
     let mut by_name: HashMap<&str, Vec<Option<&Fact>>> = HashMap::new();
-    let mut known = vec![false; facts.len()];
+    let mut recorded = vec![false; facts.len()];
     for (position, facts) in facts.iter().enumerate() {
         for fact in facts.iter().filter(|fact| fact.group == group) {
-            known[position] = true;
+            recorded[position] = true;
             let values = by_name.entry(&fact.what).or_insert_with(|| {
                 order.push(&fact.what);
-                vec![None; known.len()]
+                vec![None; recorded.len()]
             });
             values[position] = Some(fact);
         }
@@ -80,50 +80,52 @@ fn side_by_side(
         return None;
     }
     if group == FactGroup::Packages {
-        order.sort_by_cached_key(|what| (stacks::rank(what), what.to_lowercase()));
+        order.sort_by_cached_key(|name| (stacks::rank(name), name.to_lowercase()));
     }
-    let mut found = EnvironmentGroup {
+    let mut result = EnvironmentGroup {
         group,
         differs: Vec::new(),
         same: 0,
         alike: Vec::new(),
         not_known: letters
             .iter()
-            .zip(&known)
-            .filter(|(_, known)| !**known)
+            .zip(&recorded)
+            .filter(|(_, recorded)| !**recorded)
             .map(|(letter, _)| letter.clone())
             .collect(),
         omitted: 0,
     };
-    for what in order {
-        let values = by_name.remove(what).unwrap_or_default();
-        let told: Vec<Option<&Fact>> = values
+    for name in order {
+        let values = by_name.remove(name).unwrap_or_default();
+        let recorded_values: Vec<Option<&Fact>> = values
             .iter()
-            .zip(&known)
-            .filter(|(_, known)| **known)
+            .zip(&recorded)
+            .filter(|(_, recorded)| **recorded)
             .map(|(value, _)| *value)
             .collect();
-        if are_alike(&told) {
-            found.same += 1;
-            if let (true, Some(Some(fact))) = (group != FactGroup::Packages, told.first()) {
-                found.alike.push(AlikeFact {
-                    what: what.to_owned(),
+        if are_alike(&recorded_values) {
+            result.same += 1;
+            if let (true, Some(Some(fact))) =
+                (group != FactGroup::Packages, recorded_values.first())
+            {
+                result.alike.push(AlikeFact {
+                    what: name.to_owned(),
                     value: fact.value.clone(),
                 });
             }
-        } else if found.differs.len() < MOST {
-            found.differs.push(EnvironmentFact {
-                what: what.to_owned(),
+        } else if result.differs.len() < MOST {
+            result.differs.push(EnvironmentFact {
+                what: name.to_owned(),
                 values: values
                     .into_iter()
                     .map(|fact| fact.map(|fact| fact.value.clone()))
                     .collect(),
             });
         } else {
-            found.omitted += 1;
+            result.omitted += 1;
         }
     }
-    Some(found)
+    Some(result)
 }
 
 fn are_alike(values: &[Option<&Fact>]) -> bool {
@@ -134,8 +136,8 @@ fn are_alike(values: &[Option<&Fact>]) -> bool {
         return most - least <= CLOSE * most.abs().max(least.abs());
     }
     values.windows(2).all(|pair| match (pair[0], pair[1]) {
-        (Some(one), Some(other)) => one.value == other.value,
-        (one, other) => one.is_none() && other.is_none(),
+        (Some(first), Some(second)) => first.value == second.value,
+        (first, second) => first.is_none() && second.is_none(),
     })
 }
 
@@ -144,14 +146,14 @@ const SHOWN: usize = 3;
 
 /// The facts of several runs as those of one, and the names of those in which they differ.
 pub(crate) fn merged(runs: &[&[Fact]]) -> (Vec<Fact>, Vec<String>) {
-    if let [one] = runs {
-        return (one.to_vec(), Vec::new());
+    if let [facts] = runs {
+        return (facts.to_vec(), Vec::new());
     }
     let mut order: Vec<(FactGroup, &str)> = Vec::new();
-    let mut found: BTreeMap<(FactGroup, &str), Vec<&str>> = BTreeMap::new();
+    let mut by_fact: BTreeMap<(FactGroup, &str), Vec<&str>> = BTreeMap::new();
     for fact in runs.iter().copied().flatten() {
         let key = (fact.group, fact.what.as_str());
-        let values = found.entry(key).or_insert_with(|| {
+        let values = by_fact.entry(key).or_insert_with(|| {
             order.push(key);
             Vec::new()
         });
@@ -163,7 +165,7 @@ pub(crate) fn merged(runs: &[&[Fact]]) -> (Vec<Fact>, Vec<String>) {
     let facts = order
         .into_iter()
         .map(|key| {
-            let values = found.get(&key).map(Vec::as_slice).unwrap_or_default();
+            let values = by_fact.get(&key).map(Vec::as_slice).unwrap_or_default();
             if values.len() > 1 {
                 several.push(key.1.to_owned());
             }
@@ -207,17 +209,17 @@ mod tests {
 
     #[test]
     fn known_stack_packages_are_listed_first() {
-        let (one, other) = (packages(300, "1.0"), packages(300, "2.0"));
-        let groups = environments(&letters(), &[&one, &other]);
+        let (first, second) = (packages(300, "1.0"), packages(300, "2.0"));
+        let groups = environments(&letters(), &[&first, &second]);
         assert_eq!(groups.len(), 1);
-        let told: Vec<&str> = groups[0]
+        let names: Vec<&str> = groups[0]
             .differs
             .iter()
             .take(3)
             .map(|fact| fact.what.as_str())
             .collect();
         assert_eq!(
-            told,
+            names,
             ["hipblaslt (dpkg)", "torch (python)", "lib00000 (dpkg)"]
         );
         assert_eq!((groups[0].differs.len(), groups[0].same), (302, 1));
@@ -226,17 +228,17 @@ mod tests {
 
     #[test]
     fn surplus_differences_are_counted() {
-        let (one, other) = (packages(30_000, "1.0"), packages(30_000, "2.0"));
-        let groups = environments(&letters(), &[&one, &other]);
+        let (first, second) = (packages(30_000, "1.0"), packages(30_000, "2.0"));
+        let groups = environments(&letters(), &[&first, &second]);
         assert_eq!(groups[0].differs.len(), MOST);
         assert_eq!(groups[0].omitted, 10_002);
     }
 
     #[test]
     fn a_run_without_facts_has_no_differences() {
-        let one = packages(3, "1.0");
-        let other = [Fact::new(FactGroup::Host, "kernel", "6.1")];
-        let groups = environments(&letters(), &[&one, &other]);
+        let first = packages(3, "1.0");
+        let second = [Fact::new(FactGroup::Host, "kernel", "6.1")];
+        let groups = environments(&letters(), &[&first, &second]);
         assert_eq!(groups[0].not_known, ["B"]);
         assert!(groups[0].differs.is_empty());
         assert_eq!(groups[0].same, 6);
@@ -245,9 +247,9 @@ mod tests {
 
     #[test]
     fn a_package_only_in_one_run_is_a_difference() {
-        let one = packages(1, "1.0");
-        let other = &one[..one.len() - 1];
-        let groups = environments(&letters(), &[&one, other]);
+        let first = packages(1, "1.0");
+        let second = &first[..first.len() - 1];
+        let groups = environments(&letters(), &[&first, second]);
         let fact = &groups[0].differs[0];
         assert_eq!(fact.what, "hipblaslt (dpkg)");
         assert_eq!(fact.values, [Some("0.1.0".to_owned()), None]);
@@ -255,22 +257,24 @@ mod tests {
 
     #[test]
     fn close_measured_numbers_are_equal() {
-        let of = |watts: f64| {
+        let facts = |watts: f64| {
             let mut fact = Fact::new(FactGroup::Telemetry, "power", format!("{watts} W"));
             fact.number = Some(watts);
             vec![fact]
         };
-        let differs = |one: f64, other: f64| {
-            let (one, other) = (of(one), of(other));
-            environments(&letters(), &[&one, &other])[0].differs.len()
+        let differs = |first: f64, second: f64| {
+            let (first, second) = (facts(first), facts(second));
+            environments(&letters(), &[&first, &second])[0]
+                .differs
+                .len()
         };
         assert_eq!((differs(600.0, 605.0), differs(600.0, 700.0)), (0, 1));
     }
 
     #[test]
     fn differences_within_pooled_runs_are_reported() {
-        let of = |kernel: &str| vec![Fact::new(FactGroup::Host, "kernel", kernel)];
-        let runs: Vec<Vec<Fact>> = ["1", "2", "1", "3", "4"].map(of).to_vec();
+        let facts = |kernel: &str| vec![Fact::new(FactGroup::Host, "kernel", kernel)];
+        let runs: Vec<Vec<Fact>> = ["1", "2", "1", "3", "4"].map(facts).to_vec();
         let runs: Vec<&[Fact]> = runs.iter().map(Vec::as_slice).collect();
         let (facts, several) = merged(&runs);
         assert_eq!(facts[0].value, "1, 2, 3 and 1 more");

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-/// What a fact is about; in the order in which differences are told.
+/// The kind of a fact, in the order of reports.
 #[derive(
     Debug,
     Clone,
@@ -25,7 +25,7 @@ use strum::{IntoStaticStr, VariantArray};
 pub enum FactGroup {
     /// The image: reference, digest, `ROCm` in it, labels.
     Image,
-    /// What is installed in the container that measured.
+    /// Packages in the container.
     Packages,
     /// Variants, parameters and models.
     Parameters,
@@ -38,7 +38,7 @@ pub enum FactGroup {
     Host,
     /// Settings of the machine that change what is measured.
     Settings,
-    /// What was seen of GPUs and container while it measured.
+    /// Telemetry of GPUs and container.
     Telemetry,
 }
 
@@ -49,10 +49,10 @@ impl FactGroup {
     }
 }
 
-/// One fact of where something was measured.
+/// A fact of an environment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fact {
-    /// What it is about.
+    /// The kind.
     pub group: FactGroup,
     /// Its name: `kernel`, `digest`, `torch (python)`, ….
     pub what: String,

@@ -13,7 +13,7 @@ use retrial_recipe::model::{Aggregate, Better, Mode};
 
 use super::fact::{Fact, FactGroup};
 
-/// Of fewer looks a mean says nothing.
+/// A mean of fewer samples is meaningless.
 const FEWEST_LOOKS: usize = 10;
 
 /// One scenario in one mode of a run, or of several pooled.
@@ -29,12 +29,12 @@ pub struct Measurement {
     pub valid: bool,
     /// Its own outcome.
     pub outcome: Outcome,
-    /// The rate that a server was asked for, queries per second, where it is known.
+    /// The target rate of a server, queries per second, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_qps: Option<f64>,
     /// What is worth comparing, in order of weight.
     pub figures: Vec<MeasuredFigure>,
-    /// What was seen of GPUs and container meanwhile.
+    /// Telemetry of the GPUs and the container.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seen: Vec<TelemetryFigure>,
 }
@@ -111,7 +111,11 @@ impl Measurement {
                 .into_iter()
                 .map(|name| figure(context, evidence, name))
                 .collect(),
-            seen: result.telemetry.as_ref().map(seen).unwrap_or_default(),
+            seen: result
+                .telemetry
+                .as_ref()
+                .map(telemetry_figures)
+                .unwrap_or_default(),
         }
     }
 
@@ -127,11 +131,11 @@ impl Measurement {
         self.valid &= other.valid;
         self.outcome = self.outcome.max(other.outcome);
         for figure in other.figures {
-            let mut known = self.figures.iter_mut();
-            match known.find(|known| known.name == figure.name && known.unit == figure.unit) {
-                Some(known) => {
+            let mut own = self.figures.iter_mut();
+            match own.find(|own| own.name == figure.name && own.unit == figure.unit) {
+                Some(own) => {
                     let more = figure.trials;
-                    known.trials = known.trials.take().zip(more).map(|(mut trials, more)| {
+                    own.trials = own.trials.take().zip(more).map(|(mut trials, more)| {
                         trials.extend(more);
                         trials
                     });
@@ -139,28 +143,28 @@ impl Measurement {
                 None => self.figures.push(figure),
             }
         }
-        for seen in other.seen {
-            match self.seen.iter_mut().find(|known| known.what == seen.what) {
-                Some(known) => known.values.extend(seen.values),
-                None => self.seen.push(seen),
+        for figure in other.seen {
+            match self.seen.iter_mut().find(|own| own.what == figure.what) {
+                Some(own) => own.values.extend(figure.values),
+                None => self.seen.push(figure),
             }
         }
     }
 
-    /// What was seen, as facts: the mean over the runs.
+    /// The telemetry as facts: the mean over the runs.
     pub(crate) fn facts(&self) -> impl Iterator<Item = Fact> {
-        self.seen.iter().filter_map(|seen| {
-            let count = f64::from(u32::try_from(seen.values.len()).ok()?);
-            let mean = seen.values.iter().sum::<f64>() / count;
-            let what = format!("{} {}: {}", self.scenario, self.mode, seen.what);
-            let (shown, unit) = match seen.unit.as_str() {
+        self.seen.iter().filter_map(|figure| {
+            let count = f64::from(u32::try_from(figure.values.len()).ok()?);
+            let mean = figure.values.iter().sum::<f64>() / count;
+            let name = format!("{} {}: {}", self.scenario, self.mode, figure.what);
+            let (value, unit) = match figure.unit.as_str() {
                 "GiB" if mean < 1.0 => (mean * 1024.0, "MiB"),
                 unit => (mean, unit),
             };
             let mut fact = Fact::new(
                 FactGroup::Telemetry,
-                what,
-                number::figure(rounded(shown), unit),
+                name,
+                number::figure(rounded(value), unit),
             );
             fact.number = Some(mean);
             mean.is_finite().then_some(fact)
@@ -168,7 +172,7 @@ impl Measurement {
     }
 }
 
-/// What was seen is told to three digits: no sensor is better.
+/// Rounds telemetry to three digits: no sensor is better.
 fn rounded(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;
@@ -183,18 +187,18 @@ fn comparable<'a>(evidence: &'a Evidence, deciding: Option<&'a str>) -> Vec<&'a 
     names.extend(evidence.expect.iter().map(|(name, _)| name.as_str()));
     names.extend(deciding);
     let trials = evidence.trials.iter();
-    let given: Vec<&str> = trials
+    let available: Vec<&str> = trials
         .flat_map(|trial| trial.figures.keys().map(String::as_str))
         .collect();
     let accuracy = evidence.mode != Mode::Performance;
     names.extend(
-        given
+        available
             .iter()
             .filter(|name| accuracy || evidence.source_of(name).is_some()),
     );
-    let given: BTreeSet<&str> = given.into_iter().collect();
-    let mut seen = BTreeSet::new();
-    names.retain(|name| given.contains(name) && seen.insert(*name));
+    let available: BTreeSet<&str> = available.into_iter().collect();
+    let mut unique = BTreeSet::new();
+    names.retain(|name| available.contains(name) && unique.insert(*name));
     names
 }
 
@@ -232,7 +236,7 @@ fn values(evidence: &Evidence, figure: &str) -> Option<Vec<f64>> {
     values.filter(|values| !values.is_empty())
 }
 
-fn seen(summary: &Summary) -> Vec<TelemetryFigure> {
+fn telemetry_figures(summary: &Summary) -> Vec<TelemetryFigure> {
     if summary.samples < FEWEST_LOOKS {
         return Vec::new();
     }
@@ -273,11 +277,11 @@ fn seen(summary: &Summary) -> Vec<TelemetryFigure> {
             summary.peak_memory.and_then(bytes),
         ),
     ];
-    let known = all.into_iter();
-    known
-        .filter_map(|(what, unit, value)| {
+    let figures = all.into_iter();
+    figures
+        .filter_map(|(name, unit, value)| {
             Some(TelemetryFigure {
-                what: what.to_owned(),
+                what: name.to_owned(),
                 unit: unit.to_owned(),
                 values: vec![value.filter(|value| value.is_finite())?],
             })

@@ -13,24 +13,24 @@ use retrial_stats::Decision;
 pub struct Comparison {
     /// Version of this document.
     pub schema: u32,
-    /// What its subjects have in common, where it is one of several.
+    /// What its subjects have in common, if it is one of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What was compared; the first is the baseline.
+    /// The subjects; the first is the baseline.
     pub subjects: Vec<SubjectSummary>,
-    /// Trials were taken in turns: the first of one belongs to the first of the other.
+    /// Whether trials were interleaved: trials with the same number form pairs.
     pub paired: bool,
     /// Confidence of each interval.
     pub confidence: f64,
     /// Every figure that the baseline and another have.
     pub figures: Vec<ComparedFigure>,
-    /// What is worth knowing: figures that only one has, other target rates.
+    /// Notes: figures that only one subject has, other target rates.
     pub notes: Vec<String>,
-    /// What is known of where they were measured: what differs, and what does not.
+    /// The environments: what differs, and what is the same.
     pub environment: Vec<EnvironmentGroup>,
     /// `--fail-if`
     pub fail_if: Option<FailIf>,
-    /// What the process exits with.
+    /// The exit code of the process.
     pub exit_code: ExitCode,
     /// `MLCommons`' trademark notice, where figures are `MLPerf`'s.
     pub notice: Option<String>,
@@ -43,11 +43,11 @@ pub struct Comparisons {
     pub schema: u32,
     /// The axis.
     pub by: String,
-    /// In the order of what their runs have in common.
+    /// The comparisons, in the order of what their runs have in common.
     pub comparisons: Vec<Comparison>,
-    /// What is worth knowing: runs that are left out.
+    /// Notes: runs that are excluded.
     pub notes: Vec<String>,
-    /// What the process exits with.
+    /// The exit code of the process.
     pub exit_code: ExitCode,
 }
 
@@ -56,11 +56,11 @@ pub struct Comparisons {
 pub struct SubjectSummary {
     /// Its letter in tables: `A` is the baseline.
     pub letter: String,
-    /// What it was called by.
+    /// Its name as requested.
     pub name: String,
     /// What it measured: suite, round, benchmark, variant.
     pub title: String,
-    /// How many runs it is made of; 0 for a folder of results.
+    /// The number of its runs; 0 for a folder of results.
     #[serde(default)]
     pub runs: usize,
     /// Its own verdict.
@@ -80,24 +80,24 @@ pub struct ComparedFigure {
     pub figure: String,
     /// Its unit; empty if it has none.
     pub unit: String,
-    /// Which way is better.
+    /// Whether higher or lower is better.
     pub better: Better,
-    /// How trials were made one figure.
+    /// How trials were aggregated.
     pub aggregate: Aggregate,
-    /// The first subject's.
+    /// The baseline's measurement.
     pub baseline: MeasuredSide,
-    /// The other's.
+    /// The candidate's measurement.
     pub candidate: MeasuredSide,
-    /// The trials of a round were compared with each other.
+    /// Whether trials were compared in pairs, round by round.
     pub paired: bool,
-    /// How good the candidate is next to the baseline: above 1 is better, whichever way the figure
-    /// goes.
+    /// The candidate's figure as a ratio to the baseline's: above 1 is better, whichever way the
+    /// figure goes.
     pub ratio: Option<f64>,
     /// The two-sided interval of the ratio, at the comparison's confidence.
     pub interval: Option<Bounds>,
     /// What the interval shows, corrected for all figures of the comparison (Holm).
     pub change: Change,
-    /// Where it lies beside the limit of `fail_if`.
+    /// The decision about the limit of `fail_if`.
     pub limit: Option<Decision>,
     /// One sentence.
     pub sentence: String,
@@ -108,7 +108,7 @@ pub struct ComparedFigure {
 pub struct MeasuredSide {
     /// The subject's letter.
     pub subject: String,
-    /// Its trials made one.
+    /// Its value, aggregated over the trials.
     pub value: Option<f64>,
     /// Its trials.
     pub trials: Vec<f64>,
@@ -118,15 +118,15 @@ words! {
     /// What an interval shows.
     #[derive(JsonSchema)]
     pub enum Change {
-        /// More speed than the baseline.
+        /// Faster than the baseline.
         Faster = "faster",
-        /// Less.
+        /// Slower than the baseline.
         Slower = "slower",
-        /// Of what is no speed, accuracy: better than the baseline.
+        /// Better than the baseline, for figures that are not a speed, such as accuracy.
         Better = "better",
         /// Worse.
         Worse = "worse",
-        /// Neither is shown; that they are equal is not shown either.
+        /// No difference is shown; nor is equality.
         NoDifference = "no difference shown",
         /// One of them is invalid or failed, or has no usable figure.
         NotCompared = "not compared",

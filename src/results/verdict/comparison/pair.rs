@@ -47,14 +47,14 @@ impl<'a> Pair<'a> {
         let other = candidate.figure(&figure.name)?;
         let valid = baseline.measured.valid && candidate.measured.valid;
         let difference = match (&figure.trials, &other.trials) {
-            (Some(one), Some(theirs)) if valid => {
-                let of = |values, noise| Sample { values, noise };
-                let (one, theirs) = (of(one, figure.noise), of(theirs, other.noise));
+            (Some(ours), Some(theirs)) if valid => {
+                let sample = |values, noise| Sample { values, noise };
+                let (ours, theirs) = (sample(ours, figure.noise), sample(theirs, other.noise));
                 let (better, how) = (figure.better, figure.aggregate);
                 if paired {
-                    Difference::paired(theirs, one, better, how)
+                    Difference::paired(theirs, ours, better, how)
                 } else {
-                    Some(Difference::of(theirs, one, better, how))
+                    Some(Difference::of(theirs, ours, better, how))
                 }
             }
             _ => None,
@@ -79,7 +79,7 @@ impl<'a> Pair<'a> {
     }
 
     /// Whether a bound with this error shows a difference, and which.
-    pub fn shown(&self, alpha: f64) -> Change {
+    pub fn change(&self, alpha: f64) -> Change {
         let Some(difference) = &self.difference else {
             return Change::NotCompared;
         };
@@ -134,7 +134,10 @@ impl<'a> Pair<'a> {
             baseline: side(self.baseline.letter, ours),
             candidate: side(self.candidate.letter, theirs),
             paired: self.paired,
-            ratio: self.difference.as_ref().map(|one| exp(one.center)),
+            ratio: self
+                .difference
+                .as_ref()
+                .map(|difference| exp(difference.center)),
             interval: bounds.map(Bounds::of_logs),
             change,
             limit,

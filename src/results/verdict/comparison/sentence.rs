@@ -30,9 +30,9 @@ pub(crate) fn of(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) ->
     let word = figure.change;
     let basis = basis(pair, figure, options);
     let at = number::percent(options.confidence);
-    let alone = pair.shown((1.0 - options.confidence) / 2.0);
-    let shown = match figure.interval {
-        None if pair.figures.iter().all(|one| one.noise.is_some()) => {
+    let alone = pair.change((1.0 - options.confidence) / 2.0);
+    let finding = match figure.interval {
+        None if pair.figures.iter().all(|figure| figure.noise.is_some()) => {
             format!("{word}: {basis}, of which two are further apart than the assumed noise allows")
         }
         None => format!("{word}: {basis}, and their noise is unknown"),
@@ -54,11 +54,11 @@ pub(crate) fn of(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) ->
     };
     let limit = options
         .fail_if
-        .and_then(|limit| Some(beside(limit, figure.limit?)));
-    format!("{head}: {shown}{}.", limit.unwrap_or_default())
+        .and_then(|limit| Some(limit_text(limit, figure.limit?)));
+    format!("{head}: {finding}{}.", limit.unwrap_or_default())
 }
 
-fn beside(limit: FailIf, side: Decision) -> String {
+fn limit_text(limit: FailIf, side: Decision) -> String {
     match side {
         Decision::Holds => format!("; {limit} is ruled out"),
         Decision::Worse => format!("; it is {limit}"),
@@ -70,9 +70,11 @@ fn beside(limit: FailIf, side: Decision) -> String {
 fn basis(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) -> String {
     let mut words = vec![trials(figure, options)];
     let [ours, theirs] = pair.figures;
-    let is_single = |one: &&MeasuredFigure| one.trials.as_ref().is_some_and(|all| all.len() == 1);
+    let is_single =
+        |figure: &&MeasuredFigure| figure.trials.as_ref().is_some_and(|all| all.len() == 1);
     let single = [ours, theirs].into_iter().find(is_single);
-    if let Some((noise, from)) = single.and_then(|one| one.noise.zip(one.noise_basis.as_ref()))
+    if let Some((noise, from)) =
+        single.and_then(|figure| figure.noise.zip(figure.noise_basis.as_ref()))
         && noise > 0.0
     {
         let noise = number::percent(noise);
@@ -96,8 +98,8 @@ fn trials(figure: &ComparedFigure, options: &Options) -> String {
 }
 
 fn obstacle(pair: &Pair<'_>, options: &Options) -> String {
-    let broken = |one: &Measured<'_>| {
-        (!one.measured.valid).then(|| format!("{} is {}", one.letter, one.measured.outcome))
+    let broken = |side: &Measured<'_>| {
+        (!side.measured.valid).then(|| format!("{} is {}", side.letter, side.measured.outcome))
     };
     let broken: Vec<String> = [&pair.baseline, &pair.candidate]
         .into_iter()

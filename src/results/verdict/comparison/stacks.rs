@@ -1,5 +1,5 @@
 //! The software by whose releases benchmarks of GPUs become faster or slower: of several hundred
-//! packages that changed, these are told first.
+//! packages that changed, these are listed first.
 
 /// Beginnings of names, most telling first.
 const STACKS: [&str; 44] = [

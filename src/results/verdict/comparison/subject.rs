@@ -25,7 +25,7 @@ pub struct Subject {
     pub runs: usize,
     /// Each scenario in each mode.
     pub measured: Vec<Measurement>,
-    /// What is known of where it was measured, in the order in which it is told.
+    /// The environment in which it was measured, in display order.
     pub environment: Vec<Fact>,
     /// What is worth knowing of it.
     pub notes: Vec<String>,
@@ -60,7 +60,7 @@ impl Subject {
         titles.dedup();
         let title = match titles.as_slice() {
             [] => String::new(),
-            [one] => one.clone(),
+            [title] => title.clone(),
             several => format!("{} benchmarks", several.len()),
         };
         let mut subject = Self::new(name, title, environment);
@@ -68,7 +68,8 @@ impl Subject {
             let verdict = judge(context, evidence);
             subject.outcome = subject.outcome.max(verdict.outcome);
             let results = evidence.iter().zip(&verdict.results);
-            let measured = results.map(|(one, result)| Measurement::of(context, one, result));
+            let measured =
+                results.map(|(evidence, result)| Measurement::of(context, evidence, result));
             subject.measured.extend(measured);
             subject.notice = subject.notice.or(verdict.notice);
         }
@@ -130,18 +131,18 @@ impl Subject {
         }
         let mut excluded: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (run, measured) in invalid {
-            let mut known = pool.measured.iter();
-            if known.any(|known| known.valid && known.is_like(&measured, true)) {
-                let what = format!("{} {}", measured.scenario, measured.mode);
-                let runs = excluded.entry(what).or_default();
+            let mut existing = pool.measured.iter();
+            if existing.any(|existing| existing.valid && existing.is_like(&measured, true)) {
+                let name = format!("{} {}", measured.scenario, measured.mode);
+                let runs = excluded.entry(name).or_default();
                 runs.push(format!("{run} ({})", measured.outcome));
             } else {
                 pool.add(measured);
             }
         }
-        for (what, runs) in excluded {
+        for (name, runs) in excluded {
             pool.notes.push(format!(
-                "{what} of {} excludes {} of its {count} runs: {}",
+                "{name} of {} excludes {} of its {count} runs: {}",
                 pool.name,
                 runs.len(),
                 first(&runs, SHOWN)
@@ -153,9 +154,9 @@ impl Subject {
     }
 
     fn add(&mut self, measured: Measurement) {
-        let mut known = self.measured.iter_mut();
-        match known.find(|known| known.is_like(&measured, true)) {
-            Some(known) => known.append(measured),
+        let mut existing = self.measured.iter_mut();
+        match existing.find(|existing| existing.is_like(&measured, true)) {
+            Some(existing) => existing.append(measured),
             None => self.measured.push(measured),
         }
     }

@@ -55,12 +55,12 @@ fn a_limit_fails_passes_or_is_not_decided(
     #[case] baseline: &[f64],
     #[case] candidate: &[f64],
     #[case] code: u8,
-    #[case] says: &str,
+    #[case] fragment: &str,
 ) {
     let comparison = of(baseline, candidate, &fail_if(0.02));
     let sentence = &comparison.figures[0].sentence;
     assert_eq!(comparison.exit_code.code(), code, "{sentence}");
-    assert!(sentence.contains(says), "{sentence}");
+    assert!(sentence.contains(fragment), "{sentence}");
 }
 
 #[test]
@@ -83,15 +83,15 @@ fn invalid_results_are_not_compared_and_pass_no_limit() {
     assert_eq!(comparison.exit_code, ExitCode::NotReproduced);
 }
 
-/// What an interval stands on: the noise of the benchmark, and trials that are not as it takes them.
+/// The basis of an interval: the benchmark's noise, and trials that violate its assumptions.
 #[rstest]
 #[case(&[100.0], &[101.2], "(one trial each, assumed noise 0.3 % from 16 published pairs of llama2-70b Offline)")]
 #[case(&[100.0, 100.3], &[109.0, 111.0], "of which two are further apart than the assumed noise allows")]
 #[case(&[100.0, 100.3, 99.8], &[100.1, 99.9, 100.2], "(geometric means of 3 trials each)")]
 #[case(&[100.0, 101.0, 102.0, 103.0], &[100.0, 101.1, 99.0, 100.5], "trials each, which depend on their order and count as one)")]
-fn bases(#[case] baseline: &[f64], #[case] candidate: &[f64], #[case] says: &str) {
+fn bases(#[case] baseline: &[f64], #[case] candidate: &[f64], #[case] fragment: &str) {
     let sentence = &of(baseline, candidate, &Options::default()).figures[0].sentence;
-    assert!(sentence.contains(says), "{sentence}");
+    assert!(sentence.contains(fragment), "{sentence}");
 }
 
 /// A latency that falls is faster, and its ratio is above 1.
@@ -104,33 +104,36 @@ fn latency() {
         subject("after", vec![at(&[18e6, 18.1e6, 17.9e6])]),
     ];
     let comparison = compare(&subjects, &Options::default());
-    let found = &comparison.figures[0];
-    assert_eq!(found.change, Change::Faster);
-    assert!((found.ratio.unwrap() - 20.0 / 18.0).abs() < 1e-3);
+    let figure = &comparison.figures[0];
+    assert_eq!(figure.change, Change::Faster);
+    assert!((figure.ratio.unwrap() - 20.0 / 18.0).abs() < 1e-3);
     assert!(
-        found
+        figure
             .sentence
             .contains("B's 17.9998 ms is 1.111 of A's 19.9998 ms"),
         "{}",
-        found.sentence
+        figure.sentence
     );
 }
 
 /// Alone it would be shown; of twenty figures one in twenty is chance.
 #[test]
 fn many_figures_are_corrected_for_multiple_comparisons() {
-    let of = |shift: f64| -> Vec<Evidence> {
+    let shifted = |shift: f64| -> Vec<Evidence> {
         (0..20)
             .map(|number| {
                 let factor = if number == 0 { 1.0 + shift } else { 1.0 };
-                let mut one = offline(&[99.5, 100.0, 100.5].map(|value| value * factor));
-                one.scenario = format!("case {number}");
-                one
+                let mut evidence = offline(&[99.5, 100.0, 100.5].map(|value| value * factor));
+                evidence.scenario = format!("case {number}");
+                evidence
             })
             .collect()
     };
     let with = |shift| {
-        let subjects = [subject("before", of(0.0)), subject("after", of(shift))];
+        let subjects = [
+            subject("before", shifted(0.0)),
+            subject("after", shifted(shift)),
+        ];
         compare(&subjects, &Options::default())
     };
     let alone = with(0.015);
@@ -211,20 +214,20 @@ fn accuracy_is_better_or_worse() {
 #[test]
 fn other_target_rates_are_noted() {
     let at = |rate: f64| {
-        let mut one = loadgen(
+        let mut evidence = loadgen(
             "Server",
             "completed_tokens_per_second",
             "tokens/s",
             &[rate * 290.0],
         );
-        one.trials[0].run_settings = Some(RunSettings {
+        evidence.trials[0].run_settings = Some(RunSettings {
             settings: Parameters {
                 target_qps: Some(rate),
                 ..Parameters::default()
             },
             ..RunSettings::default()
         });
-        vec![one]
+        vec![evidence]
     };
     let subjects = [subject("before", at(10.0)), subject("after", at(12.0))];
     let comparison = compare(&subjects, &Options::default());
@@ -245,8 +248,11 @@ fn tokens_per_sample_is_not_compared_as_quality(
     #[case] theirs: f64,
     #[case] note: Option<&str>,
 ) {
-    let of = |length| vec![accuracy("Offline", "TOKENS_PER_SAMPLE", length)];
-    let subjects = [subject("before", of(ours)), subject("after", of(theirs))];
+    let accuracy_of = |length| vec![accuracy("Offline", "TOKENS_PER_SAMPLE", length)];
+    let subjects = [
+        subject("before", accuracy_of(ours)),
+        subject("after", accuracy_of(theirs)),
+    ];
     let comparison = compare(&subjects, &Options::default());
     assert!(comparison.figures.is_empty());
     assert_eq!(comparison.notes.first().map(String::as_str), note);
@@ -278,13 +284,13 @@ fn environments_side_by_side() {
 #[test]
 fn runs_are_pooled_in_their_order() {
     let run = |name: &str, value: f64| subject(name, vec![offline(&[value])]);
-    let of = |name: &str, values: &[f64]| {
+    let pooled = |name: &str, values: &[f64]| {
         let runs = values.iter().map(|value| run(name, *value)).collect();
         Subject::pooled(name, runs)
     };
     let subjects = [
-        of("before", &[100.0, 97.5, 94.25]),
-        of("after", &[102.0, 99.5, 96.25]),
+        pooled("before", &[100.0, 97.5, 94.25]),
+        pooled("after", &[102.0, 99.5, 96.25]),
     ];
     let options = Options {
         paired: true,

@@ -208,8 +208,8 @@ fn one_run_of_ten_may_fail_to_converge() {
     ];
     let mut samples = [3_072.0; 10];
     samples[9] = f64::INFINITY;
-    let one = trained(&minutes, &samples, 8, lora()).expecting(TIME, official(20.8));
-    let verdict = judge(&context(), &[one]);
+    let evidence = trained(&minutes, &samples, 8, lora()).expecting(TIME, official(20.8));
+    let verdict = judge(&context(), &[evidence]);
     assert_eq!(verdict.outcome, Outcome::Reproduced, "{}", verdict.sentence);
     let measured = verdict.results[0].judgements[0]
         .measured
@@ -218,9 +218,9 @@ fn one_run_of_ten_may_fail_to_converge() {
         .value;
     let expected = (20.0 * 3.0 + 20.1 * 3.0 + 19.9 + 20.2) / 8.0 * 3_178.666_666_667 / 3_072.0;
     assert!((measured - expected).abs() < 1e-6, "{measured} {expected}");
-    let kept = serde_json::to_string(&verdict).unwrap();
+    let json = serde_json::to_string(&verdict).unwrap();
     assert_eq!(
-        serde_json::from_str::<crate::results::verdict::Verdict>(&kept).unwrap(),
+        serde_json::from_str::<crate::results::verdict::Verdict>(&json).unwrap(),
         verdict
     );
 

@@ -13,8 +13,8 @@ impl TrialRules<'_> {
             return;
         };
         let lookup = |name: &str| {
-            let found = trial.figure(name)?;
-            Some((found.value, found.unit.clone()))
+            let figure = trial.figure(name)?;
+            Some((figure.value, figure.unit.clone()))
         };
         let checks = match (evidence.mode, &trial.run_settings) {
             (Mode::Performance, Some(run_settings)) => {
@@ -25,10 +25,10 @@ impl TrialRules<'_> {
             (Mode::Accuracy, run_settings) => rules.check_accuracy(run_settings.as_ref(), &lookup),
             _ => Vec::new(),
         };
-        let is_left_out = |check: &RuleCheck| {
+        let is_omitted = |check: &RuleCheck| {
             trial.excerpt && !check.passed && check.kind == CheckKind::NotStated
         };
-        let (omitted, checks): (Vec<_>, Vec<_>) = checks.into_iter().partition(is_left_out);
+        let (omitted, checks): (Vec<_>, Vec<_>) = checks.into_iter().partition(is_omitted);
         if !omitted.is_empty() {
             let count = crate::format::count(omitted.len(), "value");
             let measured = format!("an excerpt without {count} that the rules require");
@@ -37,17 +37,17 @@ impl TrialRules<'_> {
                 ..RuleCheck::failed("LoadGen's summary", measured, "the whole log")
             });
         }
-        // What LoadGen says itself is a reason already.
+        // LoadGen's own statement is already a reason.
         let says_invalid = matches!(trial.validity, Validity::Invalid(_));
         for check in checks {
             let is_known = says_invalid && check.kind == CheckKind::ByLoadgen;
             if !check.passed && !is_known {
                 let reason = trial.why_missing(&check.rule);
                 let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));
-                let (which, rule, measured) = (&self.which, &check.rule, &check.measured);
+                let (prefix, rule, measured) = (&self.prefix, &check.rule, &check.measured);
                 let required = &check.required;
                 self.checked.invalid.push(format!(
-                    "{which}{rule}: {measured}{reason}; required {required}"
+                    "{prefix}{rule}: {measured}{reason}; required {required}"
                 ));
             }
             self.add(check);

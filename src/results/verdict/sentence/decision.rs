@@ -21,9 +21,12 @@ pub(crate) fn words(
     let wide = bounds.upper > bounds.lower;
     match judgement.outcome {
         Outcome::Reproduced if wide => {
-            format!("{at} {}; {allowed} ({basis})", held(compared, judgement))
+            format!(
+                "{at} {}; {allowed} ({basis})",
+                comparison(compared, judgement)
+            )
         }
-        Outcome::Reproduced => format!("{}; {allowed} ({basis})", held(compared, judgement)),
+        Outcome::Reproduced => format!("{}; {allowed} ({basis})", comparison(compared, judgement)),
         Outcome::NotReproduced | Outcome::Invalid if wide => format!(
             "{at} {} of the published figure; {} is required ({basis})",
             missed(judgement, bounds),
@@ -73,7 +76,7 @@ fn required(judgement: &Judgement) -> String {
 }
 
 /// How well it holds.
-fn held(compared: &Compared, judgement: &Judgement) -> String {
+fn comparison(compared: &Compared, judgement: &Judgement) -> String {
     match (judgement.claim, judgement.bounds) {
         (Claim::Better, Some(bounds)) => {
             let least = number::ratio(bounds.lower);

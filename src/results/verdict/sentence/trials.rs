@@ -11,13 +11,13 @@ pub(crate) fn unlike(compared: &Compared, judgement: &Judgement) -> Vec<String> 
     let slow = &judgement.slow;
     if !slow.is_empty() {
         let slower = number::percent(slower(compared));
-        let one = format!("is {slower} slower than the median, which is judged");
+        let single = format!("is {slower} slower than the median, which is judged");
         let several = format!("are at least {slower} slower than the median, which is judged");
-        words.push(named(slow, &one, &several));
+        words.push(named(slow, &single, &several));
     }
     let outliers = judgement.outliers.iter();
     let outliers: Vec<u32> = outliers
-        .filter(|one| !slow.contains(one))
+        .filter(|trial| !slow.contains(trial))
         .copied()
         .collect();
     if !outliers.is_empty() {
@@ -31,9 +31,9 @@ pub(crate) fn unlike(compared: &Compared, judgement: &Judgement) -> Vec<String> 
     }
     words.extend(judgement.order.map(|order| match order {
         Order::Trend(step) => {
-            let which = if step > 0.0 { "better" } else { "worse" };
+            let direction = if step > 0.0 { "better" } else { "worse" };
             let by = number::percent(step.abs().exp_m1());
-            format!("each is about {by} {which} than the one before: they count as one")
+            format!("each is about {by} {direction} than the one before: they count as one")
         }
         Order::Alike => "each is like the one before: they count as one".to_owned(),
     }));
@@ -43,7 +43,7 @@ pub(crate) fn unlike(compared: &Compared, judgement: &Judgement) -> Vec<String> 
 /// By how much, at least, the slow trials are slower than the median of all.
 fn slower(compared: &Compared) -> f64 {
     let median = aggregate(&compared.values, Aggregate::Median).unwrap_or(f64::NAN);
-    let slow = compared.estimate.iter().flat_map(|known| &known.slow);
+    let slow = compared.estimate.iter().flat_map(|estimate| &estimate.slow);
     let shares = slow.map(|position| match compared.better {
         Better::Higher => 1.0 - compared.values[*position] / median,
         Better::Lower => 1.0 - median / compared.values[*position],
@@ -52,10 +52,10 @@ fn slower(compared: &Compared) -> f64 {
 }
 
 /// `trial 2 is …`, `trials 2, 5 are …`
-fn named(trials: &[u32], one: &str, several: &str) -> String {
+fn named(trials: &[u32], single: &str, several: &str) -> String {
     let numbers: Vec<String> = trials.iter().map(u32::to_string).collect();
     match trials {
-        [trial] => format!("trial {trial} {one}"),
+        [trial] => format!("trial {trial} {single}"),
         _ => format!("trials {} {several}", numbers.join(", ")),
     }
 }

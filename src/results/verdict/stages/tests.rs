@@ -97,7 +97,7 @@ fn stages_stop_when_more_trials_cannot_help() {
     ));
 }
 
-/// What stopped a scenario must be what the verdict says of it, among other figures too.
+/// The verdict must state what stopped a scenario, also among other figures.
 #[test]
 fn the_stop_reason_matches_the_verdict() {
     let bad = evidence(&[90.0, 90.5, 89.5]);

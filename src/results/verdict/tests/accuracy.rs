@@ -37,7 +37,7 @@ fn performance_only(verdict: &Verdict) -> bool {
     verdict
         .qualifiers
         .iter()
-        .any(|one| one.kind == QualifierKind::PerformanceOnly)
+        .any(|qualifier| qualifier.kind == QualifierKind::PerformanceOnly)
 }
 
 #[rstest]
@@ -84,13 +84,13 @@ fn accuracy_of_another_scenario_does_not_count_in_mlperf() {
 #[rstest]
 #[case("rouge1", "ROUGE1")]
 #[case("ROUGE1", "rouge1")]
-fn figure_names_are_case_insensitive(#[case] printed: &str, #[case] asked: &str) {
-    let kept = |value| {
-        let one = accuracy("Offline", printed, value).limited(asked, target(43.987));
-        judge(&mlperf(), &[speed(), one]).outcome
+fn figure_names_are_case_insensitive(#[case] printed: &str, #[case] name: &str) {
+    let outcome = |value| {
+        let evidence = accuracy("Offline", printed, value).limited(name, target(43.987));
+        judge(&mlperf(), &[speed(), evidence]).outcome
     };
-    assert_eq!(kept(44.46), Outcome::Reproduced);
-    assert_eq!(kept(43.0), Outcome::Invalid);
+    assert_eq!(outcome(44.46), Outcome::Reproduced);
+    assert_eq!(outcome(43.0), Outcome::Invalid);
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn a_custom_suite_can_share_one_accuracy_scenario() {
     assert!(performance_only(&judge(&context, &[speed()])));
     let right = accuracy("digits", "accuracy", 0.97).limited("accuracy", target(0.9));
     assert!(!performance_only(&judge(&context, &[speed(), right])));
-    // And one without any has nothing to miss, unless it is asked for.
+    // A benchmark without an accuracy lacks none, unless one is required.
     context.accuracy_scenarios.clear();
     assert!(!performance_only(&judge(&context, &[speed()])));
     context.require_accuracy = true;

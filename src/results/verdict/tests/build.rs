@@ -8,7 +8,7 @@ use retrial_recipe::model::{
 
 pub const TOKENS: &str = "tokens_per_second";
 
-/// The context of a recipe for one of `MLPerf`'s results, accuracy not asked for.
+/// The context of a recipe for one of `MLPerf`'s results, accuracy not required.
 pub fn context() -> Context {
     Context {
         submission: Submission {
@@ -75,7 +75,7 @@ pub fn accuracy(scenario: &str, figure: &str, value: f64) -> Evidence {
     evidence
 }
 
-/// A recipe's own figure, as it is where the recipe says nothing more of it.
+/// A recipe's own figure with default settings.
 pub fn source() -> FigureSource {
     FigureSource {
         find: Find::Pattern {

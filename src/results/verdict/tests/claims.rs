@@ -34,15 +34,15 @@ fn claims(
     #[case] claim: Claim,
     #[case] values: &[f64],
     #[case] expected: Outcome,
-    #[case] says: &str,
+    #[case] fragment: &str,
 ) {
     let verdict = judged(claim, None, values);
     assert_eq!(verdict.outcome, expected);
     let judgement = judgement(&verdict);
     assert_eq!(judgement.claim, claim);
     assert!(
-        judgement.sentence.contains(says),
-        "{says}: {}",
+        judgement.sentence.contains(fragment),
+        "{fragment}: {}",
         judgement.sentence
     );
 }
@@ -75,7 +75,7 @@ fn better_claims_do_not_flag_exceeds_published() {
     let above = |claim| {
         let verdict = judged(claim, None, &[120.0, 120.5, 119.5]);
         let mut qualifiers = verdict.qualifiers.iter();
-        qualifiers.any(|one| one.kind == QualifierKind::ExceedsPublished)
+        qualifiers.any(|qualifier| qualifier.kind == QualifierKind::ExceedsPublished)
     };
     assert!(above(Claim::NotWorse));
     assert!(!above(Claim::Better));
@@ -90,7 +90,10 @@ fn more_trials_are_estimated_for_equivalence() {
         None,
         &[100.0 / 1.045, 100.0 / 1.055, 100.0 / 1.035],
     );
-    let asked = judgement(&above).more_trials;
-    assert!(matches!(asked, Some(MoreTrials::About(_))), "{asked:?}");
-    assert_eq!(asked, judgement(&below).more_trials);
+    let more_trials = judgement(&above).more_trials;
+    assert!(
+        matches!(more_trials, Some(MoreTrials::About(_))),
+        "{more_trials:?}"
+    );
+    assert_eq!(more_trials, judgement(&below).more_trials);
 }

@@ -226,7 +226,7 @@ fn the_official_result_decides_and_others_are_shown() {
     let decides: Vec<bool> = verdict.results[0]
         .references
         .iter()
-        .map(|one| one.decides)
+        .map(|reference| reference.decides)
         .collect();
     assert_eq!(decides, [false, false, true]);
     let text = sentence(&verdict);
@@ -328,8 +328,8 @@ fn a_result_without_reference_is_measured() {
         (Outcome::Measured, 0)
     );
     assert_eq!(verdict.results[0].deciding.as_deref(), Some(TOKENS));
-    let shown = verdict.results[0].figures[TOKENS].value;
-    assert!((shown - 100.995).abs() < 1e-3, "{shown}");
+    let mean = verdict.results[0].figures[TOKENS].value;
+    assert!((mean - 100.995).abs() < 1e-3, "{mean}");
 }
 
 #[rstest]
@@ -337,10 +337,10 @@ fn a_result_without_reference_is_measured() {
 #[case(0.99, 0.99)]
 #[case(f64::NAN, 0.95)]
 #[case(3.0, 0.95)]
-fn confidence(#[case] asked: f64, #[case] used: f64) {
+fn confidence(#[case] requested: f64, #[case] used: f64) {
     let mut context = context();
     context.rules = JudgeRules {
-        confidence: asked,
+        confidence: requested,
         ..JudgeRules::default()
     };
     let verdict = judge(

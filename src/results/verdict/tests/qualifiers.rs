@@ -1,4 +1,4 @@
-//! What stands beside an outcome.
+//! Qualifiers of an outcome.
 
 use rstest::rstest;
 

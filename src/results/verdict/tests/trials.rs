@@ -28,8 +28,8 @@ fn falling_trials_near_the_margin_are_inconclusive() {
     let judgement = &falling.judgements[0];
     assert!(matches!(judgement.order, Some(Order::Trend(step)) if step < -0.004));
     assert_eq!(judgement.more_trials, Some(MoreTrials::Independent));
-    let says = "each is about 0.5 % worse than the one before: they count as one";
-    assert!(falling.sentence.contains(says), "{}", falling.sentence);
+    let fragment = "each is about 0.5 % worse than the one before: they count as one";
+    assert!(falling.sentence.contains(fragment), "{}", falling.sentence);
     assert!(
         falling.sentence.contains("after a pause"),
         "{}",
@@ -48,10 +48,10 @@ fn falling_trials_near_the_margin_are_inconclusive() {
 
 #[test]
 fn a_slow_first_trial_is_reported() {
-    let found = of(&[97.5, 100.5, 100.6, 100.4]);
-    let says = "trial 1 is 3 % slower than the others: a warm-up?";
-    assert!(found.sentence.contains(says), "{}", found.sentence);
-    assert!(found.judgements[0].slow_start.is_some());
+    let result = of(&[97.5, 100.5, 100.6, 100.4]);
+    let fragment = "trial 1 is 3 % slower than the others: a warm-up?";
+    assert!(result.sentence.contains(fragment), "{}", result.sentence);
+    assert!(result.judgements[0].slow_start.is_some());
     for values in [[100.5, 97.5, 100.6, 100.4], [103.5, 100.5, 100.6, 100.4]] {
         assert_eq!(of(&values).judgements[0].slow_start, None);
     }
@@ -67,9 +67,9 @@ fn two_trials_use_the_assumed_noise() {
             .contains("2 trials, assumed noise 0.3 % from 16 published pairs")
     );
     let far = of(&[99.0, 101.0]);
-    let says = "2 trials, which are further apart than the assumed noise of 0.3 % allows; it takes at \
+    let fragment = "2 trials, which are further apart than the assumed noise of 0.3 % allows; it takes at \
                 least 1 more trial";
-    assert!(far.sentence.contains(says), "{}", far.sentence);
+    assert!(far.sentence.contains(fragment), "{}", far.sentence);
     assert_eq!(far.bounds, None);
 }
 

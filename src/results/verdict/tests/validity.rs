@@ -26,7 +26,7 @@ fn step_outcomes_decide_the_verdict(
     #[case] step: StepOutcome,
     #[case] expected: Outcome,
     #[case] code: u8,
-    #[case] said: &str,
+    #[case] fragment: &str,
 ) {
     let mut evidence = offline(&[100.0, 100.0]);
     evidence.trials[1].outcome = step;
@@ -35,7 +35,7 @@ fn step_outcomes_decide_the_verdict(
         (verdict.outcome, verdict.exit_code.code()),
         (expected, code)
     );
-    assert!(verdict.sentence.contains(said), "{}", verdict.sentence);
+    assert!(verdict.sentence.contains(fragment), "{}", verdict.sentence);
     assert!(
         verdict.sentence.contains("trial 2: "),
         "{}",
@@ -57,10 +57,10 @@ fn step_outcomes_decide_the_verdict(
 #[case(f64::NAN, "NaN")]
 #[case(f64::INFINITY, "infinite")]
 #[case(f64::NEG_INFINITY, "infinite")]
-fn a_figure_without_a_ratio_is_invalid(#[case] value: f64, #[case] said: &str) {
+fn a_figure_without_a_ratio_is_invalid(#[case] value: f64, #[case] fragment: &str) {
     let verdict = verdict(offline(&[100.0, value]));
     assert_eq!(verdict.outcome, Outcome::Invalid);
-    assert!(verdict.sentence.contains(said), "{}", verdict.sentence);
+    assert!(verdict.sentence.contains(fragment), "{}", verdict.sentence);
     let json = serde_json::to_string(&verdict).unwrap();
     assert_eq!(serde_json::from_str::<Verdict>(&json).unwrap(), verdict);
 }
@@ -160,19 +160,19 @@ fn a_performance_summary_must_state_valid() {
 #[case(Limit { min: Some(450e6), ..Limit::default() }, 449e6, false)]
 #[case(Limit { min: Some(1e6), max: Some(2e6), below: None }, 3e6, false)]
 #[case(Limit { min: Some(1e6), ..Limit::default() }, f64::NAN, false)]
-fn limits(#[case] limit: Limit, #[case] found: f64, #[case] kept: bool) {
+fn limits(#[case] limit: Limit, #[case] value: f64, #[case] passes: bool) {
     let evidence = offline(&[100.0])
-        .with_figure("ttft_p99_ns", found, "ns")
+        .with_figure("ttft_p99_ns", value, "ns")
         .limited("ttft_p99_ns", limit);
     let verdict = verdict(evidence);
-    assert_eq!(verdict.outcome == Outcome::Reproduced, kept);
-    assert_eq!(verdict.outcome == Outcome::Invalid, !kept);
+    assert_eq!(verdict.outcome == Outcome::Reproduced, passes);
+    assert_eq!(verdict.outcome == Outcome::Invalid, !passes);
     let rule = verdict.results[0]
         .rules
         .iter()
         .find(|rule| rule.rule == "ttft_p99_ns")
         .unwrap();
-    assert_eq!(rule.passed, kept);
+    assert_eq!(rule.passed, passes);
 }
 
 #[test]
@@ -242,9 +242,9 @@ fn precedence_over_scenarios() {
         (invalid, Outcome::Invalid, 1),
         (failed, Outcome::Failed, 4),
     ];
-    for (position, (one, outcome, code)) in ranked.iter().enumerate() {
+    for (position, (evidence, outcome, code)) in ranked.iter().enumerate() {
         for (other, ..) in &ranked[..=position] {
-            let verdict = judge(&context(), &[other.clone(), one.clone()]);
+            let verdict = judge(&context(), &[other.clone(), evidence.clone()]);
             assert_eq!(
                 (verdict.outcome, verdict.exit_code.code()),
                 (*outcome, *code)
@@ -265,9 +265,9 @@ fn all_trials_are_used_and_outliers_are_shown() {
         result.judgements[0].measured.as_ref(),
         result.figures.get(TOKENS)
     );
-    let says =
+    let fragment =
         "median of 5 trials, noise 0.1 %, trial 5 is 40 % slower than the median, which is judged";
-    assert!(result.sentence.contains(says), "{}", result.sentence);
+    assert!(result.sentence.contains(fragment), "{}", result.sentence);
     assert!(result.trials[0].outlier_in.is_empty());
     // Two of five are not rare, and a fast one is not slow: they count in the mean.
     let others = [
@@ -288,11 +288,11 @@ fn a_check_of_one_trial_names_the_trial() {
     let mut evidence = offline(&[100.0, 100.5, 101.0]);
     let check = RuleCheck::failed("mode", "AccuracyOnly", "PerformanceOnly");
     evidence.checks.push(check.on(Some(2)));
-    let found = judge(&context(), &[evidence]).results.remove(0);
-    let valid: Vec<bool> = found.trials.iter().map(|trial| trial.valid).collect();
+    let result = judge(&context(), &[evidence]).results.remove(0);
+    let valid: Vec<bool> = result.trials.iter().map(|trial| trial.valid).collect();
     assert_eq!(valid, [true, false, true]);
-    let says = "trial 2: mode: AccuracyOnly; required PerformanceOnly";
-    assert!(found.sentence.contains(says), "{}", found.sentence);
+    let fragment = "trial 2: mode: AccuracyOnly; required PerformanceOnly";
+    assert!(result.sentence.contains(fragment), "{}", result.sentence);
 }
 
 #[rstest]
@@ -307,7 +307,7 @@ fn a_log_excerpt_only_shows_a_figure(
     #[case] value: f64,
     #[case] expected: Outcome,
     #[case] code: u8,
-    #[case] said: &str,
+    #[case] fragment: &str,
 ) {
     let mut evidence = offline(&[value]);
     evidence.trials[0].excerpt = true;
@@ -316,7 +316,7 @@ fn a_log_excerpt_only_shows_a_figure(
         (verdict.outcome, verdict.exit_code.code()),
         (expected, code)
     );
-    assert!(verdict.sentence.contains(said), "{}", verdict.sentence);
+    assert!(verdict.sentence.contains(fragment), "{}", verdict.sentence);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Real logs of LoadGen 6.0.17, and what becomes of them when one figure is edited.
+//! Real logs of LoadGen 6.0.17, and copies with one edited figure.
 
 use rstest::rstest;
 
@@ -23,7 +23,7 @@ const LOGS: [(&str, &str); 4] = [
 ];
 
 fn log_of(scenario: &str) -> &'static str {
-    let (_, log) = LOGS.iter().find(|(known, _)| *known == scenario).unwrap();
+    let (_, log) = LOGS.iter().find(|(name, _)| *name == scenario).unwrap();
     log
 }
 
@@ -159,8 +159,8 @@ fn an_edited_figure_is_inconsistent(
     #[case] factor: f64,
     #[case] rule: &str,
 ) {
-    let found = violated(&edited(log_of(scenario), key, factor));
-    assert!(found.iter().any(|one| one == rule), "{found:?}");
+    let violated = violated(&edited(log_of(scenario), key, factor));
+    assert!(violated.iter().any(|name| name == rule), "{violated:?}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub(super) fn key(entry: &[u8]) -> Option<&[u8]> {
     (rest[end] == b'"').then_some(&rest[..end])
 }
 
-/// Whether entries of this key are kept.
+/// Returns whether entries of this key are stored.
 pub(super) fn matters(key: &[u8]) -> bool {
     const PREFIXES: [&[u8]; 7] = [
         b"result_",

@@ -14,7 +14,7 @@ use retrial_readings::figure::{Figure, NANOSECONDS, Source};
 
 /// A line longer than this loses its middle; `loaded_qsl_set` of a large sample set is such a line.
 const LONGEST_LINE: usize = 1 << 20;
-/// What is kept of it at either end: the key is at the beginning, the flags are at the end.
+/// The bytes stored of either end: the key is at the beginning, the flags are at the end.
 const KEPT_END: usize = 4096;
 /// A text longer than this is shortened.
 const LONGEST_TEXT: usize = 4096;
@@ -120,7 +120,7 @@ impl Parser {
         self.detail.warnings += u64::from(is_warning);
         let is_shown = is_error && self.detail.error_messages.len() < MOST_MESSAGES;
         if !whole {
-            // The middle of a long line is gone, which matters only for a value that is kept.
+            // The middle of a long line is dropped, which matters only for a value that is stored.
             self.detail.malformed += u64::from(matters || !line.trim_ascii_end().ends_with(b"}"));
         } else if is_shown || matters {
             match serde_json::from_slice::<Entry<'_>>(entry) {
@@ -195,7 +195,7 @@ impl Parser {
         }
     }
 
-    /// What the log said, after its last byte or line.
+    /// Returns the log's contents, after its last byte or line.
     pub fn finish(mut self) -> Detail {
         if !self.pending.is_empty() {
             self.end_pending();

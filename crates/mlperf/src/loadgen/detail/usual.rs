@@ -31,7 +31,7 @@ pub(super) fn read(entry: &[u8]) -> Option<Entry<'_>> {
     })
 }
 
-/// A string without escapes from behind its first quote, and what follows it.
+/// A string without escapes from behind its first quote, and the rest.
 fn plain(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let end = memchr::memchr2(b'"', b'\\', bytes)?;
     let (text, rest) = bytes.split_at(end);
@@ -77,7 +77,7 @@ mod tests {
         )
     }
 
-    /// Whatever is read here is what the JSON reader gives.
+    /// The result is the same as the JSON reader's.
     fn agrees(entry: &[u8]) -> bool {
         let read = read(entry);
         read.is_none() || read == serde_json::from_slice(entry).ok()

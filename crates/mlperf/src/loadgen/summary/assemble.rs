@@ -1,4 +1,4 @@
-//! What the lines gave, put together: what is missing, which stats count, which estimate is published.
+//! Assembles the lines: the missing parts, the stats that count, the published estimate.
 
 use super::parser::Parser;
 use super::{Completeness, Summary, SummaryError};
@@ -10,7 +10,7 @@ use retrial_readings::figure::{Figure, Figures, NANOSECONDS, Source};
 impl Parser {
     /// The summary, after its last line.
     pub(super) fn finish(self) -> Result<Summary, SummaryError> {
-        if self.known == 0 {
+        if self.recognized == 0 {
             return Err(SummaryError::NotASummary);
         }
         let mut summary = self.summary;
@@ -59,7 +59,7 @@ impl Parser {
 }
 
 /// Early stopping's estimates as figures; the first one of SingleStream and MultiStream, at the
-/// target percentile, is what MLCommons publishes. With token latencies that is TTFT's.
+/// target percentile, is published by MLCommons. With token latencies that is TTFT's.
 fn add_estimates(stopping: &EarlyStopping, scenario: Option<Scenario>, figures: &mut Figures) {
     let blocks = [
         (&stopping.query, "early_stopping"),

@@ -32,10 +32,10 @@ pub(super) struct Parser {
     in_stats: bool,
     pub(super) excerpt: bool,
     /// Lines that only a summary has.
-    pub(super) known: usize,
+    pub(super) recognized: usize,
 }
 
-/// Sets what a summary says once, if its value can be read; a second time must say the same.
+/// Sets a value that a summary has once, if it can be read; a second line must have the same value.
 fn once<T: PartialEq>(
     slot: &mut Option<T>,
     value: Option<T>,
@@ -84,7 +84,7 @@ impl Parser {
         let understood =
             self.title(line) || self.counted(line)? || self.pair(line)? || self.sentence(line);
         if understood {
-            self.known += 1;
+            self.recognized += 1;
         } else {
             self.leave_unread(line);
         }
@@ -105,7 +105,7 @@ impl Parser {
     /// `No warnings encountered during test.`, `2 ERRORS encountered. See detailed log.`
     fn counted(&mut self, line: &str) -> Result<bool, SummaryError> {
         let mut words = line.split(' ');
-        let (Some(count), Some(what), Some("encountered" | "encountered.")) =
+        let (Some(count), Some(kind), Some("encountered" | "encountered.")) =
             (words.next(), words.next(), words.next())
         else {
             return Ok(false);
@@ -115,7 +115,7 @@ impl Parser {
         } else {
             count.parse().ok()
         };
-        let (slot, line) = match what {
+        let (slot, line) = match kind {
             "warning" | "warnings" => (&mut self.summary.warnings, "warnings encountered"),
             "ERROR" | "ERRORS" | "errors" => (&mut self.summary.errors, "errors encountered"),
             _ => return Ok(false),
@@ -217,7 +217,7 @@ impl Parser {
         true
     }
 
-    /// A bulleted sentence, or what it goes on with on the next line.
+    /// A bulleted sentence, or its continuation on the next line.
     fn sentence(&mut self, line: &str) -> bool {
         if let List::EarlyStopping(block) = self.list {
             let text = self.early_stopping[block].get_or_insert_default();
@@ -275,7 +275,7 @@ fn yes_or_no(value: &str) -> Option<bool> {
     }
 }
 
-/// Stats that stand without their title, as in a guide.
+/// Stats without their title, as in a guide.
 fn begins_stats(key: &str) -> bool {
     key.starts_with("min ") || key.starts_with("scheduled ") || key.starts_with("qps ")
 }

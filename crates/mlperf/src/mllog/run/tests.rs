@@ -41,12 +41,12 @@ fn run(at: u64, minutes: u64, status: &str, loss: f64) -> Vec<String> {
     ]
 }
 
-fn read(lines: &[String], wanted: &[(&str, Take)]) -> Result<Vec<TrainingRun>, String> {
-    let wanted: Vec<(String, Take)> = wanted
+fn read(lines: &[String], requested: &[(&str, Take)]) -> Result<Vec<TrainingRun>, String> {
+    let requested: Vec<(String, Take)> = requested
         .iter()
         .map(|(key, take)| ((*key).to_owned(), *take))
         .collect();
-    let mut runs = Runs::new(&wanted);
+    let mut runs = Runs::new(&requested);
     for line in lines {
         runs.feed(line);
     }
@@ -61,12 +61,12 @@ const TARGET: Limit = Limit {
 
 #[test]
 fn a_run_is_timed_from_start_to_stop() {
-    let wanted = [
+    let requested = [
         ("tracked_stats.throughput", Take::Mean),
         ("train_samples", Take::Last),
         ("seed", Take::Last),
     ];
-    let runs = read(&run(1_000_000, 21, "success", 0.9249), &wanted).unwrap();
+    let runs = read(&run(1_000_000, 21, "success", 0.9249), &requested).unwrap();
     let [run] = &runs[..] else { panic!("{runs:?}") };
     assert_eq!(run.minutes(Some(&TARGET)), Ok(21.0));
     assert_eq!(run.samples_to_converge(), Some(3072.0));
@@ -82,7 +82,7 @@ fn several_runs_in_one_log() {
     let mut lines = run(1_000_000, 10, "success", 0.92);
     lines.extend(run(2_000_000, 11, "aborted", 0.95));
     lines.extend(run(3_000_000, 12, "success", 0.93));
-    // The next one is cut.
+    // The next one is truncated.
     lines.extend(run(4_000_000, 13, "success", 0.92).into_iter().take(8));
     let runs = read(&lines, &[]).unwrap();
     assert_eq!(runs.len(), 4);
@@ -114,7 +114,7 @@ fn ranks_that_print_the_same_lines_are_one_run() {
     let runs = read(&lines, &[]).unwrap();
     assert_eq!(runs.len(), 1);
     assert_eq!(runs[0].minutes(None), Ok(10.0));
-    // A rank that says otherwise.
+    // A rank that logs another status.
     lines.push(line(
         "run_stop",
         1_600_000,
@@ -128,10 +128,10 @@ fn ranks_that_print_the_same_lines_are_one_run() {
 #[rstest]
 #[case(&[], "no line has :::MLLOG")]
 #[case(&["init_start", "seed"], "no run_start; its events are init_start, seed")]
-fn a_log_without_runs(#[case] keys: &[&str], #[case] said: &str) {
+fn a_log_without_runs(#[case] keys: &[&str], #[case] expected: &str) {
     let lines: Vec<String> = keys.iter().map(|key| line(key, 5, "1", "")).collect();
     let error = read(&lines, &[]).unwrap_err();
-    assert!(error.contains(said), "{error}");
+    assert!(error.contains(expected), "{error}");
 }
 
 #[test]

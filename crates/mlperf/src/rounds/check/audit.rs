@@ -5,17 +5,17 @@ use crate::check::{NOT_STATED, RuleCheck};
 use crate::loadgen::{Mode, Parameters, RunSettings};
 use crate::rounds::{ComplianceTest, Issue};
 
-/// Checks that a test's run had the settings of the test; what its logs do not tell is left out.
-pub fn check_audit(test: &ComplianceTest, said: &RunSettings) -> Vec<RuleCheck> {
+/// Checks that a test's run had the settings of the test; settings that its logs do not state are skipped.
+pub fn check_audit(test: &ComplianceTest, run: &RunSettings) -> Vec<RuleCheck> {
     let mut checks = Vec::new();
-    if let Some(mode) = said.mode {
+    if let Some(mode) = run.mode {
         let required = Mode::Performance.to_string();
         let passed = mode == Mode::Performance;
         checks.push(RuleCheck::new("mode", mode.to_string(), required, passed));
     }
-    checks.extend(issue(test.issue, &said.settings));
+    checks.extend(issue(test.issue, &run.settings));
     let required = test.samples_logged.unwrap_or(0);
-    checks.extend(said.settings.accuracy_log_sampling_target.map(|logged| {
+    checks.extend(run.settings.accuracy_log_sampling_target.map(|logged| {
         let passed = logged == required;
         let rule = "accuracy_log_sampling_target";
         RuleCheck::new(rule, count(logged), count(required), passed)
@@ -48,13 +48,14 @@ fn issue(issue: Option<Issue>, settings: &Parameters) -> Vec<RuleCheck> {
             Issue::Unique,
         ),
     ];
-    let told = settings.into_iter().filter(|(_, found, _)| found.is_some());
-    told.map(|(rule, found, which)| {
-        let required = issue == Some(which);
-        let shown = found.map_or_else(|| NOT_STATED.to_owned(), |found| found.to_string());
-        RuleCheck::new(rule, shown, required.to_string(), found == Some(required))
-    })
-    .collect()
+    let logged = settings.into_iter().filter(|(_, value, _)| value.is_some());
+    logged
+        .map(|(rule, value, setting)| {
+            let required = issue == Some(setting);
+            let shown = value.map_or_else(|| NOT_STATED.to_owned(), |value| value.to_string());
+            RuleCheck::new(rule, shown, required.to_string(), value == Some(required))
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -64,7 +65,7 @@ mod tests {
     use super::*;
     use crate::rounds::rounds;
 
-    fn said(same: bool, unique: bool, logged: u64) -> RunSettings {
+    fn settings(same: bool, unique: bool, logged: u64) -> RunSettings {
         RunSettings {
             mode: Some(Mode::Performance),
             settings: Parameters {
@@ -83,18 +84,18 @@ mod tests {
     }
 
     #[rstest]
-    #[case(None, Some(4096), said(false, false, 4096), &[])]
-    #[case(None, Some(4096), said(false, false, 0), &["accuracy_log_sampling_target"])]
-    #[case(Some(Issue::Same), None, said(true, false, 0), &[])]
-    #[case(Some(Issue::Same), None, said(false, false, 0), &["performance_issue_same"])]
-    #[case(Some(Issue::Unique), Some(990), said(false, true, 10_000), &["accuracy_log_sampling_target"])]
-    #[case(Some(Issue::Unique), Some(990), said(true, false, 990), &["performance_issue_same", "performance_issue_unique"])]
+    #[case(None, Some(4096), settings(false, false, 4096), &[])]
+    #[case(None, Some(4096), settings(false, false, 0), &["accuracy_log_sampling_target"])]
+    #[case(Some(Issue::Same), None, settings(true, false, 0), &[])]
+    #[case(Some(Issue::Same), None, settings(false, false, 0), &["performance_issue_same"])]
+    #[case(Some(Issue::Unique), Some(990), settings(false, true, 10_000), &["accuracy_log_sampling_target"])]
+    #[case(Some(Issue::Unique), Some(990), settings(true, false, 990), &["performance_issue_same", "performance_issue_unique"])]
     #[case(None, None, RunSettings { mode: Some(Mode::Accuracy), ..RunSettings::default() }, &["mode"])]
     #[case(None, Some(4096), RunSettings::default(), &[])]
     fn settings_of_a_compliance_test_are_checked(
         #[case] issue: Option<Issue>,
         #[case] samples_logged: Option<u64>,
-        #[case] said: RunSettings,
+        #[case] run: RunSettings,
         #[case] expected: &[&str],
     ) {
         let test = ComplianceTest {
@@ -102,10 +103,10 @@ mod tests {
             issue,
             ..ComplianceTest::default()
         };
-        assert_eq!(violated(&check_audit(&test, &said)), expected);
+        assert_eq!(violated(&check_audit(&test, &run)), expected);
     }
 
-    /// MLCommons asked for each sample once only after v6.0: no published log of it has that.
+    /// MLCommons required each sample once only after v6.0: no published log of it has that.
     #[rstest]
     #[case("v6.0", &[])]
     #[case("v6.1", &["performance_issue_unique"])]
@@ -118,17 +119,17 @@ mod tests {
         let rules = rules.unwrap();
         let (_, test) = rules.compliance.first().unwrap();
         assert_eq!(
-            violated(&check_audit(test, &said(false, false, 990))),
+            violated(&check_audit(test, &settings(false, false, 990))),
             expected
         );
     }
 
     #[test]
     fn settings_of_a_submitted_run_are_checked() {
-        let checks = check_submitted(&said(false, false, 256).settings);
+        let checks = check_submitted(&settings(false, false, 256).settings);
         assert!(violated(&checks).is_empty());
         assert!(checks[2].warning);
-        let checks = check_submitted(&said(true, false, 0).settings);
+        let checks = check_submitted(&settings(true, false, 0).settings);
         assert_eq!(violated(&checks), ["performance_issue_same"]);
     }
 }

@@ -1,5 +1,5 @@
-//! The rules of an endpoint's results: those of `LoadGen`'s that its files can tell, and what
-//! takes the place of `LoadGen`'s own word.
+//! The rules of an endpoint's results: those of `LoadGen`'s that its files can answer, and the
+//! replacements of `LoadGen`'s own validity.
 
 use super::performance::{min_duration, seeds, token_latencies};
 use super::{count, time, within};
@@ -9,29 +9,30 @@ use crate::loadgen::Scenario;
 use crate::rounds::Rules;
 
 impl Rules {
-    /// Everything that is asked of an endpoint's performance run.
+    /// Checks everything required of an endpoint's performance run.
     pub fn check_endpoint(&self, run: &Performance) -> Vec<RuleCheck> {
-        let said = run.run_settings();
+        let settings = run.run_settings();
         let figure = |name: &str| {
-            let found = run.figures.get(name)?;
-            Some((found.value, found.unit.to_string()))
+            let figure = run.figures.get(name)?;
+            Some((figure.value, figure.unit.to_string()))
         };
         let mut checks = vec![self.endpoint_scenario(run)];
-        checks.extend(came_to_its_end(run));
-        // There is no sample library whose seed it could be.
-        let [_, sample_index, schedule] = seeds(self, &said);
+        checks.extend(completion(run));
+        // An endpoint has no sample library, and so no seed of one.
+        let [_, sample_index, schedule] = seeds(self, &settings);
         checks.extend([sample_index, schedule]);
-        checks.extend(run.differing.iter().map(|(name, asked, told)| {
-            let asked = format!("{asked}, as config.yaml has it");
-            RuleCheck::new(format!("{name} of the run"), told.clone(), asked, false)
+        checks.extend(run.differing.iter().map(|(name, configured, logged)| {
+            let required = format!("{configured}, as config.yaml has it");
+            let rule = format!("{name} of the run");
+            RuleCheck::new(rule, logged.clone(), required, false)
         }));
         checks.extend(self.endpoint_latency(run));
-        checks.extend(token_latencies(self, &said, &figure));
-        checks.extend(min_duration(self, &said));
+        checks.extend(token_latencies(self, &settings, &figure));
+        checks.extend(min_duration(self, &settings));
         checks
     }
 
-    /// Everything that is asked of an endpoint's accuracy run.
+    /// Checks everything required of an endpoint's accuracy run.
     pub fn check_endpoint_accuracy(&self, results: &AccuracyResults) -> Vec<RuleCheck> {
         let figures = self.endpoint_accuracy(results);
         let unit = String::new();
@@ -41,31 +42,31 @@ impl Rules {
             .map(|(name, limit)| {
                 let found = figures
                     .iter()
-                    .find(|(known, _)| known.eq_ignore_ascii_case(name));
+                    .find(|(figure, _)| figure.eq_ignore_ascii_case(name));
                 let value = found.map(|(_, value)| (*value, unit.clone()));
                 within(name, value.as_ref(), limit)
             })
             .collect();
-        if let Some(asked) = self.accuracy_samples {
-            let found = results.samples();
-            let shown = found.map_or_else(|| NOT_STATED.to_owned(), count);
-            let kept = found == Some(asked);
+        if let Some(required) = self.accuracy_samples {
+            let samples = results.samples();
+            let shown = samples.map_or_else(|| NOT_STATED.to_owned(), count);
+            let passed = samples == Some(required);
             checks.push(RuleCheck::new(
                 "accuracy sample count",
                 shown,
-                count(asked),
-                kept,
+                count(required),
+                passed,
             ));
         }
-        let open: Vec<&str> = results
+        let unfinished: Vec<&str> = results
             .scores
             .iter()
             .filter(|score| !score.complete)
             .map(|score| score.dataset.as_str())
             .collect();
-        if !open.is_empty() {
-            let found = format!("{} did not finish", open.join(", "));
-            checks.push(RuleCheck::new("accuracy run", found, "complete", false));
+        if !unfinished.is_empty() {
+            let measured = format!("{} did not finish", unfinished.join(", "));
+            checks.push(RuleCheck::new("accuracy run", measured, "complete", false));
         }
         checks
     }
@@ -86,31 +87,31 @@ impl Rules {
     fn endpoint_scenario(&self, run: &Performance) -> RuleCheck {
         let shown = run.scenario.map_or(NOT_STATED, Scenario::as_str);
         let is_offline = self.scenario == Scenario::Offline;
-        let kept = run.scenario.is_some_and(|found| {
-            found == self.scenario || (found == Scenario::Server && !is_offline)
+        let passed = run.scenario.is_some_and(|logged| {
+            logged == self.scenario || (logged == Scenario::Server && !is_offline)
         });
-        RuleCheck::new("scenario", shown, self.scenario.as_str(), kept)
+        RuleCheck::new("scenario", shown, self.scenario.as_str(), passed)
     }
 
-    /// The 99th percentile of a query, where token latencies do not stand for it.
+    /// The 99th percentile of a query, where token latencies do not replace it.
     fn endpoint_latency(&self, run: &Performance) -> Vec<RuleCheck> {
         let mut checks = Vec::new();
-        let asks_for_latency = self
+        let requires_latency = self
             .latency
             .ttft_ns
             .or(self.latency.tpot_ns)
             .or(self.latency.query_ns);
-        if asks_for_latency.is_some() && self.scenario != Scenario::Offline {
+        if requires_latency.is_some() && self.scenario != Scenario::Offline {
             let shown = if run.has_early_stopping {
                 "estimated"
             } else {
                 "not estimated"
             };
-            let asked = "estimated: percentiles are compared with limits";
+            let required = "estimated: percentiles are compared with limits";
             checks.push(RuleCheck::new(
                 "early stopping",
                 shown,
-                asked,
+                required,
                 run.has_early_stopping,
             ));
         }
@@ -118,23 +119,23 @@ impl Rules {
         if let Some(limit) = limit {
             #[expect(clippy::cast_precision_loss, reason = "limits of minutes are exact")]
             let limit = limit as f64;
-            let found = run.figures.get("latency_p99_ns").map(|found| found.value);
-            let shown = found.map_or_else(|| NOT_STATED.to_owned(), time);
-            let asked = format!("at most {}", time(limit));
-            let kept = found.is_some_and(|found| found <= limit);
+            let p99 = run.figures.get("latency_p99_ns").map(|p99| p99.value);
+            let shown = p99.map_or_else(|| NOT_STATED.to_owned(), time);
+            let required = format!("at most {}", time(limit));
+            let passed = p99.is_some_and(|p99| p99 <= limit);
             checks.push(RuleCheck::new(
                 "latency, 99th percentile",
                 shown,
-                asked,
-                kept,
+                required,
+                passed,
             ));
         }
         checks
     }
 }
 
-/// What `LoadGen` says by VALID: the run came to its end, and every sample was answered.
-fn came_to_its_end(run: &Performance) -> [RuleCheck; 2] {
+/// What VALID means to `LoadGen`: the run is complete, and every sample was answered.
+fn completion(run: &Performance) -> [RuleCheck; 2] {
     let shown = match run.complete {
         Some(true) => "complete",
         Some(false) => "not complete",
@@ -142,7 +143,7 @@ fn came_to_its_end(run: &Performance) -> [RuleCheck; 2] {
     };
     let counts = [run.issued, run.completed, run.failed];
     let [issued, completed, failed] =
-        counts.map(|found| found.map_or_else(|| NOT_STATED.to_owned(), count));
+        counts.map(|value| value.map_or_else(|| NOT_STATED.to_owned(), count));
     let all = run.issued.is_some_and(|issued| issued > 0)
         && run.completed == run.issued
         && run.failed == Some(0);

@@ -1,4 +1,4 @@
-//! One run that keeps every rule, and what each departure is told as.
+//! A run that passes every rule, and the check that each deviation fails.
 
 use rstest::rstest;
 
@@ -12,8 +12,8 @@ fn rules(scenario: Scenario) -> Rules {
     round.rules("llama2-70b-99", scenario).unwrap()
 }
 
-/// As `LoadGen` says of a valid run of v5.1.
-fn said(scenario: Scenario) -> RunSettings {
+/// The settings that `LoadGen` logs in a valid run of v5.1.
+fn run(scenario: Scenario) -> RunSettings {
     RunSettings {
         scenario: Some(scenario),
         errors: Some(0),
@@ -65,7 +65,7 @@ fn failing(checks: &[RuleCheck]) -> Vec<String> {
 #[test]
 fn every_rule_is_listed() {
     let checks =
-        rules(Scenario::Server).check_performance(&said(Scenario::Server), &tokens(1999.9, 199.9));
+        rules(Scenario::Server).check_performance(&run(Scenario::Server), &tokens(1999.9, 199.9));
     let listed: Vec<&str> = checks.iter().map(|check| check.rule.as_str()).collect();
     assert_eq!(
         listed,
@@ -85,7 +85,7 @@ fn every_rule_is_listed() {
         ]
     );
     assert_eq!(failing(&checks), [""; 0]);
-    let offline = rules(Scenario::Offline).check_performance(&said(Scenario::Offline), &|_| None);
+    let offline = rules(Scenario::Offline).check_performance(&run(Scenario::Offline), &|_| None);
     assert_eq!(failing(&offline), [""; 0]);
     let listed = offline
         .iter()
@@ -123,45 +123,45 @@ fn latency_limits_depend_on_the_scenario(
     #[case] scenario: Scenario,
     #[case] ttft: f64,
     #[case] tpot: f64,
-    #[case] broken: Option<&str>,
+    #[case] violated: Option<&str>,
 ) {
-    // LoadGen says Server of an Interactive run.
-    let checks = rules(scenario).check_performance(&said(Scenario::Server), &tokens(ttft, tpot));
-    assert_eq!(failing(&checks), broken.into_iter().collect::<Vec<_>>());
+    // LoadGen logs Server for an Interactive run.
+    let checks = rules(scenario).check_performance(&run(Scenario::Server), &tokens(ttft, tpot));
+    assert_eq!(failing(&checks), violated.into_iter().collect::<Vec<_>>());
 }
 
 #[rstest]
-#[case(|said: &mut RunSettings| said.errors = Some(3), "LoadGen's errors: 3; required none")]
-#[case(|said: &mut RunSettings| said.settings.schedule_rng_seed = Some(18_209_322_760_996_052_030), "schedule_rng_seed: 18209322760996052030; required 18209322760996052031")]
-#[case(|said: &mut RunSettings| said.settings.qsl_rng_seed = None, "qsl_rng_seed: not in the logs; required 1780908523862526354")]
-#[case(|said: &mut RunSettings| said.settings.min_duration_ms = Some(59_999), "min_duration: 59.999 s; required at least 600 s")]
-#[case(|said: &mut RunSettings| said.settings.performance_sample_count = Some(24_575), "performance sample count: 24,575; required at least 24,576")]
-#[case(|said: &mut RunSettings| said.settings.samples_per_query = Some(24_575), "samples per query: 24,575; required at least 24,576")]
-#[case(|said: &mut RunSettings| said.settings.sample_concatenate_permutation = Some(false), "sample_concatenate_permutation: false; required true")]
-#[case(|said: &mut RunSettings| said.settings.use_token_latencies = None, "token latencies: not in the logs; required measured")]
-#[case(|said: &mut RunSettings| said.scenario = Some(Scenario::Server), "scenario: Server; required Offline")]
-fn deviations(#[case] depart: fn(&mut RunSettings), #[case] told: &str) {
-    let mut said = said(Scenario::Offline);
-    depart(&mut said);
-    let checks = rules(Scenario::Offline).check_performance(&said, &|_| None);
+#[case(|run: &mut RunSettings| run.errors = Some(3), "LoadGen's errors: 3; required none")]
+#[case(|run: &mut RunSettings| run.settings.schedule_rng_seed = Some(18_209_322_760_996_052_030), "schedule_rng_seed: 18209322760996052030; required 18209322760996052031")]
+#[case(|run: &mut RunSettings| run.settings.qsl_rng_seed = None, "qsl_rng_seed: not in the logs; required 1780908523862526354")]
+#[case(|run: &mut RunSettings| run.settings.min_duration_ms = Some(59_999), "min_duration: 59.999 s; required at least 600 s")]
+#[case(|run: &mut RunSettings| run.settings.performance_sample_count = Some(24_575), "performance sample count: 24,575; required at least 24,576")]
+#[case(|run: &mut RunSettings| run.settings.samples_per_query = Some(24_575), "samples per query: 24,575; required at least 24,576")]
+#[case(|run: &mut RunSettings| run.settings.sample_concatenate_permutation = Some(false), "sample_concatenate_permutation: false; required true")]
+#[case(|run: &mut RunSettings| run.settings.use_token_latencies = None, "token latencies: not in the logs; required measured")]
+#[case(|run: &mut RunSettings| run.scenario = Some(Scenario::Server), "scenario: Server; required Offline")]
+fn deviations(#[case] change: fn(&mut RunSettings), #[case] expected: &str) {
+    let mut run = run(Scenario::Offline);
+    change(&mut run);
+    let checks = rules(Scenario::Offline).check_performance(&run, &|_| None);
     assert!(
-        failing(&checks).iter().any(|broken| broken == told),
+        failing(&checks).iter().any(|violated| violated == expected),
         "{checks:#?}"
     );
 }
 
 #[test]
 fn early_stopping_replaces_the_minimum_query_count() {
-    let mut said = said(Scenario::Server);
-    said.settings.min_query_count = Some(1);
+    let mut run = run(Scenario::Server);
+    run.settings.min_query_count = Some(1);
     let figures = tokens(1.0, 1.0);
     assert_eq!(
-        failing(&rules(Scenario::Server).check_performance(&said, &figures)),
+        failing(&rules(Scenario::Server).check_performance(&run, &figures)),
         [""; 0]
     );
-    said.constraints.early_stopping = Some(false);
+    run.constraints.early_stopping = Some(false);
     assert_eq!(
-        failing(&rules(Scenario::Server).check_performance(&said, &figures)),
+        failing(&rules(Scenario::Server).check_performance(&run, &figures)),
         ["early stopping: not satisfied; required satisfied"]
     );
 }
@@ -170,14 +170,14 @@ fn early_stopping_replaces_the_minimum_query_count() {
 fn query_latency_is_checked_without_token_latencies() {
     let round = rounds().get("mlperf-inference", "v5.1").unwrap();
     let rules = round.rules("retinanet", Scenario::Server).unwrap();
-    let mut said = said(Scenario::Server);
-    said.settings.target_latency_ns = Some(100_000_000);
+    let mut run = run(Scenario::Server);
+    run.settings.target_latency_ns = Some(100_000_000);
     let p99 = |name: &str| (name == "latency_p99_ns").then(|| (100e6, "ns".to_owned()));
-    assert_eq!(failing(&rules.check_performance(&said, &p99)), [""; 0]);
-    said.settings.target_latency_ns = Some(100_000_001);
+    assert_eq!(failing(&rules.check_performance(&run, &p99)), [""; 0]);
+    run.settings.target_latency_ns = Some(100_000_001);
     let late = |name: &str| (name == "latency_p99_ns").then(|| (101e6, "ns".to_owned()));
-    let broken = failing(&rules.check_performance(&said, &late));
-    assert_eq!(broken.len(), 2, "{broken:?}");
+    let violated = failing(&rules.check_performance(&run, &late));
+    assert_eq!(violated.len(), 2, "{violated:?}");
 }
 
 #[test]
@@ -209,28 +209,28 @@ fn accuracy_is_a_range() {
         missing[0],
         "ROUGE1: no such figure; required at least 43.9869"
     );
-    let said = RunSettings {
+    let run = RunSettings {
         library_samples: Some(24_575),
         ..RunSettings::default()
     };
     assert_eq!(
-        failing(&rules.check_accuracy(Some(&said), &figures(290.0))),
+        failing(&rules.check_accuracy(Some(&run), &figures(290.0))),
         ["accuracy sample count: 24,575; required 24,576"]
     );
     let submitted = rules.clone().submitted_to("open");
     assert_eq!(
-        failing(&submitted.check_accuracy(Some(&said), &|_| None)),
+        failing(&submitted.check_accuracy(Some(&run), &|_| None)),
         ["accuracy sample count: 24,575; required 24,576"]
     );
     let open = rules.in_division("open");
-    assert!(open.check_accuracy(Some(&said), &|_| None).is_empty());
+    assert!(open.check_accuracy(Some(&run), &|_| None).is_empty());
 }
 
 #[test]
 fn an_edge_system_can_infer_offline_from_single_stream() {
     let round = rounds().get("mlperf-inference", "v5.1").unwrap();
     let rules = round.rules("resnet50", Scenario::Offline).unwrap();
-    let checks = rules.check_performance(&said(Scenario::SingleStream), &|_| None);
+    let checks = rules.check_performance(&run(Scenario::SingleStream), &|_| None);
     assert_eq!(
         checks[0],
         RuleCheck::new(
@@ -258,20 +258,20 @@ fn equal_issue_depends_on_round_and_division(
     #[case] division: &str,
     #[case] has_detail: bool,
     #[case] logged: Option<bool>,
-    #[case] found: &[&str],
+    #[case] expected: &[&str],
 ) {
     let rounds = rounds();
     let round = rounds.get("mlperf-inference", round).unwrap();
     let rules = round.rules("mixtral-8x7b", Scenario::Offline).unwrap();
-    let mut said = said(Scenario::Offline);
-    said.has_detail = has_detail;
-    said.settings.sample_concatenate_permutation = logged;
+    let mut run = run(Scenario::Offline);
+    run.has_detail = has_detail;
+    run.settings.sample_concatenate_permutation = logged;
     let checks = rules
         .in_division(division)
-        .check_performance(&said, &|_| None);
-    let of_issue = checks
+        .check_performance(&run, &|_| None);
+    let issue_checks = checks
         .iter()
         .filter(|check| check.rule == "sample_concatenate_permutation" && !check.passed);
-    let broken: Vec<&str> = of_issue.map(|check| check.measured.as_str()).collect();
-    assert_eq!(broken, found);
+    let violated: Vec<&str> = issue_checks.map(|check| check.measured.as_str()).collect();
+    assert_eq!(violated, expected);
 }

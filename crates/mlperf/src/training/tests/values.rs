@@ -65,7 +65,7 @@ fn checkpoints_are_evaluated_later(
     #[case] evaluated: &[(u32, f64, f64)],
     #[case] stop: u64,
     #[case] converged: Option<f64>,
-    #[case] told: &str,
+    #[case] expected: &str,
 ) {
     let rules = rules("v5.0", "stable_diffusion", Division::Closed);
     let read = read(&rules, &[stable_diffusion(evaluated, stop)]);
@@ -76,10 +76,10 @@ fn checkpoints_are_evaluated_later(
         .iter()
         .map(|check| format!("{}: {}; {}", check.rule, check.measured, check.required))
         .collect();
-    if told.is_empty() {
+    if expected.is_empty() {
         assert!(violated.is_empty(), "{violated:?}");
     } else {
-        assert!(violated[0].starts_with(told), "{violated:?}");
+        assert!(violated[0].starts_with(expected), "{violated:?}");
     }
 }
 
@@ -110,7 +110,7 @@ fn values_can_depend_on_other_values(
             ":::MLLOG {{\"time_ms\": 1, \"key\": \"{key}\", \"value\": {value}, \"metadata\": {{}}}}\n"
         )
     };
-    // A schedule that is told before its warmup cannot be checked.
+    // A schedule that is logged before its warmup cannot be checked.
     let log = line("global_batch_size", &batch.to_string()) + &line(key, value);
     let read = read(&rules, &[log]);
     let violated = read[0].log.violated.iter().any(|check| check.rule == key);
@@ -134,10 +134,10 @@ fn points_match_the_official_checker() {
         ("llama31_8b", 48, 202_752.0, 196_405.659_663),
         ("llama31_8b", 112, 311_693.333_333, 298_932.276_947),
     ] {
-        let found = point(benchmark, size, mean).unwrap();
-        assert!((found.reference - mean).abs() < 1e-4, "{found:?}");
+        let actual = point(benchmark, size, mean).unwrap();
+        assert!((actual.reference - mean).abs() < 1e-4, "{actual:?}");
         // The checker's own search ends within 1e-4.
-        assert!((found.fewest - fewest).abs() < 2e-4, "{found:?}");
+        assert!((actual.fewest - fewest).abs() < 2e-4, "{actual:?}");
     }
     let none = point("llama2_70b_lora", 256, 12_000.0);
     assert_eq!(none, Err(ConvergenceError::NoPoint { size: 256 }));
@@ -151,9 +151,9 @@ proptest! {
         points in prop::collection::vec((1_u64..128, prop::collection::vec(1.0_f64..1e6, 0..6)), 0..5),
     ) {
         let reference = ReferencePoints { runs: 10, points, allowance: 0.0 };
-        if let Ok(found) = convergence::normalise(&reference, size, &samples) {
-            prop_assert!(found.factor >= 1.0 && found.factor.is_finite());
-            prop_assert!(found.fewest <= found.reference + 1e-6);
+        if let Ok(normal) = convergence::normalise(&reference, size, &samples) {
+            prop_assert!(normal.factor >= 1.0 && normal.factor.is_finite());
+            prop_assert!(normal.fewest <= normal.reference + 1e-6);
         }
     }
 

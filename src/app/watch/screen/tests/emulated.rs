@@ -1,4 +1,4 @@
-//! Terminals that are played.
+//! Emulated terminals.
 
 use std::sync::{Arc, Mutex};
 
@@ -61,11 +61,11 @@ impl Emulated {
     }
 }
 
-/// A terminal that does what indicatif asks for.
+/// A terminal that executes every request of indicatif.
 #[derive(Debug)]
-pub struct Obedient(pub Emulated);
+pub struct PassThrough(pub Emulated);
 
-impl Obedient {
+impl PassThrough {
     fn escape(&self, number: usize, escape: &str) -> std::io::Result<()> {
         match number {
             0 => Ok(()),
@@ -74,7 +74,7 @@ impl Obedient {
     }
 }
 
-impl TermLike for Obedient {
+impl TermLike for PassThrough {
     fn width(&self) -> u16 {
         u16::try_from(self.0.size().0).unwrap()
     }

@@ -2,9 +2,9 @@
 
 use super::*;
 
-fn second_trial() -> What {
+fn second_trial() -> EventKind {
     let figure = "tokens_per_second".to_owned();
-    What::Measured {
+    EventKind::Measured {
         trial: "trial 2 of 5".to_owned(),
         figures: vec![(figure, 103_480.2, "tokens/s".to_owned())],
     }
@@ -26,19 +26,19 @@ pub(super) fn measured() -> Vec<Event> {
     events.push(at(
         764_000,
         offline,
-        What::LeftRunning {
+        EventKind::LeftoverProcesses {
             processes: vec!["311 rocm-smi".to_owned()],
         },
     ));
     events.push(at(
         764_100,
         offline,
-        What::StepEnded {
+        EventKind::StepEnded {
             end: StepEnd::Done { exit_code: Some(0) },
             seconds: 720.5,
         },
     ));
-    let collected = What::Collected {
+    let collected = EventKind::Collected {
         from: "/results/run_1".to_owned(),
         to: "results/Offline/performance/run_1".to_owned(),
         files: 6,
@@ -68,7 +68,7 @@ pub(super) fn failed_and_ended() -> Vec<Event> {
     events.push(at(
         764_600,
         None,
-        What::Warning {
+        EventKind::Warning {
             text: "the engine was away for 12 s".to_owned(),
         },
     ));
@@ -77,7 +77,7 @@ pub(super) fn failed_and_ended() -> Vec<Event> {
     events.push(at(
         895_900,
         Some((8, "judge")),
-        What::Judged {
+        EventKind::Judged {
             outcome: "failed".to_owned(),
             sentence: "offline-accuracy ended with exit code 2".to_owned(),
         },
@@ -85,7 +85,7 @@ pub(super) fn failed_and_ended() -> Vec<Event> {
     events.push(at(
         895_900,
         Some((8, "judge")),
-        What::StepEnded {
+        EventKind::StepEnded {
             end: StepEnd::Done { exit_code: None },
             seconds: 0.1,
         },
@@ -98,7 +98,7 @@ pub(super) fn failed_and_ended() -> Vec<Event> {
     events.push(at(
         896_300,
         Some((9, "remove")),
-        What::ContainerRemoved {
+        EventKind::ContainerRemoved {
             id: "c0ffee".repeat(10),
         },
     ));
@@ -110,7 +110,7 @@ pub(super) fn failed_and_ended() -> Vec<Event> {
     events.push(at(
         896_400,
         None,
-        What::RunEnded {
+        EventKind::RunEnded {
             exit_code: 4,
             reason: None,
         },

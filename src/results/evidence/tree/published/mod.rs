@@ -85,7 +85,7 @@ impl Published {
     }
 
     /// The one published figure that is meant, in this unit; `None` where there is none, or where
-    /// there are several and nothing says which.
+    /// there are several and none can be chosen.
     pub fn expectation(&self, key: &ResultKey<'_>, unit: &str) -> Option<Expectation> {
         let rows = self.matching(key);
         let [row] = rows[..] else {
@@ -123,8 +123,8 @@ impl Published {
         if let Some(system) = &self.system {
             return rows.filter(|row| row.is_of_system(system)).collect();
         }
-        let alike = |known: Option<&str>, row: &Option<String>| match (known, row) {
-            (Some(known), Some(row)) => known.eq_ignore_ascii_case(row),
+        let alike = |key: Option<&str>, row: &Option<String>| match (key, row) {
+            (Some(key), Some(row)) => key.eq_ignore_ascii_case(row),
             _ => true,
         };
         rows.filter(|row| {

@@ -36,7 +36,7 @@ pub struct PublishedResult {
 impl PublishedResult {
     /// Whether it is of a system of this name.
     pub fn is_of_system(&self, name: &str) -> bool {
-        let is = |known: &Option<String>| known.as_deref() == Some(name);
+        let is = |field: &Option<String>| field.as_deref() == Some(name);
         is(&self.platform) || is(&self.system)
     }
 

@@ -77,8 +77,8 @@ fn of_object(object: &Map<String, Value>) -> Option<PublishedResult> {
         return judged(object);
     }
     let text = |names: &[&str]| -> Option<String> {
-        let found = names.iter().find_map(|name| object.get(*name))?;
-        match found {
+        let value = names.iter().find_map(|name| object.get(*name))?;
+        match value {
             Value::String(text) => Some(text.clone()),
             Value::Number(number) => Some(number.to_string()),
             _ => None,
@@ -132,7 +132,7 @@ fn row(text: &dyn Fn(&[&str]) -> Option<String>) -> Option<PublishedResult> {
     })
 }
 
-/// A performance result as `judge --output json` says it.
+/// A performance result in the form of `judge --output json`.
 fn judged(object: &Map<String, Value>) -> Option<PublishedResult> {
     let text = |name: &str| object.get(name)?.as_str().map(str::to_owned);
     if text("mode")? != "performance" {
@@ -180,12 +180,12 @@ mod tests {
             "benchmark": "llama2-70b-99", "scenario": "Interactive", "deciding": "completed_tokens_per_second",
             "figures": {"completed_tokens_per_second": {"value": 8840.42, "unit": "tokens/s"}}}]}"#;
         for text in [published, csv, ours] {
-            let found = read(text);
-            assert_eq!(found.len(), 1, "{text}");
-            assert_eq!(found[0].submitter.as_deref(), Some("AMD"));
-            assert!(found[0].is_of_system("8xMI300X"));
-            assert!((found[0].value - 8840.42).abs() < 1e-9);
-            assert!(found[0].unit.ends_with("/s"));
+            let rows = read(text);
+            assert_eq!(rows.len(), 1, "{text}");
+            assert_eq!(rows[0].submitter.as_deref(), Some("AMD"));
+            assert!(rows[0].is_of_system("8xMI300X"));
+            assert!((rows[0].value - 8840.42).abs() < 1e-9);
+            assert!(rows[0].unit.ends_with("/s"));
         }
         assert_eq!(read(published)[0].source("table"), "5.1-0001");
     }
