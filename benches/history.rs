@@ -1,5 +1,5 @@
 //! How fast `retrial runs` and `retrial compare --by` are on 10,000 runs, and how fast their index is
-//! made anew.
+//! rebuilt.
 //!
 //! The targets: 0.3 s of wall time with a warm index, and 5,000 runs a second when it is made from
 //! the run directories, their files in the page cache. `RETRIAL_MANY_RUNS` is a home that
@@ -66,7 +66,7 @@ fn main() {
     }
     paired::wait_for_quiet(Duration::from_mins(1));
     println!(
-        "the index of {runs} runs made anew  ({})",
+        "the index of {runs} runs rebuilt  ({})",
         paired::machine()
     );
     let anew = || {

@@ -74,7 +74,7 @@ fn main() {
     ] {
         let peak = peak_memory(&world, &world.recipe("memory", &run, FIGURES));
         let held = if peak < 50.0 { "holds" } else { "MISSED" };
-        println!("  {label:<44} {peak:>6.1} MB; asked under 50: {held}");
+        println!("  {label:<44} {peak:>6.1} MB; limit 50: {held}");
     }
 }
 

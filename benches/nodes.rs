@@ -116,6 +116,6 @@ fn report(best: &[f64]) {
     let growth = costs[costs.len() - 1] / costs[0];
     let word = if growth <= 1.5 { "holds" } else { "MISSED" };
     println!(
-        "  a machine of the last costs {growth:.2} times one of the first; asked at most 1.50: {word}"
+        "  a machine of the last costs {growth:.2} times one of the first; limit 1.50: {word}"
     );
 }

@@ -1,4 +1,4 @@
-//! What watching costs: processor time of one look at eight GPUs and a container, written down.
+//! What watching costs: processor time of one sample of eight GPUs and a container, written down.
 //!
 //! The target is under 1 % of a core at a look a second: 10 ms. The host and the container's control
 //! group are planted, as files; a driver that asks its card at every read takes time of its own
@@ -70,7 +70,7 @@ fn main() {
         "MISSED"
     };
     println!(
-        "one look at {} GPUs and a container: {:.3} ms of a core (median of 9 times {} looks; {:.3} to {:.3}), asked {LIMIT_MS} ms: {verdict}; {bytes} bytes",
+        "one sample of {} GPUs and a container: {:.3} ms of a core (median of 9 times {} samples; {:.3} to {:.3}), limit {LIMIT_MS} ms: {verdict}; {bytes} bytes",
         gpus.len(),
         each[4],
         LOOKS / 9,

@@ -59,7 +59,7 @@ impl Pairs {
         let (low, high, level) = median_interval(&ratios);
         let judged = limit.map_or_else(String::new, |limit| {
             format!(
-                "; asked at most {limit:.2}: {}",
+                "; limit {limit:.2}: {}",
                 word(median(&ratios), low, high, limit)
             )
         });
@@ -77,7 +77,7 @@ impl Pairs {
         sorted.sort_by(f64::total_cmp);
         let (low, high, level) = median_interval(&sorted);
         println!(
-            "  median   {:.2} ms  [{:.2}, {:.2}] at {:.0} %; asked at most {:.0} ms: {}",
+            "  median   {:.2} ms  [{:.2}, {:.2}] at {:.0} %; limit {:.0} ms: {}",
             1e3 * median(&sorted),
             1e3 * low,
             1e3 * high,
@@ -93,7 +93,7 @@ impl Pairs {
         rates.sort_by(f64::total_cmp);
         let (low, high, level) = median_interval(&rates);
         println!(
-            "  rate     {:.0} MB/s of {label}  [{:.0}, {:.0}] at {:.0} %; asked at least {:.0} MB/s: {}",
+            "  rate     {:.0} MB/s of {label}  [{:.0}, {:.0}] at {:.0} %; required {:.0} MB/s: {}",
             median(&rates) / 1e6,
             low / 1e6,
             high / 1e6,

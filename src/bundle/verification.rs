@@ -103,17 +103,17 @@ pub enum Rules {
     None,
     /// They are equal.
     Same {
-        /// Its kind.
+        /// The name of the rules.
         name: String,
     },
     /// They differ.
     Differ {
-        /// Its kind.
+        /// The name of the rules.
         name: String,
     },
     /// This program has no rules of that round.
     Unknown {
-        /// Its kind.
+        /// The name of the rules.
         name: String,
     },
 }

@@ -34,7 +34,7 @@ object! {
         vendor: GpuVendor [required],
         /// Models that the figure was published on, for example `[MI355X]`.
         models: Vec<String> = T::List(&T::Text(formats::LINE), 0),
-        /// Their number.
+        /// The number of GPUs.
         count: u32 [required] = T::Integer(1, 4096),
         /// AMD's compute partition mode, for example `CPX`.
         partition: Option<String> = T::Words(PARTITIONS),
