@@ -136,7 +136,8 @@ fn transformers() {
         let parameters = value(&figures, "parameters") * 1e6;
         let tokens = value(&figures, "tokens_per_second");
         let ratio = value(&figures, "tflops") / (6.0 * parameters * tokens / 1e12);
-        assert!((ratio - 1.0).abs() < 1e-3, "{scenario}: {ratio}");
+        // Tokens per second are printed with one decimal: a slow machine has three digits of them.
+        assert!((ratio - 1.0).abs() < 1e-2, "{scenario}: {ratio}");
     }
 }
 

@@ -60,7 +60,7 @@ fn rounds_run_in_parallel_on_disjoint_gpus() {
         "{gpus:?}"
     );
     // The record states which runs were concurrent.
-    assert_eq!(started[1]["beside"][0], started[0]["run"]);
+    assert_eq!(started[1]["concurrent_runs"][0], started[0]["run"]);
     assert_eq!(lab.containers(), [""; 0]);
 }
 
