@@ -5,8 +5,6 @@ import subprocess
 import sys
 import time
 
-STARTS = 15
-
 
 def session():
     import onnxruntime
@@ -49,10 +47,11 @@ def speed():
 def main():
     if sys.argv[1:] == ["start"]:
         return print(*start())
+    starts = int(sys.argv[1])
     command = [sys.executable, __file__, "start"]
     # The first one reads the library from the disk; busy neighbours only add to the others.
-    starts = [map(float, subprocess.check_output(command).split()) for _ in range(STARTS)]
-    milliseconds, kibibytes = map(min, zip(*starts))
+    readings = [map(float, subprocess.check_output(command).split()) for _ in range(starts)]
+    milliseconds, kibibytes = map(min, zip(*readings))
     print(f"start: {milliseconds:.2f} ms, {kibibytes / 1024:.2f} MiB")
     print(f"speed: {speed():.0f} samples/s")
 
