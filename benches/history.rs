@@ -65,10 +65,7 @@ fn main() {
         Pairs::run(21, ours, || 1.0).report_limit(WARM_LIMIT_S);
     }
     paired::wait_for_quiet(Duration::from_mins(1));
-    println!(
-        "the index of {runs} runs rebuilt  ({})",
-        paired::machine()
-    );
+    println!("the index of {runs} runs rebuilt  ({})", paired::machine());
     let anew = || {
         forget(&home);
         timed(|| must(&mut retrial(&newest)))
