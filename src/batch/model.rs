@@ -209,7 +209,7 @@ impl Combination {
 impl Field for Combination {
     const TYPE: FieldType = VALUES;
 
-    /// A text is read as far as it can be; [`Combination::of_text`] reports what is wrong with it.
+    /// A text is read as far as it can be; `Combination::of_text` reports what is wrong with it.
     fn read(node: &Node, _: &FieldType) -> Option<Self> {
         let span = node.span.clone();
         if node.text().is_some() {
