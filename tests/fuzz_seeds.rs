@@ -8,6 +8,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use retrial::bundle::Head;
+use retrial::bundle::statement::Statement;
+use retrial::store::journal::Event;
+
 fn fuzz() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz")
 }
@@ -45,4 +49,17 @@ fn every_target_has_a_program_and_all_seeds_have_a_target() {
         "{folders:?}"
     );
     targets::run("units", b"s\nms");
+}
+
+/// A seed in an old format would be refused at once, and its target would test nothing further.
+#[test]
+fn seeds_of_formats_that_can_change_are_read() {
+    let seed = |path: &str| fs::read(fuzz().join("seeds").join(path)).unwrap();
+    let journal = String::from_utf8(seed("journal/started")).unwrap();
+    for line in journal.lines() {
+        let event: Result<Event, _> = serde_json::from_str(line);
+        assert!(event.is_ok(), "{line}: {event:?}");
+    }
+    let head = Head::read(&mut &seed("bundle/signed")[..]).unwrap();
+    Statement::parse(&head.statement, &head.manifest).unwrap();
 }

@@ -22,7 +22,7 @@ pub struct Entry {
     pub recipe: Recipe,
 }
 
-/// Renders the page. `left_out` lists published results without a recipe, with reasons.
+/// Renders the page. `omitted` lists published results without a recipe, with reasons.
 pub fn render(entries: &[Entry], omitted: &str) -> String {
     let mut out = String::from(
         "# The built-in recipes\n\n\

@@ -3,11 +3,11 @@
 use rusqlite::Connection;
 
 /// Incremented with every change of the tables, and of the fields of a run's summary.
-pub const VERSION: i32 = 4;
+pub const VERSION: i32 = 5;
 /// `rtrl`: marks the file as ours.
 pub const APPLICATION: i32 = 0x7274_726c;
 
-const TABLES: &str = "
+pub(super) const TABLES: &str = "
 CREATE TABLE directories (
     id TEXT PRIMARY KEY,
     signature BLOB NOT NULL

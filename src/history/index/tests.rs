@@ -330,3 +330,12 @@ fn every_column_round_trips() {
         .unwrap();
     assert_eq!(count, 1);
 }
+
+/// A change of what is shown needs another version.
+#[test]
+fn the_version_is_that_of_the_tables_and_fields() {
+    let row: RunSummary = serde_json::from_str(include_str!("row.json")).unwrap();
+    let fields = serde_json::to_string_pretty(&row).unwrap();
+    let (version, tables) = (schema::VERSION, schema::TABLES);
+    insta::assert_snapshot!(format!("version {version}\n{tables}\n{fields}"));
+}

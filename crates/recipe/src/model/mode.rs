@@ -12,11 +12,11 @@ words! {
     )]
     #[strum(serialize_all = "lowercase")]
     pub enum Mode {
-        /// Performance.
+        /// Throughput and latency.
         Performance = "performance",
-        /// Accuracy.
+        /// The quality of the answers.
         Accuracy = "accuracy",
-        /// The compliance tests.
+        /// MLPerf's compliance tests, such as TEST06.
         Compliance = "compliance",
     }
 }
