@@ -5,7 +5,7 @@
 pub const QUEUE_FIELDS: &str = "%F|%K|%T|%P|%S|%N|%r";
 
 /// The fields of a row of sacct.
-pub const ACCOUNT_FIELDS: &str = "JobID,State,ElapsedRaw,TimelimitRaw,NodeList";
+pub const ACCOUNT_FIELDS: &str = "JobID,State,ElapsedRaw,TimelimitRaw,NodeList,ExitCode";
 
 /// Whether a job is pending, running or ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,6 +52,8 @@ pub struct Job {
     pub elapsed_s: Option<u64>,
     /// In the accounting: its time limit, minutes.
     pub limit_min: Option<u64>,
+    /// In the accounting: whether TERM ended its script, or what the script had started.
+    pub terminated: bool,
 }
 
 impl Job {
@@ -95,6 +97,8 @@ impl Job {
                 .filter(|nodes| !nodes.contains(' '))
                 .unwrap_or_default()
                 .to_owned(),
+            // `exit code:signal`; sacct takes 128 off the code that a shell gives for a signal.
+            terminated: next().is_some_and(|code| matches!(code, "15:0" | "0:15")),
             ..Self::default()
         })
     }
@@ -219,6 +223,14 @@ mod tests {
     fn a_job_at_its_time_limit_is_detected(#[case] row: &str, #[case] expected: bool) {
         let row = format!("12|{row}|n1\n");
         assert_eq!(accounted(&row)[0].reached_its_limit(90), expected);
+    }
+
+    #[rstest]
+    #[case("FAILED|0|1|n3|15:0", true)]
+    #[case("FAILED|0|1|n3|0:15", true)]
+    #[case("FAILED|0|1|n3|2:0", false)]
+    fn a_job_ended_by_term_is_detected(#[case] row: &str, #[case] expected: bool) {
+        assert_eq!(accounted(&format!("12|{row}\n"))[0].terminated, expected);
     }
 
     #[rstest]

@@ -196,6 +196,20 @@ fn a_job_that_ends_before_the_run_is_a_failure() {
 }
 
 #[test]
+fn a_warning_before_the_run_can_handle_it_is_the_time_limit() {
+    let fake = Fake::new();
+    fake.user
+        .site("time_limit: 1m\nengine: unix:///nowhere.sock\nprolog: exit 143\n");
+    fake.set("after", "GONE");
+    fake.set("accounts", "7|FAILED|0|1|n1|15:0\n");
+    fake.user
+        .run(&[])
+        .exits(130)
+        .prints("no verdict: job 7 reached its time limit of 1m; completed measurements are kept")
+        .prints("resume it: retrial resume ");
+}
+
+#[test]
 fn without_slurm_nothing_is_submitted() {
     let fake = Fake::new();
     for name in ["sbatch", "squeue", "sacct", "scancel"] {

@@ -79,7 +79,8 @@ pub async fn conclude(
             let mut exit = ExitCode::try_from(code).unwrap_or(ExitCode::Host);
             let stopped = exit == ExitCode::Interrupted && !submission.stop_requested;
             let why = if stopped {
-                let (by, why) = stop_cause(slurm, &submission, id).await;
+                let job = accounted(slurm, &submission, id).await;
+                let (by, why) = stop_cause(job.as_ref(), &submission, id);
                 exit = by;
                 let verdict = if judged { "" } else { "no verdict: " };
                 Some(format!("{verdict}{why}"))
@@ -105,10 +106,21 @@ pub async fn conclude(
             }
             Ok(ExitCode::Interrupted)
         }
-        End::Job { state } => Err(Failure::host(format!(
-            "job {id} ended before the run did: {state}{}\n{next_steps}",
-            output(run, id)
-        ))),
+        End::Job { state } => {
+            let job = accounted(slurm, &submission, id).await;
+            // A warning or a scancel before the run could handle it.
+            if job.as_ref().is_some_and(|job| job.terminated) {
+                let (exit, why) = stop_cause(job.as_ref(), &submission, id);
+                if !global.quiet {
+                    terminal::note(&format!("no verdict: {why}\n{next_steps}"));
+                }
+                return Ok(exit);
+            }
+            Err(Failure::host(format!(
+                "job {id} ended before the run did: {state}{}\n{next_steps}",
+                output(run, id)
+            )))
+        }
         End::Unknown => Err(Failure::host(format!(
             "the state of job {id} is unknown: neither squeue nor sacct lists it\n{next_steps}"
         ))),
@@ -134,8 +146,8 @@ fn print_verdict(
     Ok(())
 }
 
-/// Returns the cause of an unrequested stop of a run: a failed node, the time limit, or a manual scancel.
-async fn stop_cause(slurm: &Slurm, submission: &Submission, id: &str) -> (ExitCode, String) {
+/// Returns a job that is ending or has ended, from the accounting.
+async fn accounted(slurm: &Slurm, submission: &Submission, id: &str) -> Option<Job> {
     let mut job = None;
     for _ in 0..QUESTIONS {
         let accounted = slurm.accounted(&submission.since()).await;
@@ -147,7 +159,12 @@ async fn stop_cause(slurm: &Slurm, submission: &Submission, id: &str) -> (ExitCo
         }
         tokio::time::sleep(PAUSE).await;
     }
-    if let Some(job) = job.as_ref().filter(|job| job.lost_a_node()) {
+    job
+}
+
+/// Returns the cause of an unrequested stop of a run: a failed node, the time limit, or a manual scancel.
+fn stop_cause(job: Option<&Job>, submission: &Submission, id: &str) -> (ExitCode, String) {
+    if let Some(job) = job.filter(|job| job.lost_a_node()) {
         let why = format!(
             "a node of job {id} failed ({}); completed measurements are kept, and `resume` continues in a new job",
             job.nodes
@@ -156,7 +173,7 @@ async fn stop_cause(slurm: &Slurm, submission: &Submission, id: &str) -> (ExitCo
     }
     let limit = Duration::from_secs(submission.time_limit_s);
     let reached = |job: &Job| job.reached_its_limit(warning_s(limit));
-    if job.as_ref().is_some_and(reached) {
+    if job.is_some_and(reached) {
         let limit = format::limit(limit.as_secs());
         let why = format!(
             "job {id} reached its time limit of {limit}; completed measurements are kept, and `resume` continues in a new job"
