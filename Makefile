@@ -37,7 +37,9 @@ demo: ## compile, build the quickstart's image, run the real LoadGen in it, judg
 	@$(LAB); recipe=$$(tests/lab/example quickstart); set -x; $(BINARY) run "$$recipe"
 	@printf '\n== try next\n  %s\n  %s\n  %s\n' 'cargo install --path .' 'retrial show mlperf-inference/v6.0/amd/llama2-70b-mi355x' 'retrial report last --to report.html' >&2
 
-# No step builds the binary alone, which would compile most dependencies again (docs/decisions.md, 'Tests and build').
+# Lints, tests and documentation share one compilation (docs/decisions.md, 'Tests and build').
+CARGO_LINTED := RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tests/lint/rustc cargo
+
 .PHONY: test
 test: fmt lab-start tools deny clippy nextest doc ## run every check, with a real engine and registries
 
@@ -53,8 +55,8 @@ fmt:
 
 .PHONY: clippy
 clippy:
-	$(call say,cargo clippy)
-	@cargo clippy --locked --all-targets -- -D warnings
+	$(call say,cargo build, linted by clippy)
+	@$(CARGO_LINTED) build --locked --all-targets
 
 .PHONY: deny
 deny:
@@ -69,20 +71,18 @@ schema-update: ## write docs/recipe.schema.json, and the tables of keys in docs/
 docs: build ## write docs/recipes.md from the recipes
 	@$(BINARY) catalogue >docs/recipes.md
 
-# With the examples, cargo doc uses what clippy has checked (docs/decisions.md, 'Tests and build').
 .PHONY: doc
 doc:
 	$(call say,documentation and its tests)
-	@cargo test --locked --doc
-	@RUSTDOCFLAGS='-D warnings' cargo doc --locked --no-deps --quiet --lib --examples
+	@RUSTDOC=$(CURDIR)/tests/lint/rustdoc $(CARGO_LINTED) test --locked --doc
 
 # Twice as many tests at once as cores, since most of the long ones wait for an engine.
 .PHONY: nextest
 nextest:
 	$(call say,cargo nextest)
-	@cargo nextest run --locked --no-run
+	@$(CARGO_LINTED) nextest run --locked --no-run
 	@tests/lab/up --tests
-	@$(LAB); cargo nextest run --locked --test-threads $$((2 * $$(nproc)))
+	@$(LAB); $(CARGO_LINTED) nextest run --locked --test-threads $$((3 * $$(nproc)))
 
 # $(1): the program, $(2): what cargo installs, $(3): how. A debug build takes a quarter of the time and is mostly quick enough.
 define install
