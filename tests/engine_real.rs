@@ -254,7 +254,7 @@ async fn a_failed_start_is_explained_and_can_be_removed() {
             Err(error) => error,
         };
         assert!(error.to_string().contains(expected), "{label}: {error}");
-        assert!(!error.is_gone());
+        assert!(!error.is_unavailable());
         lab.engine.remove(&name.0).await.unwrap();
         assert!(lab.engine.container(&name.0).await.unwrap().is_none());
     }

@@ -6,11 +6,11 @@ use retrial::store::journal::{Event, State};
 use retrial_mlperf::loadgen::{Run, detail, summary};
 use retrial_mlperf::mllog::Runs;
 use retrial_mlperf::training::{Division, LogReader, NamedLog};
+use retrial_readings::accumulator::Accumulator;
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::pattern::{Pattern, Reader, Take};
 use retrial_readings::sanitize;
 use retrial_readings::scan::Scanner;
-use retrial_readings::take::Taking;
 use retrial_readings::{json as documents, rows as tables, units as conversion};
 use retrial_recipe::model::CsvCell;
 
@@ -77,8 +77,8 @@ pub fn mllog(data: &[u8]) {
     for run in runs.finish().unwrap_or_default() {
         let _ = (
             run.minutes(None),
-            run.taken(0),
-            run.taken(1),
+            run.requested_value(0),
+            run.requested_value(1),
             run.samples_to_converge(),
         );
     }
@@ -100,7 +100,7 @@ pub fn patterns(data: &[u8]) {
     pieces(output).for_each(|piece| scanner.push(piece));
     let values = |reader: Reader<'_>| {
         let entries = reader.entries().map(BTreeMap::into_values);
-        entries.map(|entries| entries.map(Taking::values).collect::<Vec<_>>())
+        entries.map(|entries| entries.map(Accumulator::values).collect::<Vec<_>>())
     };
     assert_eq!(values(scanner.end()), values(reader));
 }

@@ -183,7 +183,7 @@ impl Tail {
 
 /// A line without control characters; a piece of a long one without a line break.
 fn printable(line: &Line<'_>) -> String {
-    let end = if line.goes_on { "" } else { "\n" };
+    let end = if line.continues { "" } else { "\n" };
     format!("{}{end}", sanitize(&line.text))
 }
 

@@ -134,7 +134,7 @@ mod tests {
         let course = after(&[(collect(), missing.clone())]);
         assert_eq!(course, Course::Failed(StepFault::NoResult));
         assert_eq!(course.exit_code(None, false), ExitCode::Host);
-        let removal = (Action::Remove, StepEnd::host("the engine is gone"));
+        let removal = (Action::Remove, StepEnd::host("the engine is unavailable"));
         let course = after(&[removal, (collect(), missing)]);
         assert_eq!(course, Course::Failed(StepFault::Host));
     }

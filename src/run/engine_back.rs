@@ -19,14 +19,14 @@ impl StepSession<'_> {
     where
         R: Future<Output = Result<T, EngineError>>,
     {
-        let mut gone_since: Option<Instant> = None;
+        let mut unavailable_since: Option<Instant> = None;
         loop {
             let error = match operation().await {
-                Err(error) if error.is_gone() => error,
+                Err(error) if error.is_unavailable() => error,
                 other => return other,
             };
             let patience = self.options.patience;
-            let since = *gone_since.get_or_insert_with(|| {
+            let since = *unavailable_since.get_or_insert_with(|| {
                 let reason = error.to_string();
                 let reason = reason.lines().next().unwrap_or_default();
                 let seconds = patience.as_secs();

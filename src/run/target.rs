@@ -202,7 +202,7 @@ async fn refused(session: &Session, container: &str, error: &EngineError) -> Hal
     let state = session.engine.container(container).await.ok().flatten();
     let reason = match state {
         Some(state) if !state.running => "the container had ended before the step began".to_owned(),
-        None if !error.is_gone() => "the container is gone: somebody removed it".to_owned(),
+        None if !error.is_unavailable() => "the container is gone: somebody removed it".to_owned(),
         _ => text,
     };
     let advice = format!("continue with: retrial resume {}", session.run.id());

@@ -45,7 +45,7 @@ async fn raw(pieces: Vec<(&'static str, u64)>) -> String {
 }
 
 #[tokio::test]
-async fn an_engine_that_closes_the_connection_is_gone() {
+async fn an_engine_that_closes_the_connection_is_unavailable() {
     let url = raw(vec![("", 0)]).await;
     let engine = connect(url).await.unwrap();
     let spec = ContainerSpec::default();
@@ -66,10 +66,10 @@ async fn an_engine_that_closes_the_connection_is_gone() {
     for (index, case) in cases.into_iter().enumerate() {
         let error = case.unwrap_err();
         assert!(
-            matches!(error, EngineError::Gone { .. }),
+            matches!(error, EngineError::Disconnected { .. }),
             "{index}: {error:?}"
         );
-        assert!(error.is_gone());
+        assert!(error.is_unavailable());
         assert!(
             error
                 .to_string()
@@ -80,14 +80,17 @@ async fn an_engine_that_closes_the_connection_is_gone() {
 }
 
 #[tokio::test]
-async fn a_broken_stream_is_gone_and_a_slow_one_is_not() {
+async fn a_broken_stream_is_an_error_and_a_slow_one_is_not() {
     const HEAD: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     // A chunk that promises more than comes.
     let url = raw(vec![(HEAD, 0), ("fff\r\n{\"status\":\"Download", 0)]).await;
     let engine = connect(url).await.unwrap();
     let (result, retries) = pull(&engine.with_backoff(Duration::from_millis(1))).await;
     let error = result.unwrap_err();
-    assert!(matches!(error, EngineError::Gone { .. }), "{error:?}");
+    assert!(
+        matches!(error, EngineError::Disconnected { .. }),
+        "{error:?}"
+    );
     assert_eq!(retries.len(), 4);
 
     // Pieces of a message that come late, over more than a client's patience with silence.
@@ -111,15 +114,15 @@ async fn a_broken_stream_is_gone_and_a_slow_one_is_not() {
 }
 
 #[tokio::test]
-async fn an_engine_that_is_shutting_down_is_gone() {
+async fn an_engine_that_is_shutting_down_is_unavailable() {
     let (server, engine) = engine().await;
     Mock::given(method("POST"))
         .and(path_regex("^/containers/x/(start|stop)"))
         .respond_with(refusal(503, "shutting down"))
         .mount(&server)
         .await;
-    assert!(engine.start("x").await.unwrap_err().is_gone());
-    assert!(engine.stop("x", 1).await.unwrap_err().is_gone());
+    assert!(engine.start("x").await.unwrap_err().is_unavailable());
+    assert!(engine.stop("x", 1).await.unwrap_err().is_unavailable());
 }
 
 #[tokio::test]

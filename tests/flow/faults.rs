@@ -125,8 +125,8 @@ fn refused() -> EngineError {
     }
 }
 
-fn gone() -> EngineError {
-    EngineError::Gone {
+fn disconnected() -> EngineError {
+    EngineError::Disconnected {
         operation: "do it".into(),
         reason: "reason".into(),
     }
@@ -182,7 +182,7 @@ async fn the_engine_is_lost_when_a_step_is_started() {
             counted.fetch_add(1, Ordering::Relaxed);
             step(spec, control)
         })
-        .fail("exec_detached", gone());
+        .fail("exec_detached", disconnected());
     let (play, engine) = (Play::new(), Arc::new(engine));
     let ended = play.execute(&engine).await.unwrap();
     assert_eq!(ended.exit.code(), 0, "{}", play.journal());

@@ -256,7 +256,7 @@ pub trait Engine: Send + Sync {
     /// Containers, running or not, that carry the label (`key` or `key=value`).
     async fn containers(&self, label: &str) -> Result<Vec<ContainerState>, EngineError>;
 
-    /// Waits until a container does not run any more; at once where it does not, or is gone.
+    /// Waits until a container does not run any more; at once where it does not, or no longer exists.
     async fn ended(&self, container: &str) -> Result<(), EngineError>;
 
     /// Returns the last lines of the output of the container's first process.

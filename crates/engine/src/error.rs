@@ -7,8 +7,8 @@ use thiserror::Error;
 use super::docker::{PullFailure, Refusal};
 use retrial_container::ImageRef;
 
-/// An engine's fault, in the user's names. [`EngineError::is_gone`] distinguishes an engine
-/// that went away (wait for it) from one that refused (do not repeat the request).
+/// An engine's fault, in the user's names. [`EngineError::is_unavailable`] distinguishes an engine
+/// that is unavailable (wait for it) from one that refused (do not repeat the request).
 #[derive(Debug, Error)]
 pub enum EngineError {
     /// Nothing answers.
@@ -145,11 +145,11 @@ pub enum EngineError {
         /// The container.
         container: String,
     },
-    /// The engine went away in the middle of an operation.
+    /// The connection was lost, or the engine shut down, in the middle of an operation.
     #[error(
         "lost the connection to the engine: {operation}: {reason}\n  is it being restarted? (`systemctl status docker`); continue a run with `retrial resume`"
     )]
-    Gone {
+    Disconnected {
         /// The operation.
         operation: String,
         /// The cause.
@@ -178,9 +178,9 @@ impl EngineError {
         }
     }
 
-    /// Whether the engine went away, so that waiting for it makes sense.
-    pub fn is_gone(&self) -> bool {
-        matches!(self, Self::Gone { .. } | Self::Unreachable { .. })
+    /// Returns whether the engine is unavailable, so that waiting for it makes sense.
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self, Self::Disconnected { .. } | Self::Unreachable { .. })
     }
 
     /// Returns the cause of a refusal, if the engine's message states it.

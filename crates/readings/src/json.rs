@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
+use super::accumulator::{Entries, MOST_ENTRIES, entry};
 use super::figure::{Printed, parse_number};
 use super::json_path;
 use super::nearest;
-use super::take::{Entries, MOST_ENTRIES, entry};
 use crate::request::Take;
 use crate::sanitize::strip_escapes;
 

@@ -9,6 +9,7 @@
 //!   [`nearest`]: the printed text nearest to a missing figure.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+pub mod accumulator;
 pub mod figure;
 pub mod formats;
 pub mod json;
@@ -24,7 +25,6 @@ pub mod rows;
 mod sanitize;
 pub mod scan;
 mod sum;
-pub mod take;
 pub mod units;
 
 pub use figure::{Figure, Figures, Source};

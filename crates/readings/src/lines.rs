@@ -4,7 +4,7 @@
 //!   thousand times is one line, its last state. `\r\n` is one newline.
 //! - Escape sequences (colours) are removed: they would separate a figure from its name.
 //! - Text that is not UTF-8 is read with replacement characters, never across a cut.
-//! - A line longer than the limit comes in pieces that say that they go on, so that memory stays
+//! - A line longer than the limit comes in pieces marked as continued, so that memory stays
 //!   bounded however long the stream.
 
 use std::borrow::Cow;
@@ -23,7 +23,7 @@ pub struct Line<'a> {
     /// The text.
     pub text: Cow<'a, str>,
     /// Whether the line was too long and continues in the next one.
-    pub goes_on: bool,
+    pub continues: bool,
 }
 
 /// An incremental line splitter; the same bytes give the same lines in any chunking.
@@ -162,12 +162,12 @@ impl LineSplitter {
     }
 }
 
-fn line(bytes: &[u8], goes_on: bool) -> Line<'_> {
+fn line(bytes: &[u8], continues: bool) -> Line<'_> {
     let text = match strip_escapes(bytes) {
         Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
         Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
     };
-    Line { text, goes_on }
+    Line { text, continues }
 }
 
 /// The length of `bytes` without a UTF-8 character that its end cuts in two.
@@ -198,10 +198,10 @@ mod tests {
         let mut lines = Vec::new();
         for chunk in chunks {
             splitter.push(chunk, |line| {
-                lines.push((line.text.into_owned(), line.goes_on));
+                lines.push((line.text.into_owned(), line.continues));
             });
         }
-        splitter.finish(|line| lines.push((line.text.into_owned(), line.goes_on)));
+        splitter.finish(|line| lines.push((line.text.into_owned(), line.continues)));
         lines
     }
 
@@ -247,7 +247,7 @@ mod tests {
         let expected = [("1234567", true), ("ü9", false), ("next", false)];
         assert_eq!(
             lines,
-            expected.map(|(text, goes_on)| (text.to_owned(), goes_on))
+            expected.map(|(text, continues)| (text.to_owned(), continues))
         );
     }
 
@@ -265,7 +265,7 @@ mod tests {
         );
         let mut pieces = 0;
         for _ in 0..10_000 {
-            splitter.push(&[b'x'; 100], |line| pieces += usize::from(line.goes_on));
+            splitter.push(&[b'x'; 100], |line| pieces += usize::from(line.continues));
         }
         assert!(pieces > 10_000);
         assert!(splitter.shown.capacity() < 1024);

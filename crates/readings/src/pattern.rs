@@ -10,13 +10,13 @@ use std::borrow::Cow;
 use memchr::memmem::Finder;
 use regex::{CaptureLocations, Regex, RegexBuilder};
 
-pub use super::take::{MOST_ENTRIES, MOST_VALUES};
+pub use super::accumulator::{MOST_ENTRIES, MOST_VALUES};
 pub use crate::request::Take;
 
+use super::accumulator::{Accumulator, Entries, entry};
 use super::figure::{self, Printed};
 use super::literal;
 use super::nearest::shortened;
-use super::take::{Entries, Taking, entry};
 use super::units;
 
 /// Why a pattern gives no figure.
@@ -305,9 +305,9 @@ impl Reader<'_> {
             return;
         }
         self.matches += after.matches;
-        for (name, taking) in after.entries {
+        for (name, accumulator) in after.entries {
             match entry(&mut self.entries, [name.as_str()], self.pattern.take) {
-                Some(before) => before.join(taking),
+                Some(before) => before.join(accumulator),
                 None => self.overflowed = true,
             }
         }
@@ -336,7 +336,7 @@ impl Reader<'_> {
         if self.overflowed {
             return Err(PatternError::TooManyEntries { pattern: pattern() });
         }
-        if self.entries.values().any(Taking::overflowed) {
+        if self.entries.values().any(Accumulator::overflowed) {
             return Err(PatternError::TooMany { pattern: pattern() });
         }
         Ok(self.entries)

@@ -4,9 +4,9 @@
 //! text before it, and a table may be part of a step's output. Separators are commas, semicolons
 //! or tabs.
 
+use super::accumulator::{Entries, MOST_ENTRIES, entry};
 use super::figure::parse_number;
 use super::nearest::{listed, shortened};
-use super::take::{Entries, MOST_ENTRIES, entry};
 use crate::request::{CsvCell, Take};
 use crate::sanitize::strip_escapes;
 

@@ -83,13 +83,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::accumulator::Accumulator;
     use crate::figure::Printed;
     use crate::pattern::{PatternError, Take};
-    use crate::take::Taking;
 
     fn values(reader: Reader<'_>) -> Result<Vec<Printed>, PatternError> {
         let entries = reader.entries()?.into_values();
-        Ok(entries.flat_map(Taking::values).collect())
+        Ok(entries.flat_map(Accumulator::values).collect())
     }
 
     /// Every line, one after the other.

@@ -18,7 +18,7 @@ use indicatif::TermLike;
 pub trait Terminal: Debug + Send + 'static {
     /// Columns and rows.
     fn size(&self) -> (usize, usize);
-    /// Writes a drawing. It may fail: the terminal may be gone.
+    /// Writes a drawing. It may fail: the terminal may be closed.
     fn write(&mut self, text: &str) -> Result<()>;
     /// Returns whether a terminal that is made narrower breaks long lines (all but a few old ones do).
     fn reflows(&self) -> bool;
@@ -58,7 +58,7 @@ struct State<T> {
     drawn: Vec<String>,
     /// Those on the terminal.
     shown: Vec<String>,
-    is_gone: bool,
+    is_closed: bool,
 }
 
 impl<T: Terminal> Screen<T> {
@@ -68,7 +68,7 @@ impl<T: Terminal> Screen<T> {
             terminal,
             drawn: Vec::new(),
             shown: Vec::new(),
-            is_gone: false,
+            is_closed: false,
         })))
     }
 
@@ -102,7 +102,7 @@ impl<T> Clone for Screen<T> {
 
 impl<T: Terminal> State<T> {
     fn show(&mut self, stay: &[String]) {
-        if self.is_gone || (stay.is_empty() && self.drawn == self.shown) {
+        if self.is_closed || (stay.is_empty() && self.drawn == self.shown) {
             return;
         }
         // Shown all at once by terminals that know of it (DEC mode 2026), ignored by others.
@@ -123,7 +123,7 @@ impl<T: Terminal> State<T> {
         text.push_str("\u{1b}[?7h\u{1b}[J\u{1b}[?2026l");
         self.shown.clone_from(&self.drawn);
         // After EIO or EPIPE the run continues unseen.
-        self.is_gone = self.terminal.write(&text).is_err();
+        self.is_closed = self.terminal.write(&text).is_err();
     }
 
     /// Rows from the first line that is shown to the cursor.

@@ -7,12 +7,12 @@ use super::scan;
 pub use super::texts::Text;
 use crate::results::verdict::FigureValue;
 use crate::store::blocks;
+use retrial_readings::accumulator::Accumulator;
 use retrial_readings::json::{self, JsonError};
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::nearest::NearestLine;
 use retrial_readings::pattern::{Pattern, PatternError};
 use retrial_readings::rows;
-use retrial_readings::take::Taking;
 use retrial_recipe::model::{FigureSource, Find};
 
 /// The largest JSON or CSV file that is read.
@@ -46,13 +46,13 @@ fn find_in(name: &str, source: &FigureSource, text: &Text) -> Result<FigureValue
     let unit = source.unit.clone().unwrap_or_default();
     entries
         .into_iter()
-        .map(|(entry, taking)| {
+        .map(|(entry, accumulator)| {
             let full = if source.by.is_empty() {
                 name.to_owned()
             } else {
                 format!("{name}[{entry}]")
             };
-            match taking.one() {
+            match accumulator.one() {
                 Ok(printed) => {
                     let figure = FigureValue::new(printed.value, unit.clone());
                     Ok((full, figure.printed(printed.half_digit)))
@@ -63,14 +63,14 @@ fn find_in(name: &str, source: &FigureSource, text: &Text) -> Result<FigureValue
         .collect()
 }
 
-fn entries(source: &FigureSource, files: &[Text]) -> Result<BTreeMap<String, Taking>, String> {
+fn entries(source: &FigureSource, files: &[Text]) -> Result<BTreeMap<String, Accumulator>, String> {
     match &source.find {
         Find::Pattern { expression, below } => {
             by_pattern(source, expression, below.as_deref(), files)
         }
         Find::Json { path, value } => by_json(source, path, value.as_deref(), files),
         Find::Csv(cell) => {
-            let mut all: BTreeMap<String, Taking> = BTreeMap::new();
+            let mut all: BTreeMap<String, Accumulator> = BTreeMap::new();
             for file in files {
                 let by_entry = rows::read(&file.read(DOCUMENT_CAP)?, cell, &source.by, source.take)
                     .map_err(|error| error.to_string())?;
@@ -82,11 +82,11 @@ fn entries(source: &FigureSource, files: &[Text]) -> Result<BTreeMap<String, Tak
     }
 }
 
-fn join(all: &mut BTreeMap<String, Taking>, after: BTreeMap<String, Taking>) {
-    for (name, taking) in after {
+fn join(all: &mut BTreeMap<String, Accumulator>, after: BTreeMap<String, Accumulator>) {
+    for (name, accumulator) in after {
         match all.get_mut(&name) {
-            Some(before) => before.join(taking),
-            None => drop(all.insert(name, taking)),
+            Some(before) => before.join(accumulator),
+            None => drop(all.insert(name, accumulator)),
         }
     }
 }
@@ -96,7 +96,7 @@ fn by_pattern(
     expression: &str,
     below: Option<&str>,
     files: &[Text],
-) -> Result<BTreeMap<String, Taking>, String> {
+) -> Result<BTreeMap<String, Accumulator>, String> {
     let unit = source.unit.clone().unwrap_or_default();
     let pattern = Pattern::new(expression, source.take, unit)
         .and_then(|pattern| pattern.by(&source.by))
@@ -123,7 +123,7 @@ fn by_json(
     path: &str,
     value: Option<&str>,
     files: &[Text],
-) -> Result<BTreeMap<String, Taking>, String> {
+) -> Result<BTreeMap<String, Accumulator>, String> {
     let say = |error: JsonError| error.to_string();
     let mut reader = json::Reader::new(path, &source.by, value, source.take).map_err(say)?;
     for file in files {

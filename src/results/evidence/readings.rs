@@ -221,7 +221,7 @@ fn value(
             Ok(FigureValue::new(samples, own.unwrap_or("samples")))
         }
         _ => Ok(FigureValue::new(
-            run.taken(position)?,
+            run.requested_value(position)?,
             own.unwrap_or_default(),
         )),
     }

@@ -128,7 +128,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use retrial_readings::take::Taking;
+    use retrial_readings::accumulator::Accumulator;
 
     use super::*;
 
@@ -147,7 +147,7 @@ mod tests {
             let reader = in_parts(&pattern, &file, size).unwrap();
             let values = |reader: Reader<'_>| {
                 let entries = reader.entries().map(BTreeMap::into_values);
-                entries.map(|entries| entries.map(Taking::values).collect::<Vec<_>>())
+                entries.map(|entries| entries.map(Accumulator::values).collect::<Vec<_>>())
             };
             prop_assert_eq!(values(reader), values(scanner.end()));
         }

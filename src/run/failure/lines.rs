@@ -56,8 +56,8 @@ impl LineSearch {
         let mut found = None;
         let mut splitter = std::mem::take(&mut self.splitter);
         splitter.push(bytes, |line| {
-            self.lines += u64::from(!line.goes_on);
-            let number = self.lines + u64::from(line.goes_on);
+            self.lines += u64::from(!line.continues);
+            let number = self.lines + u64::from(line.continues);
             found = found.take().or_else(|| self.line(&line.text, number, age));
             self.note_progress(&line.text, now);
         });

@@ -6,7 +6,7 @@ use retrial_engine::Engine;
 #[tokio::test]
 async fn a_flow_runs_and_a_fault_is_injected_once() {
     let control = tempfile::tempdir().unwrap();
-    let error = EngineError::Gone {
+    let error = EngineError::Disconnected {
         operation: "exec".into(),
         reason: "test".into(),
     };
@@ -37,7 +37,7 @@ async fn a_flow_runs_and_a_fault_is_injected_once() {
         ExecStatus::Exited(0)
     );
     let fault = fake.exec_detached("one", &ExecSpec::default()).await;
-    assert!(fault.unwrap_err().is_gone());
+    assert!(fault.unwrap_err().is_unavailable());
     fake.exec_detached("one", &ExecSpec::default())
         .await
         .unwrap();

@@ -1,4 +1,4 @@
-//! Converts bollard's errors to ours: the engine went away, or it refused.
+//! Converts bollard's errors to ours: the engine is unavailable, or it refused.
 
 use std::iter;
 
@@ -16,11 +16,11 @@ pub fn fault(operation: &str, error: Error) -> EngineError {
             message,
         } => refused(operation, status_code, &message),
         Error::DockerStreamError { error } => refused(operation, 0, &error),
-        Error::RequestTimeoutError => EngineError::Gone {
+        Error::RequestTimeoutError => EngineError::Disconnected {
             operation,
             reason: "it did not answer in time".into(),
         },
-        other if is_connection(&other) => EngineError::Gone {
+        other if is_connection(&other) => EngineError::Disconnected {
             operation,
             reason: root_cause(&other),
         },
@@ -49,12 +49,12 @@ fn refused(operation: String, status: u16, message: &str) -> EngineError {
     let reason = message.trim().to_owned();
     let lower = reason.to_lowercase();
     // A daemon that shuts down, or whose containerd does, answers the calls in flight with these.
-    let going = status == 503
+    let unavailable = status == 503
         || lower.contains("transport is closing")
         || lower.contains("code = unavailable")
         || lower.contains("containerd is not running");
-    if going {
-        EngineError::Gone { operation, reason }
+    if unavailable {
+        EngineError::Disconnected { operation, reason }
     } else if is_no_space(&lower) {
         EngineError::NoSpace { operation, reason }
     } else {
@@ -123,17 +123,17 @@ mod tests {
     fn a_refusal_is_not_a_missing_engine() {
         let refusal = fault("start x", answer(500, "no such thing"));
         assert!(matches!(refusal, EngineError::Refused { status: 500, .. }));
-        assert!(!refusal.is_gone());
+        assert!(!refusal.is_unavailable());
         let error = fault("start x", Error::RequestTimeoutError);
-        assert!(error.is_gone());
-        let going = fault(
+        assert!(error.is_unavailable());
+        let unavailable = fault(
             "start x",
             answer(
                 500,
                 "connection error: desc = \"transport is closing\": unknown",
             ),
         );
-        assert!(going.is_gone());
+        assert!(unavailable.is_unavailable());
     }
 
     #[test]

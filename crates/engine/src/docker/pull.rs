@@ -66,7 +66,7 @@ pub async fn pull(
         }
         tries += 1;
         let after_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-        // The listener is gone: the pull itself continues.
+        // The listener was dropped: the pull itself continues.
         let _ = progress.send(ImageProgress::Retry {
             reason,
             attempt: tries,

@@ -72,7 +72,7 @@ impl Reader {
                 continue;
             };
             let open = text.contains('{') && !text.contains('}');
-            let cut = value.end == text.len() && (line.goes_on || (!ended && open));
+            let cut = value.end == text.len() && (line.continues || (!ended && open));
             let after = &text[value.end..];
             self.take(pattern.gives, &text[value], after, text, cut);
         }

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::line::{Event, events};
+use retrial_readings::accumulator::Accumulator;
 use retrial_readings::json::number;
 use retrial_readings::nearest::listed;
-use retrial_readings::take::Taking;
 use retrial_readings::{Limit, Take};
 
 /// Minutes from `run_start` to `run_stop`: the figure by which `MLPerf` Training is scored.
@@ -50,7 +50,7 @@ pub struct TrainingRun {
     contradicted: bool,
     progressed: bool,
     last_key: String,
-    taken: Vec<Taking>,
+    accumulators: Vec<Accumulator>,
 }
 
 impl TrainingRun {
@@ -105,9 +105,12 @@ impl TrainingRun {
     ///
     /// # Errors
     /// A fragment: where there is none, or several that differ.
-    pub fn taken(&self, position: usize) -> Result<f64, String> {
-        let taking = self.taken.get(position).ok_or("it was not requested")?;
-        taking.clone().one().map(|printed| printed.value)
+    pub fn requested_value(&self, position: usize) -> Result<f64, String> {
+        let accumulator = self
+            .accumulators
+            .get(position)
+            .ok_or("it was not requested")?;
+        accumulator.clone().one().map(|printed| printed.value)
     }
 
     /// Samples (else epochs) at the last evaluation of a run that converged; infinite for another.
@@ -187,9 +190,9 @@ impl Runs {
         }
         let requested = &self.requested;
         let run = self.current.get_or_insert_with(|| TrainingRun {
-            taken: requested
+            accumulators: requested
                 .iter()
-                .map(|(_, take)| Taking::new(*take))
+                .map(|(_, take)| Accumulator::new(*take))
                 .collect(),
             ..TrainingRun::default()
         });
@@ -223,9 +226,9 @@ impl Runs {
             "submission_benchmark" => run.benchmark = event.value.as_str().map(str::to_owned),
             _ => {}
         }
-        for ((path, _), taking) in requested.iter().zip(&mut run.taken) {
+        for ((path, _), accumulator) in requested.iter().zip(&mut run.accumulators) {
             if let Some(printed) = member(event, path).and_then(number) {
-                taking.add(printed);
+                accumulator.add(printed);
             }
         }
     }

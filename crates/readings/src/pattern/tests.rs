@@ -113,8 +113,8 @@ fn half_a_digit_is_recorded() {
     let pattern = Pattern::new(r"(\S+) TFLOPS", Take::Last, "TFLOPS").unwrap();
     let mut reader = pattern.reader();
     reader.feed("2,123.45 TFLOPS");
-    let taking = reader.entries().unwrap().remove("").unwrap();
-    assert!((taking.one().unwrap().half_digit - 0.005).abs() < 1e-12);
+    let accumulator = reader.entries().unwrap().remove("").unwrap();
+    assert!((accumulator.one().unwrap().half_digit - 0.005).abs() < 1e-12);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn entries(pattern: &Pattern, lines: &[&str]) -> Result<Vec<(String, f64)>, Stri
     let entries = reader.entries().map_err(|error| error.to_string())?;
     let figures = entries.into_iter();
     figures
-        .map(|(name, taking)| Ok((name, taking.one()?.value)))
+        .map(|(name, accumulator)| Ok((name, accumulator.one()?.value)))
         .collect()
 }
 
@@ -253,7 +253,7 @@ proptest! {
             whole.join(reader);
         }
         let joined = whole.entries().map(|entries| {
-            entries.into_iter().map(|(name, taking)| (name, taking.one().unwrap().value)).collect::<Vec<_>>()
+            entries.into_iter().map(|(name, accumulator)| (name, accumulator.one().unwrap().value)).collect::<Vec<_>>()
         });
         prop_assert_eq!(joined.map_err(|error| error.to_string()), entries(&pattern, &lines));
     }

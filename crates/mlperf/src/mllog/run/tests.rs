@@ -72,9 +72,9 @@ fn a_run_is_timed_from_start_to_stop() {
     assert_eq!(run.samples_to_converge(), Some(3072.0));
     assert_eq!(run.batch_size, Some(8.0));
     assert_eq!(run.benchmark.as_deref(), Some("llama2_70b_lora"));
-    assert_eq!(run.taken(0), Ok(6.0));
-    assert_eq!(run.taken(1), Ok(3901.0));
-    assert!(run.taken(2).unwrap_err().contains("no value"));
+    assert_eq!(run.requested_value(0), Ok(6.0));
+    assert_eq!(run.requested_value(1), Ok(3901.0));
+    assert!(run.requested_value(2).unwrap_err().contains("no value"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The choice of one number, or several, of all those printed.
+//! Reduces the numbers that were read of a figure to one, or to a list, as `take:` requires.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use crate::request::Take;
 pub const MOST_ENTRIES: usize = 10_000;
 
 /// The entries of a table, by name; a figure that is not a table has the empty name.
-pub type Entries = BTreeMap<String, Taking>;
+pub type Entries = BTreeMap<String, Accumulator>;
 
 /// The most values that `take: all` stores.
 pub const MOST_VALUES: usize = 100_000;
 
-/// The numbers taken so far; bounded, whatever their count.
+/// The numbers read so far; bounded in memory, whatever their count.
 #[derive(Debug, Clone)]
-pub struct Taking {
+pub struct Accumulator {
     take: Take,
     stored: Vec<Printed>,
     sum: Sum,
@@ -26,8 +26,8 @@ pub struct Taking {
     overflowed: bool,
 }
 
-impl Taking {
-    /// Returns one without numbers.
+impl Accumulator {
+    /// Returns one that has no numbers yet.
     pub fn new(take: Take) -> Self {
         Self {
             take,
@@ -44,7 +44,7 @@ impl Taking {
         self.store(printed);
     }
 
-    /// Appends the numbers that another one took after these.
+    /// Appends the numbers that another one read after these.
     pub fn join(&mut self, after: Self) {
         if self.take == Take::First && self.count > 0 {
             return;
@@ -138,7 +138,7 @@ pub(crate) fn entry<'a, 'n>(
     entries: &'a mut Entries,
     name: impl IntoIterator<Item = &'n str>,
     take: Take,
-) -> Option<&'a mut Taking> {
+) -> Option<&'a mut Accumulator> {
     let mut key = String::new();
     for word in name.into_iter().flat_map(str::split_whitespace) {
         if !key.is_empty() {
@@ -147,5 +147,5 @@ pub(crate) fn entry<'a, 'n>(
         key.push_str(word);
     }
     let has_room = entries.len() < MOST_ENTRIES || entries.contains_key(&key);
-    has_room.then(|| entries.entry(key).or_insert_with(|| Taking::new(take)))
+    has_room.then(|| entries.entry(key).or_insert_with(|| Accumulator::new(take)))
 }
