@@ -5,24 +5,24 @@ use crate::history::earlier::{Earlier, step_times};
 use crate::history::{Index, entry};
 use crate::plan::Plan;
 use crate::plan::remaining::{Remaining, StepTimes};
-use crate::report::progress::left::Left;
+use crate::report::progress::remaining_time::RemainingTime;
 use crate::store::RunDirectory;
 
 /// The remaining time of a run, for its reporter; empty if the progress is not shown as text.
-pub fn left(global: &GlobalOptions, directory: &RunDirectory) -> Left {
+pub fn of_run(global: &GlobalOptions, directory: &RunDirectory) -> RemainingTime {
     if global.quiet || global.output == Output::Json {
-        return Left::default();
+        return RemainingTime::default();
     }
     let Ok(plan) = directory.read_json::<Plan>("plan.json") else {
-        return Left::default();
+        return RemainingTime::default();
     };
     let own = step_times(directory, &plan);
-    rest(&mut entry::open(&global.home), plan, own)
+    of_plan(&mut entry::open(&global.home), plan, own)
 }
 
 /// The remaining time of a plan whose completed steps are `own`.
-pub fn rest(index: &mut Index, plan: Plan, own: StepTimes) -> Left {
+pub fn of_plan(index: &mut Index, plan: Plan, own: StepTimes) -> RemainingTime {
     let earlier = Earlier::of(index, &plan);
     let (run, times) = earlier.map(|one| (one.run, one.times)).unzip();
-    Left::of(Remaining::of(plan, own, times.unwrap_or_default()), run)
+    RemainingTime::new(Remaining::new(plan, own, times.unwrap_or_default()), run)
 }

@@ -83,9 +83,13 @@ pub async fn follow(
     let (thread_global, run) = (global.clone(), session.run.clone());
     let watcher = std::thread::spawn(move || {
         // Earlier runs are read while this one begins.
-        let left = estimate::left(&thread_global, &run);
-        let mut reporter =
-            watch::reporter(&thread_global, None, left, std::io::stderr().is_terminal());
+        let remaining = estimate::of_run(&thread_global, &run);
+        let mut reporter = watch::reporter(
+            &thread_global,
+            None,
+            remaining,
+            std::io::stderr().is_terminal(),
+        );
         while let Some(event) = incoming.blocking_recv() {
             reporter.event(&event);
         }

@@ -16,9 +16,9 @@
 pub mod allowed_signers;
 pub mod blocks;
 pub mod body;
+pub mod differences;
 pub mod envelope;
 pub mod error;
-pub mod found;
 pub mod hashing;
 pub mod head;
 pub mod manifest;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::found::Differences;
+use super::differences::Differences;
 use crate::results::verdict::{ExitCode, Outcome, Verdict};
 
 /// The verification of a bundle.

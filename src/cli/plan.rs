@@ -80,13 +80,13 @@ fn print(
         }
         terminal::print(&shell::script(plan, files));
     } else {
-        let left = estimate::rest(
+        let remaining = estimate::of_plan(
             &mut entry::open(&global.home),
             plan.clone(),
             StepTimes::default(),
         );
-        let here = left.here(Timestamp::now());
-        terminal::print(&text::render(plan, here.as_deref(), &hub::here()));
+        let expected = remaining.by_earlier_run(Timestamp::now());
+        terminal::print(&text::render(plan, expected.as_deref(), &hub::here()));
     }
     Ok(ExitCode::Success)
 }

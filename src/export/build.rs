@@ -224,7 +224,7 @@ impl Builder<'_> {
             Some(text) => self.text(format!("{root}/calibration.md"), text.clone()),
             // Since v6.0 the checker does not look for it.
             None if self.tree.division == Division::Closed
-                && self.tree.layout == Layout::Beside =>
+                && self.tree.layout == Layout::Separate =>
             {
                 let item = "calibration.md: how the weights were quantized";
                 self.missing(&root, item, "`calibration: FILE` in --system-info");

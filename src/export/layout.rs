@@ -31,7 +31,7 @@ impl Tree {
     /// The folder of a scenario's configuration: `user.conf` and README.
     pub fn measurements(&self, benchmark: &str, scenario: &str) -> String {
         match self.layout {
-            Layout::Beside => self.folder("measurements", benchmark, scenario),
+            Layout::Separate => self.folder("measurements", benchmark, scenario),
             Layout::Together => self.results(benchmark, scenario),
         }
     }
@@ -40,7 +40,7 @@ impl Tree {
     pub fn measurements_file(&self, benchmark: &str, scenario: &str) -> String {
         let folder = self.measurements(benchmark, scenario);
         match self.layout {
-            Layout::Beside => format!("{folder}/{}.json", self.system),
+            Layout::Separate => format!("{folder}/{}.json", self.system),
             Layout::Together => format!("{folder}/measurements.json"),
         }
     }
@@ -48,7 +48,7 @@ impl Tree {
     /// The folder of a compliance test.
     pub fn compliance(&self, benchmark: &str, scenario: &str, test: &str) -> String {
         let folder = match self.layout {
-            Layout::Beside => self.folder("compliance", benchmark, scenario),
+            Layout::Separate => self.folder("compliance", benchmark, scenario),
             Layout::Together => self.results(benchmark, scenario),
         };
         format!("{folder}/{test}")
@@ -57,7 +57,7 @@ impl Tree {
     /// The folder of a benchmark's recipe and script.
     pub fn code(&self, benchmark: &str) -> String {
         let name = match self.layout {
-            Layout::Beside => "code",
+            Layout::Separate => "code",
             Layout::Together => "src",
         };
         format!("{}/{name}/{benchmark}", self.root())
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn up_to_v5_1_each_kind_has_a_separate_tree() {
-        let tree = tree(Layout::Beside);
+        let tree = tree(Layout::Separate);
         assert_eq!(
             tree.measurements_file("bert-99", "Offline"),
             "closed/ACME/measurements/1xH200/bert-99/Offline/1xH200.json"

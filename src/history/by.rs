@@ -34,12 +34,12 @@ pub struct ComparableRuns<'a> {
 pub struct GroupedRuns<'a> {
     /// Where there are at least two values to compare.
     pub groups: Vec<ComparableRuns<'a>>,
-    /// Runs that have no such axis.
-    pub without: usize,
+    /// Runs that do not have the axis.
+    pub without_axis: usize,
     /// Runs that have no verdict.
     pub unjudged: usize,
-    /// Runs that have nothing to be compared with.
-    pub alone: usize,
+    /// Runs without a counterpart that differs only in the axis.
+    pub unmatched: usize,
 }
 
 impl RunSummary {
@@ -87,7 +87,7 @@ pub fn by<'a>(rows: &'a [RunSummary], axis: &str) -> GroupedRuns<'a> {
     let mut groups: BTreeMap<Vec<String>, BTreeMap<&str, Vec<&RunSummary>>> = BTreeMap::new();
     for row in rows {
         let Some(value) = row.value_of(axis) else {
-            grouped.without += 1;
+            grouped.without_axis += 1;
             continue;
         };
         if row.measured.is_none() {
@@ -99,7 +99,7 @@ pub fn by<'a>(rows: &'a [RunSummary], axis: &str) -> GroupedRuns<'a> {
     }
     for (rest, sides) in groups {
         if sides.len() < 2 {
-            grouped.alone += sides.values().map(Vec::len).sum::<usize>();
+            grouped.unmatched += sides.values().map(Vec::len).sum::<usize>();
             continue;
         }
         let mut sides: Vec<(&str, Vec<&RunSummary>)> = sides.into_iter().collect();
@@ -180,7 +180,7 @@ mod tests {
                 "llama2 · backend=vllm · 8 x MI355X · one | 6.4: b | 6.10: a c",
             ]
         );
-        assert_eq!((grouped.without, grouped.alone), (1, 1));
+        assert_eq!((grouped.without_axis, grouped.unmatched), (1, 1));
     }
 
     #[test]
@@ -194,7 +194,7 @@ mod tests {
         rows[3].measured = None;
         let grouped = by(&rows, "host");
         assert_eq!(rendered(&grouped), ["llama2 · rocm=6.4 | one: a | two: b"]);
-        assert_eq!((grouped.alone, grouped.unjudged), (1, 1));
+        assert_eq!((grouped.unmatched, grouped.unjudged), (1, 1));
     }
 
     #[test]
@@ -216,6 +216,6 @@ mod tests {
             rendered(&grouped),
             ["llama2 · 8 x MI355X · one | 8: a | 16: b"]
         );
-        assert_eq!(grouped.alone, 1);
+        assert_eq!(grouped.unmatched, 1);
     }
 }

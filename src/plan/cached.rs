@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 use super::exec::ExecStep;
 use retrial_container::Mount;
-use retrial_recipe::model::{CachedFile, Place};
+use retrial_recipe::model::{CachedFile, StepLocation};
 
 /// The mount point of a directory while the image's content is copied into it.
 pub const STAGE: &str = "/.retrial-stage";
@@ -36,8 +36,8 @@ pub struct CachedDirectory {
 pub struct PopulateStep {
     /// The directory that it populates.
     pub directory: CachedDirectory,
-    /// The placement of its command.
-    pub place: Place,
+    /// Where its command runs.
+    pub location: StepLocation,
     /// Its command.
     pub command: ExecStep,
 }

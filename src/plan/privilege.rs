@@ -7,7 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use retrial_container::{is_accelerator_device, is_root_capability};
-use retrial_recipe::model::{Container, Place, Recipe};
+use retrial_recipe::model::{Container, Recipe, StepLocation};
 
 /// A root-equivalent privilege, and its source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,7 +82,7 @@ pub fn needed(
         }
     }
     let mut setups = recipe.datasets.iter().chain(&recipe.setup);
-    if let Some((name, _)) = setups.find(|(_, setup)| setup.on == Place::Host) {
+    if let Some((name, _)) = setups.find(|(_, setup)| setup.on == StepLocation::Host) {
         privileges.push(Privilege::new(
             "host",
             format!("step {name}"),

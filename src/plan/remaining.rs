@@ -49,23 +49,23 @@ pub struct Estimate {
 #[derive(Debug, Clone)]
 pub struct Remaining {
     plan: Plan,
-    left: Vec<u32>,
+    steps: Vec<u32>,
     own: StepTimes,
     earlier: StepTimes,
 }
 
 impl Remaining {
     /// All steps of a plan, with the times of steps in this run and in an earlier one.
-    pub fn of(plan: Plan, own: StepTimes, earlier: StepTimes) -> Self {
+    pub fn new(plan: Plan, own: StepTimes, earlier: StepTimes) -> Self {
         let is_sure = |step: &&Step| {
             !matches!(
                 step.when,
                 Condition::UntilDecided { .. } | Condition::Skipped { .. }
             )
         };
-        let left = plan.steps.iter().filter(is_sure);
+        let steps = plan.steps.iter().filter(is_sure);
         Self {
-            left: left.map(|step| step.number).collect(),
+            steps: steps.map(|step| step.number).collect(),
             plan,
             own,
             earlier,
@@ -74,7 +74,7 @@ impl Remaining {
 
     /// Removes a step that ended, and adds its seconds if it was executed now.
     pub fn ended(&mut self, number: u32, seconds: Option<f64>) {
-        self.left.retain(|left| *left != number);
+        self.steps.retain(|step| *step != number);
         if let Some(seconds) = seconds {
             self.own.add(&self.plan, number, seconds);
         }
@@ -89,7 +89,7 @@ impl Remaining {
         };
         let mut measures = false;
         let steps = self.plan.steps.iter();
-        for step in steps.filter(|step| self.left.contains(&step.number)) {
+        for step in steps.filter(|step| self.steps.contains(&step.number)) {
             let Some(work) = work(&self.plan, step) else {
                 continue;
             };

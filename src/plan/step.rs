@@ -20,7 +20,7 @@ use crate::host::checks::Check;
 use crate::telemetry::rate::Interval;
 use retrial_container::ContainerSpec;
 use retrial_recipe::model::{
-    JudgeRules, Nodes, ParamValue, Place, Placement, Requires, Submission,
+    JudgeRules, Nodes, ParamValue, Placement, Requires, StepLocation, Submission,
 };
 
 /// The variable with the recipe's directory, for commands on the host that name it.
@@ -173,7 +173,7 @@ impl Step {
     pub fn on_host(&self) -> Option<&ExecStep> {
         match &self.action {
             Action::Host(command) => Some(command),
-            Action::Populate(populate_step) if populate_step.place == Place::Host => {
+            Action::Populate(populate_step) if populate_step.location == StepLocation::Host => {
                 Some(&populate_step.command)
             }
             _ => None,

@@ -18,7 +18,7 @@ use super::shell::{build_line, pull_line, quote};
 use super::step::{Action, ExecStep, Plan, Step};
 use crate::format::{limit, size};
 use retrial_container::OptionValue;
-use retrial_recipe::model::{Place, Placement};
+use retrial_recipe::model::{Placement, StepLocation};
 
 /// The maximum number of failure signs in a step's line.
 const MOST_SIGNS: usize = 2;
@@ -228,12 +228,12 @@ fn judge_line(measured: &MeasurementPlan) -> String {
 
 fn populate_lines(populate: &PopulateStep) -> Vec<String> {
     let directory = &populate.directory;
-    let place = match populate.place {
-        Place::Container => "in its own container",
-        Place::Host => "on the host",
+    let location = match populate.location {
+        StepLocation::Container => "in its own container",
+        StepLocation::Host => "on the host",
     };
     let mut lines = vec![format!(
-        "{place}, beginning with the image's {}:",
+        "{location}, beginning with the image's {}:",
         directory.path
     )];
     lines.extend(exec_lines(&populate.command));

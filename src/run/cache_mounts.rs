@@ -35,12 +35,12 @@ pub async fn take(
         let name = session.plan.cache_mount(&path, &image, &machine);
         let (directory, entry, lock) = free(session, &mount, &name).await?;
         let run = origin(session, image);
-        let earlier = entry.take(&run)?;
+        let earlier = entry.claim(&run)?;
         if earlier.is_none() {
             let stage = entry.stage(session.run.id());
             stage.begin()?;
             seed::seed(session, &run.image, &path, &stage.content(), "").await?;
-            entry.take_new(&stage, &run)?;
+            entry.claim_new(&stage, &run)?;
             remove_stale(session, &entry).await?;
         }
         spec.mounts.push(Mount {
@@ -116,7 +116,7 @@ fn entry(session: &Session, mount: &str, directory: &str) -> CacheEntry {
 
 /// Releases the directories of a removed container: the files become ours, and later runs reuse them if no step
 /// failed.
-pub async fn give_back(session: &Session, container: &str) {
+pub async fn release(session: &Session, container: &str) {
     let state = session.state();
     let is_failed = |end: &StepEnd| matches!(end, StepEnd::Failed { .. } | StepEnd::Stopped);
     let is_good = state.ended.values().all(|(end, _)| !is_failed(end));
@@ -128,7 +128,7 @@ pub async fn give_back(session: &Session, container: &str) {
         let Ok(LockAttempt::Acquired(_lock)) = entry.lock(session.run.id()) else {
             continue;
         };
-        if !entry.is_taken_by(session.run.id()) {
+        if !entry.is_claimed_by(session.run.id()) {
             continue;
         }
         if !rustix::process::getuid().is_root() {
@@ -136,7 +136,7 @@ pub async fn give_back(session: &Session, container: &str) {
             let _ = seed::own(session, &entry.content()).await;
         }
         if is_good {
-            let _ = entry.give_back();
+            let _ = entry.release();
         }
     }
 }

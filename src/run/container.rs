@@ -216,7 +216,7 @@ pub async fn begin_to_remove(session: &Session) {
     if let Some(id) = state.container.filter(|_| has_no_services) {
         restore_ownership(session, &id).await;
         if session.engine.remove(&id).await.is_ok() {
-            cache_mounts::give_back(session, &id).await;
+            cache_mounts::release(session, &id).await;
         }
     }
 }
@@ -225,7 +225,7 @@ pub async fn begin_to_remove(session: &Session) {
 pub async fn discard(session: &Session, id: &str) -> Result<(), RunError> {
     restore_ownership(session, id).await;
     session.engine.remove(id).await?;
-    cache_mounts::give_back(session, id).await;
+    cache_mounts::release(session, id).await;
     let id = id.to_owned();
     Ok(session.record(EventKind::ContainerRemoved { id })?)
 }

@@ -9,7 +9,7 @@ use super::exit::{verify, with_last_lines};
 use super::follow::{Followed, follow};
 use super::host;
 use super::output;
-use super::put_back::put_back;
+use super::restore_results::restore_results;
 use super::step_session::StepSession;
 use super::target::{Started, StepCommand};
 use super::terminate::Ending;
@@ -56,12 +56,12 @@ async fn follow_to_its_end(command: &StepCommand<'_>, reattach: bool) -> Result<
     });
     match &followed {
         Err(_) => drop(command.terminate(Ending::default()).await),
-        Ok(exit) if exit.left.is_empty() => {}
+        Ok(exit) if exit.leftovers.is_empty() => {}
         Ok(exit) => {
-            let left = command.leftovers().await;
-            let left = left.unwrap_or_else(|| exit.left.clone());
-            if !left.is_empty() {
-                let processes = left.iter().map(|process| session.redacted(process));
+            let leftovers = command.leftovers().await;
+            let leftovers = leftovers.unwrap_or_else(|| exit.leftovers.clone());
+            if !leftovers.is_empty() {
+                let processes = leftovers.iter().map(|process| session.redacted(process));
                 let processes = processes.collect();
                 session.record(EventKind::LeftoverProcesses { processes })?;
                 command.terminate_leftovers(Ending::default()).await;
@@ -84,7 +84,7 @@ pub async fn start(command: &StepCommand<'_>, reattach: bool) -> Result<Option<S
     if command.files.started() {
         return Ok(None);
     }
-    put_back(command).await?;
+    restore_results(command).await?;
     check_scripts(command)?;
     match command.start().await {
         Ok(process) => Ok(Some(process)),

@@ -22,7 +22,7 @@ use crate::plan::step::{Action, Plan, Step};
 use crate::results::verdict::{ExitCode, Verdict};
 use crate::store::StoreError;
 use crate::store::journal::{AbortReason, EventKind, StepEnd};
-use retrial_recipe::model::Place;
+use retrial_recipe::model::StepLocation;
 
 /// How a run ended.
 #[derive(Debug)]
@@ -191,7 +191,7 @@ impl Run<'_> {
         let survives = match &step.action {
             Action::Exec(_) | Action::Host(_) | Action::StartService(_) => true,
             Action::Populate(populate_step) => {
-                populate_step.place == Place::Host || state.made_by == Some(step.number)
+                populate_step.location == StepLocation::Host || state.made_by == Some(step.number)
             }
             _ => false,
         };

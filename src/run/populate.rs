@@ -19,7 +19,7 @@ use crate::store::cache::{CacheState, Manifest, Origin, Stage};
 use crate::store::journal::{EventKind, StepEnd, StepFault};
 use retrial_container::Mount;
 use retrial_engine::api::ExecSpec;
-use retrial_recipe::model::Place;
+use retrial_recipe::model::StepLocation;
 
 /// Executes the step; `reattach` if its command may be running since before a kill of the tool.
 pub async fn populate(
@@ -113,7 +113,7 @@ impl Population<'_> {
     async fn command(&self, reattach: bool) -> Result<i64, Halt> {
         let session = &self.session;
         let command = &self.populate.command;
-        if self.populate.place == Place::Container {
+        if self.populate.location == StepLocation::Container {
             let end = exec::run(session, command, reattach).await;
             if !matches!(end, Err(Halt::Run(_))) {
                 self.take_ownership().await;
@@ -140,12 +140,12 @@ impl Population<'_> {
         })?;
         let content = self.stage.content();
         let path = &self.populate.directory.path;
-        let owner = match self.populate.place {
-            Place::Container => String::new(),
-            Place::Host => owner(),
+        let owner = match self.populate.location {
+            StepLocation::Container => String::new(),
+            StepLocation::Host => owner(),
         };
         seed::seed(session, self.image, path, &content, &owner).await?;
-        if self.populate.place == Place::Host {
+        if self.populate.location == StepLocation::Host {
             return Ok(());
         }
         let mut cached = mounts(session).await?;

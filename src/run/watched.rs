@@ -28,7 +28,7 @@ pub struct Watched<'a> {
     liveness: LivenessProbe,
     failure: FailureWatch,
     /// When it was found to have ended by itself with exit code 0.
-    left: Option<Instant>,
+    exited_at: Option<Instant>,
 }
 
 /// The services and machines that a step needs until it has ended.
@@ -73,7 +73,7 @@ pub fn watched<'a>(session: &'a Session, starts: &[u32]) -> Result<Vec<Watched<'
                 liveness: LivenessProbe::new(started),
                 failure: FailureWatch::new(&command)?,
                 command,
-                left: None,
+                exited_at: None,
             })
         })
         .collect()
@@ -97,7 +97,7 @@ impl Watched<'_> {
         };
         self.check(&exit)?;
         let grace = Duration::from_secs(self.service.stop.timeout_s);
-        if self.left.get_or_insert_with(Instant::now).elapsed() < grace {
+        if self.exited_at.get_or_insert_with(Instant::now).elapsed() < grace {
             return Ok(());
         }
         Err(self.ended_by_itself())

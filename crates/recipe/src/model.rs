@@ -51,8 +51,8 @@ pub use services::{
     OwnContainer, Ready, ReadyWhen, SHARED_NETWORK, Service, ServiceScope, StopRule, StopSignal,
 };
 pub use steps::{
-    CacheRequest, CachedFile, Companion, CopyFromImage, Model, ModelSource, Place, Setup,
-    SharedCommand,
+    CacheRequest, CachedFile, Companion, CopyFromImage, Model, ModelSource, Setup, SharedCommand,
+    StepLocation,
 };
 
 pub use crate::expression::{ParamValue, Template};

@@ -59,7 +59,7 @@ pub fn here(
         };
         let plan = crate::plan::build(&cell.recipe, &origin, &options, &host).ok()?;
         let earlier = Earlier::of(&mut index, &plan)?;
-        let remaining = Remaining::of(plan, StepTimes::default(), earlier.times);
+        let remaining = Remaining::new(plan, StepTimes::default(), earlier.times);
         let estimate = remaining.estimate(None);
         let estimate = estimate.filter(|one| one.basis == Basis::Earlier)?;
         Some(Duration::from_secs_f64(estimate.seconds))

@@ -18,7 +18,7 @@ use crate::history::entry;
 use crate::plan::Plan;
 use crate::plan::remaining::StepTimes;
 use crate::report::progress::batch::Lines;
-use crate::report::progress::left::Left;
+use crate::report::progress::remaining_time::RemainingTime;
 use crate::report::terminal::wrap::wrap;
 use crate::store::journal::{Event, EventKind, StepEnd, StepFault};
 
@@ -31,18 +31,18 @@ pub fn watch(
 ) -> JoinHandle<()> {
     let (global, plan) = (global.clone(), plan.clone());
     std::thread::spawn(move || {
-        let mut watching = Watching::of(global, plan, plans);
+        let mut display = BatchDisplay::new(global, plan, plans);
         while let Some(progress) = incoming.blocking_recv() {
             match progress {
-                ProgressEvent::Batch(event) => watching.batch(&event),
-                ProgressEvent::Run { event, .. } => watching.run(&event),
+                ProgressEvent::Batch(event) => display.batch(&event),
+                ProgressEvent::Run { event, .. } => display.run(&event),
             }
         }
-        watching.between_runs();
+        display.between_runs();
     })
 }
 
-struct Watching {
+struct BatchDisplay {
     global: GlobalOptions,
     /// The current run's progress is drawn on a terminal.
     live: bool,
@@ -50,27 +50,27 @@ struct Watching {
     /// The current run's reporter, where one is shown.
     run: Option<Box<dyn Reporter>>,
     /// A run of each cell, before it begins.
-    cells: BTreeMap<usize, Left>,
+    cells: BTreeMap<usize, RemainingTime>,
     /// Failures of the host that a step of an earlier run reported.
     reported: BTreeSet<String>,
     /// Lines that wait for the end of the current run's view.
     waiting: Vec<String>,
 }
 
-impl Watching {
+impl BatchDisplay {
     /// A batch with the plan of a run of each cell.
-    fn of(global: GlobalOptions, plan: BatchPlan, plans: BTreeMap<usize, Plan>) -> Self {
+    fn new(global: GlobalOptions, plan: BatchPlan, plans: BTreeMap<usize, Plan>) -> Self {
         let workers = workers(&plan).len();
         // Earlier runs are read while the batch begins.
         let mut index = entry::open(&global.home);
         let cells = plans.into_iter().map(|(cell, plan)| {
-            let left = estimate::rest(&mut index, plan, StepTimes::default());
-            (cell, left)
+            let remaining = estimate::of_plan(&mut index, plan, StepTimes::default());
+            (cell, remaining)
         });
-        let cells: BTreeMap<usize, Left> = cells.collect();
+        let cells: BTreeMap<usize, RemainingTime> = cells.collect();
         let now = Timestamp::now();
         let expected = cells.iter();
-        let expected = expected.filter_map(|(cell, left)| Some((*cell, left.at(now)?)));
+        let expected = expected.filter_map(|(cell, remaining)| Some((*cell, remaining.at(now)?)));
         let expected = expected.collect();
         Self {
             // Of several runs at once, one view cannot show the progress.
@@ -104,12 +104,12 @@ impl Watching {
         | BatchEventKind::TrialRunReattached { trial_run, .. } = event.what
         {
             let overall = Some(self.lines.overall(trial_run));
-            let left = self
+            let remaining = self
                 .lines
                 .cell(trial_run)
                 .and_then(|cell| self.cells.get(&cell));
-            let left = left.cloned().unwrap_or_default();
-            self.run = Some(reporter(&self.global, overall, left, self.live));
+            let remaining = remaining.cloned().unwrap_or_default();
+            self.run = Some(reporter(&self.global, overall, remaining, self.live));
         }
     }
 

@@ -126,10 +126,10 @@ fn measured(row: &RunSummary) -> Vec<Measurement> {
 
 fn omitted(axis: &str, grouped: &GroupedRuns<'_>) -> Vec<String> {
     let counted = [
-        (grouped.without, format!("have no {axis}")),
+        (grouped.without_axis, format!("have no {axis}")),
         (grouped.unjudged, "have no verdict".to_owned()),
         (
-            grouped.alone,
+            grouped.unmatched,
             format!("have no counterpart with another {axis}"),
         ),
     ];
@@ -156,7 +156,7 @@ fn nothing(
             format!("no run in {home} matches; `retrial runs` lists all")
         };
     }
-    if grouped.without == rows.len() {
+    if grouped.without_axis == rows.len() {
         let mut names: Vec<&str> = rows
             .iter()
             .flat_map(|row| row.variant.keys().chain(&row.modified))

@@ -16,7 +16,7 @@ use crate::bundle::hashing::{sha256, sha256_of};
 use crate::bundle::signature::{self, NAMESPACE};
 use crate::bundle::statement::{Facts, Statement};
 use crate::bundle::verification::{Image, Judged, SignatureState, Verification};
-use crate::bundle::{BundleError, Head, Manifest, found};
+use crate::bundle::{BundleError, Head, Manifest, differences};
 use crate::plan::Plan;
 use crate::results::verdict::{ExitCode, QualifierKind, Verdict};
 use crate::run::judge_run;
@@ -108,7 +108,7 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<Verified, Failure> {
             verification.problems.push(error.to_string());
             verification.differences = File::open(path)
                 .ok()
-                .and_then(found::differences)
+                .and_then(differences::find)
                 .filter(|differences| !differences.is_empty());
             Ok(Verified {
                 verification,

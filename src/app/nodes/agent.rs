@@ -117,7 +117,7 @@ async fn ready(
     mut host: HostView,
 ) -> Result<Docker, Failure> {
     let engine = open::engine(global).await?;
-    if begin.alone {
+    if begin.exclusive {
         clean::containers::of_earlier_jobs(&engine, &[run.id()]).await?;
     }
     let recipe = recipe_of(run, &shared.recipe)?;

@@ -20,9 +20,9 @@ pub struct Allocation {
     /// Continue even if they do not meet the recipe's requirements.
     #[serde(default)]
     pub force: bool,
-    /// No other job of this user is on them.
+    /// They are allocated to this job only.
     #[serde(default)]
-    pub alone: bool,
+    pub exclusive: bool,
 }
 
 /// Parses `ssh:n2,n3`, as `--nodes` takes it.
@@ -47,7 +47,7 @@ pub fn parse(text: &str) -> Result<Allocation, String> {
         launcher: Launcher::Ssh,
         others,
         force: false,
-        alone: false,
+        exclusive: false,
     })
 }
 

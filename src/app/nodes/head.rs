@@ -86,7 +86,7 @@ pub async fn begin(
         scope: scope(&machines[index + 1]),
         secrets: secrets.clone(),
         force: allocation.force,
-        alone: allocation.alone,
+        exclusive: allocation.exclusive,
         on_disconnect: allocation.launcher.on_disconnect(),
         patience,
     });

@@ -15,20 +15,20 @@ use crate::store::stage::clear_left;
 use crate::store::{Home, RunDirectory, packages};
 use retrial_engine::api::Engine;
 
-/// Runs that can be removed, and runs that stay.
+/// Runs that can be removed, and runs that cannot.
 pub struct Removal<'a> {
     /// Runs to remove, each with the bytes that this frees.
     pub runs: Vec<(&'a RunSummary, u64)>,
-    /// Runs that stay.
-    pub left: Vec<Left>,
+    /// Runs that are not removed.
+    pub skipped: Vec<SkippedRun>,
 }
 
-/// A run that stays.
+/// A run that is not removed.
 #[derive(Debug, Serialize)]
-pub struct Left {
+pub struct SkippedRun {
     /// Its id.
     pub run: String,
-    /// Why it stays.
+    /// Why it is not removed.
     pub reason: String,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Removal<'a> {
         }
         let mut removal = Self {
             runs: Vec::new(),
-            left: Vec::new(),
+            skipped: Vec::new(),
         };
         for row in rows {
             let id = &row.id;
@@ -55,7 +55,7 @@ impl<'a> Removal<'a> {
                 _ => blocked.remove(id.as_str()),
             };
             match reason {
-                Some(reason) => removal.left.push(Left {
+                Some(reason) => removal.skipped.push(SkippedRun {
                     run: id.clone(),
                     reason,
                 }),
@@ -70,12 +70,12 @@ impl<'a> Removal<'a> {
         self.runs.iter().map(|(_, bytes)| bytes).sum()
     }
 
-    /// Removes the runs; those that cannot be removed are left.
+    /// Removes the runs; those that cannot be removed are skipped.
     pub fn execute(&mut self, home: &Home) {
-        let left = &mut self.left;
+        let skipped = &mut self.skipped;
         self.runs.retain(|(row, _)| {
             let removed = remove_run(&RunDirectory::at(row.path.clone()));
-            left.extend(removed.as_ref().err().map(|error| Left {
+            skipped.extend(removed.as_ref().err().map(|error| SkippedRun {
                 run: row.id.clone(),
                 reason: error.to_string(),
             }));

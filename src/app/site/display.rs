@@ -47,8 +47,8 @@ impl<'a> Display<'a> {
             }
             self.waiting.clear();
             let is_terminal = std::io::stderr().is_terminal();
-            let left = estimate::left(self.global, self.run);
-            self.reporter = Some(watch::reporter(self.global, None, left, is_terminal));
+            let remaining = estimate::of_run(self.global, self.run);
+            self.reporter = Some(watch::reporter(self.global, None, remaining, is_terminal));
         }
         if let Some(reporter) = &mut self.reporter {
             reporter.event(event);

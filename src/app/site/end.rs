@@ -124,7 +124,7 @@ pub async fn conclude(
         End::Unknown => Err(Failure::host(format!(
             "the state of job {id} is unknown: neither squeue nor sacct lists it\n{next_steps}"
         ))),
-        End::Left => {
+        End::Detached => {
             if !global.quiet {
                 terminal::note(&continues(&global.home, run, &format!("job {id}")));
             }

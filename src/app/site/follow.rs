@@ -42,8 +42,8 @@ pub enum End {
     },
     /// Neither the controller nor the accounting lists the job.
     Unknown,
-    /// The terminal went away, or a second signal came: the job continues.
-    Left,
+    /// The terminal was closed, or a second signal came: the job continues.
+    Detached,
 }
 
 /// A job that is followed.
@@ -107,8 +107,8 @@ impl<'a> Following<'a> {
                 stopping.next(self.phase, note).await?;
             }
             match signals.pause().await {
-                Some(SignalRequest::Leave) => break End::Left,
-                Some(SignalRequest::Stop) if self.stop()? => break End::Left,
+                Some(SignalRequest::Detach) => break End::Detached,
+                Some(SignalRequest::Stop) if self.stop()? => break End::Detached,
                 _ => {}
             }
         };
@@ -204,7 +204,7 @@ pub enum SignalRequest {
     /// Stop the job.
     Stop,
     /// Detach: the terminal was closed.
-    Leave,
+    Detach,
 }
 
 impl Signals {
@@ -228,7 +228,7 @@ impl Signals {
             () = tokio::time::sleep(LOOK) => None,
             _ = self.interrupt.recv() => Some(SignalRequest::Stop),
             _ = self.terminate.recv() => Some(SignalRequest::Stop),
-            _ = self.hangup.recv() => Some(SignalRequest::Leave),
+            _ = self.hangup.recv() => Some(SignalRequest::Detach),
         }
     }
 }

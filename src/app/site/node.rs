@@ -58,7 +58,7 @@ fn try_prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), F
     let (prepared, allocation) = runtime::runtime()?.block_on(async {
         let allocation = allocation(directory, request.force).await?;
         let engine = open::engine(global).await?;
-        if allocation.alone {
+        if allocation.exclusive {
             clean::containers::of_earlier_jobs(&engine, &[directory.id()]).await?;
         }
         let prepared = prepare::prepared(global, host, &engine, recipe, plan, request.force);
@@ -81,7 +81,7 @@ async fn allocation(directory: &RunDirectory, force: bool) -> Result<Allocation,
         launcher: Launcher::Srun,
         others: names,
         force,
-        alone: site(directory)?.exclusive,
+        exclusive: site(directory)?.exclusive,
     })
 }
 

@@ -154,7 +154,7 @@ pub fn stop(global: &GlobalOptions, directory: &RunDirectory) -> Result<ExitCode
         };
         let mut following = Following::new(global, &slurm, directory, job.id.clone(), true)?;
         following.stop()?;
-        if following.until_the_end().await? == End::Left {
+        if following.until_the_end().await? == End::Detached {
             return Ok(ExitCode::Interrupted);
         }
         terminal::note(&format!("{id}: stopped"));

@@ -136,8 +136,8 @@ fn head(view: &View, step: &ActiveStep, now: Timestamp, columns: usize) -> Bar {
     // After a resume the step may be older than the run as this process knows it.
     let started = view.started.filter(|started| *started <= step.started);
     let all = started.map(|started| format!(", {} in all", elapsed(seconds(started, now))));
-    let left = view.left.at(now);
-    let left = left.map(|left| format!(", about {} left", elapsed(left.seconds)));
+    let remaining = view.remaining.at(now);
+    let left = remaining.map(|estimate| format!(", about {} left", elapsed(estimate.seconds)));
     let (all, left) = (all.unwrap_or_default(), left.unwrap_or_default());
     let whole = format!("step {} of {}{all}{left}", step.number, view.steps);
     let brief = format!("step {} of {}{left}", step.number, view.steps);

@@ -61,8 +61,8 @@ pub fn failure(event: &Event) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::progress::left::Left;
     use crate::report::progress::plain::Plain;
+    use crate::report::progress::remaining_time::RemainingTime;
     use crate::report::progress::tests::script;
 
     fn written(events: &[Event], lines: impl FnMut(&Event) -> Vec<String> + Send) -> String {
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn plain_writes_the_lines_of_every_event() {
-        let mut plain = Plain::new(false, Left::default());
+        let mut plain = Plain::new(false, RemainingTime::default());
         let text = written(&script::run(), |event| plain.take(event));
         assert!(
             text.starts_with("run 20250615-llama2-70b-k3f9: 9 steps\n01 pull: started: "),

@@ -15,8 +15,8 @@ use self::lines::Lines;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
 use crate::report::progress::batch::Overall;
-use crate::report::progress::left::Left;
 use crate::report::progress::plain::Plain;
+use crate::report::progress::remaining_time::RemainingTime;
 use crate::report::progress::view::View;
 use crate::store::journal::Event;
 
@@ -33,7 +33,7 @@ pub trait Reporter: Send {
 pub fn reporter(
     global: &GlobalOptions,
     of_batch: Option<Overall>,
-    left: Left,
+    remaining: RemainingTime,
     is_terminal: bool,
 ) -> Box<dyn Reporter> {
     let GlobalOptions { quiet, verbose, .. } = *global;
@@ -50,10 +50,10 @@ pub fn reporter(
         console::set_colors_enabled(terminal::error_color());
         Box::new(live::Live::start(
             screen::Stderr,
-            View::new(verbose, of_batch, left),
+            View::new(verbose, of_batch, remaining),
         ))
     } else {
-        let mut plain = Plain::new(verbose, left);
+        let mut plain = Plain::new(verbose, remaining);
         let plain = move |event: &Event| plain.take(event);
         Box::new(Lines::new(std::io::stderr(), plain))
     }

@@ -29,11 +29,11 @@ pub fn remove(
         }
         removal.execute(&global.home);
     }
-    for left in &removal.left {
-        terminal::note(&format!("{}: skipped: {}", left.run, left.reason));
+    for run in &removal.skipped {
+        terminal::note(&format!("{}: skipped: {}", run.run, run.reason));
     }
     print(global, &removal, options.dry_run);
-    Ok(ExitCode::Host.unless(removal.left.is_empty()))
+    Ok(ExitCode::Host.unless(removal.skipped.is_empty()))
 }
 
 fn print(global: &GlobalOptions, removal: &Removal<'_>, dry_run: bool) {
@@ -46,7 +46,7 @@ fn print(global: &GlobalOptions, removal: &Removal<'_>, dry_run: bool) {
         return terminal::print_json(&json!({
             "removed": ids,
             "bytes": removal.bytes(),
-            "left": removal.left,
+            "skipped": removal.skipped,
             "dry_run": dry_run,
         }));
     }

@@ -47,10 +47,10 @@ impl Card {
 
     /// Reads one sample.
     pub fn look(&mut self, root: &Root) -> GpuReading {
-        let device = |name: &str| root.number(&format!("{}/{name}", self.device)).map(real);
+        let device = |name: &str| root.number(&format!("{}/{name}", self.device)).map(to_f64);
         let hwmon = |name: &str| {
             root.number(&format!("{}/{name}", self.hwmon.as_ref()?))
-                .map(real)
+                .map(to_f64)
         };
         let clock = |input: &str, levels: &str| {
             let hertz = hwmon(input).filter(|hertz| *hertz > 0.0);
@@ -72,7 +72,7 @@ impl Card {
             temperature_c: temperatures
                 .filter_map(|path| root.number(path))
                 .max()
-                .map(|thousandths| real(thousandths) / 1e3),
+                .map(|thousandths| to_f64(thousandths) / 1e3),
             vram: root.number(&format!("{}/mem_info_vram_used", self.device)),
             throttled: None,
         };
@@ -101,7 +101,7 @@ fn current_level(text: &str) -> Option<f64> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "sensors have a few digits")]
-fn real(number: u64) -> f64 {
+fn to_f64(number: u64) -> f64 {
     number as f64
 }
 

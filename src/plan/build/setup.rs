@@ -7,7 +7,7 @@ use super::{Builder, expression};
 use crate::plan::cached::{CachedDirectory, PopulateStep};
 use crate::plan::step::{Action, Condition, ExecStep, Purpose, RECIPE_DIRECTORY};
 use retrial_container::ContainerSpec;
-use retrial_recipe::model::{CacheRequest, Image, ModelSource, Place, Setup};
+use retrial_recipe::model::{CacheRequest, Image, ModelSource, Setup, StepLocation};
 
 impl<'a> Builder<'a> {
     /// Copies of image files for steps on the host.
@@ -61,7 +61,7 @@ impl<'a> Builder<'a> {
         let inputs = self.inputs(container);
         for (name, setup) in self.setups() {
             let Some(cache) = &setup.cache else {
-                if setup.on == Place::Host && !self.builds_an_image(&name) {
+                if setup.on == StepLocation::Host && !self.builds_an_image(&name) {
                     self.on_the_host(&name, setup)?;
                 }
                 continue;
@@ -71,7 +71,7 @@ impl<'a> Builder<'a> {
             let when = Condition::UnlessCached {
                 key: populate_step.directory.key.clone(),
             };
-            let container = (setup.on == Place::Container).then_some("fill");
+            let container = (setup.on == StepLocation::Container).then_some("fill");
             let step = self.step_when(&name, container, when, Action::Populate(populate_step));
             self.fetches(step, name, setup.download.as_ref());
         }
@@ -81,7 +81,7 @@ impl<'a> Builder<'a> {
     /// The other setup steps, in the run's container.
     pub(super) fn in_the_container(&mut self) -> Result<(), PlanError> {
         for (name, setup) in self.setups() {
-            if setup.on == Place::Container && setup.cache.is_none() {
+            if setup.on == StepLocation::Container && setup.cache.is_none() {
                 let command = self.setup(&name, setup)?;
                 let step = self.step(&name, Some("main"), Action::Exec(command));
                 self.fetches(step, name, setup.download.as_ref());
@@ -105,7 +105,7 @@ impl<'a> Builder<'a> {
         let scope = self.scope();
         let (run, options) = (&setup.run, &setup.options);
         let mut command = self.exec(Purpose::Prepare, name, run, options, &scope)?;
-        if setup.on == Place::Host {
+        if setup.on == StepLocation::Host {
             // The container's shell is the image's.
             command.shell.clone_from(&setup.options.shell);
             let directory = self.origin.directory.clone();
@@ -148,7 +148,7 @@ impl<'a> Builder<'a> {
         }
         Ok(PopulateStep {
             directory,
-            place: setup.on,
+            location: setup.on,
             command,
         })
     }

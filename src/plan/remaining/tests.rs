@@ -55,7 +55,7 @@ fn an_earlier_run_estimates_each_step() {
     let first = number(&plan, "s-performance-1");
     let before = plan.steps.iter().map(|step| step.number);
     let before: Vec<u32> = before.filter(|step| *step < first).collect();
-    let mut remaining = Remaining::of(plan, StepTimes::default(), earlier);
+    let mut remaining = Remaining::new(plan, StepTimes::default(), earlier);
     // Without the pull; three starts of the server, three trials of 110 s.
     assert_eq!(estimated(&remaining, None), Some((392.0, Basis::Earlier)));
     for step in before {
@@ -79,7 +79,7 @@ fn an_earlier_run_estimates_each_step() {
 fn a_recipe_estimates_the_sum_of_its_measurements() {
     let whole = plan(PlanOptions::default(), "expected_duration: 10m\n");
     let first = number(&whole, "s-performance-1");
-    let mut remaining = Remaining::of(whole, StepTimes::default(), StepTimes::default());
+    let mut remaining = Remaining::new(whole, StepTimes::default(), StepTimes::default());
     assert_eq!(estimated(&remaining, None), Some((1200.0, Basis::Recipe)));
     remaining.ended(first, Some(20.0));
     assert_eq!(estimated(&remaining, None), Some((340.0, Basis::Recipe)));
@@ -89,7 +89,7 @@ fn a_recipe_estimates_the_sum_of_its_measurements() {
 fn without_data_there_is_no_estimate() {
     let unknown = plan(PlanOptions::default(), "");
     let first = number(&unknown, "s-performance-1");
-    let mut remaining = Remaining::of(unknown, StepTimes::default(), StepTimes::default());
+    let mut remaining = Remaining::new(unknown, StepTimes::default(), StepTimes::default());
     remaining.ended(first, Some(20.0));
     assert_eq!(estimated(&remaining, None), None);
     // The distribution of the total over some of them is unknown.
@@ -98,12 +98,12 @@ fn without_data_there_is_no_estimate() {
         ..PlanOptions::default()
     };
     let part = plan(options, "expected_duration: 10m\n");
-    let mut remaining = Remaining::of(part, StepTimes::default(), StepTimes::default());
+    let mut remaining = Remaining::new(part, StepTimes::default(), StepTimes::default());
     assert_eq!(estimated(&remaining, None), None);
     remaining.ended(first, Some(20.0));
     assert_eq!(estimated(&remaining, None), Some((40.0, Basis::Own)));
-    let left = remaining.left.clone();
-    for step in left {
+    let steps = remaining.steps.clone();
+    for step in steps {
         remaining.ended(step, None);
     }
     assert_eq!(estimated(&remaining, None), None);

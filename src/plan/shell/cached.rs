@@ -6,7 +6,7 @@ use super::{docker_exec, docker_run, quote, word};
 use crate::plan::cached::{CachedDirectory, PopulateStep, SEED, STAGE};
 use crate::plan::step::{ExecStep, Plan, Step};
 use retrial_container::ContainerSpec;
-use retrial_recipe::model::Place;
+use retrial_recipe::model::StepLocation;
 
 /// The location of cached directories; empty for a plan without.
 pub(super) fn header(plan: &Plan) -> String {
@@ -45,7 +45,7 @@ pub(super) fn populate(
 ) -> String {
     let PopulateStep {
         directory: cached,
-        place,
+        location,
         command,
     } = populate_step;
     let number = step.number;
@@ -54,13 +54,13 @@ pub(super) fn populate(
     let _ = writeln!(out, "cached_{number}={}", directory(cached, &image));
     let _ = writeln!(out, "if [ ! -d \"$cached_{number}/current\" ]; then");
     let mut lines = String::new();
-    let owner = match place {
-        Place::Container => "''",
-        Place::Host => "\"$(id -u):$(id -g)\"",
+    let owner = match location {
+        StepLocation::Container => "''",
+        StepLocation::Host => "\"$(id -u):$(id -g)\"",
     };
     lines.push_str(&seed(&format!("$cached_{number}"), &image, &path, owner));
-    match place {
-        Place::Container => {
+    match location {
+        StepLocation::Container => {
             let populator = format!("{name}-fill");
             let mut mounts = super::mounts(plan, step);
             mounts.push(format!("--volume=\"$stage/content\":{path}"));
@@ -77,7 +77,7 @@ pub(super) fn populate(
             );
             let _ = writeln!(lines, "docker rm -f {populator}");
         }
-        Place::Host => {
+        StepLocation::Host => {
             lines.push_str("export RETRIAL_CACHE_PATH=\"$stage/content\"\n");
             let _ = writeln!(lines, "{}", host(command));
         }

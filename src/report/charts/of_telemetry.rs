@@ -29,7 +29,7 @@ const SENSORS: [Sensor; 5] = [
         gpu.temperature_c
     }),
     ("Memory in use on each GPU", BYTES, true, |gpu| {
-        gpu.vram.map(real)
+        gpu.vram.map(to_f64)
     }),
 ];
 
@@ -37,7 +37,7 @@ const SENSORS: [Sensor; 5] = [
 const BYTES: &str = "B";
 
 #[expect(clippy::cast_precision_loss, reason = "bytes, shown with three digits")]
-fn real(bytes: u64) -> f64 {
+fn to_f64(bytes: u64) -> f64 {
     bytes as f64
 }
 
@@ -85,7 +85,7 @@ pub fn of_telemetry(rows: &[Row]) -> Vec<Chart> {
     let of_container = |samples| vec![("container".to_owned(), samples)];
     add("CPUs in use", "CPUs", true, of_container(busy(&container)));
     let memory = container.iter();
-    let memory = memory.filter_map(|(row, reading)| Some(sample(row, real(reading.memory?))));
+    let memory = memory.filter_map(|(row, reading)| Some(sample(row, to_f64(reading.memory?))));
     add(
         "Memory of the container",
         BYTES,

@@ -44,14 +44,14 @@ fn all() -> Vec<Chart> {
 #[test]
 fn in_a_terminal() {
     let width = 78;
-    let signs = Terminal {
+    let terminal = Terminal {
         width: 80,
         unicode: true,
         color: false,
     };
     let drawn: Vec<String> = all()
         .iter()
-        .map(|chart| text(chart, width, signs))
+        .map(|chart| text(chart, width, terminal))
         .collect();
     insta::assert_snapshot!(drawn.join("\n"));
 }

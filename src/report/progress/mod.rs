@@ -5,12 +5,12 @@
 //! - [`plain`]: the lines of a run without a terminal, with pulls and builds thinned out.
 //! - [`transfers`]: layers and files, bytes, rate, time left.
 //! - [`view`]: the state of the live view, and the lines that stay above it.
-//! - [`left`]: how long the rest of a run takes.
+//! - [`remaining_time`]: how long the rest of a run takes.
 //! - [`batch`]: the lines of a batch.
 
 pub mod batch;
-pub mod left;
 pub mod plain;
+pub mod remaining_time;
 pub mod sentence;
 pub mod transfers;
 pub mod view;

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use super::left::Left;
+use super::remaining_time::RemainingTime;
 use super::sentence;
 use super::transfers::{Transfers, seconds};
 use crate::format::{count, duration, elapsed};
@@ -23,7 +23,7 @@ pub struct Plain {
     started: Option<Timestamp>,
     completed_steps: Vec<u32>,
     step: Step,
-    left: Left,
+    remaining: RemainingTime,
 }
 
 /// The step under way.
@@ -42,10 +42,10 @@ struct Step {
 
 impl Plain {
     /// With every line of output if `verbose`.
-    pub fn new(verbose: bool, left: Left) -> Self {
+    pub fn new(verbose: bool, remaining: RemainingTime) -> Self {
         Self {
             verbose,
-            left,
+            remaining,
             ..Self::default()
         }
     }
@@ -53,7 +53,7 @@ impl Plain {
     /// The lines of an event.
     pub fn take(&mut self, event: &Event) -> Vec<String> {
         let step = sentence::step(event);
-        self.left.take(event);
+        self.remaining.apply(event);
         let mut out = match &event.what {
             EventKind::RunStarted {
                 run,
@@ -69,14 +69,15 @@ impl Plain {
                     0 => String::new(),
                     number => format!(", {number} already complete"),
                 };
-                let whole = self.left.whole(event.time);
-                let whole = whole.map_or_else(String::new, |whole| format!("; {whole}"));
+                let expected = self.remaining.with_basis(event.time);
+                let expected =
+                    expected.map_or_else(String::new, |expected| format!("; {expected}"));
                 let steps = count(*steps, "step");
-                vec![format!("run {}: {steps}{before}{whole}", self.run)]
+                vec![format!("run {}: {steps}{before}{expected}", self.run)]
             }
             EventKind::StepStarted { summary, timeout_s } => {
                 self.start(event.time, *timeout_s);
-                let estimate = self.left.at_measurement(event);
+                let estimate = self.remaining.at_measurement(event);
                 let estimate =
                     estimate.map_or_else(String::new, |estimate| format!("; {estimate}"));
                 vec![format!(
@@ -215,7 +216,7 @@ mod tests {
     use super::*;
 
     fn lines(events: &[Event], verbose: bool) -> String {
-        let mut plain = Plain::new(verbose, Left::default());
+        let mut plain = Plain::new(verbose, RemainingTime::default());
         events
             .iter()
             .flat_map(|event| plain.take(event))

@@ -42,7 +42,7 @@ pub struct Sum {
     /// Bytes per second over the last seconds.
     pub rate: Option<f64>,
     /// Seconds left at that rate.
-    pub left: Option<f64>,
+    pub remaining_s: Option<f64>,
 }
 
 impl Transfers {
@@ -100,7 +100,7 @@ impl Transfers {
             total,
             total_known,
             rate,
-            left: rate
+            remaining_s: rate
                 .filter(|rate| total_known && *rate > 0.0)
                 .map(|rate| to_f64(total.saturating_sub(done)) / rate),
         }
@@ -169,7 +169,10 @@ impl Sum {
             facts.push(format!("{doing}{done} of {at_least}{total}"));
         }
         facts.extend(self.rate.map(rate));
-        facts.extend(self.left.map(|left| format!("{} left", elapsed(left))));
+        facts.extend(
+            self.remaining_s
+                .map(|seconds| format!("{} left", elapsed(seconds))),
+        );
         facts
     }
 

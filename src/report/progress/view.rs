@@ -7,7 +7,7 @@ use console::{Alignment, measure_text_width, pad_str, style, truncate_str};
 use jiff::Timestamp;
 
 use super::batch::Overall;
-use super::left::Left;
+use super::remaining_time::RemainingTime;
 use super::sentence;
 use super::transfers::Transfers;
 use crate::format::duration;
@@ -32,7 +32,7 @@ pub struct View {
     pub steps: usize,
     completed_steps: Vec<u32>,
     /// The remaining time.
-    pub left: Left,
+    pub remaining: RemainingTime,
     /// The batch that the run is a part of.
     pub overall: Option<Overall>,
     /// The step under way.
@@ -64,10 +64,10 @@ pub struct ActiveStep {
 impl View {
     /// A view that keeps every line of output if `verbose`. Of a run of a batch it else keeps only
     /// failures of what has finished.
-    pub fn new(verbose: bool, overall: Option<Overall>, left: Left) -> Self {
+    pub fn new(verbose: bool, overall: Option<Overall>, remaining: RemainingTime) -> Self {
         Self {
             verbose,
-            left,
+            remaining,
             brief: overall.is_some() && !verbose,
             overall,
             ..Self::default()
@@ -78,7 +78,7 @@ impl View {
     /// nothing of a failure is cut.
     pub fn take(&mut self, event: &Event, width: usize) -> Vec<String> {
         let mut out = Vec::new();
-        self.left.take(event);
+        self.remaining.apply(event);
         match &event.what {
             EventKind::RunStarted {
                 run,

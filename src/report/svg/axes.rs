@@ -1,6 +1,6 @@
 //! Axes: of numbers and of categories below a drawing, of values at its left.
 
-use super::drawing::{Drawing, SMALL, real, text_width};
+use super::drawing::{Drawing, SMALL, text_width, to_f64};
 use crate::report::charts::Scale;
 use crate::results::verdict::number;
 
@@ -15,9 +15,9 @@ pub(super) fn below(
     let bottom = drawing.height;
     let labels: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
     let needed = widest(&labels) + 5.0;
-    let room = (right - left) / real(scale.ticks.len().saturating_sub(1).max(1));
+    let room = (right - left) / to_f64(scale.ticks.len().saturating_sub(1).max(1));
     // Of numbers that would touch, every second or third is shown: all are equally far apart.
-    let every = (1..scale.ticks.len()).find(|every| real(*every) * room >= needed);
+    let every = (1..scale.ticks.len()).find(|every| to_f64(*every) * room >= needed);
     let every = every.unwrap_or(scale.ticks.len().max(1));
     for (number, (tick, label)) in scale.ticks.iter().zip(&labels).enumerate() {
         let x = left + scale.position(*tick) * (right - left);
@@ -42,18 +42,18 @@ pub(super) fn categories(
 ) {
     let bottom = drawing.height;
     drawing.line("a", (left, bottom), (right, bottom));
-    let room = (right - left) / real(names.len().max(1));
+    let room = (right - left) / to_f64(names.len().max(1));
     let levels = if widest(names) + 6.0 > room { 2 } else { 1 };
     for (number, name) in names.iter().enumerate() {
-        let at = left + (real(number) + 0.5) * room;
+        let at = left + (to_f64(number) + 0.5) * room;
         drawing.line("a", (at, bottom), (at, bottom + 4.0));
-        let most = room * real(levels) - 6.0;
+        let most = room * to_f64(levels) - 6.0;
         let half = (text_width(name, SMALL).min(most) / 2.0).min(drawing.width / 2.0);
         let at = at.clamp(half, drawing.width - half);
-        let y = bottom + 17.0 + real(number % levels) * 16.0;
+        let y = bottom + 17.0 + to_f64(number % levels) * 16.0;
         drawing.cut("s m", at, y, name, most * 1.15);
     }
-    let y = bottom + 18.0 + real(levels) * 16.0;
+    let y = bottom + 18.0 + to_f64(levels) * 16.0;
     drawing.text("s m", f64::midpoint(left, right), y, over);
     drawing.height = y + 6.0;
 }

@@ -3,7 +3,7 @@
 use maud::html;
 
 use super::axes;
-use super::drawing::{BOLD, Drawing, HATCHED, real, text_width};
+use super::drawing::{BOLD, Drawing, HATCHED, text_width, to_f64};
 use super::legend::{self, Sign};
 use crate::report::charts::{Bar, Bars, Origin, Scale};
 use crate::results::verdict::number;
@@ -29,12 +29,12 @@ pub(super) fn draw(drawing: &mut Drawing, bars: &Bars) {
     }
 
     let top = drawing.height;
-    let bottom = top + real(bars.bars.len()) * ROW + 4.0;
+    let bottom = top + to_f64(bars.bars.len()) * ROW + 4.0;
     drawing.height = bottom;
     let named = axes::named(unit);
     axes::below(drawing, &scale, top + 22.0, (left, right), named);
     for (row, bar) in bars.bars.iter().enumerate() {
-        let y = top + real(row) * ROW;
+        let y = top + to_f64(row) * ROW;
         words(drawing, bar, &bars.unit, like, y);
         let y = y + 22.0;
         let zero = at(0.0);

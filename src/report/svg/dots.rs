@@ -1,7 +1,7 @@
 //! Trials at ordered categories, numbered in the order in which they were taken.
 
 use super::axes::{self, Field};
-use super::drawing::{Drawing, real};
+use super::drawing::{Drawing, to_f64};
 use super::legend::{self, Sign};
 use crate::report::charts::Dots;
 
@@ -13,8 +13,8 @@ pub(super) fn draw(drawing: &mut Drawing, dots: &Dots) {
     let values: Vec<f64> = dots.dots.iter().map(|(_, value)| *value).collect();
     let field = Field::new(drawing, &values, &dots.unit, false, HEIGHT);
     let ends = (field.left, field.right);
-    let room = (field.right - field.left) / real(dots.categories.len().max(1));
-    let x = |category: usize| field.left + (real(category) + 0.5) * room;
+    let room = (field.right - field.left) / to_f64(dots.categories.len().max(1));
+    let x = |category: usize| field.left + (to_f64(category) + 0.5) * room;
     if let Some((before, after)) = dots.change {
         field.area(drawing, x(before), x(after));
     }

@@ -127,7 +127,7 @@ impl Drawing {
 
 /// Estimates the width of a text.
 pub(super) fn text_width(text: &str, letter: f64) -> f64 {
-    real(clean(text).width()) * letter
+    to_f64(clean(text).width()) * letter
 }
 
 /// Cuts a text of the body's size to a width.
@@ -139,7 +139,7 @@ pub(super) fn cut(text: &str, width: f64) -> String {
     let mut used = LETTER;
     let mut result = String::new();
     for letter in text.chars() {
-        used += real(letter.width().unwrap_or(0)) * LETTER;
+        used += to_f64(letter.width().unwrap_or(0)) * LETTER;
         if used > width {
             break;
         }
@@ -179,6 +179,6 @@ impl fmt::Display for At {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of things on a drawing")]
-pub(super) fn real(count: usize) -> f64 {
+pub(super) fn to_f64(count: usize) -> f64 {
     count as f64
 }

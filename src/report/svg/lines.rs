@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::axes::{self, Field};
-use super::drawing::{At, Drawing, real};
+use super::drawing::{At, Drawing, to_f64};
 use super::legend::{self, Sign};
 use crate::report::charts::{Lines, Scale, Series, extent};
 
@@ -56,7 +56,7 @@ fn along(lines: &Lines) -> Scale {
     if !lines.categories.is_empty() {
         return Scale {
             least: -0.5,
-            most: real(lines.categories.len()) - 0.5,
+            most: to_f64(lines.categories.len()) - 0.5,
             ticks: Vec::new(),
         };
     }

@@ -12,7 +12,7 @@ mod verdicts;
 
 use maud::{Markup, PreEscaped, html};
 
-use self::drawing::{Drawing, WIDE, WIDTH, real, wrapped};
+use self::drawing::{Drawing, WIDE, WIDTH, to_f64, wrapped};
 use super::charts::{Chart, Kind};
 use super::document::clean;
 
@@ -45,7 +45,7 @@ pub(super) fn inline(chart: &Chart, id: &str) -> Markup {
 }
 
 fn draw(chart: &Chart, id: &str, width: f64, title: &[String]) -> Markup {
-    let mut drawing = Drawing::new(id, width, real(title.len()) * TITLE);
+    let mut drawing = Drawing::new(id, width, to_f64(title.len()) * TITLE);
     for (line, top) in title.iter().zip(0..) {
         drawing.text("t", 4.0, 15.0 + f64::from(top) * TITLE, line);
     }

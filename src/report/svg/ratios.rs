@@ -1,7 +1,7 @@
 //! Ratios around 1: a row for each, with its interval, its trials and the edges of what is required.
 
 use super::axes;
-use super::drawing::{At, BOLD, Drawing, LETTER, WIDE, real, text_width, wrapped};
+use super::drawing::{At, BOLD, Drawing, LETTER, WIDE, text_width, to_f64, wrapped};
 use super::legend::{self, Sign};
 use crate::report::charts::{Ratio, Ratios, Scale};
 use crate::results::verdict::number;
@@ -53,7 +53,7 @@ impl Layout {
         }
         let labels = in_lines(width - 4.0 - words);
         let lines = labels.iter().map(Vec::len).max().unwrap_or(1);
-        let more = real(lines.saturating_sub(1)) * LINE;
+        let more = to_f64(lines.saturating_sub(1)) * LINE;
         Self {
             axis: (14.0, width - 14.0),
             row: 48.0 + room + more,
@@ -73,15 +73,15 @@ pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
     let (left, right) = layout.axis;
     let at = |value: f64| left + scale.position(value) * (right - left);
     let top = drawing.height;
-    drawing.height = top + real(ratios.rows.len()) * layout.row + 4.0;
+    drawing.height = top + to_f64(ratios.rows.len()) * layout.row + 4.0;
     let named = format!("relative to {} (right is better)", ratios.reference);
     axes::below(drawing, &scale, top + 4.0, layout.axis, &named);
     for (number, row) in ratios.rows.iter().enumerate() {
-        let top = top + real(number) * layout.row;
+        let top = top + to_f64(number) * layout.row;
         let (class, text) = (if row.bad { "bad e" } else { "t e" }, words(row));
         drawing.text(class, drawing.width - 4.0, top + layout.words, &text);
         for (line, label) in layout.labels[number].iter().enumerate() {
-            drawing.text("", 4.0, top + layout.words + real(line) * LINE, label);
+            drawing.text("", 4.0, top + layout.words + to_f64(line) * LINE, label);
         }
         // Next to labels, rows with the same edge have one line.
         let (from, to) = (top + layout.marks, top + layout.row);

@@ -1,7 +1,7 @@
 //! Verdicts over releases or time: a row of cells for each, its label above.
 
 use super::axes;
-use super::drawing::{BOLD, Drawing, real, text_width};
+use super::drawing::{BOLD, Drawing, text_width, to_f64};
 use super::legend::{self, Sign};
 use crate::report::charts::Verdicts;
 use crate::report::document::{Mark, Tone};
@@ -14,9 +14,9 @@ const CELL: f64 = 22.0;
 pub(super) fn draw(drawing: &mut Drawing, verdicts: &Verdicts) {
     let top = drawing.height;
     let (left, right) = (4.0, drawing.width - 4.0);
-    let room = (right - left) / real(verdicts.categories.len().max(1));
+    let room = (right - left) / to_f64(verdicts.categories.len().max(1));
     for (number, (label, cells)) in verdicts.rows.iter().enumerate() {
-        let y = top + real(number) * ROW;
+        let y = top + to_f64(number) * ROW;
         let latest = cells.iter().rev().flatten().next();
         let word = latest.map_or(String::new(), ToString::to_string);
         drawing.text("t e", right, y + 16.0, &word);
@@ -24,13 +24,13 @@ pub(super) fn draw(drawing: &mut Drawing, verdicts: &Verdicts) {
         drawing.cut("", left, y + 16.0, label, width);
         for (category, verdict) in cells.iter().enumerate() {
             let Some(verdict) = *verdict else { continue };
-            let (x, y) = (left + room * real(category), y + 22.0);
+            let (x, y) = (left + room * to_f64(category), y + 22.0);
             drawing.rectangle(class(verdict), (x + 1.0, y), (room - 2.0, CELL));
             let sign = Mark::from(verdict).sign;
             drawing.text("m", x + room / 2.0, y + 16.0, sign);
         }
     }
-    drawing.height = top + real(verdicts.rows.len()) * ROW;
+    drawing.height = top + to_f64(verdicts.rows.len()) * ROW;
     axes::categories(drawing, &verdicts.categories, &verdicts.over, (left, right));
     explain(drawing, verdicts);
 }

@@ -5,7 +5,7 @@ use itertools::join;
 use unicode_width::UnicodeWidthStr;
 
 use super::Terminal;
-use super::style::Paint;
+use super::style::Style;
 use crate::report::charts::{
     Bars, Chart, Dots, Kind, Lines, Origin, Ratio, Ratios, Scale, Series, Verdicts, extent,
 };
@@ -17,15 +17,17 @@ const PUBLISHED: &str = "33";
 const BAD: &str = "31";
 
 /// A chart in at most `width` columns (40 or more).
-pub(in crate::report) fn text(chart: &Chart, width: usize, signs: Terminal) -> String {
+pub(in crate::report) fn text(chart: &Chart, width: usize, terminal: Terminal) -> String {
     let mut canvas = Canvas {
         width: width.max(40),
-        signs,
-        paint: Paint { color: signs.color },
+        terminal,
+        style: Style {
+            color: terminal.color,
+        },
         text: String::new(),
     };
     let title = canvas.fitted(&chart.title, canvas.width);
-    canvas.line(&canvas.paint.bold(title.trim_end()));
+    canvas.line(&canvas.style.bold(title.trim_end()));
     match &chart.kind {
         Kind::Bars(bars) => of_bars(&mut canvas, bars),
         Kind::Ratios(ratios) => of_ratios(&mut canvas, ratios),
@@ -55,8 +57,8 @@ impl<'a> ChartRow<'a> {
 
 struct Canvas {
     width: usize,
-    signs: Terminal,
-    paint: Paint,
+    terminal: Terminal,
+    style: Style,
     text: String,
 }
 
@@ -83,12 +85,12 @@ impl Canvas {
         let below = |canvas: &mut Self, note: &str| {
             let note = format!("  {}  {note}", " ".repeat(label));
             let note = canvas.plain(&canvas.fitted(&note, canvas.width));
-            canvas.line(&canvas.paint.dim(&note));
+            canvas.line(&canvas.style.dim(&note));
         };
         for (at, (row, words)) in rows.iter().zip(&words).enumerate() {
             let (drawn, code) = draw(at, columns);
             let padding = " ".repeat(columns.saturating_sub(drawn.width()));
-            let (label, drawn) = (self.fitted(row.label, label), self.paint.with(code, &drawn));
+            let (label, drawn) = (self.fitted(row.label, label), self.style.with(code, &drawn));
             self.line(&format!("  {label}  {drawn}{padding}  {words}"));
             if let Some(note) = &row.note {
                 below(self, note);
@@ -102,14 +104,14 @@ impl Canvas {
     /// A text in exactly so many columns.
     fn fitted(&self, text: &str, columns: usize) -> String {
         let text = clean(text);
-        let more = if self.signs.unicode { "…" } else { "~" };
+        let more = if self.terminal.unicode { "…" } else { "~" };
         let cut = truncate_str(&text, columns, more);
         pad_str(&cut, columns, Alignment::Left, None).into_owned()
     }
 
     /// A text without signs beyond ASCII, if the terminal has none.
     fn plain(&self, text: &str) -> String {
-        if self.signs.unicode {
+        if self.terminal.unicode {
             return text.to_owned();
         }
         text.replace('µ', "u").replace('°', "").replace('–', "-")
@@ -127,7 +129,7 @@ fn of_bars(canvas: &mut Canvas, bars: &Bars) {
             .map(|(lower, upper)| format!("{} to {}", text(lower), text(upper))),
     });
     let most = bars.bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
-    let unicode = canvas.signs.unicode;
+    let unicode = canvas.terminal.unicode;
     let draw = |at: usize, columns| {
         let bar = &bars.bars[at];
         let share = if most > 0.0 { bar.value / most } else { 0.0 };
@@ -164,7 +166,7 @@ fn of_ratios(canvas: &mut Canvas, ratios: &Ratios) {
     });
     let values = ratios.rows.iter().flat_map(Ratio::values);
     let scale = Scale::of(values.chain([1.0]), false, 5);
-    let (good, bad, whisker, reference_line, edge) = if canvas.signs.unicode {
+    let (good, bad, whisker, reference_line, edge) = if canvas.terminal.unicode {
         ("●", "◆", "─", "│", "┆")
     } else {
         ("o", "x", "-", "|", ":")
@@ -203,7 +205,7 @@ fn of_lines(canvas: &mut Canvas, chart: &Lines) {
         (Some(first), Some(last)) => format!("{first} to {last}"),
         _ => chart.over.clone(),
     };
-    let unicode = canvas.signs.unicode;
+    let unicode = canvas.terminal.unicode;
     let draw = |at: usize, columns| {
         let series = &chart.series[at];
         (spark(series, &scale, columns, unicode), MEASURED)
@@ -217,7 +219,7 @@ fn of_verdicts(canvas: &mut Canvas, chart: &Verdicts) {
         let latest = cells.iter().rev().flatten().next();
         ChartRow::new(label, latest.map_or(String::new(), ToString::to_string))
     });
-    let unicode = canvas.signs.unicode;
+    let unicode = canvas.terminal.unicode;
     let draw = |at: usize, _| {
         let signs = chart.rows[at].1.iter().map(|cell| match cell {
             Some(verdict) if unicode => Mark::from(*verdict).sign,
@@ -245,7 +247,7 @@ fn of_dots(canvas: &mut Canvas, chart: &Dots) {
     let values = || chart.dots.iter().map(|(_, value)| *value);
     let (low, high) = extent(values());
     let scale = Scale::of(values(), false, 5);
-    let (dot, line) = if canvas.signs.unicode {
+    let (dot, line) = if canvas.terminal.unicode {
         ("●", "·")
     } else {
         ("o", ".")

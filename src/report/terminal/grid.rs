@@ -6,7 +6,7 @@
 use itertools::{Itertools as _, join};
 use unicode_width::UnicodeWidthStr;
 
-use super::style::Paint;
+use super::style::Style;
 use super::wrap::{fold, wrap_anywhere};
 use crate::report::document::{Cell, ColumnKind, Table};
 
@@ -23,7 +23,7 @@ type Layout = Vec<Vec<usize>>;
 type Lines = Vec<(String, bool)>;
 
 /// Draws the table in the first of its layouts that fits.
-pub(super) fn table(table: &Table, width: usize, paint: Paint) -> String {
+pub(super) fn table(table: &Table, width: usize, style: Style) -> String {
     let used = table.used();
     if used.is_empty() {
         return String::new();
@@ -38,9 +38,9 @@ pub(super) fn table(table: &Table, width: usize, paint: Paint) -> String {
     let stacked = stacked(table, &used);
     let mut layouts = side_by_side.chain([stacked.clone()]);
     layouts
-        .find_map(|layout| drawn(table, &layout, width, false, paint))
-        .or_else(|| drawn(table, &stacked, width, true, paint))
-        .unwrap_or_else(|| listed(table, width, paint))
+        .find_map(|layout| drawn(table, &layout, width, false, style))
+        .or_else(|| drawn(table, &stacked, width, true, style))
+        .unwrap_or_else(|| listed(table, width, style))
 }
 
 /// The layout in which columns that may go below others do.
@@ -63,7 +63,7 @@ fn drawn(
     layout: &Layout,
     width: usize,
     folded: bool,
-    paint: Paint,
+    style: Style,
 ) -> Option<String> {
     let mut grid = Grid::of(table, layout);
     if folded {
@@ -79,7 +79,7 @@ fn drawn(
         }
         grid.tighten(&rows);
     }
-    Some(grid.text(&rows, paint))
+    Some(grid.text(&rows, style))
 }
 
 /// A table whose columns have widths.
@@ -163,21 +163,21 @@ impl<'a> Grid<'a> {
         }
     }
 
-    fn text(&self, rows: &[Vec<Lines>], paint: Paint) -> String {
-        let rule = paint.dim(&"─".repeat(self.total())) + "\n";
+    fn text(&self, rows: &[Vec<Lines>], style: Style) -> String {
+        let rule = style.dim(&"─".repeat(self.total())) + "\n";
         let mut text = String::new();
         for number in 0..2 {
             let names = self.heads.iter().map(|head| head[number].as_str());
             let line = joined(names.map(|name| (name, name.to_owned())), &self.widths);
             if !line.is_empty() {
-                text += &(paint.dim(&line) + "\n");
+                text += &(style.dim(&line) + "\n");
             }
         }
         text += &rule;
         let mut rows = rows.iter();
         for group in &self.table.groups {
             if let Some(title) = &group.title {
-                text += &(paint.bold(&title.text) + "\n");
+                text += &(style.bold(&title.text) + "\n");
             }
             for (row, cells) in group.rows.iter().zip(rows.by_ref()) {
                 for number in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
@@ -185,7 +185,7 @@ impl<'a> Grid<'a> {
                         let line = lines.get(number);
                         let (line, below) =
                             line.map_or(("", false), |(line, below)| (line, *below));
-                        (line, painted(row.get(stack[0]), line, below, paint))
+                        (line, styled(row.get(stack[0]), line, below, style))
                     });
                     text += &(joined(line, &self.widths) + "\n");
                 }
@@ -195,10 +195,10 @@ impl<'a> Grid<'a> {
     }
 }
 
-fn painted(cell: Option<&Cell>, line: &str, below: bool, paint: Paint) -> String {
+fn styled(cell: Option<&Cell>, line: &str, below: bool, style: Style) -> String {
     match cell.and_then(|cell| cell.tone) {
-        _ if below => paint.dim(line),
-        Some(tone) => paint.tone(tone, line),
+        _ if below => style.dim(line),
+        Some(tone) => style.tone(tone, line),
         None => line.to_owned(),
     }
 }
@@ -221,15 +221,15 @@ fn lines(row: &[Cell], stack: &[usize], width: usize, indent: usize) -> Lines {
     lines
 }
 
-/// Joins a line of cells, each given plain, for its width, and painted.
+/// Joins a line of cells, each given plain, for its width, and styled.
 fn joined<'a>(cells: impl Iterator<Item = (&'a str, String)>, widths: &[usize]) -> String {
     let mut line = String::new();
     let mut padding = 0;
-    for ((plain, painted), width) in cells.zip(widths) {
+    for ((plain, styled), width) in cells.zip(widths) {
         let plain = plain.trim_end();
         if !plain.is_empty() {
             line += &" ".repeat(padding);
-            line += painted.trim_end();
+            line += styled.trim_end();
             padding = 0;
         }
         padding += (width + GAP).saturating_sub(plain.width());
@@ -238,7 +238,7 @@ fn joined<'a>(cells: impl Iterator<Item = (&'a str, String)>, widths: &[usize]) 
 }
 
 /// Draws each row as a small list: its heads and status, then its other cells.
-fn listed(table: &Table, width: usize, paint: Paint) -> String {
+fn listed(table: &Table, width: usize, style: Style) -> String {
     let used = table.used();
     let of_kind = |kinds: &'static [ColumnKind]| {
         let columns = used.iter().copied();
@@ -257,22 +257,22 @@ fn listed(table: &Table, width: usize, paint: Paint) -> String {
     let mut line = |line: &str| text += &(line.trim_end().to_owned() + "\n");
     for group in &table.groups {
         if let Some(title) = &group.title {
-            line(&paint.bold(&title.text));
+            line(&style.bold(&title.text));
         }
         for row in &group.rows {
             let title = words(row, &[ColumnKind::Head]);
             let status = words(row, &[ColumnKind::Status]);
             let tone = of_kind(&[ColumnKind::Status]).find_map(|at| row.get(at)?.tone);
-            let painted = tone.map_or(status.clone(), |tone| paint.tone(tone, &status));
+            let styled = tone.map_or(status.clone(), |tone| style.tone(tone, &status));
             let room = width.saturating_sub(title.width() + status.width());
             if room >= GAP {
                 let gap = if status.is_empty() { 0 } else { room };
-                line(&(paint.bold(&title) + &" ".repeat(gap) + &painted));
+                line(&(style.bold(&title) + &" ".repeat(gap) + &styled));
             } else {
                 for part in wrap_anywhere(&title, width, GAP) {
-                    line(&paint.bold(&part));
+                    line(&style.bold(&part));
                 }
-                line(&format!("  {painted}"));
+                line(&format!("  {styled}"));
             }
             for at in of_kind(labelled) {
                 let Some(cell) = row.get(at).filter(|cell| !cell.text.is_empty()) else {

@@ -7,7 +7,7 @@ pub mod wrap;
 
 use unicode_width::UnicodeWidthStr;
 
-use self::style::Paint;
+use self::style::Style;
 use self::wrap::wrap;
 use super::document::{Block, Conclusion, Document, Item, Text, Tone};
 
@@ -34,7 +34,7 @@ pub fn render(document: &Document, terminal: Terminal) -> String {
     let mut writer = Writer::new(terminal);
     if !document.title.is_empty() {
         writer.line("");
-        writer.painted(&document.title, 0, Paint::bold);
+        writer.styled(&document.title, 0, Style::bold);
         writer.line("");
     }
     writer.blocks(&document.blocks);
@@ -54,7 +54,7 @@ pub fn blocks(blocks: &[Block], terminal: Terminal) -> String {
 struct Writer {
     terminal: Terminal,
     width: usize,
-    paint: Paint,
+    style: Style,
     text: String,
 }
 
@@ -63,7 +63,7 @@ impl Writer {
         Self {
             terminal,
             width: usize::from(terminal.width).clamp(NARROWEST, WIDEST),
-            paint: Paint {
+            style: Style {
                 color: terminal.color,
             },
             text: String::new(),
@@ -76,13 +76,13 @@ impl Writer {
     }
 
     fn wrapped(&mut self, text: &str, indent: usize) {
-        self.painted(text, indent, |_, line| line.to_owned());
+        self.styled(text, indent, |_, line| line.to_owned());
     }
 
     /// Writes wrapped text, each line in a style.
-    fn painted(&mut self, text: &str, indent: usize, style: impl Fn(Paint, &str) -> String) {
+    fn styled(&mut self, text: &str, indent: usize, apply: impl Fn(Style, &str) -> String) {
         for line in wrap(text, self.width, indent) {
-            self.line(&style(self.paint, &line));
+            self.line(&apply(self.style, &line));
         }
     }
 
@@ -106,15 +106,15 @@ impl Writer {
     fn block(&mut self, block: &Block) {
         match block {
             Block::Conclusion(conclusion) => self.conclusion(conclusion),
-            Block::Paragraph(Text::Faint(line)) => self.painted(line, 0, Paint::dim),
+            Block::Paragraph(Text::Faint(line)) => self.styled(line, 0, Style::dim),
             Block::Paragraph(text) => self.wrapped(text.line(), 0),
             Block::List(items) => self.list(items),
             Block::Table(table) => {
                 if table.titled {
-                    self.painted(&table.caption, 2, Paint::bold);
+                    self.styled(&table.caption, 2, Style::bold);
                 }
                 let width = usize::from(self.terminal.width).max(NARROWEST);
-                self.text += &grid::table(table, width, self.paint);
+                self.text += &grid::table(table, width, self.style);
             }
             Block::Charts(charts) => {
                 for (position, chart) in charts.iter().enumerate() {
@@ -125,22 +125,22 @@ impl Writer {
                 }
             }
             Block::Verbatim(label, lines) => {
-                self.line(&self.paint.bold(label));
+                self.line(&self.style.bold(label));
                 for line in lines {
                     self.line(&format!("  {line}"));
                 }
             }
             Block::Folded(summary, blocks) => {
-                self.line(&self.paint.bold(summary));
+                self.line(&self.style.bold(summary));
                 self.blocks(blocks);
             }
             Block::Section(section) => {
                 if !section.title.is_empty() {
-                    self.painted(&section.title, 0, Paint::bold);
+                    self.styled(&section.title, 0, Style::bold);
                 }
                 self.blocks(&section.blocks);
             }
-            Block::Notice(notice) => self.painted(notice, 0, Paint::dim),
+            Block::Notice(notice) => self.styled(notice, 0, Style::dim),
         }
     }
 
@@ -149,12 +149,12 @@ impl Writer {
         let word = format!("{sign} {}", conclusion.word);
         let tone = conclusion.mark.map_or(Tone::Plain, |mark| mark.tone);
         let text = format!("{}: {}", word.trim(), conclusion.sentence);
-        self.painted(text.trim_matches([':', ' ']), 2, |paint, line| {
-            line.replacen(word.trim(), &paint.strong(tone, word.trim()), 1)
+        self.styled(text.trim_matches([':', ' ']), 2, |style, line| {
+            line.replacen(word.trim(), &style.strong(tone, word.trim()), 1)
         });
         for alert in &conclusion.alerts {
-            self.painted(&format!("! {alert}"), 2, |paint, line| {
-                paint.strong(Tone::Bad, line)
+            self.styled(&format!("! {alert}"), 2, |style, line| {
+                style.strong(Tone::Bad, line)
             });
         }
         for (label, text) in &conclusion.remarks {
@@ -203,7 +203,7 @@ impl Writer {
                 match tone.filter(|_| number == 0) {
                     Some(tone) => {
                         let rest = line.strip_prefix(sign).unwrap_or(&line);
-                        self.line(&(self.paint.tone(tone, sign) + rest));
+                        self.line(&(self.style.tone(tone, sign) + rest));
                     }
                     None => self.line(&line),
                 }

@@ -2,14 +2,14 @@
 
 use crate::report::document::Tone;
 
-/// Colours text.
+/// Styles text.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::report) struct Paint {
+pub(in crate::report) struct Style {
     /// Whether to write escape sequences.
     pub color: bool,
 }
 
-impl Paint {
+impl Style {
     pub fn bold(self, text: &str) -> String {
         self.with("1", text)
     }

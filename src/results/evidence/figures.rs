@@ -124,8 +124,8 @@ fn by_json(
     value: Option<&str>,
     files: &[Text],
 ) -> Result<BTreeMap<String, Accumulator>, String> {
-    let say = |error: JsonError| error.to_string();
-    let mut reader = json::Reader::new(path, &source.by, value, source.take).map_err(say)?;
+    let text = |error: JsonError| error.to_string();
+    let mut reader = json::Reader::new(path, &source.by, value, source.take).map_err(text)?;
     for file in files {
         if source.file.is_some() {
             reader.read(&file.read(DOCUMENT_CAP)?);
@@ -134,7 +134,7 @@ fn by_json(
             each_line(&mut opened, |line| reader.feed_line(line))?;
         }
     }
-    reader.entries().map_err(say)
+    reader.entries().map_err(text)
 }
 
 /// Every line of a file.

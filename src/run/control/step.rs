@@ -28,7 +28,7 @@ pub struct StepExit {
     /// Processes killed for memory during the step; none where the kernel does not report it.
     pub oom_kills: Option<u64>,
     /// `pid name` of each process that it left running.
-    pub left: Vec<String>,
+    pub leftovers: Vec<String>,
     /// The disk was full: its records are incomplete.
     pub cut: bool,
     /// The container was stopped first: the step did not end by itself.
@@ -144,7 +144,7 @@ impl StepControl {
         let oom_kills = before
             .zip(after)
             .map(|(before, after)| after.saturating_sub(before));
-        let left = self
+        let leftovers = self
             .read("left")
             .unwrap_or_default()
             .lines()
@@ -154,7 +154,7 @@ impl StepControl {
         Some(StepExit {
             code,
             oom_kills,
-            left,
+            leftovers,
             cut: words.next().is_some(),
             terminated_by_us,
         })

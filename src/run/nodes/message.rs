@@ -57,8 +57,8 @@ pub struct Begin {
     pub secrets: BTreeMap<String, String>,
     /// Continue even if it does not meet the recipe's requirements.
     pub force: bool,
-    /// No other job of this user is on it: containers of earlier ones are removed.
-    pub alone: bool,
+    /// The machine is allocated to this job only: containers of earlier jobs are removed.
+    pub exclusive: bool,
     /// What happens to its containers when the head disconnects.
     pub on_disconnect: OnDisconnect,
     /// How long its engine may be unavailable when it is needed.

@@ -10,11 +10,11 @@ use crate::store::files::rename_synced;
 
 impl CacheEntry {
     /// Claims the directory of an earlier run for `run`; none if there is none, or a failed run wrote it. Until
-    /// [`Self::give_back`] no other run reuses it.
+    /// [`Self::release`] no other run reuses it.
     ///
     /// # Errors
     /// If the cache cannot be written.
-    pub fn take(&self, run: &Origin) -> Result<Option<Origin>, StoreError> {
+    pub fn claim(&self, run: &Origin) -> Result<Option<Origin>, StoreError> {
         let manifest = self.current().join("manifest.json");
         let Some(Manifest { origin, .. }) = Manifest::read(&manifest) else {
             return Ok(None);
@@ -29,7 +29,7 @@ impl CacheEntry {
     ///
     /// # Errors
     /// If the cache cannot be written.
-    pub fn take_new(&self, stage: &Stage, run: &Origin) -> Result<(), StoreError> {
+    pub fn claim_new(&self, stage: &Stage, run: &Origin) -> Result<(), StoreError> {
         if self.current().exists() {
             self.set_aside()?;
         }
@@ -38,7 +38,7 @@ impl CacheEntry {
     }
 
     /// Whether it is still claimed by `run`.
-    pub fn is_taken_by(&self, run: &str) -> bool {
+    pub fn is_claimed_by(&self, run: &str) -> bool {
         Manifest::read(&self.claim_file()).is_some_and(|manifest| manifest.origin.run == run)
     }
 
@@ -46,7 +46,7 @@ impl CacheEntry {
     ///
     /// # Errors
     /// If the cache cannot be written.
-    pub fn give_back(&self) -> Result<(), StoreError> {
+    pub fn release(&self) -> Result<(), StoreError> {
         rename_synced(&self.claim_file(), &self.current().join("manifest.json"))
     }
 

@@ -66,9 +66,9 @@ words! {
     /// How a submission is laid out.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     pub enum Layout {
-        /// measurements/, compliance/ and code/ stand next to results/ (v4.1 to v5.1).
-        Beside = "beside",
-        /// All of a result lies in its own folder below results/, the code in src/ (v6.0 on).
+        /// measurements/, compliance/ and code/ are next to results/ (v4.1 to v5.1).
+        Separate = "separate",
+        /// All of a result is in its own folder below results/, the code in src/ (v6.0 on).
         Together = "together",
     }
 }

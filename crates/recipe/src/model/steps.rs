@@ -148,7 +148,7 @@ object! {
         /// The command.
         run: Template [required],
         /// Where it runs.
-        on: Place [default = "container"],
+        on: StepLocation [default = "container"],
         /// A directory that it populates once, and that later runs reuse.
         cache: Option<CacheRequest>,
         /// The cached directory stays writable afterwards.
@@ -165,7 +165,7 @@ object! {
 words! {
     /// Where a step runs.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    pub enum Place {
+    pub enum StepLocation {
         /// In the container.
         #[default]
         Container = "container",

@@ -52,7 +52,7 @@ pub enum End {
     /// All tasks are settled.
     Settled,
     /// They continue.
-    Left,
+    Detached,
 }
 
 impl<'a> Following<'a> {
@@ -147,8 +147,8 @@ impl<'a> Following<'a> {
                 }
             }
             match signals.pause().await {
-                Some(SignalRequest::Leave) => break End::Left,
-                Some(SignalRequest::Stop) if self.stop()? => break End::Left,
+                Some(SignalRequest::Detach) => break End::Detached,
+                Some(SignalRequest::Stop) if self.stop()? => break End::Detached,
                 _ => {}
             }
         };

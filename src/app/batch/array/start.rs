@@ -114,7 +114,7 @@ pub async fn start(
             return Ok(None);
         }
         following.add(submitted_arrays(&batch.directory)?)?;
-        if following.until_the_end().await? == End::Left {
+        if following.until_the_end().await? == End::Detached {
             return Ok(Some(Followed {
                 exit: ExitCode::Interrupted,
                 verdict: None,
@@ -239,7 +239,7 @@ pub async fn stop(global: &GlobalOptions, directory: &Record) -> Result<ExitCode
     let mut following = Following::new(global, directory, &record.plan, true);
     following.add(submitted_arrays(directory)?)?;
     following.stop()?;
-    if following.until_the_end().await? == End::Left {
+    if following.until_the_end().await? == End::Detached {
         return Ok(ExitCode::Interrupted);
     }
     conclude(global, directory, &record.plan)?;

@@ -10,7 +10,7 @@ use super::super::Reporter;
 use super::super::live::{Live, Shared};
 use super::{Screen, Stderr, Terminal};
 use crate::report::progress::batch::Overall;
-use crate::report::progress::left::Left;
+use crate::report::progress::remaining_time::RemainingTime;
 use crate::report::progress::tests::script;
 use crate::report::progress::view::View;
 use crate::store::journal::{Event, EventKind};
@@ -20,7 +20,10 @@ mod emulated;
 
 /// The screen after all events up to a moment, drawn ten times a second.
 fn screen_at(events: &[Event], milliseconds: i64, terminal: &Emulated) -> String {
-    let mut live = Shared::new(terminal.clone(), View::new(false, None, Left::default()));
+    let mut live = Shared::new(
+        terminal.clone(),
+        View::new(false, None, RemainingTime::default()),
+    );
     let until = script::at(
         milliseconds,
         None,
@@ -89,8 +92,8 @@ fn a_run_of_a_batch_at_80() {
         text: "[6/12] rocm=7.1.1 trial 2/3; 7 remaining, about 12m 10s".to_owned(),
     };
     let terminal = Emulated::new(80, 24);
-    let (left, _) = script::rest_of_trials(8);
-    let mut live = Shared::new(terminal.clone(), View::new(false, Some(overall), left));
+    let (remaining, _) = script::rest_of_trials(8);
+    let mut live = Shared::new(terminal.clone(), View::new(false, Some(overall), remaining));
     for event in script::run() {
         live.take(&event);
         let is_second = event.step == Some(7);
@@ -116,7 +119,10 @@ fn a_scenario_at_three_widths() {
 #[test]
 fn a_finished_run_leaves_its_steps_on_the_screen() {
     let terminal = Emulated::new(80, 40);
-    let mut live = Live::start(terminal.clone(), View::new(false, None, Left::default()));
+    let mut live = Live::start(
+        terminal.clone(),
+        View::new(false, None, RemainingTime::default()),
+    );
     for event in &script::run() {
         live.event(event);
     }
@@ -128,7 +134,10 @@ fn a_finished_run_leaves_its_steps_on_the_screen() {
 fn a_narrow_terminal_does_not_erase_lines_above() {
     for columns in [10, 20, 30, 40, 50] {
         let terminal = Emulated::new(columns, 200);
-        let mut live = Shared::new(terminal.clone(), View::new(false, None, Left::default()));
+        let mut live = Shared::new(
+            terminal.clone(),
+            View::new(false, None, RemainingTime::default()),
+        );
         for event in script::run() {
             live.take(&event);
             live.draw(event.time);
@@ -168,7 +177,10 @@ fn frame_lines_fit_and_foreign_escapes_are_removed() {
     ] {
         for columns in [1, 20, 60] {
             let terminal = Emulated::new(columns, 24);
-            let mut live = Shared::new(terminal.clone(), View::new(verbose, None, Left::default()));
+            let mut live = Shared::new(
+                terminal.clone(),
+                View::new(verbose, None, RemainingTime::default()),
+            );
             for event in &events {
                 live.take(event);
                 live.draw(event.time);
@@ -209,7 +221,10 @@ fn a_narrowed_terminal_has_one_frame() {
         ])
         .collect();
     let terminal = Emulated::new(100, 24);
-    let mut live = Shared::new(terminal.clone(), View::new(false, None, Left::default()));
+    let mut live = Shared::new(
+        terminal.clone(),
+        View::new(false, None, RemainingTime::default()),
+    );
     for event in &events {
         live.take(event);
     }
@@ -261,7 +276,10 @@ fn indicatif_alone_duplicates_frames_on_a_narrowed_terminal() {
 #[test]
 fn terminal_echo_does_not_corrupt_the_screen() {
     let terminal = Emulated::new(80, 24);
-    let mut live = Shared::new(terminal.clone(), View::new(false, None, Left::default()));
+    let mut live = Shared::new(
+        terminal.clone(),
+        View::new(false, None, RemainingTime::default()),
+    );
     let events = script::pull((1, "pull"), 0);
     for event in &events[..100] {
         live.take(event);
@@ -280,7 +298,10 @@ fn terminal_echo_does_not_corrupt_the_screen() {
 #[test]
 fn many_bars_are_drawn_in_one_write() {
     let terminal = Emulated::new(80, 24);
-    let mut live = Shared::new(terminal.clone(), View::new(false, None, Left::default()));
+    let mut live = Shared::new(
+        terminal.clone(),
+        View::new(false, None, RemainingTime::default()),
+    );
     let events = script::pull((1, "pull"), 0);
     for event in &events[..100] {
         live.take(event);
@@ -317,7 +338,7 @@ fn a_closed_terminal_is_not_written_to() {
     let writes = Arc::new(Mutex::new(0));
     let mut live = Live::start(
         ClosedTerminal(Arc::clone(&writes)),
-        View::new(true, None, Left::default()),
+        View::new(true, None, RemainingTime::default()),
     );
     for event in script::run() {
         live.event(&event);
@@ -332,7 +353,10 @@ fn colors_are_used_only_if_enabled() {
     for enabled in [true, false] {
         let terminal = Emulated::new(80, 24);
         console::set_colors_enabled(enabled);
-        let mut live = Shared::new(terminal.clone(), View::new(false, None, Left::default()));
+        let mut live = Shared::new(
+            terminal.clone(),
+            View::new(false, None, RemainingTime::default()),
+        );
         for event in script::run() {
             live.take(&event);
             live.draw(event.time);
@@ -353,7 +377,7 @@ fn play_on_the_terminal() {
         .unwrap_or(1.0);
     console::set_colors_enabled(std::env::var_os("NO_COLOR").is_none());
     let verbose = std::env::var_os("VERBOSE").is_some();
-    let mut live = Live::start(Stderr, View::new(verbose, None, Left::default()));
+    let mut live = Live::start(Stderr, View::new(verbose, None, RemainingTime::default()));
     let events = script::run();
     let (first, started) = (events[0].time, Timestamp::now());
     for mut event in events {

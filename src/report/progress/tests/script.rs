@@ -8,7 +8,7 @@ use crate::host::model::HostView;
 use crate::plan::build::Origin;
 use crate::plan::remaining::{Remaining, StepTimes};
 use crate::plan::{PlanOptions, build};
-use crate::report::progress::left::Left;
+use crate::report::progress::remaining_time::RemainingTime;
 use crate::store::journal::{
     AbortReason, Event, EventKind, SkipReason, StepEnd, StepFault, Transfer, TransferState,
     TransferUnit,
@@ -32,7 +32,7 @@ pub fn at(milliseconds: i64, step: Option<(u32, &str)>, what: EventKind) -> Even
 
 /// What is left of a run with so many trials, each of which is expected to take a minute; and the steps that
 /// measure, from the third one on.
-pub fn rest_of_trials(trials: u32) -> (Left, Vec<(u32, String)>) {
+pub fn rest_of_trials(trials: u32) -> (RemainingTime, Vec<(u32, String)>) {
     let text = format!(
         "schema: 1\ntitle: t\nexpected_duration: 1m\nsubmission: {{ suite: own, benchmark: b, sources: [x] }}\nimage: debian\nscenarios: {{ s: {{ performance: {{ trials: {trials}, run: \"true\", figures: {{ speed: {{ pattern: \"([0-9]+)\" }} }} }} }} }}\n"
     );
@@ -45,8 +45,8 @@ pub fn rest_of_trials(trials: u32) -> (Left, Vec<(u32, String)>) {
     let steps = measuring.map(|step| (step.number, step.name.clone()));
     let steps = steps.collect();
     let none = StepTimes::default();
-    let left = Left::of(Remaining::of(plan, none.clone(), none), None);
-    (left, steps)
+    let remaining = RemainingTime::new(Remaining::new(plan, none.clone(), none), None);
+    (remaining, steps)
 }
 
 /// A step begins.

@@ -43,7 +43,7 @@ fn bytes_speed_and_time_left() {
     }
     let sum = pull.sum(at(40));
     assert_eq!(
-        (sum.done, sum.total, sum.total_known, sum.left),
+        (sum.done, sum.total, sum.total_known, sum.remaining_s),
         (40_000_000, 100_000_000, false, None)
     );
     assert!((sum.rate.unwrap() - 1e7).abs() < 1e5, "{sum:?}");
@@ -52,7 +52,7 @@ fn bytes_speed_and_time_left() {
         &layer("c", TransferState::Downloading, Some(0), Some(10_000_000)),
     );
     let sum = pull.sum(at(41));
-    assert!((sum.left.unwrap() - 7.0).abs() < 0.3, "{sum:?}");
+    assert!((sum.remaining_s.unwrap() - 7.0).abs() < 0.3, "{sum:?}");
     assert_eq!(
         pull.active()
             .map(|layer| layer.part.as_str())
@@ -109,7 +109,7 @@ fn extraction_is_a_separate_phase() {
 fn an_empty_pull_has_no_rate_or_estimate() {
     let sum = Transfers::default().sum(at(0));
     assert_eq!(
-        (sum.done, sum.total, sum.rate, sum.left),
+        (sum.done, sum.total, sum.rate, sum.remaining_s),
         (0, 0, None, None)
     );
 }

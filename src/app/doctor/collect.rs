@@ -41,10 +41,10 @@ pub async fn machines(
         Failure::host(format!("{name}: failed to start a process: {error}"))
     };
     let here = start_here(&command(host)).map_err(|error| cannot(host, &error))?;
-    let mut started = vec![Examination::of(host, here)];
+    let mut started = vec![Examination::new(host, here)];
     for name in &allocation.others {
         let child = allocation.launcher.start(name, &command(name));
-        started.push(Examination::of(
+        started.push(Examination::new(
             name,
             child.map_err(|error| cannot(name, &error))?,
         ));
@@ -59,7 +59,7 @@ pub async fn machines(
 pub async fn job(options: &[String], command: &[String]) -> Result<Vec<KnownMachine>, Failure> {
     let child = slurm::start_on_nodes(options, command);
     let child = child.map_err(|error| Failure::host(error.to_string()))?;
-    collect(vec![Examination::of("", child)], None).await
+    collect(vec![Examination::new("", child)], None).await
 }
 
 fn start_here(words: &[String]) -> std::io::Result<Child> {
@@ -104,7 +104,7 @@ struct Examination {
 }
 
 impl Examination {
-    fn of(name: &str, child: Child) -> Self {
+    fn new(name: &str, child: Child) -> Self {
         let name = name.to_owned();
         Self {
             name,

@@ -12,16 +12,16 @@ const SHORTEST_S: f64 = 60.0;
 
 /// The rest of a run; of one whose plan is not known, nothing.
 #[derive(Debug, Clone, Default)]
-pub struct Left {
+pub struct RemainingTime {
     remaining: Option<Remaining>,
     /// The earlier run that gives the duration of steps.
     earlier: Option<String>,
     running: Option<(u32, Timestamp)>,
 }
 
-impl Left {
+impl RemainingTime {
     /// The rest of a run, by an earlier one if there is any.
-    pub fn of(remaining: Remaining, earlier: Option<String>) -> Self {
+    pub fn new(remaining: Remaining, earlier: Option<String>) -> Self {
         Self {
             remaining: Some(remaining),
             earlier,
@@ -29,8 +29,8 @@ impl Left {
         }
     }
 
-    /// Takes an event in.
-    pub fn take(&mut self, event: &Event) {
+    /// Updates the estimate with an event.
+    pub fn apply(&mut self, event: &Event) {
         let Some(remaining) = &mut self.remaining else {
             return;
         };
@@ -67,7 +67,7 @@ impl Left {
     }
 
     /// The estimate with its basis: `about 12m 10s, by run 2026…`. Nothing of a short one.
-    pub fn whole(&self, now: Timestamp) -> Option<String> {
+    pub fn with_basis(&self, now: Timestamp) -> Option<String> {
         let estimate = self
             .at(now)
             .filter(|estimate| estimate.seconds >= SHORTEST_S)?;
@@ -79,10 +79,10 @@ impl Left {
         Some(format!("about {}{basis}", duration(estimate.seconds)))
     }
 
-    /// As [`Self::whole`] before a run, if an earlier run is the basis.
-    pub fn here(&self, now: Timestamp) -> Option<String> {
+    /// As [`Self::with_basis`] before a run, if an earlier run is the basis.
+    pub fn by_earlier_run(&self, now: Timestamp) -> Option<String> {
         let is_known = self.at(now)?.basis == Basis::Earlier;
-        is_known.then(|| self.whole(now)).flatten()
+        is_known.then(|| self.with_basis(now)).flatten()
     }
 
     /// `about 9m 30s left`, at the beginning of a step that measures. Nothing of a short time.
@@ -104,8 +104,8 @@ mod tests {
     /// Three trials, the first of which takes two minutes instead of one.
     #[test]
     fn plain_lines_show_the_time_left_before_each_measurement() {
-        let (left, steps) = rest_of_trials(3);
-        let mut plain = Plain::new(false, left);
+        let (remaining, steps) = rest_of_trials(3);
+        let mut plain = Plain::new(false, remaining);
         let start = EventKind::RunStarted {
             run: "r".to_owned(),
             steps: 7,

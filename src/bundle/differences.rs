@@ -38,7 +38,7 @@ impl Differences {
 }
 
 /// Compares an archive with its manifest; none if it is not an archive, or has no manifest.
-pub fn differences(archive: impl Read) -> Option<Differences> {
+pub fn find(archive: impl Read) -> Option<Differences> {
     let mut decoder = Decoder::new(archive).ok()?;
     decoder.window_log_max(23).ok()?;
     let mut archive = Archive::new(decoder.take(MOST_BYTES));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::hear;
+use super::collect;
 use super::machine::file;
 use crate::app::failure::Failure;
 use crate::app::nodes::{Allocation, Differences, KnownMachine, compare, write_nonce};
@@ -41,7 +41,7 @@ pub fn nodes(
     let program = runtime::program()?;
     let directory = shared.directory.path().display().to_string();
     let command = |name: &str| runtime::command(&program, global, &["examine", &directory, name]);
-    let answers = hear::machines(&host.hostname, allocation, command);
+    let answers = collect::machines(&host.hostname, allocation, command);
     let answers = runtime::runtime()?.block_on(answers)?;
     shared.conclude(global, &plan, &answers)
 }
@@ -59,7 +59,7 @@ pub fn site(
     let site = SiteRun::open(global, name, &request, None)?;
     let shared = Shared::new(&site.global, &site.plan, &site.opened.resolved.yaml)?;
     let [options, command] = site.target.examination(shared.directory.path(), JOB)?;
-    let answers = runtime::runtime()?.block_on(hear::job(&options, &command))?;
+    let answers = runtime::runtime()?.block_on(collect::job(&options, &command))?;
     shared.conclude(&site.global, &site.plan, &answers)
 }
 

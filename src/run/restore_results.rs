@@ -12,7 +12,7 @@ use crate::store::StoreError;
 use crate::store::pack::pack_directories;
 
 /// Restores the collected results that a check reads, unless they were measured in this container.
-pub async fn put_back(command: &StepCommand<'_>) -> Result<(), Halt> {
+pub async fn restore_results(command: &StepCommand<'_>) -> Result<(), Halt> {
     let session = &command.session;
     let state = session.state();
     let Some(measured) = session
