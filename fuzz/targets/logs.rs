@@ -189,5 +189,5 @@ pub fn journal(data: &[u8]) {
             "{written}"
         );
     }
-    let _ = State::of(&events).resumed();
+    let _ = State::from_events(&events).resumed();
 }

@@ -40,7 +40,7 @@ pub fn compliance(data: &[u8]) {
         baseline: Ok(accuracy::parse_bytes(text.as_bytes())),
         compliance: Ok(accuracy::parse_bytes(text.as_bytes())),
     };
-    let result = compliance::check(&TestRequirements::of(audit, None, false), &files);
+    let result = compliance::check(&TestRequirements::new(audit, None, false), &files);
     told(&result.checks);
     let lower = text.to_lowercase();
     if !["test pass", "pass: true", "pass:"]

@@ -22,7 +22,7 @@ pub fn of_run(global: &GlobalOptions, directory: &RunDirectory) -> RemainingTime
 
 /// The remaining time of a plan whose completed steps are `own`.
 pub fn of_plan(index: &mut Index, plan: Plan, own: StepTimes) -> RemainingTime {
-    let earlier = Earlier::of(index, &plan);
+    let earlier = Earlier::find(index, &plan);
     let (run, times) = earlier.map(|one| (one.run, one.times)).unzip();
     RemainingTime::new(Remaining::new(plan, own, times.unwrap_or_default()), run)
 }

@@ -120,7 +120,7 @@ fn read(
         let rules = scenario.and_then(|scenario| round.rules(benchmark, scenario));
         measured.rules = rules.map(|rules| rules.submitted_to(&division));
     }
-    let state = State::of(&Journal::read(&directory.journal())?);
+    let state = State::from_events(&Journal::read(&directory.journal())?);
     let files = RunFiles {
         directory,
         plan: &plan,

@@ -56,7 +56,7 @@ pub async fn session(
 ) -> Result<Session, Failure> {
     let mut options = options(global, require_accuracy);
     let mut others = None;
-    if let Some(allocation) = Allocation::of(&directory)? {
+    if let Some(allocation) = Allocation::read(&directory)? {
         let head = nodes::begin(global, &directory, &allocation, options.patience).await?;
         options.machine = Some(head.machine);
         others = Some(head.others);

@@ -80,7 +80,7 @@ pub fn host_view(global: &GlobalOptions) -> HostView {
 
 /// Refuses imported runs: their plans were not approved on this machine.
 pub fn check_not_imported(run: &RunDirectory) -> Result<(), Failure> {
-    Mark::of(run).map_or(Ok(()), |mark| {
+    Mark::read(run).map_or(Ok(()), |mark| {
         Err(Failure::usage(format!(
             "{} was imported from {}: imported runs cannot be resumed",
             run.id(),

@@ -13,7 +13,7 @@ pub fn reset(run: &RunDirectory, name: &str) -> Result<(), Failure> {
     let _lock = FileLock::take(&run.lock(), run.id())?;
     let plan: Plan = run.read_json("plan.json")?;
     let check = find(&plan, name)?;
-    let state = State::of(&Journal::read::<Event>(&run.journal())?);
+    let state = State::from_events(&Journal::read::<Event>(&run.journal())?);
     let collecting = plan.collects_for(check);
     let is_collected = collecting.is_some_and(|step| state.done(step.number));
     if !is_collected {

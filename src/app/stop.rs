@@ -99,7 +99,7 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode,
     if stop_follower(&directory)? {
         return Ok(ExitCode::Success);
     }
-    let state = State::of(&Journal::read::<Event>(&directory.journal())?);
+    let state = State::from_events(&Journal::read::<Event>(&directory.journal())?);
     if state.over.is_some() {
         let container = if state.container.is_some() {
             format!("; its container still exists: retrial clean {id}")

@@ -25,7 +25,7 @@ pub struct AxisDomain {
 
 impl AxisDomain {
     /// Of a recipe that was read.
-    pub fn of(name: impl Into<String>, path: impl Into<String>, recipe: &Loaded) -> Self {
+    pub fn new(name: impl Into<String>, path: impl Into<String>, recipe: &Loaded) -> Self {
         Self {
             name: name.into(),
             path: path.into(),

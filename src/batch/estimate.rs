@@ -84,7 +84,7 @@ pub struct ResolvedCell {
 
 impl BatchEstimate {
     /// Of a plan and the recipes of its cells, in their order.
-    pub fn of(plan: &BatchPlan, cells: &[ResolvedCell]) -> Self {
+    pub fn new(plan: &BatchPlan, cells: &[ResolvedCell]) -> Self {
         let images = counted(cells.iter().map(|cell| ImageSource::of(&cell.recipe.image)));
         let models = cells.iter().flat_map(|cell| &cell.recipe.models);
         let models = models.filter_map(|(_, model)| match &model.source {

@@ -53,7 +53,7 @@ pub fn plan(batch: &Batch, recipes: &[AxisDomain]) -> Result<BatchPlan, Diagnost
         schema: SCHEMA,
         title: batch.title.clone(),
         axes: matrix.axes(),
-        schedule: Schedule::of(&matrix.cells, batch.execution.order),
+        schedule: Schedule::new(&matrix.cells, batch.execution.order),
         execution: batch.execution.clone(),
         external_results: matrix.external_results(),
         cells: matrix.cells,

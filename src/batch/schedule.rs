@@ -32,7 +32,7 @@ pub struct TrialRun {
 
 impl Schedule {
     /// The trial runs of these cells.
-    pub fn of(cells: &[Cell], order: Order) -> Self {
+    pub fn new(cells: &[Cell], order: Order) -> Self {
         let mut trial_runs = Vec::new();
         match order {
             Order::Grouped => {
@@ -88,7 +88,7 @@ mod tests {
     #[case(Order::Interleaved, &[], "")]
     fn trial_runs(#[case] order: Order, #[case] trials: &[u32], #[case] expected: &str) {
         let cells: Vec<Cell> = trials.iter().map(|trials| cell("x", *trials)).collect();
-        let letters = Schedule::of(&cells, order)
+        let letters = Schedule::new(&cells, order)
             .trial_runs
             .into_iter()
             .map(|trial_run| {
@@ -102,7 +102,7 @@ mod tests {
     fn accuracy_is_measured_once() {
         let mut cells = vec![cell("x", 2)];
         let modes = |cells: &[Cell]| -> Vec<Vec<Mode>> {
-            let trial_runs = Schedule::of(cells, Order::Interleaved).trial_runs;
+            let trial_runs = Schedule::new(cells, Order::Interleaved).trial_runs;
             trial_runs
                 .into_iter()
                 .map(|trial_run| trial_run.modes)

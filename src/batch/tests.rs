@@ -48,7 +48,7 @@ pub(crate) fn plan_of(cells: Vec<Cell>, order: Order) -> BatchPlan {
         title: String::new(),
         execution: ExecutionOptions::default(),
         axes: Vec::new(),
-        schedule: Schedule::of(&cells, order),
+        schedule: Schedule::new(&cells, order),
         cells,
         excluded: Vec::new(),
         external_results: Vec::new(),
@@ -60,8 +60,8 @@ pub(crate) fn plan_of(cells: Vec<Cell>, order: Order) -> BatchPlan {
 
 pub(super) fn domain(name: &str, text: &str) -> AxisDomain {
     let source = Source::new("recipe.yaml", text);
-    let loaded = Loaded::of(name, &source, &NoTemplates).unwrap();
-    AxisDomain::of(name, format!("./{name}.yaml"), &loaded)
+    let loaded = Loaded::from_source(name, &source, &NoTemplates).unwrap();
+    AxisDomain::new(name, format!("./{name}.yaml"), &loaded)
 }
 
 pub(super) fn planned(text: &str) -> Result<BatchPlan, Diagnostics> {

@@ -62,8 +62,8 @@ fn here(
     run: &ExecutionArguments,
     new: bool,
 ) -> Result<ExitCode, Failure> {
-    let options = RunOptions::of(plan, &run.request);
-    let take = |record: &BatchRecord, cells| PlannedBatch::of(global, record, cells);
+    let options = RunOptions::new(plan, &run.request);
+    let take = |record: &BatchRecord, cells| PlannedBatch::new(global, record, cells);
     match start::start(global, opened, options, None, new, take)? {
         Started::Measured(directory) => measured(global, &directory),
         Started::Planned(_, directory) if run.detach => {
@@ -84,7 +84,7 @@ fn on_site(
     let site_file = find::open(site)?;
     let global = &in_home(global, &site_file);
     let opened = file::open(global, &plan.recipe.recipe, overrides)?;
-    let options = RunOptions::of(plan, &run.request);
+    let options = RunOptions::new(plan, &run.request);
     let name = Some(site.to_owned());
     let take = submission(global, site_file);
     match start::start(global, opened, options, name, arguments.new, take)? {
@@ -133,7 +133,7 @@ pub fn resume(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fa
     check_output_format(global)?;
     let record: BatchRecord = directory.read_json("batch.json")?;
     let Some(site) = record.site else {
-        let take = |record: &BatchRecord, cells| PlannedBatch::of(global, record, cells);
+        let take = |record: &BatchRecord, cells| PlannedBatch::new(global, record, cells);
         return match start::resume(directory, take)? {
             Some(planned) => run_to_end(global, planned, directory),
             None => judge(global, directory),

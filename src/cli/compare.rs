@@ -40,7 +40,10 @@ fn print(global: &GlobalOptions, comparisons: &[Comparison], json: &impl Seriali
         // A page and CSV are refused before.
         Output::Text | Output::Html | Output::Csv => {
             for comparison in comparisons {
-                terminal::show(&content::document(comparison, Detail::of(global.verbose)));
+                terminal::show(&content::document(
+                    comparison,
+                    Detail::from_verbose(global.verbose),
+                ));
             }
         }
     }

@@ -62,7 +62,7 @@ pub fn one_run(
     let evidence = run.path().display().to_string();
     let entry = Entry::new(evidence, &verdict).of_run(&global.home, &plan);
     follow::print(global, &entry);
-    let state = State::of(&Journal::read::<Event>(&run.journal()).unwrap_or_default());
+    let state = State::from_events(&Journal::read::<Event>(&run.journal()).unwrap_or_default());
     if !matches!(state.over, Some((code, _)) if code != ExitCode::Interrupted.code()) {
         terminal::note(&format!(
             "the run has not ended; this is its evidence so far\n  resume it: {} resume {id}",

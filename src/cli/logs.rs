@@ -53,7 +53,7 @@ pub fn logs(global: &GlobalOptions, arguments: &LogsArguments) -> Result<ExitCod
         )));
     }
     let mut printed = 0;
-    let mut liveness = Liveness::of(&whole);
+    let mut liveness = Liveness::new(&whole);
     loop {
         // Determined before reading: output written until then is read in this iteration.
         let continues = arguments.follow && liveness.is_live();

@@ -41,7 +41,7 @@ fn for_site(
         // Times of this host do not apply to a node.
         let resolved = opened.resolve().map_err(Failure::problems)?.into_iter();
         let cells = resolved.map(|Resolved { recipe, .. }| ResolvedCell { recipe, here: None });
-        let estimate = BatchEstimate::of(&opened.plan, &cells.collect::<Vec<_>>());
+        let estimate = BatchEstimate::new(&opened.plan, &cells.collect::<Vec<_>>());
         return print(global, &opened, &estimate, &[], format);
     }
     let cells = Cells::open(&opened.plan)?;
@@ -89,7 +89,7 @@ pub(super) fn opened_batch(
         recipe: one.recipe.clone(),
         here,
     });
-    let mut estimate = BatchEstimate::of(&opened.plan, &cells.collect::<Vec<_>>());
+    let mut estimate = BatchEstimate::new(&opened.plan, &cells.collect::<Vec<_>>());
     estimate::ask_the_engine(global, &mut estimate);
     let unmet = estimate::unmet(global, &request.options, &resolved);
     print(global, opened, &estimate, &unmet, format)

@@ -48,7 +48,7 @@ pub fn resume(global: &GlobalOptions, arguments: &ResumeArguments) -> Result<Exi
     if let Some(check) = from {
         recheck::reset(&directory, check)?;
     }
-    let state = State::of(&Journal::read::<Event>(&directory.journal())?);
+    let state = State::from_events(&Journal::read::<Event>(&directory.journal())?);
     if state.is_judged() {
         return judge::one_run(global, &directory, require_accuracy);
     }

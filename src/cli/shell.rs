@@ -33,7 +33,7 @@ pub fn shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<ExitC
     if is_elsewhere || node.is_some() {
         return on_node(global, &directory, node, command);
     }
-    let state = State::of(&Journal::read::<Event>(&directory.journal())?);
+    let state = State::from_events(&Journal::read::<Event>(&directory.journal())?);
     let Some(container) = state.container else {
         return Err(Failure::usage(format!(
             "{} has no container\n  keep it next time: retrial run … --keep always (or on-failure)",

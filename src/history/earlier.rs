@@ -17,7 +17,7 @@ pub struct Earlier {
 
 impl Earlier {
     /// Finds the latest run of the same resolved recipe; none if there is none yet.
-    pub fn of(index: &mut Index, plan: &Plan) -> Option<Self> {
+    pub fn find(index: &mut Index, plan: &Plan) -> Option<Self> {
         let counts = |row: &RunSummary| {
             row.recipe_hash == plan.recipe_hash
                 && row.imported_from.is_none()
@@ -34,7 +34,7 @@ impl Earlier {
 /// How long the steps of a run took that were done; nothing if it has no journal yet.
 pub fn step_times(directory: &RunDirectory, plan: &Plan) -> StepTimes {
     let events = Journal::read::<Event>(&directory.journal()).unwrap_or_default();
-    let state = State::of(&events);
+    let state = State::from_events(&events);
     let mut times = StepTimes::default();
     for (number, (_, ended)) in state.ended.iter().filter(|(_, (end, _))| end.is_done()) {
         if let Some(started) = state.started.get(number) {

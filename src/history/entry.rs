@@ -40,7 +40,7 @@ pub fn read(directory: &RunDirectory) -> RunSummary {
         path: directory.path().to_owned(),
         ..RunSummary::default()
     };
-    row.imported_from = Mark::of(directory).map(|mark| mark.host);
+    row.imported_from = Mark::read(directory).map(|mark| mark.host);
     row.read_journal(directory);
     let plan = directory.read_json::<Plan>("plan.json").ok();
     if let Ok(host) = directory.read_json::<HostFile>("host.json") {

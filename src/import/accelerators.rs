@@ -21,7 +21,7 @@ pub struct Accelerators {
 
 impl Accelerators {
     /// Reads a system's description; none if it has no accelerator.
-    pub fn of(description: &Map<String, Value>) -> Option<Self> {
+    pub fn from_description(description: &Map<String, Value>) -> Option<Self> {
         let name = description.get("accelerator_model_name")?.as_str()?.trim();
         let per_node = number(description, "accelerators_per_node");
         let none = ["", "n/a", "na", "none", "-", "0"];
@@ -153,7 +153,7 @@ mod tests {
         let described = json!({
             "accelerator_model_name": name, "accelerators_per_node": per_node, "number_of_nodes": nodes,
         });
-        let accelerators = Accelerators::of(described.as_object().unwrap()).unwrap();
+        let accelerators = Accelerators::from_description(described.as_object().unwrap()).unwrap();
         assert_eq!(accelerators.shown(), shown);
     }
 
@@ -162,6 +162,9 @@ mod tests {
     #[case(json!({ "accelerator_model_name": "" }))]
     #[case(json!({}))]
     fn systems_without(#[case] described: Value) {
-        assert_eq!(Accelerators::of(described.as_object().unwrap()), None);
+        assert_eq!(
+            Accelerators::from_description(described.as_object().unwrap()),
+            None
+        );
     }
 }

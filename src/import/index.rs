@@ -203,7 +203,7 @@ impl SystemDescription {
         Self {
             name: name.map(str::to_owned),
             nodes: accelerators::nodes(&described),
-            accelerators: Accelerators::of(&described),
+            accelerators: Accelerators::from_description(&described),
         }
     }
 }

@@ -26,7 +26,7 @@ pub struct FailureSigns {
 
 impl FailureSigns {
     /// The signs of a measurement or a service: its own, else the recipe's defaults.
-    pub fn of(recipe: &Recipe, options: &CommandOptions) -> Self {
+    pub fn new(recipe: &Recipe, options: &CommandOptions) -> Self {
         let output = options.fail_on.as_ref().unwrap_or(&recipe.fail_on);
         Self {
             output: output.clone(),

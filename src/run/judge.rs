@@ -31,7 +31,7 @@ pub fn evidence_of(
     require_accuracy: bool,
 ) -> Result<(Context, Vec<Evidence>), RunError> {
     let plan: Plan = directory.read_json("plan.json")?;
-    let state = State::of(&Journal::read(&directory.journal())?);
+    let state = State::from_events(&Journal::read(&directory.journal())?);
     let files = RunFiles {
         directory,
         plan: &plan,

@@ -145,7 +145,7 @@ impl Session {
             redactor: redactor.map(Arc::new),
             options,
             journal: Mutex::new(journal),
-            state: Mutex::new(State::of(&before)),
+            state: Mutex::new(State::from_events(&before)),
             events,
             run,
             others: None,

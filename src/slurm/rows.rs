@@ -20,7 +20,7 @@ pub enum JobPhase {
 
 impl JobPhase {
     /// The phase of one of Slurm's states. An unknown state does not count as ended.
-    pub fn of(state: &str) -> Self {
+    pub fn from_state(state: &str) -> Self {
         match state {
             "PENDING" | "CONFIGURING" | "REQUEUED" | "REQUEUE_FED" | "REQUEUE_HOLD"
             | "RESV_DEL_HOLD" | "SPECIAL_EXIT" => Self::Waiting,
@@ -59,7 +59,7 @@ pub struct Job {
 impl Job {
     /// Its phase.
     pub fn phase(&self) -> JobPhase {
-        JobPhase::of(&self.state)
+        JobPhase::from_state(&self.state)
     }
 
     /// Reads a row of `QUEUE_FIELDS`. Tasks that were cancelled before they started share one without an
@@ -244,6 +244,6 @@ mod tests {
 
     #[test]
     fn an_unknown_state_is_active() {
-        assert_eq!(JobPhase::of("SOMETHING_NEW"), JobPhase::Active);
+        assert_eq!(JobPhase::from_state("SOMETHING_NEW"), JobPhase::Active);
     }
 }

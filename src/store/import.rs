@@ -42,7 +42,7 @@ pub struct Mark {
 
 impl Mark {
     /// Reads the origin of a run; none if it ran here.
-    pub fn of(run: &RunDirectory) -> Option<Self> {
+    pub fn read(run: &RunDirectory) -> Option<Self> {
         // Called for each run: most have none, and a check is cheaper than a failed read.
         run.join(MARK).exists().then(|| run.read_json(MARK).ok())?
     }

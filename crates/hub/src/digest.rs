@@ -66,7 +66,7 @@ pub struct Hasher {
 
 impl Hasher {
     /// For a file of `size` bytes with the hash `expected`.
-    pub fn of(expected: &Digest, size: u64) -> Self {
+    pub fn new(expected: &Digest, size: u64) -> Self {
         match expected {
             Digest::Sha256(_) => Self {
                 state: Box::new(Sha256::default()),
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     fn hash(expected: &Digest, content: &[u8]) -> Digest {
-        let mut hasher = Hasher::of(expected, content.len() as u64);
+        let mut hasher = Hasher::new(expected, content.len() as u64);
         content.chunks(3).for_each(|piece| hasher.update(piece));
         hasher.finish()
     }

@@ -123,10 +123,10 @@ impl Settings {
     /// # Errors
     /// If the endpoint is no URL.
     pub fn from_environment() -> Result<Self, FetchError> {
-        Self::of(&|name| std::env::var(name).ok())
+        Self::from_lookup(&|name| std::env::var(name).ok())
     }
 
-    fn of(look: &dyn Fn(&str) -> Option<String>) -> Result<Self, FetchError> {
+    fn from_lookup(look: &dyn Fn(&str) -> Option<String>) -> Result<Self, FetchError> {
         let path = |name: &str| look(name).map(|text| expand(&text, look));
         let home = path("HF_HOME").unwrap_or_else(|| {
             path("XDG_CACHE_HOME")
@@ -212,7 +212,7 @@ mod tests {
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
-        Settings::of(&|name| {
+        Settings::from_lookup(&|name| {
             let variable = variables.iter().find(|(key, _)| key == name);
             variable.map(|(_, value)| value.clone())
         })

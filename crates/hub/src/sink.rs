@@ -39,7 +39,7 @@ impl Sink {
         lock: Arc<BlobLock>,
         stop: &CancellationToken,
     ) -> Result<Self, FetchError> {
-        let mut hasher = Hasher::of(expected, size);
+        let mut hasher = Hasher::new(expected, size);
         let owned = path.to_owned();
         let opened = blocking("write", path, stop, move |stop| {
             let mut options = OpenOptions::new();
@@ -111,7 +111,7 @@ pub async fn hash(
     stop: &CancellationToken,
     mut report: impl FnMut(u64) + Send + 'static,
 ) -> Result<Digest, FetchError> {
-    let mut hasher = Hasher::of(expected, size);
+    let mut hasher = Hasher::new(expected, size);
     let owned = path.to_owned();
     let work = blocking("read", path, stop, move |stop| {
         let mut file = File::open(owned)?;

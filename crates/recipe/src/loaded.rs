@@ -40,7 +40,7 @@ pub fn resolve(
     templates: &dyn Templates,
     settings: &[Setting],
 ) -> Result<Resolved, Diagnostics> {
-    Loaded::of(name, source, templates)?.resolve(templates, settings)
+    Loaded::from_source(name, source, templates)?.resolve(templates, settings)
 }
 
 /// A recipe's text merged over its templates, nothing chosen yet.
@@ -72,7 +72,11 @@ impl Loaded {
     ///
     /// # Errors
     /// The text is not a recipe.
-    pub fn of(name: &str, source: &Source, templates: &dyn Templates) -> Result<Self, Diagnostics> {
+    pub fn from_source(
+        name: &str,
+        source: &Source,
+        templates: &dyn Templates,
+    ) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::default();
         let Some(merged) = load(source, templates, &mut problems) else {
             problems.sort(&source.path);

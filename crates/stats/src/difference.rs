@@ -154,14 +154,14 @@ impl Difference {
     /// Decides a claim with a margin (a fraction), with error `alpha` on either side.
     pub fn decide(&self, claim: Claim, margin: f64, alpha: f64) -> Decision {
         self.bounds(alpha).map_or(Decision::Open, |(lower, upper)| {
-            AcceptanceRegion::of(claim, margin).decide(lower, upper)
+            AcceptanceRegion::new(claim, margin).decide(lower, upper)
         })
     }
 
     /// How many more trials of each, if they went as those so far, would put a bound with error
     /// `alpha` past an edge of the acceptance region.
     pub fn more_trials(&self, claim: Claim, margin: f64, alpha: f64) -> MoreTrials {
-        let distance = AcceptanceRegion::of(claim, margin).distance(self.center);
+        let distance = AcceptanceRegion::new(claim, margin).distance(self.center);
         match &self.basis {
             Basis::Pairs(estimate) => more_trials(estimate, distance, alpha),
             _ if self.dependent => MoreTrials::Independent,

@@ -15,7 +15,7 @@
 //! };
 //! let estimate = Estimate::of(&[99.1, 99.4, 99.2], &comparison);
 //! let (lower, upper) = estimate.bounds(0.05).expect("three trials have bounds");
-//! let decision = AcceptanceRegion::of(Claim::NotWorse, 0.05).decide(lower, upper);
+//! let decision = AcceptanceRegion::new(Claim::NotWorse, 0.05).decide(lower, upper);
 //! assert_eq!(decision, Decision::Holds);
 //! ```
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]

@@ -30,7 +30,7 @@ pub struct AcceptanceRegion {
 
 impl AcceptanceRegion {
     /// Returns the region of a claim with a margin (a fraction).
-    pub fn of(claim: Claim, margin: f64) -> Self {
+    pub fn new(claim: Claim, margin: f64) -> Self {
         let low = (1.0 - margin).ln();
         match claim {
             Claim::NotWorse => Self {
@@ -101,7 +101,7 @@ mod tests {
         #[case] upper: f64,
         #[case] expected: Decision,
     ) {
-        let region = AcceptanceRegion::of(claim, 0.05);
+        let region = AcceptanceRegion::new(claim, 0.05);
         assert_eq!(region.decide(lower.ln(), upper.ln()), expected);
     }
 
@@ -116,14 +116,14 @@ mod tests {
         #[case] expected: Decision,
     ) {
         assert_eq!(
-            AcceptanceRegion::of(Claim::Better, 0.0).decide(lower.ln(), upper.ln()),
+            AcceptanceRegion::new(Claim::Better, 0.0).decide(lower.ln(), upper.ln()),
             expected
         );
     }
 
     #[test]
     fn the_distance_is_to_the_nearest_edge() {
-        let region = AcceptanceRegion::of(Claim::Equivalent, 0.05);
+        let region = AcceptanceRegion::new(Claim::Equivalent, 0.05);
         let edge = -0.95_f64.ln();
         assert!((region.distance(0.04) - (edge - 0.04)).abs() < 1e-12);
         assert!((region.distance(-0.04) - (edge - 0.04)).abs() < 1e-12);

@@ -58,7 +58,7 @@ pub fn here(
             ..Origin::default()
         };
         let plan = crate::plan::build(&cell.recipe, &origin, &options, &host).ok()?;
-        let earlier = Earlier::of(&mut index, &plan)?;
+        let earlier = Earlier::find(&mut index, &plan)?;
         let remaining = Remaining::new(plan, StepTimes::default(), earlier.times);
         let estimate = remaining.estimate(None);
         let estimate = estimate.filter(|one| one.basis == Basis::Earlier)?;

@@ -71,7 +71,7 @@ pub fn domain(recipe: &str) -> Result<AxisDomain, Failure> {
     };
     absolute(&mut recipe);
     let read = read_recipe("recipe", &recipe).map_err(Failure::problems)?;
-    Ok(AxisDomain::of(
+    Ok(AxisDomain::new(
         &read.entry.name,
         &recipe.value,
         &read.loaded,
@@ -142,7 +142,7 @@ fn opened(
     let domains: Vec<AxisDomain> = recipes
         .iter()
         .zip(&batch.recipes)
-        .map(|(read, recipe)| AxisDomain::of(&read.name, &recipe.recipe.value, &read.loaded))
+        .map(|(read, recipe)| AxisDomain::new(&read.name, &recipe.recipe.value, &read.loaded))
         .collect();
     let planned = if domains.len() == batch.recipes.len() && !domains.is_empty() {
         batch::plan(&batch, &domains).map_err(|errors| problems.extend(errors))
@@ -206,7 +206,7 @@ fn read_recipe(name: &str, recipe: &Spanned<String>) -> Result<OpenedRecipe, Dia
         let problem = Diagnostic::error("missing-recipe", message, recipe.span.clone());
         return Err(problem.help("name its recipes instead").into());
     }
-    let loaded = Loaded::of(&entry.name, &entry.source, &entry)?;
+    let loaded = Loaded::from_source(&entry.name, &entry.source, &entry)?;
     Ok(OpenedRecipe {
         name: name.to_owned(),
         entry,

@@ -34,7 +34,7 @@ pub struct Followed {
 
 impl Followed {
     /// How a batch ended, and why if it ended early.
-    pub fn of(
+    pub fn new(
         global: &GlobalOptions,
         directory: &Record,
         exit: ExitCode,
@@ -120,7 +120,7 @@ pub async fn follow(
     let _ = watcher.join();
     let (exit, verdict) = concluded?;
     let reason = ended.ok().and_then(|ended| ended.reason);
-    Ok(Followed::of(global, &directory, exit, verdict, reason))
+    Ok(Followed::new(global, &directory, exit, verdict, reason))
 }
 
 /// Where the evidence of a batch is, and how to resume it.

@@ -23,7 +23,11 @@ pub struct PlannedBatch {
 
 impl PlannedBatch {
     /// Plans every run, and reports the problems of all at once.
-    pub fn of(global: &GlobalOptions, record: &BatchRecord, cells: Cells) -> Result<Self, Failure> {
+    pub fn new(
+        global: &GlobalOptions,
+        record: &BatchRecord,
+        cells: Cells,
+    ) -> Result<Self, Failure> {
         let batch = &record.plan;
         let workers = workers(batch);
         let gpus = &batch.execution.gpus;

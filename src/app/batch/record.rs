@@ -44,7 +44,7 @@ impl BatchRecord {
 
 impl RunOptions {
     /// The options that the batch's plan does not hold already.
-    pub fn of(plan: &PlanRequest, run: &RunRequest) -> Self {
+    pub fn new(plan: &PlanRequest, run: &RunRequest) -> Self {
         Self {
             options: PlanOptions {
                 scenarios: Vec::new(),

@@ -22,7 +22,7 @@ pub fn judge(
     let home = &global.home;
     let state = read_state(directory)?;
     let trials = Observations::default().trials(home, plan, search, &state);
-    let mut outcome = search::judge(plan, &Course::of(plan, search, &trials));
+    let mut outcome = search::judge(plan, &Course::new(plan, search, &trials));
     outcome.changes = changes(home, &outcome);
     // Only what was measured has a row.
     let mut cells = evidence_of_cells(home, directory, plan)?;

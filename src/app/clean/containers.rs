@@ -121,7 +121,7 @@ fn in_use(container: &ContainerState, all: bool, named: bool) -> Option<String> 
     // Of several machines, the journal of the head states whether the run is over.
     let events = path.map(|path| Journal::read::<Event>(&whole_run(path).join("journal.jsonl")));
     match events {
-        Some(Ok(events)) if State::of(&events).over.is_some() => None,
+        Some(Ok(events)) if State::from_events(&events).over.is_some() => None,
         Some(Ok(_)) if container.running => Some(format!(
             "its benchmark is still running; retrial resume {id}, or --all to remove it"
         )),

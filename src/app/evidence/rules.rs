@@ -39,7 +39,7 @@ fn by_program(plan: &Plan) -> Plan {
 
 /// The verdict on a run by the built-in rules of its round.
 pub fn judge_by_program(directory: &RunDirectory, plan: &Plan, events: &[Event]) -> Verdict {
-    let state = State::of(events);
+    let state = State::from_events(events);
     let files = RunFiles {
         directory,
         plan: &by_program(plan),

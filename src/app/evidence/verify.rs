@@ -216,7 +216,7 @@ fn judge(
         verdict: &recorded,
         events: &events,
     };
-    let state = State::of(&events);
+    let state = State::from_events(&events);
     let unpinned = |verdict: &Verdict| {
         let mut qualifiers = verdict.qualifiers.iter();
         qualifiers.any(|one| one.kind == QualifierKind::UnpinnedImage)

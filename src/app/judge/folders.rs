@@ -114,7 +114,7 @@ fn context(plan: &Plan, request: &JudgeRequest) -> Context {
 
 impl Reader<'_> {
     fn place(&self, full: &Path, relative: &Path) -> ResultPath {
-        let mut place = ResultPath::of(&full.join(relative));
+        let mut place = ResultPath::parse(&full.join(relative));
         // One recipe's results belong together, whatever the names of the folders.
         if self.plan.is_some() && place.scenario.is_none() {
             full.clone_into(&mut place.group);

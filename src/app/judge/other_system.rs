@@ -108,7 +108,9 @@ impl Origin {
 /// How many accelerators the system's description counts, over all nodes.
 fn accelerators(submitter: &Path, system: &str) -> Option<u64> {
     let described = description(submitter, system).ok()?;
-    Accelerators::of(&described)?.total.map(u64::from)
+    Accelerators::from_description(&described)?
+        .total
+        .map(u64::from)
 }
 
 /// How many GPUs a recipe's figures were published on, over all nodes.

@@ -56,7 +56,7 @@ impl Allocation {
     ///
     /// # Errors
     /// If the file exists and cannot be read.
-    pub fn of(run: &RunDirectory) -> Result<Option<Self>, Failure> {
+    pub fn read(run: &RunDirectory) -> Result<Option<Self>, Failure> {
         if !run.join(RECORD).exists() {
             return Ok(None);
         }
@@ -72,7 +72,7 @@ impl Allocation {
         let Some(node) = node else {
             return Ok(run.clone());
         };
-        let others = Self::of(run)?.map_or_else(Vec::new, |allocation| allocation.others);
+        let others = Self::read(run)?.map_or_else(Vec::new, |allocation| allocation.others);
         if others.iter().any(|name| name == node) {
             return Ok(run.machine(node));
         }

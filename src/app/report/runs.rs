@@ -96,7 +96,7 @@ impl<'a> Runs<'a> {
             (document, one.charts())
         });
         let compared = self.comparison.iter().map(|one| {
-            let detail = Detail::of(self.global.verbose);
+            let detail = Detail::from_verbose(self.global.verbose);
             let document = content::comparison::document(one, detail);
             (document, charts::of_comparison(one))
         });

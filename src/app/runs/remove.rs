@@ -34,7 +34,7 @@ pub struct SkippedRun {
 
 impl<'a> Removal<'a> {
     /// Finds out which of these runs can be removed.
-    pub fn of(global: &GlobalOptions, rows: &'a [RunSummary], force: bool) -> Self {
+    pub fn new(global: &GlobalOptions, rows: &'a [RunSummary], force: bool) -> Self {
         let mut blocked = BTreeMap::new();
         if !force {
             blocked = with_container(global, rows);
@@ -96,7 +96,7 @@ fn with_container<'a>(global: &GlobalOptions, rows: &'a [RunSummary]) -> BTreeMa
         .filter(|row| {
             let journal = RunDirectory::at(row.path.clone()).journal();
             let events = Journal::read::<Event>(&journal).unwrap_or_default();
-            State::of(&events).container.is_some()
+            State::from_events(&events).container.is_some()
         })
         .collect();
     if open.is_empty() {

@@ -53,7 +53,7 @@ impl Events {
         for event in self.journal.look::<Event>() {
             match &event.what {
                 EventKind::StepStarted { .. } | EventKind::StepReattached { .. } => {
-                    self.step = StepOutput::of(&event);
+                    self.step = StepOutput::from_event(&event);
                 }
                 EventKind::StepEnded { .. } => {
                     self.output(&mut events, true);
@@ -80,7 +80,7 @@ impl Events {
 }
 
 impl StepOutput {
-    fn of(event: &Event) -> Option<Self> {
+    fn from_event(event: &Event) -> Option<Self> {
         let name = event.name.as_deref()?;
         Some(Self {
             path: PathBuf::from(format!("{:02}-{name}", event.step?)).join("output.log"),

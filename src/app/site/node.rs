@@ -130,7 +130,7 @@ pub fn site(directory: &Record) -> Result<Site, Failure> {
 
 /// Warns if an earlier job measured on another node.
 fn warn_of_other_node(directory: &RunDirectory, name: &str) -> Result<(), StoreError> {
-    let state = State::of(&Journal::read::<Event>(&directory.journal())?);
+    let state = State::from_events(&Journal::read::<Event>(&directory.journal())?);
     let host: Value = directory.read_json("host.json").unwrap_or_default();
     let earlier = host["host"]["hostname"].as_str().unwrap_or_default();
     if !state.begun || earlier.is_empty() || earlier == name {

@@ -116,7 +116,7 @@ pub fn latest(run: &Record) -> Result<Option<Submission>, StoreError> {
     if !path.exists() {
         return Ok(None);
     }
-    Ok(Submission::of(&Journal::read(&path)?))
+    Ok(Submission::from_events(&Journal::read(&path)?))
 }
 
 /// The id of the run's latest job, if it had one.
@@ -135,7 +135,7 @@ pub fn has_ended(run: &RunDirectory) -> Result<bool, StoreError> {
 
 impl Submission {
     /// The latest of these events.
-    fn of(events: &[JobEvent]) -> Option<Self> {
+    fn from_events(events: &[JobEvent]) -> Option<Self> {
         let mut latest: Option<Self> = None;
         for event in events {
             if let JobEventKind::Intended {
@@ -192,12 +192,12 @@ mod tests {
             state: "TIMEOUT".to_owned(),
         });
         let stop = event(JobEventKind::StopRequested);
-        assert_eq!(Submission::of(&[]), None);
+        assert_eq!(Submission::from_events(&[]), None);
         let events = [intended(0), id("7"), stop, over, intended(90)];
-        let latest = Submission::of(&events).unwrap();
+        let latest = Submission::from_events(&events).unwrap();
         assert_eq!((latest.id, latest.journal), (None, 90));
         assert!(!latest.over && !latest.stop_requested);
-        let first = Submission::of(&events[..4]).unwrap();
+        let first = Submission::from_events(&events[..4]).unwrap();
         assert_eq!(first.id.as_deref(), Some("7"));
         assert!(first.over && first.stop_requested);
         assert_eq!(first.since(), "1969-12-31");

@@ -81,12 +81,12 @@ impl Target {
         let trials = options.trials.map_or(1, |trials| trials.max);
         let time_limit = time_limit(&site_file.site, plan.expected_duration, trials);
         let nodes = plan.nodes.map_or(1, |nodes| nodes.count);
-        Self::of(global, site_file, time_limit, nodes, &plan.recipe)
+        Self::new(global, site_file, time_limit, nodes, &plan.recipe)
     }
 
     /// A site as it submits jobs with so many nodes; `subject` is what states no duration if there is no
     /// time limit.
-    pub fn of(
+    pub fn new(
         global: &GlobalOptions,
         site_file: SiteFile,
         time_limit: Option<Duration>,

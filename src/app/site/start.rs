@@ -172,8 +172,8 @@ pub struct Liveness {
 }
 
 impl Liveness {
-    /// Of this run.
-    pub fn of(directory: &RunDirectory) -> Self {
+    /// Starts with the state of this run.
+    pub fn new(directory: &RunDirectory) -> Self {
         let latest = record::latest(directory).ok().flatten();
         let from = latest.map_or(0, |latest| latest.journal);
         Self {

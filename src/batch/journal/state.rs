@@ -60,7 +60,7 @@ pub enum Next {
 
 impl BatchState {
     /// The state that these events lead to.
-    pub fn of(events: &[BatchEvent]) -> Self {
+    pub fn from_events(events: &[BatchEvent]) -> Self {
         let mut state = Self::default();
         for event in events {
             state.apply(event);
@@ -245,7 +245,7 @@ mod tests {
         // As the journal stores it.
         let lines = events.map(|event| serde_json::to_string(&event).unwrap());
         let read = lines.map(|line| serde_json::from_str(&line).unwrap());
-        BatchState::of(&read.collect::<Vec<_>>())
+        BatchState::from_events(&read.collect::<Vec<_>>())
     }
 
     fn go_on(run: &str) -> Next {

@@ -15,7 +15,7 @@ pub struct BatchEnded {
 
 impl BatchEnded {
     /// Of these trial runs; `halted` is the reason why no more were started.
-    pub fn of(state: &BatchState, trial_runs: &[usize], halted: Option<String>) -> Self {
+    pub fn new(state: &BatchState, trial_runs: &[usize], halted: Option<String>) -> Self {
         let count = trial_runs.len();
         let codes = trial_runs
             .iter()

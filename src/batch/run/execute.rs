@@ -71,7 +71,7 @@ pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, StoreError>
     };
     ends.into_iter().collect::<Result<Vec<()>, StoreError>>()?;
     let halted = batch.halted();
-    Ok(batch.ask(|state| BatchEnded::of(state, &all, halted)))
+    Ok(batch.ask(|state| BatchEnded::new(state, &all, halted)))
 }
 
 /// Runs that ended and no longer exist are repeated: without them nothing can be judged. So are

@@ -58,7 +58,7 @@ pub(super) async fn search(
     let mut observations = Observations::default();
     loop {
         let trials = batch.ask(|state| observations.trials(&batch.job.home, plan, search, state));
-        let Next::Measure(cell) = Course::of(plan, search, &trials).next() else {
+        let Next::Measure(cell) = Course::new(plan, search, &trials).next() else {
             return Ok(BatchEnded {
                 exit: ExitCode::Success,
                 reason: None,

@@ -36,7 +36,9 @@ pub fn read_journal(record: &Record) -> Result<BatchState, StoreError> {
     if !path.exists() {
         return Ok(BatchState::default());
     }
-    Ok(BatchState::of(&Journal::read::<BatchEvent>(&path)?))
+    Ok(BatchState::from_events(&Journal::read::<BatchEvent>(
+        &path,
+    )?))
 }
 
 fn directories(batch: &Record) -> Vec<PathBuf> {

@@ -123,7 +123,7 @@ fn over(directory: &RunDirectory) -> Result<Option<(u8, Option<String>)>, StoreE
     if !directory.journal().exists() {
         return Ok(None);
     }
-    let state = State::of(&Journal::read::<Event>(&directory.journal())?);
+    let state = State::from_events(&Journal::read::<Event>(&directory.journal())?);
     let over = state
         .over
         .map(|(code, reason)| (code, reason.map(|reason| reason.to_string())));

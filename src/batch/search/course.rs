@@ -65,7 +65,7 @@ pub enum Next {
 
 impl<'a> Course<'a> {
     /// The search of a batch, after these trials.
-    pub fn of(plan: &BatchPlan, search: &'a SearchPlan, trials: &'a [Trial]) -> Self {
+    pub fn new(plan: &BatchPlan, search: &'a SearchPlan, trials: &'a [Trial]) -> Self {
         Self {
             search,
             cells: plan.cells.len(),

@@ -64,7 +64,7 @@ pub fn observe(search: &SearchPlan, context: &Context, evidence: &[Evidence]) ->
                 if !result.valid {
                     return Observed::Nothing(result.sentence.clone());
                 }
-                let mut figures = Measurement::of(context, evidence, result)
+                let mut figures = Measurement::new(context, evidence, result)
                     .figures
                     .into_iter();
                 if let Some(figure) =

@@ -28,7 +28,7 @@ fn plan(values: &[&str], criterion: Criterion) -> BatchPlan {
 fn search(plan: &BatchPlan, observe: impl Fn(usize, usize) -> Observed) -> SearchVerdict {
     let mut trials: Vec<Trial> = Vec::new();
     loop {
-        let course = Course::of(plan, plan.search.as_ref().unwrap(), &trials);
+        let course = Course::new(plan, plan.search.as_ref().unwrap(), &trials);
         let Next::Measure(cell) = course.next() else {
             return judge(plan, &course);
         };

@@ -21,7 +21,7 @@ pub(super) fn differences(
 ) -> (Vec<(usize, ComparedFigure)>, Vec<String>) {
     let cuts = all.iter();
     let cuts: Vec<Cut<'_>> = cuts
-        .map(|compared| Cut::of(compared.baseline, compared.candidate, paired))
+        .map(|compared| Cut::new(compared.baseline, compared.candidate, paired))
         .collect();
     let sides: Vec<_> = cuts.iter().map(Cut::sides).collect();
     let mut notes: Vec<String> = cuts.iter().flat_map(|cut| cut.notes.clone()).collect();

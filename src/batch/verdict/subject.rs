@@ -56,7 +56,7 @@ impl Subject {
 impl Rounds {
     fn of(context: &Context, evidence: &Evidence, result: &ResultVerdict) -> Self {
         let limited: Vec<String> = evidence.limited_figures().map(str::to_owned).collect();
-        let mut measurement = Measurement::of(context, evidence, result);
+        let mut measurement = Measurement::new(context, evidence, result);
         // An accuracy under its limit is no valid result, and yet a figure: how it stands to
         // another's is what one would know.
         let mut broken = result.rules.iter().filter(|rule| !rule.passed);
@@ -100,7 +100,7 @@ pub(super) struct Cut<'a> {
 
 impl<'a> Cut<'a> {
     /// A baseline and a candidate; rounds of two cells make pairs if they were interleaved.
-    pub fn of(baseline: &'a Subject, candidate: &'a Subject, interleaved: bool) -> Self {
+    pub fn new(baseline: &'a Subject, candidate: &'a Subject, interleaved: bool) -> Self {
         let subjects = [baseline, candidate];
         let mut cut = Self {
             measurements: subjects.map(|subject| {

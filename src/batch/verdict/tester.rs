@@ -163,7 +163,7 @@ impl Tester<'_> {
 
     /// A subject next to another.
     fn cut<'a>(&self, candidate: &'a Subject, baseline: &'a Subject) -> Cut<'a> {
-        Cut::of(baseline, candidate, self.rules.paired)
+        Cut::new(baseline, candidate, self.rules.paired)
     }
 
     fn two(&self, both: [&Subject; 2], third: Option<&Subject>) -> Vec<PartTest> {
@@ -339,7 +339,7 @@ fn pair<'a>(
     let figures = baseline.measured.figures.iter();
     figures
         .filter(|figure| is_required(&figure.name))
-        .find_map(|figure| Pair::of(baseline, candidate, figure, paired))
+        .find_map(|figure| Pair::new(baseline, candidate, figure, paired))
 }
 
 fn obstacle(pair: &Pair<'_>) -> String {

@@ -25,7 +25,7 @@ scenarios: { offline: { performance: { run: "true", results: /out }, accuracy: {
 
 fn planned(vary: &[&str], claims: &[&str], order: crate::batch::Order) -> BatchPlan {
     let source = Source::new("recipe.yaml", RECIPE);
-    let loaded = Loaded::of("r", &source, &NoTemplates).unwrap();
+    let loaded = Loaded::from_source("r", &source, &NoTemplates).unwrap();
     let own = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect();
     let overrides = CliOverrides {
         vary: own(vary),
@@ -40,7 +40,7 @@ fn planned(vary: &[&str], claims: &[&str], order: crate::batch::Order) -> BatchP
     let mut batch = overrides.batch("./r.yaml").unwrap();
     let others = crate::batch::ExternalRuns { runs: Vec::new() };
     batch.external_results.push(("rtx4090".to_owned(), others));
-    let domain = AxisDomain::of("r", "./r.yaml", &loaded);
+    let domain = AxisDomain::new("r", "./r.yaml", &loaded);
     plan(&batch, &[domain]).unwrap_or_else(|problems| panic!("{}", problems.render(false)))
 }
 

@@ -22,7 +22,7 @@ pub fn remove(
     rows: &[RunSummary],
     options: RemoveOptions,
 ) -> Result<ExitCode, Failure> {
-    let mut removal = Removal::of(global, rows, options.force);
+    let mut removal = Removal::new(global, rows, options.force);
     if !options.dry_run {
         if !removal.runs.is_empty() && !options.yes {
             ask(&removal)?;

@@ -43,7 +43,7 @@ pub enum IndexError {
 }
 
 impl IndexFile {
-    pub fn of(home: &Path) -> Self {
+    pub fn new(home: &Path) -> Self {
         Self {
             home: home.to_owned(),
         }

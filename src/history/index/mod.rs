@@ -51,7 +51,7 @@ impl Index {
     pub fn open(home: &Home, read: Read) -> Self {
         let mut index = Self {
             storage: Storage::Memory(Vec::new()),
-            place: IndexFile::of(home.root()),
+            place: IndexFile::new(home.root()),
             directories: Directories {
                 runs: home.runs(),
                 read,

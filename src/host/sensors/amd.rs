@@ -19,7 +19,7 @@ pub struct Card {
 
 impl Card {
     /// Finds a card's files.
-    pub fn of(root: &Root, gpu: &Gpu) -> Self {
+    pub fn new(root: &Root, gpu: &Gpu) -> Self {
         let folders = AmdDevice::of(gpu).0;
         // A partition's own device has no sensors, and a hidden one has no files at all.
         let device = folders

@@ -67,7 +67,7 @@ impl Sensors {
                     shared.push(*index);
                     continue;
                 }
-                GpuVendor::Amd => Some(Source::Amd(Box::new(amd::Card::of(&sensors.root, gpu)))),
+                GpuVendor::Amd => Some(Source::Amd(Box::new(amd::Card::new(&sensors.root, gpu)))),
                 GpuVendor::Nvidia => library
                     .and_then(|library| library.sensor(gpu))
                     .map(Source::Nvidia),

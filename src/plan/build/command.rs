@@ -24,7 +24,7 @@ impl Builder<'_> {
         let run = expression(place, run, scope)?;
         // Only the exit code decides about checks and setup steps.
         let failure = match purpose {
-            Purpose::Measure { .. } => FailureSigns::of(self.recipe, options),
+            Purpose::Measure { .. } => FailureSigns::new(self.recipe, options),
             Purpose::Prepare | Purpose::Check { .. } => FailureSigns::default(),
         };
         let mut secrets = self.secrets();

@@ -119,7 +119,7 @@ impl<'a> Builder<'a> {
         let (run, options) = (&service.run, &service.options);
         let mut command = self.exec(Purpose::Prepare, &place("run"), run, options, &scope)?;
         command.timeout_s = service.ready.timeout.as_secs().max(1);
-        command.failure = FailureSigns::of(self.recipe, &service.options);
+        command.failure = FailureSigns::new(self.recipe, &service.options);
         let mut ready = service.ready.when.clone();
         if let ReadyWhen::Http(text) | ReadyWhen::Command(text) = &mut ready {
             text.0 = expression(&place("ready"), text, &scope)?;

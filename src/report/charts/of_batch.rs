@@ -57,7 +57,7 @@ fn claimed(claim: &str, part: &ClaimPart) -> Option<Ratio> {
         (ratio, bounds)
     };
     let region = part.required.claim;
-    let region = region.map(|claim| AcceptanceRegion::of(claim, part.required.margin));
+    let region = region.map(|claim| AcceptanceRegion::new(claim, part.required.margin));
     let cells = match part.of.as_str() {
         "" => String::new(),
         cells => format!(" ({cells})"),

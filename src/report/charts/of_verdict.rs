@@ -92,7 +92,7 @@ pub(super) fn rows(result: &ResultVerdict) -> Vec<Ratio> {
             label: format!("{} {mode}{}", result.scenario, judgement.figure),
             value: judgement.ratio?,
             interval: judgement.bounds.and_then(usable),
-            edges: edges(AcceptanceRegion::of(judgement.claim, judgement.margin)),
+            edges: edges(AcceptanceRegion::new(judgement.claim, judgement.margin)),
             trials: trial_ratios(result, judgement),
             word: outcome.word().to_owned(),
             bad: outcome > Outcome::Inconclusive,

@@ -36,7 +36,7 @@ pub enum Detail {
 
 impl Detail {
     /// What a terminal shows, with `--verbose` or without.
-    pub fn of(verbose: bool) -> Self {
+    pub fn from_verbose(verbose: bool) -> Self {
         if verbose { Self::Facts } else { Self::Brief }
     }
 }

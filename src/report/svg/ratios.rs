@@ -28,7 +28,7 @@ struct Layout {
 impl Layout {
     /// In a wide drawing label, axis and words are next to each other, if the labels are short; else
     /// the axis is below.
-    fn of(ratios: &Ratios, width: f64) -> Self {
+    fn new(ratios: &Ratios, width: f64) -> Self {
         let words = ratios.rows.iter().map(|row| text_width(&words(row), BOLD));
         let words = words.fold(0.0, f64::max) + 20.0;
         let labels = ratios.rows.iter().map(|row| text_width(&row.label, LETTER));
@@ -66,7 +66,7 @@ impl Layout {
 }
 
 pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
-    let layout = Layout::of(ratios, drawing.width);
+    let layout = Layout::new(ratios, drawing.width);
     let values = ratios.rows.iter();
     let values = values.flat_map(|row| row.values().chain(row.trials.iter().copied()));
     let scale = Scale::of(values.chain([1.0]), false, 5);

@@ -65,7 +65,7 @@ fn drawn(
     folded: bool,
     style: Style,
 ) -> Option<String> {
-    let mut grid = Grid::of(table, layout);
+    let mut grid = Grid::new(table, layout);
     if folded {
         grid.shrink(width)?;
     }
@@ -95,7 +95,7 @@ struct Grid<'a> {
 
 impl<'a> Grid<'a> {
     /// As wide as its cells.
-    fn of(table: &'a Table, layout: &'a Layout) -> Self {
+    fn new(table: &'a Table, layout: &'a Layout) -> Self {
         let heads = layout.iter().map(|stack| {
             let first = &table.columns[stack[0]];
             let below = stack[1..].iter().map(|at| table.columns[*at].name.as_str());

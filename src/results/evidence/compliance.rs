@@ -33,7 +33,7 @@ pub fn find_all(directory: &Path) -> Vec<PathBuf> {
 /// Checks a test that is in no submission tree, where the round need not be known: what its script
 /// found, and the settings of its run.
 pub fn loose(folder: &Path, test: Test, rules: Option<&Rules>, run: &Run) -> Vec<RuleCheck> {
-    let requirements = TestRequirements::of(test, rules, false);
+    let requirements = TestRequirements::new(test, rules, false);
     let mut checks = read(folder, &requirements).checks;
     let mut audit = rules.iter().flat_map(|rules| &rules.compliance);
     let audit = audit.find(|(name, _)| name == test.name());

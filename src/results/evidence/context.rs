@@ -83,7 +83,7 @@ pub fn context(files: &RunFiles<'_>) -> Context {
 fn warnings(files: &RunFiles<'_>) -> Vec<String> {
     let plan = files.plan;
     let mut warnings = plan.warnings.clone();
-    if let Some(mark) = Mark::of(files.directory) {
+    if let Some(mark) = Mark::read(files.directory) {
         warnings.push(format!(
             "imported from {}: its files are as they were in {}",
             mark.host, mark.source

@@ -19,7 +19,7 @@ pub fn of_verdict(plan: &Plan, verdict: &Verdict) -> Vec<Measurement> {
             result.mode == measured.mode && result.scenario.eq_ignore_ascii_case(&measured.scenario)
         })?;
         let evidence = with_trials(measured.clone().into(), result);
-        let mut measurement = Measurement::of(&context, &evidence, result);
+        let mut measurement = Measurement::new(&context, &evidence, result);
         // By reference convergence points, whose logs are not read again.
         for figure in &mut measurement.figures {
             let mut judgements = result.judgements.iter();

@@ -29,7 +29,7 @@ pub struct ResultPath {
 
 impl ResultPath {
     /// Reads a path.
-    pub fn of(path: &Path) -> Self {
+    pub fn parse(path: &Path) -> Self {
         let mut names = names(path);
         let all = names.len();
         let is_trial = names.pop_if(|name| is_trial(name)).is_some();
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_submission_path_names_system_and_benchmark() {
-        let place = ResultPath::of(Path::new(
+        let place = ResultPath::parse(Path::new(
             "/t/closed/AMD/results/8xMI300X/llama2-70b-99/Offline/performance/run_1",
         ));
         assert_eq!(place.scenario.as_deref(), Some("Offline"));
@@ -122,13 +122,13 @@ mod tests {
         assert_eq!(submission.division.as_deref(), Some("closed"));
         assert_eq!(submission.system.as_deref(), Some("8xMI300X"));
         assert_eq!(submission.benchmark, "llama2-70b-99");
-        let accuracy = ResultPath::of(Path::new(
+        let accuracy = ResultPath::parse(Path::new(
             "/t/closed/AMD/results/8xMI300X/llama2-70b-99/Offline/accuracy",
         ));
         assert_eq!(accuracy.group, place.group);
         assert!(!accuracy.is_trial);
         let folder = "/t/closed/AMD/results/8xMI300X/llama2-70b-99/Offline/TEST06";
-        let audit = ResultPath::of(&Path::new(folder).join("performance/run_1"));
+        let audit = ResultPath::parse(&Path::new(folder).join("performance/run_1"));
         assert_eq!(audit.group, place.group);
         assert_eq!(audit.mode, Some(Mode::Compliance));
         assert_eq!(audit.test, Some((Test::Test06, folder.into())));
@@ -136,12 +136,12 @@ mod tests {
 
     #[test]
     fn other_directories_are_separate_results() {
-        let first = ResultPath::of(Path::new("/lg/conf/llama2-70b_server"));
-        let second = ResultPath::of(Path::new("/lg/conf/gpt-oss-120b_server"));
+        let first = ResultPath::parse(Path::new("/lg/conf/llama2-70b_server"));
+        let second = ResultPath::parse(Path::new("/lg/conf/gpt-oss-120b_server"));
         assert_ne!(first.group, second.group);
         assert_eq!(first.submission().benchmark, "llama2-70b_server");
         assert_eq!(
-            ResultPath::of(Path::new("/lg/single-stream/accuracy"))
+            ResultPath::parse(Path::new("/lg/single-stream/accuracy"))
                 .scenario
                 .as_deref(),
             Some("SingleStream")

@@ -107,7 +107,7 @@ fn compare_one(
         decisive,
         estimate,
         margin,
-        region: AcceptanceRegion::of(expectation.claim, margin),
+        region: AcceptanceRegion::new(expectation.claim, margin),
         alpha: context.alpha(evidence.stages.len()),
         sigma,
         assumed,

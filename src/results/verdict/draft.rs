@@ -25,7 +25,7 @@ pub(crate) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub fn of(context: &Context, evidence: &'a Evidence) -> Self {
+    pub fn new(context: &Context, evidence: &'a Evidence) -> Self {
         let mut qualifiers = context.qualifiers.clone();
         merge(&mut qualifiers, of_result(evidence, context));
         Self {

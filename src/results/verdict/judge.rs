@@ -12,7 +12,10 @@ const SCHEMA: u32 = 1;
 
 /// Judges a run: the same evidence always gives the same verdict.
 pub fn judge(context: &Context, evidence: &[Evidence]) -> Verdict {
-    let drafts: Vec<Draft> = evidence.iter().map(|one| Draft::of(context, one)).collect();
+    let drafts: Vec<Draft> = evidence
+        .iter()
+        .map(|one| Draft::new(context, one))
+        .collect();
     // Only valid results are tested, so only they share the error.
     let family: Vec<&Compared> = drafts
         .iter()

@@ -29,7 +29,7 @@ pub fn decide_stage(context: &Context, evidence: &Evidence, stage: usize) -> Sta
     let stop = |reason: &str| StageDecision::Stop {
         reason: reason.to_owned(),
     };
-    let draft = Draft::of(context, evidence);
+    let draft = Draft::new(context, evidence);
     if !draft.is_valid() {
         return stop("the run violates a rule of the benchmark: more trials do not fix that");
     }

@@ -60,7 +60,7 @@ impl State {
     }
 
     /// Reads the journal's entries.
-    pub fn of(events: &[Event]) -> Self {
+    pub fn from_events(events: &[Event]) -> Self {
         let mut state = Self::default();
         for event in events {
             state.apply(event);

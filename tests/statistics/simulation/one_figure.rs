@@ -272,7 +272,7 @@ pub fn printed() -> Table {
                         typical: true,
                     };
                     let estimate = Estimate::of(&values.collect::<Vec<_>>(), &comparison);
-                    let region = AcceptanceRegion::of(Claim::NotWorse, 0.05);
+                    let region = AcceptanceRegion::new(Claim::NotWorse, 0.05);
                     let bounds = estimate.bounds(0.05);
                     bounds.is_some_and(|(lower, upper)| {
                         region.decide(lower, upper) == Decision::Holds

@@ -25,7 +25,7 @@ pub(super) fn sampled(checker: &mut Checker<'_>) {
             return checker.add(RULE, format!("{VERIFY}: {error}"), required, false);
         }
     };
-    let passed = Word::of(text) == Word::Pass;
+    let passed = Word::parse(text) == Word::Pass;
     if passed {
         checker.word(RULE, VERIFY, &files.verify_accuracy);
         let name = "num_perf_log_data_mismatch";

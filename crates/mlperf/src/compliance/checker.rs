@@ -41,7 +41,7 @@ impl<'a> Checker<'a> {
         file: &str,
         text: &'a Result<String, String>,
     ) -> Option<&'a str> {
-        let word = text.as_ref().map(|text| Word::of(text));
+        let word = text.as_ref().map(|text| Word::parse(text));
         let measured = word
             .as_ref()
             .map_or_else(|error| format!("{file}: {error}"), Word::shown);

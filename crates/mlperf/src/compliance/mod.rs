@@ -38,7 +38,7 @@ pub struct TestRequirements {
 impl TestRequirements {
     /// Returns a round's requirements for a test of one benchmark in one scenario; no more than the
     /// test's own where the round is unknown.
-    pub fn of(test: Test, rules: Option<&Rules>, always_logs: bool) -> Self {
+    pub fn new(test: Test, rules: Option<&Rules>, always_logs: bool) -> Self {
         let mut tests = rules.iter().flat_map(|rules| &rules.compliance);
         let entry = tests.find(|(name, _)| name == test.name());
         Self {

@@ -29,7 +29,7 @@ fn within(test: Test) -> TestRequirements {
 fn requirements(test: Test, rules: ComplianceTest) -> TestRequirements {
     TestRequirements {
         rules,
-        ..TestRequirements::of(test, None, false)
+        ..TestRequirements::new(test, None, false)
     }
 }
 
@@ -178,7 +178,7 @@ fn a_faster_test_run_fails_and_a_slower_one_passes() {
 fn test06_checks_tokens(#[case] scenario: Scenario, #[case] text: String, #[case] wrong: usize) {
     let requirements = TestRequirements {
         scenario: Some(scenario),
-        ..TestRequirements::of(Test::Test06, None, false)
+        ..TestRequirements::new(Test::Test06, None, false)
     };
     let files = Files {
         verify_accuracy: Ok(text),

@@ -17,7 +17,7 @@ pub(super) enum Word {
 impl Word {
     /// Reads the word of a text. One that says both has failed: a file may hold the results of two
     /// runs of the script.
-    pub fn of(text: &str) -> Self {
+    pub fn parse(text: &str) -> Self {
         let fail = lines(text).find_map(|line| line.split_once("TEST FAIL"));
         match fail {
             Some((_, why)) => Self::Fail(shortened(why.trim_start_matches([':', ' ']))),

@@ -50,9 +50,12 @@ pub(super) fn narrow(tallies: &[Tally], alpha: f64) -> (usize, usize) {
 
 /// The probabilities of the places between neighbours, by figures.
 pub(super) fn of_levels(tallies: &[Tally], printed: f64) -> Vec<f64> {
-    let all = Tally::of(tallies).count;
+    let all = Tally::merged(tallies).count;
     let logs = (1..tallies.len()).map(|behind| {
-        let (one, other) = (Tally::of(&tallies[..behind]), Tally::of(&tallies[behind..]));
+        let (one, other) = (
+            Tally::merged(&tallies[..behind]),
+            Tally::merged(&tallies[behind..]),
+        );
         // What was printed is a figure rounded: a third of the square of half a digit.
         let scatter = one.scatter() + other.scatter() + all * printed * printed / 3.0;
         -0.5 * (one.count * other.count).ln() - 0.5 * (all - 2.0) * scatter.ln()
@@ -64,7 +67,10 @@ pub(super) fn of_levels(tallies: &[Tally], printed: f64) -> Vec<f64> {
 pub(super) fn of_answers(tallies: &[Tally], error: f64) -> Vec<f64> {
     let odds = ((1.0 - error) / error).ln();
     let logs = (1..tallies.len()).map(|behind| {
-        let (one, other) = (Tally::of(&tallies[..behind]), Tally::of(&tallies[behind..]));
+        let (one, other) = (
+            Tally::merged(&tallies[..behind]),
+            Tally::merged(&tallies[behind..]),
+        );
         0.5 * odds * (one.surplus() - other.surplus())
     });
     normalized(logs.collect())
@@ -109,7 +115,7 @@ pub(super) fn credible(chances: &[f64], alpha: f64) -> (usize, usize) {
 /// The deviation of one trial from the mean of its side of a place.
 pub(super) fn deviation(tallies: &[Tally], at: usize) -> f64 {
     let (one, other) = tallies.split_at(at + 1);
-    let (one, other) = (Tally::of(one), Tally::of(other));
+    let (one, other) = (Tally::merged(one), Tally::merged(other));
     let degrees = (one.count + other.count - 2.0).max(1.0);
     ((one.scatter() + other.scatter()) / degrees).sqrt()
 }
@@ -118,7 +124,7 @@ pub(super) fn deviation(tallies: &[Tally], at: usize) -> f64 {
 pub(super) fn error_between(tallies: &[Tally], at: usize) -> (f64, f64) {
     let (one, other) = (tallies[at].count, tallies[at + 1].count);
     let error = deviation(tallies, at) * (1.0 / one + 1.0 / other).sqrt();
-    (error, (Tally::of(tallies).count - 2.0).max(1.0))
+    (error, (Tally::merged(tallies).count - 2.0).max(1.0))
 }
 
 /// How many answers of each position a sweep takes, so that the two next to the change are right.

@@ -16,7 +16,7 @@ impl Tally {
     }
 
     /// All trials of these positions.
-    pub fn of(tallies: &[Self]) -> Self {
+    pub fn merged(tallies: &[Self]) -> Self {
         tallies.iter().fold(Self::default(), |all, tally| Self {
             count: all.count + tally.count,
             sum: all.sum + tally.sum,

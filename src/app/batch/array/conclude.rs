@@ -20,7 +20,7 @@ pub fn conclude(
 ) -> Result<Followed, Failure> {
     let _lock = lock(directory)?;
     let all: Vec<usize> = (1..=plan.schedule.trial_runs.len()).collect();
-    let ended = BatchEnded::of(&read_state(directory)?, &all, None);
+    let ended = BatchEnded::new(&read_state(directory)?, &all, None);
     let mut exit = ended.exit;
     let mut verdict = None;
     // Another process may have followed it, too.
@@ -43,7 +43,7 @@ pub fn conclude(
         record(directory, what)?;
     }
     let reason = ended.reason;
-    Ok(Followed::of(global, directory, exit, verdict, reason))
+    Ok(Followed::new(global, directory, exit, verdict, reason))
 }
 
 /// Takes the lock of whoever submits arrays of a batch, or concludes it.

@@ -87,7 +87,7 @@ impl<'a> Following<'a> {
                 continue;
             }
             let entries = array.manifest.tasks.iter();
-            let tasks = entries.map(|entry| FollowedTask::of(self.batch, entry));
+            let tasks = entries.map(|entry| FollowedTask::new(self.batch, entry));
             self.arrays.push(FollowedArray {
                 tasks: tasks.collect(),
                 slurm: array.slurm(),

@@ -123,7 +123,7 @@ mod tests {
                 journal: 0,
             },
             trial_runs: vec![1],
-            state: BatchState::of(&events),
+            state: BatchState::from_events(&events),
             submitted,
         }
     }

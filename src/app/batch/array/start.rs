@@ -73,7 +73,7 @@ pub fn target(
 ) -> Result<Target, Failure> {
     let limit = time_limit(&site_file.site, longest(plan, cells), 1);
     let subject = plan.cells.first().map_or("a recipe", |cell| &cell.path);
-    Target::of(global, site_file, limit, 1, subject)
+    Target::new(global, site_file, limit, 1, subject)
 }
 
 /// The time of the longest task; none if a recipe does not state its own.

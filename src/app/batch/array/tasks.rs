@@ -37,7 +37,7 @@ pub struct LostTask {
 
 impl FollowedTask {
     /// A task of a batch.
-    pub fn of(batch: &Record, entry: &TaskEntry) -> Self {
+    pub fn new(batch: &Record, entry: &TaskEntry) -> Self {
         let directory = task_directory(batch, entry.task);
         Self {
             incoming: Incoming::from(directory.journal(), entry.journal),

@@ -29,7 +29,8 @@ pub const OTHER_MACHINES: &str = "other machines";
 pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
     let host: Value = directory.read_json("host.json").unwrap_or_default();
     let plan: Option<Plan> = directory.read_json("plan.json").ok();
-    let state = State::of(&Journal::read::<Event>(&directory.journal()).unwrap_or_default());
+    let state =
+        State::from_events(&Journal::read::<Event>(&directory.journal()).unwrap_or_default());
     let mut facts = of_files(&host, plan.as_ref(), &state);
     let others = directory.other_machines();
     if let Some(host) = facts.iter().position(|fact| fact.what == "host")

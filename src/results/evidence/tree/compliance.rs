@@ -68,7 +68,7 @@ fn test_evidence(
     match name.parse::<Test>() {
         Ok(test) => {
             // Rounds up to v5.1 ask for TEST01's accuracy logs also where it passed.
-            let words = TestRequirements::of(test, rules, !place.submitter.in_one_folder);
+            let words = TestRequirements::new(test, rules, !place.submitter.in_one_folder);
             let result = compliance::read(&place.submitter.root.join(path), &words);
             evidence.checks.extend(result.checks);
             // Where verify_*.txt exist, a missing log is a missing file.

@@ -126,7 +126,7 @@ pub(crate) fn pair_up<'a>(
                 notes.extend(other_length(first, second, figure));
                 continue;
             }
-            match Pair::of(*first, *second, figure, paired) {
+            match Pair::new(*first, *second, figure, paired) {
                 Some(pair) => pairs.push(pair),
                 None => notes.push(format!("{} of {}", only(first), figure.name)),
             }

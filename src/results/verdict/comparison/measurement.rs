@@ -95,7 +95,7 @@ mod endless {
 
 impl Measurement {
     /// Of evidence and the verdict on it.
-    pub fn of(context: &Context, evidence: &Evidence, result: &ResultVerdict) -> Self {
+    pub fn new(context: &Context, evidence: &Evidence, result: &ResultVerdict) -> Self {
         let figures = comparable(evidence, result.deciding.as_deref());
         Self {
             benchmark: result.benchmark.clone(),

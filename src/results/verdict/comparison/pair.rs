@@ -38,7 +38,7 @@ pub(crate) struct Pair<'a> {
 
 impl<'a> Pair<'a> {
     /// The figure of the first, if the other has it.
-    pub fn of(
+    pub fn new(
         baseline: Measured<'a>,
         candidate: Measured<'a>,
         figure: &'a MeasuredFigure,

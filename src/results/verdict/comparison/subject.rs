@@ -69,7 +69,7 @@ impl Subject {
             subject.outcome = subject.outcome.max(verdict.outcome);
             let results = evidence.iter().zip(&verdict.results);
             let measured =
-                results.map(|(evidence, result)| Measurement::of(context, evidence, result));
+                results.map(|(evidence, result)| Measurement::new(context, evidence, result));
             subject.measured.extend(measured);
             subject.notice = subject.notice.or(verdict.notice);
         }
