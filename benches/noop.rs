@@ -2,7 +2,7 @@
 //! `docker run -d`, `docker exec` and `docker rm -f` by the command line, the same image.
 //!
 //! The target is 1.0 times those three commands. The journal gives the time from the beginning of
-//! the step `create` to the end of the step `remove`; the whole process is shown beside it, which
+//! the step `create` to the end of the step `remove`; the whole process is shown next to it, which
 //! also reads the recipe, plans, looks for the image, keeps its records and prints a verdict.
 #![expect(clippy::unwrap_used, reason = "benches")]
 

@@ -1,6 +1,6 @@
 //! How long the program takes to begin: `--version`, and `plan` of a recipe; and `check` of all recipes.
 //!
-//! The target is 10 ms of wall time each, 0.3 s for all recipes. `true` beside it shows what starting any process costs
+//! The target is 10 ms of wall time each, 0.3 s for all recipes. `true` next to it shows what starting any process costs
 //! on this machine.
 #![expect(clippy::unwrap_used, reason = "benches")]
 

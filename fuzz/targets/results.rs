@@ -1,4 +1,4 @@
-//! What lies in a folder of results beside LoadGen's logs.
+//! The files next to LoadGen's logs in a folder of results.
 
 use retrial::telemetry::{Row, Summary, table};
 use retrial_mlperf::accuracy::{self, Reader};

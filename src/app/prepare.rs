@@ -99,7 +99,7 @@ pub fn check_requirements(plan: &Plan, force: bool) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::host(format!(
-        "this host does not meet the requirements of {}:\n{}\n  run it anyway with --force: the verdict then says 'other hardware'",
+        "this host does not meet the requirements of {}:\n{}\n  run it anyway with --force: the verdict is then marked 'other hardware'",
         plan.recipe,
         lines.join("\n")
     )))

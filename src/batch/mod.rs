@@ -2,7 +2,7 @@
 //! Pure: texts of recipes come from the catalog.
 //!
 //! ```text
-//! text ──read──▶ Batch ──plan(recipes)──▶ BatchPlan: cells, what is left out, schedule, claims
+//! text ──read──▶ Batch ──plan(recipes)──▶ BatchPlan: cells, exclusions, schedule, claims
 //! ```
 //!
 //! A cell is one recipe with one value of each axis; a trial run is one trial of a cell, and each trial run is

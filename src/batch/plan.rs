@@ -12,7 +12,7 @@ pub struct BatchPlan {
     pub schema: u32,
     /// One line.
     pub title: String,
-    /// How it is gone about.
+    /// How it is executed.
     pub execution: ExecutionOptions,
     /// The axes in order, with the values that cells have; several recipes are the first, `recipe`.
     pub axes: Vec<(String, Vec<String>)>,

@@ -222,10 +222,10 @@ impl Statement {
         let statement: Self =
             serde_json::from_slice(text).map_err(|error| wrong(&error.to_string()))?;
         if statement.of_type != TYPE || statement.predicate_type != PREDICATE {
-            return Err(wrong("it has another type"));
+            return Err(wrong("it has a different type"));
         }
         if statement.subject != [subject(manifest)] {
-            return Err(wrong("it refers to another manifest"));
+            return Err(wrong("it refers to a different manifest"));
         }
         Ok(statement)
     }

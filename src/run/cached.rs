@@ -78,7 +78,9 @@ pub async fn check(
         let state = entry.check(&files, writable, thorough, stop)?;
         Ok(match (state, models) {
             (CacheState::Valid(manifest), Some(models)) if manifest.origin.models != models => {
-                CacheState::Invalid("it was populated with another commit of a model".to_owned())
+                CacheState::Invalid(
+                    "it was populated with a different commit of a model".to_owned(),
+                )
             }
             (state, _) => state,
         })

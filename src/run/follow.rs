@@ -296,7 +296,7 @@ impl LivenessProbe {
 /// Returns why a step cannot write its exit code: its container is not running.
 fn without_container(command: &StepCommand<'_>, state: Option<ContainerState>) -> StepEnd {
     let reason = match state {
-        None => "the container is gone: somebody removed it".to_owned(),
+        None => "the container was removed by someone else".to_owned(),
         Some(state) => {
             let code = with_exit_code(&state);
             if state.oom_killed {

@@ -313,6 +313,6 @@ impl Session {
     /// If there is none.
     pub(super) fn container(&self) -> Result<String, Halt> {
         let container = self.state().container;
-        container.ok_or_else(|| Halt::host("the container is gone"))
+        container.ok_or_else(|| Halt::host("the container no longer exists"))
     }
 }

@@ -98,7 +98,7 @@ impl<'a> StepCommand<'a> {
         }
         let mut containers = session.state().service_containers;
         let id = containers.remove(&session.step.number);
-        let id = id.ok_or_else(|| Halt::host("the service's container is gone"))?;
+        let id = id.ok_or_else(|| Halt::host("the service's container no longer exists"))?;
         let control = &session.service_controls[&service.service];
         Ok(Self::new(session, &service.command, Some(id), control))
     }
@@ -202,7 +202,7 @@ async fn refused(session: &Session, container: &str, error: &EngineError) -> Hal
     let state = session.engine.container(container).await.ok().flatten();
     let reason = match state {
         Some(state) if !state.running => "the container had ended before the step began".to_owned(),
-        None if !error.is_unavailable() => "the container is gone: somebody removed it".to_owned(),
+        None if !error.is_unavailable() => "the container was removed by someone else".to_owned(),
         _ => text,
     };
     let advice = format!("continue with: retrial resume {}", session.run.id());

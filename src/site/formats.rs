@@ -60,7 +60,7 @@ const OWN: [(&[&str], &str); 11] = [
     (&["--wrap"], "the script is Retrial's"),
     (
         &["--nodes", "-N"],
-        "the recipe says how many nodes a run needs",
+        "the recipe sets the number of nodes of a run",
     ),
 ];
 

@@ -266,7 +266,7 @@ fn import_run(
             })
         } else {
             Err(format!(
-                "another run of this name is in {}, or a longer copy of this one; move it away first",
+                "a different run of this name is in {}, or a longer copy of this one; move it away first",
                 runs.display()
             ))
         };

@@ -85,7 +85,10 @@ pub fn unpack(
         entry_count += 1;
         if entry_count > limits.most_files {
             let limit = format!("{} files and directories", limits.most_files);
-            return Err(too_large(limit, format!("{} is another", name.display())));
+            return Err(too_large(
+                limit,
+                format!("{} exceeds the limit", name.display()),
+            ));
         }
         let Some(relative) = beneath(&name, limits.omitted_folders) else {
             unpacked.leave_out(&name, "points outside the results");

@@ -25,7 +25,7 @@ fn the_container_is_removed_during_a_step() {
     let mut going = lab.start(&[]);
     lab.until_printed("03-main-performance", "going");
     lab.docker(&["rm", "-f", &lab.container()]);
-    going.end().expect_exit(3).prints("somebody removed it");
+    going.end().expect_exit(3).prints("removed by someone else");
     lab.retrial(&["resume", "last"])
         .expect_exit(0)
         .prints("reproduced");

@@ -124,7 +124,7 @@ fn directories_are_imported_and_name_conflicts_refused() {
     let output = here.retrial(&["runs", "import", &path]);
     assert_eq!(output.code, 2);
     assert!(
-        output.err.contains("another run of this name"),
+        output.err.contains("a different run of this name"),
         "{}",
         output.err
     );

@@ -136,7 +136,7 @@ impl RecipeLanguage<'_> {
             ("gpus", "" | "count") if names.gpus || self.partial => true,
             ("gpus", "" | "count") => undefined(
                 problems,
-                "say how many under `requires`: `gpus: {vendor: amd, count: 8}`".into(),
+                "set the number of GPUs under `requires`: `gpus: {vendor: amd, count: 8}`".into(),
             ),
             ("gpus", _) => undefined(problems, "did you mean `gpus.count`?".into()),
             ("nodes", "" | "count" | "gpus")
@@ -153,7 +153,7 @@ impl RecipeLanguage<'_> {
             ),
             ("nodes" | "node" | "head", _) => undefined(
                 problems,
-                "say how many machines at the top of the file: `nodes: {count: 2}`".into(),
+                "set the number of machines at the top of the file: `nodes: {count: 2}`".into(),
             ),
             ("models", rest) => match self.model(rest) {
                 Some(help) => undefined(problems, help),

@@ -137,7 +137,7 @@ impl Variants {
                 "variant",
                 "an unsupported combination needs a `reason`",
                 &item.span,
-                "say why: it is shown to users who select it",
+                "give the reason: it is shown to users who select it",
             );
         }
         self.unsupported.push(Unsupported {

@@ -130,7 +130,7 @@ fn omitted(axis: &str, grouped: &GroupedRuns<'_>) -> Vec<String> {
         (grouped.unjudged, "have no verdict".to_owned()),
         (
             grouped.unmatched,
-            format!("have no counterpart with another {axis}"),
+            format!("have no counterpart with a different {axis}"),
         ),
     ];
     counted

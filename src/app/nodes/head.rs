@@ -125,7 +125,7 @@ fn check(
         let force = if refused.is_empty() {
             ""
         } else {
-            "\n  differences in GPUs and drivers can be allowed with --force: the verdict then says 'modified'"
+            "\n  differences in GPUs and drivers can be allowed with --force: the verdict is then marked 'modified'"
         };
         return Err(Failure::host(format!(
             "the machines of this run do not match:\n{}{force}",

@@ -118,7 +118,7 @@ pub struct PlanRequest {
     pub files: PlanFiles,
 }
 
-/// Files beside a recipe that a plan follows.
+/// Files next to a recipe that a plan follows.
 #[derive(Debug, Clone, Default, PartialEq, Args, Serialize, Deserialize)]
 pub struct PlanFiles {
     /// Use this lock file instead of the recipe's own, or none (`none`)

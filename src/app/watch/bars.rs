@@ -161,7 +161,7 @@ fn sum(step: &ActiveStep, now: Timestamp, columns: usize) -> Bar {
     let room = columns.saturating_sub(2);
     let bar = room.saturating_sub(measure_text_width(&facts.join("  ")) + 2);
     let bar = bar.clamp(10, 30);
-    // No fact is cut: those without room are left out.
+    // No fact is cut: those without room are omitted.
     let mut left = room.saturating_sub(bar);
     let fitting = facts.into_iter().filter(|fact| {
         let wide = measure_text_width(fact) + 2;

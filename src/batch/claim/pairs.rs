@@ -111,7 +111,7 @@ impl Pairing<'_> {
         };
         let parts = match (candidate, baseline) {
             (Side::ExternalResult(first), Side::ExternalResult(second)) if first == second => {
-                return Err(self.wrong("both sides are the same", "name another"));
+                return Err(self.wrong("both sides are the same", "name two different ones"));
             }
             (side, Side::ExternalResult(other)) => {
                 let parts = self.alone(side).into_iter();
@@ -160,7 +160,7 @@ impl Pairing<'_> {
         match names[..] {
             [cell] if cell == part.candidate || Some(cell) == part.baseline.as_deref() => {
                 let message = format!("the gap of {cell} to itself");
-                Err(self.wrong(&message, "name another"))
+                Err(self.wrong(&message, "name a third cell"))
             }
             [cell] => Ok(cell.to_owned()),
             [] => {

@@ -41,7 +41,7 @@ pub enum BatchEventKind {
         /// Which.
         trial_runs: Vec<usize>,
     },
-    /// It goes on without its terminal.
+    /// It was detached from its terminal, and continues.
     Detached {
         /// How to come back to it.
         resume: String,
@@ -79,7 +79,7 @@ pub enum BatchEventKind {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         concurrent_runs: Vec<String>,
     },
-    /// A run that an earlier process began is gone on with.
+    /// A run that an earlier process started is followed again.
     TrialRunReattached {
         /// Which.
         trial_run: usize,

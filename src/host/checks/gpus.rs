@@ -106,8 +106,7 @@ fn present(facts: &Facts<'_>, gpus: &[Checked<'_>]) -> Check {
     } else if usable.iter().all(|gpu| request.takes(&gpu.model)) {
         (CheckState::Ok, "")
     } else {
-        let fix =
-            "another GPU measures something else: --force, and the verdict says 'other hardware'";
+        let fix = "use that GPU model, or --force: the verdict is then marked 'other hardware'";
         (CheckState::Warning, fix)
     };
     let chosen = if facts.chosen {

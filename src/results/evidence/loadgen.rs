@@ -70,8 +70,8 @@ pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvi
     }
 }
 
-/// Checks that the logs are of the mode and scenario that they lie in the place of; what they do
-/// not tell is left out. LoadGen calls an Interactive run Server.
+/// Checks that the logs are of the mode and scenario of their folder; properties that they do not
+/// state are skipped. LoadGen calls an Interactive run Server.
 pub(crate) fn of_its_kind(
     run: &Run,
     mode: loadgen::Mode,

@@ -54,8 +54,8 @@ impl Telemetry {
     }
 
     /// What it says of a step, from its beginning to its end; a step that was done again keeps nothing
-    /// of the first time. Within a window, where the benchmark says when it measured: what came before
-    /// and after it is left out, but not for whether the GPUs worked.
+    /// of the first time. Within a window, where the benchmark says when it measured: samples before
+    /// and after it are excluded, but not for whether the GPUs worked.
     pub fn of_step(
         &self,
         plan: &Plan,

@@ -172,7 +172,7 @@ impl TrialRules<'_> {
                 if self.evidence.loadgen && self.evidence.mode == Mode::Performance =>
             {
                 let actual = "neither VALID nor INVALID";
-                let why = format!("LoadGen's summary says {actual}");
+                let why = format!("LoadGen's summary reports {actual}");
                 self.violate(rule, actual, "VALID", &why);
             }
             Validity::NotStated => {}

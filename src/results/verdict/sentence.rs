@@ -41,8 +41,8 @@ pub(crate) fn of_figure(
     );
     if judgement.outcome == Outcome::Inconclusive && ratio > IMPLAUSIBLE {
         return format!(
-            "{head}; more than {IMPLAUSIBLE} times as good implies another system, size or benchmark, \
-             unless the recipe or the command line says why."
+            "{head}; more than {IMPLAUSIBLE} times as good implies a different system, size or benchmark, \
+             unless the recipe or the command line states the reason."
         );
     }
     let basis = basis(compared, judgement, analyses);

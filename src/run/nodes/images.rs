@@ -75,7 +75,7 @@ pub(in crate::run) async fn compare_images(
     }
     let nodes = join(differences.iter().map(|difference| &difference.node), ", ");
     let advice = format!(
-        "docker pull {reference} on {nodes}, or allow it with --force: the verdict then says 'modified'"
+        "docker pull {reference} on {nodes}, or allow it with --force: the verdict is then marked 'modified'"
     );
     Err(Halt::failed(
         StepFault::Host,

@@ -95,12 +95,14 @@ impl Manifest {
             };
             if let Some(size) = required.size.filter(|size| *size != file.size) {
                 let actual = file.size;
-                return Some(format!("{name} has {actual} bytes; the recipe says {size}"));
+                return Some(format!(
+                    "{name} has {actual} bytes; the recipe requires {size}"
+                ));
             }
             let hash = required.sha256.as_ref();
             hash.filter(|hash| **hash != file.sha256).map(|hash| {
                 let actual = &file.sha256;
-                format!("{name} has the SHA-256 {actual}; the recipe says {hash}")
+                format!("{name} has the SHA-256 {actual}; the recipe requires {hash}")
             })
         })
     }

@@ -91,7 +91,7 @@ fn a_directory_that_differs_from_the_list_is_not_cached() {
     let Some(lab) = Lab::new() else { return };
     for (listed, message) in [
         (listed(8, &HASH.replace('4', "5")), "has the SHA-256"),
-        (listed(9, HASH), "file has 8 bytes; the recipe says 9"),
+        (listed(9, HASH), "file has 8 bytes; the recipe requires 9"),
         (
             "cache: { path: /data, key: data, files: { absent: { size: 1 } } }".to_owned(),
             "absent is missing",

@@ -231,7 +231,7 @@ fn a_summary_edited_to_valid_is_invalid() {
     assert_validity(
         &run,
         Validity::Invalid,
-        "the detail log says INVALID where the summary says VALID",
+        "the detail log reports INVALID, but the summary reports VALID",
     );
 }
 

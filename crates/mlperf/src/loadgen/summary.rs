@@ -44,7 +44,7 @@ pub enum SummaryError {
     NotASummary,
     /// A line that a summary has once is there twice, with another value.
     #[error(
-        "the summary says `{line}` twice and not the same; it may hold two runs: give one run's file"
+        "the summary has two different values of `{line}`; it may contain two runs: pass one run's file"
     )]
     Contradiction {
         /// The line's key.

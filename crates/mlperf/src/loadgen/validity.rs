@@ -66,10 +66,12 @@ fn results(run: &Run, reasons: &mut Vec<String>) {
     let unmet = run.constraints().broken().collect::<Vec<_>>().join(", ");
     match (of_summary, of_detail) {
         (Some(ResultWord::Valid), Some(ResultWord::Invalid)) => {
-            reasons.push("the detail log says INVALID where the summary says VALID".to_owned());
+            reasons
+                .push("the detail log reports INVALID, but the summary reports VALID".to_owned());
         }
         (Some(ResultWord::Invalid), Some(ResultWord::Valid)) => {
-            reasons.push("the summary says INVALID where the detail log says VALID".to_owned());
+            reasons
+                .push("the summary reports INVALID, but the detail log reports VALID".to_owned());
         }
         _ => {}
     }
@@ -203,10 +205,10 @@ fn unknown(run: &Run) -> Vec<String> {
     }
     let mode = run.mode();
     if mode.is_none() {
-        reasons.push("neither log says in which mode the test ran".to_owned());
+        reasons.push("neither log states in which mode the test ran".to_owned());
     }
     if mode != Some(Mode::Accuracy) && run.result().is_none() {
-        reasons.push("neither log says whether the result is VALID: the test did not end, or its log was truncated".to_owned());
+        reasons.push("neither log states whether the result is VALID: the test did not end, or its log was truncated".to_owned());
     }
     let excerpt = run
         .summary

@@ -168,7 +168,7 @@ impl Checks<'_> {
         } else {
             let keys = own.iter().map(|figure| figure.key.as_str());
             nearest(name, keys.chain(usual.iter().copied())).map_or_else(
-                || format!("say how it is read: `figures: {{{name}: {{pattern: …}}}}`"),
+                || format!("define how it is read: `figures: {{{name}: {{pattern: …}}}}`"),
                 |near| format!("did you mean `{near}`?"),
             )
         };

@@ -30,7 +30,7 @@ impl Checks<'_> {
     fn no_placement(&mut self) {
         let services = self.recipe.entries_at("services");
         for entry in self.measured().chain(services) {
-            let help = "say how many at the top of the file: `nodes: {count: 2}`";
+            let help = "set their number at the top of the file: `nodes: {count: 2}`";
             self.misplaced(&entry.value, "on", "`on` needs several machines", help);
         }
     }

@@ -105,7 +105,7 @@ impl Checks<'_> {
                 "no-figure",
                 "this measures nothing: it has neither `results` nor `figures`",
                 &mode.key_span,
-                "say where LoadGen writes (`results`), or how a figure is read (`figures`)",
+                "set where LoadGen writes (`results`), or define how a figure is read (`figures`)",
             );
         }
     }

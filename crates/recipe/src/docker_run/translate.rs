@@ -68,7 +68,7 @@ pub(super) fn parts<'a>(
     }
     for pulled in guide.pulls.iter().filter(|pulled| **pulled != run.image) {
         parts.note(format!(
-            "docker pull {}: dropped, the container is made from another image",
+            "docker pull {}: dropped, the container is created from a different image",
             pulled.shown()
         ));
     }

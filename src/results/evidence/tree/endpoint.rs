@@ -12,7 +12,7 @@ use retrial_readings::units;
 use retrial_recipe::model::Mode;
 
 /// Whether a place is one of an endpoint, and not of `LoadGen`: accuracy scripts leave an
-/// `accuracy_results.json` beside `LoadGen`'s logs, too.
+/// `accuracy_results.json` next to `LoadGen`'s logs, too.
 pub(crate) fn is_one(place: &ScenarioFolder) -> bool {
     let folder = folder(place);
     let has_logs = ["performance/run_1", "accuracy"].iter().any(|run| {

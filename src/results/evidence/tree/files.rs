@@ -1,5 +1,5 @@
-//! The files of a submission that carry no figure, and are asked for all the same. That one is
-//! missing is told of the benchmark: what the others prove stands.
+//! The files of a submission that have no figure and are required anyway. A missing one is reported for the
+//! benchmark: the evidence of the others still counts.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ const NAMED: usize = 4;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing(pub PathBuf);
 
-/// The files beside a scenario's logs: how it was configured and run, and what was measured.
+/// The files next to a scenario's logs: how it was configured and run, and what was measured.
 pub(crate) fn of_place(place: &ScenarioFolder) -> (Vec<Missing>, Vec<RuleCheck>) {
     let folder = place.measurements();
     let at = place.submitter.root.join(&folder);

@@ -203,7 +203,7 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Submission
     trees
 }
 
-/// Whether a folder whose name is not a scenario holds results all the same.
+/// Returns whether a folder whose name is not a scenario contains results anyway.
 fn holds_results(place: &ScenarioFolder) -> bool {
     let folder = place.submitter.root.join(place.results());
     let parts = folders(&folder);

@@ -1,7 +1,7 @@
 //! Where a directory lies in a submission tree, by its path.
 //!
 //! `MLCommons` lays a tree out as `closed/AMD/results/SYSTEM/BENCHMARK/SCENARIO`, with `compliance`
-//! and `measurements` of the same form beside `results` to round v5.1, and among the results since.
+//! and `measurements` of the same form next to `results` to round v5.1, and among the results since.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -61,11 +61,11 @@ fn measured(
     log: &Path,
 ) -> Result<(String, FigureValue), String> {
     let detail = run.detail.as_ref();
-    let detail = detail.ok_or_else(|| "no detail log says when the run began".to_owned())?;
+    let detail = detail.ok_or_else(|| "no detail log states when the run began".to_owned())?;
     let at = |text: &Option<String>| text.as_deref().and_then(moment);
     let (from, to) = at(&detail.power_begin)
         .zip(at(&detail.power_end))
-        .ok_or_else(|| "the detail log does not say when the run began and ended".to_owned())?;
+        .ok_or_else(|| "the detail log does not state when the run began and ended".to_owned())?;
     let file = open::open_beneath(root, log).map_err(|error| error.to_string())?;
     let power =
         read(file, Meter::between(from, to)).map_err(|error| format!("{METER}: {error}"))?;
@@ -84,7 +84,7 @@ fn measured(
     }
     let seconds = to.duration_since(from).as_secs_f64();
     let energy = energy(mean * seconds, scenario, detail)
-        .ok_or_else(|| "the detail log does not say how many queries there were".to_owned())?;
+        .ok_or_else(|| "the detail log does not state the number of queries".to_owned())?;
     let name = "energy_per_query_mj".to_owned();
     Ok((name, FigureValue::new(energy, "mJ")))
 }

@@ -19,7 +19,7 @@ pub struct Submitter {
     pub name: String,
     /// `model_mapping.json`: the submitter's own names of benchmarks, each with `MLCommons`'.
     pub names: BTreeMap<String, String>,
-    /// Results and compliance lie in one folder (v6.0 and later), not beside each other.
+    /// Results and compliance lie in one folder (v6.0 and later), not next to each other.
     pub in_one_folder: bool,
 }
 
@@ -119,7 +119,7 @@ impl ScenarioFolder {
         })
     }
 
-    /// Where its compliance tests may lie, below the root: beside the results (to v5.1), among
+    /// Where its compliance tests may lie, below the root: next to the results (to v5.1), among
     /// them (v6.0), or in a folder of their own among them, as some submitters have it.
     pub fn compliance(&self) -> [PathBuf; 3] {
         let results = self.results();
