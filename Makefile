@@ -76,7 +76,7 @@ doc:
 	$(call say,documentation and its tests)
 	@RUSTDOC=$(CURDIR)/tests/lint/rustdoc $(CARGO_LINTED) test --locked --doc
 
-# Twice as many tests at once as cores, since most of the long ones wait for an engine.
+# Three times as many tests at once as cores, since most of the long ones wait for an engine.
 .PHONY: nextest
 nextest:
 	$(call say,cargo nextest)

@@ -1,5 +1,5 @@
-//! The statistics of verdicts by seeded simulation: the error is what was asked, the power is the
-//! table's, and docs/statistics.md shows what comes of it.
+//! The statistics of verdicts by seeded simulation: error rates stay within their limits, and docs/statistics.md
+//! shows them and the power.
 //!
 //! `cargo run --example simulate` prints the tables; `RETRIAL_DOCS=overwrite` writes them into the
 //! page.
