@@ -55,7 +55,7 @@ fmt:
 
 .PHONY: clippy
 clippy:
-	$(call say,cargo build, linted by clippy)
+	$(call say,cargo build (linted by clippy))
 	@$(CARGO_LINTED) build --locked --all-targets
 
 .PHONY: deny
