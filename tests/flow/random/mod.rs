@@ -1,6 +1,6 @@
 //! Faults at random moments, counted: `make faults` writes the counts into docs/reliability.md.
 //!
-//! `RETRIAL_FAULTS` is the number of kills, of which the other kinds have a share; 16 unless it is set.
+//! `RETRIAL_FAULTS` is the number of kills, of which the other kinds have a share; 40 unless it is set.
 //! `RETRIAL_FAULTS_SEED` repeats a try, `RETRIAL_FAULTS_TO` is the directory of the counts.
 
 mod hostile;
@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::lab::{Done, Lab, case, recipe_with};
 
 /// Kills of runs and of batches unless more are requested.
-const KILLS: usize = 16;
+const KILLS: usize = 40;
 
 /// Tries of one kind of fault.
 struct Tally {
