@@ -13,8 +13,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use retrial::store::journal::Journal;
-use retrial::store::journal::{Event, EventKind};
+use retrial_store::journal::Journal;
+use retrial_store::journal::{Event, EventKind};
 use support::paired::{self, Pairs, print_times, timed};
 use support::world::{RETRIAL, World, between, engine_has_image, must};
 

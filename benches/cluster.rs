@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cluster::Cluster;
-use retrial::store::journal::{Event, Journal};
+use retrial_store::journal::{Event, Journal};
 use support::paired::{self, Pairs, timed};
 use support::world::{IMAGE, RETRIAL, must};
 

@@ -18,9 +18,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use retrial::results::evidence::folder;
-use retrial::store::open;
 use retrial_mlperf::loadgen::Detail;
+use retrial_results::evidence::folder;
+use retrial_store::open;
 use support::paired::{self, Pairs, timed};
 use support::world::{World, peak_memory, processor_seconds};
 

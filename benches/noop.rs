@@ -39,7 +39,7 @@ fn main() {
                 ended(&journal, "remove"),
             ));
             for event in &journal {
-                if let retrial::store::journal::EventKind::StepEnded { seconds, .. } = event.what {
+                if let retrial_store::journal::EventKind::StepEnded { seconds, .. } = event.what {
                     let step = event.name.clone().unwrap();
                     match steps.iter_mut().find(|(name, _)| *name == step) {
                         Some((_, times)) => times.push(seconds),

@@ -11,9 +11,9 @@ use std::path::Path;
 use std::process::Command;
 
 use jiff::Timestamp;
-use retrial::host::model::Gpu;
-use retrial::host::sensors::{ContainerSensor, Sensors};
-use retrial::telemetry::{Measured, Row, RowSource};
+use retrial_host::model::Gpu;
+use retrial_host::sensors::{ContainerSensor, Sensors};
+use retrial_telemetry::{Measured, Row, RowSource};
 
 const LOOKS: u32 = 2000;
 /// A hundredth of a core at a look a second.
@@ -93,7 +93,7 @@ fn plant(root: &Path) -> Vec<(u32, Gpu)> {
     );
     let copied = Command::new("cp").args(["-a", from]).arg(root).status();
     assert!(copied.unwrap().success());
-    let host = retrial::host::probe(root, root);
+    let host = retrial_host::probe(root, root);
     let gpus: Vec<(u32, Gpu)> = (0..).zip(host.gpus).collect();
     let write = |path: &str, bytes: &[u8]| {
         let path = root.join(path);

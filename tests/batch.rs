@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use retrial::batch::schema;
+use retrial_batch::schema;
 use serde_json::Value;
 
 #[path = "support/json_schema.rs"]

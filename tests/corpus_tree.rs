@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 
 use copy::copy;
 use retrial::app::catalog;
-use retrial::results::evidence::folder;
-use retrial::results::evidence::tree::{self, JudgeContext, Judged};
-use retrial::results::verdict::{Outcome, ResultVerdict, RuleCheck};
 use retrial_recipe::model::{JudgeRules, Mode};
+use retrial_results::evidence::folder;
+use retrial_results::evidence::tree::{self, JudgeContext, Judged};
+use retrial_results::verdict::{Outcome, ResultVerdict, RuleCheck};
 use support::{shared, unpacked};
 
 /// Results that the checker rejected and we do not, by a part of their paths: how many, and why.

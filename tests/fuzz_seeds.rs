@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use retrial::bundle::Head;
-use retrial::bundle::statement::Statement;
-use retrial::store::journal::Event;
+use retrial_bundle::Head;
+use retrial_bundle::statement::Statement;
+use retrial_store::journal::Event;
 
 fn fuzz() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz")

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use retrial::site::schema;
+use retrial_site::schema;
 use serde_json::Value;
 
 #[path = "support/json_schema.rs"]

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use retrial::report::schema;
+use retrial_report::schema;
 use rstest::rstest;
 use serde_json::Value;
 

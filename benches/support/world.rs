@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use jiff::Timestamp;
-use retrial::store::journal::Journal;
-use retrial::store::journal::{Event, EventKind};
+use retrial_store::journal::Journal;
+use retrial_store::journal::{Event, EventKind};
 use tempfile::TempDir;
 
 /// The image that both sides run.

@@ -1,8 +1,8 @@
 //! Archives of runs that somebody else packed, and OpenSSH's file of who may sign them.
 
-use retrial::bundle::body;
-use retrial::bundle::statement::Statement;
-use retrial::bundle::{Head, Manifest, allowed_signers, signature};
+use retrial_bundle::body;
+use retrial_bundle::statement::Statement;
+use retrial_bundle::{Head, Manifest, allowed_signers, signature};
 
 use jiff::tz::TimeZone;
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use retrial::store::journal::{Event, State};
 use retrial_mlperf::loadgen::{Run, detail, summary};
 use retrial_mlperf::mllog::Runs;
 use retrial_mlperf::training::{Division, LogReader, NamedLog};
@@ -13,6 +12,7 @@ use retrial_readings::sanitize;
 use retrial_readings::scan::Scanner;
 use retrial_readings::{json as documents, rows as tables, units as conversion};
 use retrial_recipe::model::CsvCell;
+use retrial_store::journal::{Event, State};
 
 use super::{first_line, pieces};
 

@@ -3,12 +3,12 @@
 use std::sync::OnceLock;
 
 use retrial::app::catalog::{self, Opened};
-use retrial::host::model::HostView;
-use retrial::plan::build::{self, Origin};
-use retrial::plan::download::HubHere;
-use retrial::plan::options::PlanOptions;
-use retrial::plan::{shell, text};
+use retrial_host::model::HostView;
 use retrial_mlperf::rounds::{self, Round};
+use retrial_plan::build::{self, Origin};
+use retrial_plan::download::HubHere;
+use retrial_plan::options::PlanOptions;
+use retrial_plan::{shell, text};
 use retrial_recipe::docker_run::{self as command_line, Nothing};
 use retrial_recipe::expression::{self, Scope};
 use retrial_recipe::lock::Lock;

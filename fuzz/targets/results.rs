@@ -1,10 +1,10 @@
 //! The files next to LoadGen's logs in a folder of results.
 
-use retrial::telemetry::{Row, Summary, table};
 use retrial_mlperf::accuracy::{self, Reader};
 use retrial_mlperf::compliance::{self, Files, Test, TestRequirements};
 use retrial_mlperf::endpoints::{self, AccuracyResults, Performance};
 use retrial_mlperf::{check::RuleCheck, submission};
+use retrial_telemetry::{Row, Summary, table};
 
 use super::{first_line, pieces};
 

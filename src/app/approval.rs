@@ -10,10 +10,10 @@ use walkdir::WalkDir;
 use crate::app::failure::Failure;
 use crate::app::open::Opened;
 use crate::app::{file_owners, terminal};
-use crate::plan::Plan;
-use crate::plan::privilege::{self, Privilege};
-use crate::plan::step::{Action, ExecStep, RECIPE_DIRECTORY, Step};
-use crate::store::Home;
+use retrial_plan::Plan;
+use retrial_plan::privilege::{self, Privilege};
+use retrial_plan::step::{Action, ExecStep, RECIPE_DIRECTORY, Step};
+use retrial_store::Home;
 
 /// The largest size of companion files for which an approval is remembered.
 const MOST_BYTES: u64 = 64 << 20;

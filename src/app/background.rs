@@ -8,10 +8,10 @@ use serde_json::json;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{runtime, terminal};
-use crate::results::verdict::ExitCode;
-use crate::store::error::RecordKind;
-use crate::store::lock::FileLock;
-use crate::store::{Record, StoreError};
+use retrial_results::verdict::ExitCode;
+use retrial_store::error::RecordKind;
+use retrial_store::lock::FileLock;
+use retrial_store::{Record, StoreError};
 
 /// How long the background process may take to start.
 const START_LIMIT: Duration = Duration::from_secs(10);

@@ -1,12 +1,12 @@
 //! How long runs will take, by the runs of this home.
 
 use crate::app::options::{GlobalOptions, Output};
-use crate::history::earlier::{Earlier, step_times};
-use crate::history::{Index, entry};
-use crate::plan::Plan;
-use crate::plan::remaining::{Remaining, StepTimes};
-use crate::report::progress::remaining_time::RemainingTime;
-use crate::store::RunDirectory;
+use retrial_history::earlier::{Earlier, step_times};
+use retrial_history::{Index, entry};
+use retrial_plan::Plan;
+use retrial_plan::remaining::{Remaining, StepTimes};
+use retrial_report::progress::remaining_time::RemainingTime;
+use retrial_store::RunDirectory;
 
 /// The remaining time of a run, for its reporter; empty if the progress is not shown as text.
 pub fn of_run(global: &GlobalOptions, directory: &RunDirectory) -> RemainingTime {

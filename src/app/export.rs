@@ -6,19 +6,21 @@ use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::judge;
 use crate::app::options::{GlobalOptions, JudgeRequest, TreeRequest};
-use crate::export::read;
-use crate::export::write::{self, SubmissionError};
-use crate::export::{self, Division, Export, ExportRequest, SourceRun, SystemInfo, Violation};
-use crate::plan::Plan;
-use crate::results::evidence::run::RunFiles;
-use crate::results::evidence::telemetry::Telemetry;
-use crate::results::verdict::RuleCheck;
-use crate::run::judge_files;
-use crate::store::journal::{Journal, State};
-use crate::store::{RunDirectory, StoreError};
+use retrial_export::read;
+use retrial_export::write::{self, SubmissionError};
+use retrial_export::{
+    self as export, Division, Export, ExportRequest, SourceRun, SystemInfo, Violation,
+};
 use retrial_mlperf::loadgen::Scenario;
 use retrial_mlperf::rounds::Round;
+use retrial_plan::Plan;
 use retrial_recipe::{SIZE_LIMIT, Source};
+use retrial_results::evidence::run::RunFiles;
+use retrial_results::evidence::telemetry::Telemetry;
+use retrial_results::verdict::RuleCheck;
+use retrial_run::judge_files;
+use retrial_store::journal::{Journal, State};
+use retrial_store::{RunDirectory, StoreError};
 
 /// A tree that was written.
 pub struct Written {

@@ -4,11 +4,11 @@ use retrial_recipe::Diagnostics;
 
 use crate::app::catalog::CatalogError;
 use crate::app::terminal;
-use crate::plan::PlanError;
-use crate::results::verdict::ExitCode;
-use crate::run::RunError;
-use crate::store::StoreError;
 use retrial_engine::error::EngineError;
+use retrial_plan::PlanError;
+use retrial_results::verdict::ExitCode;
+use retrial_run::RunError;
+use retrial_store::StoreError;
 
 /// A command's failure.
 #[derive(Debug)]

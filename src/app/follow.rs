@@ -11,13 +11,13 @@ use crate::app::failure::Failure;
 use crate::app::nodes::{self, Allocation};
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{estimate, prepare, signals, terminal, watch};
-use crate::host;
-use crate::report::{self, Entry, content};
-use crate::results::verdict::ExitCode;
-use crate::run::{Options, Session, execute};
-use crate::store::journal::Event;
-use crate::store::{RunDirectory, scratch};
 use retrial_engine::docker::Docker;
+use retrial_host as host;
+use retrial_report::{self as report, Entry, content};
+use retrial_results::verdict::ExitCode;
+use retrial_run::{Options, Session, execute};
+use retrial_store::journal::Event;
+use retrial_store::{RunDirectory, scratch};
 
 /// `RETRIAL_ENGINE_PATIENCE`: how many seconds an engine may be away when it is needed.
 pub fn options(global: &GlobalOptions, require_accuracy: bool) -> Options {

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use crate::app::failure::Failure;
 use crate::app::terminal;
-use crate::host;
-use crate::plan::Plan;
-use crate::plan::options::PullPolicy;
-use crate::plan::step::Action;
 use retrial_engine::api::Engine;
+use retrial_host as host;
 use retrial_hub::Settings;
+use retrial_plan::Plan;
+use retrial_plan::options::PullPolicy;
+use retrial_plan::step::Action;
 
 /// Checks the space for all images that will be pulled, if this machine can determine it.
 pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Result<(), Failure> {
@@ -40,7 +40,7 @@ pub async fn for_images(engine: &dyn Engine, plans: &[&Plan], force: bool) -> Re
     let Some(free) = host::disk_free(&root).filter(|free| *free < all) else {
         return Ok(());
     };
-    let size = |bytes: u64| crate::format::size(bytes);
+    let size = |bytes: u64| retrial_format::size(bytes);
     let subject = required.values().map(|(_, plan)| plan.recipe.as_str());
     let subject = match required.len() {
         1 => format!("{} requires", subject.collect::<String>()),

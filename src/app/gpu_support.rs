@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use crate::app::options::GlobalOptions;
 use crate::app::runtime;
-use crate::host::assign::depends_on_engine;
-use crate::host::gpu_support::{CdiDevice, GpuSupport};
-use crate::host::model::HostView;
 use retrial_engine::api::{Abilities, Engine as _};
 use retrial_engine::docker::Docker;
+use retrial_host::assign::depends_on_engine;
+use retrial_host::gpu_support::{CdiDevice, GpuSupport};
+use retrial_host::model::HostView;
 use retrial_recipe::model::Recipe;
 
 /// An engine elsewhere that does not answer must not hold up a plan.

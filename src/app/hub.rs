@@ -1,7 +1,7 @@
 //! The hub of models as this machine's environment has it.
 
-use crate::plan::download::HubHere;
 use retrial_hub::Hub;
+use retrial_plan::download::HubHere;
 
 /// Which hub, where its cache is, and whether there is a token; nothing of a hub whose settings are wrong,
 /// which `doctor` reports.

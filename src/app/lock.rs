@@ -11,9 +11,6 @@ use super::failure::Failure;
 use super::options::{GlobalOptions, RecipeRequest};
 use super::{open, terminal};
 use crate::app::catalog::Opened;
-use crate::run::models::hash;
-use crate::store::StoreError;
-use crate::store::files::write_atomically;
 use retrial_container::ImageRef;
 use retrial_engine::EngineError;
 use retrial_engine::api::Engine;
@@ -22,6 +19,9 @@ use retrial_hub::{FetchError, Hub, ModelSpec};
 use retrial_recipe::fingerprint;
 use retrial_recipe::lock::{Lock, LockedModel};
 use retrial_recipe::model::{Image, ModelSource};
+use retrial_run::models::hash;
+use retrial_store::StoreError;
+use retrial_store::files::write_atomically;
 
 /// The images and models that a recipe names, under all of its variants.
 #[derive(Default)]

@@ -7,11 +7,11 @@ use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest};
 use crate::app::terminal;
-use crate::plan::step::FollowedLock;
-use crate::store::StoreError;
+use retrial_plan::step::FollowedLock;
 use retrial_recipe::lock::Lock;
 use retrial_recipe::model::Recipe;
 use retrial_recipe::{Diagnostics, SIZE_LIMIT, Source, fingerprint};
+use retrial_store::StoreError;
 
 /// `mine.lock.yaml` next to `mine.yaml`; for a built-in recipe, a file below the home.
 pub fn place(global: &GlobalOptions, recipe: &catalog::Opened) -> PathBuf {

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use crate::host::checks::Check;
-use crate::plan::{Action, Plan};
+use retrial_host::checks::Check;
+use retrial_plan::{Action, Plan};
 use retrial_recipe::expression::render;
 use retrial_recipe::model::{ModelSource, Recipe};
 

@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::host::checks::{HostStatus, HostStatuses};
+use retrial_host::checks::{HostStatus, HostStatuses};
 
 /// HTTPS.
 const PORT: u16 = 443;

@@ -7,18 +7,18 @@ use crate::app::failure::Failure;
 use crate::app::missing::{self, stand_in};
 use crate::app::options::{GlobalOptions, PlanRequest, RecipeRequest};
 use crate::app::{gpu_support, lock_file, terminal};
-use crate::host;
-use crate::host::model::HostView;
-use crate::plan::Plan;
-use crate::plan::build::Origin;
-use crate::store::Record;
-use crate::store::import::Mark;
-use crate::store::{Home, RunDirectory, StoreError};
 use retrial_engine::docker::Docker;
+use retrial_host as host;
+use retrial_host::model::HostView;
+use retrial_plan::Plan;
+use retrial_plan::build::Origin;
 use retrial_readings::sanitize;
 use retrial_recipe::expression::render;
 use retrial_recipe::model::{Image, MountRequest};
 use retrial_recipe::{Diagnostics, Resolved, Setting, resolve};
+use retrial_store::Record;
+use retrial_store::import::Mark;
+use retrial_store::{Home, RunDirectory, StoreError};
 
 /// A run, or a batch of runs.
 pub enum RunOrBatch {
@@ -208,7 +208,7 @@ pub fn plan(
     };
     let mut recipe = opened.resolved.recipe.clone();
     let lock = lock_file::follow(global, arguments, &opened.entry, &mut recipe)?;
-    let mut plan = crate::plan::build(&recipe, &origin, &arguments.options, host)?;
+    let mut plan = retrial_plan::build(&recipe, &origin, &arguments.options, host)?;
     plan.ruled_by(&catalog::rounds_with(&arguments.files.rules)?);
     plan.lock = lock;
     plan.cache = global.cache.display().to_string();

@@ -15,18 +15,18 @@ use crate::app::network;
 use crate::app::options::GlobalOptions;
 use crate::app::probe::{self, Probed};
 use crate::app::terminal;
-use crate::host;
-use crate::host::checks::{
+use retrial_engine::api::{Abilities, Engine};
+use retrial_engine::error::EngineError;
+use retrial_host as host;
+use retrial_host::checks::{
     Access, Check, CheckKind, CheckState, Disk, EngineStatus, Facts, HostStatuses, ImageContent,
     ModelSize, ModelStatus, examine, rocm_of_image,
 };
-use crate::host::model::{Condition, HostView, Settings};
-use crate::plan::{Action, Plan};
-use crate::run::models::spec;
-use crate::run::{GPU_LABEL, RUN_LABEL, USER_LABEL};
-use retrial_engine::api::{Abilities, Engine};
-use retrial_engine::error::EngineError;
+use retrial_host::model::{Condition, HostView, Settings};
 use retrial_hub::{FetchError, Hub, ModelSpec};
+use retrial_plan::{Action, Plan};
+use retrial_run::models::spec;
+use retrial_run::{GPU_LABEL, RUN_LABEL, USER_LABEL};
 
 /// How long the hub may take to list a model's files.
 const PATIENCE: Duration = Duration::from_secs(10);

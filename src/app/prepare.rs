@@ -7,10 +7,10 @@ use crate::app::failure::Failure;
 use crate::app::open::{self, Opened};
 use crate::app::options::{GlobalOptions, PlanRequest, RunRequest};
 use crate::app::{free_space, preflight, terminal};
-use crate::host::model::HostView;
-use crate::plan::Plan;
-use crate::run::Prepared;
 use retrial_engine::api::Engine;
+use retrial_host::model::HostView;
+use retrial_plan::Plan;
+use retrial_run::Prepared;
 
 /// Plans a run as the command line requests.
 pub fn planned(

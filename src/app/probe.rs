@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use crate::host::checks::HostStatus;
-use crate::plan::Plan;
-use crate::results::packages::{self, Manager};
-use crate::run::{PACKAGES, labels_of};
 use retrial_container::{ContainerSpec, ExtraFlags};
 use retrial_engine::api::Engine;
 use retrial_engine::error::EngineError;
+use retrial_host::checks::HostStatus;
+use retrial_plan::Plan;
 use retrial_readings::sanitize;
 use retrial_recipe::model::GpuVendor;
+use retrial_results::packages::{self, Manager};
+use retrial_run::{PACKAGES, labels_of};
 
 /// How long it may take. Hosts are asked at once, each for 5 s.
 const PATIENCE: Duration = Duration::from_secs(20);

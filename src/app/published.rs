@@ -6,9 +6,9 @@ use clap::Args;
 
 use super::recipes::{FacetValues, RecipeFilter};
 use crate::app::failure::Failure;
-use crate::format;
-use crate::import::{Entry, ImportError, Index};
-use crate::results::evidence::tree::DIVISIONS;
+use retrial_format as format;
+use retrial_import::{Entry, ImportError, Index};
+use retrial_results::evidence::tree::DIVISIONS;
 
 /// The largest number of results that are named if several match.
 const NAMED: usize = 12;

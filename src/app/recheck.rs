@@ -2,11 +2,11 @@
 //! that were collected.
 
 use crate::app::failure::Failure;
-use crate::plan::Plan;
-use crate::plan::step::Step;
-use crate::store::RunDirectory;
-use crate::store::journal::{Event, EventKind, Journal, State};
-use crate::store::lock::FileLock;
+use retrial_plan::Plan;
+use retrial_plan::step::Step;
+use retrial_store::RunDirectory;
+use retrial_store::journal::{Event, EventKind, Journal, State};
+use retrial_store::lock::FileLock;
 
 /// Resets a check, by its step's name or number.
 pub fn reset(run: &RunDirectory, name: &str) -> Result<(), Failure> {

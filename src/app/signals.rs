@@ -7,9 +7,9 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 
 use crate::app::{site, terminal};
-use crate::results::verdict::ExitCode;
-use crate::run::Session;
-use crate::store::journal::EventKind;
+use retrial_results::verdict::ExitCode;
+use retrial_run::Session;
+use retrial_store::journal::EventKind;
 
 /// The warning of a run or a batch that is stopped.
 pub const STOPPING: &str =

@@ -11,13 +11,13 @@ use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::GlobalOptions;
 use crate::app::{follow, runtime, site, terminal};
-use crate::batch::run::read_state;
-use crate::plan::Plan;
-use crate::results::verdict::ExitCode;
-use crate::run::execute;
-use crate::store::journal::{Event, Journal, State};
-use crate::store::lock::FileLock;
-use crate::store::{Record, RunDirectory};
+use retrial_batch::run::read_state;
+use retrial_plan::Plan;
+use retrial_results::verdict::ExitCode;
+use retrial_run::execute;
+use retrial_store::journal::{Event, Journal, State};
+use retrial_store::lock::FileLock;
+use retrial_store::{Record, RunDirectory};
 
 /// How long a process that follows a run may take to stop it.
 const PATIENCE: Duration = Duration::from_mins(1);

@@ -3,8 +3,8 @@
 use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 
-use crate::report::document::{Block, Document};
-use crate::report::terminal::{self, Terminal};
+use retrial_report::document::{Block, Document};
+use retrial_report::terminal::{self, Terminal};
 
 /// Returns whether colours go to standard output.
 pub fn color() -> bool {

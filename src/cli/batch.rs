@@ -17,13 +17,13 @@ use crate::app::site::find::{self, SiteFile};
 use crate::app::site::found_or_saved;
 use crate::app::site::request::{Target, in_home};
 use crate::app::{background, runtime, terminal};
-use crate::batch::CliOverrides;
-use crate::batch::run::read_journal;
-use crate::batch::verdict::BatchVerdict;
-use crate::report::content;
-use crate::results::verdict::ExitCode;
-use crate::store::Record;
-use crate::store::error::RecordKind;
+use retrial_batch::CliOverrides;
+use retrial_batch::run::read_journal;
+use retrial_batch::verdict::BatchVerdict;
+use retrial_report::content;
+use retrial_results::verdict::ExitCode;
+use retrial_store::Record;
+use retrial_store::error::RecordKind;
 
 /// Starts a batch, or resumes the same one if it is unfinished.
 pub fn batch(global: &GlobalOptions, arguments: &BatchArguments) -> Result<ExitCode, Failure> {

@@ -3,9 +3,9 @@
 use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::{open, terminal};
-use crate::report::catalogue::{Entry, render};
-use crate::results::verdict::ExitCode;
 use retrial_recipe::{Setting, summarize_all};
+use retrial_report::catalogue::{Entry, render};
+use retrial_results::verdict::ExitCode;
 
 /// Prints the page.
 pub fn catalogue() -> Result<ExitCode, Failure> {

@@ -5,12 +5,12 @@ use crate::app::catalog::{self, CatalogError};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
-use crate::batch;
-use crate::format;
-use crate::results::verdict::ExitCode;
-use crate::site;
+use retrial_batch as batch;
+use retrial_format as format;
 use retrial_mlperf::rounds;
 use retrial_recipe::check as check_text;
+use retrial_results::verdict::ExitCode;
+use retrial_site as site;
 
 /// Checks files; warnings are not failures.
 pub fn check(global: &GlobalOptions, files: &[String]) -> ExitCode {

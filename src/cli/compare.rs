@@ -7,10 +7,10 @@ use serde::Serialize;
 use crate::app::failure::Failure;
 use crate::app::options::{CompareRequest, GlobalOptions, Output};
 use crate::app::{compare, terminal};
-use crate::report::content::{Detail, comparison as content};
-use crate::report::{junit, markdown};
-use crate::results::verdict::ExitCode;
-use crate::results::verdict::comparison::Comparison;
+use retrial_report::content::{Detail, comparison as content};
+use retrial_report::{junit, markdown};
+use retrial_results::verdict::ExitCode;
+use retrial_results::verdict::comparison::Comparison;
 
 /// Compares subjects with the first of them, or the runs of the history along an axis.
 pub fn compare(global: &GlobalOptions, request: &CompareRequest) -> Result<ExitCode, Failure> {

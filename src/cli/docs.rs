@@ -5,8 +5,8 @@ use clap::CommandFactory;
 use super::arguments::{Arguments, SchemaOf};
 use crate::app::failure::Failure;
 use crate::app::terminal;
-use crate::report;
-use crate::results::verdict::ExitCode;
+use retrial_report as report;
+use retrial_results::verdict::ExitCode;
 
 /// Prints a JSON schema.
 pub fn schema(subject: SchemaOf) -> ExitCode {
@@ -17,10 +17,10 @@ pub fn schema(subject: SchemaOf) -> ExitCode {
         SchemaOf::Report => report::schema::report(),
         SchemaOf::Comparisons => report::schema::comparisons(),
         SchemaOf::Tree => report::schema::tree(),
-        SchemaOf::Batch => crate::batch::schema::json(),
+        SchemaOf::Batch => retrial_batch::schema::json(),
         SchemaOf::BatchVerdict => report::schema::batch_verdict(),
         SchemaOf::Verification => report::schema::verification(),
-        SchemaOf::Site => crate::site::schema::json(),
+        SchemaOf::Site => retrial_site::schema::json(),
     });
     ExitCode::Success
 }

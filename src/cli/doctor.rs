@@ -7,9 +7,9 @@ use crate::app::doctor::look;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, PlanRequest, RecipeRequest};
 use crate::app::{self, gpu_support, open, terminal};
-use crate::host::checks::CheckState;
-use crate::report::content;
-use crate::results::verdict::ExitCode;
+use retrial_host::checks::CheckState;
+use retrial_report::content;
+use retrial_results::verdict::ExitCode;
 
 /// Checks this host, or the machines of a recipe.
 pub fn doctor(global: &GlobalOptions, arguments: DoctorArguments) -> Result<ExitCode, Failure> {

@@ -3,10 +3,10 @@
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, TreeRequest};
 use crate::app::{export, terminal};
-use crate::export::Export;
-use crate::format;
-use crate::report::content::export as content;
-use crate::results::verdict::ExitCode;
+use retrial_export::Export;
+use retrial_format as format;
+use retrial_report::content::export as content;
+use retrial_results::verdict::ExitCode;
 
 /// Exports runs; the exit code says whether the tree is complete.
 pub fn export(global: &GlobalOptions, request: &TreeRequest) -> Result<ExitCode, Failure> {

@@ -10,13 +10,13 @@ use crate::app::judge::{self, Judged};
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, JudgeRequest, Output};
 use crate::app::{follow, terminal};
-use crate::format;
-use crate::plan::Plan;
-use crate::report::Entry;
-use crate::results::verdict::{ExitCode, Outcome};
-use crate::run::judge_run;
-use crate::store::RunDirectory;
-use crate::store::journal::{Event, Journal, State};
+use retrial_format as format;
+use retrial_plan::Plan;
+use retrial_report::Entry;
+use retrial_results::verdict::{ExitCode, Outcome};
+use retrial_run::judge_run;
+use retrial_store::RunDirectory;
+use retrial_store::journal::{Event, Journal, State};
 
 /// Judges a run or a batch by its files, a submission tree or a part of one, or other folders of
 /// results.

@@ -6,8 +6,8 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::recipes::{self, ListedRecipe, RecipeFilter};
 use crate::app::terminal;
-use crate::results::verdict::ExitCode;
 use retrial_recipe::VariantSummary;
+use retrial_results::verdict::ExitCode;
 
 /// Lists the built-in recipes that match.
 pub fn list(global: &GlobalOptions, filter: &RecipeFilter) -> Result<ExitCode, Failure> {

@@ -10,9 +10,9 @@ use crate::app::options::{GlobalOptions, Output};
 use crate::app::published;
 use crate::app::recipes::RecipeFilter;
 use crate::app::terminal;
-use crate::import::{Accelerators, Entry, EntryFigure, Index};
-use crate::results::verdict::ExitCode;
+use retrial_import::{Accelerators, Entry, EntryFigure, Index};
 use retrial_readings::sanitize;
+use retrial_results::verdict::ExitCode;
 
 /// The placeholder of an id that no table has.
 const NO_ID: &str = "-";

@@ -11,8 +11,8 @@ use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{lock, lock_file, runtime, terminal};
-use crate::results::verdict::ExitCode;
 use retrial_recipe::lock::Lock;
+use retrial_results::verdict::ExitCode;
 
 /// Locks a recipe, or compares its lock with the registry and the hub.
 pub fn lock(global: &GlobalOptions, arguments: &LockArguments) -> Result<ExitCode, Failure> {

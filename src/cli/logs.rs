@@ -12,13 +12,13 @@ use crate::app::nodes::Allocation;
 use crate::app::options::GlobalOptions;
 use crate::app::site::Liveness;
 use crate::app::terminal;
-use crate::plan::Plan;
-use crate::plan::step::Step;
-use crate::results::verdict::ExitCode;
-use crate::store::StoreError;
-use crate::store::open::open_beneath;
+use retrial_plan::Plan;
+use retrial_plan::step::Step;
 use retrial_readings::lines::{Line, LineSplitter};
 use retrial_readings::sanitize;
+use retrial_results::verdict::ExitCode;
+use retrial_store::StoreError;
+use retrial_store::open::open_beneath;
 
 /// A step's output, in its directory.
 const OUTPUT: &str = "output.log";

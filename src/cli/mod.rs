@@ -34,7 +34,7 @@ use crate::app::options::{GlobalOptions, Output};
 use crate::app::{self, clean, nodes, stop, terminal};
 use arguments::{Arguments, Command};
 
-use crate::results::verdict::ExitCode as Exit;
+use retrial_results::verdict::ExitCode as Exit;
 
 /// Parses the command line, executes the command, and reports its failure.
 pub fn main() -> ExitCode {

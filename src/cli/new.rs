@@ -8,10 +8,10 @@ use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::published::{self, ImportRequest};
 use crate::app::terminal;
-use crate::format;
-use crate::import::{self, Index};
-use crate::results::verdict::ExitCode;
+use retrial_format as format;
+use retrial_import::{self as import, Index};
 use retrial_recipe::scaffold;
+use retrial_results::verdict::ExitCode;
 
 /// Writes a commented recipe, one from a vendor's command line, or one from published results; never
 /// over an existing file.

@@ -8,13 +8,13 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, PlanRequest};
 use crate::app::site::request::SiteRun;
 use crate::app::{batch, estimate, hub, open, terminal};
-use crate::batch::CliOverrides;
-use crate::history::entry;
-use crate::plan::remaining::StepTimes;
-use crate::plan::shell::RecipeFile;
-use crate::plan::{Plan, shell, text};
-use crate::results::verdict::ExitCode;
-use crate::site::script::Work;
+use retrial_batch::CliOverrides;
+use retrial_history::entry;
+use retrial_plan::remaining::StepTimes;
+use retrial_plan::shell::RecipeFile;
+use retrial_plan::{Plan, shell, text};
+use retrial_results::verdict::ExitCode;
+use retrial_site::script::Work;
 
 /// Prints the plan of a run or a batch, here or on a site's nodes.
 pub fn plan(

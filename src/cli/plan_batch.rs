@@ -11,11 +11,11 @@ use crate::app::options::{GlobalOptions, Output, PlanRequest};
 use crate::app::site::find;
 use crate::app::site::request::in_home;
 use crate::app::{runtime, terminal};
-use crate::batch::{BatchEstimate, CliOverrides, ResolvedCell};
-use crate::host::checks::Check;
-use crate::report::content::batch_plan;
-use crate::results::verdict::ExitCode;
+use retrial_batch::{BatchEstimate, CliOverrides, ResolvedCell};
+use retrial_host::checks::Check;
 use retrial_recipe::Resolved;
+use retrial_report::content::batch_plan;
+use retrial_results::verdict::ExitCode;
 
 /// Returns the options of a batch on the command line, with those that it shares with `plan` and `run`.
 pub fn overrides(matrix: &CliOverrides, request: &PlanRequest) -> CliOverrides {

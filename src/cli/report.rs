@@ -8,13 +8,13 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, ReportRequest};
 use crate::app::report::{self, PAGE, Report, website};
 use crate::app::terminal;
-use crate::format;
-use crate::report::charts::Chart;
-use crate::report::html::GENERATOR;
-use crate::report::svg;
-use crate::results::verdict::ExitCode;
-use crate::store::files::write_atomically;
-use crate::store::open::read_beneath;
+use retrial_format as format;
+use retrial_report::charts::Chart;
+use retrial_report::html::GENERATOR;
+use retrial_report::svg;
+use retrial_results::verdict::ExitCode;
+use retrial_store::files::write_atomically;
+use retrial_store::open::read_beneath;
 
 /// The destination of a report.
 enum Target {

@@ -8,9 +8,9 @@ use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::GlobalOptions;
 use crate::app::{batch as app_batch, follow, recheck, runtime, site};
-use crate::results::verdict::ExitCode;
-use crate::store::journal::{Event, Journal, State};
-use crate::store::{Home, Record};
+use retrial_results::verdict::ExitCode;
+use retrial_store::journal::{Event, Journal, State};
+use retrial_store::{Home, Record};
 
 /// Resumes a run or a batch; the verdict of one that is complete is printed again.
 pub fn resume(global: &GlobalOptions, arguments: &ResumeArguments) -> Result<ExitCode, Failure> {

@@ -5,9 +5,9 @@ use crate::app::failure::Failure;
 use crate::app::nodes::Allocation;
 use crate::app::options::GlobalOptions;
 use crate::app::{approval, background, follow, open, prepare, runtime, site};
-use crate::batch::CliOverrides;
-use crate::results::verdict::ExitCode;
-use crate::store::error::RecordKind;
+use retrial_batch::CliOverrides;
+use retrial_results::verdict::ExitCode;
+use retrial_store::error::RecordKind;
 
 /// Runs a recipe.
 pub fn run(global: &GlobalOptions, arguments: &RunArguments) -> Result<ExitCode, Failure> {

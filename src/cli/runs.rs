@@ -10,9 +10,9 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::runs::{self, select};
 use crate::app::terminal;
-use crate::history::order;
-use crate::report::{content, markdown};
-use crate::results::verdict::ExitCode;
+use retrial_history::order;
+use retrial_report::{content, markdown};
+use retrial_results::verdict::ExitCode;
 
 /// Lists runs, or executes a subcommand on them.
 pub fn runs(global: &GlobalOptions, arguments: RunsArguments) -> Result<ExitCode, Failure> {

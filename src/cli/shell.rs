@@ -9,11 +9,11 @@ use crate::app::failure::Failure;
 use crate::app::nodes::Allocation;
 use crate::app::options::GlobalOptions;
 use crate::app::{open, runtime, site};
-use crate::results::verdict::ExitCode;
-use crate::run::nodes::Launcher;
-use crate::store::RunDirectory;
-use crate::store::journal::{Event, Journal, State};
 use retrial_engine::api::{Engine, ExecSpec};
+use retrial_results::verdict::ExitCode;
+use retrial_run::nodes::Launcher;
+use retrial_store::RunDirectory;
+use retrial_store::journal::{Event, Journal, State};
 
 /// Runs the best shell of the container.
 const SHELL: [&str; 3] = [

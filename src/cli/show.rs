@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, PlanRequest, RecipeRequest};
 use crate::app::{hub, open, terminal};
-use crate::plan::Plan;
-use crate::plan::deviation::REIMPLEMENTED;
-use crate::plan::text::downloads;
-use crate::results::verdict::ExitCode;
+use retrial_plan::Plan;
+use retrial_plan::deviation::REIMPLEMENTED;
+use retrial_plan::text::downloads;
 use retrial_recipe::model::Recipe;
+use retrial_results::verdict::ExitCode;
 
 /// Shows a recipe.
 pub fn show(
@@ -159,7 +159,7 @@ fn requirements(recipe: &Recipe, plan: &Plan) -> Vec<String> {
         format!("{count} × {models}{}", partition.unwrap_or_default())
     });
     let time = recipe.expected_duration.map(|duration| {
-        let duration = crate::format::limit(duration.as_secs());
+        let duration = retrial_format::limit(duration.as_secs());
         format!("{duration}{}, without downloads", plan.published_system())
     });
     let rows = [
@@ -167,8 +167,8 @@ fn requirements(recipe: &Recipe, plan: &Plan) -> Vec<String> {
         ("locked", plan.lock.as_ref().map(|lock| lock.path.clone())),
         ("GPUs", gpus),
         ("ROCm", requires.rocm.as_ref().map(ToString::to_string)),
-        ("disk", requires.disk.map(crate::format::size)),
-        ("memory", requires.memory.map(crate::format::size)),
+        ("disk", requires.disk.map(retrial_format::size)),
+        ("memory", requires.memory.map(retrial_format::size)),
         ("time", time),
     ];
     let secrets = recipe.secrets.iter();

@@ -6,8 +6,8 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::site::find;
 use crate::app::terminal;
-use crate::results::verdict::ExitCode;
-use crate::site::{self, Site};
+use retrial_results::verdict::ExitCode;
+use retrial_site::{self as site, Site};
 
 /// Lists the site files.
 pub fn sites(global: &GlobalOptions) -> Result<ExitCode, Failure> {

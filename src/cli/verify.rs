@@ -7,8 +7,8 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, VerifyRequest};
 use crate::app::runtime::runtime;
 use crate::app::terminal;
-use crate::report::content;
-use crate::results::verdict::ExitCode;
+use retrial_report::content;
+use retrial_results::verdict::ExitCode;
 
 /// Checks a bundle, and judges its logs again. Unpacked files are removed, also after a signal.
 pub fn verify(global: &GlobalOptions, request: &VerifyRequest) -> Result<ExitCode, Failure> {

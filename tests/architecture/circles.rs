@@ -103,7 +103,13 @@ impl Module {
 fn of_tests(attributes: &[Attribute]) -> bool {
     let written = |attribute: &Attribute| {
         let list = attribute.meta.require_list().ok()?;
-        Some(list.path.is_ident("cfg") && list.tokens.to_string() == "test")
+        let condition = list.tokens.to_string();
+        Some(
+            list.path.is_ident("cfg")
+                && condition
+                    .split(' ')
+                    .any(|word| word == "test" || word == "(test"),
+        )
     };
     attributes
         .iter()

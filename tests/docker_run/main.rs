@@ -7,10 +7,10 @@ mod random;
 
 use std::collections::BTreeMap;
 
-use retrial::host::model::HostView;
-use retrial::plan;
-use retrial::plan::build::Origin;
-use retrial::plan::options::PlanOptions;
+use retrial_host::model::HostView;
+use retrial_plan as plan;
+use retrial_plan::build::Origin;
+use retrial_plan::options::PlanOptions;
 use retrial_recipe::docker_run::{Surroundings, Treatment, Word, commands, line};
 use retrial_recipe::{Kind, NoTemplates, Setting, Source, check, resolve};
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use retrial::plan::Plan;
-use retrial::run::{Ended, Options, RunError, Session, execute};
-use retrial::store::{Home, RunDirectory};
 use retrial_engine::EngineError;
 use retrial_engine::api::{ExecOutput, ExecSpec, ExecStatus};
+use retrial_plan::Plan;
+use retrial_run::{Ended, Options, RunError, Session, execute};
+use retrial_store::{Home, RunDirectory};
 use tempfile::TempDir;
 use tokio::sync::mpsc::unbounded_channel;
 

@@ -2,7 +2,7 @@
 //! of the plan are compared.
 use std::process::{Command, Output};
 
-use retrial::plan::Plan;
+use retrial_plan::Plan;
 use rstest::rstest;
 use serde_json::Value;
 

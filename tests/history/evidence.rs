@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::json_schema::fits;
 use super::{CommandOutput, Scene, ids};
-use retrial::report::schema::verification;
+use retrial_report::schema::verification;
 
 /// A run that was reproduced, by the planted ones' own arithmetic.
 pub const REPRODUCED: usize = 2;

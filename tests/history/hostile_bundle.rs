@@ -3,10 +3,10 @@
 use std::fs;
 use std::io::Write;
 
-use retrial::bundle::body::BodyWriter;
-use retrial::bundle::hashing::sha256;
-use retrial::bundle::manifest::{FileEntry, Sealed};
-use retrial::bundle::{Head, Manifest, blocks};
+use retrial_bundle::body::BodyWriter;
+use retrial_bundle::hashing::sha256;
+use retrial_bundle::manifest::{FileEntry, Sealed};
+use retrial_bundle::{Head, Manifest, blocks};
 use serde_json::{Value, json};
 
 use super::evidence::Packing;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use retrial::app::evidence::{VerifyRequest, directory, verify};
-use retrial::bundle::body::BodyWriter;
-use retrial::bundle::hashing::sha256;
-use retrial::bundle::verification::{SignatureState, Verification};
-use retrial::bundle::{Head, Manifest};
+use retrial_bundle::body::BodyWriter;
+use retrial_bundle::hashing::sha256;
+use retrial_bundle::verification::{SignatureState, Verification};
+use retrial_bundle::{Head, Manifest};
 
 use super::evidence::{Packing, REPRODUCED, has_openssh};
 use super::ids;

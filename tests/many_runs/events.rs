@@ -1,9 +1,9 @@
 //! The journal of a planted run: every step of its plan, one after the other.
 
 use jiff::{SignedDuration, Timestamp};
-use retrial::plan::step::{Action, Purpose};
-use retrial::plan::{Plan, Step};
-use retrial::store::journal::{AbortReason, Event, EventKind, SkipReason, StepEnd, StepFault};
+use retrial_plan::step::{Action, Purpose};
+use retrial_plan::{Plan, Step};
+use retrial_store::journal::{AbortReason, Event, EventKind, SkipReason, StepEnd, StepFault};
 use sha2::{Digest, Sha256};
 
 use super::Went;

@@ -1,8 +1,8 @@
 //! What a planted run's GPUs did while it measured.
 
 use jiff::{SignedDuration, Timestamp};
-use retrial::telemetry::reading::{ContainerReading, GpuReading};
-use retrial::telemetry::table::{HEADER, Measured, Row, RowSource};
+use retrial_telemetry::reading::{ContainerReading, GpuReading};
+use retrial_telemetry::table::{HEADER, Measured, Row, RowSource};
 
 const GPUS: u32 = 8;
 const LOOKS: i32 = 7;

@@ -22,13 +22,13 @@ use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
 use rayon::prelude::*;
-use retrial::host;
-use retrial::host::model::HostView;
-use retrial::plan::build::Origin;
-use retrial::plan::{Action, OfBatch, Plan, PlanOptions, Step, build};
-use retrial::run::judge_run;
-use retrial::store::RunDirectory;
+use retrial_host as host;
+use retrial_host::model::HostView;
+use retrial_plan::build::Origin;
+use retrial_plan::{Action, OfBatch, Plan, PlanOptions, Step, build};
 use retrial_recipe::{NoTemplates, Resolved, Setting, Source, resolve};
+use retrial_run::judge_run;
+use retrial_store::RunDirectory;
 use serde_json::json;
 
 const RECIPE: &str = include_str!("recipe.yaml");

@@ -8,12 +8,12 @@
 //! What was printed is known to half of its last digit and no better: trials that printed the same
 //! figure scatter by less than that, not by nothing. No bound is narrower.
 
-use crate::claim::{Aggregate, Better, Claim};
 use crate::descriptive::{half_digit, least};
 use crate::estimate::{Comparison, Estimate};
 use crate::more_trials::{MoreTrials, more_of_two, more_trials};
 use crate::region::{AcceptanceRegion, Decision};
 use crate::standard_error::StandardError;
+use retrial_claim::{Aggregate, Better, Claim};
 
 /// The fewest additional trials of each where their scatter is unknown.
 const MORE: u32 = 2;

@@ -16,12 +16,12 @@ mod small;
 pub use method::Method;
 
 use self::method::{method, with_error};
-use crate::claim::{Aggregate, Better};
 use crate::descriptive::{mean, median, sorted, to_f64};
 use crate::order::{Order, order};
 use crate::quantile::{order_rank, quantile};
 use crate::slow::{slow_start, slow_trials};
 use crate::standard_error::StandardError;
+use retrial_claim::{Aggregate, Better};
 
 /// The trials of one figure compared with one reference.
 #[derive(Debug, Clone, PartialEq)]

@@ -20,7 +20,6 @@
 //! ```
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
-mod claim;
 mod descriptive;
 mod difference;
 mod estimate;
@@ -35,7 +34,6 @@ pub mod search;
 mod slow;
 mod standard_error;
 
-pub use claim::{Aggregate, Better, Claim};
 pub use difference::{Difference, Sample};
 pub use estimate::{Comparison, Estimate, Method, aggregate};
 pub use holm::step_down;
@@ -44,4 +42,5 @@ pub use order::Order;
 pub use outliers::outliers;
 pub use quantile::quantile;
 pub use region::{AcceptanceRegion, Decision};
+pub use retrial_claim::{Aggregate, Better, Claim};
 pub use scatter::Scatter;

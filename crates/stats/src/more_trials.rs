@@ -79,8 +79,8 @@ pub(crate) fn more_of_two(error: StandardError, distance: f64, alpha: f64) -> Mo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claim::{Aggregate, Better};
     use crate::estimate::Comparison;
+    use retrial_claim::{Aggregate, Better};
 
     fn estimate(values: &[f64], noise: Option<f64>, sigma: f64) -> Estimate {
         let comparison = Comparison {

@@ -5,10 +5,10 @@ use clap::Args;
 use super::file::{self, OpenedBatch};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest};
-use crate::batch::search::{Criterion, FEWEST, MOST, SearchPlan};
-use crate::batch::{AxisDomain, CliOverrides, Order, PullAhead};
-use crate::plan::PlanOptions;
+use retrial_batch::search::{Criterion, FEWEST, MOST, SearchPlan};
+use retrial_batch::{AxisDomain, CliOverrides, Order, PullAhead};
 use retrial_document::measures::fraction;
+use retrial_plan::PlanOptions;
 use retrial_recipe::Source;
 use retrial_recipe::model::Mode;
 

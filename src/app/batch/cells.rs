@@ -10,12 +10,12 @@ use crate::app::failure::Failure;
 use crate::app::open::{self, Opened};
 use crate::app::options::GlobalOptions;
 use crate::app::{approval, catalog, prepare, terminal};
-use crate::batch::{BatchPlan, TrialRun};
-use crate::host::assign::depends_on_engine;
-use crate::host::model::HostView;
-use crate::plan::Plan;
-use crate::results::verdict::ExitCode;
+use retrial_batch::{BatchPlan, TrialRun};
+use retrial_host::assign::depends_on_engine;
+use retrial_host::model::HostView;
+use retrial_plan::Plan;
 use retrial_recipe::Diagnostics;
+use retrial_results::verdict::ExitCode;
 
 /// Recipes of cells, by the cells' positions.
 pub struct Cells(BTreeMap<usize, Opened>);

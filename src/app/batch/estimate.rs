@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use crate::app::options::GlobalOptions;
 use crate::app::{open, runtime};
-use crate::batch::{BatchEstimate, ImageSource};
-use crate::history::earlier::Earlier;
-use crate::history::entry;
-use crate::host::checks::Check;
-use crate::plan::PlanOptions;
-use crate::plan::build::Origin;
-use crate::plan::remaining::{Basis, Remaining, StepTimes};
+use retrial_batch::{BatchEstimate, ImageSource};
 use retrial_engine::api::Engine as _;
 use retrial_engine::docker::Docker;
+use retrial_history::earlier::Earlier;
+use retrial_history::entry;
+use retrial_host::checks::Check;
+use retrial_plan::PlanOptions;
+use retrial_plan::build::Origin;
+use retrial_plan::remaining::{Basis, Remaining, StepTimes};
 use retrial_recipe::Resolved;
 use retrial_recipe::model::Trials;
 
@@ -30,7 +30,7 @@ pub fn unmet(global: &GlobalOptions, options: &PlanOptions, cells: &[Resolved]) 
             continue;
         }
         checked.push(requires);
-        let plan = crate::plan::build(&cell.recipe, &Origin::default(), options, &host);
+        let plan = retrial_plan::build(&cell.recipe, &Origin::default(), options, &host);
         for check in plan.into_iter().flat_map(|plan| plan.unmet) {
             if !all.contains(&check) {
                 all.push(check);
@@ -57,7 +57,7 @@ pub fn here(
             hash: cell.hash.clone(),
             ..Origin::default()
         };
-        let plan = crate::plan::build(&cell.recipe, &origin, &options, &host).ok()?;
+        let plan = retrial_plan::build(&cell.recipe, &origin, &options, &host).ok()?;
         let earlier = Earlier::find(&mut index, &plan)?;
         let remaining = Remaining::new(plan, StepTimes::default(), earlier.times);
         let estimate = remaining.estimate(None);

@@ -8,9 +8,9 @@ use crate::app::catalog::{self, CatalogError};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
-use crate::batch::{self, AxisDomain, Batch, BatchPlan, CliOverrides, Spanned};
-use crate::store::Home;
+use retrial_batch::{self as batch, AxisDomain, Batch, BatchPlan, CliOverrides, Spanned};
 use retrial_recipe::{Diagnostic, Diagnostics, Loaded, Resolved, Setting, Source};
+use retrial_store::Home;
 
 /// A batch, and the recipes that it is over.
 pub struct OpenedBatch {

@@ -13,14 +13,14 @@ use crate::app::options::GlobalOptions;
 use crate::app::signals::{self, STOPPING, SignalTarget};
 use crate::app::site::end::commands;
 use crate::app::{follow, open};
-use crate::batch::journal::BatchEventKind;
-use crate::batch::run::{BatchEnded, BatchJob, BatchSession, Emitter, execute};
-use crate::batch::verdict::BatchVerdict;
-use crate::results::verdict::ExitCode;
-use crate::run::interrupt::on_thread;
-use crate::slurm;
-use crate::store::{Record, StoreError};
+use retrial_batch::journal::BatchEventKind;
+use retrial_batch::run::{BatchEnded, BatchJob, BatchSession, Emitter, execute};
+use retrial_batch::verdict::BatchVerdict;
 use retrial_engine::api::Engine;
+use retrial_results::verdict::ExitCode;
+use retrial_run::interrupt::on_thread;
+use retrial_slurm as slurm;
+use retrial_store::{Record, StoreError};
 
 /// How a batch ended in this process.
 pub struct Followed {

@@ -4,14 +4,14 @@ use crate::app::failure::Failure;
 use crate::app::judge::{self, Gathered};
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, JudgeRequest};
-use crate::batch::run::evidence_of_cells;
-use crate::batch::verdict::{
+use retrial_batch::run::evidence_of_cells;
+use retrial_batch::verdict::{
     BatchVerdict, LostRun, RunEvidence, SubjectEvidence, judge as judge_batch,
 };
-use crate::batch::{BatchPlan, ExternalResult};
-use crate::results::verdict::{Context, Evidence};
-use crate::run::evidence_of;
-use crate::store::Record;
+use retrial_batch::{BatchPlan, ExternalResult};
+use retrial_results::verdict::{Context, Evidence};
+use retrial_run::evidence_of;
+use retrial_store::Record;
 
 /// Judges the current evidence of a batch.
 pub fn judge(global: &GlobalOptions, directory: &Record) -> Result<BatchVerdict, Failure> {

@@ -9,14 +9,14 @@ use super::planned::PlannedBatch;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::{free_space, open, prepare};
-use crate::batch::journal::TrialRunEnd;
-use crate::batch::run::RunMaker;
-use crate::plan::options::PullPolicy;
-use crate::plan::step::Action;
-use crate::plan::{OfBatch, Plan};
-use crate::results::verdict::ExitCode;
-use crate::run::Prepared;
+use retrial_batch::journal::TrialRunEnd;
+use retrial_batch::run::RunMaker;
 use retrial_engine::api::Engine;
+use retrial_plan::options::PullPolicy;
+use retrial_plan::step::Action;
+use retrial_plan::{OfBatch, Plan};
+use retrial_results::verdict::ExitCode;
+use retrial_run::Prepared;
 
 /// Prepares trial runs.
 pub struct Maker<'a> {

@@ -5,8 +5,8 @@ use super::record::BatchRecord;
 use super::workers::gpus_of_workers;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::batch::run::{Workers, workers};
-use crate::plan::Plan;
+use retrial_batch::run::{Workers, workers};
+use retrial_plan::Plan;
 
 /// A batch with everything that is known without an engine.
 pub struct PlannedBatch {

@@ -4,10 +4,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::app::options::{PlanFiles, PlanRequest, RecipeRequest, RunRequest};
-use crate::batch::{BatchPlan, Cell, TrialRun};
-use crate::plan::PlanOptions;
-use crate::store::{Home, Record};
+use retrial_batch::{BatchPlan, Cell, TrialRun};
+use retrial_plan::PlanOptions;
 use retrial_recipe::model::Trials;
+use retrial_store::{Home, Record};
 
 /// The content of batch.json.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -3,14 +3,14 @@
 
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::batch::BatchPlan;
-use crate::batch::run::{Observations, evidence_of_cells, read_state};
-use crate::batch::search::{self, Course, SearchPlan, SearchVerdict};
-use crate::batch::verdict::{BatchVerdict, judge as judge_batch};
-use crate::results::evidence::environment;
-use crate::results::verdict::comparison::{EnvironmentGroup, Fact, FactGroup, environments};
-use crate::store::{Home, Record, RunDirectory};
+use retrial_batch::BatchPlan;
+use retrial_batch::run::{Observations, evidence_of_cells, read_state};
+use retrial_batch::search::{self, Course, SearchPlan, SearchVerdict};
+use retrial_batch::verdict::{BatchVerdict, judge as judge_batch};
 use retrial_recipe::model::Mode;
+use retrial_results::evidence::environment;
+use retrial_results::verdict::comparison::{EnvironmentGroup, Fact, FactGroup, environments};
+use retrial_store::{Home, Record, RunDirectory};
 
 /// Judges the current evidence of a search.
 pub fn judge(

@@ -8,12 +8,12 @@ use super::record::{BatchRecord, RunOptions};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
-use crate::batch;
-use crate::batch::journal::BatchState;
-use crate::batch::run::read_state;
-use crate::store::files::write_atomically;
-use crate::store::lock::FileLock;
-use crate::store::{Home, Record};
+use retrial_batch as batch;
+use retrial_batch::journal::BatchState;
+use retrial_batch::run::read_state;
+use retrial_store::files::write_atomically;
+use retrial_store::lock::FileLock;
+use retrial_store::{Home, Record};
 
 /// A batch that was requested.
 pub enum Started<T> {

@@ -11,16 +11,16 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::watch::{Reporter, reporter};
 use crate::app::{estimate, terminal};
-use crate::batch::BatchPlan;
-use crate::batch::journal::{BatchEvent, BatchEventKind};
-use crate::batch::run::{ProgressEvent, workers};
-use crate::history::entry;
-use crate::plan::Plan;
-use crate::plan::remaining::StepTimes;
-use crate::report::progress::batch::Lines;
-use crate::report::progress::remaining_time::RemainingTime;
-use crate::report::terminal::wrap::wrap;
-use crate::store::journal::{Event, EventKind, StepEnd, StepFault};
+use retrial_batch::BatchPlan;
+use retrial_batch::journal::{BatchEvent, BatchEventKind};
+use retrial_batch::run::{ProgressEvent, workers};
+use retrial_history::entry;
+use retrial_plan::Plan;
+use retrial_plan::remaining::StepTimes;
+use retrial_report::progress::batch::Lines;
+use retrial_report::progress::remaining_time::RemainingTime;
+use retrial_report::terminal::wrap::wrap;
+use retrial_store::journal::{Event, EventKind, StepEnd, StepFault};
 
 /// Shows what happens, until the last event.
 pub fn watch(

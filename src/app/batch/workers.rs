@@ -1,8 +1,8 @@
 //! GPUs of their own for runs that are executed at the same time.
 
 use crate::app::failure::Failure;
-use crate::host::model::HostView;
-use crate::plan::Plan;
+use retrial_host::model::HostView;
+use retrial_plan::Plan;
 
 /// The GPUs of each worker, as `--gpus` takes them. One worker has what the batch may use.
 pub fn gpus_of_workers(

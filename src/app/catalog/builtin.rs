@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use include_dir::{Dir, DirEntry, File, include_dir};
 
 use super::{CatalogError, Home, Opened};
-use crate::plan::shell::RecipeFile;
+use retrial_plan::shell::RecipeFile;
 use retrial_recipe::{Kind, Source};
 
 static RECIPES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/recipes");

@@ -14,8 +14,8 @@ pub use disk::open as open_path;
 pub use error::CatalogError;
 pub use retrial_mlperf::rounds::rounds;
 
-use crate::plan::shell::RecipeFile;
 use retrial_mlperf::rounds::{Round, Rounds};
+use retrial_plan::shell::RecipeFile;
 use retrial_recipe::{Kind, Source, Templates};
 
 /// A recipe that was found, before it is read.

@@ -6,12 +6,12 @@ use super::containers::Extent;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{open, runtime, terminal};
-use crate::format;
-use crate::results::verdict::ExitCode;
-use crate::run::{CACHE_LABEL, RUN_LABEL};
-use crate::store::cache::{self, CacheEntry, CacheUsage, Origin};
-use crate::store::lock::LockAttempt;
 use retrial_engine::api::Engine;
+use retrial_format as format;
+use retrial_results::verdict::ExitCode;
+use retrial_run::{CACHE_LABEL, RUN_LABEL};
+use retrial_store::cache::{self, CacheEntry, CacheUsage, Origin};
+use retrial_store::lock::LockAttempt;
 
 /// Lists the cached directories.
 pub fn list(global: &GlobalOptions) -> ExitCode {

@@ -7,12 +7,12 @@ use clap::Args;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{open, runtime, terminal};
-use crate::results::verdict::ExitCode;
-use crate::run::nodes::whole_run;
-use crate::run::{JOB_LABEL, PATH_LABEL, RUN_LABEL, other_user};
-use crate::store::journal::{Event, Journal, State};
-use crate::store::lock::FileLock;
 use retrial_engine::api::{ContainerState, Engine};
+use retrial_results::verdict::ExitCode;
+use retrial_run::nodes::whole_run;
+use retrial_run::{JOB_LABEL, PATH_LABEL, RUN_LABEL, other_user};
+use retrial_store::journal::{Event, Journal, State};
+use retrial_store::lock::FileLock;
 
 /// Which containers are removed.
 #[derive(Debug, Clone, Copy, Args)]

@@ -6,14 +6,14 @@ use super::options;
 use crate::app::failure::Failure;
 use crate::app::options::{CompareRequest, GlobalOptions};
 use crate::app::runs;
-use crate::format;
-use crate::history::{ComparableRuns, GroupedRuns, PROPERTIES, RunSummary, by as along};
-use crate::results::evidence::environment;
-use crate::results::verdict::ExitCode;
-use crate::results::verdict::comparison::{
+use retrial_format as format;
+use retrial_history::{ComparableRuns, GroupedRuns, PROPERTIES, RunSummary, by as along};
+use retrial_results::evidence::environment;
+use retrial_results::verdict::ExitCode;
+use retrial_results::verdict::comparison::{
     Comparison, Comparisons, Fact, Measurement, Subject, compare,
 };
-use crate::store::RunDirectory;
+use retrial_store::RunDirectory;
 
 /// With at most so many values, the environments are read from the runs' files; with more, from
 /// the index.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use crate::app::failure::Failure;
 use crate::app::options::{CompareRequest, GlobalOptions};
-use crate::results::verdict::comparison::{
+use retrial_results::verdict::comparison::{
     Comparison, Options, Subject, compare as compare_subjects,
 };
 

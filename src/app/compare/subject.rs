@@ -9,11 +9,11 @@ use crate::app::judge;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{CompareRequest, GlobalOptions, JudgeRequest};
 use crate::app::runs;
-use crate::history::{Filter, RunSummary};
-use crate::results::evidence::environment;
-use crate::results::verdict::comparison::Subject;
-use crate::run::evidence_of;
-use crate::store::RunDirectory;
+use retrial_history::{Filter, RunSummary};
+use retrial_results::evidence::environment;
+use retrial_results::verdict::comparison::Subject;
+use retrial_run::evidence_of;
+use retrial_store::RunDirectory;
 
 /// Reads every subject that is named.
 pub fn all(global: &GlobalOptions, request: &CompareRequest) -> Result<Vec<Subject>, Failure> {

@@ -14,12 +14,12 @@ use super::machine::Answer;
 use crate::app::failure::Failure;
 use crate::app::nodes::{Allocation, KnownMachine};
 use crate::app::terminal;
-use crate::format;
-use crate::results::verdict::ExitCode;
-use crate::run::nodes::ahead;
-use crate::slurm;
+use retrial_format as format;
 use retrial_readings::natural::natural;
 use retrial_readings::sanitize;
+use retrial_results::verdict::ExitCode;
+use retrial_run::nodes::ahead;
+use retrial_slurm as slurm;
 
 /// How long a machine may take to examine itself.
 const MACHINE: Duration = Duration::from_mins(5);

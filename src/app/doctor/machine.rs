@@ -10,16 +10,16 @@ use crate::app::failure::Failure;
 use crate::app::nodes::{facts, nonce, recipe_of};
 use crate::app::options::GlobalOptions;
 use crate::app::{gpu_support, missing, open, preflight, runtime, terminal};
-use crate::host::checks::{Check, CheckKind};
-use crate::host::model::HostView;
-use crate::plan::Plan;
-use crate::plan::build::on_host;
-use crate::results::verdict::ExitCode;
-use crate::run::nodes::{Facts, is_name};
-use crate::slurm::node_of_process;
-use crate::store::RunDirectory;
 use retrial_engine::api::Engine;
 use retrial_engine::docker::Docker;
+use retrial_host::checks::{Check, CheckKind};
+use retrial_host::model::HostView;
+use retrial_plan::Plan;
+use retrial_plan::build::on_host;
+use retrial_results::verdict::ExitCode;
+use retrial_run::nodes::{Facts, is_name};
+use retrial_slurm::node_of_process;
+use retrial_store::RunDirectory;
 
 /// The answer that a machine prints.
 #[derive(Debug, Serialize, Deserialize)]

@@ -13,12 +13,12 @@ use crate::app::nodes::{Allocation, Differences, KnownMachine, compare, write_no
 use crate::app::options::{GlobalOptions, Output, PlanRequest, RecipeRequest};
 use crate::app::site::request::SiteRun;
 use crate::app::{open, runtime, terminal};
-use crate::host::checks::CheckState;
-use crate::plan::Plan;
-use crate::report::content::machines::{self, Machine};
-use crate::results::verdict::ExitCode;
-use crate::store::RunDirectory;
-use crate::store::files::write_atomically;
+use retrial_host::checks::CheckState;
+use retrial_plan::Plan;
+use retrial_report::content::machines::{self, Machine};
+use retrial_results::verdict::ExitCode;
+use retrial_store::RunDirectory;
+use retrial_store::files::write_atomically;
 
 /// The time limit of a site's job, once it has its nodes.
 const JOB: Duration = Duration::from_mins(10);

@@ -1,9 +1,9 @@
 //! Compares the recorded verdict of a bundle with the recomputed one, and the statement with both.
 
-use crate::bundle::manifest::Manifest;
-use crate::bundle::statement::{Facts, Statement};
-use crate::bundle::verification::{Basis, BasisKind};
-use crate::results::verdict::{ResultVerdict, Verdict};
+use retrial_bundle::manifest::Manifest;
+use retrial_bundle::statement::{Facts, Statement};
+use retrial_bundle::verification::{Basis, BasisKind};
+use retrial_results::verdict::{ResultVerdict, Verdict};
 
 /// Figures that differ by less are the same: JSON keeps every digit, but another version may add up in another
 /// order.

@@ -17,7 +17,7 @@ use ssh_key::sha2::{Sha256, Sha512};
 use ssh_key::{Algorithm, HashAlg, Mpint, PrivateKey, PublicKey, Signature};
 
 use crate::app::failure::Failure;
-use crate::bundle::signature::Signer;
+use retrial_bundle::signature::Signer;
 
 /// The variable with an agent's socket.
 const AGENT: &str = "SSH_AUTH_SOCK";
@@ -34,7 +34,7 @@ pub fn open(path: &Path) -> Result<Box<dyn Signer>, Failure> {
         if key.is_encrypted() {
             key = decrypt(&key, path)?;
         }
-        return Ok(Box::new(key));
+        return Ok(Box::new(InFile(key)));
     }
     if text.starts_with("-----BEGIN") {
         return Err(refuse(
@@ -74,15 +74,18 @@ fn decrypt(key: &PrivateKey, path: &Path) -> Result<PrivateKey, Failure> {
     decrypted.map_err(|_| Failure::usage(format!("--sign {path}: wrong passphrase")))
 }
 
-impl Signer for PrivateKey {
+/// A key from a file.
+struct InFile(PrivateKey);
+
+impl Signer for InFile {
     fn public_key(&self) -> &KeyData {
-        PrivateKey::public_key(self).key_data()
+        self.0.public_key().key_data()
     }
 
     fn sign(&mut self, bytes: &[u8], rsa_hash: HashAlg) -> Result<Signature, String> {
-        match self.key_data() {
+        match self.0.key_data() {
             KeypairData::Rsa(pair) => sign_rsa(pair, bytes, rsa_hash),
-            _ => self.try_sign(bytes).map_err(|error| error.to_string()),
+            _ => self.0.try_sign(bytes).map_err(|error| error.to_string()),
         }
     }
 }

@@ -7,17 +7,17 @@ use std::path::Path;
 
 use super::keys;
 use crate::app::failure::Failure;
-use crate::bundle::body::BodyWriter;
-use crate::bundle::hashing::{Hashing, sha256_of};
-use crate::bundle::signature::{self, Signer};
-use crate::bundle::statement::{Facts, Statement, Tool};
-use crate::bundle::{BundleError, Head, Manifest};
-use crate::plan::Plan;
-use crate::results::verdict::Verdict;
-use crate::store::journal::{Event, Journal};
-use crate::store::pack::{Packed, STAYS};
-use crate::store::walk::{Entry, walk};
-use crate::store::{RunDirectory, StoreError};
+use retrial_bundle::body::BodyWriter;
+use retrial_bundle::hashing::{Hashing, sha256_of};
+use retrial_bundle::signature::{self, Signer};
+use retrial_bundle::statement::{Facts, Statement, Tool};
+use retrial_bundle::{BundleError, Head, Manifest};
+use retrial_plan::Plan;
+use retrial_results::verdict::Verdict;
+use retrial_store::journal::{Event, Journal};
+use retrial_store::pack::{Packed, STAYS};
+use retrial_store::walk::{Entry, walk};
+use retrial_store::{RunDirectory, StoreError};
 
 /// A bundle that was written.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use std::time::Duration;
 use similar::{ChangeTag, TextDiff};
 
 use crate::app::catalog;
-use crate::bundle::verification::Recipe;
-use crate::plan::Plan;
+use retrial_bundle::verification::Recipe;
+use retrial_plan::Plan;
 use retrial_recipe::{Setting, resolve};
 
 /// The time limit of the comparison; the rest counts as different.

@@ -1,14 +1,14 @@
 //! The rules of the round that a bundle's run was judged by, compared with the built-in ones.
 
 use crate::app::catalog;
-use crate::bundle::verification::Rules;
-use crate::plan::Plan;
-use crate::results::evidence::run::RunFiles;
-use crate::results::evidence::telemetry::Telemetry;
-use crate::results::verdict::Verdict;
-use crate::run::judge_files;
-use crate::store::RunDirectory;
-use crate::store::journal::{Event, State};
+use retrial_bundle::verification::Rules;
+use retrial_plan::Plan;
+use retrial_results::evidence::run::RunFiles;
+use retrial_results::evidence::telemetry::Telemetry;
+use retrial_results::verdict::Verdict;
+use retrial_run::judge_files;
+use retrial_store::RunDirectory;
+use retrial_store::journal::{Event, State};
 
 /// Compares the rules in a plan with the built-in ones.
 pub fn compare(plan: &Plan) -> Rules {

@@ -4,11 +4,11 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
-use crate::bundle::body;
-use crate::bundle::{BundleError, Head, Manifest, stored};
-use crate::format;
-use crate::store::StoreError;
-use crate::store::import::free_space;
+use retrial_bundle::body;
+use retrial_bundle::{BundleError, Head, Manifest, stored};
+use retrial_format as format;
+use retrial_store::StoreError;
+use retrial_store::import::free_space;
 
 /// A bundle whose archive is whole: its size and digest match its manifest. The signature of the manifest is not
 /// checked yet.

@@ -4,18 +4,18 @@
 use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::options::JudgeRequest;
-use crate::format;
-use crate::plan::measurement::MeasurementPlan;
-use crate::results::evidence::result_path::ResultPath;
-use crate::results::evidence::training::{self, TrainingContext, TrainingTrees};
-use crate::results::evidence::tree::published::ResultKey;
-use crate::results::evidence::tree::{
-    self, Fault, JudgeContext, Published, RoundOfTree, SubmissionTrees,
-};
+use retrial_format as format;
 use retrial_mlperf::loadgen::{Run, Scenario};
 use retrial_mlperf::rounds::{Round, Rounds, Rules};
 use retrial_mlperf::training::rounds as training_rules;
+use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{JudgeRules, Mode, Submission};
+use retrial_results::evidence::result_path::ResultPath;
+use retrial_results::evidence::training::{self, TrainingContext, TrainingTrees};
+use retrial_results::evidence::tree::published::ResultKey;
+use retrial_results::evidence::tree::{
+    self, Fault, JudgeContext, Published, RoundOfTree, SubmissionTrees,
+};
 
 /// The request of the command line, with the files that it names.
 pub struct Basis<'a> {

@@ -15,9 +15,9 @@ pub use self::trees::Trees;
 use self::basis::Basis;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, JudgeRequest};
-use crate::results::evidence::training;
-use crate::results::evidence::tree::{self, Fault};
-use crate::results::verdict::{self, Context, Evidence, ExitCode, RuleCheck, Verdict};
+use retrial_results::evidence::training;
+use retrial_results::evidence::tree::{self, Fault};
+use retrial_results::verdict::{self, Context, Evidence, ExitCode, RuleCheck, Verdict};
 
 /// Results that are judged together.
 pub struct Gathered {

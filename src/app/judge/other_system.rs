@@ -4,13 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::app::failure::Failure;
-use crate::import::Accelerators;
-use crate::plan::Plan;
-use crate::results::evidence::result_path::ResultPath;
-use crate::results::evidence::training;
-use crate::results::evidence::tree::description;
-use crate::results::verdict::{Qualifier, QualifierKind};
+use retrial_import::Accelerators;
 use retrial_mlperf::rounds::Rounds;
+use retrial_plan::Plan;
+use retrial_results::evidence::result_path::ResultPath;
+use retrial_results::evidence::training;
+use retrial_results::evidence::tree::description;
+use retrial_results::verdict::{Qualifier, QualifierKind};
 
 /// The origin of results, as their submission tree states it.
 pub struct Origin {

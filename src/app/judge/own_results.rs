@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use super::other_system::Origin;
 use crate::app::failure::Failure;
 use crate::app::options::JudgeRequest;
-use crate::plan::Plan;
-use crate::plan::measurement::MeasurementPlan;
-use crate::results::evidence::figures::Text;
-use crate::results::evidence::readings::readings;
-use crate::results::verdict::{Context, Evidence, TrialEvidence};
 use retrial_mlperf::mllog::TIME_TO_TRAIN;
 use retrial_mlperf::rounds::Rounds;
+use retrial_plan::Plan;
+use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{FigureSource, Find};
+use retrial_results::evidence::figures::Text;
+use retrial_results::evidence::readings::readings;
+use retrial_results::verdict::{Context, Evidence, TrialEvidence};
 
 /// The file with the output of a step that Retrial did not run.
 pub const OUTPUT: &str = "output.log";

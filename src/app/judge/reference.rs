@@ -6,13 +6,13 @@ use super::basis::Basis;
 use super::trees::Trees;
 use crate::app::failure::Failure;
 use crate::app::options::JudgeRequest;
-use crate::results::evidence::training;
-use crate::results::evidence::tree::published::{Published, PublishedResult};
-use crate::results::evidence::tree::{self, Judged};
-use crate::results::verdict::Verdict;
-use crate::run::judge_run;
-use crate::store::RunDirectory;
 use retrial_recipe::model::Mode;
+use retrial_results::evidence::training;
+use retrial_results::evidence::tree::published::{Published, PublishedResult};
+use retrial_results::evidence::tree::{self, Judged};
+use retrial_results::verdict::Verdict;
+use retrial_run::judge_run;
+use retrial_store::RunDirectory;
 
 /// The figures that results are compared with.
 pub fn read(basis: &Basis<'_>) -> Result<Option<Published>, Failure> {

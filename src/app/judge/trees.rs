@@ -9,9 +9,9 @@ use rayon::prelude::*;
 use super::basis::Basis;
 use crate::app::failure::Failure;
 use crate::app::terminal;
-use crate::results::evidence::training::{self, RunKey, TrainingTrees};
-use crate::results::evidence::tree::{self, Fault, Judged, SubmissionTrees};
-use crate::results::verdict::ExitCode;
+use retrial_results::evidence::training::{self, RunKey, TrainingTrees};
+use retrial_results::evidence::tree::{self, Fault, Judged, SubmissionTrees};
+use retrial_results::verdict::ExitCode;
 
 /// How many benchmarks all cores read before the first is shown, in their order: enough that no
 /// core waits long for the slowest, and so few that a tree of any size takes little memory.

@@ -13,17 +13,17 @@ use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::runtime::runtime;
 use crate::app::{clean, follow, free_space, gpu_support, open, preflight, prepare};
-use crate::host::assign::depends_on_engine;
-use crate::host::model::HostView;
-use crate::plan::Plan;
-use crate::plan::build::on_host;
-use crate::results::verdict::ExitCode;
-use crate::run::nodes::{Agent, Begin, Machine, Order, Reply, read_orders};
-use crate::run::{Options, Session};
-use crate::store::RunDirectory;
-use crate::store::journal::Event;
 use retrial_engine::api::Engine as _;
 use retrial_engine::docker::Docker;
+use retrial_host::assign::depends_on_engine;
+use retrial_host::model::HostView;
+use retrial_plan::Plan;
+use retrial_plan::build::on_host;
+use retrial_results::verdict::ExitCode;
+use retrial_run::nodes::{Agent, Begin, Machine, Order, Reply, read_orders};
+use retrial_run::{Options, Session};
+use retrial_store::RunDirectory;
+use retrial_store::journal::Event;
 
 /// Serves the head over standard input and output until it is gone.
 ///

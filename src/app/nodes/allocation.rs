@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::app::failure::Failure;
-use crate::plan::Plan;
-use crate::run::nodes::{Launcher, is_name};
-use crate::store::RunDirectory;
+use retrial_plan::Plan;
+use retrial_run::nodes::{Launcher, is_name};
+use retrial_store::RunDirectory;
 
 /// The file with the machines of a run.
 const RECORD: &str = "nodes.json";

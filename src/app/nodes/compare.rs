@@ -1,10 +1,10 @@
 //! Compares the machines of a run before the first step: they must share the run's directory, have the GPUs
 //! that the recipe counts together, and be alike.
 
-use crate::host::model::HostView;
-use crate::plan::Plan;
-use crate::run::nodes::Facts;
+use retrial_host::model::HostView;
+use retrial_plan::Plan;
 use retrial_recipe::model::GpuVendor;
+use retrial_run::nodes::Facts;
 
 /// The most by which clocks may differ, seconds: logs are matched with steps by time.
 const CLOCKS: f64 = 1.0;

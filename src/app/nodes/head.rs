@@ -9,11 +9,11 @@ use super::shared::write_nonce;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::{open, prepare, runtime};
-use crate::plan::Plan;
-use crate::run::nodes::{Begin, Machine, NodeError, Others};
-use crate::slurm::node_of_process;
-use crate::store::RunDirectory;
+use retrial_plan::Plan;
 use retrial_recipe::expression::NodeScope;
+use retrial_run::nodes::{Begin, Machine, NodeError, Others};
+use retrial_slurm::node_of_process;
+use retrial_store::RunDirectory;
 
 /// The head and the other machines, ready for the first step.
 pub struct Head {

@@ -5,11 +5,11 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::app::failure::Failure;
-use crate::store::files::write_atomically;
-use crate::store::open::read_text_beneath;
-use crate::store::{RunDirectory, StoreError};
 use retrial_recipe::model::Recipe;
 use retrial_recipe::{NoTemplates, Source, resolve};
+use retrial_store::files::write_atomically;
+use retrial_store::open::read_text_beneath;
+use retrial_store::{RunDirectory, StoreError};
 
 /// The file by which a machine shows that it has the directory.
 const NONCE: &str = "nodes/nonce";

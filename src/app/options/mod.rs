@@ -3,7 +3,6 @@
 
 mod results;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{PathBufValueParser, TypedValueParser as _};
@@ -12,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 pub use results::{CompareRequest, JudgeRequest, ReportRequest, TreeRequest, VerifyRequest};
 
-use crate::plan::PlanOptions;
-use crate::plan::options::name_and_value;
-use crate::store::Home;
-use crate::store::cache::standard_cache;
-use crate::telemetry::rate::Interval;
+use retrial_plan::PlanOptions;
+use retrial_plan::options::name_and_value;
+use retrial_store::Home;
+use retrial_store::cache::standard_cache;
+use retrial_telemetry::rate::Interval;
 
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
@@ -69,12 +68,6 @@ pub struct GlobalOptions {
         value_parser = PathBufValueParser::new().try_map(std::path::absolute)
     )]
     pub root: PathBuf,
-}
-
-impl From<Home> for OsString {
-    fn from(home: Home) -> Self {
-        home.root().into()
-    }
 }
 
 /// The format of a result.

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::export::ExportRequest;
-use crate::history::Filter;
-use crate::plan::options::name_and_value;
-use crate::results::verdict::comparison::FailIf;
+use retrial_export::ExportRequest;
+use retrial_history::Filter;
+use retrial_plan::options::name_and_value;
+use retrial_results::verdict::comparison::FailIf;
 
 /// Results, and what they are judged by.
 #[derive(Debug, Clone, Default, Args)]

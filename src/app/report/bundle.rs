@@ -6,9 +6,9 @@ use tempfile::TempDir;
 
 use crate::app::evidence::{VerifyRequest, directory, verify};
 use crate::app::failure::Failure;
-use crate::bundle::verification::SignatureState;
-use crate::results::verdict::ExitCode;
-use crate::store::RunDirectory;
+use retrial_bundle::verification::SignatureState;
+use retrial_results::verdict::ExitCode;
+use retrial_store::RunDirectory;
 
 /// A run out of an archive.
 pub struct Bundle {

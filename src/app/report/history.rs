@@ -9,12 +9,12 @@ use super::{Report, steps};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, ReportRequest};
 use crate::app::{runs, terminal};
-use crate::history::{RunState, RunSummary};
-use crate::report::content::history::{self, RunsPage};
-use crate::report::content::{runs as listed, trials};
-use crate::report::{Entry, html, junit, markdown, terminal as text};
-use crate::results::verdict::Verdict;
-use crate::store::RunDirectory;
+use retrial_history::{RunState, RunSummary};
+use retrial_report::content::history::{self, RunsPage};
+use retrial_report::content::{runs as listed, trials};
+use retrial_report::{Entry, html, junit, markdown, terminal as text};
+use retrial_results::verdict::Verdict;
+use retrial_store::RunDirectory;
 
 /// Verdicts that are read at once for CSV, so that ten thousand runs take little memory.
 const TOGETHER: usize = 256;

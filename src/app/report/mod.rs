@@ -15,13 +15,13 @@ use crate::app::evidence;
 use crate::app::failure::Failure;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, Output, ReportRequest};
-use crate::format;
-use crate::report::charts::Chart;
-use crate::report::document::{Line, Text};
-use crate::results::evidence::environment::OTHER_MACHINES;
-use crate::results::verdict::comparison::Fact;
-use crate::store::Record;
-use crate::store::journal::Event;
+use retrial_format as format;
+use retrial_report::charts::Chart;
+use retrial_report::document::{Line, Text};
+use retrial_results::evidence::environment::OTHER_MACHINES;
+use retrial_results::verdict::comparison::Fact;
+use retrial_store::Record;
+use retrial_store::journal::Event;
 
 /// The default name of a page.
 pub const PAGE: &str = "report.html";

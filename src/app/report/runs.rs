@@ -8,20 +8,20 @@ use crate::app::failure::Failure;
 use crate::app::open::RunOrBatch;
 use crate::app::options::{GlobalOptions, JudgeRequest, Output, ReportRequest};
 use crate::app::{judge, terminal};
-use crate::plan::{Plan, shell};
-use crate::report::charts::{self, Chart};
-use crate::report::content::page::{self, Page};
-use crate::report::content::subject::Subject;
-use crate::report::content::{self, Detail, trials};
-use crate::report::document::Block;
-use crate::report::{Entry, html, json, junit, markdown, terminal as text};
-use crate::results::evidence::{environment, telemetry};
-use crate::results::verdict::comparison::{self, Comparison, Fact, Options, compare};
-use crate::results::verdict::{self, RuleCheck, Verdict};
-use crate::run::evidence_of;
-use crate::store::journal::{Event, Journal};
-use crate::store::{Home, RunDirectory};
-use crate::telemetry::Row;
+use retrial_plan::{Plan, shell};
+use retrial_report::charts::{self, Chart};
+use retrial_report::content::page::{self, Page};
+use retrial_report::content::subject::Subject;
+use retrial_report::content::{self, Detail, trials};
+use retrial_report::document::Block;
+use retrial_report::{Entry, html, json, junit, markdown, terminal as text};
+use retrial_results::evidence::{environment, telemetry};
+use retrial_results::verdict::comparison::{self, Comparison, Fact, Options, compare};
+use retrial_results::verdict::{self, RuleCheck, Verdict};
+use retrial_run::evidence_of;
+use retrial_store::journal::{Event, Journal};
+use retrial_store::{Home, RunDirectory};
+use retrial_telemetry::Row;
 
 /// Everything that is reported together.
 pub struct Runs<'a> {

@@ -2,10 +2,10 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::plan::Plan;
-use crate::report::content::subject::Step;
-use crate::store::RunDirectory;
-use crate::store::journal::{Event, EventKind};
+use retrial_plan::Plan;
+use retrial_report::content::subject::Step;
+use retrial_store::RunDirectory;
+use retrial_store::journal::{Event, EventKind};
 
 /// The steps in their order; a log's path is relative to the page's directory, if that is known.
 pub fn of(

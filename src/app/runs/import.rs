@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use crate::app::evidence::{is_bundle, unpack_run};
-use crate::results::verdict::Verdict;
-use crate::run::judge_run;
-use crate::store::import::{self, Arrivals};
-use crate::store::{Home, RunDirectory, StoreError};
+use retrial_results::verdict::Verdict;
+use retrial_run::judge_run;
+use retrial_store::import::{self, Arrivals};
+use retrial_store::{Home, RunDirectory, StoreError};
 
 /// Takes in the runs of an archive, or one run's directory.
 ///

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::terminal;
-use crate::history::{Filter, Index, RunSummary, entry};
+use retrial_history::{Filter, Index, RunSummary, entry};
 
 /// The index of the home, up to date.
 pub fn index(global: &GlobalOptions) -> Index {

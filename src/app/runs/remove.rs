@@ -7,13 +7,13 @@ use serde::Serialize;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::{open, runtime};
-use crate::history::{RunState, RunSummary};
-use crate::run::RUN_LABEL;
-use crate::store::journal::{Event, Journal, State};
-use crate::store::remove::{frees, remove as remove_run};
-use crate::store::stage::clear_left;
-use crate::store::{Home, RunDirectory, packages};
 use retrial_engine::api::Engine;
+use retrial_history::{RunState, RunSummary};
+use retrial_run::RUN_LABEL;
+use retrial_store::journal::{Event, Journal, State};
+use retrial_store::remove::{frees, remove as remove_run};
+use retrial_store::stage::clear_left;
+use retrial_store::{Home, RunDirectory, packages};
 
 /// Runs that can be removed, and runs that cannot.
 pub struct Removal<'a> {

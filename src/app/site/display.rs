@@ -6,9 +6,9 @@ use super::waiting::Waiting;
 use crate::app::estimate;
 use crate::app::options::GlobalOptions;
 use crate::app::watch::{self, Reporter};
-use crate::slurm::Job;
-use crate::store::RunDirectory;
-use crate::store::journal::{Event, EventKind};
+use retrial_slurm::Job;
+use retrial_store::RunDirectory;
+use retrial_store::journal::{Event, EventKind};
 
 /// Shows a job.
 pub struct Display<'a> {

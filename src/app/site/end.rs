@@ -10,16 +10,16 @@ use super::record::{self, Submission};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{follow, terminal};
-use crate::format;
-use crate::plan::Plan;
-use crate::report::Entry;
-use crate::results::verdict::ExitCode;
-use crate::run::judge_run;
-use crate::site::time_limit::warning_s;
-use crate::slurm::{Job, JobPhase, Slurm};
-use crate::store::open::read_text_beneath;
-use crate::store::{Home, Record, RunDirectory};
+use retrial_format as format;
+use retrial_plan::Plan;
 use retrial_readings::sanitize;
+use retrial_report::Entry;
+use retrial_results::verdict::ExitCode;
+use retrial_run::judge_run;
+use retrial_site::time_limit::warning_s;
+use retrial_slurm::{Job, JobPhase, Slurm};
+use retrial_store::open::read_text_beneath;
+use retrial_store::{Home, Record, RunDirectory};
 
 /// Lines of a job's output that are shown.
 const LINES: usize = 12;

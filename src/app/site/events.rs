@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 
 use super::incoming::{Incoming, MOST};
-use crate::run::tail::Tail;
-use crate::store::RunDirectory;
-use crate::store::journal::{Event, EventKind};
-use crate::store::open::open_beneath;
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::sanitize;
+use retrial_run::tail::Tail;
+use retrial_store::RunDirectory;
+use retrial_store::journal::{Event, EventKind};
+use retrial_store::open::open_beneath;
 
 /// Bytes that are read to show the latest lines.
 const LATEST: u64 = 4096;
@@ -132,8 +132,8 @@ mod tests {
     use std::io::Write as _;
 
     use super::*;
-    use crate::store::Home;
-    use crate::store::journal::StepEnd;
+    use retrial_store::Home;
+    use retrial_store::journal::StepEnd;
 
     fn event(step: u32, what: EventKind) -> String {
         let event = Event {

@@ -5,10 +5,10 @@ use std::slice;
 
 use crate::app::failure::Failure;
 use crate::app::file_owners;
-use crate::site::{self, Site};
-use crate::store::StoreError;
-use crate::store::home::{home_directory, user_directory};
 use retrial_document::{Source, did_you_mean};
+use retrial_site::{self as site, Site};
+use retrial_store::StoreError;
+use retrial_store::home::{home_directory, user_directory};
 
 /// A site file.
 #[derive(Debug, Clone)]

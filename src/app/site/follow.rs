@@ -12,9 +12,9 @@ use super::record::{self, JobEventKind};
 use super::stopping::Stopping;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::slurm::{JobPhase, Slurm};
-use crate::store::journal::{AbortReason, EventKind};
-use crate::store::{RunDirectory, StoreError};
+use retrial_slurm::{JobPhase, Slurm};
+use retrial_store::journal::{AbortReason, EventKind};
+use retrial_store::{RunDirectory, StoreError};
 
 /// The time between two polls of the shared directory, each of which opens two files.
 const LOOK: Duration = Duration::from_millis(500);

@@ -8,16 +8,16 @@ use crate::app::failure::Failure;
 use crate::app::nodes::Allocation;
 use crate::app::options::GlobalOptions;
 use crate::app::{clean, gpu_support, missing, open, prepare, runtime};
-use crate::host::model::HostView;
-use crate::plan::Plan;
-use crate::plan::build::on_host;
-use crate::run::nodes::Launcher;
-use crate::site::Site;
-use crate::slurm;
-use crate::store::journal::{AbortReason, Event, EventKind, Journal, State};
-use crate::store::open::read_text_beneath;
-use crate::store::{Record, RunDirectory, StoreError};
 use retrial_document::Source;
+use retrial_host::model::HostView;
+use retrial_plan::Plan;
+use retrial_plan::build::on_host;
+use retrial_run::nodes::Launcher;
+use retrial_site::Site;
+use retrial_slurm as slurm;
+use retrial_store::journal::{AbortReason, Event, EventKind, Journal, State};
+use retrial_store::open::read_text_beneath;
+use retrial_store::{Record, RunDirectory, StoreError};
 
 /// The GPUs of this node that Slurm assigned, as indices.
 const ASSIGNED: &str = "SLURM_JOB_GPUS";
@@ -125,7 +125,7 @@ pub fn gpus_of_node(requested: &[String], site: &Site) -> Vec<String> {
 /// The site as it was when the run or the array was submitted.
 pub fn site(directory: &Record) -> Result<Site, Failure> {
     let text = read_text_beneath(directory.path(), SITE.as_ref(), RECIPE)?;
-    crate::site::read(&Source::new(SITE, text)).map_err(Failure::problems)
+    retrial_site::read(&Source::new(SITE, text)).map_err(Failure::problems)
 }
 
 /// Warns if an earlier job measured on another node.

@@ -4,10 +4,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::events::Events;
-use crate::plan::PlanOptions;
-use crate::store::journal::{Event, EventKind, Journal};
-use crate::store::{Record, RunDirectory, StoreError};
+use retrial_plan::PlanOptions;
 use retrial_recipe::model::Recipe;
+use retrial_store::journal::{Event, EventKind, Journal};
+use retrial_store::{Record, RunDirectory, StoreError};
 
 /// The request, for the node that completes the plan.
 pub const REQUEST: &str = "site-request.json";

@@ -9,12 +9,12 @@ use super::find::{self, SiteFile};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, PlanRequest, RunRequest};
 use crate::app::{open, prepare, runtime};
-use crate::host::model::HostView;
-use crate::plan::{Plan, PlanOptions};
-use crate::site::script::{JobOptions, Work};
-use crate::site::time_limit::{as_slurm, time_limit};
-use crate::store::cache::standard_cache;
-use crate::store::{Home, scratch};
+use retrial_host::model::HostView;
+use retrial_plan::{Plan, PlanOptions};
+use retrial_site::script::{JobOptions, Work};
+use retrial_site::time_limit::{as_slurm, time_limit};
+use retrial_store::cache::standard_cache;
+use retrial_store::{Home, scratch};
 
 /// How a run's jobs are submitted.
 pub struct Target {

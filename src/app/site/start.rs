@@ -14,14 +14,14 @@ use super::submit::{self, Request, SubmittedJob};
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output, PlanRequest, RunRequest};
 use crate::app::{approval, lock_file, open, prepare, runtime, terminal};
-use crate::plan::Plan;
-use crate::results::verdict::ExitCode;
-use crate::run::Prepared;
-use crate::site::script::Work;
-use crate::slurm::Slurm;
-use crate::store::journal::{Event, EventKind};
-use crate::store::lock::FileLock;
-use crate::store::{Record, RunDirectory};
+use retrial_plan::Plan;
+use retrial_results::verdict::ExitCode;
+use retrial_run::Prepared;
+use retrial_site::script::Work;
+use retrial_slurm::Slurm;
+use retrial_store::journal::{Event, EventKind};
+use retrial_store::lock::FileLock;
+use retrial_store::{Record, RunDirectory};
 
 /// The time between two queries of the queue for a run without a process.
 const LOOK: Duration = Duration::from_secs(10);
@@ -122,7 +122,7 @@ fn saved(directory: &Record, name: &str) -> Result<SiteFile, Failure> {
     Ok(SiteFile {
         name: name.to_owned(),
         text: source.text.to_string(),
-        site: crate::site::read(&source).map_err(Failure::problems)?,
+        site: retrial_site::read(&source).map_err(Failure::problems)?,
         path,
     })
 }

@@ -7,9 +7,9 @@ use tokio::task::JoinHandle;
 
 use super::record::{self, JobEventKind};
 use crate::app::failure::Failure;
-use crate::format;
-use crate::slurm::{JobPhase, Slurm, SlurmError};
-use crate::store::{Record, StoreError};
+use retrial_format as format;
+use retrial_slurm::{JobPhase, Slurm, SlurmError};
+use retrial_store::{Record, StoreError};
 
 /// How long Retrial may take in its job.
 const GRACE: Duration = Duration::from_secs(90);

@@ -8,12 +8,12 @@ use super::record::{self, JobEventKind, SCRIPT, SITE};
 use super::request::Target;
 use crate::app::failure::Failure;
 use crate::app::terminal;
-use crate::site::script::Work;
-use crate::slurm::{Job, JobPhase, Slurm, SlurmError};
-use crate::store::files::write_atomically;
-use crate::store::journal::EventKind;
-use crate::store::lock::FileLock;
-use crate::store::{Record, RunDirectory};
+use retrial_site::script::Work;
+use retrial_slurm::{Job, JobPhase, Slurm, SlurmError};
+use retrial_store::files::write_atomically;
+use retrial_store::journal::EventKind;
+use retrial_store::lock::FileLock;
+use retrial_store::{Record, RunDirectory};
 
 /// How long to wait for a controller that does not answer.
 const PATIENCE: Duration = Duration::from_mins(10);

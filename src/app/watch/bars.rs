@@ -4,11 +4,11 @@ use console::{Alignment, measure_text_width, pad_str, style, truncate_str};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use jiff::Timestamp;
 
-use crate::format::{elapsed, limit, size};
-use crate::report::progress::batch::Overall;
-use crate::report::progress::transfers::seconds;
-use crate::report::progress::view::{ActiveStep, View};
-use crate::store::journal::{Transfer, TransferState, TransferUnit};
+use retrial_format::{elapsed, limit, size};
+use retrial_report::progress::batch::Overall;
+use retrial_report::progress::transfers::seconds;
+use retrial_report::progress::view::{ActiveStep, View};
+use retrial_store::journal::{Transfer, TransferState, TransferUnit};
 
 /// The default timeout of a step, which is not shown.
 const NO_TIMEOUT_S: u64 = 24 * 3600;

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use super::Reporter;
-use crate::report::progress::sentence;
-use crate::store::journal::{Event, EventKind, StepEnd};
+use retrial_report::progress::sentence;
+use retrial_store::journal::{Event, EventKind, StepEnd};
 
 /// Writes the lines of each event.
 pub struct Lines<W, F> {
@@ -61,9 +61,9 @@ pub fn failure(event: &Event) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::progress::plain::Plain;
-    use crate::report::progress::remaining_time::RemainingTime;
-    use crate::report::progress::tests::script;
+    use retrial_report::progress::plain::Plain;
+    use retrial_report::progress::remaining_time::RemainingTime;
+    use retrial_report::progress::tests::script;
 
     fn written(events: &[Event], lines: impl FnMut(&Event) -> Vec<String> + Send) -> String {
         let mut out = Vec::new();

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use super::Reporter;
 use super::bars::Bars;
 use super::screen::{Screen, Terminal};
-use crate::report::progress::view::View;
-use crate::store::journal::Event;
+use retrial_report::progress::view::View;
+use retrial_store::journal::Event;
 
 /// The time between two drawings.
 const INTERVAL: Duration = Duration::from_millis(100);

@@ -14,11 +14,11 @@ mod screen;
 use self::lines::Lines;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::terminal;
-use crate::report::progress::batch::Overall;
-use crate::report::progress::plain::Plain;
-use crate::report::progress::remaining_time::RemainingTime;
-use crate::report::progress::view::View;
-use crate::store::journal::Event;
+use retrial_report::progress::batch::Overall;
+use retrial_report::progress::plain::Plain;
+use retrial_report::progress::remaining_time::RemainingTime;
+use retrial_report::progress::view::View;
+use retrial_store::journal::Event;
 
 /// Shows what happens in a run.
 pub trait Reporter: Send {

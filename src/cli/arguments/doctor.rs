@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::app::nodes::{self, Allocation};
-use crate::plan::options::name_and_value;
+use retrial_plan::options::name_and_value;
 
 /// Arguments of `doctor`.
 #[derive(Debug, Clone, Args)]

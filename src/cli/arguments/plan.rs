@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use crate::app::options::PlanRequest;
-use crate::batch::CliOverrides;
+use retrial_batch::CliOverrides;
 
 /// Arguments of `plan`.
 #[derive(Debug, Clone, Args)]

@@ -5,7 +5,7 @@ use clap::Args;
 use crate::app::batch::bisect::SearchRequest;
 use crate::app::nodes::{self, Allocation};
 use crate::app::options::{PlanRequest, RunRequest};
-use crate::batch::CliOverrides;
+use retrial_batch::CliOverrides;
 
 /// How `run` and `batch` execute a plan.
 #[derive(Debug, Clone, Args)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::history::{Filter, Order};
+use retrial_history::{Filter, Order};
 
 /// Arguments of `runs`.
 #[derive(Debug, Clone, Args)]

@@ -4,10 +4,10 @@ use crate::app::failure::Failure;
 use crate::app::judge::Trees;
 use crate::app::options::{GlobalOptions, JudgeRequest, Output};
 use crate::app::{judge, terminal};
-use crate::report::content::tree::{self as content, Style, Tree, TreeVerdict};
-use crate::report::{Entry, junit, markdown};
-use crate::results::evidence::tree::{Fault, Judged};
-use crate::results::verdict::{BenchmarkVerdict, ExitCode, Verdict};
+use retrial_report::content::tree::{self as content, Style, Tree, TreeVerdict};
+use retrial_report::{Entry, junit, markdown};
+use retrial_results::evidence::tree::{Fault, Judged};
+use retrial_results::verdict::{BenchmarkVerdict, ExitCode, Verdict};
 
 /// Judges submission trees and prints the verdicts.
 pub fn judge(

@@ -9,13 +9,13 @@ use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::runs::import::import as import_one;
 use crate::app::terminal;
-use crate::format;
-use crate::history::{RunState, RunSummary};
-use crate::results::verdict::ExitCode;
-use crate::store::RunDirectory;
-use crate::store::import::Arrivals;
-use crate::store::pack::{Packed, pack as pack_all};
+use retrial_format as format;
+use retrial_history::{RunState, RunSummary};
 use retrial_readings::sanitize;
+use retrial_results::verdict::ExitCode;
+use retrial_store::RunDirectory;
+use retrial_store::import::Arrivals;
+use retrial_store::pack::{Packed, pack as pack_all};
 
 /// Packs these runs into an archive.
 pub fn pack(

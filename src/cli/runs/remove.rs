@@ -9,9 +9,9 @@ use crate::app::options::{GlobalOptions, Output};
 use crate::app::runs::remove::Removal;
 use crate::app::terminal;
 use crate::cli::arguments::RemoveOptions;
-use crate::format;
-use crate::history::RunSummary;
-use crate::results::verdict::ExitCode;
+use retrial_format as format;
+use retrial_history::RunSummary;
+use retrial_results::verdict::ExitCode;
 
 /// How many runs the question lists.
 const LISTED: usize = 20;

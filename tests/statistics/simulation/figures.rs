@@ -1,10 +1,10 @@
 //! Whole verdicts: stages, several figures, equivalence.
 
-use retrial::results::verdict::{
-    Context, Evidence, FigureValue, Outcome, StageDecision, TrialEvidence, decide_stage, judge,
-};
 use retrial_recipe::model::{
     Aggregate, Better, Claim, Expectation, ExpectationKind, FigureSource, Find, Mode, Take,
+};
+use retrial_results::verdict::{
+    Context, Evidence, FigureValue, Outcome, StageDecision, TrialEvidence, decide_stage, judge,
 };
 
 use super::noise::{Generator, Noise};

@@ -9,7 +9,7 @@
 //! lines.
 
 use retrial_readings::number::grouped;
-use retrial_stats::quantile;
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// One-sided error of the test of convergence.
 const ALPHA: f64 = 0.05;
@@ -192,7 +192,9 @@ fn fewest(mean: f64, deviation: f64, reference_runs: f64, runs: f64) -> f64 {
     }
     let degrees = reference_runs + submission_runs - 2.0;
     let error = deviation * (1.0 / reference_runs + 1.0 / submission_runs).sqrt();
-    (mean - quantile(ALPHA, degrees) * error).max(0.0)
+    StudentsT::new(0.0, 1.0, degrees).map_or(mean, |student| {
+        (mean - student.inverse_cdf(1.0 - ALPHA) * error).max(0.0)
+    })
 }
 
 /// The mean without the smallest and the largest.

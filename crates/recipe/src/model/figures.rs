@@ -1,10 +1,10 @@
 //! Figures: how they are read, what was published, the benchmark's own limits.
 
+pub use retrial_claim::{Aggregate, Better, Claim};
 use retrial_document::{
     Field, FieldType as T, Keys, Node, Ordered, object, read_word, word, words,
 };
 pub use retrial_readings::{CsvCell, Limit, Take};
-pub use retrial_stats::{Aggregate, Better, Claim};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,9 @@
 //! Where bounds come from: chosen by the number of trials and by how they are made one.
 
 use super::{Comparison, small};
-use crate::claim::Aggregate;
 use crate::descriptive::{deviation, sorted, to_f64};
 use crate::quantile::quantile;
+use retrial_claim::Aggregate;
 
 /// How often two trials that scatter as assumed are taken not to.
 const EXCEEDS: f64 = 0.05;

@@ -15,9 +15,9 @@ mod tally;
 
 use self::ends::Ends;
 use self::tally::Tally;
-use crate::claim::Better;
 use crate::descriptive::{half_digit, least};
 use crate::quantile::quantile;
+use retrial_claim::Better;
 
 /// Trials of each neighbour before they are compared.
 const FEWEST: f64 = 2.0;

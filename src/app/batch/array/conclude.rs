@@ -4,13 +4,13 @@ use crate::app::batch::follow::Followed;
 use crate::app::batch::judge;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::batch::BatchPlan;
-use crate::batch::journal::{BatchEvent, BatchEventKind};
-use crate::batch::run::{BatchEnded, read_journal, read_state};
-use crate::results::verdict::ExitCode;
-use crate::store::journal::Journal;
-use crate::store::lock::FileLock;
-use crate::store::{Record, StoreError};
+use retrial_batch::BatchPlan;
+use retrial_batch::journal::{BatchEvent, BatchEventKind};
+use retrial_batch::run::{BatchEnded, read_journal, read_state};
+use retrial_results::verdict::ExitCode;
+use retrial_store::journal::Journal;
+use retrial_store::lock::FileLock;
+use retrial_store::{Record, StoreError};
 
 /// Judges a batch whose tasks have ended, unless some were stopped, and records how it ended.
 pub fn conclude(

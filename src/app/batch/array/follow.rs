@@ -16,13 +16,13 @@ use crate::app::site::question::{Questions, jobs};
 use crate::app::site::stopping::Stopping;
 use crate::app::site::waiting::Waiting;
 use crate::app::terminal;
-use crate::batch::BatchPlan;
-use crate::batch::journal::{BatchEvent, BatchEventKind};
-use crate::batch::run::{Workers, tasks};
-use crate::format::count;
-use crate::report::progress::batch::Lines;
-use crate::slurm::{Job, JobPhase, Slurm, SlurmError};
-use crate::store::{Record, StoreError};
+use retrial_batch::BatchPlan;
+use retrial_batch::journal::{BatchEvent, BatchEventKind};
+use retrial_batch::run::{Workers, tasks};
+use retrial_format::count;
+use retrial_report::progress::batch::Lines;
+use retrial_slurm::{Job, JobPhase, Slurm, SlurmError};
+use retrial_store::{Record, StoreError};
 
 /// Arrays that are followed.
 pub struct Following<'a> {

@@ -6,9 +6,9 @@ use std::fs;
 use serde::{Deserialize, Serialize};
 
 use crate::app::site::record::{self, Submission};
-use crate::site::script::Work;
-use crate::slurm::Slurm;
-use crate::store::{Record, StoreError};
+use retrial_site::script::Work;
+use retrial_slurm::Slurm;
+use retrial_store::{Record, StoreError};
 
 /// The directories of the arrays.
 const ARRAYS: &str = "arrays";

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use super::manifest::{Array, Manifest, TaskEntry};
 use crate::app::failure::Failure;
-use crate::batch::BatchPlan;
-use crate::batch::journal::BatchState;
-use crate::batch::run::{read_journal, task_directory, tasks};
-use crate::results::verdict::ExitCode;
-use crate::store::Record;
+use retrial_batch::BatchPlan;
+use retrial_batch::journal::BatchState;
+use retrial_batch::run::{read_journal, task_directory, tasks};
+use retrial_results::verdict::ExitCode;
+use retrial_store::Record;
 
 /// The node that a task must not run on, if any.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,8 +96,8 @@ mod tests {
     use rstest::rstest;
 
     use super::*;
-    use crate::batch::journal::{BatchEvent, BatchEventKind, TrialRunEnd};
     use jiff::Timestamp;
+    use retrial_batch::journal::{BatchEvent, BatchEventKind, TrialRunEnd};
 
     fn task(submitted: usize, code: Option<u8>) -> TaskState {
         let ended = |exit_code| {

@@ -18,15 +18,15 @@ use crate::app::site::find::SiteFile;
 use crate::app::site::request::Target;
 use crate::app::site::submit::{self, Request, SubmittedJob};
 use crate::app::terminal;
-use crate::batch::journal::{BatchEvent, BatchEventKind};
-use crate::batch::run::{read_journal, tasks};
-use crate::batch::{BatchPlan, OnFailure};
-use crate::format::count;
-use crate::results::verdict::ExitCode;
-use crate::site::script::Work;
-use crate::site::time_limit::time_limit;
-use crate::slurm;
-use crate::store::Record;
+use retrial_batch::journal::{BatchEvent, BatchEventKind};
+use retrial_batch::run::{read_journal, tasks};
+use retrial_batch::{BatchPlan, OnFailure};
+use retrial_format::count;
+use retrial_results::verdict::ExitCode;
+use retrial_site::script::Work;
+use retrial_site::time_limit::time_limit;
+use retrial_slurm as slurm;
+use retrial_store::Record;
 
 /// The indices that an array has if Slurm's administrators did not change it, for a plan without a
 /// controller: `MaxArraySize`, slurm.conf(5).

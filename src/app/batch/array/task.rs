@@ -14,11 +14,11 @@ use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::site::node;
 use crate::app::{clean, open, runtime};
-use crate::batch::run::{read_journal, task_directory, tasks};
-use crate::results::verdict::ExitCode;
-use crate::site::Site;
-use crate::slurm;
-use crate::store::{Record, StoreError};
+use retrial_batch::run::{read_journal, task_directory, tasks};
+use retrial_results::verdict::ExitCode;
+use retrial_site::Site;
+use retrial_slurm as slurm;
+use retrial_store::{Record, StoreError};
 
 /// The index of this process's task in its array.
 const INDEX: &str = "SLURM_ARRAY_TASK_ID";

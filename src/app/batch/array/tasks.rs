@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 use super::manifest::TaskEntry;
 use crate::app::site::follow::{ARRIVAL, MISSING};
 use crate::app::site::incoming::Incoming;
-use crate::batch::journal::{BatchEvent, BatchEventKind, TrialRunEnd};
-use crate::batch::run::{read_journal, task_directory};
-use crate::results::verdict::ExitCode;
-use crate::slurm::{Job, JobPhase};
-use crate::store::journal::Journal;
-use crate::store::lock::{FileLock, LockAttempt};
-use crate::store::{Record, StoreError};
+use retrial_batch::journal::{BatchEvent, BatchEventKind, TrialRunEnd};
+use retrial_batch::run::{read_journal, task_directory};
+use retrial_results::verdict::ExitCode;
+use retrial_slurm::{Job, JobPhase};
+use retrial_store::journal::Journal;
+use retrial_store::lock::{FileLock, LockAttempt};
+use retrial_store::{Record, StoreError};
 
 /// A task that is followed.
 pub struct FollowedTask {

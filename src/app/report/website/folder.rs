@@ -10,8 +10,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::app::failure::Failure;
-use crate::store::files::write_atomically;
-use crate::store::open::read_beneath;
+use retrial_store::files::write_atomically;
+use retrial_store::open::read_beneath;
 
 /// The list of a website's files.
 const LIST: &str = "retrial-website.json";

@@ -9,13 +9,13 @@ use std::path::Path;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, ReportRequest};
 use crate::app::{runs, terminal};
-use crate::format;
-use crate::history::RunSummary;
-use crate::plan::Plan;
-use crate::report::content::website::{FRONT, Options, Website};
-use crate::report::{feed, html};
-use crate::results::verdict::Verdict;
-use crate::store::RunDirectory;
+use retrial_format as format;
+use retrial_history::RunSummary;
+use retrial_plan::Plan;
+use retrial_report::content::website::{FRONT, Options, Website};
+use retrial_report::{feed, html};
+use retrial_results::verdict::Verdict;
+use retrial_store::RunDirectory;
 
 use super::steps;
 

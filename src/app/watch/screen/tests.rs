@@ -9,12 +9,12 @@ use jiff::Timestamp;
 use super::super::Reporter;
 use super::super::live::{Live, Shared};
 use super::{Screen, Stderr, Terminal};
-use crate::report::progress::batch::Overall;
-use crate::report::progress::remaining_time::RemainingTime;
-use crate::report::progress::tests::script;
-use crate::report::progress::view::View;
-use crate::store::journal::{Event, EventKind};
 use emulated::{Emulated, PassThrough};
+use retrial_report::progress::batch::Overall;
+use retrial_report::progress::remaining_time::RemainingTime;
+use retrial_report::progress::tests::script;
+use retrial_report::progress::view::View;
+use retrial_store::journal::{Event, EventKind};
 
 mod emulated;
 

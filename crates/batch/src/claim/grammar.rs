@@ -1,0 +1,195 @@
+//! The forms of a claim.
+
+mod tail;
+mod with;
+
+use itertools::join;
+
+use self::tail::tail;
+use self::with::{gain, gap};
+use super::model::Assertion;
+use super::sentence::{Amount, Problem, Sentence, Subjects, Tail, wrong};
+use super::side;
+use super::words::{self, Word, find, place, text};
+use crate::Spanned;
+use retrial_recipe::model::Claim;
+use retrial_recipe::{Span, nearest};
+
+/// The words that turn a claim about all pairs into one about an exception.
+const NOT_ALWAYS: &str = "is not always";
+
+/// A verb: its claim, and whether the sides are swapped.
+struct Verb {
+    words: &'static str,
+    quantity: Quantity,
+    claim: Claim,
+    swaps: bool,
+}
+
+/// What a verb compares.
+struct Quantity {
+    assertion: fn(Claim, f64) -> Assertion,
+    /// The margin of a claim without a number.
+    margin: f64,
+}
+
+/// 2 % of speed are materially different to `MLPerf`'s auditors.
+const SPEED: Quantity = Quantity {
+    assertion: |claim, by| Assertion::Speed { claim, by },
+    margin: 0.02,
+};
+/// 1 % of accuracy are different to most of `MLPerf`'s benchmarks.
+const ACCURACY: Quantity = Quantity {
+    assertion: |claim, by| Assertion::Accuracy { claim, by },
+    margin: 0.01,
+};
+/// Scatters differ by a factor of two before anybody would call them different.
+const CONSISTENCY: Quantity = Quantity {
+    assertion: |claim, by| Assertion::Consistency { claim, by },
+    margin: 0.5,
+};
+
+const fn verb(words: &'static str, quantity: Quantity, claim: Claim, swaps: bool) -> Verb {
+    Verb {
+        words,
+        quantity,
+        claim,
+        swaps,
+    }
+}
+
+const VERBS: [Verb; 16] = {
+    use Claim::{Better, Equivalent, NotWorse};
+    [
+        verb("is faster than", SPEED, Better, false),
+        verb("is slower than", SPEED, Better, true),
+        verb("is not slower than", SPEED, NotWorse, false),
+        verb("is not faster than", SPEED, NotWorse, true),
+        verb("is at least as fast as", SPEED, NotWorse, false),
+        verb("is as fast as", SPEED, Equivalent, false),
+        verb("is more accurate than", ACCURACY, Better, false),
+        verb("is less accurate than", ACCURACY, Better, true),
+        verb("is not less accurate than", ACCURACY, NotWorse, false),
+        verb("is at least as accurate as", ACCURACY, NotWorse, false),
+        verb("is as accurate as", ACCURACY, Equivalent, false),
+        verb("is more consistent than", CONSISTENCY, Better, false),
+        verb("is less consistent than", CONSISTENCY, Better, true),
+        verb("is not less consistent than", CONSISTENCY, NotWorse, false),
+        verb("is at least as consistent as", CONSISTENCY, NotWorse, false),
+        verb("is as consistent as", CONSISTENCY, Equivalent, false),
+    ]
+};
+
+/// Reads a sentence.
+pub(super) fn read(claim: &Spanned<String>, subjects: &Subjects<'_>) -> Result<Sentence, Problem> {
+    let mut words = words::of(claim);
+    let bare = match words.first() {
+        Some(first) if first.is("the") => &words[1..],
+        _ => &words[..],
+    };
+    if bare.first().is_some_and(|word| word.is("gap")) {
+        return gap(bare, &claim.span, subjects);
+    }
+    if bare.first().is_some_and(|word| word.is("gain")) {
+        return gain(bare, &claim.span, subjects);
+    }
+    let exception = find(&words, NOT_ALWAYS);
+    let not_always = exception.is_some();
+    if let Some(at) = exception {
+        words.drain(at + 1..at + 3);
+    }
+    let matched = VERBS
+        .iter()
+        .find_map(|verb| find(&words, verb.words).map(|at| (verb, at)));
+    if let Some((verb, at)) = matched {
+        let length = verb.words.split(' ').count();
+        let (right, tail) = tail(&words[at + length..], subjects)?;
+        let left = side::read(&words[..at], &claim.span, subjects)?;
+        let right = side::read(right, &claim.span, subjects)?;
+        let by = amount(verb, &tail, &claim.span)?;
+        let (candidate, baseline) = if verb.swaps {
+            (right, left)
+        } else {
+            (left, right)
+        };
+        let assertion = (verb.quantity.assertion)(verb.claim, by);
+        return Ok(Sentence {
+            not_always,
+            ..Sentence::new(assertion, candidate, Some(baseline), tail, &claim.span)
+        });
+    }
+    if let Some(at) = find(&words, "is accurate") {
+        let (rest, tail) = tail(&words[at + 2..], subjects)?;
+        if let Some(word) = rest.first() {
+            let help = "`is accurate` ends the claim";
+            return Err(wrong("unexpected word", &word.span, help));
+        }
+        if let Some((_, _, at)) = &tail.by {
+            let help = "`is accurate` uses the benchmark's own limits";
+            return Err(wrong("this claim takes no number", at, help));
+        }
+        let candidate = side::read(&words[..at], &claim.span, subjects)?;
+        return Ok(Sentence {
+            not_always,
+            ..Sentence::new(Assertion::Accurate, candidate, None, tail, &claim.span)
+        });
+    }
+    Err(no_claim(&words, &claim.span))
+}
+
+/// The number of the claim, where the verb takes such a number.
+fn amount(verb: &Verb, tail: &Tail, span: &Span) -> Result<f64, Problem> {
+    let Some((by, kind, at)) = &tail.by else {
+        return Ok(match verb.claim {
+            Claim::Better => 0.0,
+            Claim::NotWorse | Claim::Equivalent => verb.quantity.margin,
+        });
+    };
+    let (expected, help) = match verb.claim {
+        Claim::Better => (Amount::By, "write `by 10%`"),
+        Claim::NotWorse => (Amount::MoreThan, "write `by more than 2%`"),
+        Claim::Equivalent => (Amount::Within, "write `to within 5%`"),
+    };
+    if *kind != expected && !(verb.claim == Claim::NotWorse && *kind == Amount::Within) {
+        let message = format!("`{}` takes no such number", verb.words);
+        return Err(wrong(&message, at, help));
+    }
+    if verb.claim != Claim::Better && *by >= 1.0 {
+        return Err(wrong("a margin of 100 % is always met", at, help));
+    }
+    // `A is slower than B by 10 %`: B is faster by 11 %.
+    if verb.claim == Claim::Better && verb.swaps {
+        if *by >= 1.0 {
+            return Err(wrong("nothing is slower by 100 %", span, "write less"));
+        }
+        return Ok(by / (1.0 - by));
+    }
+    Ok(*by)
+}
+
+fn no_claim(words: &[Word], span: &Span) -> Problem {
+    // The words from `is` to `than` or `as`, as somebody may have put them.
+    let from = words.iter().position(|word| word.is("is"));
+    let verbs = VERBS.iter().map(|verb| verb.words).chain(["is accurate"]);
+    if let Some(from) = from {
+        let ends = |word: &Word| word.is("than") || word.is("as");
+        let to = words.iter().rposition(ends).filter(|to| *to > from);
+        let written = &words[from..=to.unwrap_or_else(|| (from + 2).min(words.len() - 1))];
+        let message = format!("`{}` cannot be checked", text(written));
+        let help = nearest(&text(written), verbs.clone()).map_or_else(
+            || {
+                format!(
+                    "valid claims: {}, the gap to … is smaller with … than with …, the gain from … to … is larger with … than with …",
+                    join(verbs, ", ")
+                )
+            },
+            |near| format!("did you mean `{near}`?"),
+        );
+        return wrong(&message, &place(written, span), &help);
+    }
+    wrong(
+        "no claim that can be checked",
+        span,
+        "write for example: 7.1.1 is faster than 6.4.1 (docs/batches.md has all forms)",
+    )
+}

@@ -1,0 +1,111 @@
+//! What may follow the sides: by how much, in which scenario and figure.
+
+use crate::claim::sentence::{Amount, Problem, Subjects, Tail, wrong};
+use crate::claim::words::{Word, find, place};
+use crate::same_scenario;
+use retrial_recipe::{Span, is_loadgen_figure, nearest};
+
+/// Parts words into a side and what follows it.
+pub(super) fn tail<'a>(
+    words: &'a [Word],
+    subjects: &Subjects<'_>,
+) -> Result<(&'a [Word], Tail), Problem> {
+    const BEGINS: [(&str, Option<Amount>); 6] = [
+        ("by more than", Some(Amount::MoreThan)),
+        ("by at least", Some(Amount::By)),
+        ("by", Some(Amount::By)),
+        ("to within", Some(Amount::Within)),
+        ("within", Some(Amount::Within)),
+        ("in", None),
+    ];
+    let begins = |words: &[Word]| {
+        BEGINS.into_iter().find(|(phrase, _)| {
+            let length = phrase.split(' ').count();
+            words.len() >= length && find(&words[..length], phrase) == Some(0)
+        })
+    };
+    let clauses: Vec<usize> = (0..words.len())
+        .filter(|at| begins(&words[*at..]).is_some())
+        // `to within` begins once.
+        .filter(|at| !(words[*at].is("within") && *at > 0 && words[*at - 1].is("to")))
+        .collect();
+    let end = clauses.first().copied().unwrap_or(words.len());
+    let mut tail = Tail::default();
+    for (position, at) in clauses.iter().enumerate() {
+        let until = clauses.get(position + 1).copied().unwrap_or(words.len());
+        let Some((phrase, kind)) = begins(&words[*at..]) else {
+            continue;
+        };
+        let rest = &words[at + phrase.split(' ').count()..until];
+        let span = place(&words[*at..until], &words[*at].span);
+        match kind {
+            Some(kind) if tail.by.is_none() => {
+                tail.by = Some((percentage(rest, &span)?, kind, span));
+            }
+            None if tail.scenario.is_none() && tail.figure.is_none() => {
+                (tail.scenario, tail.figure) = measured(rest, &span, subjects)?;
+            }
+            _ => return Err(wrong("duplicate condition", &span, "remove one")),
+        }
+    }
+    Ok((&words[..end], tail))
+}
+
+/// `10%`, `10 %`, `0.1`
+fn percentage(words: &[Word], span: &Span) -> Result<f64, Problem> {
+    let written: String = words.iter().map(|word| word.text.as_str()).collect();
+    let (number, divisor) = match written.strip_suffix('%') {
+        Some(number) => (number, 100.0),
+        None => (written.as_str(), 1.0),
+    };
+    let digits = number.starts_with(|first: char| first.is_ascii_digit() || first == '.');
+    let value = number.parse::<f64>().ok().filter(|_| digits);
+    match value.map(|value| value / divisor) {
+        Some(value) if value > 0.0 && value <= 100.0 => Ok(value),
+        _ => Err(wrong(
+            &format!("`{written}` is not a percentage"),
+            span,
+            "write `10%`, or `0.1`",
+        )),
+    }
+}
+
+/// A scenario, a figure, or both.
+fn measured(
+    words: &[Word],
+    span: &Span,
+    subjects: &Subjects<'_>,
+) -> Result<(Option<String>, Option<String>), Problem> {
+    let (mut scenario, mut figure) = (None, None);
+    for word in words {
+        let own = |scenario_name: &&String| same_scenario(scenario_name, &word.text);
+        let of_batch = subjects.scenarios.iter().find(own).cloned();
+        if let (Some(scenario_name), None) = (&of_batch, &scenario) {
+            scenario = Some(scenario_name.clone());
+        } else if (subjects.figures.contains(&word.text) || is_loadgen_figure(&word.text))
+            && figure.is_none()
+        {
+            figure = Some(word.text.clone());
+        } else {
+            let names = subjects.scenarios.iter().chain(subjects.figures);
+            let near = nearest(&word.text, names.map(String::as_str));
+            let message = format!(
+                "`{}` is not a scenario or figure of these recipes",
+                word.text
+            );
+            let help = near.map_or_else(
+                || format!("scenarios are: {}", subjects.scenarios.join(", ")),
+                |near| format!("did you mean `{near}`?"),
+            );
+            return Err(wrong(&message, &word.span, &help));
+        }
+    }
+    if words.is_empty() {
+        return Err(wrong(
+            "in what?",
+            span,
+            "write a scenario, a figure, or both",
+        ));
+    }
+    Ok((scenario, figure))
+}

@@ -1,0 +1,114 @@
+//! Claims on what lies between two others: `the gap to … is smaller with … than with …`, `the gain from … to … is larger
+//! with … than with …`.
+
+use super::tail::tail;
+use crate::claim::model::Assertion;
+use crate::claim::sentence::{Amount, Problem, Sentence, Subjects, wrong};
+use crate::claim::side;
+use crate::claim::words::{Word, find};
+use retrial_recipe::Span;
+
+/// `gap to SIDE is smaller with SIDE than with SIDE [by P]`
+pub(super) fn gap(
+    words: &[Word],
+    span: &Span,
+    subjects: &Subjects<'_>,
+) -> Result<Sentence, Problem> {
+    const FORM: &str = "write: the gap to SIDE is smaller with SIDE than with SIDE [by P]";
+    if !words.get(1).is_some_and(|word| word.is("to")) {
+        return Err(wrong("a gap is to something", span, FORM));
+    }
+    let form = Form {
+        subject: "gap",
+        adjectives: ["smaller", "larger"],
+        help: FORM,
+        assertion: |by| Assertion::Gap { by },
+    };
+    let (head, sentence) = form.read(words, span, subjects)?;
+    if let Some((by, _, at)) = &sentence.tail.by
+        && *by >= 1.0
+    {
+        return Err(wrong(
+            "a gap cannot be smaller by this much",
+            at,
+            "write `by 10%`: less than 100 %",
+        ));
+    }
+    let gap_to = Some(side::read(&head[2..], span, subjects)?);
+    Ok(Sentence { gap_to, ..sentence })
+}
+
+/// `gain from SIDE to SIDE is larger with SIDE than with SIDE [by P]`
+pub(super) fn gain(
+    words: &[Word],
+    span: &Span,
+    subjects: &Subjects<'_>,
+) -> Result<Sentence, Problem> {
+    const FORM: &str =
+        "write: the gain from SIDE to SIDE is larger with SIDE than with SIDE [by P]";
+    let form = Form {
+        subject: "gain",
+        adjectives: ["larger", "smaller"],
+        help: FORM,
+        assertion: |by| Assertion::Gain { by },
+    };
+    let (head, sentence) = form.read(words, span, subjects)?;
+    let to = head.iter().position(|word| word.is("to"));
+    let (Some(to), true) = (to, head.get(1).is_some_and(|word| word.is("from"))) else {
+        return Err(wrong("a gain is from something to something", span, FORM));
+    };
+    let from = side::read(&head[2..to], span, subjects)?;
+    let to = side::read(&head[to + 1..], span, subjects)?;
+    let step = Some([from, to]);
+    Ok(Sentence { step, ..sentence })
+}
+
+/// `… is ADJECTIVE with SIDE than with SIDE [by P]`. With the second adjective the sides change places.
+struct Form {
+    subject: &'static str,
+    adjectives: [&'static str; 2],
+    help: &'static str,
+    assertion: fn(f64) -> Assertion,
+}
+
+impl Form {
+    /// Reads the claim, and returns it with the words before `is`.
+    fn read<'a>(
+        &self,
+        words: &'a [Word],
+        span: &Span,
+        subjects: &Subjects<'_>,
+    ) -> Result<(&'a [Word], Sentence), Problem> {
+        let subject = self.subject;
+        let place = |adjective| find(words, &format!("is {adjective} with"));
+        let [usual, turned] = self.adjectives.map(place);
+        let Some(verb) = usual.or(turned) else {
+            let [larger, smaller] = self.adjectives;
+            let message = format!("a claim on a {subject} is `{larger}` or `{smaller}`");
+            return Err(wrong(&message, span, self.help));
+        };
+        let Some(than) = find(&words[verb..], "than with").map(|at| at + verb) else {
+            let message = "the claim ends before its second side";
+            return Err(wrong(message, span, self.help));
+        };
+        let (second, tail) = tail(&words[than + 2..], subjects)?;
+        let by = match &tail.by {
+            None => 0.0,
+            Some((by, Amount::By, _)) => *by,
+            Some((_, _, at)) => {
+                let message = format!("a claim on a {subject} takes no such number");
+                return Err(wrong(&message, at, "write `by 10%`"));
+            }
+        };
+        let first = side::read(&words[verb + 3..than], span, subjects)?;
+        let second = side::read(second, span, subjects)?;
+        let (candidate, baseline) = if usual.is_some() {
+            (first, second)
+        } else {
+            (second, first)
+        };
+        let assertion = (self.assertion)(by);
+        let sentence = Sentence::new(assertion, candidate, Some(baseline), tail, span);
+        Ok((&words[..verb], sentence))
+    }
+}

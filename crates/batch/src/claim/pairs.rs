@@ -1,0 +1,240 @@
+//! The pairs of cells that a claim is about.
+//!
+//! An axis that one side names and the other does not is the same on both; on an axis that neither
+//! names, each cell is paired with the one that is alike. So `7.1.1 is faster than 6.4.1` is one
+//! part for each backend and card.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use itertools::join;
+
+use super::model::Part;
+use super::sentence::{Problem, Sentence, Side, Subjects, wrong};
+use crate::names::RECIPE;
+use crate::{Cell, Values};
+
+/// The parts of a sentence; at least one.
+pub(super) fn of(sentence: &Sentence, subjects: &Subjects<'_>) -> Result<Vec<Part>, Problem> {
+    let pairing = Pairing { sentence, subjects };
+    let candidate = &sentence.candidate;
+    let mut parts = match (&sentence.step, &sentence.baseline) {
+        (_, None) => pairing.alone(candidate),
+        (None, Some(baseline)) => pairing.both(candidate, baseline)?,
+        (Some([from, to]), Some(baseline)) => pairing.steps([from, to], [candidate, baseline])?,
+    };
+    if parts.is_empty() {
+        return Err(nobody(sentence, subjects));
+    }
+    for part in &mut parts {
+        part.gap_to = match &sentence.gap_to {
+            None => None,
+            Some(Side::ExternalResult(name)) => Some(name.clone()),
+            Some(Side::Cells(values)) => Some(pairing.third(part, values)?),
+        };
+    }
+    only_what_differs(&mut parts);
+    Ok(parts)
+}
+
+/// Finds the cells that a sentence is about.
+struct Pairing<'a> {
+    sentence: &'a Sentence,
+    subjects: &'a Subjects<'a>,
+}
+
+impl Pairing<'_> {
+    fn wrong(&self, message: &str, help: &str) -> Problem {
+        wrong(message, &self.sentence.span, help)
+    }
+
+    /// The parts of a claim on a gain: the same step, twice.
+    fn steps(&self, step: [&Side; 2], with: [&Side; 2]) -> Result<Vec<Part>, Problem> {
+        let [Side::Cells(first), Side::Cells(second)] = with else {
+            let message = "a gain is larger with some cells of this batch than with others";
+            let help = "write: the gain from SIDE to SIDE is larger with bert than with resnet50";
+            return Err(self.wrong(message, help));
+        };
+        let mut ends = step.iter();
+        if ends.all(|side| matches!(side, Side::ExternalResult(_))) {
+            let message = "both ends of the step are other hosts' runs";
+            let help = "name values of this batch's cells for one of them";
+            return Err(self.wrong(message, help));
+        }
+        let (first, second) = (completed(first, second), completed(second, first));
+        if first.are_in(&second) {
+            let message = "both sides mean the same cells";
+            return Err(self.wrong(message, "name the axis that differs"));
+        }
+        let parts_with = |with: &Values| -> Result<Vec<Part>, Problem> {
+            let [from, to] = step.map(|side| match side {
+                Side::Cells(values) => Side::Cells(completed(values, with)),
+                Side::ExternalResult(name) => Side::ExternalResult(name.clone()),
+            });
+            self.both(&to, &from)
+        };
+        let baselines = parts_with(&second)?;
+        let steps = parts_with(&first)?.into_iter().filter_map(|part| {
+            let other = baselines.iter().find(|other| other.of == part.of)?;
+            let from = [part.baseline?, other.baseline.clone()?];
+            Some(Part {
+                baseline: Some(other.candidate.clone()),
+                from: Some(from),
+                ..part
+            })
+        });
+        Ok(steps.collect())
+    }
+
+    /// A part for each cell of a side, or for another host's runs.
+    fn alone(&self, side: &Side) -> Vec<Part> {
+        let part = |candidate: &str, of| Part {
+            of,
+            candidate: candidate.to_owned(),
+            baseline: None,
+            gap_to: None,
+            from: None,
+        };
+        match side {
+            Side::ExternalResult(name) => vec![part(name, Values::default())],
+            Side::Cells(values) => {
+                let cells = having(values, self.subjects).into_iter();
+                cells.map(|(cell, of)| part(&cell.name, of)).collect()
+            }
+        }
+    }
+
+    /// A part for each pair of cells that are equal in what no side names.
+    fn both(&self, candidate: &Side, baseline: &Side) -> Result<Vec<Part>, Problem> {
+        let with = |part: Part, baseline: &str| Part {
+            baseline: Some(baseline.to_owned()),
+            ..part
+        };
+        let parts = match (candidate, baseline) {
+            (Side::ExternalResult(first), Side::ExternalResult(second)) if first == second => {
+                return Err(self.wrong("both sides are the same", "name two different ones"));
+            }
+            (side, Side::ExternalResult(other)) => {
+                let parts = self.alone(side).into_iter();
+                parts.map(|part| with(part, other)).collect()
+            }
+            (Side::ExternalResult(name), cells) => {
+                let parts = self.alone(cells).into_iter();
+                let turned = parts.map(|part| Part {
+                    baseline: Some(part.candidate),
+                    candidate: name.clone(),
+                    ..part
+                });
+                turned.collect()
+            }
+            (Side::Cells(first), Side::Cells(second)) => {
+                let (full, other_full) = (completed(first, second), completed(second, first));
+                if full.are_in(&other_full) {
+                    let help = "an axis that only one side names is the same on both; name the axis that differs";
+                    return Err(self.wrong("both sides mean the same cells", help));
+                }
+                // A thousand cells have a million pairs: partners are looked up, not tried.
+                let mut partners = BTreeMap::new();
+                for (partner, alike) in having(&other_full, self.subjects) {
+                    partners.entry(alike.to_string()).or_insert(partner);
+                }
+                let parts = self.alone(&Side::Cells(full)).into_iter();
+                let paired = parts.filter_map(|part| {
+                    let partner = partners.get(&part.of.to_string())?;
+                    Some(with(part, &partner.name))
+                });
+                paired.collect()
+            }
+        };
+        Ok(parts)
+    }
+
+    /// The one cell that a gap is measured to.
+    fn third(&self, part: &Part, values: &Values) -> Result<String, Problem> {
+        let alike = |others: &Values| {
+            let mut alike = part.of.iter();
+            alike.all(|(axis, value)| values.get(axis).is_some() || others.get(axis) == Some(value))
+        };
+        let cells = having(values, self.subjects).into_iter();
+        let cells = cells.filter(|(_, others)| alike(others));
+        let names: Vec<&str> = cells.map(|(cell, _)| cell.name.as_str()).collect();
+        match names[..] {
+            [cell] if cell == part.candidate || Some(cell) == part.baseline.as_deref() => {
+                let message = format!("the gap of {cell} to itself");
+                Err(self.wrong(&message, "name a third cell"))
+            }
+            [cell] => Ok(cell.to_owned()),
+            [] => {
+                let message = format!("there is no cell with {values} to measure the gap to");
+                Err(self.wrong(&message, "name a cell of this batch"))
+            }
+            ref several => {
+                let several = &several[..several.len().min(6)];
+                let message = format!("the gap to which cell with {values}?");
+                let help = format!("name more of its values: {}", several.join("; "));
+                Err(self.wrong(&message, &help))
+            }
+        }
+    }
+}
+
+fn nobody(sentence: &Sentence, subjects: &Subjects<'_>) -> Problem {
+    let side = |side: &Side| match side {
+        Side::Cells(values) => values.to_string(),
+        Side::ExternalResult(name) => name.clone(),
+    };
+    let candidate = side(&sentence.candidate);
+    let baseline = sentence.baseline.as_ref().map(side).unwrap_or_default();
+    let message =
+        format!("no two cells are {candidate} and {baseline} and equal in all other axes");
+    let reasons = subjects.excluded.iter().take(4);
+    let reasons =
+        reasons.map(|excluded| format!("{} is omitted: {}", excluded.name, excluded.reason));
+    let reasons = join(reasons, "; ");
+    let help = if reasons.is_empty() {
+        "name values of cells in this batch"
+    } else {
+        &reasons
+    };
+    wrong(&message, &sentence.span, help)
+}
+
+/// The cells that have these values, each with its others, sorted by axis. A cell's recipe is one of its
+/// values where there are several.
+fn having<'a>(named: &Values, subjects: &Subjects<'a>) -> Vec<(&'a Cell, Values)> {
+    let has_recipes = subjects.axes.iter().any(|(name, _)| name == RECIPE);
+    let with_others = |cell: &'a Cell| {
+        let mut values = cell.axes.clone();
+        if has_recipes {
+            values.set(RECIPE, &cell.recipe);
+        }
+        if !named.are_in(&values) {
+            return None;
+        }
+        values.retain(|name| named.get(name).is_none());
+        values.sort();
+        Some((cell, values))
+    };
+    subjects.cells.iter().filter_map(with_others).collect()
+}
+
+fn completed(first: &Values, second: &Values) -> Values {
+    let mut full = first.clone();
+    for (axis, value) in second.iter() {
+        if full.get(axis).is_none() {
+            full.set(axis, value);
+        }
+    }
+    full
+}
+
+/// Leaves of what tells parts apart only that in which they differ.
+fn only_what_differs(parts: &mut [Part]) {
+    let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (axis, value) in parts.iter().flat_map(|part| part.of.iter()) {
+        let distinct = values.entry(axis.to_owned()).or_default();
+        distinct.insert(value.to_owned());
+    }
+    for part in parts {
+        part.of.retain(|axis| values[axis].len() > 1);
+    }
+}

@@ -1,0 +1,86 @@
+//! The parts of speech of a claim, before it is known which cells it is about.
+
+use super::model::Assertion;
+use crate::Values;
+use crate::cell::{Cell, ExcludedCell};
+use crate::model::ExternalResult;
+use retrial_recipe::{Diagnostic, Span};
+
+/// What is wrong with a claim.
+pub(super) type Problem = Box<Diagnostic>;
+
+/// What sides may name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Subjects<'a> {
+    pub axes: &'a [(String, Vec<String>)],
+    pub cells: &'a [Cell],
+    pub excluded: &'a [ExcludedCell],
+    pub external_results: &'a [ExternalResult],
+    pub scenarios: &'a [String],
+    pub figures: &'a [String],
+}
+
+/// The subject of a claim, or what it is compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Side {
+    /// Cells that have these values.
+    Cells(Values),
+    /// Runs of another host.
+    ExternalResult(String),
+}
+
+/// How a claim states a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Amount {
+    By,
+    MoreThan,
+    Within,
+}
+
+/// What may follow the sides.
+#[derive(Debug, Default)]
+pub(super) struct Tail {
+    pub by: Option<(f64, Amount, Span)>,
+    pub scenario: Option<String>,
+    pub figure: Option<String>,
+}
+
+/// A claim's parts of speech.
+#[derive(Debug)]
+pub(super) struct Sentence {
+    pub assertion: Assertion,
+    pub candidate: Side,
+    pub baseline: Option<Side>,
+    pub gap_to: Option<Side>,
+    /// Where and to where the step of a gain leads.
+    pub step: Option<[Side; 2]>,
+    pub not_always: bool,
+    pub tail: Tail,
+    pub span: Span,
+}
+
+impl Sentence {
+    /// A claim about a candidate, compared with a baseline if there is one.
+    pub fn new(
+        assertion: Assertion,
+        candidate: Side,
+        baseline: Option<Side>,
+        tail: Tail,
+        span: &Span,
+    ) -> Self {
+        Self {
+            assertion,
+            candidate,
+            baseline,
+            gap_to: None,
+            step: None,
+            not_always: false,
+            tail,
+            span: span.clone(),
+        }
+    }
+}
+
+pub(super) fn wrong(message: &str, span: &Span, help: &str) -> Problem {
+    Box::new(Diagnostic::error("claim", message, span.clone()).help(help))
+}

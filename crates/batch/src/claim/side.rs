@@ -1,0 +1,166 @@
+//! A side of a claim: cells by the values of their axes, or another host's runs.
+
+use itertools::join;
+
+use super::sentence::{Problem, Side, Subjects, wrong};
+use super::words::{Word, place, text};
+use crate::Values;
+use crate::names::RECIPE;
+use retrial_recipe::{Span, did_you_mean};
+
+/// Reads a side.
+pub(super) fn read(words: &[Word], claim: &Span, subjects: &Subjects<'_>) -> Result<Side, Problem> {
+    let all = place(words, claim);
+    if words.is_empty() {
+        return Err(wrong(
+            "a side is missing",
+            claim,
+            "name cells by their values",
+        ));
+    }
+    let mut values = Values::default();
+    for term in words.split(|word| !word.quoted && word.text == "+") {
+        if let [word] = term
+            && let Some(other) = subjects.other_host(&word.text)
+        {
+            if words.len() > 1 {
+                let message = format!("`{other}` names runs of another host and has no axes");
+                return Err(wrong(&message, &all, "write the name only"));
+            }
+            return Ok(Side::ExternalResult(other.to_owned()));
+        }
+        for (axis, value) in subjects.term(term, &all)? {
+            if let Some(earlier) = values.get(&axis)
+                && earlier != value
+            {
+                let message = format!("`{axis}` is {earlier} and {value}");
+                return Err(wrong(&message, &all, "a side has one value of each axis"));
+            }
+            values.set(axis, value);
+        }
+    }
+    if values.is_empty() && subjects.cells.len() > 1 {
+        let help = "name values that tell them apart";
+        return Err(wrong("this matches every cell", &all, help));
+    }
+    Ok(Side::Cells(values))
+}
+
+/// An axis and its value.
+type AxisValue = (String, String);
+
+impl Subjects<'_> {
+    /// The name of another host's runs, if this is one.
+    fn other_host(&self, name: &str) -> Option<&str> {
+        let mut names = self.external_results.iter().map(|other| &*other.name);
+        names.find(|candidate| *candidate == name)
+    }
+
+    /// The values of a term: `migraphx`, `rocm 7.1.1`, `rocm=7.1.1,backend=migraphx`.
+    fn term(&self, term: &[Word], all: &Span) -> Result<Vec<AxisValue>, Problem> {
+        match term {
+            [] => Err(wrong("nothing between two +", all, "remove one")),
+            [word] if !word.quoted && word.text.contains('=') => {
+                let part = |part: &str| {
+                    if let Some((axis, value)) = part.split_once('=') {
+                        return self.of_axis(axis, value, &word.span);
+                    }
+                    let pair = self.alone(part, &word.span)?;
+                    Ok(pair.unwrap_or_else(|| (RECIPE.to_owned(), part.to_owned())))
+                };
+                word.text.split(',').map(part).collect()
+            }
+            [word] => Ok(self.alone(&word.text, &word.span)?.into_iter().collect()),
+            [axis, value] => {
+                let pair = self.of_axis(&axis.text, &value.text, &place(term, all))?;
+                Ok(vec![pair])
+            }
+            several => {
+                let message = format!("`{}` is not a value", text(several));
+                let help =
+                    "join values with ` + `: rocm 7.1.1 + migraphx; put one with spaces in quotes";
+                Err(wrong(&message, &place(several, all), help))
+            }
+        }
+    }
+
+    /// A value after its axis.
+    fn of_axis(&self, axis: &str, value: &str, span: &Span) -> Result<AxisValue, Problem> {
+        let Some((name, values)) = self.axes.iter().find(|(name, _)| name == axis) else {
+            let mut all = self.axes.iter();
+            if all.any(|(_, values)| same(values, axis).is_some()) {
+                let message = format!("`{axis}` is a value, not an axis");
+                let help = "join values with ` + `: 7.1.1 + migraphx";
+                return Err(wrong(&message, span, help));
+            }
+            let names = self.axes.iter().map(|(name, _)| name.as_str());
+            let help = if self.axes.is_empty() {
+                "this batch varies nothing".to_owned()
+            } else {
+                did_you_mean(axis, names, "axes are")
+            };
+            let message = format!("`{axis}` is not an axis of this batch");
+            return Err(wrong(&message, span, &help));
+        };
+        if let Some(matching) = same(values, value) {
+            return Ok((name.clone(), matching.to_owned()));
+        }
+        let text = format!("{axis}={value}");
+        self.refuse_omitted(&text, span, |axes| axes.get(axis) == Some(value))?;
+        let names = values.iter().map(String::as_str);
+        let help = did_you_mean(value, names, "values are");
+        Err(wrong(&format!("no cell has {text}"), span, &help))
+    }
+
+    /// Refuses a value if every cell that has it is omitted, with the reason.
+    fn refuse_omitted(
+        &self,
+        value: &str,
+        span: &Span,
+        has: impl Fn(&Values) -> bool,
+    ) -> Result<(), Problem> {
+        let Some(cell) = self.excluded.iter().find(|cell| has(&cell.axes)) else {
+            return Ok(());
+        };
+        let message = format!("all cells with {value} are omitted");
+        Err(wrong(&message, span, &cell.reason.to_string()))
+    }
+
+    /// A value with the axis that has it; none for the only recipe's name.
+    fn alone(&self, value: &str, span: &Span) -> Result<Option<AxisValue>, Problem> {
+        let all = self.axes.iter();
+        let having = all.filter_map(|(axis, values)| Some((axis, same(values, value)?)));
+        let having: Vec<(&String, &str)> = having.collect();
+        match having[..] {
+            [(axis, value)] => Ok(Some((axis.clone(), value.to_owned()))),
+            [] if self.cells.iter().any(|cell| cell.recipe == value) => Ok(None),
+            [] => {
+                let has = |axes: &Values| axes.iter().any(|(_, candidate)| candidate == value);
+                self.refuse_omitted(&format!("`{value}`"), span, has)?;
+                let values = self.axes.iter().flat_map(|(_, values)| values);
+                let others = self.external_results.iter().map(|other| &other.name);
+                let names = values.chain(others).map(String::as_str);
+                let help = did_you_mean(value, names, "there are");
+                let message =
+                    format!("`{value}` is neither a value of an axis nor another host's runs");
+                Err(wrong(&message, span, &help))
+            }
+            ref several => {
+                let form = |(axis, value): &(&String, &str)| format!("`{axis} {value}`");
+                let help = format!("write {}", join(several.iter().map(form), " or "));
+                let message = format!("`{value}` is a value of several axes");
+                Err(wrong(&message, span, &help))
+            }
+        }
+    }
+}
+
+/// The value as it is spelt; in another case where that means one only.
+fn same<'a>(values: &'a [String], value: &str) -> Option<&'a str> {
+    let exact = values.iter().find(|candidate| *candidate == value);
+    let mut folded = values
+        .iter()
+        .filter(|candidate| candidate.eq_ignore_ascii_case(value));
+    let only = folded.next().filter(|_| folded.next().is_none());
+    exact.or(only).map(String::as_str)
+}

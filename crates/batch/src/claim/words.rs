@@ -1,0 +1,87 @@
+//! A sentence's words with their places.
+
+use itertools::join;
+
+use crate::Spanned;
+use retrial_recipe::Span;
+
+/// A word, or a quoted text.
+#[derive(Debug, Clone)]
+pub(super) struct Word {
+    pub text: String,
+    pub quoted: bool,
+    pub span: Span,
+}
+
+impl Word {
+    /// Whether it is this word of the grammar.
+    pub fn is(&self, word: &str) -> bool {
+        !self.quoted && self.text.eq_ignore_ascii_case(word)
+    }
+}
+
+/// The words of a text. A full stop at its end belongs to no word.
+pub(super) fn of(text: &Spanned<String>) -> Vec<Word> {
+    // In the file the text may stand in quotes, or be folded: then the whole of it is the place.
+    let offset = text.span.slice().find(&text.value);
+    let span = |start: usize, end: usize| {
+        offset.map_or_else(
+            || text.span.clone(),
+            |offset| text.span.part(offset + start..offset + end),
+        )
+    };
+    let sentence = text.value.trim_end();
+    let sentence = sentence.strip_suffix('.').unwrap_or(sentence);
+    let mut words = Vec::new();
+    let mut letters = sentence.char_indices().peekable();
+    while let Some((start, letter)) = letters.next() {
+        if letter.is_whitespace() {
+            continue;
+        }
+        let quote = matches!(letter, '"' | '\'').then_some(letter);
+        let mut end = start + letter.len_utf8();
+        let mut closed = None;
+        while let Some((at, next)) = letters.peek().copied() {
+            if quote.is_none() && next.is_whitespace() {
+                break;
+            }
+            letters.next();
+            end = at + next.len_utf8();
+            if Some(next) == quote {
+                closed = Some(at);
+                break;
+            }
+        }
+        let (from, to) = closed.map_or((start, end), |at| (start + 1, at));
+        words.push(Word {
+            text: sentence[from..to].to_owned(),
+            quoted: closed.is_some(),
+            span: span(start, end),
+        });
+    }
+    words
+}
+
+/// The place from the first word to the last.
+pub(super) fn place(words: &[Word], otherwise: &Span) -> Span {
+    match (words.first(), words.last()) {
+        (Some(first), Some(last)) => first.span.source.span(first.span.start..last.span.end),
+        _ => otherwise.clone(),
+    }
+}
+
+/// The words as text.
+pub(super) fn text(words: &[Word]) -> String {
+    join(words.iter().map(|word| &word.text), " ")
+}
+
+/// The position of these words of the grammar in a row.
+pub(super) fn find(words: &[Word], phrase: &str) -> Option<usize> {
+    let phrase: Vec<&str> = phrase.split(' ').collect();
+    let fits = |part: &[Word]| {
+        part.iter()
+            .zip(&phrase)
+            .all(|(word, expected)| word.is(expected))
+    };
+    words.windows(phrase.len()).position(fits)
+}

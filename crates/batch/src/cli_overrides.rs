@@ -1,0 +1,198 @@
+//! A batch from the words of a command line: `retrial batch RECIPE --vary rocm=6.4.1,7.1.1`.
+
+use clap::Args;
+
+use super::model::{
+    Axis, Batch, BatchRecipe, Combination, OnFailure, Order, PullAhead, Spanned, WrittenClaim,
+};
+use super::names::short_names;
+use super::read::check_duplicates;
+use retrial_plan::PlanOptions;
+use retrial_recipe::model::Trials;
+use retrial_recipe::{Diagnostic, Diagnostics, Source};
+
+/// The cells of a batch and how to run them. These options override the batch's file.
+#[derive(Debug, Clone, Default, PartialEq, Args)]
+pub struct CliOverrides {
+    /// Vary an axis of the recipe's variants, or a param, over these values
+    #[arg(long, value_name = "NAME=VALUE,…")]
+    pub vary: Vec<String>,
+    /// Skip a combination of values: rocm=7.1.1,backend=rocm
+    #[arg(long, value_name = "NAME=VALUE,…")]
+    pub exclude: Vec<String>,
+    /// Compare with the cells that have this value (default: the first value of each axis)
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub baseline: Vec<String>,
+    /// Judge a claim: 'rocm 7.1.1 is faster than 6.4.1'
+    #[arg(long = "claim", value_name = "TEXT")]
+    pub claims: Vec<String>,
+    /// Run trials in this order (default: interleaved)
+    #[arg(long, value_enum)]
+    pub order: Option<Order>,
+    /// Continue or stop after a failed run (default: keep-going)
+    #[arg(long, value_enum)]
+    pub on_failure: Option<OnFailure>,
+    /// Retry a run up to COUNT times after failures of the host or its services (default: 1)
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub retries: Option<u32>,
+    /// Execute COUNT runs at a time, each on its own GPUs (default: 1)
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub parallel: Option<u32>,
+    /// Pull images of later runs ahead (default: between)
+    #[arg(long, value_enum)]
+    pub pull_ahead: Option<PullAhead>,
+    /// Options of `plan` and `run` that are the batch's: scenarios, modes, trials and GPUs.
+    #[arg(skip)]
+    pub options: PlanOptions,
+    /// `--set NAME=VALUE`
+    #[arg(skip)]
+    pub set: Vec<(String, String)>,
+}
+
+impl CliOverrides {
+    /// The batch of one recipe.
+    ///
+    /// # Errors
+    /// Every word that means nothing.
+    pub fn batch(&self, recipe: &str) -> Result<Batch, Diagnostics> {
+        let mut problems = Diagnostics::default();
+        let recipes = short_names(&[place("RECIPE", recipe)], &mut problems);
+        let mut batch = Batch {
+            recipes,
+            ..Batch::default()
+        };
+        problems.extend(self.apply_to(&mut batch));
+        batch.title = title(&batch.recipes, &batch.vary);
+        if problems.has_errors() {
+            Err(problems)
+        } else {
+            Ok(batch)
+        }
+    }
+
+    /// Replaces what a file states by the options; returns the problems of the options.
+    pub fn apply_to(&self, batch: &mut Batch) -> Diagnostics {
+        let mut problems = Diagnostics::default();
+        for axis in axes(&self.vary, &mut problems) {
+            let mut existing = batch.vary.iter_mut();
+            match existing.find(|existing| existing.name.value == axis.name.value) {
+                Some(existing) => *existing = axis,
+                None => batch.vary.push(axis),
+            }
+        }
+        for text in &self.exclude {
+            let exclude = Combination::of_text(&place("--exclude", text), &mut problems);
+            batch.exclude.extend(exclude);
+        }
+        for (name, value) in &self.set {
+            batch.set.retain(|(existing, _)| existing != name);
+            let span = place("--set", &format!("{name}={value}")).span;
+            let value = value.clone();
+            batch.set.push((name.clone(), Spanned { value, span }));
+        }
+        let options = &self.options;
+        if !options.scenarios.is_empty() {
+            let scenarios = options.scenarios.iter();
+            batch.scenarios = scenarios
+                .map(|scenario| place("--scenario", scenario))
+                .collect();
+        }
+        if !options.modes.is_empty() {
+            batch.modes.clone_from(&options.modes);
+        }
+        if !self.baseline.is_empty() {
+            let text = self.baseline.join(",");
+            batch.baseline = Combination::of_text(&place("--baseline", &text), &mut problems);
+        }
+        batch
+            .claims
+            .extend(self.claims.iter().map(|text| WrittenClaim {
+                text: place("--claim", text),
+                source: None,
+            }));
+        let execution = &mut batch.execution;
+        if let Some(Trials { min, max }) = options.trials {
+            execution.trials = max;
+            if min < max {
+                let span = place("--trials", &format!("{min}..{max}")).span;
+                let message = "a batch has a fixed number of trials";
+                let problem = Diagnostic::error("invalid-value", message, span);
+                problems.push(problem.help("every cell has the same number: write one number"));
+            }
+        }
+        execution.order = self.order.unwrap_or(execution.order);
+        execution.on_failure = self.on_failure.unwrap_or(execution.on_failure);
+        execution.retries = self.retries.unwrap_or(execution.retries);
+        execution.parallel = self.parallel.unwrap_or(execution.parallel);
+        execution.pull_ahead = self.pull_ahead.unwrap_or(execution.pull_ahead);
+        if !options.gpus.is_empty() {
+            execution.gpus.clone_from(&options.gpus);
+        }
+        problems
+    }
+}
+
+fn place(option: &str, text: &str) -> Spanned<String> {
+    let source = Source::new(option, text);
+    Spanned {
+        value: text.to_owned(),
+        span: source.span(0..text.len()),
+    }
+}
+
+/// `rocm=6.4.1,7.1.1`; an axis that is typed twice has the values of both.
+fn axes(vary: &[String], problems: &mut Diagnostics) -> Vec<Axis> {
+    let mut axes: Vec<Axis> = Vec::new();
+    for text in vary {
+        let all = place("--vary", text).span;
+        let named = text.split_once('=');
+        let Some((name, values)) = named.filter(|(name, _)| !name.trim().is_empty()) else {
+            let message = format!("`{text}` is not axis=value,value");
+            let help = "write for example: --vary rocm=6.4.1,7.1.1";
+            problems.error("bad-value", message, &all, help);
+            continue;
+        };
+        let mut start = name.len() + 1;
+        let mut parts = Vec::new();
+        for value in values.split(',') {
+            let span = all.part(start..start + value.len());
+            start += value.len() + 1;
+            if value.trim().is_empty() {
+                let help = "remove the comma, or write the value";
+                problems.error("empty", "a value is missing", &span, help);
+            } else {
+                let value = value.trim().to_owned();
+                parts.push(Spanned { value, span });
+            }
+        }
+        match axes.iter_mut().find(|axis| axis.name.value == name.trim()) {
+            Some(existing) => existing.values.extend(parts),
+            None => axes.push(Axis {
+                name: Spanned {
+                    value: name.trim().to_owned(),
+                    span: all.part(0..name.len()),
+                },
+                values: parts,
+            }),
+        }
+    }
+    for axis in &axes {
+        check_duplicates(axis, problems);
+    }
+    axes
+}
+
+/// `bert-large-radeon over rocm and backend`
+fn title(recipes: &[BatchRecipe], vary: &[Axis]) -> String {
+    let recipes: Vec<&str> = recipes.iter().map(|recipe| recipe.name.as_str()).collect();
+    let axes: Vec<&str> = vary.iter().map(|axis| axis.name.value.as_str()).collect();
+    let recipes = match recipes.len() {
+        0..=3 => recipes.join(", "),
+        count => format!("{count} recipes"),
+    };
+    match axes.split_last() {
+        None => recipes,
+        Some((last, [])) => format!("{recipes} over {last}"),
+        Some((last, others)) => format!("{recipes} over {} and {last}", others.join(", ")),
+    }
+}

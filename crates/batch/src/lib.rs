@@ -1,0 +1,51 @@
+//! From a batch file, or a command line with `--vary`, to cells and the order in which they run.
+//! Pure: texts of recipes come from the catalog.
+//!
+//! ```text
+//! text ──read──▶ Batch ──plan(recipes)──▶ BatchPlan: cells, exclusions, schedule, claims
+//! ```
+//!
+//! A cell is one recipe with one value of each axis; a trial run is one trial of a cell, and each trial run is
+//! an ordinary run. `run` executes them, and `verdict` judges what came of them.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+mod axis_domain;
+mod cell;
+mod check_names;
+mod claim;
+mod cli_overrides;
+mod estimate;
+pub mod journal;
+mod matrix;
+mod model;
+mod names;
+mod plan;
+mod read;
+pub mod run;
+mod schedule;
+pub mod schema;
+pub mod search;
+mod values;
+pub mod verdict;
+mod yaml;
+
+pub use axis_domain::AxisDomain;
+pub use cell::{Cell, ExcludedCell, Omission};
+pub use claim::{Assertion, Claim, Part};
+pub use cli_overrides::CliOverrides;
+pub use estimate::{BatchEstimate, ImageNeed, ImageSource, ModelNeed, ResolvedCell};
+pub use matrix::plan;
+pub use model::{
+    Axis, Batch, BatchRecipe, Combination, ExecutionOptions, ExternalResult, ExternalRuns,
+    OnFailure, Order, PullAhead, Spanned, WrittenClaim,
+};
+pub use names::same_scenario;
+pub use plan::BatchPlan;
+pub use read::{is_batch, read, read_as_far};
+pub use schedule::{Schedule, TrialRun};
+pub use values::Values;
+pub use yaml::text as yaml;
+
+#[cfg(any(test, feature = "testing"))]
+#[allow(missing_docs, clippy::pedantic, clippy::unwrap_used, reason = "tests")]
+pub mod tests;

@@ -1,0 +1,78 @@
+//! What a batch's verdict is made of, from its directories alone: of each trial run the run that counts.
+
+use super::tasks::read_state;
+use crate::journal::{TrialRunEnd, TrialRunState};
+use crate::verdict::{LostRun, RunEvidence, SubjectEvidence};
+use crate::{BatchPlan, Cell};
+use retrial_results::verdict::{Context, Evidence, ExitCode};
+use retrial_run::evidence_of;
+use retrial_store::{Home, Record, RunDirectory, StoreError};
+
+/// The evidence of each cell, its runs in the order of trials; a run without any has the reason.
+///
+/// # Errors
+/// Where the batch's journal cannot be read.
+pub fn evidence_of_cells(
+    home: &Home,
+    directory: &Record,
+    plan: &BatchPlan,
+) -> Result<Vec<SubjectEvidence>, StoreError> {
+    let state = read_state(directory)?;
+    let without_runs = |cell: &Cell| SubjectEvidence {
+        name: cell.name.clone(),
+        runs: Vec::new(),
+    };
+    let mut cells: Vec<SubjectEvidence> = plan.cells.iter().map(without_runs).collect();
+    let numbers: Vec<usize> = match plan.search {
+        // Those that it chose.
+        Some(_) => state.trial_runs.keys().copied().collect(),
+        None => (1..=plan.schedule.trial_runs.len()).collect(),
+    };
+    for number in numbers {
+        let Some(trial_run) = plan.trial_run(number) else {
+            continue;
+        };
+        let evidence = of_trial_run(home, state.trial_runs.get(&number), trial_run.trial);
+        if let Some(cell) = cells.get_mut(trial_run.cell) {
+            cell.runs.push(evidence);
+        }
+    }
+    for cell in &mut cells {
+        cell.runs.sort_by_key(|run| run.trial);
+    }
+    Ok(cells)
+}
+
+fn of_trial_run(home: &Home, state: Option<&TrialRunState>, trial: u32) -> RunEvidence {
+    let run = state.and_then(|state| state.run.clone());
+    let found = match state.and_then(|state| state.end.as_ref()) {
+        Some((end, _)) => of_end(home, end),
+        None if run.is_none() => lost("it was not started", ExitCode::Inconclusive),
+        None => lost("it has not ended", ExitCode::Interrupted),
+    };
+    RunEvidence {
+        run: run.unwrap_or_default(),
+        trial,
+        found,
+    }
+}
+
+fn of_end(home: &Home, end: &TrialRunEnd) -> Result<(Context, Vec<Evidence>), LostRun> {
+    let exit = ExitCode::try_from(end.exit_code).unwrap_or(ExitCode::Host);
+    let reason = match exit {
+        ExitCode::Interrupted => "it was stopped",
+        ExitCode::Host => "the host or its services failed",
+        ExitCode::Usage => "it was refused",
+        _ => {
+            let run = end.run.as_deref().unwrap_or_default();
+            let evidence = evidence_of(&RunDirectory::at(home.runs().join(run)), false);
+            return evidence.or_else(|error| lost(&error.to_string(), ExitCode::Host));
+        }
+    };
+    lost(end.reason.as_deref().unwrap_or(reason), exit)
+}
+
+fn lost<T>(reason: &str, exit: ExitCode) -> Result<T, LostRun> {
+    let reason = reason.to_owned();
+    Err(LostRun { reason, exit })
+}

@@ -1,0 +1,103 @@
+//! Goes through the schedule: each worker takes its trial runs one after the other.
+
+use futures_util::future::join_all;
+use serde_json::Value;
+
+use super::ended::BatchEnded;
+use super::images::pull_ahead;
+use super::search::search;
+use super::session::BatchSession;
+use super::trial_run::take;
+use crate::PullAhead;
+use crate::journal::{BatchEventKind, BatchState, Next};
+use retrial_store::{RunDirectory, StoreError};
+
+/// Executes the rest of the schedule.
+///
+/// # Errors
+/// Where the batch's own files cannot be written, or another process has one of its runs.
+pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, StoreError> {
+    lost_runs(batch)?;
+    let all = batch.trial_runs();
+    let retries = batch.job.plan.execution.retries;
+    let is_resumed = batch.ask(|state| state.sessions > 0);
+    let is_complete =
+        |state: &BatchState, trial_run: &usize| state.next(*trial_run, retries) == Next::Complete;
+    batch.record(BatchEventKind::started(batch.job.directory.id(), all.len()))?;
+    if is_resumed {
+        // Only now is it known what is retried on a fixed host.
+        let trial_runs: Vec<usize> = batch.ask(|state| {
+            let begun = state.trial_runs.keys();
+            let complete = begun.filter(|trial_run| is_complete(state, trial_run));
+            complete.copied().collect()
+        });
+        batch.record(BatchEventKind::Reused { trial_runs })?;
+    }
+    if let Some(plan) = &batch.job.plan.search {
+        return search(batch, plan).await;
+    }
+    let workers = batch.job.workers.clone();
+    let alone = workers.len() == 1;
+    let workers = workers
+        .into_iter()
+        .enumerate()
+        .map(async |(worker, trial_runs)| {
+            for trial_run in trial_runs {
+                let result = take(batch, trial_run, (!alone).then_some(worker)).await;
+                if result.is_err() {
+                    // The other workers stop cleanly; this error is reported.
+                    batch.stop.cancel();
+                }
+                result?;
+            }
+            Ok::<(), StoreError>(())
+        });
+    let work = join_all(workers);
+    tokio::pin!(work);
+    let ends = if batch.job.plan.execution.pull_ahead == PullAhead::Never {
+        work.await
+    } else {
+        tokio::select! {
+            ends = &mut work => ends,
+            pulled = pull_ahead(batch) => {
+                if pulled.is_err() {
+                    batch.stop.cancel();
+                }
+                let ends = work.await;
+                pulled?;
+                ends
+            }
+        }
+    };
+    ends.into_iter().collect::<Result<Vec<()>, StoreError>>()?;
+    let halted = batch.halted();
+    Ok(batch.ask(|state| BatchEnded::new(state, &all, halted)))
+}
+
+/// Runs that ended and no longer exist are repeated: without them nothing can be judged. So are
+/// those of another host.
+fn lost_runs(batch: &BatchSession<'_>) -> Result<(), StoreError> {
+    let runs: Vec<(usize, String)> = batch.ask(|state| {
+        let runs = state.runs();
+        runs.map(|(trial_run, run)| (trial_run, run.to_owned()))
+            .collect()
+    });
+    for (trial_run, run) in runs {
+        let directory = RunDirectory::at(batch.job.home.runs().join(&run));
+        let is_elsewhere = batch
+            .job
+            .host
+            .as_ref()
+            .is_some_and(|here| host_of(&directory).is_some_and(|host| host != *here));
+        if is_elsewhere || !directory.path().is_dir() {
+            batch.record(BatchEventKind::TrialRunLost { trial_run, run })?;
+        }
+    }
+    Ok(())
+}
+
+/// The name of the host on which a run was made.
+fn host_of(run: &RunDirectory) -> Option<String> {
+    let host: Value = run.read_json("host.json").ok()?;
+    host["host"]["hostname"].as_str().map(str::to_owned)
+}

@@ -1,0 +1,66 @@
+//! Images of later trial runs are pulled while something runs: between measurements, during them where
+//! that is asked, or never ahead.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use tokio::sync::mpsc::unbounded_channel;
+
+use super::session::BatchSession;
+use crate::journal::BatchEventKind;
+use retrial_engine::credentials;
+use retrial_engine::error::EngineError;
+use retrial_store::StoreError;
+
+/// Pulls one image after the other, in the order of the trial runs that need them.
+pub(super) async fn pull_ahead(batch: &BatchSession<'_>) -> Result<(), StoreError> {
+    // The first run pulls its own image, and what is being measured already is not disturbed.
+    batch.under_way.notified().await;
+    let mut looked_at = BTreeSet::new();
+    for trial_run in batch.trial_runs() {
+        // a trial run that has begun pulls for itself, where it shows.
+        if batch.ask(|state| state.trial_runs.contains_key(&trial_run)) {
+            continue;
+        }
+        let Some(image) = batch.job.makes.image(trial_run) else {
+            continue;
+        };
+        if !looked_at.insert(image.clone()) {
+            continue;
+        }
+        let since = Instant::now();
+        let pulled = match pull(batch, &image).await {
+            Ok(false) => continue,
+            Ok(true) => BatchEventKind::ImagePulled {
+                image,
+                seconds: since.elapsed().as_secs_f64(),
+            },
+            // Its trial run will try it again, and say so in its own run.
+            Err(error) => BatchEventKind::ImageFailed {
+                image,
+                reason: error.to_string(),
+            },
+        };
+        batch.record(pulled)?;
+    }
+    Ok(())
+}
+
+/// Pulls an image; whether that was needed.
+async fn pull(batch: &BatchSession<'_>, image: &str) -> Result<bool, EngineError> {
+    if batch.job.engine.image(image).await?.is_some() {
+        return Ok(false);
+    }
+    let _exclusive = match &batch.job.options.measurement_lock {
+        Some(lock) => Some(lock.exclusive().await),
+        None => None,
+    };
+    if batch.job.engine.image(image).await?.is_some() {
+        return Ok(false);
+    }
+    let auth = credentials::for_image(image).await?;
+    let (progress, unwatched) = unbounded_channel();
+    drop(unwatched);
+    batch.job.engine.pull(image, auth, progress).await?;
+    Ok(true)
+}

@@ -1,0 +1,89 @@
+//! Executes a search: the next trial run follows from the results of the earlier ones.
+
+use std::collections::BTreeMap;
+
+use super::ended::BatchEnded;
+use super::session::BatchSession;
+use super::trial_run::take;
+use crate::BatchPlan;
+use crate::journal::BatchState;
+use crate::search::{Course, Next, Observed, SearchPlan, Trial, observe};
+use retrial_results::verdict::ExitCode;
+use retrial_run::evidence_of;
+use retrial_store::{Home, RunDirectory, StoreError};
+
+/// What the runs of a search say, each read once.
+#[derive(Debug, Default)]
+pub struct Observations(BTreeMap<String, Observed>);
+
+impl Observations {
+    /// The trials that ended, in the order in which they began.
+    pub fn trials(
+        &mut self,
+        home: &Home,
+        plan: &BatchPlan,
+        search: &SearchPlan,
+        state: &BatchState,
+    ) -> Vec<Trial> {
+        let ended = state.trial_runs.iter();
+        let ended = ended.filter(|(number, _)| state.has_ended(**number));
+        let mut ended: Vec<_> = ended.collect();
+        ended.sort_by_key(|(number, state)| (state.started, **number));
+        let trials = ended.into_iter().filter_map(|(number, state)| {
+            let run = state.run.clone()?;
+            let cell = plan.trial_run(*number)?.cell;
+            let observed = self.0.entry(run.clone()).or_insert_with(|| {
+                let directory = RunDirectory::at(home.runs().join(&run));
+                match evidence_of(&directory, false) {
+                    Ok((context, evidence)) => observe(search, &context, &evidence),
+                    Err(error) => Observed::Nothing(error.to_string()),
+                }
+            });
+            Some(Trial {
+                cell,
+                observed: observed.clone(),
+                run,
+            })
+        });
+        trials.collect()
+    }
+}
+
+/// Takes trial runs until the search has ended, or cannot continue.
+pub(super) async fn search(
+    batch: &BatchSession<'_>,
+    search: &SearchPlan,
+) -> Result<BatchEnded, StoreError> {
+    let plan = &batch.job.plan;
+    let mut observations = Observations::default();
+    loop {
+        let trials = batch.ask(|state| observations.trials(&batch.job.home, plan, search, state));
+        let Next::Measure(cell) = Course::new(plan, search, &trials).next() else {
+            return Ok(BatchEnded {
+                exit: ExitCode::Success,
+                reason: None,
+            });
+        };
+        // An interrupted trial of the cell continues.
+        let mut numbers = (cell + 1..).step_by(plan.cells.len());
+        let number = batch.ask(|state| numbers.find(|number| !state.has_ended(*number)));
+        let number = number.unwrap_or(cell + 1);
+        take(batch, number, None).await?;
+        let code = batch.ask(|state| state.exit_code(number));
+        match code.and_then(|code| ExitCode::try_from(code).ok()) {
+            None | Some(ExitCode::Interrupted) => {
+                return Ok(BatchEnded {
+                    exit: ExitCode::Interrupted,
+                    reason: Some(format!("stopped after {} trials", trials.len())),
+                });
+            }
+            Some(exit @ (ExitCode::Host | ExitCode::Usage)) => {
+                return Ok(BatchEnded {
+                    exit,
+                    reason: Some(format!("the search needs {}", batch.named(number))),
+                });
+            }
+            Some(_) => {}
+        }
+    }
+}

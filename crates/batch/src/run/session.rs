@@ -1,0 +1,181 @@
+//! One process's hold on a batch: its plan, its journal, and the way to tell what happens.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio_util::sync::CancellationToken;
+
+use super::make::RunMaker;
+use super::tasks::read_journal;
+use super::workers::Workers;
+use crate::journal::{BatchEvent, BatchEventKind, BatchState};
+use crate::{BatchPlan, PullAhead};
+use retrial_engine::api::Engine;
+use retrial_run::Options;
+use retrial_run::measurement_lock::MeasurementLock;
+use retrial_store::Record;
+use retrial_store::journal::Event;
+use retrial_store::journal::Journal;
+use retrial_store::lock::FileLock;
+use retrial_store::{Home, StoreError};
+
+/// What happens, for whoever watches.
+#[derive(Debug)]
+pub enum ProgressEvent {
+    /// Something of the batch.
+    Batch(BatchEvent),
+    /// Something of the run of a trial run.
+    Run {
+        /// Which trial run.
+        trial_run: usize,
+        /// What.
+        event: Event,
+    },
+}
+
+/// A batch and what a process executes it with.
+pub struct BatchJob<'a> {
+    /// Where runs lie.
+    pub home: Home,
+    /// The engine.
+    pub engine: Arc<dyn Engine>,
+    /// The batch's directory.
+    pub directory: Record,
+    /// What is planned.
+    pub plan: BatchPlan,
+    /// The trial runs of each worker.
+    pub workers: Workers,
+    /// The name of this host, if the batch's trial runs are distributed over several: what another one has
+    /// measured of these is measured again.
+    pub host: Option<String>,
+    /// Makes ordinary runs of trial runs.
+    pub makes: &'a dyn RunMaker,
+    /// How each run is executed.
+    pub options: Options,
+    /// Where events go.
+    pub seen: UnboundedSender<ProgressEvent>,
+}
+
+/// One process's hold on a batch.
+pub struct BatchSession<'a> {
+    /// The batch.
+    pub job: BatchJob<'a>,
+    /// Cancelled when the batch is to stop.
+    pub stop: Arc<CancellationToken>,
+    /// A run has come so far that images may be pulled ahead of others.
+    pub(super) under_way: Notify,
+    emitter: Emitter,
+    halted: Mutex<Option<String>>,
+    _lock: FileLock,
+}
+
+/// The journal and the state that it gives.
+struct RecordedState {
+    journal: Journal,
+    state: BatchState,
+}
+
+/// Records what happens in a batch from elsewhere: the signals' side.
+#[derive(Clone)]
+pub struct Emitter {
+    journal: Arc<Mutex<RecordedState>>,
+    events: UnboundedSender<ProgressEvent>,
+}
+
+impl<'a> BatchSession<'a> {
+    /// Takes hold of a batch: new, or one that was interrupted.
+    ///
+    /// # Errors
+    /// Where another process has it, or its files cannot be read or written.
+    pub fn open(mut job: BatchJob<'a>) -> Result<Self, StoreError> {
+        let directory = &job.directory;
+        let lock = FileLock::take(&directory.lock(), directory.id())?;
+        let state = read_journal(directory)?;
+        let recorded = RecordedState {
+            journal: Journal::open(&directory.journal())?,
+            state,
+        };
+        job.options.measurement_lock =
+            (job.plan.execution.pull_ahead != PullAhead::During).then(MeasurementLock::default);
+        let emitter = Emitter {
+            journal: Arc::new(Mutex::new(recorded)),
+            events: job.seen.clone(),
+        };
+        Ok(Self {
+            job,
+            stop: Arc::new(CancellationToken::new()),
+            under_way: Notify::new(),
+            emitter,
+            halted: Mutex::new(None),
+            _lock: lock,
+        })
+    }
+
+    /// Returns an answer from the state of the batch.
+    pub fn ask<T>(&self, question: impl FnOnce(&BatchState) -> T) -> T {
+        question(&self.emitter.recorded().state)
+    }
+
+    /// Records that something happened: in the journal first, then for receivers.
+    ///
+    /// # Errors
+    /// Where the journal cannot be written: then nothing more may be started.
+    pub fn record(&self, what: BatchEventKind) -> Result<(), StoreError> {
+        self.emitter.emit(what)
+    }
+
+    /// Returns the same for another task.
+    pub fn emitter(&self) -> Emitter {
+        self.emitter.clone()
+    }
+
+    /// The numbers of its trial runs, in the order of the schedule.
+    pub(super) fn trial_runs(&self) -> Vec<usize> {
+        let mut all = self.job.workers.concat();
+        all.sort_unstable();
+        all
+    }
+
+    /// A trial run in words: `rocm=7.1.1, trial 2`.
+    pub(super) fn named(&self, number: usize) -> String {
+        match self.job.plan.trial_run_of_cell(number) {
+            Some((trial_run, cell)) => format!("{}, trial {}", cell.name, trial_run.trial),
+            None => format!("trial run {number}"),
+        }
+    }
+
+    /// No further trial run begins; the first reason stays.
+    pub(super) fn halt(&self, reason: String) {
+        let mut halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner);
+        halted.get_or_insert(reason);
+    }
+
+    /// Why no further trial run begins, if that is so.
+    pub(super) fn halted(&self) -> Option<String> {
+        let halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner);
+        halted.clone()
+    }
+}
+
+impl Emitter {
+    fn recorded(&self) -> MutexGuard<'_, RecordedState> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As [`BatchSession::record`].
+    ///
+    /// # Errors
+    /// Where the journal cannot be written.
+    pub fn emit(&self, what: BatchEventKind) -> Result<(), StoreError> {
+        let event = BatchEvent::now(what);
+        {
+            let mut recorded = self.recorded();
+            recorded.journal.write(&event)?;
+            recorded.state.apply(&event);
+        }
+        // Without a receiver the batch continues.
+        let _ = self.events.send(ProgressEvent::Batch(event));
+        Ok(())
+    }
+}

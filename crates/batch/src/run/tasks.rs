@@ -1,0 +1,47 @@
+//! The parts of a batch that is distributed over nodes: each task has a directory with a journal of its own,
+//! so that no two processes append to one file.
+
+use std::path::PathBuf;
+
+use crate::journal::{BatchEvent, BatchState};
+use retrial_store::journal::Journal;
+use retrial_store::{Record, StoreError};
+
+/// The directories of the tasks.
+const TASKS: &str = "tasks";
+
+/// The directory of a task of a batch, by its number from 1.
+pub fn task_directory(batch: &Record, task: usize) -> Record {
+    batch.part(&format!("{TASKS}/{task}"))
+}
+
+/// Where a batch stands, by its journal and by those of its tasks.
+///
+/// # Errors
+/// If a journal cannot be read.
+pub fn read_state(batch: &Record) -> Result<BatchState, StoreError> {
+    let mut state = read_journal(batch)?;
+    for path in directories(batch) {
+        state.add(read_journal(&Record::at(path))?);
+    }
+    Ok(state)
+}
+
+/// Where a batch or one of its tasks stands, by its own journal.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn read_journal(record: &Record) -> Result<BatchState, StoreError> {
+    let path = record.journal();
+    if !path.exists() {
+        return Ok(BatchState::default());
+    }
+    Ok(BatchState::from_events(&Journal::read::<BatchEvent>(
+        &path,
+    )?))
+}
+
+fn directories(batch: &Record) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(batch.join(TASKS)).into_iter().flatten();
+    entries.flatten().map(|entry| entry.path()).collect()
+}

@@ -1,0 +1,235 @@
+//! One trial run: started as a run, resumed after a kill, retried where the host failed.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio::sync::mpsc::unbounded_channel;
+
+use super::ended::is_failure;
+use super::session::{BatchSession, ProgressEvent};
+use crate::OnFailure;
+use crate::journal::{BatchEventKind, BatchState, Next, TrialRunEnd, TrialRunFigure};
+use retrial_host::assign::AssignedGpus;
+use retrial_recipe::model::Mode;
+use retrial_results::verdict::{ExitCode, Verdict};
+use retrial_run::{Ended, RunError, Session};
+use retrial_store::journal::Journal;
+use retrial_store::journal::{Event, EventKind, State};
+use retrial_store::{RunDirectory, StoreError};
+
+/// Takes a trial run to its end, or until the batch is stopped; `worker` where others run in parallel.
+pub(super) async fn take(
+    batch: &BatchSession<'_>,
+    trial_run: usize,
+    worker: Option<usize>,
+) -> Result<(), StoreError> {
+    let retries = batch.job.plan.execution.retries;
+    loop {
+        let next = batch.ask(|state| state.next(trial_run, retries));
+        // What runs since before a kill is brought to a clean end even then.
+        let open = batch.ask(|state| state.is_open(trial_run));
+        if !open && (batch.stop.is_cancelled() || batch.halted().is_some()) {
+            return Ok(());
+        }
+        let end = match next {
+            Next::Complete => return Ok(()),
+            Next::Start { attempt } => begin(batch, trial_run, worker, attempt).await?,
+            Next::Continue { run } => match go_on(batch, trial_run, worker, &run).await? {
+                Some(end) => end,
+                None => continue,
+            },
+        };
+        let exit = ExitCode::try_from(end.exit_code).unwrap_or(ExitCode::Host);
+        batch.record(BatchEventKind::TrialRunEnded { trial_run, end })?;
+        if exit == ExitCode::Interrupted {
+            batch.stop.cancel();
+        }
+        let last = batch.ask(|state| state.next(trial_run, retries)) == Next::Complete;
+        if is_failure(exit) && last && batch.job.plan.execution.on_failure == OnFailure::FailFast {
+            batch.halt(format!("{} failed", batch.named(trial_run)));
+        }
+    }
+}
+
+async fn begin(
+    batch: &BatchSession<'_>,
+    trial_run: usize,
+    worker: Option<usize>,
+    attempt: u32,
+) -> Result<TrialRunEnd, StoreError> {
+    let prepared = match batch.job.makes.make(trial_run, worker.unwrap_or(0)).await {
+        Ok(prepared) => prepared,
+        Err(refused) => return Ok(refused),
+    };
+    let directory = batch.job.home.new_run(&prepared.stem())?;
+    let Some((planned, cell)) = batch.job.plan.trial_run_of_cell(trial_run) else {
+        return Ok(TrialRunEnd::default());
+    };
+    let assigned = prepared
+        .plan
+        .assigned_gpus
+        .as_ref()
+        .filter(|_| worker.is_some());
+    batch.record(BatchEventKind::TrialRunStarted {
+        trial_run,
+        run: directory.id().to_owned(),
+        cell: cell.name.clone(),
+        trial: planned.trial,
+        attempt,
+        gpus: assigned.map(AssignedGpus::claims).unwrap_or_default(),
+        concurrent_runs: batch.ask(BatchState::running),
+    })?;
+    // Known to the batch before anything is in it: a kill in between leaves an empty directory,
+    // and the same run is resumed in it.
+    prepared.write_down(&directory)?;
+    run(batch, trial_run, directory).await
+}
+
+/// Resumes a run that an earlier process started; none where it no longer exists.
+async fn go_on(
+    batch: &BatchSession<'_>,
+    trial_run: usize,
+    worker: Option<usize>,
+    id: &str,
+) -> Result<Option<TrialRunEnd>, StoreError> {
+    let directory = RunDirectory::at(batch.job.home.runs().join(id));
+    if !directory.path().is_dir() {
+        let run = id.to_owned();
+        batch.record(BatchEventKind::TrialRunLost { trial_run, run })?;
+        return Ok(None);
+    }
+    if !directory.join("plan.json").exists() {
+        let prepared = match batch.job.makes.make(trial_run, worker.unwrap_or(0)).await {
+            Ok(prepared) => prepared,
+            Err(refused) => return Ok(Some(refused)),
+        };
+        directory.lay_out()?;
+        prepared.write_down(&directory)?;
+    }
+    if let Some((code, reason)) = over(&directory)? {
+        // It came to its end, and only the batch's journal does not say so.
+        let verdict = directory.read_json("verdict.json").ok();
+        return Ok(Some(end(batch, &directory, code, verdict.as_ref(), reason)));
+    }
+    batch.record(BatchEventKind::TrialRunReattached {
+        trial_run,
+        run: id.to_owned(),
+    })?;
+    run(batch, trial_run, directory).await.map(Some)
+}
+
+/// How a run ended, if it came to an end without being stopped.
+fn over(directory: &RunDirectory) -> Result<Option<(u8, Option<String>)>, StoreError> {
+    if !directory.journal().exists() {
+        return Ok(None);
+    }
+    let state = State::from_events(&Journal::read::<Event>(&directory.journal())?);
+    let over = state
+        .over
+        .map(|(code, reason)| (code, reason.map(|reason| reason.to_string())));
+    Ok(over.filter(|(code, _)| *code != ExitCode::Interrupted.code()))
+}
+
+/// Executes a run in this process, as `retrial run` and `retrial resume` do.
+async fn run(
+    batch: &BatchSession<'_>,
+    trial_run: usize,
+    directory: RunDirectory,
+) -> Result<TrialRunEnd, StoreError> {
+    let since = Instant::now();
+    let (sender, mut events) = unbounded_channel::<Event>();
+    let secrets = batch.job.makes.secrets(&directory.read_json("plan.json")?);
+    let opened = Session::open(
+        Arc::clone(&batch.job.engine),
+        directory.clone(),
+        sender,
+        secrets,
+        batch.job.options.clone(),
+    );
+    let session = match opened {
+        Ok(session) => session,
+        Err(RunError::Store(error)) => return Err(error),
+        Err(error) => return Ok(end(batch, &directory, HOST, None, Some(error.to_string()))),
+    };
+    let forwarded = async {
+        while let Some(event) = events.recv().await {
+            // From here on it has its image.
+            if event.container.is_some() || matches!(event.what, EventKind::RunEnded { .. }) {
+                batch.under_way.notify_one();
+            }
+            let _ = batch.job.seen.send(ProgressEvent::Run { trial_run, event });
+        }
+    };
+    let executed = async {
+        let ended = {
+            let mut work = Box::pin(retrial_run::execute(&session));
+            loop {
+                tokio::select! {
+                    biased;
+                    () = batch.stop.cancelled(), if !session.stop.is_cancelled() => session.stop.cancel(),
+                    ended = &mut work => break ended,
+                }
+            }
+        };
+        // This ends the stream of its events.
+        drop(session);
+        ended
+    };
+    let (ended, ()) = tokio::join!(executed, forwarded);
+    let mut end = match ended {
+        Ok(Ended {
+            verdict,
+            exit,
+            reason,
+        }) => end(
+            batch,
+            &directory,
+            exit.code(),
+            verdict.as_ref(),
+            reason.map(|reason| reason.to_string()),
+        ),
+        Err(error) => end(batch, &directory, HOST, None, Some(error.to_string())),
+    };
+    end.seconds = since.elapsed().as_secs_f64();
+    Ok(end)
+}
+
+const HOST: u8 = ExitCode::Host as u8;
+
+fn end(
+    batch: &BatchSession<'_>,
+    directory: &RunDirectory,
+    exit_code: u8,
+    verdict: Option<&Verdict>,
+    reason: Option<String>,
+) -> TrialRunEnd {
+    let search = batch.job.plan.search.as_ref();
+    let searched = search.and_then(|search| search.figure.as_deref());
+    TrialRunEnd {
+        exit_code,
+        run: Some(directory.id().to_owned()),
+        outcome: verdict.map(|verdict| verdict.outcome.to_string()),
+        figures: verdict
+            .map(|verdict| figures(verdict, searched))
+            .unwrap_or_default(),
+        reason,
+        seconds: 0.0,
+    }
+}
+
+/// The deciding figure of each performance result, or the one that is searched.
+fn figures(verdict: &Verdict, searched: Option<&str>) -> Vec<TrialRunFigure> {
+    let results = verdict.results.iter();
+    let results = results.filter(|result| result.mode == Mode::Performance);
+    let deciding = results.filter_map(|result| {
+        let name = searched.or(result.deciding.as_deref())?.to_owned();
+        let figure = result.figures.get(&name)?;
+        Some(TrialRunFigure {
+            scenario: result.scenario.clone(),
+            name,
+            value: figure.value,
+            unit: figure.unit.clone(),
+        })
+    });
+    deciding.collect()
+}

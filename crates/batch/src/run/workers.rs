@@ -1,0 +1,82 @@
+//! Which trial runs are executed one after the other, where several run at once.
+//!
+//! A worker has GPUs of its own. With several trials a worker takes whole rounds: the trials of a round
+//! are compared as pairs, so all of them run on the same GPUs. With one trial the cells are dealt.
+
+use crate::BatchPlan;
+
+/// The trial runs of each worker, numbered from 1, in the order of the schedule.
+pub type Workers = Vec<Vec<usize>>;
+
+/// Deals the trial runs of a batch to at most as many workers as its options allow; none is empty.
+pub fn workers(plan: &BatchPlan) -> Workers {
+    deal(plan, plan.execution.parallel as usize)
+}
+
+/// The tasks of a batch, each for a node: a round each, or a cell if there is one trial.
+pub fn tasks(plan: &BatchPlan) -> Workers {
+    deal(plan, usize::MAX)
+}
+
+fn deal(plan: &BatchPlan, at_once: usize) -> Workers {
+    let trial_runs = &plan.schedule.trial_runs;
+    let trials = trial_runs
+        .iter()
+        .map(|trial_run| trial_run.trial)
+        .max()
+        .unwrap_or(1);
+    let several = trials > 1;
+    let most = if several {
+        trials as usize
+    } else {
+        plan.cells.len()
+    };
+    let count = at_once.min(most).max(1);
+    let mut workers = vec![Vec::new(); count];
+    for (number, trial_run) in (1..).zip(trial_runs) {
+        let worker = if several {
+            trial_run.trial as usize - 1
+        } else {
+            trial_run.cell
+        };
+        workers[worker % count].push(number);
+    }
+    workers
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use crate::Order;
+    use crate::tests::build::{cell, plan_of};
+
+    fn plan(cells: usize, trials: u32, parallel: u32) -> BatchPlan {
+        let cells = (0..cells).map(|number| cell(&format!("c{number}"), trials));
+        let mut plan = plan_of(cells.collect(), Order::Interleaved);
+        plan.execution.parallel = parallel;
+        plan
+    }
+
+    #[test]
+    fn a_task_is_a_round_or_a_cell() {
+        assert_eq!(tasks(&plan(2, 3, 1)), [[1, 2], [3, 4], [5, 6]]);
+        assert_eq!(tasks(&plan(3, 1, 1)), [[1], [2], [3]]);
+    }
+
+    #[rstest]
+    #[case::one(2, 2, 1, vec![vec![1, 2, 3, 4]])]
+    #[case::a_round_each(2, 2, 2, vec![vec![1, 2], vec![3, 4]])]
+    #[case::no_more_than_rounds(2, 2, 8, vec![vec![1, 2], vec![3, 4]])]
+    #[case::rounds_are_dealt(1, 3, 2, vec![vec![1, 3], vec![2]])]
+    #[case::one_trial_deals_cells(3, 1, 2, vec![vec![1, 3], vec![2]])]
+    fn dealt(
+        #[case] cells: usize,
+        #[case] trials: u32,
+        #[case] parallel: u32,
+        #[case] expected: Vec<Vec<usize>>,
+    ) {
+        assert_eq!(workers(&plan(cells, trials, parallel)), expected);
+    }
+}

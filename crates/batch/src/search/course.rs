@@ -1,0 +1,157 @@
+//! The trials of a search so far, and what comes next.
+
+use std::collections::BTreeMap;
+
+use super::{Criterion, Measured, Observed, SearchPlan};
+use crate::BatchPlan;
+use retrial_recipe::model::Better;
+use retrial_stats::search::{Change, ChangePoint, Observation, Search, Step, printed};
+
+/// The assumed share of wrong answers, where a trial gives yes or no.
+const WRONG: f64 = 0.05;
+
+/// One trial that ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// The cell, from 0.
+    pub cell: usize,
+    /// The run's id.
+    pub run: String,
+    /// The observation.
+    pub observed: Observed,
+}
+
+/// A search as far as it came.
+#[derive(Debug, Clone)]
+pub struct Course<'a> {
+    /// What is searched.
+    pub search: &'a SearchPlan,
+    /// How many cells there are.
+    pub cells: usize,
+    /// The accepted probability of a wrong pair.
+    pub alpha: f64,
+    /// The trials in the order in which they were taken.
+    pub trials: &'a [Trial],
+}
+
+/// What comes next; positions are cells.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// A trial of this cell.
+    Measure(usize),
+    /// The change is between the two.
+    Found {
+        /// The last cell before the change.
+        before: usize,
+        /// The first cell behind it.
+        after: usize,
+        /// How the two differ.
+        found: ChangePoint,
+    },
+    /// The first and the last cell do not differ as the criterion says.
+    NoDifference,
+    /// The trials were used up before the first and the last cell differed.
+    EndsUndecided,
+    /// The trials were used up; the change is between these two.
+    Undecided {
+        /// The last cell that may be before the change.
+        first: usize,
+        /// The first cell that may be behind it.
+        last: usize,
+    },
+    /// The first or the last cell cannot be measured.
+    NoEnd(usize),
+}
+
+impl<'a> Course<'a> {
+    /// The search of a batch, after these trials.
+    pub fn new(plan: &BatchPlan, search: &'a SearchPlan, trials: &'a [Trial]) -> Self {
+        Self {
+            search,
+            cells: plan.cells.len(),
+            alpha: 1.0 - plan.execution.confidence,
+            trials,
+        }
+    }
+
+    /// Returns what comes next.
+    pub fn next(&self) -> Next {
+        let skipped = self.skipped();
+        let ends = [0, self.cells - 1];
+        if let Some(end) = ends.into_iter().find(|end| skipped.contains_key(end)) {
+            return Next::NoEnd(end);
+        }
+        let cells: Vec<usize> = (0..self.cells)
+            .filter(|cell| !skipped.contains_key(cell))
+            .collect();
+        let observations: Vec<Observation> = self
+            .trials
+            .iter()
+            .filter_map(|trial| {
+                let position = cells.iter().position(|cell| *cell == trial.cell)?;
+                let value = match &trial.observed {
+                    Observed::Figure(measured) => measured.value,
+                    Observed::Answer(yes) => f64::from(u8::from(*yes)),
+                    Observed::Nothing(_) => return None,
+                };
+                Some(Observation { position, value })
+            })
+            .collect();
+        match self.statistics(cells.len()).next(&observations) {
+            Step::Measure(position) => Next::Measure(cells[position]),
+            Step::Found(found) => Next::Found {
+                before: cells[found.before],
+                after: cells[found.before + 1],
+                found,
+            },
+            Step::NoDifference => Next::NoDifference,
+            Step::EndsUndecided => Next::EndsUndecided,
+            Step::Undecided { first, last } => Next::Undecided {
+                first: cells[first],
+                last: cells[last],
+            },
+        }
+    }
+
+    /// The cells that cannot be measured, each with the reason.
+    pub fn skipped(&self) -> BTreeMap<usize, &str> {
+        let trials = self.trials.iter();
+        let nothing = trials.filter_map(|trial| match &trial.observed {
+            Observed::Nothing(reason) => Some((trial.cell, reason.as_str())),
+            _ => None,
+        });
+        nothing.collect()
+    }
+
+    /// The figure that is searched, once there is a trial of it.
+    pub fn measured(&self) -> Option<&Measured> {
+        self.figures().next()
+    }
+
+    fn figures(&self) -> impl Iterator<Item = &Measured> {
+        let trials = self.trials.iter();
+        trials.filter_map(|trial| trial.observed.figure())
+    }
+
+    fn statistics(&self, positions: usize) -> Search {
+        let better = self
+            .measured()
+            .map_or(Better::Higher, |figure| figure.better);
+        let values: Vec<f64> = self.figures().map(|figure| figure.value).collect();
+        Search {
+            positions,
+            change: match self.search.criterion {
+                Criterion::Slower { margin } => Change::Slower { better, margin },
+                Criterion::Faster { margin } => Change::Faster { better, margin },
+                Criterion::Accuracy | Criterion::Validity => Change::Answer { error: WRONG },
+            },
+            alpha: self.alpha,
+            most: self.search.most as usize,
+            printed: if values.is_empty() {
+                0.0
+            } else {
+                printed(&values)
+            },
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What is different behind the change, as the command line and batch.json say it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use retrial_results::verdict::number;
+
+/// What a search looks for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SearchPlan {
+    /// The axis of the recipe's variants, or the param, along which the cells are ordered.
+    pub axis: String,
+    /// The figure; none for the one by which the scenario is published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figure: Option<String>,
+    /// What is different behind the change.
+    pub criterion: Criterion,
+    /// No more trials than this.
+    pub most: u32,
+}
+
+/// What is different behind the change.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Criterion {
+    /// The figure is worse by more than a margin, as a fraction.
+    Slower {
+        /// The margin.
+        margin: f64,
+    },
+    /// The figure is better by more than a margin, as a fraction.
+    Faster {
+        /// The margin.
+        margin: f64,
+    },
+    /// The accuracy is not within the benchmark's limits.
+    Accuracy,
+    /// The result violates a rule of the benchmark, or its command fails.
+    Validity,
+}
+
+/// What was typed is no criterion.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("expected slower, slower:5%, faster, faster:5%, accuracy or validity")]
+pub struct CriterionError;
+
+impl FromStr for Criterion {
+    type Err = CriterionError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (word, margin) = match text.split_once(':') {
+            None => (text, None),
+            Some((word, margin)) => (word, Some(percent(margin).ok_or(CriterionError)?)),
+        };
+        match (word, margin) {
+            ("slower", margin) => Ok(Self::Slower {
+                margin: margin.unwrap_or(0.0),
+            }),
+            ("faster", margin) => Ok(Self::Faster {
+                margin: margin.unwrap_or(0.0),
+            }),
+            ("accuracy", None) => Ok(Self::Accuracy),
+            ("validity", None) => Ok(Self::Validity),
+            _ => Err(CriterionError),
+        }
+    }
+}
+
+/// `5%`, from 0 to under 100 %, as a fraction.
+fn percent(text: &str) -> Option<f64> {
+    let number = text.trim().strip_suffix('%')?.trim().parse::<f64>().ok()?;
+    (0.0..100.0).contains(&number).then_some(number / 100.0)
+}
+
+impl fmt::Display for Criterion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (word, margin) = match self {
+            Self::Slower { margin } => ("slower", *margin),
+            Self::Faster { margin } => ("faster", *margin),
+            Self::Accuracy => return formatter.write_str("not accurate"),
+            Self::Validity => return formatter.write_str("not valid"),
+        };
+        formatter.write_str(word)?;
+        if margin > 0.0 {
+            write!(formatter, " by more than {}", number::percent(margin))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! From the trials of a search to its verdict.
+
+use super::{
+    Course, Criterion, Next, Observed, SearchOutcome, SearchTrial, SearchVerdict, sentence,
+};
+use crate::{BatchPlan, Cell};
+use retrial_results::verdict::{Bounds, ExitCode};
+
+/// Judges a search as it stands; the differences between environments are added by those who read
+/// them. `id` is the batch's.
+pub fn judge(plan: &BatchPlan, course: &Course<'_>) -> SearchVerdict {
+    let axis = &course.search.axis;
+    let value = |cell: usize| {
+        plan.cells
+            .get(cell)
+            .map_or_else(String::new, |cell| axis_value(cell, axis))
+    };
+    let next = course.next();
+    let (outcome, pair, found) = match &next {
+        Next::Found {
+            before,
+            after,
+            found,
+        } => (SearchOutcome::Found, Some((*before, *after)), Some(found)),
+        Next::NoDifference => (SearchOutcome::NoDifference, None, None),
+        Next::Undecided { first, last } => (SearchOutcome::NotDecided, Some((*first, *last)), None),
+        Next::Measure(_) | Next::EndsUndecided | Next::NoEnd(_) => {
+            (SearchOutcome::NotDecided, None, None)
+        }
+    };
+    let ratio = found.and_then(|found| found.ratio);
+    let skipped = course.skipped();
+    let measured = course.measured();
+    let text = |field: Option<&String>| field.cloned().unwrap_or_default();
+    let mut verdict = SearchVerdict {
+        axis: axis.clone(),
+        values: (0..course.cells).map(value).collect(),
+        criterion: course.search.criterion.to_string(),
+        scenario: text(measured.map(|figure| &figure.scenario)),
+        figure: text(measured.map(|figure| &figure.figure)),
+        unit: text(measured.map(|figure| &figure.unit)),
+        outcome,
+        before: pair.map(|(before, _)| value(before)),
+        after: pair.map(|(_, after)| value(after)),
+        probability: found.map(|found| found.probability),
+        ratio: ratio.map(|ratio| ratio.center.exp()),
+        interval: ratio.map(|ratio| Bounds::of_logs(ratio.bounds)),
+        trials: course
+            .trials
+            .iter()
+            .map(|trial| SearchTrial {
+                value: value(trial.cell),
+                run: trial.run.clone(),
+                figure: trial.observed.figure().map(|measured| measured.value),
+                answer: match &trial.observed {
+                    Observed::Answer(yes) => Some(*yes),
+                    _ => None,
+                },
+            })
+            .collect(),
+        sweep: found.map(|found| found.sweep),
+        skipped: skipped
+            .iter()
+            .map(|(cell, reason)| (value(*cell), (*reason).to_owned()))
+            .collect(),
+        changes: Vec::new(),
+        sentence: String::new(),
+        exit_code: match outcome {
+            SearchOutcome::Found => ExitCode::Success,
+            SearchOutcome::NoDifference => ExitCode::NotReproduced,
+            SearchOutcome::NotDecided => ExitCode::Inconclusive,
+        },
+    };
+    let is_answer = matches!(
+        course.search.criterion,
+        Criterion::Accuracy | Criterion::Validity
+    );
+    verdict.sentence = sentence::of(&verdict, &next, is_answer, plan.execution.confidence);
+    verdict
+}
+
+/// The value of a cell on the axis.
+fn axis_value(cell: &Cell, axis: &str) -> String {
+    cell.axes.get(axis).unwrap_or(&cell.name).to_owned()
+}

@@ -1,0 +1,87 @@
+//! One sentence on a search.
+
+use std::fmt::Write as _;
+
+use super::{Next, SearchVerdict};
+use retrial_format as format;
+use retrial_results::verdict::number;
+use retrial_stats::{Aggregate, aggregate};
+
+/// What was found, or why nothing was.
+pub(super) fn of(verdict: &SearchVerdict, next: &Next, is_answer: bool, confidence: f64) -> String {
+    let axis = &verdict.axis;
+    let criterion = &verdict.criterion;
+    let trials = format::count(verdict.trials.len(), "trial");
+    let ends = (verdict.values.first(), verdict.values.last());
+    let (Some(first), Some(last)) = ends else {
+        return String::new();
+    };
+    let confidence = number::percent(confidence);
+    let pair = || {
+        let text = |value: &Option<String>| value.clone().unwrap_or_default();
+        (text(&verdict.before), text(&verdict.after))
+    };
+    match next {
+        Next::Found { found, .. } => {
+            let (before, after) = pair();
+            let detail = if is_answer {
+                format!(
+                    "{before} is {}, {after} is not",
+                    criterion.trim_start_matches("not ")
+                )
+            } else {
+                figure(verdict, &before, &after, &confidence)
+            };
+            let sweep = format::count(found.sweep, "trial");
+            format!(
+                "The change is between {axis} {before} and {after}: {detail}. {trials}; a sweep with the same error rate takes {sweep}."
+            )
+        }
+        Next::NoDifference if is_answer => {
+            let word = criterion.trim_start_matches("not ");
+            format!(
+                "{axis} {first} is not {word}, or {last} is ({trials}): there is no change to search for."
+            )
+        }
+        Next::NoDifference => format!(
+            "{axis} {last} is not {criterion}, compared with {first}, at {confidence} confidence ({trials})."
+        ),
+        Next::EndsUndecided => format!(
+            "{trials} do not show that {axis} {last} is {criterion}, compared with {first}; more trials: --max-trials."
+        ),
+        Next::Undecided { .. } => {
+            let (before, after) = pair();
+            format!(
+                "The change is between {axis} {before} and {after}; {trials} cannot narrow it down; allow more with --max-trials."
+            )
+        }
+        Next::NoEnd(end) => {
+            let value = verdict.values.get(*end).cloned().unwrap_or_default();
+            let mut reasons = verdict.skipped.iter();
+            let reason = reasons.find(|(known, _)| *known == value);
+            let reason = reason.map_or("", |(_, reason)| reason.trim_end_matches('.'));
+            format!("{axis} {value} is an end of the search range and has no result: {reason}.")
+        }
+        Next::Measure(_) => format!("The search has not ended; {trials} so far."),
+    }
+}
+
+/// `size speed: 120.4 items/s and 110.2 items/s, a ratio of 0.915 (95 % interval 0.905–0.925; above 1 is better)`
+fn figure(verdict: &SearchVerdict, before: &str, after: &str, confidence: &str) -> String {
+    let mean = |value: &str| {
+        let trials = verdict.trials.iter().filter(|trial| trial.value == value);
+        let figures: Vec<f64> = trials.filter_map(|trial| trial.figure).collect();
+        let mean = aggregate(&figures, Aggregate::Mean).unwrap_or_default();
+        number::figure(mean, &verdict.unit)
+    };
+    let mut text = format!("{} {}: ", verdict.scenario, verdict.figure);
+    let _ = write!(text, "{} and {}", mean(before), mean(after));
+    if let (Some(ratio), Some(interval)) = (verdict.ratio, verdict.interval) {
+        let [ratio, lower, upper] = [ratio, interval.lower, interval.upper].map(number::ratio);
+        let _ = write!(
+            text,
+            ", a ratio of {ratio} ({confidence} interval {lower}–{upper}; above 1 is better)"
+        );
+    }
+    text
+}

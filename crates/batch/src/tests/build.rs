@@ -1,0 +1,35 @@
+//! Cells and their plan, for tests.
+
+use crate::{BatchPlan, Cell, ExecutionOptions, Order, Schedule, Values};
+
+/// A cell of a recipe without axes.
+pub fn cell(name: &str, trials: u32) -> Cell {
+    Cell {
+        name: name.to_owned(),
+        recipe: "r".to_owned(),
+        path: "./r.yaml".to_owned(),
+        axes: Values::default(),
+        set: Values::default(),
+        scenarios: Vec::new(),
+        modes: Vec::new(),
+        trials,
+        baseline: None,
+    }
+}
+
+/// The plan of these cells.
+pub fn plan_of(cells: Vec<Cell>, order: Order) -> BatchPlan {
+    BatchPlan {
+        schema: 1,
+        title: String::new(),
+        execution: ExecutionOptions::default(),
+        axes: Vec::new(),
+        schedule: Schedule::new(&cells, order),
+        cells,
+        excluded: Vec::new(),
+        external_results: Vec::new(),
+        claims: Vec::new(),
+        restated: false,
+        search: None,
+    }
+}

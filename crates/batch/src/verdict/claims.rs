@@ -1,0 +1,112 @@
+//! Claims, held against the evidence.
+
+use std::fmt::Write as _;
+
+use super::model::{ClaimOutcome, ClaimPart, ClaimVerdict, RequiredRatio};
+use super::part::{PartTest, Test};
+use super::sentence;
+use super::subject::Subject;
+use super::tester::{Rules, Tester};
+use crate::Claim;
+use retrial_results::verdict::Bounds;
+use retrial_results::verdict::compare::exp;
+use retrial_stats::step_down;
+
+/// Judges all claims: the error that any of them is decided wrongly is shared between them.
+pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec<ClaimVerdict> {
+    let find = |name: &str| subjects.iter().find(|subject| subject.name == name);
+    let tested: Vec<Vec<PartTest>> = claims
+        .iter()
+        .map(|claim| {
+            let parts = claim.parts.iter();
+            let tester = |part| Tester { claim, part, rules };
+            parts.flat_map(|part| tester(part).tests(&find)).collect()
+        })
+        .collect();
+    let family: Vec<&PartTest> = tested
+        .iter()
+        .flatten()
+        .filter(|tested| tested.shares_error())
+        .collect();
+    let decided = step_down(family.len(), |position, share| {
+        family[position].outcome(rules.alpha / share) != ClaimOutcome::NotDecided
+    });
+    let open = decided.iter().filter(|decided| !**decided).count();
+    let mut decided = decided.into_iter();
+    let outcomes: Vec<Vec<ClaimOutcome>> = tested
+        .iter()
+        .map(|tests| {
+            let outcome = |part_test: &PartTest| {
+                if part_test.shares_error() && !decided.next().unwrap_or(false) {
+                    ClaimOutcome::NotDecided
+                } else {
+                    part_test.outcome(rules.alpha)
+                }
+            };
+            tests.iter().map(outcome).collect()
+        })
+        .collect();
+    let verdicts = claims.iter().zip(tested).zip(outcomes);
+    verdicts
+        .map(|((claim, tests), outcomes)| {
+            let parts = tests.into_iter().zip(outcomes);
+            let parts: Vec<ClaimPart> = parts
+                .map(|(part_test, outcome)| finish(part_test, outcome, rules.alpha, open))
+                .collect();
+            let outcome = of_all(claim, &parts);
+            ClaimVerdict {
+                claim: claim.text.clone(),
+                source: claim.source.clone(),
+                outcome,
+                sentence: sentence::of_claim(outcome, claim.not_always, &parts),
+                parts,
+            }
+        })
+        .collect()
+}
+
+/// A part as it is shown. `open` is how many tests share the error with it while none of them is
+/// decided.
+fn finish(tested: PartTest, outcome: ClaimOutcome, alpha: f64, open: usize) -> ClaimPart {
+    let mut tested = tested;
+    let difference = match &tested.test {
+        Test::Ratio(difference) => Some((difference, false)),
+        Test::Gap(gap) => Some((&gap.between, true)),
+        Test::Limits(..) | Test::Nothing(_) => None,
+    };
+    let part = &mut tested.part;
+    part.outcome = outcome;
+    if let Some((difference, is_gap)) = difference {
+        let sign = if is_gap { -1.0 } else { 1.0 };
+        part.ratio = Some(exp(sign * difference.center));
+        part.bounds = difference.bounds(alpha).map(|(lower, upper)| {
+            let (first, second) = (sign * lower, sign * upper);
+            Bounds::of_logs((first.min(second), first.max(second)))
+        });
+        if outcome == ClaimOutcome::NotDecided {
+            let shared = alpha / f64::from(u32::try_from(open.max(1)).unwrap_or(u32::MAX));
+            let RequiredRatio { claim, margin, .. } = part.required;
+            part.more_trials = claim.map(|claim| difference.more_trials(claim, margin, shared));
+        }
+    }
+    tested.part.sentence = sentence::of_part(&tested, alpha);
+    let alone = tested.outcome(alpha);
+    if outcome == ClaimOutcome::NotDecided && alone != outcome {
+        let _ = write!(
+            tested.part.sentence,
+            " Alone it would be {alone}: the error is shared by all claims."
+        );
+    }
+    tested.part
+}
+
+/// Supported where all parts are, contradicted where one is; of a claim that there is an exception the other way round.
+fn of_all(claim: &Claim, parts: &[ClaimPart]) -> ClaimOutcome {
+    let outcomes = parts.iter().map(|part| part.outcome);
+    let decisive = if claim.not_always {
+        outcomes.min()
+    } else {
+        outcomes.max()
+    };
+    decisive.unwrap_or(ClaimOutcome::NotDecided)
+}

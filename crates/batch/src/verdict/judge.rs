@@ -1,0 +1,224 @@
+//! From the evidence of all cells to the verdict of the batch.
+
+use super::claims;
+use super::differences::{ComparedCell, differences};
+use super::evidence::{RunEvidence, SubjectEvidence};
+use super::model::{
+    BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,
+    ExternalVerdict,
+};
+use super::sentence;
+use super::subject::Subject;
+use super::tester::Rules;
+use crate::{BatchPlan, Cell, Order};
+use retrial_recipe::model::Claim;
+use retrial_results::verdict::comparison::Change;
+use retrial_results::verdict::{ExitCode, Outcome, Verdict};
+
+/// Version of the document.
+const SCHEMA: u32 = 1;
+
+/// Judges a batch: the same evidence always gives the same verdict.
+pub fn judge(
+    id: Option<&str>,
+    plan: &BatchPlan,
+    cells: &[SubjectEvidence],
+    external_results: &[SubjectEvidence],
+) -> BatchVerdict {
+    let runs_of = |cell: &Cell| -> &[RunEvidence] {
+        let subject = cells.iter().find(|subject| subject.name == cell.name);
+        subject.map_or(&[], |subject| subject.runs.as_slice())
+    };
+    let of_cells = plan.cells.iter();
+    let of_cells = of_cells.map(|cell| Subject::of(&cell.name, runs_of(cell), true));
+    let others = external_results.iter();
+    let others = others.map(|evidence| Subject::of(&evidence.name, &evidence.runs, false));
+    let subjects: Vec<Subject> = of_cells.chain(others).collect();
+    let paired = plan.execution.order == Order::Interleaved;
+    let confidence = plan.execution.confidence;
+    let against = against(plan, &subjects);
+    let (by_cell, mut notes) = differences(&against, paired, confidence);
+    let mut of_cells: Vec<CellVerdict> = plan
+        .cells
+        .iter()
+        .zip(&subjects)
+        .map(|(cell, subject)| of_cell(plan, cell, subject, runs_of(cell)))
+        .collect();
+    for (cell, difference) in by_cell {
+        of_cells[cell].differences.push(difference);
+    }
+    let rules = Rules {
+        paired,
+        alpha: 1.0 - confidence,
+    };
+    let claims = claims::judge(&plan.claims, &subjects, rules);
+    let outcomes: Vec<Option<Outcome>> = of_cells.iter().map(|cell| cell.outcome).collect();
+    let of_claims: Vec<ClaimOutcome> = claims.iter().map(|claim| claim.outcome).collect();
+    let mut all_notes = of_conduct(plan);
+    notes.retain(|note| !all_notes.contains(note));
+    notes.dedup();
+    all_notes.extend(notes);
+    all_notes.extend(two_answers(&of_cells, &claims));
+    BatchVerdict {
+        schema: SCHEMA,
+        batch: id.map(str::to_owned),
+        title: plan.title.clone(),
+        outcome: outcomes.iter().copied().flatten().max(),
+        sentence: sentence::of_batch(&outcomes, &of_claims),
+        exit_code: exit_code(&of_cells, cells, &of_claims),
+        confidence,
+        order: plan.execution.order,
+        parallel: plan.execution.parallel,
+        notes: all_notes,
+        axes: plan
+            .axes
+            .iter()
+            .map(|(name, values)| BatchAxis {
+                name: name.clone(),
+                values: values.clone(),
+            })
+            .collect(),
+        notice: subjects
+            .iter()
+            .flat_map(|subject| &subject.verdicts)
+            .find_map(|verdict| verdict.notice.clone()),
+        external_results: of_others(external_results, &subjects[plan.cells.len()..]),
+        cells: of_cells,
+        excluded: plan.excluded.clone(),
+        claims,
+        search: None,
+    }
+}
+
+/// Each cell with the baseline that it is compared with, where both have figures.
+fn against<'a>(plan: &BatchPlan, subjects: &'a [Subject]) -> Vec<ComparedCell<'a>> {
+    let cells = plan.cells.iter().enumerate();
+    cells
+        .filter_map(|(position, cell)| {
+            let name = cell.baseline.as_ref()?;
+            let baseline = plan.cells.iter().position(|other| other.name == *name)?;
+            let (candidate, baseline) = (&subjects[position], &subjects[baseline]);
+            let both = !candidate.measured.is_empty() && !baseline.measured.is_empty();
+            both.then_some(ComparedCell {
+                cell: position,
+                candidate,
+                baseline,
+            })
+        })
+        .collect()
+}
+
+fn of_cell(plan: &BatchPlan, cell: &Cell, subject: &Subject, runs: &[RunEvidence]) -> CellVerdict {
+    let verdict = subject.verdicts.first().cloned();
+    let mut lost = runs.iter().filter_map(|run| run.found.as_ref().err());
+    let is_baseline = |other: &Cell| other.baseline.as_ref() == Some(&cell.name);
+    let sentence = match (&verdict, lost.next_back()) {
+        (Some(verdict), _) => verdict.sentence.clone(),
+        (None, Some(lost)) => format!("No run has a result: {}.", lost.reason),
+        (None, None) => "It was not run.".to_owned(),
+    };
+    CellVerdict {
+        name: cell.name.clone(),
+        recipe: cell.recipe.clone(),
+        axes: cell.axes.clone(),
+        is_baseline: plan.cells.iter().any(is_baseline),
+        against: cell.baseline.clone(),
+        trials: cell.trials,
+        runs: runs
+            .iter()
+            .map(|run| CellRun {
+                run: run.run.clone(),
+                trial: run.trial,
+                lost: run.found.as_ref().err().map(|lost| lost.reason.clone()),
+            })
+            .collect(),
+        outcome: verdict.as_ref().map(|verdict| verdict.outcome),
+        sentence,
+        verdict,
+        differences: Vec::new(),
+    }
+}
+
+fn of_others(external_results: &[SubjectEvidence], subjects: &[Subject]) -> Vec<ExternalVerdict> {
+    let pairs = external_results.iter().zip(subjects);
+    pairs
+        .map(|(other, subject)| ExternalVerdict {
+            name: other.name.clone(),
+            runs: other.runs.iter().map(|run| run.run.clone()).collect(),
+            outcome: subject.verdicts.iter().map(|verdict| verdict.outcome).max(),
+            verdicts: subject.verdicts.clone(),
+        })
+        .collect()
+}
+
+/// What of the way in which it was measured bears on what it shows.
+fn of_conduct(plan: &BatchPlan) -> Vec<String> {
+    let execution = &plan.execution;
+    let at_once = format!(
+        "up to {} runs executed at once, each on its own GPUs: shared memory, disk and power may have reduced speed",
+        execution.parallel
+    );
+    let grouped = "trials ran cell by cell: drift cannot be distinguished from a difference";
+    let is_grouped =
+        execution.order == Order::Grouped && plan.cells.len() > 1 && plan.search.is_none();
+    let restated = "the claims were changed after a run had ended: they were not fixed before anything was measured";
+    let notes = [
+        (execution.parallel > 1, at_once.as_str()),
+        (is_grouped, grouped),
+        (plan.restated, restated),
+    ];
+    let notes = notes.into_iter().filter(|(applies, _)| *applies);
+    notes.map(|(_, note)| note.to_owned()).collect()
+}
+
+/// A claim asks one thing, with its own share of the error; the table of cells asks everything.
+fn two_answers(cells: &[CellVerdict], claims: &[ClaimVerdict]) -> Option<String> {
+    let open = |part: &ClaimPart| {
+        let of_cell = cells
+            .iter()
+            .filter(|cell| cell.name == part.candidate.subject);
+        let differences = of_cell.flat_map(|cell| &cell.differences);
+        let same = differences.filter(|figure| {
+            figure.scenario == part.scenario
+                && figure.figure == part.figure
+                && part
+                    .baseline
+                    .as_ref()
+                    .is_some_and(|side| side.subject == figure.baseline.subject)
+        });
+        same.map(|figure| figure.change)
+            .any(|change| change == Change::NoDifference)
+    };
+    let parts = claims.iter().flat_map(|claim| &claim.parts);
+    let better = parts.filter(|part| {
+        part.outcome == ClaimOutcome::Supported && part.required.claim == Some(Claim::Better)
+    });
+    let mut both = better.filter(|part| open(part));
+    both.next().map(|part| {
+        format!(
+            "{} is shown to be better where it is claimed, and no difference is shown among the cells: \
+             a claim is one question, asked one-sided; the cells are all questions at once, asked two-sided",
+            part.candidate.subject
+        )
+    })
+}
+
+/// The first that applies, of the runs that were lost, the cells and the claims.
+fn exit_code(
+    cells: &[CellVerdict],
+    evidence: &[SubjectEvidence],
+    claims: &[ClaimOutcome],
+) -> ExitCode {
+    let of_runs = evidence.iter().flat_map(|cell| &cell.runs);
+    let of_runs = of_runs.filter_map(|run| run.found.as_ref().err().map(|lost| lost.exit));
+    let of_cells = cells.iter().map(|cell| {
+        let verdict: Option<&Verdict> = cell.verdict.as_ref();
+        verdict.map_or(ExitCode::Inconclusive, |verdict| verdict.exit_code)
+    });
+    let of_claims = claims.iter().map(|outcome| match outcome {
+        ClaimOutcome::Supported => ExitCode::Success,
+        ClaimOutcome::NotDecided => ExitCode::Inconclusive,
+        ClaimOutcome::Contradicted => ExitCode::NotReproduced,
+    });
+    ExitCode::first(of_runs.chain(of_cells).chain(of_claims))
+}

@@ -1,0 +1,245 @@
+//! A batch's verdict, as stored in verdict.json and shown in reports.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::search::SearchVerdict;
+use crate::{ExcludedCell, Order, Values};
+use retrial_recipe::model::{Better, Claim, Mode};
+use retrial_results::verdict::comparison::{ComparedFigure, MeasuredSide};
+use retrial_results::verdict::{Bounds, ExitCode, MoreTrials, Outcome, Verdict};
+
+/// The verdict on a batch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BatchVerdict {
+    /// Version of this document.
+    pub schema: u32,
+    /// The batch's id, where it has one.
+    pub batch: Option<String>,
+    /// Its title.
+    pub title: String,
+    /// The worst outcome of its cells; none if nothing was run.
+    pub outcome: Option<Outcome>,
+    /// A summary of cells and claims in one or two sentences.
+    pub sentence: String,
+    /// The exit code of the process.
+    pub exit_code: ExitCode,
+    /// Confidence of each one-sided bound of a claim, and of each two-sided interval.
+    pub confidence: f64,
+    /// The order of the trials.
+    pub order: Order,
+    /// The number of concurrent runs.
+    pub parallel: u32,
+    /// Notes on how it was measured.
+    pub notes: Vec<String>,
+    /// The axes.
+    pub axes: Vec<BatchAxis>,
+    /// The cells.
+    pub cells: Vec<CellVerdict>,
+    /// The excluded combinations, with reasons.
+    pub excluded: Vec<ExcludedCell>,
+    /// Runs of other hosts.
+    pub external_results: Vec<ExternalVerdict>,
+    /// The claims.
+    pub claims: Vec<ClaimVerdict>,
+    /// `MLCommons`' trademark notice, where figures are `MLPerf`'s.
+    pub notice: Option<String>,
+    /// The result of a search along its cells; none for a batch that runs all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchVerdict>,
+}
+
+/// An axis and the values that cells have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BatchAxis {
+    /// `rocm`; `recipe` where there are several.
+    pub name: String,
+    /// The values, in order.
+    pub values: Vec<String>,
+}
+
+/// The result of a cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CellVerdict {
+    /// `rocm=7.1.1,backend=migraphx`
+    pub name: String,
+    /// The recipe's short name in the batch.
+    pub recipe: String,
+    /// The values of its axes.
+    pub axes: Values,
+    /// Whether other cells are compared with it.
+    pub is_baseline: bool,
+    /// The cell that it is compared with.
+    pub against: Option<String>,
+    /// The number of planned trials.
+    pub trials: u32,
+    /// Its runs, by trial, including those without evidence.
+    pub runs: Vec<CellRun>,
+    /// The outcome of all trials together; none if no run has evidence.
+    pub outcome: Option<Outcome>,
+    /// One sentence.
+    pub sentence: String,
+    /// Figures, bounds, rules and trials, all runs pooled.
+    pub verdict: Option<Verdict>,
+    /// Each figure compared with the baseline's.
+    pub differences: Vec<ComparedFigure>,
+}
+
+/// One run of a cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CellRun {
+    /// The run's id.
+    pub run: String,
+    /// The number of the trial, from 1.
+    pub trial: u32,
+    /// Why it has no evidence, if it has none.
+    pub lost: Option<String>,
+}
+
+/// Runs of another host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExternalVerdict {
+    /// Its name in claims.
+    pub name: String,
+    /// Its runs.
+    pub runs: Vec<String>,
+    /// The worst outcome of its verdicts; none without evidence.
+    pub outcome: Option<Outcome>,
+    /// Its verdicts, one for each benchmark.
+    pub verdicts: Vec<Verdict>,
+}
+
+retrial_format::words! {
+    /// The outcome of a claim.
+    #[derive(JsonSchema)]
+    pub enum ClaimOutcome {
+        /// It holds, at the stated confidence.
+        Supported = "supported",
+        /// The evidence is inconclusive, or there is none.
+        NotDecided = "not decided",
+        /// It does not hold, at the stated confidence.
+        Contradicted = "contradicted",
+    }
+}
+
+impl ClaimOutcome {
+    /// Returns what the evidence says of the opposite.
+    #[must_use]
+    pub fn negated(self) -> Self {
+        match self {
+            Self::Supported => Self::Contradicted,
+            Self::NotDecided => Self::NotDecided,
+            Self::Contradicted => Self::Supported,
+        }
+    }
+}
+
+/// The verdict on a claim.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClaimVerdict {
+    /// The claim as it was written.
+    pub claim: String,
+    /// Where it was published.
+    pub source: Option<String>,
+    /// Supported where all of its parts are, contradicted where one is. That something does not always hold is
+    /// supported where one part is, and contradicted where all are.
+    pub outcome: ClaimOutcome,
+    /// One sentence.
+    pub sentence: String,
+    /// One for each pair of cells that it is about, scenario and figure.
+    pub parts: Vec<ClaimPart>,
+}
+
+/// A claim about one pair of cells.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClaimPart {
+    /// What distinguishes it from the other parts: `gpu=w7900`; empty if there is one pair.
+    pub of: String,
+    /// The benchmark.
+    pub benchmark: String,
+    /// The scenario.
+    pub scenario: String,
+    /// The mode.
+    pub mode: Mode,
+    /// The figure; empty if none could be compared.
+    pub figure: String,
+    /// Its unit; empty if it has none.
+    pub unit: String,
+    /// Whether higher or lower is better.
+    pub better: Better,
+    /// The compared property of the figure.
+    pub statistic: Statistic,
+    /// The required `ratio`.
+    pub required: RequiredRatio,
+    /// The candidate.
+    pub candidate: MeasuredSide,
+    /// The baseline; none if the claim is about one alone.
+    pub baseline: Option<MeasuredSide>,
+    /// The gaps or the gains, where the claim is about these: with the candidate and with the baseline.
+    pub gaps: Vec<Gap>,
+    /// Whether trials were compared in pairs, round by round.
+    pub paired: bool,
+    /// How good the candidate is next to the baseline, above 1 is better: of scatters, how much smaller the candidate's
+    /// is. Of a gap or a gain: the one with the candidate over the one with the baseline; of a gap, below 1 is smaller.
+    pub ratio: Option<f64>,
+    /// One-sided bounds of the ratio, each at the batch's confidence.
+    pub bounds: Option<Bounds>,
+    /// What the bounds show, corrected for all claims of the batch (Holm).
+    pub outcome: ClaimOutcome,
+    /// If undecided: how many more trials of each would decide.
+    pub more_trials: Option<MoreTrials>,
+    /// One sentence.
+    pub sentence: String,
+}
+
+impl ClaimPart {
+    /// Whether its lower bound decides, or its upper; none if both do. Of an undecided part, the one
+    /// that would have to pass the edge for it to be supported.
+    pub fn by_lower_bound(&self) -> Option<bool> {
+        let holds = (self.outcome != ClaimOutcome::Contradicted) != self.required.negated;
+        let asks = self.required.claim?;
+        let is_gap = self.statistic == Statistic::Gap;
+        (asks != Claim::Equivalent).then_some(holds != is_gap)
+    }
+}
+
+/// The ratio that a claim requires.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RequiredRatio {
+    /// Better, not worse, or equivalent; of a gap, better is smaller. None: within the benchmark's
+    /// own limits of accuracy.
+    pub claim: Option<Claim>,
+    /// By how much, as a fraction.
+    pub margin: f64,
+    /// Whether the claim is negated.
+    pub negated: bool,
+}
+
+retrial_format::words! {
+    /// The property of a figure that a claim compares.
+    #[derive(JsonSchema)]
+    pub enum Statistic {
+        /// The figure itself.
+        Value = "value",
+        /// The scatter of its trials.
+        Scatter = "scatter",
+        /// Its gap to another one's.
+        Gap = "gap",
+        /// The gain of a step.
+        Gain = "gain",
+    }
+}
+
+/// How far another is from a cell, or what the step from the cell to the other gains: the ratio of the other's figure
+/// to the cell's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Gap {
+    /// The cell.
+    pub cell: String,
+    /// What it is compared with.
+    pub to: MeasuredSide,
+    /// How good the other is next to the cell: above 1, the cell is behind.
+    pub ratio: Option<f64>,
+    /// One-sided bounds of it, each at the batch's confidence.
+    pub bounds: Option<Bounds>,
+}

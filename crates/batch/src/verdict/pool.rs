@@ -1,0 +1,73 @@
+//! The trials of several runs as one sample.
+
+use super::RunEvidence;
+use retrial_results::verdict::qualifier::merge;
+use retrial_results::verdict::{Context, Evidence};
+
+/// Runs' evidence by benchmark, each scenario's trials one after the other. A trial is numbered as
+/// its run's turn; where a run has several, they are counted on.
+pub(super) fn pool(runs: &[RunEvidence]) -> Vec<(Context, Vec<Evidence>)> {
+    let mut sorted: Vec<&RunEvidence> = runs.iter().collect();
+    sorted.sort_by_key(|run| run.trial);
+    let mut groups: Vec<(Context, Vec<Evidence>)> = Vec::new();
+    for run in sorted {
+        let Ok((context, evidence)) = &run.found else {
+            continue;
+        };
+        let benchmark = &context.submission.benchmark;
+        let of_it = |(pooled, _): &(Context, _)| pooled.submission.benchmark == *benchmark;
+        let at = groups.iter().position(of_it).unwrap_or_else(|| {
+            groups.push((context.clone(), Vec::new()));
+            groups.len() - 1
+        });
+        let (pooled, all) = &mut groups[at];
+        merge(&mut pooled.qualifiers, context.qualifiers.iter().cloned());
+        for warning in &context.warnings {
+            if !pooled.warnings.contains(warning) {
+                pooled.warnings.push(warning.clone());
+            }
+        }
+        for more in evidence {
+            take_in(all, more, run);
+        }
+    }
+    groups
+}
+
+fn take_in(all: &mut Vec<Evidence>, more: &Evidence, run: &RunEvidence) {
+    let same =
+        |earlier: &&mut Evidence| earlier.mode == more.mode && earlier.scenario == more.scenario;
+    let mut more = more.clone();
+    let several = more.trials.len() > 1;
+    let before = all.iter_mut().find(same);
+    let last = before
+        .as_ref()
+        .and_then(|earlier| earlier.trials.iter().map(|trial| trial.trial).max());
+    let first = last.map_or(1, |last| last + 1);
+    for (next, trial) in (first..).zip(&mut more.trials) {
+        trial.trial = if several { next } else { run.trial };
+        trial.path = format!("{}/{}", run.run, trial.path);
+    }
+    for warmup in &mut more.warmups {
+        warmup.trial = run.trial;
+        warmup.path = format!("{}/{}", run.run, warmup.path);
+    }
+    for check in &mut more.checks {
+        check.trial = check.trial.map(|_| run.trial);
+    }
+    // How many trials there would be was decided before the first of them.
+    more.stages.clear();
+    match before {
+        None => all.push(more),
+        Some(earlier) => {
+            for check in more.checks {
+                // A check that is the same for every run is reported once.
+                if !earlier.checks.contains(&check) {
+                    earlier.checks.push(check);
+                }
+            }
+            earlier.trials.extend(more.trials);
+            earlier.warmups.extend(more.warmups);
+        }
+    }
+}

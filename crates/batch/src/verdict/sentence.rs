@@ -1,0 +1,298 @@
+//! One sentence on each part, each claim and the batch.
+
+use std::fmt::{Display, Write as _};
+
+use itertools::join;
+
+use super::model::{ClaimOutcome, ClaimPart, Gap, Statistic};
+use super::part::{PartTest, Test};
+use retrial_format as format;
+use retrial_recipe::model::{Claim, Mode};
+use retrial_results::verdict::comparison::MeasuredSide;
+use retrial_results::verdict::{MoreTrials, Outcome, number};
+
+/// What a part shows.
+pub(super) fn of_part(tested: &PartTest, alpha: f64) -> String {
+    let part = &tested.part;
+    match &tested.test {
+        Test::Nothing(reason) => format!("Not compared: {reason}."),
+        Test::Limits(outcome, message) => {
+            // The word is about the accuracy, also where the claim is negated.
+            let word = match outcome {
+                ClaimOutcome::Contradicted => "not accurate",
+                _ => "accurate",
+            };
+            format!(
+                "{} {}: {word}: {message}.",
+                part.candidate.subject, part.scenario
+            )
+        }
+        Test::Ratio(_) if part.statistic == Statistic::Gain => {
+            let gain = |gap: &Gap| {
+                let ratio = gap.ratio.map(number::ratio).unwrap_or_default();
+                format!("{ratio} from {} to {}", gap.cell, gap.to.subject)
+            };
+            let gains = join(part.gaps.iter().map(gain), ", and ");
+            format!("{}{gains}{}.", place(part), evidence(part, alpha))
+        }
+        Test::Ratio(_) if part.statistic == Statistic::Scatter => {
+            let scatter = |side: &MeasuredSide| side.value.map(number::ratio).unwrap_or_default();
+            let theirs = part.baseline.as_ref();
+            let theirs = theirs.map(|side| format!(", {}'s by {} %", side.subject, scatter(side)));
+            format!(
+                "{}{}'s trials scatter by {} %{}{}.",
+                place(part),
+                part.candidate.subject,
+                scatter(&part.candidate),
+                theirs.unwrap_or_default(),
+                evidence(part, alpha),
+            )
+        }
+        Test::Ratio(_) => format!("{}{}.", values(part), evidence(part, alpha)),
+        Test::Gap(gap) => {
+            let words = |gap: &Gap| Some(format!("{} of {}", number::ratio(gap.ratio?), gap.cell));
+            let gaps = join(part.gaps.iter().filter_map(words), " and ");
+            let to = part.gaps.first().map_or("", |gap| &gap.to.subject);
+            let head = format!("{}{to} is {gaps}", place(part));
+            if part.outcome == ClaimOutcome::Contradicted && gap.there_is_none(alpha) {
+                let baseline = part.baseline.as_ref().map_or("", |side| &side.subject);
+                return format!("{head}: it is not ahead of {baseline}, and there is no gap.");
+            }
+            let closed = part.gaps.first().and_then(|gap| gap.ratio);
+            let closed = match closed.filter(|ratio| *ratio < 1.0) {
+                Some(_) if part.outcome == ClaimOutcome::Supported => " (closed)",
+                _ => "",
+            };
+            format!(
+                "{head}: {}{closed}.",
+                evidence(part, alpha).trim_start_matches([':', ' '])
+            )
+        }
+    }
+}
+
+fn place(part: &ClaimPart) -> String {
+    let of_cells = if part.of.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", part.of)
+    };
+    let prefix = match part.statistic {
+        Statistic::Gain => "gain in ",
+        Statistic::Value | Statistic::Scatter | Statistic::Gap => "",
+    };
+    format!("{} {prefix}{}{of_cells}: ", part.scenario, part.figure)
+}
+
+/// `Offline tokens_per_second: A's 1,020 tokens/s is 1.020 of B's 1,000 tokens/s`
+fn values(part: &ClaimPart) -> String {
+    let (Some(ratio), Some(baseline)) = (part.ratio, part.baseline.as_ref()) else {
+        return place(part);
+    };
+    let (ours, theirs) = (
+        part.candidate.value.unwrap_or(f64::NAN),
+        baseline.value.unwrap_or(f64::NAN),
+    );
+    format!(
+        "{}{}'s {} is {} of {}'s {}",
+        place(part),
+        part.candidate.subject,
+        number::figure(ours, &part.unit),
+        // Better is above 1, whichever way the figure goes.
+        number::ratio(match part.better {
+            retrial_recipe::model::Better::Higher => ratio,
+            retrial_recipe::model::Better::Lower => ours / theirs,
+        }),
+        baseline.subject,
+        number::figure_like(theirs, &part.unit, ours),
+    )
+}
+
+fn evidence(part: &ClaimPart, alpha: f64) -> String {
+    let at = number::percent(1.0 - alpha);
+    let quantity = match (part.statistic, part.mode) {
+        (Statistic::Gap, _) => "the gap with the first is",
+        (Statistic::Gain, _) => "their ratio is",
+        (Statistic::Scatter, _) => "the other's is",
+        (Statistic::Value, Mode::Performance) => "its speed is",
+        (Statistic::Value, _) => "it is",
+    };
+    let Some(bounds) = part.bounds else {
+        if matches!(part.statistic, Statistic::Scatter | Statistic::Gain) {
+            let more = part.more_trials.map(words).unwrap_or_default();
+            return format!(": {}; {more}", part.outcome);
+        }
+        return match part.candidate.trials.len() {
+            1 => ": one trial, with unknown noise".to_owned(),
+            _ => ": two trials that are further apart than the assumed noise allows".to_owned(),
+        };
+    };
+    let basis = basis(part);
+    let required = required(part);
+    let more = match (part.outcome, part.more_trials) {
+        (ClaimOutcome::NotDecided, Some(more)) => format!("; {}", words(more)),
+        _ => String::new(),
+    };
+    let times = if part.statistic == Statistic::Scatter {
+        " times its own"
+    } else {
+        ""
+    };
+    let within = format!("{}{times}", within(part, bounds.lower, bounds.upper));
+    format!(
+        ": {}; {quantity} {within} at one-sided {at} confidence ({basis}); {required} {}{more}",
+        part.outcome,
+        if part.required.negated {
+            "would not be an exception"
+        } else {
+            "is required"
+        },
+    )
+}
+
+/// The bound that decides, or both.
+fn within(part: &ClaimPart, lower: f64, upper: f64) -> String {
+    let (lower, upper) = (number::ratio(lower), number::ratio(upper));
+    match part.by_lower_bound() {
+        Some(true) => format!("at least {lower}"),
+        Some(false) => format!("at most {upper}"),
+        None => format!("at least {lower} and at most {upper}, each"),
+    }
+}
+
+/// `above 1.10`
+fn required(part: &ClaimPart) -> String {
+    let margin = part.required.margin;
+    let keeps = number::ratio(1.0 - margin);
+    match (part.required.claim, part.statistic) {
+        (Some(Claim::Better), Statistic::Gap) => format!("below {keeps}"),
+        (Some(Claim::Better), _) => format!("above {}", number::ratio(1.0 / (1.0 - margin))),
+        (Some(Claim::NotWorse), _) => format!("at least {keeps}"),
+        (Some(Claim::Equivalent), _) => {
+            format!("{keeps} to {}", number::ratio(1.0 / (1.0 - margin)))
+        }
+        (None, _) => "the benchmark's limits".to_owned(),
+    }
+}
+
+fn basis(part: &ClaimPart) -> String {
+    let ours = part.candidate.trials.len();
+    let theirs = part.baseline.as_ref().map_or(0, |side| side.trials.len());
+    if part.statistic == Statistic::Gain {
+        let trials = join(part.gaps.iter().map(|gain| gain.to.trials.len()), " and ");
+        return format!("{trials} trials at the end of each step");
+    }
+    match (ours, theirs) {
+        (1, 1) if part.mode == Mode::Performance => {
+            "one trial each, their noise assumed".to_owned()
+        }
+        (1, 1) => "one trial each".to_owned(),
+        _ if part.paired => format!("{ours} pairs of trials"),
+        (ours, theirs) if ours == theirs => format!("{ours} trials each"),
+        _ => format!("{ours} and {theirs} trials"),
+    }
+}
+
+fn words(more: MoreTrials) -> String {
+    match more {
+        MoreTrials::About(1) => "one more trial of each would decide".to_owned(),
+        MoreTrials::AtLeast(1) => "at least one more trial of each is needed".to_owned(),
+        MoreTrials::AtLeast(count) => format!("at least {count} more trials of each are needed"),
+        MoreTrials::About(count) => format!("about {count} more trials of each would decide"),
+        MoreTrials::MoreThan(count) => {
+            format!("more than {count} more trials of each would be needed")
+        }
+        MoreTrials::Independent => {
+            "the trials depend on their order: independent ones are needed".to_owned()
+        }
+        MoreTrials::Never | MoreTrials::Finer => "no number of trials would decide".to_owned(),
+    }
+}
+
+/// What a claim's parts show together.
+pub(super) fn of_claim(outcome: ClaimOutcome, not_always: bool, parts: &[ClaimPart]) -> String {
+    let with_outcome =
+        |outcome: ClaimOutcome| parts.iter().filter(move |part| part.outcome == outcome);
+    let [only] = parts else {
+        let count = parts.len();
+        let decides = with_outcome(outcome).count();
+        let first = with_outcome(outcome)
+            .next()
+            .map_or("", |part| &part.sentence);
+        if not_always {
+            return match outcome {
+                ClaimOutcome::Supported => {
+                    format!("{decides} of {count} parts are exceptions. {first}")
+                }
+                ClaimOutcome::Contradicted => format!("No part is an exception. {first}"),
+                ClaimOutcome::NotDecided => {
+                    format!("No exception is shown, {decides} of {count} parts undecided. {first}")
+                }
+            };
+        }
+        return match outcome {
+            ClaimOutcome::Supported => {
+                let ratios = parts.iter().filter_map(|part| part.ratio);
+                let (least, most) = ratios
+                    .fold((f64::INFINITY, 0.0_f64), |(least, most), ratio| {
+                        (least.min(ratio), most.max(ratio))
+                    });
+                let all = format::all(count, "part");
+                if least > most {
+                    format!("{all} hold.")
+                } else {
+                    let (least, most) = (number::ratio(least), number::ratio(most));
+                    format!("{all} hold, at {least} to {most}.")
+                }
+            }
+            ClaimOutcome::Contradicted => {
+                format!("{decides} of {count} parts do not hold. {first}")
+            }
+            ClaimOutcome::NotDecided => {
+                let holds = with_outcome(ClaimOutcome::Supported).count();
+                format!("{holds} of {count} parts hold, {decides} undecided. {first}")
+            }
+        };
+    };
+    only.sentence.clone()
+}
+
+/// `5 cells: 4 measured, 1 failed. Of 3 claims 2 are supported and 1 is not decided.`
+pub(super) fn of_batch(cells: &[Option<Outcome>], claims: &[ClaimOutcome]) -> String {
+    let mut words = counts(Outcome::ALL, |outcome| {
+        cells.iter().filter(|cell| **cell == Some(*outcome)).count()
+    });
+    let without = cells.iter().filter(|cell| cell.is_none()).count();
+    if without > 0 {
+        words.push(format!("{without} without a result"));
+    }
+    if words.is_empty() {
+        words.push("nothing was run".to_owned());
+    }
+    let cells = format::count(cells.len(), "cell");
+    let mut sentence = format!("{cells}: {}.", words.join(", "));
+    if !claims.is_empty() {
+        let outcomes = [
+            ClaimOutcome::Supported,
+            ClaimOutcome::Contradicted,
+            ClaimOutcome::NotDecided,
+        ];
+        let counts = counts(outcomes, |outcome| {
+            claims.iter().filter(|claim| *claim == outcome).count()
+        });
+        let claims = format::count(claims.len(), "claim");
+        let _ = write!(sentence, " {claims}: {}.", counts.join(", "));
+    }
+    sentence
+}
+
+/// `4 measured`, `1 failed`: those of which there are any.
+fn counts<Word: Display>(
+    words: impl IntoIterator<Item = Word>,
+    count: impl Fn(&Word) -> usize,
+) -> Vec<String> {
+    let counted = words.into_iter().map(|word| (count(&word), word));
+    let some = counted.filter(|(count, _)| *count > 0);
+    some.map(|(count, word)| format!("{count} {word}"))
+        .collect()
+}

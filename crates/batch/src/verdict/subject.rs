@@ -1,0 +1,153 @@
+//! A cell, or another host's runs, as far as comparisons need them.
+
+use retrial_recipe::model::Mode;
+use retrial_results::verdict::comparison::{Measured, Measurement};
+use retrial_results::verdict::{Context, Evidence, Outcome, ResultVerdict, Verdict, judge};
+
+use super::evidence::RunEvidence;
+use super::pool::pool;
+
+/// A cell or another host's runs, judged.
+pub(super) struct Subject {
+    pub name: String,
+    /// One for each benchmark.
+    pub verdicts: Vec<Verdict>,
+    pub measured: Vec<Rounds>,
+    /// A cell's trials belong to rounds; another host's to none.
+    pub is_cell: bool,
+}
+
+/// One scenario in one mode, and what its limits are.
+pub(super) struct Rounds {
+    pub measurement: Measurement,
+    /// Which trial each of its values is, in their order.
+    pub trials: Vec<u32>,
+    pub result: ResultVerdict,
+    /// The figures that have limits of the benchmark's own.
+    pub limited: Vec<String>,
+}
+
+impl Subject {
+    /// Judges the trials of all runs together.
+    pub fn of(name: &str, runs: &[RunEvidence], is_cell: bool) -> Self {
+        let mut subject = Self {
+            name: name.to_owned(),
+            verdicts: Vec::new(),
+            measured: Vec::new(),
+            is_cell,
+        };
+        for (context, evidence) in pool(runs) {
+            let verdict = judge(&context, &evidence);
+            let results = evidence.iter().zip(&verdict.results);
+            let measured = results.map(|(evidence, result)| Rounds::of(&context, evidence, result));
+            subject.measured.extend(measured);
+            subject.verdicts.push(verdict);
+        }
+        subject
+    }
+
+    /// Whether a run of it failed.
+    pub fn has_failed(&self) -> bool {
+        let mut verdicts = self.verdicts.iter();
+        verdicts.any(|verdict| verdict.outcome == Outcome::Failed)
+    }
+}
+
+impl Rounds {
+    fn of(context: &Context, evidence: &Evidence, result: &ResultVerdict) -> Self {
+        let limited: Vec<String> = evidence.limited_figures().map(str::to_owned).collect();
+        let mut measurement = Measurement::new(context, evidence, result);
+        // An accuracy under its limit is no valid result, and yet a figure: how it stands to
+        // another's is what one would know.
+        let mut broken = result.rules.iter().filter(|rule| !rule.passed);
+        measurement.valid |= evidence.mode == Mode::Accuracy
+            && result.outcome == Outcome::Invalid
+            && broken.all(|rule| limited.contains(&rule.rule));
+        Self {
+            measurement,
+            trials: evidence.trials.iter().map(|trial| trial.trial).collect(),
+            result: result.clone(),
+            limited,
+        }
+    }
+
+    /// With the trials of these rounds only.
+    fn cut(&self, rounds: &[u32]) -> Measurement {
+        let mut cut = self.measurement.clone();
+        for figure in &mut cut.figures {
+            let Some(trials) = &mut figure.trials else {
+                continue;
+            };
+            let retained = trials.iter().zip(&self.trials);
+            let retained = retained.filter(|(_, round)| rounds.contains(round));
+            *trials = retained.map(|(value, _)| *value).collect();
+            if trials.is_empty() {
+                figure.trials = None;
+            }
+        }
+        cut
+    }
+}
+
+/// Two subjects as they are compared: cut to the rounds that both have, where rounds make pairs.
+pub(super) struct Cut<'a> {
+    subjects: [&'a Subject; 2],
+    measurements: [Vec<Measurement>; 2],
+    /// Rounds make pairs.
+    pub paired: bool,
+    pub notes: Vec<String>,
+}
+
+impl<'a> Cut<'a> {
+    /// A baseline and a candidate; rounds of two cells make pairs if they were interleaved.
+    pub fn new(baseline: &'a Subject, candidate: &'a Subject, interleaved: bool) -> Self {
+        let subjects = [baseline, candidate];
+        let mut cut = Self {
+            measurements: subjects.map(|subject| {
+                let measured = subject.measured.iter();
+                measured.map(|rounds| rounds.measurement.clone()).collect()
+            }),
+            subjects,
+            paired: interleaved && baseline.is_cell && candidate.is_cell,
+            notes: Vec::new(),
+        };
+        if !cut.paired {
+            return cut;
+        }
+        for (at, ours) in baseline.measured.iter().enumerate() {
+            let like = |theirs: &Rounds| ours.measurement.is_like(&theirs.measurement, false);
+            let Some(position) = candidate.measured.iter().position(like) else {
+                continue;
+            };
+            let theirs = &candidate.measured[position];
+            let common = |round: &&u32| theirs.trials.contains(round);
+            let common: Vec<u32> = ours.trials.iter().filter(common).copied().collect();
+            if common.len() < ours.trials.len() || common.len() < theirs.trials.len() {
+                cut.notes.push(format!(
+                    "{} {}: {} and {} have {} of their {} and {} rounds in common, and only those are compared",
+                    ours.measurement.scenario,
+                    ours.measurement.mode,
+                    candidate.name,
+                    baseline.name,
+                    common.len(),
+                    theirs.trials.len(),
+                    ours.trials.len(),
+                ));
+            }
+            cut.measurements[0][at] = ours.cut(&common);
+            cut.measurements[1][position] = theirs.cut(&common);
+        }
+        cut
+    }
+
+    /// What the baseline and the candidate have, with their names.
+    pub fn sides(&self) -> [Vec<Measured<'_>>; 2] {
+        [0, 1].map(|side| {
+            let letter = &self.subjects[side].name;
+            let measured = self.measurements[side].iter();
+            measured
+                .map(|measured| Measured { letter, measured })
+                .collect()
+        })
+    }
+}

@@ -1,0 +1,360 @@
+//! The tests of a claim: which figures of which subjects it is about.
+
+use itertools::join;
+
+use super::gap::GapTest;
+use super::model::{ClaimOutcome, ClaimPart, Gap, RequiredRatio, Statistic};
+use super::part::{PartTest, Test, limits};
+use super::subject::{Cut, Subject};
+use crate::{Assertion, Claim, Part, same_scenario};
+use retrial_recipe::model::{Better, Mode};
+use retrial_results::verdict::comparison::{
+    Change, ComparedFigure, Measured, MeasuredFigure, MeasuredSide, Pair, are_named,
+};
+use retrial_stats::{Difference, Scatter};
+
+/// How claims are judged.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    /// Rounds of cells make pairs.
+    pub paired: bool,
+    /// Error of each one-sided bound.
+    pub alpha: f64,
+}
+
+/// A part of a claim, and how it is judged.
+pub(super) struct Tester<'a> {
+    pub claim: &'a Claim,
+    pub part: &'a Part,
+    pub rules: Rules,
+}
+
+impl Tester<'_> {
+    /// The tests of a part: one for each benchmark, scenario and figure that the claim is about.
+    pub fn tests<'a>(&self, find: &impl Fn(&str) -> Option<&'a Subject>) -> Vec<PartTest> {
+        let reason = match self.tests_of_figures(find) {
+            Ok(tests) if !tests.is_empty() => return tests,
+            Ok(_) => self.no_figure(),
+            Err(missing) => missing,
+        };
+        let part = self.blank(&self.part.candidate, self.part.baseline.as_deref());
+        let test = Test::Nothing(reason);
+        vec![PartTest { part, test }]
+    }
+
+    /// The tests of the figures that there are, or which subject has no result.
+    fn tests_of_figures<'a>(
+        &self,
+        find: &impl Fn(&str) -> Option<&'a Subject>,
+    ) -> Result<Vec<PartTest>, String> {
+        let measured = |name: &String| {
+            let subject = find(name).filter(|subject| !subject.measured.is_empty());
+            subject.ok_or_else(|| format!("{name} has no result"))
+        };
+        let candidate = measured(&self.part.candidate)?;
+        let baseline = self.part.baseline.as_ref().map(measured).transpose()?;
+        let third = self.part.gap_to.as_ref().map(measured).transpose()?;
+        let Some(baseline) = baseline else {
+            return Ok(self.alone(candidate));
+        };
+        Ok(match &self.part.from {
+            Some([candidate_from, baseline_from]) => self.gains(
+                [measured(candidate_from)?, candidate],
+                [measured(baseline_from)?, baseline],
+            ),
+            None => self.two([candidate, baseline], third),
+        })
+    }
+
+    /// Why there is nothing to test.
+    fn no_figure(&self) -> String {
+        let words = [&self.claim.scenario, &self.claim.figure];
+        let words = join(words.into_iter().flatten(), " ");
+        match self.claim.assertion {
+            _ if !words.is_empty() => format!("there is no {words} to compare"),
+            Assertion::Accurate => "its accuracy was not measured".to_owned(),
+            Assertion::Accuracy { .. } => "they do not both have an accuracy".to_owned(),
+            Assertion::Speed { .. }
+            | Assertion::Consistency { .. }
+            | Assertion::Gap { .. }
+            | Assertion::Gain { .. } => "they have no figure in common".to_owned(),
+        }
+    }
+
+    /// A part of which only the subjects are known.
+    fn blank(&self, candidate: &str, baseline: Option<&str>) -> ClaimPart {
+        let side = |subject: &str| MeasuredSide {
+            subject: subject.to_owned(),
+            value: None,
+            trials: Vec::new(),
+        };
+        let required = self.claim.assertion.required();
+        ClaimPart {
+            of: self.part.of.to_string(),
+            benchmark: String::new(),
+            scenario: String::new(),
+            mode: Mode::Performance,
+            figure: String::new(),
+            unit: String::new(),
+            better: Better::Higher,
+            statistic: match self.claim.assertion {
+                Assertion::Consistency { .. } => Statistic::Scatter,
+                Assertion::Gap { .. } => Statistic::Gap,
+                Assertion::Gain { .. } => Statistic::Gain,
+                Assertion::Speed { .. } | Assertion::Accuracy { .. } | Assertion::Accurate => {
+                    Statistic::Value
+                }
+            },
+            required: RequiredRatio {
+                claim: required.map(|(claim, _)| claim),
+                margin: required.map_or(0.0, |(_, margin)| margin),
+                negated: self.claim.not_always,
+            },
+            candidate: side(candidate),
+            baseline: baseline.map(side),
+            gaps: Vec::new(),
+            paired: false,
+            ratio: None,
+            bounds: None,
+            outcome: ClaimOutcome::NotDecided,
+            more_trials: None,
+            sentence: String::new(),
+        }
+    }
+
+    fn is_selected(&self, scenario: &str) -> bool {
+        let required = self.claim.scenario.as_deref();
+        required.is_none_or(|required| same_scenario(required, scenario))
+    }
+
+    fn names_figure(&self, figure: &str) -> bool {
+        let required = self.claim.figure.as_deref();
+        required.is_none_or(|required| required == figure)
+    }
+
+    /// One subject against the benchmark's own limits of accuracy.
+    fn alone(&self, candidate: &Subject) -> Vec<PartTest> {
+        let measured = candidate.measured.iter().filter(|rounds| {
+            rounds.measurement.mode == Mode::Accuracy
+                && self.is_selected(&rounds.measurement.scenario)
+        });
+        measured
+            .map(|rounds| {
+                let mut part = self.blank(&candidate.name, None);
+                part.benchmark.clone_from(&rounds.measurement.benchmark);
+                part.scenario.clone_from(&rounds.measurement.scenario);
+                part.mode = Mode::Accuracy;
+                let mut figures = rounds.measurement.figures.iter();
+                let figure = figures.find(|figure| {
+                    self.names_figure(&figure.name) && rounds.limited.contains(&figure.name)
+                });
+                if let Some(figure) = figure {
+                    part.figure.clone_from(&figure.name);
+                    part.unit.clone_from(&figure.unit);
+                    part.better = figure.better;
+                    part.candidate.trials = figure.trials.clone().unwrap_or_default();
+                    part.candidate.value = part.candidate.trials.first().copied();
+                }
+                let test = limits(rounds, self.claim.figure.as_deref());
+                PartTest { part, test }
+            })
+            .collect()
+    }
+
+    /// A subject next to another.
+    fn cut<'a>(&self, candidate: &'a Subject, baseline: &'a Subject) -> Cut<'a> {
+        Cut::new(baseline, candidate, self.rules.paired)
+    }
+
+    fn two(&self, both: [&Subject; 2], third: Option<&Subject>) -> Vec<PartTest> {
+        let [candidate, baseline] = both;
+        let cut = self.cut(candidate, baseline);
+        let mode = match self.claim.assertion {
+            Assertion::Accuracy { .. } | Assertion::Accurate => Mode::Accuracy,
+            _ => Mode::Performance,
+        };
+        let pairs = self.pairs(&cut.sides(), mode, cut.paired).into_iter();
+        pairs.map(|pair| self.of_pair(&pair, both, third)).collect()
+    }
+
+    /// The scenarios of the claim that both sides have, each with a figure of the claim.
+    fn pairs<'a>(
+        &self,
+        [baseline, candidate]: &[Vec<Measured<'a>>; 2],
+        mode: Mode,
+        paired: bool,
+    ) -> Vec<Pair<'a>> {
+        let by_benchmark = are_named(baseline, candidate);
+        let applies = |first: &&Measured<'_>| {
+            first.measured.mode == mode && self.is_selected(&first.measured.scenario)
+        };
+        let pairs = baseline.iter().filter(applies).filter_map(|first| {
+            let like = |other: &&Measured<'_>| first.measured.is_like(other.measured, by_benchmark);
+            let other = candidate.iter().find(like)?;
+            pair(*first, *other, |figure| self.names_figure(figure), paired)
+        });
+        pairs.collect()
+    }
+
+    fn of_pair(&self, pair: &Pair<'_>, both: [&Subject; 2], third: Option<&Subject>) -> PartTest {
+        let alpha = self.rules.alpha;
+        let compared = pair.finish(alpha, Change::NotCompared, None);
+        let [candidate, baseline] = [&compared.candidate, &compared.baseline];
+        let cells = [candidate.subject.clone(), baseline.subject.clone()];
+        let mut gaps = Vec::new();
+        let mut scatters = None;
+        let test = match (&pair.difference, third) {
+            (None, _) => Test::Nothing(obstacle(pair)),
+            (Some(_), _) if matches!(self.claim.assertion, Assertion::Consistency { .. }) => {
+                scatters = scatter_of(pair);
+                scatters.map_or_else(
+                    || Test::Nothing("one trial has no scatter".to_owned()),
+                    |[candidate, baseline]| {
+                        Test::Ratio(Difference::of_scatters(&candidate, &baseline))
+                    },
+                )
+            }
+            (Some(difference), None) => Test::Ratio(difference.clone()),
+            (Some(_), Some(third)) => match self.gap(pair, both, third) {
+                Err(reason) => Test::Nothing(reason),
+                Ok((gap, to)) => {
+                    gaps = gap.gaps([&cells[0], &cells[1]], &to, alpha);
+                    Test::Gap(Box::new(gap))
+                }
+            },
+        };
+        let mut part = ClaimPart {
+            benchmark: compared.benchmark,
+            scenario: compared.scenario,
+            mode: compared.mode,
+            figure: compared.figure,
+            unit: compared.unit,
+            better: compared.better,
+            candidate: compared.candidate,
+            baseline: Some(compared.baseline),
+            paired: compared.paired,
+            gaps,
+            ..self.blank(&cells[0], None)
+        };
+        if let Some([candidate, baseline]) = scatters {
+            part.candidate.value = Some(candidate.value * 100.0);
+            if let Some(theirs) = part.baseline.as_mut() {
+                theirs.value = Some(baseline.value * 100.0);
+            }
+            "%".clone_into(&mut part.unit);
+            part.better = Better::Lower;
+            part.paired = false;
+        }
+        PartTest { part, test }
+    }
+
+    /// One step next to another, each from its first subject to its second: scenario by scenario.
+    fn gains(&self, candidate: [&Subject; 2], baseline: [&Subject; 2]) -> Vec<PartTest> {
+        let cuts = [candidate, baseline].map(|[from, to]| self.cut(to, from));
+        let sides = cuts.each_ref().map(Cut::sides);
+        let steps = |at: usize| self.pairs(&sides[at], Mode::Performance, cuts[at].paired);
+        let (ours, theirs) = (steps(0), steps(1));
+        let tests = ours.iter().filter_map(|first| {
+            let scenario = &first.baseline.measured.scenario;
+            let like =
+                |second: &&Pair<'_>| same_scenario(&second.baseline.measured.scenario, scenario);
+            let second = theirs.iter().find(like)?;
+            Some(self.of_gains(first, second))
+        });
+        tests.collect()
+    }
+
+    fn of_gains(&self, first: &Pair<'_>, second: &Pair<'_>) -> PartTest {
+        let alpha = self.rules.alpha;
+        let compared = [first, second].map(|pair| pair.finish(alpha, Change::NotCompared, None));
+        let test = match (&first.difference, &second.difference) {
+            (Some(gain), Some(next_to)) => Test::Ratio(gain.beyond(next_to)),
+            (None, _) => Test::Nothing(obstacle(first)),
+            (_, None) => Test::Nothing(obstacle(second)),
+        };
+        let gain = |pair: &Pair<'_>, figure: &ComparedFigure| {
+            let (from, to) = (&figure.baseline.subject, &figure.candidate);
+            Gap::of(from, to, pair.difference.as_ref(), alpha)
+        };
+        let gaps = vec![gain(first, &compared[0]), gain(second, &compared[1])];
+        let [ours, theirs] = compared;
+        let blank = self.blank(&ours.candidate.subject, Some(&theirs.candidate.subject));
+        let part = ClaimPart {
+            benchmark: ours.benchmark,
+            scenario: ours.scenario,
+            figure: ours.figure,
+            better: ours.better,
+            paired: ours.paired,
+            gaps,
+            ..blank
+        };
+        PartTest { part, test }
+    }
+
+    /// The third next to both, in the figure of the pair.
+    fn gap(
+        &self,
+        pair: &Pair<'_>,
+        [candidate, baseline]: [&Subject; 2],
+        third: &Subject,
+    ) -> Result<(GapTest, MeasuredSide), String> {
+        let figure = &pair.figures[0].name;
+        let reference = pair.baseline.measured;
+        let next_to = |other: &Subject| {
+            let cut = self.cut(third, other);
+            let [theirs, its] = cut.sides();
+            let by_benchmark = are_named(&theirs, &its);
+            let like = |side: &&Measured<'_>| {
+                side.measured.is_like(reference, true)
+                    || (!by_benchmark && side.measured.is_like(reference, false))
+            };
+            let both = theirs.iter().find(like).zip(its.iter().find(like));
+            let (first, second) =
+                both.ok_or_else(|| format!("{} has no {}", third.name, reference.scenario))?;
+            let pair = self::pair(*first, *second, |name| name == figure, cut.paired)
+                .ok_or_else(|| format!("{} has no {figure}", third.name))?;
+            let compared = pair.finish(self.rules.alpha, Change::NotCompared, None);
+            let difference = pair.difference.clone().ok_or_else(|| obstacle(&pair))?;
+            Ok::<_, String>((difference, compared.candidate))
+        };
+        let (with_candidate, to) = next_to(candidate)?;
+        let (with_baseline, _) = next_to(baseline)?;
+        let between = pair.difference.clone().ok_or_else(|| obstacle(pair))?;
+        let gap = GapTest {
+            between,
+            with_candidate,
+            with_baseline,
+        };
+        Ok((gap, to))
+    }
+}
+
+/// The first required figure that both have.
+fn pair<'a>(
+    baseline: Measured<'a>,
+    candidate: Measured<'a>,
+    is_required: impl Fn(&str) -> bool,
+    paired: bool,
+) -> Option<Pair<'a>> {
+    let figures = baseline.measured.figures.iter();
+    figures
+        .filter(|figure| is_required(&figure.name))
+        .find_map(|figure| Pair::new(baseline, candidate, figure, paired))
+}
+
+fn obstacle(pair: &Pair<'_>) -> String {
+    let invalid = [&pair.candidate, &pair.baseline]
+        .into_iter()
+        .find(|side| !side.measured.valid);
+    match invalid {
+        Some(side) => format!("{} is {}", side.letter, side.measured.outcome),
+        None => "a trial of it has no figure".to_owned(),
+    }
+}
+
+/// How much the candidate's trials scatter, and the baseline's.
+fn scatter_of(pair: &Pair<'_>) -> Option<[Scatter; 2]> {
+    let [baseline, candidate] = pair.figures;
+    let scatter = |figure: &MeasuredFigure| Scatter::of(figure.trials.as_deref()?);
+    Some([scatter(candidate)?, scatter(baseline)?])
+}

@@ -1,0 +1,312 @@
+//! The statement that is signed: an in-toto statement with the predicate test-result, about the manifest. What in
+//! it is not in the predicate's specification is below a key of ours, as in-toto has extensions.
+//! (<https://in-toto.io/Statement/v1>, <https://in-toto.io/attestation/test-result/v0.1>)
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::error::BundleError;
+use super::hashing::sha256;
+use super::head::STATEMENT;
+use super::manifest;
+use retrial_plan::Plan;
+use retrial_results::verdict::{Outcome, Qualifier, Verdict};
+use retrial_store::journal::{Event, EventKind};
+
+/// The type of a statement.
+pub const TYPE: &str = "https://in-toto.io/Statement/v1";
+/// The type of its predicate.
+pub const PREDICATE: &str = "https://in-toto.io/attestation/test-result/v0.1";
+
+/// A statement about a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Statement {
+    /// [`TYPE`]
+    #[serde(rename = "_type")]
+    pub of_type: String,
+    /// The manifest, and nothing else.
+    pub subject: Vec<Resource>,
+    /// [`PREDICATE`]
+    pub predicate_type: String,
+    /// The result.
+    pub predicate: TestResult,
+}
+
+/// Something with a name and a hash.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resource {
+    /// Its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uri: Option<String>,
+    /// Its hashes by algorithm, hexadecimal.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub digest: BTreeMap<String, String>,
+}
+
+impl Resource {
+    /// A resource with one hash, unless it is empty.
+    fn new(name: impl Into<String>, algorithm: &str, sum: &str) -> Self {
+        let sum = Some(sum).filter(|sum| !sum.is_empty());
+        Self {
+            name: Some(name.into()),
+            uri: None,
+            digest: sum
+                .map(|sum| (algorithm.to_owned(), sum.to_owned()))
+                .into_iter()
+                .collect(),
+        }
+    }
+}
+
+/// The subject of a statement: the manifest.
+fn subject(manifest: &[u8]) -> Resource {
+    Resource::new(manifest::NAME, "sha256", &sha256(manifest))
+}
+
+/// The predicate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TestResult {
+    /// The run's outcome in the predicate's words.
+    pub result: TestWord,
+    /// The recipe, rules, images and models.
+    pub configuration: Vec<Resource>,
+    /// Figures that were reproduced, or for which nothing was published.
+    pub passed_tests: Vec<String>,
+    /// Figures whose evidence is inconclusive.
+    pub warned_tests: Vec<String>,
+    /// The others.
+    pub failed_tests: Vec<String>,
+    /// Retrial's extension.
+    #[serde(rename = "urn:retrial:run:v1")]
+    pub run: RunResult,
+}
+
+/// The predicate's words for a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum TestWord {
+    /// Reproduced, or measured if nothing was published.
+    Passed,
+    /// Inconclusive.
+    Warned,
+    /// Not reproduced, invalid or failed.
+    Failed,
+}
+
+/// The result of a run in Retrial's terms.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunResult {
+    /// The run's id.
+    pub id: String,
+    /// When it started.
+    pub started: Option<Timestamp>,
+    /// Its outcome in Retrial's words.
+    pub outcome: Outcome,
+    /// The qualifiers of its verdict.
+    pub qualifiers: Vec<Qualifier>,
+    /// Every judged figure.
+    pub figures: Vec<Figure>,
+    /// The program that made the bundle.
+    pub tool: Tool,
+    /// `MLCommons`' trademark notice, if the figures are `MLPerf`'s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+}
+
+/// A judged figure, or one for which nothing was published.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// Scenario, mode and figure: as in the lists of tests.
+    pub name: String,
+    /// The measured value.
+    pub value: Option<f64>,
+    /// Its unit.
+    pub unit: String,
+    /// The published value that it was compared with.
+    pub published: Option<f64>,
+    /// The measured over the published value; above 1 is better.
+    pub ratio: Option<f64>,
+    /// The outcome.
+    pub outcome: Outcome,
+}
+
+/// A program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    /// Its version.
+    pub version: String,
+    /// SHA-256 of its file.
+    pub sha256: String,
+}
+
+impl From<Outcome> for TestWord {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Reproduced | Outcome::Measured => Self::Passed,
+            Outcome::Inconclusive => Self::Warned,
+            Outcome::NotReproduced | Outcome::Invalid | Outcome::Failed => Self::Failed,
+        }
+    }
+}
+
+/// The sources of a statement, in addition to the manifest.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// The run's plan.
+    pub plan: &'a Plan,
+    /// Its verdict.
+    pub verdict: &'a Verdict,
+    /// Its journal.
+    pub events: &'a [Event],
+}
+
+impl Statement {
+    /// The statement about a run with this manifest.
+    pub fn new(facts: Facts<'_>, run: &str, manifest: &[u8], tool: Tool) -> Self {
+        let figures = figures(facts.verdict);
+        let named = |word: TestWord| -> Vec<String> {
+            let of_word = figures
+                .iter()
+                .filter(|figure| TestWord::from(figure.outcome) == word);
+            of_word.map(|figure| figure.name.clone()).collect()
+        };
+        let started = facts.events.iter().find_map(|event| match &event.what {
+            EventKind::RunStarted { .. } => Some(event.time),
+            _ => None,
+        });
+        Self {
+            of_type: TYPE.to_owned(),
+            subject: vec![subject(manifest)],
+            predicate_type: PREDICATE.to_owned(),
+            predicate: TestResult {
+                result: facts.verdict.outcome.into(),
+                configuration: configuration(facts),
+                passed_tests: named(TestWord::Passed),
+                warned_tests: named(TestWord::Warned),
+                failed_tests: named(TestWord::Failed),
+                run: RunResult {
+                    id: run.to_owned(),
+                    started,
+                    outcome: facts.verdict.outcome,
+                    qualifiers: facts.verdict.qualifiers.clone(),
+                    figures,
+                    tool,
+                    notice: facts.verdict.notice.clone(),
+                },
+            },
+        }
+    }
+
+    /// Its text, as it is signed.
+    ///
+    /// # Errors
+    /// If it cannot be written as JSON.
+    pub fn text(&self) -> Result<String, BundleError> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    /// Reads a statement, which must be about this manifest.
+    ///
+    /// # Errors
+    /// If its type or its manifest differs.
+    pub fn parse(text: &[u8], manifest: &[u8]) -> Result<Self, BundleError> {
+        let wrong = |reason: &str| BundleError::Malformed(format!("{STATEMENT}: {reason}"));
+        let statement: Self =
+            serde_json::from_slice(text).map_err(|error| wrong(&error.to_string()))?;
+        if statement.of_type != TYPE || statement.predicate_type != PREDICATE {
+            return Err(wrong("it has a different type"));
+        }
+        if statement.subject != [subject(manifest)] {
+            return Err(wrong("it refers to a different manifest"));
+        }
+        Ok(statement)
+    }
+}
+
+/// Every judged figure, and the deciding figure of each result without one.
+fn figures(verdict: &Verdict) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for result in &verdict.results {
+        let name = |figure: &str| format!("{} {} {figure}", result.scenario, result.mode);
+        if result.judgements.is_empty() {
+            let deciding = result.deciding.as_deref();
+            let value = deciding.and_then(|name| result.figures.get(name));
+            figures.push(Figure {
+                name: name(deciding.unwrap_or("validity")),
+                value: value.map(|value| value.value),
+                unit: value.map_or_else(String::new, |value| value.unit.clone()),
+                published: None,
+                ratio: None,
+                outcome: result.outcome,
+            });
+        }
+        for judgement in &result.judgements {
+            let decides = judgement.references.iter().find(|one| one.decides);
+            let measured = judgement.measured.as_ref();
+            figures.push(Figure {
+                name: name(&judgement.figure),
+                value: measured.map(|value| value.value),
+                unit: measured.map_or_else(String::new, |value| value.unit.clone()),
+                published: decides.map(|reference| reference.value),
+                ratio: judgement.ratio,
+                // A violated rule counts, whatever the figure.
+                outcome: match result.outcome {
+                    worse @ (Outcome::Invalid | Outcome::Failed) => worse,
+                    _ => judgement.outcome,
+                },
+            });
+        }
+    }
+    figures
+}
+
+/// Recipe, rules, images and models, each with its hash.
+fn configuration(facts: Facts<'_>) -> Vec<Resource> {
+    let plan = facts.plan;
+    let recipe = format!("recipe {}", plan.recipe);
+    let mut all = vec![Resource::new(recipe, "sha256", &plan.recipe_hash)];
+    let mut add = |resource: Resource| {
+        if !all.contains(&resource) {
+            all.push(resource);
+        }
+    };
+    for rules in plan.rules() {
+        let text = serde_json::to_vec(rules).unwrap_or_default();
+        let name = format!(
+            "rules {} {} {}",
+            rules.round, rules.benchmark, rules.scenario
+        );
+        add(Resource::new(name, "sha256", &sha256(&text)));
+    }
+    for event in facts.events {
+        match &event.what {
+            // Built locally or loaded: no registry has it.
+            EventKind::Image { id, digests, .. } if digests.is_empty() => {
+                let sum = id.strip_prefix("sha256:").unwrap_or(id);
+                add(Resource::new("image id", "sha256", sum));
+            }
+            EventKind::Image { digests, .. } => {
+                for image in digests {
+                    let (name, sum) = image.split_once("@sha256:").unwrap_or((image, ""));
+                    add(Resource::new(format!("image {name}"), "sha256", sum));
+                }
+            }
+            EventKind::ModelResolved {
+                repository, commit, ..
+            } => add(Resource {
+                uri: Some(format!("https://huggingface.co/{repository}")),
+                ..Resource::new(format!("model {repository}"), "gitCommit", commit)
+            }),
+            _ => {}
+        }
+    }
+    all
+}

@@ -1,0 +1,178 @@
+//! The verification of a bundle: its signature, its files, and the verdict on its logs.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::differences::Differences;
+use retrial_results::verdict::{ExitCode, Outcome, Verdict};
+
+/// The verification of a bundle.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Verification {
+    /// Version of this document.
+    pub schema: u32,
+    /// The archive.
+    pub file: String,
+    /// SHA-256 of the archive: its name wherever it is quoted.
+    pub sha256: String,
+    /// The run.
+    pub run: Option<String>,
+    /// Whether checksums, signature and verdict are correct.
+    pub verified: bool,
+    /// The reasons, if it is not verified.
+    pub problems: Vec<String>,
+    /// Files that differ from the manifest, if the archive was repacked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub differences: Option<Differences>,
+    /// The signature.
+    pub signature: SignatureState,
+    /// The verdict of its logs; none if an earlier check failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged: Option<Judged>,
+    /// The exit code of the process.
+    pub exit_code: ExitCode,
+}
+
+/// The signature of a bundle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum SignatureState {
+    /// Unsigned: anybody can have made or changed it.
+    Unsigned,
+    /// Invalid: the archive was changed, or the signature is of another file.
+    Invalid,
+    /// Signed by a key; no list of signers was given.
+    NotChecked {
+        /// Its fingerprint.
+        key: String,
+    },
+    /// Signed by a key in the list of signers.
+    Allowed {
+        /// Its fingerprint.
+        key: String,
+        /// Its owner.
+        principals: String,
+    },
+    /// Signed by a key that is not allowed.
+    NotAllowed {
+        /// Its fingerprint.
+        key: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// The verdict recomputed from a bundle's logs, and the recorded one.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Judged {
+    /// The number of its files.
+    pub files: usize,
+    /// Their size, bytes.
+    pub bytes: u64,
+    /// The recorded outcome.
+    pub recorded: Outcome,
+    /// The outcome recomputed with the rules in the bundle.
+    pub by_bundle: Outcome,
+    /// The outcome recomputed with the rules of this program.
+    pub by_program: Outcome,
+    /// How these rules compare.
+    pub rules: Rules,
+    /// How the verdicts differ.
+    pub differences: Vec<String>,
+    /// The recipe compared with the built-in one of its name.
+    pub recipe: Recipe,
+    /// Contradictions between the statement and the run's files.
+    pub statement_differs: Vec<String>,
+    /// The image.
+    pub image: Image,
+    /// The evidence for each part of the verdict.
+    pub basis: Vec<Basis>,
+    /// Files of a run that are missing.
+    pub missing: Vec<String>,
+    /// The program that made the bundle: version and SHA-256.
+    pub tool: super::statement::Tool,
+    /// The verdict of its logs, by the rules in the bundle.
+    pub verdict: Verdict,
+}
+
+/// The rules of the round in a bundle compared with those of this program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Rules {
+    /// The run is not judged by rules of a round.
+    None,
+    /// They are equal.
+    Same {
+        /// The name of the rules.
+        name: String,
+    },
+    /// They differ.
+    Differ {
+        /// The name of the rules.
+        name: String,
+    },
+    /// This program has no rules of that round.
+    Unknown {
+        /// The name of the rules.
+        name: String,
+    },
+}
+
+/// A recipe compared with the built-in one of its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Recipe {
+    /// It equals the built-in one, with the run's settings.
+    Same {
+        /// Its name.
+        name: String,
+    },
+    /// It differs.
+    Differs {
+        /// Its name.
+        name: String,
+        /// Lines that differ: those of the bundle with `+`, the built-in ones with `-`.
+        diff: Vec<String>,
+    },
+    /// There is no built-in recipe of its name.
+    NotBuiltIn {
+        /// Its name.
+        name: String,
+    },
+}
+
+/// The image of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Image {
+    /// The reference in the plan.
+    pub name: String,
+    /// Whether a digest pins its content.
+    pub pinned: bool,
+    /// The digest that ran, from the run's journal.
+    pub digests: Vec<String>,
+}
+
+/// The basis of a part of the verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Basis {
+    /// `raw`: judged again; `declared`: taken as it is.
+    pub kind: BasisKind,
+    /// The files.
+    pub path: String,
+    /// Their number.
+    pub files: usize,
+    /// Their size, bytes.
+    pub bytes: u64,
+    /// What they are evidence of.
+    pub what: &'static str,
+}
+
+/// Whether evidence was judged again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BasisKind {
+    /// Logs from which the verdict was recomputed.
+    Raw,
+    /// Statements of the machine about itself.
+    Declared,
+}

@@ -1,0 +1,61 @@
+//! What is claimed of a figure: which direction is better, how trials are aggregated, which claim is tested.
+//!
+//! Recipes state it and `retrial-stats` tests it; neither needs the other.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Whether higher or lower is better.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Throughput, accuracy.
+    #[default]
+    Higher,
+    /// Latency, time.
+    Lower,
+}
+
+/// How trials are aggregated to one figure.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Aggregate {
+    /// The geometric mean: of trials a few per cent apart the arithmetic one, to a hundredth of one.
+    #[default]
+    Mean,
+    /// The median.
+    Median,
+    /// Fastest and slowest dropped, mean of the rest.
+    Olympic,
+}
+
+impl Aggregate {
+    /// Its name: `geometric mean`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "geometric mean",
+            Self::Median => "median",
+            Self::Olympic => "Olympic mean",
+        }
+    }
+}
+
+/// The claim that is tested of a figure against a reference.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Claim {
+    /// No worse than the reference less the margin (non-inferiority).
+    #[default]
+    NotWorse,
+    /// Within the margin of it, either way (equivalence).
+    Equivalent,
+    /// Better than the reference, by a margin where there is one (superiority).
+    Better,
+}
+
+impl Claim {
+    /// Returns whether this is the default claim, non-inferiority.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}

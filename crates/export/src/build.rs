@@ -1,0 +1,353 @@
+//! From runs to a submission's files.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::builder::{Builder, json, origin};
+use super::choose::Chosen;
+use super::collect::{BenchmarkResults, ScenarioResults, collect};
+use super::layout::Tree;
+use super::model::{
+    Content, Division, Export, ExportError, ExportRequest, ExportedResult, Origin, SourceRun,
+    Violation,
+};
+use super::{names, readme, system, user_conf};
+use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::rounds::{Layout, Round};
+use retrial_mlperf::submission::fields::MEASUREMENTS;
+use retrial_recipe::model::Submission;
+use retrial_results::verdict::{Outcome, notice};
+
+/// Makes a submission of runs, by a round's layout and rules.
+///
+/// # Errors
+/// If the runs do not fit into one tree, or violate a rule of the requested division.
+pub fn build(
+    runs: &[SourceRun],
+    request: &ExportRequest,
+    round: &Round,
+) -> Result<Export, ExportError> {
+    let mut benchmarks = collect(runs, request, round)?;
+    let mut notes = Vec::new();
+    let violations = violations(&benchmarks, round);
+    let division = division(runs, request, &benchmarks, &violations, &mut notes)?;
+    if division == Division::Closed {
+        // Only the open division may have names of its own.
+        for benchmark in benchmarks.iter_mut().filter(|one| one.is_mapped(round)) {
+            benchmark.folder = benchmark.official.clone().unwrap_or_default();
+        }
+    }
+    let fell_open = request.division.is_none() && !notes.is_empty();
+    let folders: Vec<&str> = benchmarks.iter().map(|one| one.folder.as_str()).collect();
+    let submission = Submission {
+        suite: round.suite.clone(),
+        round: Some(round.round.clone()),
+        division: Some(division.to_string()),
+        benchmark: folders.join(", "),
+        ..Submission::default()
+    };
+    let tree = tree(runs, request, round, division);
+    let violations = violations
+        .into_iter()
+        .filter(|one| division == Division::Closed || !one.closed_only)
+        .map(|one| Violation {
+            path: tree.results(&benchmarks[one.benchmark].folder, one.scenario.as_str()),
+            rule: one.rule,
+        });
+    let export = Export {
+        round: round.round.clone(),
+        division,
+        fell_open,
+        submitter: tree.submitter.clone(),
+        system: tree.system.clone(),
+        results: Vec::new(),
+        violations: violations.collect(),
+        missing: Vec::new(),
+        notes,
+        files: Vec::new(),
+        notice: notice(&submission),
+    };
+    let mut builder = Builder {
+        runs,
+        request,
+        round,
+        tree,
+        export,
+    };
+    for benchmark in &benchmarks {
+        for (scenario, results) in &benchmark.scenarios {
+            builder.scenario(benchmark, *scenario, results);
+        }
+        builder.measurement_fields(benchmark);
+        builder.code(benchmark);
+        builder.missing_from(benchmark);
+    }
+    builder.shared_files(&benchmarks);
+    builder.export.missing.sort();
+    builder.export.missing.dedup();
+    let text = readme::of_tree(&builder.export);
+    builder.text("README.md".to_owned(), text);
+    let mut export = builder.export;
+    export.files.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(export)
+}
+
+impl Builder<'_> {
+    /// Files of a benchmark in one scenario.
+    fn scenario(
+        &mut self,
+        benchmark: &BenchmarkResults<'_>,
+        scenario: Scenario,
+        runs: &ScenarioResults<'_>,
+    ) {
+        let (folder, scenario) = (benchmark.folder.as_str(), scenario.as_str());
+        let results = self.tree.results(folder, scenario);
+        if let Some(chosen) = &runs.performance {
+            let path = format!("{results}/performance/run_1");
+            self.performance(chosen, &path);
+            self.result(folder, scenario, chosen, None, path);
+        }
+        if let Some(chosen) = &runs.accuracy {
+            let path = format!("{results}/accuracy");
+            self.accuracy(chosen, &path);
+            self.result(folder, scenario, chosen, None, path);
+        }
+        for (test, (chosen, below)) in &runs.tests {
+            let path = self.tree.compliance(folder, scenario, test);
+            self.compliance(chosen, below, test, &path);
+            self.result(folder, scenario, chosen, Some(test), path);
+        }
+        let measurements = self.tree.measurements(folder, scenario);
+        self.configuration(&measurements, scenario, runs);
+        let chosen: Vec<_> = runs.chosen().collect();
+        let text = readme::of_scenario(folder, scenario, &chosen);
+        self.text(format!("{measurements}/README.md"), text);
+        let info = &self.request.info;
+        let fields = MEASUREMENTS.map(|field| {
+            let value = info.measurement(folder, field).unwrap_or_default();
+            (field.to_owned(), Value::from(value))
+        });
+        let path = self.tree.measurements_file(folder, scenario);
+        self.text(path, json(Map::from_iter(fields)));
+    }
+
+    /// `user.conf`, and `mlperf.conf`, which is built into `LoadGen` and not required since v5.0.
+    fn configuration(&mut self, folder: &str, scenario: &str, runs: &ScenarioResults<'_>) {
+        let measured = || runs.performance.iter().chain(&runs.accuracy);
+        for name in ["user.conf", "mlperf.conf"] {
+            let path = format!("{folder}/{name}");
+            if let Some(chosen) = measured().find(|one| one.files.files.contains_key(name)) {
+                self.file(path, Content::Copy(origin(chosen, name)));
+            } else if name == "mlperf.conf" {
+            } else if let Some(text) = measured()
+                .find_map(|one| user_conf::from_log(scenario, &one.run.id, &one.files.parameters))
+            {
+                let note = "reconstructed from the settings that LoadGen logged";
+                self.export.notes.push(format!("{path}: {note}"));
+                self.text(path, text);
+            } else {
+                let fix =
+                    "no log has the settings: let the benchmark keep its user.conf in `results:`";
+                self.missing(folder, name, fix);
+            }
+        }
+    }
+
+    /// Fields without a value, once for all scenarios.
+    fn measurement_fields(&mut self, benchmark: &BenchmarkResults<'_>) {
+        let path = self.tree.measurements_file(&benchmark.folder, "*");
+        let info = &self.request.info;
+        for field in MEASUREMENTS {
+            if info.measurement(&benchmark.folder, field).is_none() {
+                let fix = "no run records it; state it under `measurements` in --system-info";
+                self.missing(&path, field, fix);
+            }
+        }
+    }
+
+    fn result(
+        &mut self,
+        folder: &str,
+        scenario: &str,
+        chosen: &Chosen<'_>,
+        test: Option<&String>,
+        path: String,
+    ) {
+        let figure = chosen.figure.clone().filter(|_| test.is_none());
+        self.export.results.push(ExportedResult {
+            benchmark: folder.to_owned(),
+            scenario: scenario.to_owned(),
+            mode: chosen.measured.mode,
+            test: test.cloned(),
+            path,
+            run: chosen.run.id.clone(),
+            trial: chosen.files.trial,
+            trials: chosen.trials,
+            reason: chosen.reason.clone(),
+            figures: figure.into_iter().collect(),
+        });
+    }
+
+    /// The recipe and the steps of each run, from which it can be repeated.
+    fn code(&mut self, benchmark: &BenchmarkResults<'_>) {
+        let chosen = benchmark
+            .scenarios
+            .values()
+            .flat_map(ScenarioResults::chosen);
+        let used: BTreeMap<usize, &SourceRun> = chosen
+            .map(|chosen| (chosen.index, &self.runs[chosen.index]))
+            .collect();
+        let folder = self.tree.code(&benchmark.folder);
+        for (index, run) in &used {
+            let own = format!("{folder}/{}", names::folder(&run.id));
+            let recipe = Origin {
+                run: *index,
+                path: "recipe.yaml".to_owned(),
+            };
+            self.file(format!("{own}/recipe.yaml"), Content::Copy(recipe));
+            self.text(
+                format!("{own}/run.sh"),
+                retrial_plan::shell::script(&run.plan, &[]),
+            );
+        }
+        let text = readme::of_code(&benchmark.folder, used.into_values());
+        self.text(format!("{folder}/README.md"), text);
+    }
+
+    /// Files that a tree has once: the system, calibration, names of benchmarks.
+    fn shared_files(&mut self, benchmarks: &[BenchmarkResults<'_>]) {
+        self.missing_submitter();
+        self.system();
+        let root = self.tree.root();
+        match &self.request.info.calibration_text {
+            Some(text) => self.text(format!("{root}/calibration.md"), text.clone()),
+            // Since v6.0 the checker does not look for it.
+            None if self.tree.division == Division::Closed
+                && self.tree.layout == Layout::Separate =>
+            {
+                let item = "calibration.md: how the weights were quantized";
+                self.missing(&root, item, "`calibration: FILE` in --system-info");
+            }
+            None => {}
+        }
+        let mapped = benchmarks.iter().filter(|one| one.is_mapped(self.round));
+        let mapping: Map<String, Value> = mapped
+            .filter_map(|one| Some((one.folder.clone(), Value::from(one.official.clone()?))))
+            .collect();
+        if !mapping.is_empty() {
+            self.text(format!("{root}/model_mapping.json"), json(mapping));
+        }
+    }
+}
+
+fn tree(runs: &[SourceRun], request: &ExportRequest, round: &Round, division: Division) -> Tree {
+    let first = runs.first();
+    let published = || first.and_then(|run| run.plan.submission.submitter.clone());
+    let submitter = request.submitter().or_else(published).unwrap_or_default();
+    let system = request.system.clone();
+    let system = system
+        .or_else(|| first.map(system::name))
+        .unwrap_or_default();
+    Tree {
+        layout: round.layout,
+        division,
+        submitter: names::folder(&submitter),
+        system: names::folder(&system),
+    }
+}
+
+/// A violated rule, before the result's path is known.
+struct RuleViolation {
+    /// The benchmark's position.
+    benchmark: usize,
+    scenario: Scenario,
+    rule: String,
+    /// The open division does not have this rule.
+    closed_only: bool,
+}
+
+fn violations(benchmarks: &[BenchmarkResults<'_>], round: &Round) -> Vec<RuleViolation> {
+    let mut violations = Vec::new();
+    for (index, benchmark) in benchmarks.iter().enumerate() {
+        let mut add = |scenario: Scenario, closed_only: bool, rule: String| {
+            violations.push(RuleViolation {
+                benchmark: index,
+                scenario,
+                rule,
+                closed_only,
+            });
+        };
+        for (scenario, runs) in &benchmark.scenarios {
+            if let Some(official) = &benchmark.official
+                && round.rules(official, *scenario).is_none()
+            {
+                add(
+                    *scenario,
+                    false,
+                    format!("{official} has no {scenario} in {}", round.round),
+                );
+            }
+            let mut reported: Vec<(&str, &str)> = Vec::new();
+            for (run, verdict) in runs
+                .chosen()
+                .filter_map(|one| Some((one.run, one.verdict?)))
+            {
+                // A run of the audit has a verdict for all its tests.
+                let result = (run.id.as_str(), verdict.path.as_str());
+                if verdict.outcome != Outcome::Invalid || reported.contains(&result) {
+                    continue;
+                }
+                reported.push(result);
+                let mode = verdict.mode;
+                let violated: Vec<_> = verdict.rules.iter().filter(|rule| !rule.passed).collect();
+                for rule in &violated {
+                    let trial = rule.trial.map(|trial| format!(", trial {trial}"));
+                    let trial = trial.unwrap_or_default();
+                    add(*scenario, false, format!("{mode}{trial}: {rule}"));
+                }
+                if violated.is_empty() {
+                    add(*scenario, false, format!("{mode}: {}", verdict.sentence));
+                }
+            }
+        }
+        if let (None, Some(scenario)) = (&benchmark.official, benchmark.scenarios.keys().next()) {
+            let rule = format!("{} is not a benchmark of {}", benchmark.folder, round.round);
+            add(*scenario, true, rule);
+        }
+    }
+    violations
+}
+
+/// Closed only if no rule is violated: otherwise a request for it is an error, and a recipe's own
+/// division becomes open.
+fn division(
+    runs: &[SourceRun],
+    request: &ExportRequest,
+    benchmarks: &[BenchmarkResults<'_>],
+    violations: &[RuleViolation],
+    notes: &mut Vec<String>,
+) -> Result<Division, ExportError> {
+    let rules = || -> Vec<String> {
+        let line = |violation: &RuleViolation| {
+            let folder = &benchmarks[violation.benchmark].folder;
+            format!("  {folder} {}: {}", violation.scenario, violation.rule)
+        };
+        violations.iter().map(line).collect()
+    };
+    let closed = Some("closed");
+    let is_closed = |run: &SourceRun| run.plan.submission.division.as_deref() == closed;
+    match (request.division, violations.is_empty()) {
+        (Some(Division::Closed), false) => Err(ExportError::NotClosed {
+            violations: rules(),
+        }),
+        (Some(division), _) => Ok(division),
+        (None, true) if runs.iter().all(is_closed) => Ok(Division::Closed),
+        (None, false) if runs.iter().all(is_closed) => {
+            let rules = rules().join(";");
+            notes.push(format!("open, not closed as in the recipe:{rules}"));
+            Ok(Division::Open)
+        }
+        (None, _) => Ok(Division::Open),
+    }
+}

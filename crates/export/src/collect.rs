@@ -1,0 +1,189 @@
+//! Collects the results of the runs, each once.
+
+use std::collections::BTreeMap;
+
+use super::choose::{Chosen, choose};
+use super::model::{ExportError, ExportRequest, SourceRun};
+use super::names;
+use super::system::difference;
+use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::rounds::Round;
+use retrial_recipe::model::Mode;
+use retrial_results::evidence::folder::SUMMARY;
+
+/// The results of one benchmark in one scenario.
+#[derive(Debug, Default)]
+pub(super) struct ScenarioResults<'a> {
+    pub performance: Option<Chosen<'a>>,
+    pub accuracy: Option<Chosen<'a>>,
+    /// By the test's name: the run, and the test's folder among its results.
+    pub tests: BTreeMap<String, (Chosen<'a>, String)>,
+    /// Runs of the audit without a test's folder.
+    pub without_test: Vec<Chosen<'a>>,
+}
+
+impl<'a> ScenarioResults<'a> {
+    /// Returns all of its runs.
+    pub fn chosen(&self) -> impl Iterator<Item = &Chosen<'a>> {
+        let measured = self.performance.iter().chain(&self.accuracy);
+        let tests = self.tests.values().map(|(chosen, _)| chosen);
+        measured.chain(tests).chain(&self.without_test)
+    }
+}
+
+/// The results of one benchmark.
+#[derive(Debug)]
+pub(super) struct BenchmarkResults<'a> {
+    /// Its folder.
+    pub folder: String,
+    /// Its official name; none if the round has no such benchmark.
+    pub official: Option<String>,
+    /// By scenario.
+    pub scenarios: BTreeMap<Scenario, ScenarioResults<'a>>,
+}
+
+impl BenchmarkResults<'_> {
+    /// Returns whether the folder's name needs a mapping, since the round does not have it.
+    pub fn is_mapped(&self, round: &Round) -> bool {
+        self.official.is_some() && round.benchmark(&self.folder).is_none()
+    }
+}
+
+/// Collects the runs' results.
+pub(super) fn collect<'a>(
+    runs: &'a [SourceRun],
+    request: &ExportRequest,
+    round: &Round,
+) -> Result<Vec<BenchmarkResults<'a>>, ExportError> {
+    one_system(runs)?;
+    let mut benchmarks: Vec<BenchmarkResults<'_>> = Vec::new();
+    for (index, run) in runs.iter().enumerate() {
+        let mut has_any = false;
+        for (measurement, measured) in run.plan.measurements.iter().enumerate() {
+            let Some(scenario) = Scenario::from_word(&measured.scenario) else {
+                continue;
+            };
+            let Some(chosen) = choose(index, run, measurement) else {
+                continue;
+            };
+            if measured.mode != Mode::Compliance && !chosen.files.files.contains_key(SUMMARY) {
+                continue;
+            }
+            has_any = true;
+            let own = &run.plan.submission.benchmark;
+            let position = benchmarks.iter().position(|other| other.folder == *own);
+            let at = position.unwrap_or_else(|| {
+                benchmarks.push(BenchmarkResults {
+                    folder: own.clone(),
+                    official: round.benchmark(own).map(|(name, _)| name.to_owned()),
+                    scenarios: BTreeMap::new(),
+                });
+                benchmarks.len() - 1
+            });
+            let results = benchmarks[at].scenarios.entry(scenario).or_default();
+            put(results, chosen, own)?;
+        }
+        if !has_any {
+            return Err(ExportError::Nothing {
+                run: run.id.clone(),
+                reason: run.verdict.sentence.clone(),
+            });
+        }
+    }
+    rename(&mut benchmarks, request, round)?;
+    Ok(benchmarks)
+}
+
+fn put<'a>(
+    results: &mut ScenarioResults<'a>,
+    chosen: Chosen<'a>,
+    benchmark: &str,
+) -> Result<(), ExportError> {
+    let scenario = &chosen.measured.scenario;
+    let conflict = |part: &str, earlier: &Chosen<'_>| ExportError::Conflict {
+        what: format!("{benchmark} {scenario} {part}"),
+        runs: vec![earlier.run.id.clone(), chosen.run.id.clone()],
+    };
+    let place = match chosen.measured.mode {
+        Mode::Performance => &mut results.performance,
+        Mode::Accuracy => &mut results.accuracy,
+        Mode::Compliance => {
+            for (test, folder) in &chosen.files.tests {
+                if let Some((earlier, _)) = results.tests.get(test) {
+                    return Err(conflict(test, earlier));
+                }
+                let entry = (chosen.clone(), folder.clone());
+                results.tests.insert(test.clone(), entry);
+            }
+            if chosen.files.tests.is_empty() {
+                results.without_test.push(chosen);
+            }
+            return Ok(());
+        }
+    };
+    if let Some(earlier) = place {
+        return Err(conflict(&chosen.measured.mode.to_string(), earlier));
+    }
+    *place = Some(chosen);
+    Ok(())
+}
+
+/// Checks that all runs are of one system, as a tree describes one.
+fn one_system(runs: &[SourceRun]) -> Result<(), ExportError> {
+    let Some(first) = runs.first() else {
+        return Ok(());
+    };
+    let other = runs
+        .iter()
+        .find_map(|run| Some((run, difference(first, run)?)));
+    match other {
+        None => Ok(()),
+        Some((second, differs)) => Err(ExportError::Systems {
+            first: first.id.clone(),
+            second: second.id.clone(),
+            differs,
+        }),
+    }
+}
+
+/// Applies `--benchmark`. A folder's name that the round does not have is kept, and is mapped.
+fn rename(
+    benchmarks: &mut [BenchmarkResults<'_>],
+    request: &ExportRequest,
+    round: &Round,
+) -> Result<(), ExportError> {
+    if let Some(name) = &request.benchmark {
+        if benchmarks.len() > 1 {
+            return Err(ExportError::SeveralBenchmarks {
+                name: name.clone(),
+                benchmarks: benchmarks.iter().map(|one| one.folder.clone()).collect(),
+            });
+        }
+        let Some((official, _)) = round.benchmark(name) else {
+            return Err(unknown(name, round));
+        };
+        for benchmark in benchmarks.iter_mut() {
+            if benchmark.official.is_some() {
+                benchmark.folder.clone_from(name);
+            }
+            benchmark.official = Some(official.to_owned());
+        }
+    }
+    for benchmark in benchmarks {
+        benchmark.folder = names::folder(&benchmark.folder);
+    }
+    Ok(())
+}
+
+fn unknown(name: &str, round: &Round) -> ExportError {
+    let known: Vec<&str> = round.benchmarks.iter().map(|(name, _)| &**name).collect();
+    let help = match retrial_recipe::nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("known are: {}", known.join(", ")),
+    };
+    ExportError::UnknownBenchmark {
+        name: name.to_owned(),
+        round: round.round.clone(),
+        help,
+    }
+}

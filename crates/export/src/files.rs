@@ -1,0 +1,137 @@
+//! The files of one result: `LoadGen`'s logs as they are, accuracy with its hash, an audit's test.
+
+use super::builder::{Builder, origin};
+use super::choose::Chosen;
+use super::model::Content;
+use retrial_results::evidence::folder::SUMMARY;
+
+/// The log from which `MLCommons` publishes.
+const DETAIL: &str = "mlperf_log_detail.txt";
+/// The system's answers.
+const ANSWERS: &str = "mlperf_log_accuracy.json";
+/// The output of the accuracy script.
+const ACCURACY: &str = "accuracy.txt";
+/// The largest file that the official checker accepts.
+const MAX_BYTES: u64 = 50 << 20;
+/// Folders of samples that belong to an accuracy log (Stable Diffusion XL, Wan).
+const SAMPLES: [&str; 2] = ["images/", "videos/"];
+
+impl Builder<'_> {
+    /// A log as it is.
+    fn log(&mut self, chosen: &Chosen<'_>, name: &str, folder: &str) {
+        let Some(size) = chosen.files.files.get(name) else {
+            self.missing(folder, name, not_logged(chosen));
+            return;
+        };
+        if *size > MAX_BYTES {
+            let size = retrial_format::size(*size);
+            let item = format!("{name} of at most 50 MiB (it has {size})");
+            let fix = "the checker accepts no larger file: log less, or for a shorter time";
+            self.missing(folder, item, fix);
+        }
+        let content = Content::Copy(origin(chosen, name));
+        self.file(format!("{folder}/{name}"), content);
+    }
+
+    /// A performance run.
+    pub fn performance(&mut self, chosen: &Chosen<'_>, folder: &str) {
+        self.log(chosen, SUMMARY, folder);
+        self.log(chosen, DETAIL, folder);
+    }
+
+    /// An accuracy run.
+    pub fn accuracy(&mut self, chosen: &Chosen<'_>, folder: &str) {
+        self.performance(chosen, folder);
+        if !chosen.files.files.contains_key(ANSWERS) {
+            self.missing(folder, ANSWERS, not_logged(chosen));
+            return;
+        }
+        let log = origin(chosen, ANSWERS);
+        self.file(
+            format!("{folder}/{ANSWERS}"),
+            Content::Truncated(log.clone()),
+        );
+        let printed = chosen.files.printed.as_ref();
+        let printed = printed.filter(|printed| !printed.text.trim().is_empty());
+        let path = format!("{folder}/{ACCURACY}");
+        let text = chosen.files.accuracy.as_ref().or_else(|| {
+            let (printed, run) = (printed?, &chosen.run.id);
+            let note = format!("{path}: printed by step {} of run {run}", printed.step);
+            self.export.notes.push(note);
+            Some(&printed.text)
+        });
+        if let Some(text) = text.cloned() {
+            self.file(path, Content::Hashed { text, log });
+        } else {
+            let fix = "give the recipe's accuracy mode a `check:`: the benchmark's accuracy script";
+            self.missing(folder, ACCURACY, fix);
+        }
+        for name in chosen.files.files.keys() {
+            if SAMPLES.iter().any(|samples| name.starts_with(samples)) {
+                self.log(chosen, name, folder);
+            }
+        }
+    }
+
+    /// A test of the audit, whose files are `below` the folder of the trial.
+    pub fn compliance(&mut self, chosen: &Chosen<'_>, below: &str, test: &str, folder: &str) {
+        let required = required_files(test);
+        let optional = TEST_FILES.iter().filter(|name| !required.contains(name));
+        let required = required.iter().map(|name| (name, true));
+        for (name, is_required) in required.chain(optional.map(|name| (name, false))) {
+            let source = format!("{below}/{name}");
+            let source = source.trim_start_matches('/');
+            if chosen.files.files.contains_key(source) {
+                let log = origin(chosen, source);
+                let content = if name.ends_with(ANSWERS) {
+                    Content::Truncated(log)
+                } else {
+                    Content::Copy(log)
+                };
+                self.file(format!("{folder}/{name}"), content);
+            } else if is_required {
+                let run = &chosen.run.id;
+                let fix = format!("run {run} has none in its {test}: the test's scripts write it");
+                self.missing(folder, *name, fix);
+            }
+        }
+    }
+}
+
+fn not_logged(chosen: &Chosen<'_>) -> String {
+    let run = &chosen.run.id;
+    format!("run {run} has none: let LoadGen write it where `results:` collects")
+}
+
+/// The files that the official checker requires of a test.
+fn required_files(test: &str) -> &'static [&'static str] {
+    match test {
+        "TEST01" => &[
+            "verify_accuracy.txt",
+            "verify_performance.txt",
+            "accuracy/mlperf_log_accuracy.json",
+            "accuracy/accuracy.txt",
+            "performance/run_1/mlperf_log_summary.txt",
+            "performance/run_1/mlperf_log_detail.txt",
+        ],
+        "TEST04" | "TEST05" => &[
+            "verify_performance.txt",
+            "performance/run_1/mlperf_log_summary.txt",
+            "performance/run_1/mlperf_log_detail.txt",
+        ],
+        "TEST09" => &["verify_output_len.txt"],
+        _ => &["verify_accuracy.txt"],
+    }
+}
+
+/// The files that any test may have.
+const TEST_FILES: [&str; 8] = [
+    "verify_accuracy.txt",
+    "verify_performance.txt",
+    "accuracy/accuracy.txt",
+    "accuracy/mlperf_log_accuracy.json",
+    "accuracy/baseline_accuracy.txt",
+    "accuracy/compliance_accuracy.txt",
+    "performance/run_1/mlperf_log_summary.txt",
+    "performance/run_1/mlperf_log_detail.txt",
+];

@@ -1,0 +1,33 @@
+//! Runs as a submission in `MLCommons`' layout: its files, their contents, and what is
+//! missing for acceptance. [`read`] reads the runs, [`build`] is pure, [`mod@write`] writes the tree.
+//!
+//! ```text
+//! runs + request + a round's rules ──build──▶ files, missing, violations
+//! ```
+//!
+//! Nothing is invented. Properties that no run records (cooling, data types of the weights) come from
+//! the submitter's own file, or are reported as missing. The median trial represents a result, not the best.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+mod build;
+mod builder;
+mod choose;
+mod collect;
+mod files;
+mod info;
+mod layout;
+mod missing;
+mod model;
+mod names;
+pub mod read;
+mod readme;
+mod system;
+mod user_conf;
+pub mod write;
+
+pub use build::build;
+pub use info::SystemInfo;
+pub use model::{
+    CheckOutput, Content, Division, Export, ExportError, ExportRequest, ExportedResult, File,
+    Missing, Origin, SourceRun, TrialFiles, Violation,
+};

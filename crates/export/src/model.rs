@@ -1,0 +1,285 @@
+//! The input of an export, and its outcome.
+
+use std::collections::BTreeMap;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use super::SystemInfo;
+use retrial_host::model::HostView;
+use retrial_mlperf::loadgen::Parameters;
+use retrial_plan::step::Plan;
+use retrial_recipe::model::Mode;
+use retrial_results::verdict::{FigureValue, Verdict};
+
+/// A run, with the properties that a submission needs.
+#[derive(Debug, Clone)]
+pub struct SourceRun {
+    /// Its id.
+    pub id: String,
+    /// Its plan.
+    pub plan: Plan,
+    /// The machine that it ran on.
+    pub host: HostView,
+    /// The engine that ran it, `Docker 28.5.1`.
+    pub engine: Option<String>,
+    /// The image's digests.
+    pub digests: Vec<String>,
+    /// The models' commits, by their keys in the recipe.
+    pub models: BTreeMap<String, String>,
+    /// Its verdict.
+    pub verdict: Verdict,
+    /// Its results, by measurement and trial.
+    pub results: Vec<TrialFiles>,
+}
+
+/// The results of one trial of one measurement.
+#[derive(Debug, Clone, Default)]
+pub struct TrialFiles {
+    /// The measurement's position in the plan.
+    pub measurement: usize,
+    /// The trial, from 1.
+    pub trial: u32,
+    /// The folder of its files, relative to the run's directory. `LoadGen`'s summary is in it, if there is one.
+    pub folder: String,
+    /// The regular files in and below it, with their sizes in bytes.
+    pub files: BTreeMap<String, u64>,
+    /// Folders of compliance tests in it, by the test's name: `TEST06`.
+    pub tests: BTreeMap<String, String>,
+    /// The settings that `LoadGen` ran with.
+    pub parameters: Parameters,
+    /// Its accuracy.txt.
+    pub accuracy: Option<String>,
+    /// The output of its check.
+    pub printed: Option<CheckOutput>,
+}
+
+/// The output of a check.
+#[derive(Debug, Clone)]
+pub struct CheckOutput {
+    /// The step.
+    pub step: String,
+    /// Its output.
+    pub text: String,
+}
+
+/// The statements of the command line on a submission.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ExportRequest {
+    /// Set the division (default: the recipe's, or open if a rule is violated)
+    #[arg(long, value_enum)]
+    pub division: Option<Division>,
+    /// Set the submitter
+    #[arg(long, value_name = "NAME")]
+    pub submitter: Option<String>,
+    /// Set the system's name (default: derived from GPUs and processor)
+    #[arg(long, value_name = "NAME")]
+    pub system: Option<String>,
+    /// Set MLCommons' name of the benchmark, if the recipe's differs
+    #[arg(long, value_name = "NAME")]
+    pub benchmark: Option<String>,
+    /// The file of `--system-info`.
+    #[arg(skip)]
+    pub info: SystemInfo,
+}
+
+impl ExportRequest {
+    /// The submitter, as the command line or the file of the system names it.
+    pub fn submitter(&self) -> Option<String> {
+        let in_file = || self.info.system.get("submitter").cloned();
+        self.submitter.clone().or_else(in_file)
+    }
+}
+
+retrial_format::words! {
+    /// `MLCommons`' divisions.
+    #[derive(ValueEnum)]
+    pub enum Division {
+        /// The reference's model, and all rules passed
+        Closed = "closed",
+        /// Any model, declared
+        Open = "open",
+    }
+}
+
+/// A submission, made of runs.
+#[derive(Debug, Clone, Serialize)]
+pub struct Export {
+    /// The round whose rules and layout it follows.
+    #[serde(rename = "layout")]
+    pub round: String,
+    /// The division.
+    pub division: Division,
+    /// It is open although its recipe is closed, since a rule is violated; the first note states that.
+    #[serde(skip)]
+    pub fell_open: bool,
+    /// The submitter, as a folder's name.
+    pub submitter: String,
+    /// The system, as a folder's name.
+    pub system: String,
+    /// The results in it.
+    pub results: Vec<ExportedResult>,
+    /// Rules that its results violate.
+    pub violations: Vec<Violation>,
+    /// Items that acceptance requires and that are missing.
+    pub missing: Vec<Missing>,
+    /// Decisions that the submitter should know of.
+    pub notes: Vec<String>,
+    /// Its files, by path.
+    pub files: Vec<File>,
+    /// `MLCommons`' notice on unverified figures.
+    pub notice: Option<String>,
+}
+
+impl Export {
+    /// Returns whether nothing is missing and no rule is violated.
+    pub fn is_complete(&self) -> bool {
+        self.missing.is_empty() && self.violations.is_empty()
+    }
+}
+
+/// A file of the tree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct File {
+    /// Relative to the tree's root.
+    pub path: String,
+    /// Its content.
+    #[serde(skip)]
+    pub content: Content,
+}
+
+/// The content of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// This text.
+    Text(String),
+    /// A run's file, byte for byte.
+    Copy(Origin),
+    /// A run's accuracy log: only its two ends if it is larger than a submission may have it.
+    Truncated(Origin),
+    /// The output of an accuracy script, and the hash of the whole accuracy log.
+    Hashed {
+        /// The output.
+        text: String,
+        /// The accuracy log.
+        log: Origin,
+    },
+}
+
+/// A file of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The run's position among those of the export.
+    pub run: usize,
+    /// Relative to the run's directory.
+    pub path: String,
+}
+
+/// A result of the tree.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ExportedResult {
+    /// The benchmark's folder.
+    pub benchmark: String,
+    /// The scenario.
+    pub scenario: String,
+    /// The mode.
+    pub mode: Mode,
+    /// The compliance test.
+    pub test: Option<String>,
+    /// Its path in the tree.
+    pub path: String,
+    /// The run that it is from.
+    pub run: String,
+    /// The trial that represents it.
+    pub trial: u32,
+    /// How many trials there were.
+    pub trials: usize,
+    /// Why this trial.
+    pub reason: String,
+    /// The figure by which it is published, of this trial.
+    pub figures: BTreeMap<String, FigureValue>,
+}
+
+/// An item that acceptance requires and that is missing.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Missing {
+    /// Its path in the tree.
+    pub path: String,
+    /// The file, field or run.
+    pub item: String,
+    /// How to supply it.
+    pub fix: String,
+}
+
+/// A rule that a result of the tree violates.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Violation {
+    /// The result's path in the tree.
+    pub path: String,
+    /// The rule, with the measured and the required value.
+    pub rule: String,
+}
+
+/// An error of an export.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExportError {
+    /// Two runs have the same result.
+    #[error("{what} is in {}\n  export one of them: a submission has one run of each result", runs.join(" and in "))]
+    Conflict {
+        /// The result.
+        what: String,
+        /// The runs.
+        runs: Vec<String>,
+    },
+    /// They ran on different machines.
+    #[error(
+        "{first} and {second} ran on different systems ({differs})\n  export each system by itself"
+    )]
+    Systems {
+        /// One run.
+        first: String,
+        /// Another.
+        second: String,
+        /// The difference.
+        differs: String,
+    },
+    /// A run has no result of `LoadGen`.
+    #[error(
+        "{run} has no result of LoadGen: {reason}\n  the layout of MLPerf Inference holds no other results"
+    )]
+    Nothing {
+        /// The run.
+        run: String,
+        /// The verdict on it.
+        reason: String,
+    },
+    /// One name for several benchmarks.
+    #[error(
+        "--benchmark {name}: the runs are of {}\n  export each benchmark by itself, or omit --benchmark", benchmarks.join(" and of ")
+    )]
+    SeveralBenchmarks {
+        /// The name.
+        name: String,
+        /// The benchmarks.
+        benchmarks: Vec<String>,
+    },
+    /// The round has no such benchmark.
+    #[error("`{name}` is not a benchmark of {round}; {help}")]
+    UnknownBenchmark {
+        /// The name.
+        name: String,
+        /// The round.
+        round: String,
+        /// A suggestion, or the benchmarks of the round.
+        help: String,
+    },
+    /// The closed division was requested, and a rule is violated.
+    #[error(
+        "the closed division accepts no result that violates a rule:\n{}\n  export to the open division: --division open", violations.join("\n")
+    )]
+    NotClosed {
+        /// The rules.
+        violations: Vec<String>,
+    },
+}

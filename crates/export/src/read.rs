@@ -1,0 +1,209 @@
+//! Reads the runs of an export: plan, host, verdict, and the files of each trial.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use walkdir::WalkDir;
+
+use crate::{CheckOutput, SourceRun, TrialFiles};
+use retrial_host::model::HostView;
+use retrial_plan::step::{Action, Purpose};
+use retrial_results::evidence::folder::{self, SUMMARY};
+use retrial_results::evidence::run::RunFiles;
+use retrial_results::evidence::texts::Text;
+use retrial_results::verdict::Verdict;
+use retrial_store::{StoreError, open};
+
+/// An accuracy.txt has a few lines; the output of a check may have more.
+const TEXT_CAP: u64 = 1 << 20;
+/// Limits on the files of a result: their depth below its folder, and their number.
+const DEPTH: usize = 6;
+const MOST_FILES: usize = 10_000;
+/// Files that the verifications of the audit's tests write.
+const VERIFIED: [&str; 3] = [
+    "verify_accuracy.txt",
+    "verify_performance.txt",
+    "verify_output_len.txt",
+];
+
+/// Reads a run; `host` is its host.json.
+///
+/// # Errors
+/// If host.json is missing or invalid.
+pub fn read(files: &RunFiles<'_>, verdict: Verdict) -> Result<SourceRun, StoreError> {
+    let host: HostFile = files.directory.read_json("host.json")?;
+    let mut results = Vec::new();
+    for (index, measured) in files.plan.measurements.iter().enumerate() {
+        for trial in measured.judged_trials() {
+            let collected = measured.results_directory(trial);
+            results.extend(trial_files(files, index, trial, &collected));
+        }
+    }
+    Ok(SourceRun {
+        id: files.directory.id().to_owned(),
+        plan: files.plan.clone(),
+        host: host.host,
+        engine: host
+            .engine
+            .map(|engine| format!("{} {}", engine.product, engine.version)),
+        digests: files.state.digests.clone(),
+        models: files.state.models.clone(),
+        verdict,
+        results,
+    })
+}
+
+/// The parts of host.json that an export needs.
+#[derive(serde::Deserialize)]
+struct HostFile {
+    host: HostView,
+    engine: Option<EngineFile>,
+}
+
+#[derive(serde::Deserialize)]
+struct EngineFile {
+    product: String,
+    version: String,
+}
+
+/// The files of one trial; none if nothing was collected.
+fn trial_files(
+    files: &RunFiles<'_>,
+    measurement: usize,
+    trial: u32,
+    collected: &str,
+) -> Option<TrialFiles> {
+    let root = files.directory.join(collected);
+    if !root.is_dir() {
+        return None;
+    }
+    let summaries = folder::find_all(&root);
+    // With several summaries it is the folder of a whole scenario.
+    let inner = match &summaries[..] {
+        [only] => only.as_path(),
+        _ => Path::new(""),
+    };
+    let folder = Path::new(collected).join(inner).display().to_string();
+    let folder = folder.trim_end_matches('/').to_owned();
+    let place = files.directory.join(&folder);
+    let listed = list(&place);
+    let text = |name: &str| {
+        listed.contains_key(name).then(|| {
+            open::read_text_beneath(&place, Path::new(name), TEXT_CAP)
+                .ok()
+                .filter(|text| !text.trim().is_empty())
+        })?
+    };
+    let run = if listed.contains_key(SUMMARY) {
+        folder::read(&place).ok()
+    } else {
+        None
+    };
+    Some(TrialFiles {
+        measurement,
+        trial,
+        tests: tests_in(&listed, &source_path(files, measurement, trial)),
+        accuracy: text("accuracy.txt"),
+        printed: printed(files, measurement, trial),
+        parameters: run.map(|run| run.parameters()).unwrap_or_default(),
+        files: listed,
+        folder,
+    })
+}
+
+/// The regular files below a folder, with their sizes; links are no files.
+fn list(root: &Path) -> BTreeMap<String, u64> {
+    let entries = WalkDir::new(root).min_depth(1).max_depth(DEPTH + 1);
+    let files = entries.into_iter().filter_map(|entry| {
+        let entry = entry.ok().filter(|entry| entry.file_type().is_file())?;
+        let path = entry.path().strip_prefix(root).ok()?.to_str()?.to_owned();
+        Some((path, entry.metadata().ok()?.len()))
+    });
+    files.take(MOST_FILES).collect()
+}
+
+/// The path of the results in the container: folders' names identify the audit's tests.
+fn source_path(files: &RunFiles<'_>, measurement: usize, trial: u32) -> String {
+    let collect = files.plan.steps.iter().find_map(|step| match &step.action {
+        Action::Collect {
+            measurement: index,
+            trial: number,
+            path,
+            ..
+        } if *index == measurement && *number == trial => Some(path.clone()),
+        _ => None,
+    });
+    collect.unwrap_or_default()
+}
+
+/// Folders of the audit's tests: those with a verification in them, by their names.
+fn tests_in(listed: &BTreeMap<String, u64>, source_path: &str) -> BTreeMap<String, String> {
+    let verified = listed.keys().filter_map(|path| {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let is_verified = VERIFIED.contains(&name);
+        is_verified.then_some(folder)
+    });
+    verified
+        .filter_map(|folder| {
+            let whole = format!("{source_path}/{folder}");
+            let name = whole.split('/').rev().find(|part| is_test(part))?;
+            Some((name.to_owned(), folder.to_owned()))
+        })
+        .collect()
+}
+
+fn is_test(name: &str) -> bool {
+    name.strip_prefix("TEST")
+        .is_some_and(|number| number.len() == 2 && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The output of a trial's check.
+fn printed(files: &RunFiles<'_>, measurement: usize, trial: u32) -> Option<CheckOutput> {
+    let step = files.plan.steps.iter().find(|step| match &step.action {
+        Action::Exec(exec) => matches!(
+            exec.purpose,
+            Purpose::Check { measurement: index, trial: number, .. } if index == measurement && number == trial
+        ),
+        _ => false,
+    })?;
+    let output = Text::output_of(files.directory.path(), &step.directory());
+    let text = open::read_text_beneath(&output.directory, &output.file, TEXT_CAP).ok()?;
+    Some(CheckOutput {
+        step: step.name.clone(),
+        text,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tests(files: &[&str], source_path: &str) -> Vec<(String, String)> {
+        let listed = files.iter().map(|name| ((*name).to_owned(), 1)).collect();
+        tests_in(&listed, source_path).into_iter().collect()
+    }
+
+    #[test]
+    fn a_test_is_identified_by_its_directory() {
+        let pair = |name: &str, folder: &str| (name.to_owned(), folder.to_owned());
+        assert_eq!(
+            tests(
+                &["verify_accuracy.txt", "accuracy/x.json"],
+                "/results/TEST06"
+            ),
+            [pair("TEST06", "")]
+        );
+        assert_eq!(
+            tests(
+                &[
+                    "TEST01/verify_accuracy.txt",
+                    "TEST01/verify_performance.txt",
+                    "a/TEST04/verify_performance.txt"
+                ],
+                "/results/compliance"
+            ),
+            [pair("TEST01", "TEST01"), pair("TEST04", "a/TEST04")]
+        );
+        assert!(tests(&["verify_accuracy.txt"], "/results/audit").is_empty());
+    }
+}

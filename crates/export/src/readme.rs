@@ -1,0 +1,172 @@
+//! The README files of a tree: how each result was measured, its violations and missing items.
+
+use std::fmt::Write as _;
+
+use super::choose::Chosen;
+use super::model::{Export, SourceRun};
+use retrial_plan::step::{Action, Purpose, Step};
+use retrial_recipe::model::Mode;
+
+/// Describes how one scenario was measured.
+pub(super) fn of_scenario(benchmark: &str, scenario: &str, chosen: &[&Chosen<'_>]) -> String {
+    let mut text = format!("# {benchmark}, {scenario}\n");
+    for chosen in chosen {
+        let (run, mode) = (chosen.run, chosen.measured.mode);
+        let _ = write!(
+            text,
+            "\n## {}\n\nRun {} of `{}`, trial {}: {}.\n",
+            capitalized(mode),
+            run.id,
+            run.plan.recipe,
+            chosen.files.trial,
+            chosen.reason
+        );
+        text.push_str(&trials(chosen));
+        let _ = write!(text, "\n```sh\n{}\n```\n", commands(chosen));
+    }
+    if let Some(chosen) = chosen.first() {
+        let _ = write!(text, "\n## Environment\n\n{}", environment(chosen.run));
+    }
+    text
+}
+
+/// The figures of all trials.
+fn trials(chosen: &Chosen<'_>) -> String {
+    let (Some(verdict), Some((name, _))) = (chosen.verdict, &chosen.figure) else {
+        return String::new();
+    };
+    let mut text = String::new();
+    for trial in &verdict.trials {
+        let figure = trial.figures.get(name).map_or_else(
+            || "no figure".to_owned(),
+            |figure| format!("{} {}", figure.value, figure.unit),
+        );
+        let valid = if trial.valid { "valid" } else { "not valid" };
+        let _ = write!(text, "\n- trial {}: {figure}, {valid}", trial.trial);
+    }
+    text.push('\n');
+    text
+}
+
+/// The commands of the measurement, its services and its check.
+fn commands(chosen: &Chosen<'_>) -> String {
+    let measurement = chosen.files.measurement;
+    let plan = &chosen.run.plan;
+    let is_included = |step: &Step| {
+        let Action::Exec(exec) = &step.action else {
+            return false;
+        };
+        match &exec.purpose {
+            Purpose::Measure {
+                measurements,
+                trial,
+            } => measurements.contains(&measurement) && *trial == chosen.files.trial,
+            Purpose::Check {
+                measurement: index,
+                trial,
+                ..
+            } => *index == measurement && *trial == chosen.files.trial,
+            Purpose::Prepare => false,
+        }
+    };
+    let steps = plan.steps.iter().filter(|step| match step.action {
+        Action::StartService(_) => plan.that_need(step.number).any(is_included),
+        _ => is_included(step),
+    });
+    let commands = steps.filter_map(Step::command);
+    let commands: Vec<&str> = commands.map(|command| command.run.trim_end()).collect();
+    commands.join("\n")
+}
+
+/// Image, models, and changed parameters.
+fn environment(run: &SourceRun) -> String {
+    let mut text = format!("- image: {}\n", run.plan.image);
+    for digest in &run.digests {
+        let _ = writeln!(text, "- digest: {digest}");
+    }
+    for (name, commit) in &run.models {
+        let _ = writeln!(text, "- model {name}: commit {commit}");
+    }
+    for name in &run.plan.modified {
+        let value = run.plan.params.get(name).map(ToString::to_string);
+        let _ = writeln!(
+            text,
+            "- changed parameter: {name}={}",
+            value.unwrap_or_default()
+        );
+    }
+    text
+}
+
+/// Describes the code of a benchmark.
+pub(super) fn of_code<'a>(benchmark: &str, runs: impl Iterator<Item = &'a SourceRun>) -> String {
+    let mut text = format!(
+        "# {benchmark}\n\nMeasured by Retrial {} in the images named below. Each run has its resolved recipe and \
+         its steps as a script.\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    for run in runs {
+        let _ = write!(
+            text,
+            "\n## {}\n\n- recipe: `{}`\n{}",
+            run.id,
+            run.plan.recipe,
+            environment(run)
+        );
+        for source in &run.plan.submission.sources {
+            let _ = writeln!(text, "- source: {source}");
+        }
+    }
+    text
+}
+
+/// The README of the tree.
+pub(super) fn of_tree(export: &Export) -> String {
+    let mut text = format!(
+        "# {}, {}, {}\n\nExported by Retrial {} from its runs, in the layout of MLPerf Inference {}.\n",
+        export.submitter,
+        export.system,
+        export.division,
+        env!("CARGO_PKG_VERSION"),
+        export.round
+    );
+    if let Some(notice) = &export.notice {
+        let _ = write!(text, "\n**{notice}**\n");
+    }
+    text.push_str("\n| result | figure | run | trial |\n| --- | --- | --- | --- |\n");
+    for result in &export.results {
+        let figure = result.figures.values().next();
+        let figure = figure.map(|figure| format!("{} {}, unverified", figure.value, figure.unit));
+        let figure = figure.unwrap_or_default();
+        let mode = result
+            .test
+            .clone()
+            .unwrap_or_else(|| result.mode.to_string());
+        let _ = writeln!(
+            text,
+            "| {} {} {mode} | {figure} | {} | {}, {} |",
+            result.benchmark, result.scenario, result.run, result.trial, result.reason
+        );
+    }
+    if !export.violations.is_empty() {
+        text.push_str("\n## Violated rules\n\n");
+        for violation in &export.violations {
+            let _ = writeln!(text, "- {}: {}", violation.path, violation.rule);
+        }
+    }
+    if !export.missing.is_empty() {
+        text.push_str("\n## Missing for acceptance\n\n");
+        for entry in &export.missing {
+            let _ = writeln!(text, "- {}: {} ({})", entry.path, entry.item, entry.fix);
+        }
+    }
+    text
+}
+
+fn capitalized(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Performance => "Performance",
+        Mode::Accuracy => "Accuracy",
+        Mode::Compliance => "Compliance",
+    }
+}

@@ -1,0 +1,180 @@
+//! `systems/SYSTEM.json`, from the run's record of its machine and the submitter's own statements.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::builder::{Builder, json};
+use super::model::SourceRun;
+use retrial_host::model::{Gpu, HostView};
+use retrial_mlperf::submission::fields::{Must, NETWORK, POWER, SYSTEM};
+
+impl Builder<'_> {
+    /// Describes the system, and notes the fields without a value.
+    pub fn system(&mut self) {
+        let path = self.tree.system_file();
+        // These name folders of the tree, and cannot be stated otherwise.
+        let names = [
+            ("division", self.tree.division.to_string()),
+            ("submitter", self.tree.submitter.clone()),
+        ];
+        let mut values: BTreeMap<&str, String> = self.runs.first().map(of_host).unwrap_or_default();
+        values.insert("other_software_stack", software(self.runs));
+        for (field, value) in &self.request.info.system {
+            values.insert(field, value.clone());
+        }
+        values.extend(names);
+        let mut object = Map::new();
+        for (field, must) in SYSTEM {
+            let value = values.get(field).cloned().unwrap_or_default();
+            if value.is_empty() && must == Must::BeFilled {
+                self.missing(&path, field, "no run records it; state it in --system-info");
+            }
+            object.insert(field.to_owned(), Value::from(value));
+        }
+        for field in POWER.into_iter().chain(NETWORK) {
+            let stated = values.get(field).map(|value| Value::from(value.as_str()));
+            object.extend(stated.map(|value| (field.to_owned(), value)));
+        }
+        self.text(path, json(object));
+    }
+}
+
+/// The default name of a system: `8xMI355X_EPYC_9575F`.
+pub(super) fn name(run: &SourceRun) -> String {
+    let gpus = gpus(run);
+    let processor = run.host.cpu.split('@').next().unwrap_or_default();
+    let processor: Vec<&str> = processor
+        .split_whitespace()
+        .filter(|word| {
+            let noise = ["AMD", "Processor", "CPU", "Intel(R)", "Core(TM)"];
+            !noise.contains(word) && !word.ends_with("-Core")
+        })
+        .collect();
+    let processor = processor.join("_").replace("(R)", "").replace("(TM)", "");
+    let processor = match run.host.sockets {
+        Some(sockets) if !processor.is_empty() => format!("{sockets}x{processor}"),
+        _ => processor,
+    };
+    match gpus.first() {
+        Some(gpu) => format!("{}x{}_{processor}", gpus.len(), gpu.model),
+        None if processor.is_empty() => "system".to_owned(),
+        None => processor,
+    }
+}
+
+/// Returns a difference between the machines of two runs.
+pub(super) fn difference(run: &SourceRun, other: &SourceRun) -> Option<String> {
+    let facts = |run: &SourceRun| {
+        let models: Vec<String> = gpus(run).iter().map(|gpu| gpu.model.clone()).collect();
+        [
+            ("processor", run.host.cpu.clone()),
+            ("memory", bytes(run.host.memory)),
+            ("accelerators", models.join(", ")),
+        ]
+    };
+    facts(run)
+        .into_iter()
+        .zip(facts(other))
+        .find(|(ours, theirs)| ours != theirs)
+        .map(|((fact, ours), (_, theirs))| format!("{fact}: {ours}, {theirs}"))
+}
+
+fn of_host(run: &SourceRun) -> BTreeMap<&'static str, String> {
+    let HostView {
+        cpu,
+        memory,
+        kernel,
+        ..
+    } = &run.host;
+    let mut fields = BTreeMap::from([
+        ("number_of_nodes", "1".to_owned()),
+        ("host_processor_model_name", cpu.clone()),
+        ("host_memory_capacity", bytes(*memory)),
+    ]);
+    for (field, count) in [
+        ("host_processors_per_node", run.host.sockets),
+        ("host_processor_core_count", run.host.cores_per_socket),
+    ] {
+        fields.extend(count.map(|count| (field, count.to_string())));
+    }
+    if !kernel.is_empty() {
+        let system = run.host.system.as_ref();
+        let system = system.map_or("Linux", |system| &system.name);
+        fields.insert("operating_system", format!("{system} {kernel}"));
+    }
+    let gpus = gpus(run);
+    fields.insert("accelerators_per_node", gpus.len().to_string());
+    if let Some(gpu) = gpus.first() {
+        let vendor = gpu.vendor.name();
+        fields.insert("accelerator_model_name", format!("{vendor} {}", gpu.model));
+        let vram = gpu.vram.map(bytes).unwrap_or_default();
+        fields.insert("accelerator_memory_capacity", vram);
+    } else {
+        for field in [
+            "accelerator_model_name",
+            "accelerator_memory_capacity",
+            "accelerator_memory_configuration",
+            "accelerator_host_interconnect",
+            "accelerator_interconnect",
+        ] {
+            fields.insert(field, "N/A".to_owned());
+        }
+    }
+    fields
+}
+
+/// The GPUs of the run; none if its recipe requires none.
+fn gpus(run: &SourceRun) -> Vec<&Gpu> {
+    let Some(request) = &run.plan.requires.gpus else {
+        return Vec::new();
+    };
+    let of_vendor = run
+        .host
+        .gpus
+        .iter()
+        .filter(|gpu| gpu.vendor == request.vendor);
+    of_vendor
+        .enumerate()
+        .filter(|(index, _)| run.plan.gpus.is_empty() || run.plan.gpus.contains(&index.to_string()))
+        .map(|(_, gpu)| gpu)
+        .collect()
+}
+
+/// The images, the engine and the drivers.
+fn software(runs: &[SourceRun]) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for run in runs {
+        let image = match run.digests.first() {
+            Some(digest) => format!("container {} ({digest})", run.plan.image),
+            None => format!("container {}", run.plan.image),
+        };
+        let host = &run.host;
+        let driver = |name: &str, version: &Option<String>| {
+            version.as_ref().map(|version| format!("{name} {version}"))
+        };
+        let drivers = [
+            driver("ROCm", &host.rocm),
+            driver("amdgpu", &host.amdgpu),
+            driver("NVIDIA driver", &host.nvidia),
+        ];
+        let used = drivers
+            .into_iter()
+            .flatten()
+            .filter(|_| !gpus(run).is_empty());
+        let all = [image].into_iter().chain(used).chain(run.engine.clone());
+        for part in all {
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+    }
+    parts.join(", ")
+}
+
+fn bytes(count: u64) -> String {
+    if count == 0 {
+        return String::new();
+    }
+    retrial_format::size(count)
+}

@@ -1,0 +1,254 @@
+//! Writes a submission's tree: copies files of runs, truncates accuracy logs as `MLCommons`'
+//! `truncate_accuracy_log.py` does, and hashes them. Existing files are replaced only on request.
+
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crate::{Content, File as ExportFile, Origin};
+use retrial_bundle::hashing::sha256_of;
+use retrial_store::error::StoreError;
+use retrial_store::open::open_beneath;
+use retrial_store::run_directory::RunDirectory;
+
+/// The largest accuracy log that the official checker accepts, bytes.
+const MOST_ACCURACY: u64 = 10 << 10;
+/// The length of the part of a larger log that is kept at either end, bytes.
+const VIEWABLE: u64 = 4 << 10;
+
+/// An error of writing a tree.
+#[derive(Debug, thiserror::Error)]
+pub enum SubmissionError {
+    /// The directory is not empty.
+    #[error(
+        "{} is not empty: it has {first}\n  name another directory with --to, or write into this one with --replace",
+        directory.display()
+    )]
+    Taken {
+        /// The directory.
+        directory: PathBuf,
+        /// One of the files.
+        first: String,
+    },
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Writes a tree; returns the files that it replaced.
+///
+/// # Errors
+/// If the directory has files and `replace` is false, or a file cannot be read or written.
+pub fn write(
+    files: &[ExportFile],
+    runs: &[RunDirectory],
+    directory: &Path,
+    replace: bool,
+) -> Result<Vec<String>, SubmissionError> {
+    if !replace && let Some(first) = anything_in(directory)? {
+        let directory = directory.to_owned();
+        return Err(SubmissionError::Taken { directory, first });
+    }
+    let mut replaced = Vec::new();
+    for file in files {
+        let path = directory.join(&file.path);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
+        }
+        // Writing through a link would change a file outside.
+        match fs::symlink_metadata(&path) {
+            Ok(_) => {
+                fs::remove_file(&path).map_err(StoreError::io("replace", &path))?;
+                replaced.push(file.path.clone());
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(StoreError::io("replace", &path)(error).into()),
+        }
+        let mut out = File::create_new(&path).map_err(StoreError::io("create", &path))?;
+        fill(&mut out, &path, &file.content, runs)?;
+    }
+    Ok(replaced)
+}
+
+/// Returns an entry of a directory; none if it is empty or does not exist.
+fn anything_in(directory: &Path) -> Result<Option<String>, StoreError> {
+    match fs::read_dir(directory) {
+        Ok(mut entries) => {
+            let first = entries.next().transpose();
+            let first = first.map_err(StoreError::io("read", directory))?;
+            Ok(first.map(|entry| entry.file_name().to_string_lossy().into_owned()))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::io("read", directory)(error)),
+    }
+}
+
+fn fill(
+    out: &mut File,
+    path: &Path,
+    content: &Content,
+    runs: &[RunDirectory],
+) -> Result<(), StoreError> {
+    match content {
+        Content::Text(text) => {
+            let written = out.write_all(text.as_bytes());
+            written.map_err(StoreError::io("write", path))
+        }
+        Content::Copy(origin) => {
+            let mut source = open_origin(origin, runs)?;
+            std::io::copy(&mut source, out)
+                .map(drop)
+                .map_err(StoreError::io("write", path))
+        }
+        Content::Truncated(origin) => {
+            let source = open_origin(origin, runs)?;
+            truncate(source, out).map_err(StoreError::io("write", path))
+        }
+        Content::Hashed { text, log } => {
+            let mut hashed = text.clone();
+            if !has_hash(text) {
+                let source = open_origin(log, runs)?;
+                let digest = sha256_of(source).map_err(StoreError::io("read", path))?;
+                hashed = format!("{}\n\nhash={digest}\n", text.trim_end());
+            }
+            let written = out.write_all(hashed.as_bytes());
+            written.map_err(StoreError::io("write", path))
+        }
+    }
+}
+
+fn open_origin(origin: &Origin, runs: &[RunDirectory]) -> Result<File, StoreError> {
+    let Some(run) = runs.get(origin.run) else {
+        let reason = "its run is not part of the export";
+        return Err(StoreError::unusable(Path::new(&origin.path), reason));
+    };
+    open_beneath(run.path(), Path::new(&origin.path))
+}
+
+/// Both ends of a log that is too large, as the official tool keeps them.
+fn truncate(mut source: File, out: &mut File) -> std::io::Result<()> {
+    let size = source.metadata()?.len();
+    if size <= MOST_ACCURACY {
+        return std::io::copy(&mut source, out).map(drop);
+    }
+    std::io::copy(&mut (&source).take(VIEWABLE), out)?;
+    out.write_all(b"\n\n...\n\n")?;
+    source.seek(SeekFrom::Start(size - VIEWABLE))?;
+    std::io::copy(&mut source.take(VIEWABLE), out).map(drop)
+}
+
+/// Returns whether there is a line `hash=…`, which the script writes if it truncates a log itself.
+fn has_hash(text: &str) -> bool {
+    text.lines().any(|line| {
+        line.strip_prefix("hash=")
+            .is_some_and(|hash| !hash.is_empty() && hash.chars().all(char::is_alphanumeric))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(content: &str) -> (tempfile::TempDir, Vec<RunDirectory>) {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("log.json"), content).unwrap();
+        let run = RunDirectory::at(directory.path().to_owned());
+        (directory, vec![run])
+    }
+
+    fn log() -> Origin {
+        Origin {
+            run: 0,
+            path: "log.json".to_owned(),
+        }
+    }
+
+    fn file(path: &str, content: Content) -> ExportFile {
+        let path = path.to_owned();
+        ExportFile { path, content }
+    }
+
+    /// The lengths, the words in between and the hash are those of `truncate_accuracy_log.py`.
+    #[test]
+    fn a_large_accuracy_log_is_truncated_and_hashed() {
+        let long = "0123456789abcdef".repeat(1000);
+        let (_directory, runs) = run(&long);
+        let to = tempfile::tempdir().unwrap();
+        let text = "{'rouge1': 44.4}\n".to_owned();
+        let files = [
+            file("a/mlperf_log_accuracy.json", Content::Truncated(log())),
+            file("a/accuracy.txt", Content::Hashed { text, log: log() }),
+        ];
+        write(&files, &runs, to.path(), false).unwrap();
+        let short = fs::read_to_string(to.path().join("a/mlperf_log_accuracy.json")).unwrap();
+        assert_eq!(short.len(), 2 * 4096 + 7);
+        assert_eq!(&short[4096..4096 + 7], "\n\n...\n\n");
+        assert_eq!(&short[..4096], &long[..4096]);
+        assert_eq!(&short[4096 + 7..], &long[long.len() - 4096..]);
+        let text = fs::read_to_string(to.path().join("a/accuracy.txt")).unwrap();
+        let hash = retrial_bundle::hashing::sha256(long.as_bytes());
+        assert_eq!(text, format!("{{'rouge1': 44.4}}\n\nhash={hash}\n"));
+    }
+
+    #[test]
+    fn a_small_log_is_unchanged_and_its_hash_is_not_repeated() {
+        let (_directory, runs) = run("[]");
+        let to = tempfile::tempdir().unwrap();
+        let text = "accuracy=76.1%\nhash=0f1e\n".to_owned();
+        let files = [
+            file("log", Content::Truncated(log())),
+            file(
+                "accuracy.txt",
+                Content::Hashed {
+                    text: text.clone(),
+                    log: log(),
+                },
+            ),
+        ];
+        write(&files, &runs, to.path(), false).unwrap();
+        assert_eq!(fs::read_to_string(to.path().join("log")).unwrap(), "[]");
+        assert_eq!(
+            fs::read_to_string(to.path().join("accuracy.txt")).unwrap(),
+            text
+        );
+    }
+
+    #[test]
+    fn existing_files_are_not_replaced_unless_requested() {
+        let (_directory, runs) = run("[]");
+        let to = tempfile::tempdir().unwrap();
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("precious"), "kept").unwrap();
+        std::os::unix::fs::symlink(outside.path().join("precious"), to.path().join("README.md"))
+            .unwrap();
+        fs::write(to.path().join("mine"), "mine").unwrap();
+        let files = [file("README.md", Content::Text("new".to_owned()))];
+        let error = write(&files, &runs, to.path(), false)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("--replace"), "{error}");
+        assert_eq!(
+            write(&files, &runs, to.path(), true).unwrap(),
+            ["README.md"]
+        );
+        assert_eq!(
+            fs::read_to_string(to.path().join("README.md")).unwrap(),
+            "new"
+        );
+        assert_eq!(fs::read_to_string(to.path().join("mine")).unwrap(), "mine");
+        assert_eq!(
+            fs::read_to_string(outside.path().join("precious")).unwrap(),
+            "kept"
+        );
+    }
+
+    #[test]
+    fn a_link_in_a_run_is_not_followed() {
+        let (directory, runs) = run("[]");
+        fs::remove_file(directory.path().join("log.json")).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", directory.path().join("log.json")).unwrap();
+        let to = tempfile::tempdir().unwrap();
+        let files = [file("log", Content::Copy(log()))];
+        assert!(write(&files, &runs, to.path(), false).is_err());
+    }
+}

@@ -1,0 +1,144 @@
+//! Formats durations, sizes, rates and counts for people; figures have `results::verdict::number`.
+//!
+//! Sizes of memory, disks and files are binary (KiB, MiB, GiB), rates are decimal (kB/s, MB/s).
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+mod words;
+
+use jiff::SignedDuration;
+
+/// `0.4 s`, `42.0 s`, `3m 12s`, `2h 05m`.
+pub fn duration(seconds: f64) -> String {
+    let seconds = if seconds.is_finite() {
+        seconds.max(0.0)
+    } else {
+        0.0
+    };
+    if seconds < 59.95 {
+        return format!("{seconds:.1} s");
+    }
+    let whole = whole(seconds.round());
+    if whole < 3600 {
+        format!("{}m {:02}s", whole / 60, whole % 60)
+    } else {
+        format!("{}h {:02}m", whole / 3600, whole % 3600 / 60)
+    }
+}
+
+/// Elapsed time of something under way: whole seconds, so that it does not flicker.
+pub fn elapsed(seconds: f64) -> String {
+    if seconds < 60.0 {
+        format!("{} s", whole(seconds))
+    } else {
+        duration(seconds.floor())
+    }
+}
+
+/// A limit as a recipe states it: `1h`, `1h 30m`, `45s`.
+pub fn limit(seconds: u64) -> String {
+    let duration = SignedDuration::from_secs(i64::try_from(seconds).unwrap_or(i64::MAX));
+    format!("{duration:#}")
+}
+
+/// A size in bytes: `512 B`, `3.28 MiB`, `300 GiB`.
+pub fn size(bytes: u64) -> String {
+    humansize::format_size(bytes, humansize::BINARY)
+}
+
+/// `118 MB/s`, from bytes per second.
+pub fn rate(bytes_per_second: f64) -> String {
+    let per_second = bytes_per_second.max(0.0);
+    if per_second >= 1e9 {
+        format!("{:.2} GB/s", per_second / 1e9)
+    } else if per_second >= 1e7 {
+        format!("{:.0} MB/s", per_second / 1e6)
+    } else if per_second >= 1e6 {
+        format!("{:.1} MB/s", per_second / 1e6)
+    } else {
+        format!("{:.0} kB/s", per_second / 1e3)
+    }
+}
+
+/// A number of things: `1 file`, `12 files`, `2 properties`.
+pub fn count(number: usize, one: &str) -> String {
+    match one.strip_suffix('y') {
+        _ if number == 1 => format!("1 {one}"),
+        Some(stem) if one.ends_with("ty") => format!("{number} {stem}ies"),
+        _ => format!("{number} {one}s"),
+    }
+}
+
+/// All of several things: `Both files`, `All 12 files`.
+pub fn all(number: usize, one: &str) -> String {
+    match number {
+        2 => format!("Both {one}s"),
+        _ => format!("All {number} {one}s"),
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "whole seconds of a duration, never negative"
+)]
+fn whole(seconds: f64) -> u64 {
+    seconds.max(0.0) as u64
+}
+
+/// The first of several names, and how many more there are: `a, b and 3 more`.
+pub fn first<Name: std::borrow::Borrow<str>>(names: &[Name], most: usize) -> String {
+    let shown = names[..names.len().min(most)].join(", ");
+    match names.len().saturating_sub(most) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(0.04, "0.0 s")]
+    #[case(12.34, "12.3 s")]
+    #[case(59.94, "59.9 s")]
+    #[case(59.96, "1m 00s")]
+    #[case(61.9, "1m 02s")]
+    #[case(3599.99, "1h 00m")]
+    #[case(7530.0, "2h 05m")]
+    #[case(f64::NAN, "0.0 s")]
+    #[case(-3.0, "0.0 s")]
+    fn durations(#[case] seconds: f64, #[case] text: &str) {
+        assert_eq!(duration(seconds), text);
+    }
+
+    #[rstest]
+    #[case(0, "0 B")]
+    #[case(999, "999 B")]
+    #[case(1_499, "1.46 KiB")]
+    #[case(3_440_000, "3.28 MiB")]
+    #[case(300 << 30, "300 GiB")]
+    #[case(u64::MAX, "16 EiB")]
+    fn sizes(#[case] bytes: u64, #[case] text: &str) {
+        assert_eq!(size(bytes), text);
+    }
+
+    #[rstest]
+    #[case(0, "0s")]
+    #[case(90, "1m 30s")]
+    #[case(5400, "1h 30m")]
+    fn limits(#[case] seconds: u64, #[case] text: &str) {
+        assert_eq!(limit(seconds), text);
+    }
+
+    #[rstest]
+    #[case(0.0, "0 kB/s")]
+    #[case(2_340_000.0, "2.3 MB/s")]
+    #[case(117_600_000.0, "118 MB/s")]
+    #[case(1_230_000_000.0, "1.23 GB/s")]
+    fn rates(#[case] per_second: f64, #[case] text: &str) {
+        assert_eq!(rate(per_second), text);
+    }
+}

@@ -1,0 +1,221 @@
+//! Runs grouped along one axis, everything else being equal.
+
+use std::collections::BTreeMap;
+
+use super::RunSummary;
+use retrial_readings::natural::natural;
+use retrial_results::verdict::comparison::{Fact, FactGroup};
+
+/// A property of a run, with its name.
+type Property = (&'static str, fn(&RunSummary) -> &String);
+
+/// The properties, besides variants and parameters, by which runs can be compared.
+pub const PROPERTIES: [Property; 7] = [
+    ("host", |row| &row.host),
+    ("gpus", |row| &row.gpus),
+    ("driver", |row| &row.driver),
+    ("kernel", |row| &row.kernel),
+    ("image", |row| &row.image),
+    ("digest", |row| &row.digest),
+    ("retrial", |row| &row.tool),
+];
+
+/// Runs of one recipe that have everything in common but for the axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparableRuns<'a> {
+    /// What they have in common: the recipe, other axes, the host, its GPUs.
+    pub title: String,
+    /// The axis' values, in natural order, each with its runs, the newest last.
+    pub sides: Vec<(&'a str, Vec<&'a RunSummary>)>,
+}
+
+/// A history along an axis.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct GroupedRuns<'a> {
+    /// Where there are at least two values to compare.
+    pub groups: Vec<ComparableRuns<'a>>,
+    /// Runs that do not have the axis.
+    pub without_axis: usize,
+    /// Runs that have no verdict.
+    pub unjudged: usize,
+    /// Runs without a counterpart that differs only in the axis.
+    pub unmatched: usize,
+}
+
+impl RunSummary {
+    /// The value of a variant axis, a parameter, or one of [`PROPERTIES`].
+    pub fn value_of(&self, axis: &str) -> Option<&str> {
+        let chosen = self.variant.get(axis).or_else(|| self.params.get(axis));
+        let property = || {
+            let (_, property) = PROPERTIES.iter().find(|(name, _)| *name == axis)?;
+            Some(property(self))
+        };
+        let value = chosen.or_else(property)?;
+        Some(value.as_str()).filter(|value| !value.is_empty())
+    }
+
+    /// Its environment, as far as the summary has it.
+    pub fn facts(&self) -> Vec<Fact> {
+        let mut facts = vec![
+            Fact::new(FactGroup::Image, "image", &*self.image),
+            Fact::new(FactGroup::Image, "image digest", &*self.digest),
+        ];
+        let chosen = |kind: &'static str, all: &'_ BTreeMap<String, String>| {
+            let facts = all.iter().map(|(name, value)| {
+                Fact::new(FactGroup::Parameters, format!("{kind} {name}"), &**value)
+            });
+            facts.collect::<Vec<_>>()
+        };
+        facts.extend(chosen("variant", &self.variant));
+        facts.extend(chosen("param", &self.params));
+        facts.extend([
+            Fact::new(FactGroup::Gpus, "GPUs", &*self.gpus),
+            Fact::new(FactGroup::Gpus, "ROCm of the host", &*self.rocm),
+            Fact::new(FactGroup::Gpus, "driver", &*self.driver),
+            Fact::new(FactGroup::Host, "host", &*self.host),
+            Fact::new(FactGroup::Host, "kernel", &*self.kernel),
+            Fact::new(FactGroup::Host, "retrial", &*self.tool),
+        ]);
+        facts.retain(|fact| !fact.value.is_empty());
+        facts
+    }
+}
+
+/// Groups runs that differ in the axis and in nothing else that was chosen.
+pub fn by<'a>(rows: &'a [RunSummary], axis: &str) -> GroupedRuns<'a> {
+    let mut grouped = GroupedRuns::default();
+    let mut groups: BTreeMap<Vec<String>, BTreeMap<&str, Vec<&RunSummary>>> = BTreeMap::new();
+    for row in rows {
+        let Some(value) = row.value_of(axis) else {
+            grouped.without_axis += 1;
+            continue;
+        };
+        if row.measured.is_none() {
+            grouped.unjudged += 1;
+            continue;
+        }
+        let sides = groups.entry(rest(row, axis)).or_default();
+        sides.entry(value).or_default().push(row);
+    }
+    for (rest, sides) in groups {
+        if sides.len() < 2 {
+            grouped.unmatched += sides.values().map(Vec::len).sum::<usize>();
+            continue;
+        }
+        let mut sides: Vec<(&str, Vec<&RunSummary>)> = sides.into_iter().collect();
+        sides.sort_by_cached_key(|(value, _)| natural(value));
+        grouped.groups.push(ComparableRuns {
+            title: rest.join(" · "),
+            sides,
+        });
+    }
+    grouped
+}
+
+/// What runs of a group have in common: the values chosen, and the host.
+fn rest(row: &RunSummary, axis: &str) -> Vec<String> {
+    let chosen = row
+        .chosen()
+        .filter(|(name, _)| *name != axis)
+        .map(|(name, value)| format!("{name}={value}"));
+    let mut rest = vec![row.recipe.clone()];
+    rest.extend(chosen);
+    // Another machine has other GPUs: whoever compares machines compares those too.
+    if axis != "host" {
+        rest.extend((axis != "gpus").then(|| row.gpus.clone()));
+        rest.push(row.host.clone());
+    }
+    rest.retain(|word| !word.is_empty());
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(id: &str, host: &str, chosen: &[(&str, &str)]) -> RunSummary {
+        let pairs = chosen.iter();
+        RunSummary {
+            id: id.to_owned(),
+            recipe: "llama2".to_owned(),
+            host: host.to_owned(),
+            gpus: "8 x MI355X".to_owned(),
+            variant: pairs
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+            measured: Some("[]".to_owned()),
+            ..RunSummary::default()
+        }
+    }
+
+    fn rendered(grouped: &GroupedRuns<'_>) -> Vec<String> {
+        let all = grouped.groups.iter();
+        all.map(|group| {
+            let sides = group.sides.iter().map(|(value, runs)| {
+                let ids: Vec<&str> = runs.iter().map(|row| row.id.as_str()).collect();
+                format!("{value}: {}", ids.join(" "))
+            });
+            let sides: Vec<String> = sides.collect();
+            format!("{} | {}", group.title, sides.join(" | "))
+        })
+        .collect()
+    }
+
+    #[test]
+    fn other_axes_and_hosts_are_never_mixed() {
+        let rows = [
+            row("a", "one", &[("rocm", "6.10"), ("backend", "vllm")]),
+            row("b", "one", &[("rocm", "6.4"), ("backend", "vllm")]),
+            row("c", "one", &[("rocm", "6.10"), ("backend", "vllm")]),
+            row("d", "one", &[("rocm", "6.4"), ("backend", "migraphx")]),
+            row("e", "one", &[("rocm", "7.0"), ("backend", "migraphx")]),
+            row("f", "two", &[("rocm", "7.0"), ("backend", "vllm")]),
+            row("g", "two", &[]),
+        ];
+        let grouped = by(&rows, "rocm");
+        assert_eq!(
+            rendered(&grouped),
+            [
+                "llama2 · backend=migraphx · 8 x MI355X · one | 6.4: d | 7.0: e",
+                "llama2 · backend=vllm · 8 x MI355X · one | 6.4: b | 6.10: a c",
+            ]
+        );
+        assert_eq!((grouped.without_axis, grouped.unmatched), (1, 1));
+    }
+
+    #[test]
+    fn hosts_are_an_axis_too() {
+        let mut rows = [
+            row("a", "one", &[("rocm", "6.4")]),
+            row("b", "two", &[("rocm", "6.4")]),
+            row("c", "two", &[("rocm", "7.0")]),
+            row("d", "three", &[("rocm", "6.4")]),
+        ];
+        rows[3].measured = None;
+        let grouped = by(&rows, "host");
+        assert_eq!(rendered(&grouped), ["llama2 · rocm=6.4 | one: a | two: b"]);
+        assert_eq!((grouped.unmatched, grouped.unjudged), (1, 1));
+    }
+
+    #[test]
+    fn a_set_param_is_an_axis_and_other_params_split_groups() {
+        let with = |id: &str, batch: &str, set: &[&str]| {
+            let mut row = row(id, "one", &[]);
+            row.params.insert("batch".to_owned(), batch.to_owned());
+            row.params.insert("length".to_owned(), "128".to_owned());
+            row.modified = set.iter().map(|name| (*name).to_owned()).collect();
+            row
+        };
+        let rows = [
+            with("a", "8", &[]),
+            with("b", "16", &["batch"]),
+            with("c", "16", &["batch", "length"]),
+        ];
+        let grouped = by(&rows, "batch");
+        assert_eq!(
+            rendered(&grouped),
+            ["llama2 · 8 x MI355X · one | 8: a | 16: b"]
+        );
+        assert_eq!(grouped.unmatched, 1);
+    }
+}

@@ -1,0 +1,296 @@
+//! Filters and orders of runs.
+
+use std::cmp::Ordering;
+
+use clap::Args;
+use jiff::civil::DateTime;
+use jiff::{Span, Timestamp, Zoned};
+
+use super::RunSummary;
+use retrial_plan::options::name_and_value;
+
+/// Every word for a run's state.
+pub const STATES: [&str; 10] = [
+    "running",
+    "submitted",
+    "interrupted",
+    "stopped",
+    "reproduced",
+    "measured",
+    "inconclusive",
+    "not reproduced",
+    "invalid",
+    "failed",
+];
+
+/// Filters of runs. Each may be given several times; a run must match one value of each.
+#[derive(Debug, Clone, Default, PartialEq, Args)]
+pub struct Filter {
+    /// Ids, each whole.
+    #[arg(skip)]
+    pub ids: Vec<String>,
+    /// Match a part of the recipe's name or title
+    #[arg(long, value_name = "PART")]
+    pub recipe: Vec<String>,
+    /// Match the outcome: reproduced, not-reproduced, inconclusive, invalid, failed, measured,
+    /// running, stopped, interrupted
+    #[arg(long, value_name = "OUTCOME", value_delimiter = ',', value_parser = state)]
+    pub outcome: Vec<String>,
+    /// Match a part of the batch's id
+    #[arg(long, value_name = "PART")]
+    pub batch: Vec<String>,
+    /// Match the host's name
+    #[arg(long, value_name = "NAME")]
+    pub host: Vec<String>,
+    /// Match the benchmark
+    #[arg(long, value_name = "NAME")]
+    pub benchmark: Vec<String>,
+    /// Match the GPU model
+    #[arg(long, value_name = "MODEL")]
+    pub gpu: Vec<String>,
+    /// Match a variant or a parameter; if given several times, all must match
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value)]
+    pub settings: Vec<(String, String)>,
+    /// Match runs started since this time: 2026-11-21, 2026-11-21T18:00, or an age: 12h, 7d
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub since: Option<Timestamp>,
+    /// Match runs started before this time
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub until: Option<Timestamp>,
+}
+
+impl Filter {
+    /// Whether every run matches.
+    pub fn is_all(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The runs of one batch.
+    pub fn of_batch(id: &str) -> Self {
+        Self {
+            batch: vec![id.to_owned()],
+            ..Self::default()
+        }
+    }
+
+    /// Whether a run matches.
+    pub fn fits(&self, row: &RunSummary) -> bool {
+        let batch = row.batch.as_ref().map_or("", |batch| batch.id.as_str());
+        let setting = |(name, value): &(String, String)| {
+            let actual = row.variant.get(name).or_else(|| row.params.get(name));
+            actual == Some(value)
+        };
+        any(&self.ids, |id| row.id == id)
+            && any(&self.recipe, |part| {
+                has(&row.recipe, part) || has(&row.title, part)
+            })
+            && any(&self.outcome, |outcome| row.state() == outcome)
+            && any(&self.batch, |part| has(batch, part))
+            && any(&self.host, |host| row.host.eq_ignore_ascii_case(host))
+            && any(&self.benchmark, |benchmark| {
+                begins(&row.submission.benchmark, benchmark)
+            })
+            && any(&self.gpu, |part| has(&row.gpus, part))
+            && self.settings.iter().all(setting)
+            && self.since.is_none_or(|since| row.started >= Some(since))
+            && self
+                .until
+                .is_none_or(|until| row.started.is_some_and(|started| started < until))
+    }
+}
+
+fn any(filters: &[String], fits: impl Fn(&str) -> bool) -> bool {
+    filters.is_empty() || filters.iter().any(|filter| fits(filter))
+}
+
+fn has(text: &str, part: &str) -> bool {
+    text.to_lowercase().contains(&part.to_lowercase())
+}
+
+/// `llama2-70b` matches `llama2-70b-99`, and not `llama2-70b2`.
+fn begins(text: &str, part: &str) -> bool {
+    let (text, part) = (text.to_lowercase(), part.to_lowercase());
+    let rest = text.strip_prefix(&part);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.', '_']))
+}
+
+fn state(text: &str) -> Result<String, String> {
+    let word = text.trim().to_lowercase().replace(['-', '_'], " ");
+    if STATES.contains(&word.as_str()) {
+        return Ok(word);
+    }
+    Err(format!("expected one of {}", STATES.join(", ")))
+}
+
+/// Parses a time: local time where no zone is named.
+fn time(text: &str) -> Result<Timestamp, String> {
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Ok(time);
+    }
+    let now = Zoned::now();
+    if let Ok(civil) = text.parse::<DateTime>() {
+        let zoned = civil.to_zoned(now.time_zone().clone());
+        return zoned
+            .map(|zoned| zoned.timestamp())
+            .map_err(|error| error.to_string());
+    }
+    let ago = text.trim_end_matches("ago").trim().parse::<Span>();
+    let then = ago.ok().and_then(|ago| now.checked_sub(ago.abs()).ok());
+    then.map(|then| then.timestamp()).ok_or_else(|| {
+        "expected a date (2026-11-21), a time (2026-11-21T18:00), or how long ago (12h, 7d)"
+            .to_owned()
+    })
+}
+
+/// The orders of runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Order {
+    /// Start time
+    #[default]
+    Started,
+    /// Duration
+    Duration,
+    /// Deciding figure
+    Figure,
+    /// Ratio to the published figure
+    Ratio,
+    /// Outcome, in order of precedence
+    Outcome,
+    /// Recipe, then start time
+    Recipe,
+    /// Host, then start time
+    Host,
+}
+
+/// Sorts runs: those without the property first, and among equals the newest last.
+pub fn order(rows: &mut [RunSummary], by: Order) {
+    rows.sort_by(|left, right| {
+        let first = match by {
+            Order::Started => Ordering::Equal,
+            Order::Duration => numbers(left.seconds(), right.seconds()),
+            Order::Figure => numbers(figure(left), figure(right)),
+            Order::Ratio => numbers(ratio(left), ratio(right)),
+            Order::Outcome => left.outcome.cmp(&right.outcome),
+            Order::Recipe => left.recipe.cmp(&right.recipe),
+            Order::Host => left.host.cmp(&right.host),
+        };
+        first
+            .then_with(|| left.started.cmp(&right.started))
+            .then_with(|| left.id.cmp(&right.id))
+    });
+}
+
+fn figure(row: &RunSummary) -> Option<f64> {
+    row.deciding.as_ref()?.value
+}
+
+fn ratio(row: &RunSummary) -> Option<f64> {
+    row.deciding.as_ref()?.ratio
+}
+
+fn numbers(left: Option<f64>, right: Option<f64>) -> Ordering {
+    match (left, right) {
+        (Some(left), Some(right)) => left.total_cmp(&right),
+        (left, right) => left.is_some().cmp(&right.is_some()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use retrial_recipe::model::Submission;
+    use retrial_results::verdict::Outcome;
+
+    fn row(id: &str, started: &str) -> RunSummary {
+        RunSummary {
+            id: id.to_owned(),
+            recipe: "mlperf-inference/v6.0/amd/llama2-70b-mi355x".to_owned(),
+            title: "AMD, Llama 2 70B".to_owned(),
+            submission: Submission {
+                benchmark: "llama2-70b-99".to_owned(),
+                ..Submission::default()
+            },
+            variant: [("rocm".to_owned(), "7.1.1".to_owned())].into(),
+            params: [("batch".to_owned(), "4".to_owned())].into(),
+            started: started.parse().ok(),
+            gpus: "8 x MI355X".to_owned(),
+            host: "node-a".to_owned(),
+            ..RunSummary::default()
+        }
+    }
+
+    #[rstest]
+    #[case::part_of_the_recipe(|filter: &mut Filter| filter.recipe.push("LLAMA2".into()), true)]
+    #[case::part_of_the_title(|filter: &mut Filter| filter.recipe.push("amd, llama".into()), true)]
+    #[case::one_of_two(|filter: &mut Filter| filter.host = vec!["node-b".into(), "Node-A".into()], true)]
+    #[case::whole_host(|filter: &mut Filter| filter.host.push("node".into()), false)]
+    #[case::benchmark(|filter: &mut Filter| filter.benchmark.push("llama2-70b".into()), true)]
+    #[case::not_its_beginning(|filter: &mut Filter| filter.benchmark.push("llama2-7".into()), false)]
+    #[case::axis(|filter: &mut Filter| filter.settings.push(("rocm".into(), "7.1.1".into())), true)]
+    #[case::both_settings(|filter: &mut Filter| filter.settings = vec![("rocm".into(), "7.1.1".into()), ("batch".into(), "8".into())], false)]
+    #[case::since(|filter: &mut Filter| filter.since = "2026-11-21T00:00:00Z".parse().ok(), true)]
+    #[case::until(|filter: &mut Filter| filter.until = "2026-11-21T10:00:00Z".parse().ok(), false)]
+    #[case::state(|filter: &mut Filter| filter.outcome.push("interrupted".into()), true)]
+    #[case::no_batch(|filter: &mut Filter| filter.batch.push("2026".into()), false)]
+    fn filters_select_matching_runs(#[case] ask: fn(&mut Filter), #[case] fits: bool) {
+        let mut filter = Filter::default();
+        assert!(filter.is_all());
+        ask(&mut filter);
+        assert_eq!(filter.fits(&row("a", "2026-11-21T10:00:00Z")), fits);
+    }
+
+    #[test]
+    fn the_states_are_all_states() {
+        let words: Vec<&str> = Outcome::ALL.iter().map(|outcome| outcome.word()).collect();
+        assert!(words.iter().all(|word| STATES.contains(word)));
+    }
+
+    #[test]
+    fn unknown_values_sort_first_and_the_newest_last() {
+        let mut rows = vec![
+            row("c", "2026-11-21T12:00:00Z"),
+            row("b", "2026-11-21T10:00:00Z"),
+            row("a", "2026-11-21T11:00:00Z"),
+        ];
+        rows[2].ended = "2026-11-21T11:00:05Z".parse().ok();
+        let ids =
+            |rows: &[RunSummary]| -> String { rows.iter().map(|row| row.id.as_str()).collect() };
+        order(&mut rows, Order::Started);
+        assert_eq!(ids(&rows), "bac");
+        order(&mut rows, Order::Duration);
+        assert_eq!(ids(&rows), "bca");
+    }
+
+    #[rstest]
+    #[case("2026-11-21")]
+    #[case("2026-11-21T18:00")]
+    #[case("2026-11-21T18:00:00Z")]
+    #[case("12h")]
+    #[case("7d")]
+    #[case("2 weeks ago")]
+    fn times_are_accepted_in_many_formats(#[case] text: &str) {
+        assert!(time(text).is_ok(), "{text}: {:?}", time(text));
+    }
+
+    #[rstest]
+    #[case("yesterday")]
+    #[case("2026-13-01")]
+    #[case("")]
+    fn an_invalid_time_is_reported(#[case] text: &str) {
+        assert!(time(text).unwrap_err().contains("how long ago"));
+    }
+
+    #[test]
+    fn a_week_ago_is_before_an_hour_ago() {
+        assert!(time("7d").unwrap() < time("1h").unwrap());
+    }
+
+    #[test]
+    fn outcomes_are_typed_with_a_hyphen() {
+        assert_eq!(state("Not-Reproduced").unwrap(), "not reproduced");
+        assert_eq!(state("submitted").unwrap(), "submitted");
+        assert!(state("good").unwrap_err().contains("inconclusive"));
+    }
+}

@@ -1,0 +1,46 @@
+//! How long the steps of runs took, from their journals.
+
+use crate::{Filter, Index, RunSummary};
+use retrial_plan::Plan;
+use retrial_plan::remaining::StepTimes;
+use retrial_store::RunDirectory;
+use retrial_store::journal::{Event, Journal, State};
+
+/// The latest run of a recipe that was judged on this machine, and how long its steps took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Earlier {
+    /// Its id.
+    pub run: String,
+    /// Its steps.
+    pub times: StepTimes,
+}
+
+impl Earlier {
+    /// Finds the latest run of the same resolved recipe; none if there is none yet.
+    pub fn find(index: &mut Index, plan: &Plan) -> Option<Self> {
+        let counts = |row: &RunSummary| {
+            row.recipe_hash == plan.recipe_hash
+                && row.imported_from.is_none()
+                && matches!(row.exit_code, Some(0 | 1 | 5))
+        };
+        let row = index.runs(&Filter::default()).into_iter().rfind(counts)?;
+        let directory = RunDirectory::at(row.path);
+        let plan: Plan = directory.read_json("plan.json").ok()?;
+        let times = step_times(&directory, &plan);
+        Some(Self { run: row.id, times })
+    }
+}
+
+/// How long the steps of a run took that were done; nothing if it has no journal yet.
+pub fn step_times(directory: &RunDirectory, plan: &Plan) -> StepTimes {
+    let events = Journal::read::<Event>(&directory.journal()).unwrap_or_default();
+    let state = State::from_events(&events);
+    let mut times = StepTimes::default();
+    for (number, (_, ended)) in state.ended.iter().filter(|(_, (end, _))| end.is_done()) {
+        if let Some(started) = state.started.get(number) {
+            let seconds = ended.duration_since(*started).as_secs_f64();
+            times.add(plan, *number, seconds.max(0.0));
+        }
+    }
+    times
+}

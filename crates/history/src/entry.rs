@@ -1,0 +1,183 @@
+//! The summary of a run, from its files.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use crate::{Deciding, Index, RunState, RunSummary};
+use retrial_host::model::HostView;
+use retrial_plan::Plan;
+use retrial_recipe::model::Mode;
+use retrial_results::evidence::environment::{digest, gpus};
+use retrial_results::evidence::measured;
+use retrial_results::verdict::Verdict;
+use retrial_store::import::Mark;
+use retrial_store::journal::{Event, EventKind, State};
+use retrial_store::open::read_beneath;
+use retrial_store::{Home, RunDirectory};
+
+/// The largest journal that is read, bytes.
+const LARGEST_JOURNAL: u64 = 64 << 20;
+
+/// The fields of host.json that a summary has.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct HostFile {
+    tool: String,
+    host: HostView,
+}
+
+/// The index of a home, up to date.
+pub fn open(home: &Home) -> Index {
+    Index::open(home, read)
+}
+
+/// Reads a run's summary; what its files lack is empty.
+pub fn read(directory: &RunDirectory) -> RunSummary {
+    let mut row = RunSummary {
+        id: directory.id().to_owned(),
+        path: directory.path().to_owned(),
+        ..RunSummary::default()
+    };
+    row.imported_from = Mark::read(directory).map(|mark| mark.host);
+    row.read_journal(directory);
+    let plan = directory.read_json::<Plan>("plan.json").ok();
+    if let Ok(host) = directory.read_json::<HostFile>("host.json") {
+        row.take_host(host);
+    }
+    if let Ok(verdict) = directory.read_json::<Verdict>("verdict.json") {
+        row.measured = plan.as_ref().and_then(|plan| {
+            let measured = measured::of_verdict(plan, &verdict);
+            serde_json::to_string(&measured).ok()
+        });
+        row.take_verdict(verdict);
+    }
+    if let Some(plan) = plan {
+        row.take_plan(plan);
+    }
+    row
+}
+
+impl RunSummary {
+    /// Reads only the journal's events of the whole run: parsing all of them would take longer than
+    /// everything else together.
+    fn read_journal(&mut self, directory: &RunDirectory) {
+        let journal = Path::new("journal.jsonl");
+        let bytes = read_beneath(directory.path(), journal, LARGEST_JOURNAL).unwrap_or_default();
+        let mut state = State::default();
+        let mut ended: Option<Timestamp> = None;
+        let (mut submitted, mut is_submitted) = (None, false);
+        for event in bytes.split(|byte| *byte == b'\n').filter_map(of_whole_run) {
+            is_submitted = match event.what {
+                EventKind::Submitting { .. } => {
+                    submitted.get_or_insert(event.time);
+                    true
+                }
+                EventKind::RunStarted { .. } | EventKind::RunEnded { .. } => false,
+                _ => is_submitted,
+            };
+            if matches!(event.what, EventKind::RunEnded { .. }) {
+                ended = Some(event.time);
+            }
+            state.apply(&event);
+        }
+        self.started = state.since.or(submitted);
+        self.digest = digest(&state);
+        if let Some((exit_code, reason)) = state.over {
+            self.run_state = RunState::Ended;
+            self.ended = ended;
+            self.exit_code = Some(exit_code);
+            self.reason = reason.map(|reason| reason.to_string());
+        }
+        if is_submitted {
+            self.run_state = RunState::Submitted;
+        }
+    }
+
+    fn take_plan(&mut self, plan: Plan) {
+        self.recipe = plan.recipe;
+        self.recipe_hash = plan.recipe_hash;
+        self.title = plan.title;
+        self.submission = plan.submission;
+        self.batch = plan.batch;
+        self.variant = plan.variant;
+        let params = plan.params.into_iter();
+        self.params = params
+            .map(|(name, value)| (name, value.to_string()))
+            .collect();
+        self.modified = plan.modified;
+        self.image = plan.image;
+    }
+
+    fn take_host(&mut self, written: HostFile) {
+        let host = written.host;
+        self.tool = written.tool;
+        self.gpus = gpus(&host.gpus);
+        self.host = host.hostname;
+        self.rocm = host.rocm.unwrap_or_default();
+        self.driver = host.amdgpu.or(host.nvidia).unwrap_or_default();
+        self.kernel = host.kernel;
+    }
+
+    fn take_verdict(&mut self, verdict: Verdict) {
+        self.deciding = deciding(&verdict);
+        self.outcome = Some(verdict.outcome);
+        let mut kinds: Vec<_> = verdict
+            .qualifiers
+            .iter()
+            .map(|qualifier| qualifier.kind)
+            .collect();
+        kinds.dedup();
+        self.qualifiers = kinds;
+        self.sentence = verdict.sentence;
+    }
+}
+
+/// Parses an event of the whole run; none for an event of a step.
+fn of_whole_run(line: &[u8]) -> Option<Event> {
+    // As `Event` writes it; in a text of another event the quotes would be escaped.
+    const KINDS: [&str; 5] = [
+        "submitting",
+        "run_started",
+        "run_ended",
+        "image",
+        "model_resolved",
+    ];
+    let text = std::str::from_utf8(line).ok()?;
+    let (_, event) = text.split_once("\"event\":\"")?;
+    let (event, _) = event.split_once('"')?;
+    if !KINDS.contains(&event) {
+        return None;
+    }
+    serde_json::from_str(text).ok()
+}
+
+/// The deciding figure of the result that made the outcome what it is; of speed before others.
+fn deciding(verdict: &Verdict) -> Option<Deciding> {
+    let result = verdict
+        .results
+        .iter()
+        .filter(|result| result.deciding.is_some())
+        .min_by_key(
+            |result| match (result.outcome == verdict.outcome, result.mode) {
+                (true, Mode::Performance) => 0,
+                (true, _) => 1,
+                (false, _) => 2,
+            },
+        )?;
+    let figure = result.deciding.clone()?;
+    let measured = result.figures.get(&figure);
+    Some(Deciding {
+        scenario: result.scenario.clone(),
+        mode: result.mode,
+        value: measured
+            .map(|figure| figure.value)
+            .filter(|value| value.is_finite()),
+        unit: measured
+            .map(|figure| figure.unit.clone())
+            .unwrap_or_default(),
+        ratio: result.ratio,
+        figure,
+    })
+}

@@ -1,0 +1,127 @@
+//! The index of a home's runs: their summaries, in `<home>/index.sqlite`.
+//!
+//! The run directories are the truth. Opening the index updates it from them first: a listing and the
+//! state of a few files of each directory show what is new, changed, moved or gone, and only that is
+//! read. An index that is missing, damaged, or of an older version is rebuilt. Where the home cannot
+//! be written, or another process locks the index, the summaries are read into memory; no command
+//! fails because of the index.
+
+mod file;
+mod listing;
+mod rows;
+mod schema;
+mod sync;
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::io::ErrorKind;
+
+use rusqlite::Connection;
+
+use self::file::IndexFile;
+use self::sync::Directories;
+use crate::{Filter, RunState, RunSummary};
+use retrial_store::lock::FileLock;
+use retrial_store::{Home, RunDirectory};
+
+pub use listing::names;
+
+/// Reads a run's files. It never fails: what cannot be read is empty.
+pub type Read = fn(&RunDirectory) -> RunSummary;
+
+/// The index, updated when it was opened.
+#[derive(Debug)]
+pub struct Index {
+    storage: Storage,
+    place: IndexFile,
+    directories: Directories,
+    note: Option<String>,
+}
+
+#[derive(Debug)]
+enum Storage {
+    Disk(Connection),
+    /// The newest last.
+    Memory(Vec<RunSummary>),
+}
+
+impl Index {
+    /// Opens the index of a home, and updates it.
+    pub fn open(home: &Home, read: Read) -> Self {
+        let mut index = Self {
+            storage: Storage::Memory(Vec::new()),
+            place: IndexFile::new(home.root()),
+            directories: Directories {
+                runs: home.runs(),
+                read,
+            },
+            note: None,
+        };
+        let directories = &index.directories;
+        if let Err(error) = fs::read_dir(&directories.runs)
+            && error.kind() != ErrorKind::NotFound
+        {
+            let runs = directories.runs.display();
+            index.note = Some(format!("the runs in {runs} cannot be read: {error}"));
+            return index;
+        }
+        let listed = directories.list();
+        // Opening the index does not create a home.
+        if listed.is_empty() && !index.place.path().exists() {
+            return index;
+        }
+        match sync::update(&index.place, directories, &listed) {
+            Ok(connection) => index.storage = Storage::Disk(connection),
+            Err(error) => {
+                let path = index.place.path();
+                index.note = Some(format!(
+                    "the index of runs cannot be stored ({}: {error}): the run directories were read instead",
+                    path.display()
+                ));
+                index.storage =
+                    Storage::Memory(sync::in_memory(&index.place, directories, &listed));
+            }
+        }
+        index
+    }
+
+    /// Why it is not stored on disk, if so.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    /// The runs that match, the newest last.
+    pub fn runs(&mut self, filter: &Filter) -> Vec<RunSummary> {
+        let rows = match &self.storage {
+            Storage::Disk(connection) => rows::some(connection, &self.directories.runs, filter),
+            Storage::Memory(rows) => Ok(rows.clone()),
+        };
+        let rows = rows.unwrap_or_else(|_| self.read_again());
+        let with_stand = rows.into_iter().map(|mut row| {
+            if row.run_state != RunState::Ended
+                && let Some(pid) = FileLock::holder(&row.path.join("lock"))
+            {
+                row.run_state = RunState::Running { pid };
+            }
+            row
+        });
+        with_stand.filter(|row| filter.fits(row)).collect()
+    }
+
+    /// Rebuilds an index that proves to be damaged.
+    fn read_again(&mut self) -> Vec<RunSummary> {
+        let directories = &self.directories;
+        let rebuilt = sync::rebuild(&self.place, directories).ok();
+        let rebuilt = rebuilt.and_then(|connection| {
+            let rows = rows::all(&connection, &directories.runs).ok()?;
+            Some((Storage::Disk(connection), rows))
+        });
+        let (storage, rows) = rebuilt.unwrap_or_else(|| {
+            let rows = directories.all();
+            (Storage::Memory(rows.clone()), rows)
+        });
+        self.storage = storage;
+        rows
+    }
+}

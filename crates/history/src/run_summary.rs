@@ -1,0 +1,184 @@
+//! The summary of a run.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use retrial_plan::OfBatch;
+use retrial_recipe::model::{Mode, Submission};
+use retrial_results::verdict::{ExitCode, Outcome, QualifierKind};
+
+/// The summary of a run. What its files do not say is empty.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunSummary {
+    /// Its id: its directory's name.
+    #[serde(rename = "run")]
+    pub id: String,
+    /// Its directory.
+    pub path: PathBuf,
+    /// The recipe's name or path.
+    pub recipe: String,
+    /// SHA-256 of the resolved recipe.
+    pub recipe_hash: String,
+    /// The recipe's title.
+    pub title: String,
+    /// What was published.
+    pub submission: Submission,
+    /// The batch that it is a part of.
+    pub batch: Option<OfBatch>,
+    /// Chosen value of each variant axis.
+    pub variant: BTreeMap<String, String>,
+    /// Parameters.
+    pub params: BTreeMap<String, String>,
+    /// Parameters that `--set` changed.
+    pub modified: Vec<String>,
+    /// When it started first.
+    pub started: Option<Timestamp>,
+    /// When it ended last.
+    pub ended: Option<Timestamp>,
+    /// The machine.
+    pub host: String,
+    /// Its GPUs: `8 x MI355X`.
+    pub gpus: String,
+    /// `ROCm` of the machine.
+    pub rocm: String,
+    /// The driver of its GPUs.
+    pub driver: String,
+    /// Its kernel.
+    pub kernel: String,
+    /// The image, as the plan names it.
+    pub image: String,
+    /// The image's digest, or its id where it was built.
+    pub digest: String,
+    /// The tool's version.
+    pub tool: String,
+    /// The machine that it was imported from.
+    pub imported_from: Option<String>,
+    /// Whether it is over.
+    pub run_state: RunState,
+    /// Its verdict's outcome.
+    pub outcome: Option<Outcome>,
+    /// Qualifiers of the verdict.
+    pub qualifiers: Vec<QualifierKind>,
+    /// The exit code of the tool.
+    pub exit_code: Option<u8>,
+    /// Why it ended early.
+    pub reason: Option<String>,
+    /// Its verdict's sentence.
+    pub sentence: String,
+    /// The figure that decided.
+    pub deciding: Option<Deciding>,
+    /// Its measurements as JSON, for comparisons.
+    #[serde(skip)]
+    pub measured: Option<String>,
+}
+
+/// The figure that decided a run's outcome, or by which its suite publishes it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Deciding {
+    /// The scenario.
+    pub scenario: String,
+    /// The mode.
+    pub mode: Mode,
+    /// The figure's name.
+    pub figure: String,
+    /// Its value; none where a trial has none.
+    pub value: Option<f64>,
+    /// Its unit; empty if it has none.
+    pub unit: String,
+    /// Its ratio to the published figure: above 1 is better.
+    pub ratio: Option<f64>,
+}
+
+/// Whether a run is over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// A process follows it.
+    Running {
+        /// Which.
+        pid: u32,
+    },
+    /// Its job was submitted and has not started it, as far as its files say.
+    Submitted,
+    /// It started and did not end, and no process follows it.
+    #[default]
+    Interrupted,
+    /// It ended.
+    Ended,
+}
+
+impl RunSummary {
+    /// Its state in a word: `running`, its verdict's outcome, `stopped`, `failed` or `interrupted`.
+    pub fn state(&self) -> &'static str {
+        let stopped = Some(ExitCode::Interrupted.code());
+        match (self.run_state, self.outcome) {
+            (RunState::Running { .. }, _) => "running",
+            (RunState::Submitted, _) => "submitted",
+            (_, Some(outcome)) => outcome.word(),
+            (RunState::Ended, None) if self.exit_code == stopped => "stopped",
+            (RunState::Ended, None) => "failed",
+            (RunState::Interrupted, None) => "interrupted",
+        }
+    }
+
+    /// Its duration from start to end, seconds.
+    pub fn seconds(&self) -> Option<f64> {
+        let lasted = self.ended?.duration_since(self.started?);
+        Some(lasted.as_secs_f64().max(0.0))
+    }
+
+    /// The value of each variant axis, and of each parameter that `--set` changed.
+    pub fn chosen(&self) -> impl Iterator<Item = (&String, &String)> {
+        let changed = self.modified.iter();
+        let changed = changed.filter_map(|name| Some((name, self.params.get(name)?)));
+        self.variant.iter().chain(changed)
+    }
+
+    /// `backend=vllm,rocm=7.1.1`: the values of [`Self::chosen`].
+    pub fn choices(&self) -> String {
+        let all = self.chosen().map(|(name, value)| format!("{name}={value}"));
+        all.collect::<Vec<String>>().join(",")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_is_the_most_specific_word() {
+        let mut row = RunSummary::default();
+        assert_eq!(row.state(), "interrupted");
+        row.run_state = RunState::Ended;
+        row.exit_code = Some(3);
+        assert_eq!(row.state(), "failed");
+        row.exit_code = Some(130);
+        assert_eq!(row.state(), "stopped");
+        row.outcome = Some(Outcome::NotReproduced);
+        assert_eq!(row.state(), "not reproduced");
+        row.run_state = RunState::Running { pid: 1 };
+        assert_eq!(row.state(), "running");
+        row.run_state = RunState::Submitted;
+        assert_eq!(row.state(), "submitted");
+    }
+
+    #[test]
+    fn options_name_axes_and_modified_params() {
+        let pairs = |pairs: &[(&str, &str)]| {
+            let pairs = pairs.iter();
+            pairs
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect()
+        };
+        let row = RunSummary {
+            variant: pairs(&[("rocm", "7.1.1"), ("backend", "vllm")]),
+            params: pairs(&[("batch", "4"), ("results", "/results")]),
+            modified: vec!["batch".to_owned()],
+            ..RunSummary::default()
+        };
+        assert_eq!(row.choices(), "backend=vllm,rocm=7.1.1,batch=4");
+    }
+}

@@ -1,0 +1,48 @@
+//! The files of an AMD GPU below `/sys`.
+
+use super::root::Root;
+use crate::model::Gpu;
+
+/// The folders of a GPU: its PCI device's, and its render node's. A partition's node belongs to a platform
+/// device with other files.
+pub struct AmdDevice(pub Vec<String>);
+
+impl AmdDevice {
+    /// By PCI address and the minor number of the render node.
+    pub fn new(pci: &str, minor: Option<u64>) -> Self {
+        let mut folders = vec![format!("sys/bus/pci/devices/{pci}")];
+        folders.extend(minor.map(|minor| format!("sys/class/drm/renderD{minor}/device")));
+        Self(folders)
+    }
+
+    /// Returns the files of a detected GPU.
+    pub fn of(gpu: &Gpu) -> Self {
+        Self::new(&gpu.pci, render_minor(gpu))
+    }
+
+    /// Reads from the first folder that has the file.
+    pub fn first<T>(&self, read: impl Fn(&str) -> Option<T>) -> Option<T> {
+        self.0.iter().find_map(|folder| read(folder))
+    }
+
+    /// A file's text.
+    pub fn text(&self, root: &Root, name: &str) -> Option<String> {
+        self.first(|folder| root.text(&format!("{folder}/{name}")))
+    }
+
+    /// A file's decimal number.
+    pub fn number(&self, root: &Root, name: &str) -> Option<u64> {
+        self.first(|folder| root.number(&format!("{folder}/{name}")))
+    }
+
+    /// A file's hexadecimal number.
+    pub fn hexadecimal(&self, root: &Root, name: &str) -> Option<u32> {
+        self.first(|folder| root.hexadecimal(&format!("{folder}/{name}")))
+    }
+}
+
+/// The minor number of a GPU's render node.
+pub fn render_minor(gpu: &Gpu) -> Option<u64> {
+    let mut nodes = gpu.nodes.iter();
+    nodes.find_map(|node| node.rsplit_once("renderD")?.1.parse().ok())
+}

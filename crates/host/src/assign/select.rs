@@ -1,0 +1,204 @@
+//! Selects GPUs of the host by `requires.gpus` and `--gpus`.
+
+use std::collections::BTreeSet;
+
+use itertools::{Itertools as _, join};
+
+use super::{AssignRequest, AssignedGpu, InjectionMethod, path_of};
+use crate::model::Gpu;
+
+/// GPUs of the host.
+pub(super) struct Selection {
+    /// The GPUs, by index unless chosen.
+    pub gpus: Vec<AssignedGpu>,
+    /// They are all of the host's GPUs of the vendor.
+    pub all: bool,
+}
+
+/// Selects those of `--gpus`; else all, if the recipe's own keys inject all; else the required number.
+pub(super) fn select(
+    request: &AssignRequest<'_>,
+    method: InjectionMethod,
+) -> Result<Selection, String> {
+    let available = of_vendor(request);
+    let gpus = if !request.chosen.is_empty() {
+        chosen(request, &available)?
+    } else if method == InjectionMethod::AsWritten || request.container.privileged {
+        written(request, &available)
+    } else {
+        as_many_as_required(request, &available)
+    };
+    if method != InjectionMethod::AsWritten
+        && let Some(masked) = gpus.iter().find(|assigned| assigned.gpu.masked)
+    {
+        return Err(format!(
+            "GPU {} ({}) has no device node: {} does not exist",
+            masked.index,
+            masked.gpu.pci,
+            masked.gpu.nodes.join(", ")
+        ));
+    }
+    Ok(Selection {
+        all: gpus.len() == available.len(),
+        gpus,
+    })
+}
+
+/// The host's GPUs of the vendor that is requested.
+fn of_vendor(request: &AssignRequest<'_>) -> Vec<AssignedGpu> {
+    let gpus = request.host.indexed_gpus();
+    gpus.filter(|(_, gpu)| gpu.vendor == request.gpus.vendor)
+        .map(|(index, gpu)| AssignedGpu {
+            index,
+            gpu: gpu.clone(),
+        })
+        .collect()
+}
+
+/// The number of cards: partitions of one card count once, each die of an MI250 counts, as in `ROCm`.
+pub fn cards<'a>(gpus: impl IntoIterator<Item = &'a Gpu>) -> usize {
+    let addresses: BTreeSet<&str> = gpus.into_iter().map(|gpu| gpu.pci.as_str()).collect();
+    addresses.len()
+}
+
+/// The GPUs that the recipe's own devices expose.
+fn written(request: &AssignRequest<'_>, available: &[AssignedGpu]) -> Vec<AssignedGpu> {
+    let container = request.container;
+    let is_listed = |node: &String| {
+        container
+            .devices
+            .iter()
+            .any(|device| path_of(device) == node)
+    };
+    let named: Vec<AssignedGpu> = available
+        .iter()
+        .filter(|assigned| assigned.gpu.nodes.iter().any(is_listed))
+        .cloned()
+        .collect();
+    if named.is_empty() || container.privileged {
+        available.to_vec()
+    } else {
+        named
+    }
+}
+
+/// The first cards that fit, then others, up to the count; in the order of their indices.
+fn as_many_as_required(request: &AssignRequest<'_>, available: &[AssignedGpu]) -> Vec<AssignedGpu> {
+    let fits = |gpu: &Gpu| request.gpus.takes(&gpu.model);
+    let usable: Vec<&AssignedGpu> = available
+        .iter()
+        .filter(|assigned| !assigned.gpu.masked)
+        .collect();
+    let addresses = usable.iter();
+    let addresses = addresses.map(|assigned| (!fits(&assigned.gpu), assigned.gpu.pci.as_str()));
+    // Stable: matching ones first, each by index.
+    let addresses = addresses.unique().sorted_by_key(|(other, _)| *other);
+    let addresses = addresses.take(request.gpus.count as usize).collect_vec();
+    let is_selected =
+        |assigned: &&&AssignedGpu| addresses.iter().any(|(_, pci)| *pci == assigned.gpu.pci);
+    usable
+        .iter()
+        .filter(is_selected)
+        .copied()
+        .cloned()
+        .collect()
+}
+
+/// The GPUs that `--gpus` names: indices, ranges of them, `GPU-…` and PCI addresses.
+fn chosen(
+    request: &AssignRequest<'_>,
+    available: &[AssignedGpu],
+) -> Result<Vec<AssignedGpu>, String> {
+    let mut gpus: Vec<AssignedGpu> = Vec::new();
+    for word in request.chosen {
+        let named = named(request, available, word)?;
+        if let Some(twice) = named.iter().find(|gpu| gpus.contains(gpu)) {
+            return Err(format!("{} is a duplicate", twice.index));
+        }
+        gpus.extend(named);
+    }
+    Ok(gpus)
+}
+
+fn named(
+    request: &AssignRequest<'_>,
+    available: &[AssignedGpu],
+    word: &str,
+) -> Result<Vec<AssignedGpu>, String> {
+    if let Some((first, last)) = range(word) {
+        // A range may be longer than any host has GPUs.
+        let all = (first..=last).take(available.len() + 1);
+        return all
+            .map(|index| {
+                available.get(index).cloned().ok_or_else(|| {
+                    format!(
+                        "this host has {} such GPUs, counted from 0",
+                        available.len()
+                    )
+                })
+            })
+            .collect();
+    }
+    let by_uuid = word
+        .get(..4)
+        .is_some_and(|start| start.eq_ignore_ascii_case("GPU-"));
+    if !by_uuid && !word.contains(':') {
+        return Err(format!(
+            "`{word}` is neither a number nor GPU-… nor a PCI address: write --gpus 0,1"
+        ));
+    }
+    let matches = |assigned: &&AssignedGpu| {
+        let uuid = assigned.gpu.uuid.as_deref().unwrap_or_default();
+        if by_uuid {
+            // As in nvidia-smi and Docker: any unique prefix.
+            word.len() > 4
+                && uuid
+                    .to_ascii_lowercase()
+                    .starts_with(&word.to_ascii_lowercase())
+        } else {
+            same_address(&assigned.gpu.pci, word)
+        }
+    };
+    let found: Vec<AssignedGpu> = available.iter().filter(matches).cloned().collect();
+    let several = by_uuid && cards(found.iter().map(|assigned| &assigned.gpu)) > 1;
+    match (found.is_empty(), several) {
+        (false, false) => Ok(found),
+        (false, true) => Err(format!("`{word}` matches several GPUs' ids")),
+        (true, _) => Err(format!(
+            "this host has no {} GPU `{word}`{}",
+            request.gpus.vendor.name(),
+            has(available)
+        )),
+    }
+}
+
+fn has(available: &[AssignedGpu]) -> String {
+    let names = available.iter();
+    let names = names.map(|assigned| format!("{} {}", assigned.index, assigned.gpu.pci));
+    match join(names, ", ") {
+        none if none.is_empty() => none,
+        names => format!("; it has {names}"),
+    }
+}
+
+/// `3` or `0-3`.
+fn range(word: &str) -> Option<(usize, usize)> {
+    let (first, last) = word.split_once('-').unwrap_or((word, word));
+    let number = |text: &str| text.parse::<usize>().ok();
+    Some((number(first)?, number(last)?)).filter(|(first, last)| first <= last)
+}
+
+/// `05:00.0` is `0000:05:00.0`; letters in any case; without a function, any.
+fn same_address(address: &str, word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    let full = match word.matches(':').count() {
+        1 => format!("0000:{word}"),
+        _ => word,
+    };
+    let without_function = |text: &str| text.split('.').next().unwrap_or_default().to_owned();
+    if full.contains('.') {
+        full == address
+    } else {
+        full == without_function(address)
+    }
+}

@@ -1,0 +1,41 @@
+//! Reports GPUs on the PCI bus that no driver lists.
+
+use super::amd_models;
+use super::root::Root;
+use crate::model::Gpu;
+
+const DEVICES: &str = "sys/bus/pci/devices";
+const AMD: u32 = 0x1002;
+const NVIDIA: u32 = 0x10de;
+
+/// Notes each GPU of the bus that is not among those found.
+pub fn look(root: &Root, found: &[Gpu]) {
+    for address in root.names(DEVICES) {
+        if found.iter().any(|gpu| gpu.pci == address) {
+            continue;
+        }
+        let id = |name: &str| root.hexadecimal(&format!("{DEVICES}/{address}/{name}"));
+        let (Some(vendor), Some(device)) = (id("vendor"), id("device")) else {
+            continue;
+        };
+        let revision = id("revision");
+        let model_and_driver = match vendor {
+            // Ids that are not in the table are usually integrated graphics.
+            AMD => amd_models::name(device, revision).map(|model| (model.to_owned(), "KFD")),
+            // Display controllers, with and without a display.
+            NVIDIA if matches!(id("class").map(|class| class >> 8), Some(0x0300 | 0x0302)) => {
+                Some((
+                    format!("an NVIDIA GPU (10de:{device:04x})"),
+                    "NVIDIA's driver",
+                ))
+            }
+            _ => None,
+        };
+        // AMD's virtual functions and partitions are reported by their parents.
+        if let Some((model, driver)) = model_and_driver {
+            root.note(format!(
+                "{model} at {address} is on the PCI bus, but {driver} does not list it"
+            ));
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! One check: its subject, its result, the requirement, and the fix.
+
+use std::fmt;
+
+use itertools::join;
+use serde::{Deserialize, Serialize};
+
+/// The result of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CheckState {
+    /// As required.
+    Ok,
+    /// Cannot be determined.
+    Unknown,
+    /// It works, but may lower the figure.
+    Warning,
+    /// It cannot work.
+    Error,
+}
+
+/// One check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// The kind: decisions depend on it, never on the name.
+    pub kind: CheckKind,
+    /// The name for display.
+    pub name: String,
+    /// The result.
+    pub state: CheckState,
+    /// The actual state of the host.
+    pub actual: String,
+    /// The requirement; empty if there is none.
+    pub required: String,
+    /// The fix, a command if possible; empty if none is needed.
+    pub fix: String,
+}
+
+/// `gpus: 8 x W7900; required: 8 x MI355X`
+impl fmt::Display for Check {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.name, self.actual)?;
+        if self.required.is_empty() {
+            return Ok(());
+        }
+        write!(formatter, "; required: {}", self.required)
+    }
+}
+
+impl Check {
+    pub(super) fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    pub(super) fn required(mut self, required: impl Into<String>) -> Self {
+        self.required = required.into();
+        self
+    }
+
+    /// Adds the fix, if one is needed.
+    pub(super) fn fix(mut self, fix: impl Into<String>) -> Self {
+        if self.is_unmet() {
+            self.fix = fix.into();
+        }
+        self
+    }
+
+    /// A model's directory on this host that does not exist.
+    pub fn missing_model(name: &str, path: &str) -> Self {
+        CheckKind::Model
+            .error("no such directory")
+            .named(format!("model {name}"))
+            .required(path)
+    }
+
+    /// A mount's source on this host that does not exist.
+    pub fn missing_source(source: &str, target: &str) -> Self {
+        let source = CheckKind::Mount
+            .error("no such file or directory")
+            .required(source);
+        source.named(format!("mount {target}"))
+    }
+
+    /// Whether a fix is needed.
+    pub fn is_unmet(&self) -> bool {
+        matches!(self.state, CheckState::Warning | CheckState::Error)
+    }
+
+    /// Whether it would change the figure from the published one.
+    pub fn other_hardware(&self) -> bool {
+        self.kind.is_hardware() && self.is_unmet()
+    }
+
+    /// Whether it prevents a start, unless the user forces it.
+    pub fn stops(&self) -> bool {
+        self.state == CheckState::Error || self.other_hardware()
+    }
+
+    /// The warning for a verdict: the run continued, but its figure may be lower. Disk space and the network
+    /// are excluded: a run without them has failed.
+    pub fn warning(&self) -> Option<String> {
+        let is_told_by_failing = matches!(self.kind, CheckKind::Disk | CheckKind::Network);
+        let unwise = self.state == CheckState::Warning && !is_told_by_failing;
+        unwise.then(|| self.to_string())
+    }
+}
+
+retrial_format::words! {
+    /// The kind of a check.
+    pub enum CheckKind {
+        /// The container engine responds.
+        Engine = "engine",
+        /// The required GPUs exist, in number and model.
+        Gpus = "gpus",
+        /// All GPUs can be read.
+        GpusReadable = "gpus readable",
+        /// The partition mode of the GPUs.
+        Partition = "partition",
+        /// The GPUs are not divided.
+        GpusWhole = "gpus undivided",
+        /// The GPUs have the memory that their model has.
+        GpuMemory = "gpu memory",
+        /// No other program is using the GPUs.
+        GpusIdle = "gpus idle",
+        /// No other run has the GPUs.
+        GpusClaimed = "gpus claimed",
+        /// The GPUs' memory has no uncorrected errors.
+        GpusHealthy = "gpus healthy",
+        /// The GPUs' device nodes exist.
+        GpuDevices = "gpu devices",
+        /// The engine can inject the GPUs into a container.
+        GpuAccess = "gpu injection",
+        /// The kernel's driver.
+        Driver = "driver",
+        /// The `ROCm` release of the host.
+        Rocm = "rocm on the host",
+        /// The operating system and its kernel.
+        System = "operating system",
+        /// Frameworks in the image.
+        Frameworks = "frameworks in the image",
+        /// The image has code for the GPUs.
+        ImageTarget = "image for these GPUs",
+        /// Free space of a disk.
+        Disk = "disk",
+        /// Memory of the host.
+        Memory = "memory",
+        /// A model, of the hub or of this host.
+        Model = "model",
+        /// A file or directory of this host that a container mounts.
+        Mount = "mount",
+        /// Hosts that commands connect to.
+        Network = "network",
+        /// Ports of the host.
+        Ports = "ports",
+        /// A setting of the kernel.
+        Setting = "setting",
+    }
+}
+
+impl CheckKind {
+    /// Whether a different value means different hardware than the published.
+    pub fn is_hardware(self) -> bool {
+        matches!(self, Self::Gpus | Self::Partition)
+    }
+
+    /// Whether a recipe requires it, so that a plan lists it if unmet.
+    pub(super) fn is_requirement(self) -> bool {
+        matches!(
+            self,
+            Self::Gpus | Self::Partition | Self::GpuAccess | Self::Rocm | Self::Disk | Self::Memory
+        )
+    }
+
+    pub(super) fn check(self, state: CheckState, actual: impl Into<String>) -> Check {
+        Check {
+            kind: self,
+            name: self.word().to_owned(),
+            state,
+            actual: actual.into(),
+            required: String::new(),
+            fix: String::new(),
+        }
+    }
+
+    pub(super) fn ok(self, actual: impl Into<String>) -> Check {
+        self.check(CheckState::Ok, actual)
+    }
+
+    pub(super) fn unknown(self, actual: impl Into<String>) -> Check {
+        self.check(CheckState::Unknown, actual)
+    }
+
+    pub(super) fn warning(self, actual: impl Into<String>) -> Check {
+        self.check(CheckState::Warning, actual)
+    }
+
+    pub(super) fn error(self, actual: impl Into<String>) -> Check {
+        self.check(CheckState::Error, actual)
+    }
+
+    /// A check that exists only if something is wrong: a warning with all problems.
+    pub(super) fn warning_of(self, wrong: &[String]) -> Option<Check> {
+        (!wrong.is_empty()).then(|| self.warning(wrong.join("; ")))
+    }
+
+    /// A check from an error's message, whose further lines are the fix.
+    pub(super) fn failed(self, state: CheckState, message: &str) -> Check {
+        let mut lines = message.lines();
+        let actual = lines.next().unwrap_or("no answer");
+        let fix = join(lines.map(str::trim), "; ");
+        self.check(state, actual).fix(fix)
+    }
+}

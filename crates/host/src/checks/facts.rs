@@ -1,0 +1,184 @@
+//! The facts of a host, input of the checks.
+
+use std::fmt;
+
+use super::image::ImageContent;
+use crate::assign::AssignedGpus;
+use crate::model::{Condition, HostView, Settings};
+use retrial_format::{count, size};
+use retrial_recipe::model::{GpuRequest, Requires};
+
+/// Free space of one disk, and its use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disk {
+    /// `runs`, `images`, `models`, …
+    pub what: String,
+    /// The path; empty if only the space is known.
+    pub path: String,
+    /// Free bytes; none if unknown.
+    pub free: Option<u64>,
+    /// The required space, bytes, if the recipe states it for this part alone.
+    pub needed: Option<u64>,
+    /// Its network file system, if it is on one.
+    pub network: Option<String>,
+    /// We may write there; we may not on the engine's own disk.
+    pub writable: bool,
+    /// The file system's device number, which identifies directories of one disk.
+    pub device: Option<u64>,
+}
+
+impl Disk {
+    /// The disk of the runs, of which a plan knows only the space.
+    pub(super) fn of_runs(free: Option<u64>) -> Self {
+        Self {
+            what: "runs".to_owned(),
+            path: String::new(),
+            free,
+            needed: None,
+            network: None,
+            writable: true,
+            device: None,
+        }
+    }
+}
+
+/// The engine, as far as it could be queried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EngineStatus {
+    /// It was not queried.
+    NotQueried,
+    /// It responds: product, version, API version, and address.
+    Answers {
+        /// `Docker Engine 28.2.2`
+        product: String,
+        /// `1.50`
+        api: String,
+        /// The address, and how it was chosen.
+        endpoint: String,
+        /// It runs without root.
+        rootless: bool,
+    },
+    /// It does not respond, with its message on the reason and the fix.
+    Fails(String),
+}
+
+/// A model of the hub that a run would fetch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelStatus {
+    /// `owner/name`
+    pub repository: String,
+    /// The hub's response.
+    pub access: Access,
+}
+
+/// Whether a model can be fetched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Access {
+    /// The hub serves it: its size, if reported in time.
+    Granted(Option<ModelSize>),
+    /// It is in the cache, or queries are not allowed.
+    NotQueried(String),
+    /// The hub refuses it, with its message and the fix.
+    Refused(String),
+    /// It does not respond.
+    Silent(String),
+}
+
+/// The size of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModelSize {
+    /// Its selected files.
+    pub files: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Bytes that are not in the cache.
+    pub missing: u64,
+}
+
+impl fmt::Display for ModelSize {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let files = count(self.files, "file");
+        let bytes = size(self.bytes);
+        match self.missing {
+            0 => write!(formatter, "{files}, {bytes}, all of it cached"),
+            missing if missing == self.bytes => write!(formatter, "{files}, {bytes}"),
+            missing => write!(formatter, "{files}, {bytes}, {} to fetch", size(missing)),
+        }
+    }
+}
+
+/// Hosts that commands of a recipe connect to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostStatuses {
+    /// Each of them.
+    pub hosts: Vec<HostStatus>,
+    /// They were queried from a container of the recipe's image, in its network.
+    pub from_container: bool,
+}
+
+/// A host that commands of a recipe connect to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostStatus {
+    /// Its name.
+    pub name: String,
+    /// Why it was not queried: a proxy is in between.
+    pub unknown: Option<String>,
+    /// The error.
+    pub error: Option<String>,
+}
+
+/// All facts.
+#[derive(Debug, Clone)]
+pub struct Facts<'a> {
+    /// The host.
+    pub host: &'a HostView,
+    /// The current condition of its GPUs, in their order.
+    pub conditions: &'a [Condition],
+    /// Its settings; none if they were not read.
+    pub settings: Option<&'a Settings>,
+    /// The engine.
+    pub engine: EngineStatus,
+    /// Disks that a run writes to.
+    pub disks: Vec<Disk>,
+    /// The recipe's requirements, if there is a recipe.
+    pub requires: Option<&'a Requires>,
+    /// The content of the image.
+    pub image: ImageContent,
+    /// The GPUs that would be assigned to a container, and how.
+    pub assigned: Option<&'a AssignedGpus>,
+    /// `--gpus` chose them.
+    pub chosen: bool,
+    /// Runs that have GPUs of this engine: `GPU 0000:05:00.0 by run … of …`.
+    pub claims: Vec<String>,
+    /// Required models of the hub.
+    pub models: Vec<ModelStatus>,
+    /// Hosts that the recipe's commands connect to.
+    pub hosts: HostStatuses,
+    /// Listening ports of this host.
+    pub listening: Vec<u16>,
+}
+
+impl<'a> Facts<'a> {
+    /// The host alone: nothing else was queried.
+    pub fn of(host: &'a HostView) -> Self {
+        Self {
+            host,
+            conditions: &[],
+            settings: None,
+            engine: EngineStatus::NotQueried,
+            disks: Vec::new(),
+            requires: None,
+            image: ImageContent::default(),
+            assigned: None,
+            chosen: false,
+            claims: Vec::new(),
+            models: Vec::new(),
+            hosts: HostStatuses::default(),
+            listening: Vec::new(),
+        }
+    }
+
+    pub(super) fn request(&self) -> Option<&'a GpuRequest> {
+        self.requires?.gpus.as_ref()
+    }
+}

@@ -1,0 +1,61 @@
+//! Checks whether this host is ready. Pure: turns the facts of the host, and optionally a recipe, into one list
+//! of checks.
+//!
+//! `doctor` prints all of them. A plan stores the unmet requirements of its recipe ([`unmet`]), and a run stops
+//! on fatal ones ([`Check::stops`]).
+
+mod check;
+mod driver;
+mod facts;
+mod gpus;
+mod image;
+mod machine;
+mod release;
+mod rocm;
+mod services;
+mod settings;
+mod system;
+
+use crate::assign::AssignedGpus;
+use crate::model::HostView;
+use retrial_recipe::model::Requires;
+
+pub use check::{Check, CheckKind, CheckState};
+pub use facts::{
+    Access, Disk, EngineStatus, Facts, HostStatus, HostStatuses, ModelSize, ModelStatus,
+};
+pub use image::{ImageContent, rocm_of_image};
+
+/// All checks, in the order in which a person would fix them.
+pub fn examine(facts: &Facts<'_>) -> Vec<Check> {
+    let mut checks: Vec<Check> = services::engine(&facts.engine).into_iter().collect();
+    checks.extend(gpus::checks(facts));
+    checks.extend(driver::checks(facts));
+    checks.extend(machine::checks(facts));
+    checks.extend(services::checks(facts));
+    checks.extend(settings::checks(facts));
+    checks
+}
+
+/// The requirements of a recipe that the host does not meet, as far as a plan can know them: from the host and
+/// the assigned GPUs, without querying an engine or the hub.
+pub fn unmet(
+    requires: &Requires,
+    host: &HostView,
+    assigned: Option<&AssignedGpus>,
+    chosen: bool,
+) -> Vec<Check> {
+    let facts = Facts {
+        requires: Some(requires),
+        assigned,
+        chosen,
+        disks: vec![Disk::of_runs(host.disk_free)],
+        ..Facts::of(host)
+    };
+    let mut checks = examine(&facts);
+    checks.retain(|check| check.kind.is_requirement() && check.is_unmet());
+    checks
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! Driver, release, operating system and frameworks.
+
+use super::*;
+use crate::assign::{AssignedGpu, AssignedGpus, InjectionMethod};
+
+#[test]
+fn a_release_without_support_for_the_gpu_is_an_error() {
+    let (host, settings, requires) = (eight(), tuned(), requirements(&["MI355X"], 8));
+    let mut old = facts(&host, &[], &settings, &requires);
+    old.image.rocm = Some("6.4.1".to_owned());
+    let checks = examine(&old);
+    let target = find_check(&checks, "image for these GPUs");
+    assert_eq!(
+        (target.state, target.actual.as_str()),
+        (CheckState::Error, "ROCm 6.4.1 has no code for gfx950")
+    );
+    assert_eq!(find_check(&checks, "amdgpu driver").state, CheckState::Ok);
+    let mut newer = host.clone();
+    newer.amdgpu = Some("6.19.4".to_owned());
+    let checks = examine(&facts(&newer, &[], &settings, &requires));
+    assert_eq!(
+        find_check(&checks, "amdgpu driver").state,
+        CheckState::Warning
+    );
+    newer.amdgpu = None;
+    let checks = examine(&facts(&newer, &[], &settings, &requires));
+    assert_eq!(
+        find_check(&checks, "amdgpu driver").state,
+        CheckState::Unknown
+    );
+}
+
+#[test]
+fn systems_and_frameworks_are_checked_against_amds_list() {
+    let (mut host, settings, requires) = (eight(), tuned(), requirements(&["MI355X"], 8));
+    let system = |host: &HostView, packages: &[(&str, &str)]| {
+        let mut found = facts(host, &[], &settings, &requires);
+        let packages = packages.iter();
+        found.image.packages = packages
+            .map(|(name, version)| ((*name).to_owned(), (*version).to_owned()))
+            .collect();
+        examine(&found)
+    };
+    let checks = system(&host, &[("torch", "2.9.0+rocm7.1.1"), ("numpy", "1")]);
+    let check = find_check(&checks, "operating system");
+    assert_eq!(
+        (check.state, check.actual.as_str()),
+        (
+            CheckState::Ok,
+            "Ubuntu 24.04.3 LTS, kernel 6.8.0-79-generic"
+        )
+    );
+    let check = find_check(&checks, "frameworks in the image");
+    assert_eq!(
+        (check.state, check.to_string().as_str()),
+        (
+            CheckState::Ok,
+            "frameworks in the image: torch 2.9.0+rocm7.1.1; required: torch 2.9, 2.8, 2.7, 2.6, which ROCm 7.1 lists"
+        )
+    );
+    host.kernel = "6.17.0".to_owned();
+    let checks = system(&host, &[("torch", "2.10.0")]);
+    assert_eq!(
+        find_check(&checks, "operating system").state,
+        CheckState::Unknown
+    );
+    let check = find_check(&checks, "frameworks in the image");
+    assert_eq!(check.state, CheckState::Unknown);
+    host.system = Some(OperatingSystem {
+        id: "debian".to_owned(),
+        version: "12".to_owned(),
+        name: "Debian GNU/Linux 12 (bookworm)".to_owned(),
+    });
+    let checks = system(&host, &[]);
+    let check = find_check(&checks, "operating system");
+    assert_eq!(check.state, CheckState::Warning);
+    assert!(
+        check
+            .required
+            .contains("MI355X: Ubuntu 24.04, 22.04; RHEL 10.1"),
+        "{check}"
+    );
+    host.system = None;
+    let checks = system(&host, &[]);
+    assert_eq!(
+        find_check(&checks, "operating system").state,
+        CheckState::Unknown
+    );
+}
+
+#[test]
+fn listed_systems_depend_only_on_assigned_gpus() {
+    let (mut host, settings) = (eight(), tuned());
+    let requires = requirements(&["MI300X", "MI355X"], 1);
+    host.gpus[0] = gpu("MI300X", "gfx942", 0);
+    host.system = Some(OperatingSystem {
+        id: "debian".to_owned(),
+        version: "12".to_owned(),
+        name: "Debian GNU/Linux 12 (bookworm)".to_owned(),
+    });
+    let state = |index: u32| {
+        let assigned = AssignedGpus {
+            method: InjectionMethod::Devices,
+            reason: String::new(),
+            gpus: vec![AssignedGpu {
+                index,
+                gpu: host.gpus[index as usize].clone(),
+            }],
+            isolated: true,
+        };
+        let mut found = facts(&host, &[], &settings, &requires);
+        found.assigned = Some(&assigned);
+        find_check(&examine(&found), "operating system").state
+    };
+    // AMD lists Debian 12 for MI300X, and not for MI355X.
+    assert_ne!(state(0), CheckState::Warning);
+    assert_eq!(state(1), CheckState::Warning);
+}

@@ -1,0 +1,118 @@
+//! The condition of the GPUs right now: memory in use, programs on them, faults.
+//!
+//! It changes constantly, so it is not a part of a plan: `doctor` and the checks before a run read it, and a
+//! run records it.
+
+use std::path::Path;
+
+use super::amd_device::{AmdDevice, render_minor};
+use super::nvml;
+use super::root::Root;
+use crate::model::{Condition, Errors, Gpu, Process};
+use retrial_recipe::model::GpuVendor;
+
+const PROCESSES: &str = "sys/class/kfd/kfd/proc";
+const NODES: &str = "sys/class/kfd/kfd/topology/nodes";
+
+/// The condition of each of the GPUs, in their order; files are read below `root`.
+pub fn conditions(root: &Path, gpus: &[Gpu]) -> Vec<Condition> {
+    let root = &Root::new(root);
+    let nodes = compute_nodes(root);
+    // NVIDIA's driver has no such files; its library provides it, for this machine only.
+    let library = nvml::library().filter(|_| root.is_this_machine());
+    gpus.iter()
+        .map(|gpu| match gpu.vendor {
+            GpuVendor::Amd => amd(root, gpu, &nodes),
+            GpuVendor::Nvidia => library
+                .and_then(|sensor| sensor.condition(gpu))
+                .unwrap_or_default(),
+        })
+        .collect()
+}
+
+/// Render minor and id of each GPU of the compute driver.
+fn compute_nodes(root: &Root) -> Vec<(u64, u64)> {
+    let node = |name: String| {
+        let text = root.text(&format!("{NODES}/{name}/properties"))?;
+        let minor = text
+            .lines()
+            .find_map(|line| line.strip_prefix("drm_render_minor "))?;
+        Some((
+            minor.trim().parse().ok()?,
+            root.number(&format!("{NODES}/{name}/gpu_id"))?,
+        ))
+    };
+    root.names(NODES).into_iter().filter_map(node).collect()
+}
+
+fn amd(root: &Root, gpu: &Gpu, nodes: &[(u64, u64)]) -> Condition {
+    let files = AmdDevice::of(gpu);
+    let number = |name: &str| files.number(root, name);
+    let minor = render_minor(gpu);
+    let node = nodes.iter().find(|(of_node, _)| Some(*of_node) == minor);
+    Condition {
+        vram_total: number("mem_info_vram_total"),
+        divided: None,
+        vram_used: number("mem_info_vram_used"),
+        busy_percent: number("gpu_busy_percent").and_then(|percent| u32::try_from(percent).ok()),
+        processes: node.map(|(_, id)| processes(root, *id)).unwrap_or_default(),
+        errors: files.first(|folder| errors(root, folder)),
+        power_cap_w: files.first(|folder| power_cap(root, folder)),
+        performance_level: files.text(root, "power_dpm_force_performance_level"),
+    }
+}
+
+/// Programs of the compute driver that hold memory or queues of the GPU.
+fn processes(root: &Root, gpu: u64) -> Vec<Process> {
+    let process = |pid: &String| {
+        let folder = format!("{PROCESSES}/{pid}");
+        let vram = root.number(&format!("{folder}/vram_{gpu}"));
+        let queues = || {
+            let queues = format!("{folder}/queues");
+            root.names(&queues)
+                .into_iter()
+                .any(|queue| root.number(&format!("{queues}/{queue}/gpuid")) == Some(gpu))
+        };
+        (vram.unwrap_or(0) > 0 || queues()).then_some(Process {
+            pid: pid.parse().ok()?,
+            name: root.text(&format!("proc/{pid}/comm")),
+            vram,
+        })
+    };
+    root.names(PROCESSES).iter().filter_map(process).collect()
+}
+
+/// Sums `ras/*_err_count`, files of `ue: 0` and `ce: 0` lines (`de: 0`, deferred, on newer drivers).
+fn errors(root: &Root, device: &str) -> Option<Errors> {
+    let folder = format!("{device}/ras");
+    let counts = root
+        .names(&folder)
+        .into_iter()
+        .filter(|name| name.ends_with("_err_count"))
+        .filter_map(|name| root.text(&format!("{folder}/{name}")));
+    counts.fold(None, |sum: Option<Errors>, text| {
+        let mut sum = sum.unwrap_or_default();
+        for line in text.lines() {
+            let Some((kind, count)) = line.split_once(':') else {
+                continue;
+            };
+            let count: u64 = count.trim().parse().unwrap_or(0);
+            match kind.trim() {
+                "ue" => sum.uncorrected += count,
+                "ce" => sum.corrected += count,
+                _ => {}
+            }
+        }
+        Some(sum)
+    })
+}
+
+/// The power limit: `hwmon` counts microwatts.
+fn power_cap(root: &Root, device: &str) -> Option<u32> {
+    let folder = format!("{device}/hwmon");
+    let microwatts = root
+        .names(&folder)
+        .into_iter()
+        .find_map(|name| root.number(&format!("{folder}/{name}/power1_cap")))?;
+    u32::try_from(microwatts / 1_000_000).ok()
+}

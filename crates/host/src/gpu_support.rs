@@ -1,0 +1,253 @@
+//! Support for injecting GPUs into containers on a host: the engine's capabilities, and files on disk: the
+//! engine's configuration, CDI specifications, NVIDIA's toolkit, devices and libraries. The engine's response
+//! takes precedence, if one is queried.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::root::Root;
+use retrial_recipe::model::GpuVendor;
+
+/// The directories of specifications. AMD documents the first, its tool defaults to the second.
+const SPECIFICATIONS: [&str; 2] = ["etc/cdi", "var/run/cdi"];
+/// Any of these makes the engine's `--gpus` work.
+const NVIDIA_TOOLKIT: [&str; 3] = [
+    "usr/bin/nvidia-container-runtime-hook",
+    "usr/bin/nvidia-container-toolkit",
+    "usr/bin/nvidia-container-runtime",
+];
+/// Devices that every NVIDIA GPU needs in addition to its own.
+const NVIDIA_CONTROL: [&str; 3] = ["dev/nvidiactl", "dev/nvidia-uvm", "dev/nvidia-uvm-tools"];
+/// The directories of the NVIDIA driver's libraries; the first that has them is used.
+const LIBRARIES: [&str; 5] = [
+    "usr/local/nvidia/lib64",
+    "usr/lib/x86_64-linux-gnu",
+    "usr/lib/aarch64-linux-gnu",
+    "usr/lib64",
+    "usr/lib",
+];
+/// The driver's libraries for computing, which must match the version of its kernel module.
+const STEMS: [&str; 8] = [
+    "libcuda",
+    "libcudadebugger",
+    "libnvidia-ml",
+    "libnvidia-ptxjitcompiler",
+    "libnvidia-nvvm",
+    "libnvidia-gpucomp",
+    "libnvidia-cfg",
+    "libnvidia-opencl",
+];
+const PROGRAMS: [&str; 2] = ["usr/bin/nvidia-smi", "usr/local/nvidia/bin/nvidia-smi"];
+
+/// Support for injecting GPUs into containers, as far as known.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GpuSupport {
+    /// The engine's API version; none where no engine was queried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api: Option<String>,
+    /// Runtimes of the engine, or of its configuration.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub runtimes: Vec<String>,
+    /// Whether the engine accepts devices of the Container Device Interface; none: unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cdi: Option<bool>,
+    /// GPUs in specifications of the Container Device Interface.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cdi_devices: Vec<CdiDevice>,
+    /// NVIDIA's hook or runtime is installed, which the engine's `--gpus` needs.
+    pub nvidia_toolkit: bool,
+    /// NVIDIA's devices that belong to no single GPU: `/dev/nvidiactl`, `/dev/nvidia-uvm`, …
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nvidia_control: Vec<String>,
+    /// The NVIDIA driver's own libraries and programs, which must match its kernel module.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nvidia_files: Vec<DriverFile>,
+}
+
+/// A GPU in a specification of the Container Device Interface.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CdiDevice {
+    /// `amd.com/gpu=0`
+    pub name: String,
+    /// Its device nodes; none if only its name is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<String>,
+}
+
+/// A file of the driver, and its path in a container.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DriverFile {
+    /// On the host.
+    pub source: String,
+    /// In the container.
+    pub target: String,
+}
+
+impl GpuSupport {
+    /// Whether the engine accepts CDI devices, and specifications have a vendor's GPUs.
+    pub fn has_cdi(&self, vendor: GpuVendor) -> bool {
+        let kind = cdi_kind(vendor);
+        let mut devices = self.cdi_devices.iter();
+        self.cdi == Some(true) && devices.any(|device| device.name.starts_with(kind))
+    }
+
+    /// Whether a path is one of the driver's files.
+    pub fn has_file(&self, path: &str) -> bool {
+        self.nvidia_files.iter().any(|file| file.source == path)
+    }
+
+    /// Whether the engine's configuration has a runtime of this name.
+    pub fn has_runtime(&self, name: &str) -> bool {
+        self.runtimes.iter().any(|runtime| runtime == name)
+    }
+}
+
+/// The prefix of a vendor's GPU names in the Container Device Interface.
+pub fn cdi_kind(vendor: GpuVendor) -> &'static str {
+    match vendor {
+        GpuVendor::Amd => "amd.com/gpu=",
+        GpuVendor::Nvidia => "nvidia.com/gpu=",
+    }
+}
+
+/// Reads it from the disk.
+pub(super) fn read(root: &Root, nvidia: bool) -> GpuSupport {
+    let daemon = Daemon::read(root);
+    GpuSupport {
+        api: None,
+        runtimes: daemon.runtimes.into_keys().collect(),
+        cdi: daemon.features.get("cdi").copied(),
+        cdi_devices: cdi_devices(root),
+        nvidia_toolkit: NVIDIA_TOOLKIT.iter().any(|path| root.exists(path)),
+        nvidia_control: NVIDIA_CONTROL
+            .iter()
+            .filter(|path| root.exists(path))
+            .map(|path| format!("/{path}"))
+            .collect(),
+        nvidia_files: if nvidia {
+            driver_files(root)
+        } else {
+            Vec::new()
+        },
+    }
+}
+
+/// The relevant part of the engine's configuration.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Daemon {
+    runtimes: BTreeMap<String, serde_json::Value>,
+    features: BTreeMap<String, bool>,
+}
+
+impl Daemon {
+    fn read(root: &Root) -> Self {
+        let text = root.text("etc/docker/daemon.json");
+        let read = text.and_then(|text| serde_json::from_str(&text).ok());
+        read.unwrap_or_default()
+    }
+}
+
+/// A specification of the Container Device Interface, as far as parsed.
+#[derive(Debug, Deserialize)]
+struct Specification {
+    kind: String,
+    devices: Vec<Device>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Device {
+    name: String,
+    #[serde(default, rename = "containerEdits")]
+    edits: Edits,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Edits {
+    #[serde(default, rename = "deviceNodes")]
+    nodes: Vec<Node>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Node {
+    path: String,
+}
+
+/// GPUs in specifications, each once. JSON is YAML, too.
+fn cdi_devices(root: &Root) -> Vec<CdiDevice> {
+    let mut devices: Vec<CdiDevice> = Vec::new();
+    for folder in SPECIFICATIONS {
+        for name in root.names(folder) {
+            let read = [".yaml", ".yml", ".json"];
+            if !read.iter().any(|ending| name.ends_with(ending)) {
+                continue;
+            }
+            let path = format!("{folder}/{name}");
+            let Some(text) = root.needed(&path) else {
+                continue;
+            };
+            let Ok(specification) = serde_saphyr::from_str::<Specification>(&text) else {
+                root.note(format!("/{path}: it is not a CDI specification"));
+                continue;
+            };
+            if !["amd.com/gpu", "nvidia.com/gpu"].contains(&specification.kind.as_str()) {
+                continue;
+            }
+            for device in specification.devices {
+                let name = format!("{}={}", specification.kind, device.name);
+                if devices.iter().all(|listed| listed.name != name) {
+                    let nodes = device.edits.nodes.into_iter();
+                    let nodes = nodes.map(|node| node.path).collect();
+                    devices.push(CdiDevice { name, nodes });
+                }
+            }
+        }
+    }
+    devices
+}
+
+/// The driver's files, by the names that programs load. They are mounted in the default search paths of the
+/// dynamic loaders of Debian and Red Hat.
+fn driver_files(root: &Root) -> Vec<DriverFile> {
+    let has = |folder: &&&str| root.exists(&format!("{folder}/libcuda.so.1"));
+    let multiarch = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+    let mut files = Vec::new();
+    if let Some(folder) = LIBRARIES.iter().find(has) {
+        let names = root.names(folder);
+        for stem in STEMS {
+            let Some(name) = soname(&names, stem) else {
+                continue;
+            };
+            for target in [multiarch.as_str(), "/usr/lib64"] {
+                files.push(DriverFile {
+                    source: format!("/{folder}/{name}"),
+                    target: format!("{target}/{name}"),
+                });
+            }
+        }
+    }
+    if let Some(program) = PROGRAMS.iter().find(|path| root.exists(path)) {
+        files.push(DriverFile {
+            source: format!("/{program}"),
+            target: "/usr/bin/nvidia-smi".to_owned(),
+        });
+    }
+    files
+}
+
+/// The name that programs load: `libcuda.so.1`; the full version where that is the name
+/// (`libnvidia-gpucomp.so.580.159.04`).
+fn soname<'a>(names: &'a [String], stem: &str) -> Option<&'a String> {
+    let version = |name: &&String| {
+        let rest = name.strip_prefix(stem)?.strip_prefix(".so.")?;
+        rest.bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.')
+            .then_some(rest.len())
+    };
+    names
+        .iter()
+        .filter(|name| version(name).is_some())
+        .min_by_key(|name| version(name))
+}

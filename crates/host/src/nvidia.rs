@@ -1,0 +1,81 @@
+//! NVIDIA GPUs, from the driver's files in `/proc`.
+
+use itertools::Itertools as _;
+
+use super::root::Root;
+use crate::model::Gpu;
+use retrial_recipe::model::GpuVendor;
+
+const GPUS: &str = "proc/driver/nvidia/gpus";
+
+/// The NVIDIA GPUs by PCI address, which is the order of the indices of `nvidia-smi`.
+pub fn gpus(root: &Root) -> Vec<Gpu> {
+    let addresses = root.names(GPUS);
+    let gpus = addresses.iter().filter_map(|address| gpu(root, address));
+    gpus.sorted_by(|left, right| left.pci.cmp(&right.pci))
+        .collect()
+}
+
+/// The driver's version, such as `580.159.04`.
+pub fn driver(root: &Root) -> Option<String> {
+    let stated = root.text("proc/driver/nvidia/version");
+    let from_text = stated.as_deref().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("NVRM version"))?;
+        line.split_whitespace()
+            .find(|word| is_version(word))
+            .map(str::to_owned)
+    });
+    from_text.or_else(|| root.text("sys/module/nvidia/version"))
+}
+
+/// `550.54.15`, not the `x86_64` next to it.
+fn is_version(word: &str) -> bool {
+    word.contains('.')
+        && word
+            .split('.')
+            .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn gpu(root: &Root, address: &str) -> Option<Gpu> {
+    let text = root.needed(&format!("{GPUS}/{address}/information"))?;
+    let field = |name: &str| {
+        text.lines().find_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            (key.trim() == name).then(|| value.trim())
+        })
+    };
+    // Taken out of service by the administrator (NVreg_ExcludedGpus): no program can open it.
+    if field("GPU Excluded") == Some("Yes") {
+        return None;
+    }
+    let minor: Option<u32> = field("Device Minor").and_then(|minor| minor.parse().ok());
+    let model = field("Model").unwrap_or_default();
+    let pci = field("Bus Location")
+        .unwrap_or(address)
+        .to_ascii_lowercase();
+    let nodes = minor.map(|minor| format!("/dev/nvidia{minor}"));
+    let nodes = Vec::from_iter(nodes);
+    let exists = |node: &String| root.exists(node.trim_start_matches('/'));
+    Some(Gpu {
+        groups: Vec::new(),
+        masked: root.exists("dev/nvidiactl") && !nodes.iter().all(exists),
+        compute_units: None,
+        uuid: field("GPU UUID")
+            .filter(|uuid| uuid.starts_with("GPU-"))
+            .map(str::to_owned),
+        partition: None,
+        numa_node: root
+            .text(&format!("sys/bus/pci/devices/{pci}/numa_node"))
+            .and_then(|node| node.parse().ok()),
+        vendor: GpuVendor::Nvidia,
+        model: match model.strip_prefix("NVIDIA ").unwrap_or(model) {
+            "" => "10de:????".to_owned(),
+            name => name.to_owned(),
+        },
+        nodes,
+        pci,
+        gfx: None,
+        // The driver's files do not state it.
+        vram: None,
+    })
+}

@@ -1,0 +1,141 @@
+//! NVIDIA's management library, loaded at run time if present, never linked. `plan` does not use it (loading is
+//! slow); `doctor` and telemetry do.
+
+use std::sync::OnceLock;
+
+use nvml_wrapper::bitmasks::device::ThrottleReasons;
+use nvml_wrapper::enum_wrappers::device::{Clock, EccCounter, MemoryError, TemperatureSensor};
+use nvml_wrapper::{Device, Nvml};
+
+use crate::model::{Condition, Errors, Gpu, Process};
+use retrial_recipe::model::GpuVendor;
+use retrial_telemetry::{Cause, GpuReading};
+
+/// The library's names: the plain one is the developer's package, which is rarely installed.
+const NAMES: [&str; 2] = ["libnvidia-ml.so.1", "libnvidia-ml.so"];
+
+/// The library, loaded.
+pub struct Library(Nvml);
+
+static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
+
+/// The library, loaded at the first call; none if it is missing, or has no driver.
+pub fn library() -> Option<&'static Library> {
+    let load = || {
+        let mut names = NAMES.iter();
+        let found = names.find_map(|name| Nvml::builder().lib_path(name.as_ref()).init().ok());
+        found.map(Library)
+    };
+    LIBRARY.get_or_init(load).as_ref()
+}
+
+/// The sensors of one GPU.
+pub struct Sensor(Device<'static>);
+
+impl Library {
+    fn device(&self, gpu: &Gpu) -> Option<Device<'_>> {
+        if gpu.vendor != GpuVendor::Nvidia {
+            return None;
+        }
+        let by_name = gpu
+            .uuid
+            .as_ref()
+            .and_then(|uuid| self.0.device_by_uuid(uuid.as_str()).ok());
+        by_name.or_else(|| self.0.device_by_pci_bus_id(gpu.pci.as_str()).ok())
+    }
+
+    /// The sensors of a GPU; none if it is unknown to the library.
+    pub fn sensor(&'static self, gpu: &Gpu) -> Option<Sensor> {
+        self.device(gpu).map(Sensor)
+    }
+
+    /// The current condition; none if the GPU is unknown to the library.
+    pub fn condition(&self, gpu: &Gpu) -> Option<Condition> {
+        let device = self.device(gpu)?;
+        let memory = device.memory_info().ok();
+        let running = device.running_compute_processes().unwrap_or_default();
+        let errors = |kind| device.total_ecc_errors(kind, EccCounter::Volatile).ok();
+        let (corrected, uncorrected) = (
+            errors(MemoryError::Corrected),
+            errors(MemoryError::Uncorrected),
+        );
+        Some(Condition {
+            vram_total: memory.as_ref().map(|memory| memory.total),
+            vram_used: memory.as_ref().map(|memory| memory.used),
+            busy_percent: device.utilization_rates().ok().map(|rates| rates.gpu),
+            power_cap_w: device
+                .enforced_power_limit()
+                .ok()
+                .map(|milliwatts| milliwatts / 1000),
+            processes: running.iter().map(process).collect(),
+            errors: corrected
+                .zip(uncorrected)
+                .map(|(corrected, uncorrected)| Errors {
+                    corrected,
+                    uncorrected,
+                }),
+            performance_level: None,
+            divided: device.mig_mode().ok().map(|mode| mode.current != 0),
+        })
+    }
+}
+
+fn process(info: &nvml_wrapper::struct_wrappers::device::ProcessInfo) -> Process {
+    use nvml_wrapper::enums::device::UsedGpuMemory;
+    Process {
+        pid: info.pid,
+        name: std::fs::read_to_string(format!("/proc/{}/comm", info.pid))
+            .ok()
+            .map(|name| name.trim().to_owned()),
+        vram: match info.used_gpu_memory {
+            UsedGpuMemory::Used(bytes) => Some(bytes),
+            UsedGpuMemory::Unavailable => None,
+        },
+    }
+}
+
+impl Sensor {
+    /// Reads one sample.
+    pub fn look(&self) -> GpuReading {
+        let device = &self.0;
+        let rates = device.utilization_rates().ok();
+        let clock = |domain| device.clock_info(domain).ok().map(f64::from);
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "53 bits of millijoules are ages"
+        )]
+        let joules = |millijoules: u64| millijoules as f64 / 1e3;
+        GpuReading {
+            utilization: rates.as_ref().map(|rates| f64::from(rates.gpu)),
+            memory_utilization: rates.as_ref().map(|rates| f64::from(rates.memory)),
+            power_w: device
+                .power_usage()
+                .ok()
+                .map(|milliwatts| f64::from(milliwatts) / 1e3),
+            energy_j: device.total_energy_consumption().ok().map(joules),
+            core_mhz: clock(Clock::SM),
+            memory_mhz: clock(Clock::Memory),
+            temperature_c: device
+                .temperature(TemperatureSensor::Gpu)
+                .ok()
+                .map(f64::from),
+            vram: device.memory_info().ok().map(|memory| memory.used),
+            throttled: device.current_throttle_reasons().ok().map(causes),
+        }
+    }
+}
+
+/// Idleness and clocks set by the user are not throttling.
+fn causes(reasons: ThrottleReasons) -> Vec<Cause> {
+    let heat = ThrottleReasons::SW_THERMAL_SLOWDOWN | ThrottleReasons::HW_THERMAL_SLOWDOWN;
+    let board = ThrottleReasons::HW_POWER_BRAKE_SLOWDOWN | ThrottleReasons::HW_SLOWDOWN;
+    let all = [
+        (ThrottleReasons::SW_POWER_CAP, Cause::Power),
+        (heat, Cause::Heat),
+        (board, Cause::Board),
+    ];
+    let held = all
+        .into_iter()
+        .filter(|(bits, _)| reasons.intersects(*bits));
+    held.map(|(_, cause)| cause).collect()
+}

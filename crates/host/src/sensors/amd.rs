@@ -1,0 +1,125 @@
+//! An AMD card's sensors, from its driver's files in `/sys`.
+//!
+//! The files differ between cards and drivers; each may be missing, empty, or unreadable (`EBUSY` while the
+//! card is suspended). Units are `hwmon`'s: microwatts, thousandths of a degree, hertz.
+
+use super::amd_metrics::{self, Metrics};
+use crate::amd_device::AmdDevice;
+use crate::model::Gpu;
+use crate::root::Root;
+use retrial_telemetry::GpuReading;
+
+/// The paths of a card's files.
+pub struct Card {
+    device: String,
+    hwmon: Option<String>,
+    temperatures: Vec<String>,
+    before: Option<Metrics>,
+}
+
+impl Card {
+    /// Finds a card's files.
+    pub fn new(root: &Root, gpu: &Gpu) -> Self {
+        let folders = AmdDevice::of(gpu).0;
+        // A partition's own device has no sensors, and a hidden one has no files at all.
+        let device = folders
+            .iter()
+            .find(|device| root.text(&format!("{device}/gpu_busy_percent")).is_some())
+            .or_else(|| folders.iter().find(|device| !root.names(device).is_empty()))
+            .unwrap_or(&folders[0])
+            .clone();
+        let folder = format!("{device}/hwmon");
+        let hwmon = root.names(&folder).into_iter().next();
+        let hwmon = hwmon.map(|name| format!("{folder}/{name}"));
+        let temperatures = hwmon.iter().flat_map(|hwmon| {
+            let names = root.names(hwmon).into_iter();
+            names
+                .filter(|name| name.starts_with("temp") && name.ends_with("_input"))
+                .map(move |name| format!("{hwmon}/{name}"))
+        });
+        Self {
+            temperatures: temperatures.collect(),
+            device,
+            hwmon,
+            before: None,
+        }
+    }
+
+    /// Reads one sample.
+    pub fn look(&mut self, root: &Root) -> GpuReading {
+        let device = |name: &str| root.number(&format!("{}/{name}", self.device)).map(to_f64);
+        let hwmon = |name: &str| {
+            root.number(&format!("{}/{name}", self.hwmon.as_ref()?))
+                .map(to_f64)
+        };
+        let clock = |input: &str, levels: &str| {
+            let hertz = hwmon(input).filter(|hertz| *hertz > 0.0);
+            hertz.map(|hertz| hertz / 1e6).or_else(|| {
+                let text = root.text(&format!("{}/{levels}", self.device))?;
+                current_level(&text)
+            })
+        };
+        let temperatures = self.temperatures.iter();
+        let mut reading = GpuReading {
+            utilization: device("gpu_busy_percent").filter(|percent| *percent <= 100.0),
+            memory_utilization: device("mem_busy_percent").filter(|percent| *percent <= 100.0),
+            power_w: hwmon("power1_average")
+                .or_else(|| hwmon("power1_input"))
+                .map(|microwatts| microwatts / 1e6),
+            energy_j: None,
+            core_mhz: clock("freq1_input", "pp_dpm_sclk"),
+            memory_mhz: clock("freq2_input", "pp_dpm_mclk"),
+            temperature_c: temperatures
+                .filter_map(|path| root.number(path))
+                .max()
+                .map(|thousandths| to_f64(thousandths) / 1e3),
+            vram: root.number(&format!("{}/mem_info_vram_used", self.device)),
+            throttled: None,
+        };
+        let metrics = root
+            .bytes(&format!("{}/gpu_metrics", self.device))
+            .and_then(|bytes| amd_metrics::read(&bytes));
+        if let Some(metrics) = metrics {
+            reading.energy_j = metrics.energy_j;
+            reading.throttled = metrics.causes(self.before.as_ref());
+            self.before = Some(metrics);
+        }
+        reading
+    }
+}
+
+/// The marked level: `1: 2100Mhz *`.
+fn current_level(text: &str) -> Option<f64> {
+    let line = text.lines().find(|line| line.trim_end().ends_with('*'))?;
+    let level = line.split_once(':')?.1.trim_start();
+    let digits = level.find(|letter: char| !letter.is_ascii_digit())?;
+    level[digits..]
+        .to_ascii_lowercase()
+        .starts_with("mhz")
+        .then_some(())?;
+    level[..digits].parse().ok()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "sensors have a few digits")]
+fn to_f64(number: u64) -> f64 {
+    number as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::current_level;
+
+    #[rstest]
+    #[case("0: 500Mhz\n1: 2100Mhz *\n", Some(2100.0))]
+    #[case("S: 132Mhz *\n0: 500Mhz\n", Some(132.0))]
+    #[case("0: 96Mhz\n1: 1000MHz *", Some(1000.0))]
+    #[case("0: 500Mhz\n1: 2100Mhz\n", None)]
+    #[case("N/A", None)]
+    #[case("1: *", None)]
+    #[case("1: 99999999999999999999999 *", None)]
+    fn the_marked_level_is_the_clock(#[case] text: &str, #[case] mhz: Option<f64>) {
+        assert_eq!(current_level(text), mhz);
+    }
+}

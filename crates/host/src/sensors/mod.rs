@@ -1,0 +1,115 @@
+//! Samples GPUs and a container repeatedly: a sample reads a few small files at known paths, and NVIDIA's
+//! library if present. Nothing here fails: a value that a sensor does not report is absent from the reading,
+//! and a GPU that falls off the bus has an empty one.
+
+mod amd;
+mod amd_metrics;
+mod container;
+
+use std::path::Path;
+
+pub use container::ContainerSensor;
+
+use itertools::join;
+
+use super::nvml;
+use super::root::Root;
+use crate::model::Gpu;
+use retrial_recipe::model::GpuVendor;
+use retrial_telemetry::GpuReading;
+
+/// A sampled GPU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Watched {
+    /// Its index among the host's GPUs; of several partitions of one card, the first's.
+    pub index: u32,
+    /// Its PCI address.
+    pub pci: String,
+}
+
+/// The sensors of some GPUs.
+pub struct Sensors {
+    root: Root,
+    gpus: Vec<(Watched, Source)>,
+    remarks: Vec<String>,
+}
+
+enum Source {
+    Amd(Box<amd::Card>),
+    Nvidia(nvml::Sensor),
+}
+
+impl Sensors {
+    /// Finds the sensors of these GPUs, given with their indices. Files are searched for below `root`; NVIDIA's
+    /// library covers this machine only.
+    pub fn open(root: &Path, gpus: &[(u32, Gpu)]) -> Self {
+        let library = (root == Path::new("/")).then(nvml::library).flatten();
+        let root = Root::new(root);
+        let mut sensors = Self {
+            root,
+            gpus: Vec::new(),
+            remarks: Vec::new(),
+        };
+        let (mut shared, mut dark) = (Vec::new(), Vec::new());
+        for (index, gpu) in gpus {
+            let watched = Watched {
+                index: *index,
+                pci: gpu.pci.clone(),
+            };
+            let source = match gpu.vendor {
+                // Partitions of a card have one address, and share the card's sensors.
+                GpuVendor::Amd
+                    if sensors
+                        .gpus
+                        .iter()
+                        .any(|(sampled, _)| sampled.pci == gpu.pci) =>
+                {
+                    shared.push(*index);
+                    continue;
+                }
+                GpuVendor::Amd => Some(Source::Amd(Box::new(amd::Card::new(&sensors.root, gpu)))),
+                GpuVendor::Nvidia => library
+                    .and_then(|library| library.sensor(gpu))
+                    .map(Source::Nvidia),
+            };
+            match source {
+                Some(source) => sensors.gpus.push((watched, source)),
+                None => dark.push(*index),
+            }
+        }
+        if !shared.is_empty() {
+            sensors.remarks.push(format!(
+                "partitions of a card share its sensors: GPUs {} are measured as the first of their card",
+                join(&shared, ", ")
+            ));
+        }
+        if !dark.is_empty() {
+            sensors.remarks.push(format!(
+                "GPUs {} are not measured: NVIDIA's library (libnvidia-ml.so.1) does not list them",
+                join(&dark, ", ")
+            ));
+        }
+        sensors
+    }
+
+    /// Remarks, shown once, about GPUs that are not sampled.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// Reads one sample of each GPU.
+    pub fn look(&mut self) -> Vec<(Watched, GpuReading)> {
+        let Self { root, gpus, .. } = self;
+        let look = |(watched, source): &mut (Watched, Source)| {
+            let reading = match source {
+                Source::Amd(card) => card.look(root),
+                Source::Nvidia(sensor) => sensor.look(),
+            };
+            (watched.clone(), reading)
+        };
+        gpus.iter_mut().map(look).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! Settings of the host that vendors' guides recommend for a benchmark. They are read, never set.
+
+use std::path::Path;
+
+use itertools::Itertools as _;
+
+use super::root::Root;
+use crate::model::Settings;
+
+const CPU: &str = "sys/devices/system/cpu";
+
+/// Reads the settings of the host below `root`.
+pub fn settings(root: &Path) -> Settings {
+    let root = &Root::new(root);
+    let kernel = |name: &str| root.text(&format!("proc/sys/kernel/{name}"));
+    let pages = "sys/kernel/mm/transparent_hugepage";
+    Settings {
+        governor: governor(root),
+        deep_idle_disabled: root
+            .number(&format!("{CPU}/cpu0/cpuidle/state2/disable"))
+            .map(|disabled| disabled != 0),
+        nmi_watchdog: kernel("nmi_watchdog"),
+        numa_balancing: kernel("numa_balancing"),
+        randomize_va_space: kernel("randomize_va_space"),
+        huge_pages: chosen(root, &format!("{pages}/enabled")),
+        huge_pages_defrag: chosen(root, &format!("{pages}/defrag")),
+        smt: root.text(&format!("{CPU}/smt/control")),
+        command_line: root.text("proc/cmdline"),
+    }
+}
+
+/// Reads policies, not processors: a machine of 384 processors may have one for all.
+fn governor(root: &Root) -> Option<String> {
+    let policies = format!("{CPU}/cpufreq");
+    let governor = |policy: String| root.text(&format!("{policy}/scaling_governor"));
+    let names = root.names(&policies).into_iter();
+    let governors = names.filter_map(|name| governor(format!("{policies}/{name}")));
+    let mut governors: Vec<String> = governors.collect();
+    if governors.is_empty() {
+        governors.extend(governor(format!("{CPU}/cpu0/cpufreq")));
+    }
+    let governors = governors.iter().sorted().dedup().join(" ");
+    Some(governors).filter(|all| !all.is_empty())
+}
+
+/// The word in brackets of `always [madvise] never`.
+fn chosen(root: &Root, path: &str) -> Option<String> {
+    let text = root.text(path)?;
+    let word = text.split_once('[')?.1.split_once(']')?.0;
+    Some(word.to_owned())
+}

@@ -1,0 +1,209 @@
+//! The results of a submission tree with their figures, from the round's table if the tree has it,
+//! else from the summaries of the logs. Quick, since nothing is judged.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+
+use super::accelerators::{self, Accelerators};
+use retrial_mlperf::rounds::{Round, Rounds};
+use retrial_results::evidence::tree::published::TableError;
+use retrial_results::evidence::tree::{
+    self, Benchmark, Published, ScenarioFolder, SubmissionTrees, description, published_figure,
+};
+
+/// The suite of all submission trees that are imported.
+pub(super) const SUITE: &str = "mlperf-inference";
+/// The round's table, as `MLCommons` publishes it in the tree.
+const TABLE: &str = "summary_results.json";
+
+/// An error of importing a tree or a result.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The directory cannot be read.
+    #[error("failed to read {path}: {source}", path = path.display())]
+    Read {
+        /// The directory.
+        path: PathBuf,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// It has no results of `MLPerf Inference`.
+    #[error(
+        "{path} has no results of MLPerf Inference: a tree has them in \
+         closed/SUBMITTER/results/SYSTEM/BENCHMARK/SCENARIO",
+        path = path.display()
+    )]
+    NoTree {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The table cannot be used.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// No log of a result has a figure.
+    #[error("{path}: none of its logs has a figure")]
+    NoFigure {
+        /// The result's path below the tree's root.
+        path: String,
+    },
+}
+
+/// The results of a tree.
+#[derive(Debug)]
+pub struct Index<'a> {
+    /// Benchmarks with their paths.
+    trees: SubmissionTrees,
+    /// The round's rules, if they are known.
+    pub round: Option<&'a Round>,
+    /// The round's name, even if its rules are not known.
+    pub round_name: Option<String>,
+    /// The round's table.
+    pub published: Option<Published>,
+}
+
+/// A benchmark on a system, from which a recipe is made.
+#[derive(Debug, Clone)]
+pub struct Entry<'i> {
+    /// The benchmark, with the paths of its results.
+    pub benchmark: &'i Benchmark,
+    /// Its ids in the round: `6.0-0020`. A system has one for all its benchmarks.
+    pub ids: Vec<String>,
+    /// The system, by its description.
+    pub system: SystemDescription,
+    /// The published figures, by scenario.
+    pub figures: Vec<EntryFigure>,
+    /// The URL of a page about it.
+    pub details: Option<String>,
+}
+
+/// The published figure of a scenario.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EntryFigure {
+    /// `Offline`
+    pub scenario: String,
+    /// The figure and its unit; none if neither the table nor a log has one.
+    pub value: Option<(f64, String)>,
+}
+
+impl<'a> Index<'a> {
+    /// Finds the results of a tree, or of any folder of one.
+    ///
+    /// # Errors
+    /// The directory cannot be read or is not a tree, or its table is invalid.
+    pub fn open(directory: &Path, rounds: &'a Rounds) -> Result<Self, ImportError> {
+        let trees = tree::find(directory).map_err(|source| ImportError::Read {
+            path: directory.to_owned(),
+            source,
+        })?;
+        let no_tree = || ImportError::NoTree {
+            path: directory.to_owned(),
+        };
+        let trees = trees
+            .filter(|trees| !trees.benchmarks.is_empty())
+            .ok_or_else(no_tree)?;
+        let tables = trees.roots.iter().map(|root| root.join(TABLE));
+        let table = tables.into_iter().find(|table| table.is_file());
+        let published = table.map(|table| Published::read(&table)).transpose()?;
+        let rows = published.iter().flat_map(|published| &published.rows);
+        let named = rows.into_iter().find_map(|row| row.round.clone());
+        let round = match &named {
+            Some(name) => rounds.get(SUITE, name),
+            None => tree::round_of(&trees, rounds).map(|round| round.round),
+        };
+        Ok(Self {
+            round_name: named.or_else(|| Some(round?.round.clone())),
+            trees,
+            round,
+            published,
+        })
+    }
+
+    /// Returns every benchmark on every system, in the order of their paths.
+    pub fn entries(&self) -> Vec<Entry<'_>> {
+        let systems: BTreeMap<PathBuf, SystemDescription> = self
+            .trees
+            .benchmarks
+            .iter()
+            .map(|one| (&one.submitter, &one.system))
+            .collect::<Vec<_>>()
+            .into_par_iter()
+            .map(|(submitter, system)| {
+                let folder = submitter.root.join(submitter.relative());
+                let file = submitter.root.join(submitter.system_file(system));
+                (file, SystemDescription::read(&folder, system))
+            })
+            .collect();
+        let benchmarks = self.trees.benchmarks.par_iter();
+        benchmarks
+            .map(|benchmark| self.entry(benchmark, &systems))
+            .collect()
+    }
+
+    fn entry<'i>(
+        &'i self,
+        benchmark: &'i Benchmark,
+        systems: &BTreeMap<PathBuf, SystemDescription>,
+    ) -> Entry<'i> {
+        let submitter = &benchmark.submitter;
+        let file = submitter
+            .root
+            .join(submitter.system_file(&benchmark.system));
+        let mut entry = Entry {
+            benchmark,
+            ids: Vec::new(),
+            details: None,
+            system: systems.get(&file).cloned().unwrap_or_default(),
+            figures: Vec::new(),
+        };
+        for place in &benchmark.scenarios {
+            let row = self.published.as_ref().and_then(|table| table.row(place));
+            if let Some(row) = row {
+                let new = row.id.iter().filter(|id| !entry.ids.contains(id));
+                let new: Vec<String> = new.cloned().collect();
+                entry.ids.extend(new);
+                entry.details = entry.details.or_else(|| row.details.clone());
+            }
+            let value = row.map(|row| (row.value, row.unit.clone()));
+            entry.figures.push(EntryFigure {
+                scenario: place.scenario_name(),
+                value: value.or_else(|| self.logged(place)),
+            });
+        }
+        entry
+    }
+
+    fn logged(&self, place: &ScenarioFolder) -> Option<(f64, String)> {
+        let figure = published_figure(place, self.round)?;
+        Some((figure.value, figure.unit.into_owned()))
+    }
+
+    /// Returns the name that the round has for a benchmark.
+    pub fn official<'n>(&'n self, benchmark: &'n Benchmark) -> &'n str {
+        tree::official(&benchmark.submitter, &benchmark.name, self.round)
+    }
+}
+
+/// A system, as its description states it.
+#[derive(Debug, Clone, Default)]
+pub struct SystemDescription {
+    /// Its name, if the description has one.
+    pub name: Option<String>,
+    /// How many machines it has.
+    pub nodes: u32,
+    /// Its accelerators.
+    pub accelerators: Option<Accelerators>,
+}
+
+impl SystemDescription {
+    fn read(submitter: &Path, system: &str) -> Self {
+        let described = description(submitter, system).unwrap_or_default();
+        let name = described.get("system_name").and_then(|name| name.as_str());
+        Self {
+            name: name.map(str::to_owned),
+            nodes: accelerators::nodes(&described),
+            accelerators: Accelerators::from_description(&described),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Recipes from published results: lists the results of a submission tree, and converts one to a recipe.
+//!
+//! ```text
+//! tree ──index──▶ results with their figures ──read──▶ submission ──recipe──▶ YAML
+//!      (names, table)                        (files)             (pure)
+//! ```
+//!
+//! Nothing here decides whether a result is valid: `judge` does.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+mod accelerators;
+mod index;
+mod model;
+mod read;
+mod readme;
+pub mod recipe;
+mod user_conf;
+
+pub use accelerators::Accelerators;
+pub use index::{Entry, EntryFigure, ImportError, Index, SystemDescription};
+pub use model::{Expected, PublishedScenario, PublishedSubmission};
+pub use read::read;

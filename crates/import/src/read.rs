@@ -1,0 +1,267 @@
+//! Reads the files of one published result.
+
+use std::path::{Path, PathBuf};
+
+use super::index::{Entry, ImportError, Index};
+use super::model::{
+    DraftedCommands, DraftedContainer, Expected, Other, PublishedScenario, PublishedSettings,
+    PublishedSubmission,
+};
+use super::{readme, user_conf};
+use retrial_mlperf::loadgen::Scenario;
+use retrial_readings::units;
+use retrial_recipe::model::{JudgeRules, Mode};
+use retrial_results::evidence::tree::gather::gather;
+use retrial_results::evidence::tree::{JudgeContext, ScenarioFolder};
+use retrial_results::verdict::{Evidence, TrialEvidence};
+use retrial_store::open;
+
+/// The largest README or `user.conf` that is read: the largest real one has 90 kB.
+const CAP: u64 = 1 << 20;
+/// Figures of an accuracy script that have a limit but do not measure quality.
+const LENGTHS: [&str; 2] = ["TOKENS_PER_SAMPLE", "GEN_LEN"];
+
+/// Reads a result: its figures from the round's table, or from the logs if the table has none.
+/// Figures of `others` are added to it.
+///
+/// # Errors
+/// If no log of it has a figure.
+pub fn read<'i>(
+    index: &'i Index<'_>,
+    entry: &'i Entry<'_>,
+    others: &[&Entry<'_>],
+) -> Result<PublishedSubmission<'i>, ImportError> {
+    let benchmark = entry.benchmark;
+    let path = benchmark.relative().display().to_string();
+    let accelerators = entry.system.accelerators.as_ref();
+    let models = accelerators.map(|one| &one.models[..]);
+    let reader = Reader {
+        index,
+        entry,
+        others,
+    };
+    let scenarios = benchmark.scenarios.iter();
+    let mut scenarios: Vec<PublishedScenario> =
+        scenarios.map(|place| reader.scenario(place)).collect();
+    scenarios.sort_by_key(|one| Scenario::from_word(&one.name));
+    let is_measured =
+        |one: &PublishedScenario| one.performance.is_some() && one.inferred_from.is_none();
+    if !scenarios.iter().any(is_measured) {
+        return Err(ImportError::NoFigure { path });
+    }
+    let is_page = |page: &&String| page.starts_with("https://");
+    let page = entry.details.iter().find(is_page).cloned();
+    Ok(PublishedSubmission {
+        round: index.round_name.as_deref(),
+        entry,
+        sources: page.into_iter().chain([path.clone()]).collect(),
+        path,
+        scenarios,
+        container: reader.container(models.unwrap_or_default()),
+    })
+}
+
+struct Reader<'r> {
+    index: &'r Index<'r>,
+    entry: &'r Entry<'r>,
+    others: &'r [&'r Entry<'r>],
+}
+
+impl Reader<'_> {
+    fn scenario(&self, place: &ScenarioFolder) -> PublishedScenario {
+        let judge_context = JudgeContext {
+            round: self.index.round,
+            benchmark: None,
+            published: None,
+            rules: &JudgeRules::default(),
+            require_accuracy: false,
+        };
+        let gathered = gather(place, &judge_context);
+        let trial_in = |mode: Mode| {
+            let mut all = gathered.evidence.iter();
+            let evidence = all.find(|one| one.mode == mode)?;
+            Some((evidence, evidence.trials.first()?))
+        };
+        let performance = trial_in(Mode::Performance);
+        let accuracy = trial_in(Mode::Accuracy).map(|(evidence, trial)| {
+            let limited = evidence.limited_figures();
+            let limited: Vec<&str> = limited.filter(|name| !LENGTHS.contains(name)).collect();
+            self.accuracy(place, trial, &limited)
+        });
+        let logged = performance.and_then(|(_, trial)| trial.run_settings.as_ref()?.scenario);
+        PublishedScenario {
+            inferred_from: logged.and_then(|logged| inferred_from(place, logged)),
+            name: place.scenario_name(),
+            performance: performance
+                .and_then(|(evidence, trial)| self.performance(place, evidence, trial)),
+            accuracy: accuracy.unwrap_or_default(),
+            settings: settings(place, performance.map(|(_, trial)| trial)),
+            commands: self.commands(place),
+        }
+    }
+
+    fn performance(
+        &self,
+        place: &ScenarioFolder,
+        evidence: &Evidence,
+        trial: &TrialEvidence,
+    ) -> Option<Expected> {
+        let name = evidence.published_metric.clone()?;
+        let figure = trial.figure(&name)?;
+        let table = self.index.published.as_ref();
+        let published = table.and_then(|table| table.of(place, &figure.unit));
+        Some(Expected {
+            value: published.as_ref().map_or(figure.value, |one| one.value),
+            source: self.source(place),
+            others: self.others(&place.scenario_name(), &figure.unit),
+            unit: figure.unit.clone(),
+            figure: name,
+        })
+    }
+
+    /// The figures of the accuracy run: those that the round limits, or all if it limits none.
+    fn accuracy(
+        &self,
+        place: &ScenarioFolder,
+        trial: &TrialEvidence,
+        limited: &[&str],
+    ) -> Vec<Expected> {
+        let is_expected = |name: &str| {
+            limited.contains(&name) || (limited.is_empty() && !LENGTHS.contains(&name))
+        };
+        let figures = trial.figures.iter().filter(|(name, _)| is_expected(name));
+        let expected = figures.map(|(name, figure)| Expected {
+            figure: name.clone(),
+            value: figure.value,
+            unit: figure.unit.clone(),
+            source: self.source(place),
+            others: Vec::new(),
+        });
+        expected.collect()
+    }
+
+    /// The id of its row, else the submitter and the system.
+    fn source(&self, place: &ScenarioFolder) -> String {
+        let row = self
+            .index
+            .published
+            .as_ref()
+            .and_then(|table| table.row(place));
+        let id = row.and_then(|row| row.id.clone());
+        id.unwrap_or_else(|| format!("{} {}", place.submitter.name, place.system))
+    }
+
+    /// The figures of other submitters in a scenario.
+    fn others(&self, scenario: &str, unit: &str) -> Vec<Other> {
+        let others = self.others.iter().filter_map(|entry| {
+            let mut figures = entry.figures.iter();
+            let figure = figures.find(|one| one.scenario == scenario)?;
+            let (value, from) = figure.value.as_ref()?;
+            let rates = || (from.ends_with("/s") && unit.ends_with("/s")).then_some(1.0);
+            let factor = units::factor(from, unit).or_else(rates)?;
+            let submitter = &entry.benchmark.submitter.name;
+            let source = match entry.ids.first() {
+                Some(id) => format!("{id} {submitter}"),
+                None => format!("{submitter} {}", entry.benchmark.system),
+            };
+            Some(Other {
+                value: value * factor,
+                source,
+            })
+        });
+        others.collect()
+    }
+
+    fn commands(&self, place: &ScenarioFolder) -> Option<DraftedCommands> {
+        let places = [place.measurements(), place.results()];
+        places.iter().find_map(|folder| {
+            let (readme, blocks) = self.blocks(&folder.join("README.md"))?;
+            let performance = readme::commands(&blocks, "performance", "accuracy");
+            let accuracy = readme::commands(&blocks, "accuracy", "performance");
+            (performance.is_some() || accuracy.is_some()).then_some(DraftedCommands {
+                readme,
+                performance,
+                accuracy,
+            })
+        })
+    }
+
+    /// The container of the nearest README that starts one.
+    fn container(&self, models: &[String]) -> Option<DraftedContainer> {
+        self.readmes().iter().find_map(|file| {
+            let (readme, blocks) = self.blocks(file)?;
+            let (draft, count) = readme::container(&blocks, models)?;
+            Some(DraftedContainer {
+                readme,
+                others: count - 1,
+                draft,
+            })
+        })
+    }
+
+    /// The paths of a result's possible READMEs, the nearest first.
+    fn readmes(&self) -> Vec<PathBuf> {
+        let benchmark = self.entry.benchmark;
+        let submitter = benchmark.submitter.relative();
+        let places = benchmark.scenarios.iter();
+        let mut folders: Vec<PathBuf> = places
+            .flat_map(|place| [place.measurements(), place.results()])
+            .collect();
+        folders.push(benchmark.relative());
+        folders.push(submitter.join("results").join(&benchmark.system));
+        let names = [&*benchmark.name, self.index.official(benchmark)];
+        for code in ["src", "code"] {
+            folders.extend(names.map(|name| submitter.join(code).join(name)));
+        }
+        folders.push(submitter);
+        folders.dedup();
+        folders.iter().map(|at| at.join("README.md")).collect()
+    }
+
+    fn blocks(&self, file: &Path) -> Option<(String, Vec<String>)> {
+        let root = &self.entry.benchmark.submitter.root;
+        let text = open::read_text_beneath(root, file, CAP).ok()?;
+        Some((file.display().to_string(), readme::blocks(&text)))
+    }
+}
+
+/// Returns the scenario of a run whose figure was submitted in another scenario.
+fn inferred_from(place: &ScenarioFolder, logged: Scenario) -> Option<&'static str> {
+    let is_edge = matches!(logged, Scenario::SingleStream | Scenario::MultiStream);
+    (is_edge && place.scenario() != Some(logged)).then(|| logged.as_str())
+}
+
+/// The settings of the run: from the log if it states any, else from `user.conf`.
+fn settings(place: &ScenarioFolder, trial: Option<&TrialEvidence>) -> PublishedSettings {
+    let logged = trial.and_then(|trial| Some(&trial.run_settings.as_ref()?.settings));
+    let logged = PublishedSettings {
+        target_qps: logged.and_then(|settings| settings.target_qps),
+        min_duration_ms: logged.and_then(|settings| settings.min_duration_ms),
+        source: "the published log",
+    };
+    if logged.target_qps.is_some() || logged.min_duration_ms.is_some() {
+        return logged;
+    }
+    let root = &place.submitter.root;
+    let mut files = [place.measurements(), place.results()].into_iter();
+    let text = files
+        .find_map(|at| open::read_text_beneath(root, &at.join("user.conf"), CAP).ok())
+        .unwrap_or_default();
+    // LoadGen has no Interactive scenario: its settings are those of Server.
+    let scenario = match place.scenario_name() {
+        name if name == "Interactive" => "Server".to_owned(),
+        name => name,
+    };
+    let value = |key: &str| user_conf::value(&text, &scenario, key);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a duration in ms, as text"
+    )]
+    let min_duration_ms = value("min_duration").map(|duration| duration as u64);
+    PublishedSettings {
+        target_qps: value("target_qps"),
+        min_duration_ms,
+        source: "user.conf",
+    }
+}

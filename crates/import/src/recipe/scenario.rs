@@ -1,0 +1,160 @@
+//! The scenarios of a published result: commands, target rates, expectations.
+
+use std::fmt::Write as _;
+
+use retrial_document::{Keys as _, to_yaml};
+use retrial_recipe::docker_run::map;
+use retrial_recipe::model::{Measurement, loadgen_name};
+
+use super::write::{in_quotes, indented, line, mapping};
+use super::{Draft, PublishedSubmission};
+use crate::model::{Expected, PublishedScenario, PublishedSettings};
+use retrial_format as format;
+
+/// The placeholder command of a mode for which no README has one.
+const NOTHING: &str = "echo 'write the command that is run in the container' >&2\nexit 1\n";
+
+/// Adds the scenarios.
+pub(super) fn section(draft: &mut Draft, published: &PublishedSubmission<'_>) {
+    let mut section = String::from("scenarios:\n");
+    for scenario in &published.scenarios {
+        let Some(loadgen_scenario) = loadgen_name(&scenario.name) else {
+            draft.miss(format!(
+                "scenarios: {} is not a LoadGen scenario",
+                scenario.name
+            ));
+            continue;
+        };
+        let key = loadgen_scenario.to_lowercase();
+        if let Some(from) = scenario.inferred_from {
+            let _ = writeln!(
+                section,
+                "  # {loadgen_scenario} was inferred from the {from} run, not measured."
+            );
+            continue;
+        }
+        let Some(performance) = &scenario.performance else {
+            draft.miss(format!("scenarios.{key}: its log has no figure"));
+            continue;
+        };
+        if !section.ends_with("scenarios:\n") {
+            section.push('\n');
+        }
+        let _ = writeln!(section, "  {key}:");
+        let mode = Mode {
+            published,
+            scenario,
+            key: &key,
+        };
+        let commands = scenario.commands.as_ref();
+        let run_commands = commands.and_then(|one| one.performance.as_deref());
+        section.push_str(&mode.begin(draft, "performance", run_commands));
+        section.push_str(&settings(&scenario.settings, loadgen_scenario));
+        section.push_str(&expect(std::slice::from_ref(performance)));
+        if scenario.accuracy.is_empty() {
+            continue;
+        }
+        let run_commands = commands.and_then(|one| one.accuracy.as_deref());
+        section.push_str(&mode.begin(draft, "accuracy", run_commands));
+        section.push_str(&expect(&scenario.accuracy));
+        draft.miss(format!(
+            "scenarios.{key}.accuracy.check: the command that prints the accuracy"
+        ));
+    }
+    draft.sections.push(section);
+}
+
+/// The source of a mode's text.
+struct Mode<'a> {
+    published: &'a PublishedSubmission<'a>,
+    scenario: &'a PublishedScenario,
+    key: &'a str,
+}
+
+impl Mode<'_> {
+    /// Writes the mode's command, and the path of its results.
+    fn begin(&self, draft: &mut Draft, mode: &str, commands: Option<&str>) -> String {
+        let place = format!("scenarios.{}.{mode}.run", self.key);
+        let container = self.published.container.as_ref();
+        let measured = container.and_then(|one| one.draft.measured.as_ref());
+        let readme = self.scenario.commands.as_ref().map(|one| &*one.readme);
+        let (run, readme) = match (commands, measured, container) {
+            (Some(commands), ..) => (mapping(&[("run", commands.to_owned())]), readme),
+            (None, Some(measured), Some(container)) => (
+                to_yaml(&map(measured.iter().cloned()), Measurement::OBJECT),
+                Some(&*container.readme),
+            ),
+            _ => (mapping(&[("run", NOTHING.to_owned())]), None),
+        };
+        let note = if let Some(readme) = readme {
+            draft.miss(format!("{place}: compare it with {readme}"));
+            format!("      # Drafted from {}.\n", line(readme))
+        } else {
+            draft.miss(format!("{place}: no README has a command for it"));
+            String::new()
+        };
+        let folder = match mode {
+            "performance" => "performance/run_1",
+            other => other,
+        };
+        let name = &self.scenario.name;
+        format!(
+            "    {mode}:\n{note}{}      results: ${{{{ params.results }}}}/{name}/{folder}\n",
+            indented(&run, 6)
+        )
+    }
+}
+
+/// The target rate, which determines the queries of Server and Interactive only; Offline's determines the
+/// size of its query.
+fn settings(settings: &PublishedSettings, scenario: &str) -> String {
+    let PublishedSettings {
+        target_qps,
+        min_duration_ms,
+        source,
+    } = settings;
+    let duration =
+        min_duration_ms.map(|duration| format!("min_duration {}", format::limit(duration / 1000)));
+    match (target_qps, scenario) {
+        (Some(rate), "Server" | "Interactive") => {
+            let duration = duration.map(|duration| format!("; {duration}"));
+            let note = format!("as in {source}{}", duration.unwrap_or_default());
+            format!("      target_qps: {rate}    # {note}\n")
+        }
+        (rate, _) => {
+            let rate = rate.filter(|_| scenario == "Offline");
+            let rate = rate.map(|rate| format!("target_qps {rate}"));
+            let requested: Vec<String> = rate.into_iter().chain(duration).collect();
+            match requested[..] {
+                [] => String::new(),
+                _ => format!("      # In {source}: {}.\n", requested.join(", ")),
+            }
+        }
+    }
+}
+
+fn expect(all: &[Expected]) -> String {
+    let mut text = String::from("      expect:\n");
+    for expected in all {
+        let official = format!(
+            "{{ value: {}, kind: official, source: {} }}",
+            expected.value,
+            in_quotes(&expected.source)
+        );
+        let figure = &expected.figure;
+        if expected.others.is_empty() {
+            let _ = writeln!(text, "        {figure}: {official}");
+            continue;
+        }
+        let _ = writeln!(text, "        {figure}:\n          - {official}");
+        for other in &expected.others {
+            let _ = writeln!(
+                text,
+                "          - {{ value: {}, kind: third-party, source: {} }}",
+                other.value,
+                in_quotes(&other.source)
+            );
+        }
+    }
+    text
+}

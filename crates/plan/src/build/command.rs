@@ -1,0 +1,71 @@
+//! One command of the recipe, of any kind.
+
+use itertools::Itertools as _;
+
+use super::error::PlanError;
+use super::{Builder, expression, render_map};
+use crate::failure::FailureSigns;
+use crate::step::{ExecStep, Purpose};
+use retrial_recipe::expression::Scope;
+use retrial_recipe::model::{CommandOptions, Template};
+
+/// The time limit of a step without one: a day.
+const DEFAULT_TIMEOUT_S: u64 = 24 * 3600;
+
+impl Builder<'_> {
+    pub(super) fn exec(
+        &self,
+        purpose: Purpose,
+        place: &str,
+        run: &Template,
+        options: &CommandOptions,
+        scope: &Scope,
+    ) -> Result<ExecStep, PlanError> {
+        let run = expression(place, run, scope)?;
+        // Only the exit code decides about checks and setup steps.
+        let failure = match purpose {
+            Purpose::Measure { .. } => FailureSigns::new(self.recipe, options),
+            Purpose::Prepare | Purpose::Check { .. } => FailureSigns::default(),
+        };
+        let mut secrets = self.secrets();
+        secrets.retain(|name| names(&run, name));
+        let shell = options.shell.as_ref();
+        let shell = shell.or(self.recipe.container.shell.as_ref());
+        let workdir = options.workdir.as_ref();
+        let workdir = workdir.map(|workdir| expression("workdir", workdir, scope));
+        let timeout = options.timeout.map(|timeout| timeout.as_secs().max(1));
+        Ok(ExecStep {
+            purpose,
+            run,
+            shell: shell.cloned(),
+            env: render_map("env", &options.env, scope)?,
+            secrets,
+            workdir: workdir.transpose()?,
+            user: options.user.clone(),
+            timeout_s: timeout.unwrap_or(DEFAULT_TIMEOUT_S),
+            silence_s: options.silence.map(|silence| silence.as_secs()),
+            max_log: options.max_log,
+            failure,
+            results: Vec::new(),
+            needs: Vec::new(),
+        })
+    }
+
+    /// Secrets that commands may name: the recipe's and those of `--secret`.
+    pub(super) fn secrets(&self) -> Vec<String> {
+        let secrets = self.recipe.secrets.iter().chain(&self.options.secrets);
+        secrets.unique().cloned().collect()
+    }
+}
+
+/// Whether a command names a variable.
+pub(super) fn names(run: &str, variable: &str) -> bool {
+    run.match_indices(variable).any(|(start, _)| {
+        let boundary = |character: Option<char>| {
+            !character
+                .is_some_and(|character| character.is_ascii_alphanumeric() || character == '_')
+        };
+        boundary(run[..start].chars().next_back())
+            && boundary(run[start + variable.len()..].chars().next())
+    })
+}

@@ -1,0 +1,193 @@
+//! The container and its image.
+
+use super::error::PlanError;
+use super::{Builder, expression, join, render_map};
+use crate::options::PullPolicy;
+use crate::step::{Action, BuildStep, Condition};
+use retrial_container::first_process;
+use retrial_container::{ContainerSpec, Mount};
+use retrial_host::assign::{AssignRequest, AssignedGpus, GpuFlags, assign};
+use retrial_recipe::expression::Scope;
+use retrial_recipe::model::{Container, Entrypoint, Image, ModelSource, Recipe};
+
+/// The name of a built image: one for each resolved recipe.
+fn built_tag(recipe: &Recipe, hash: &str) -> String {
+    let stem = recipe.submission.benchmark.to_lowercase();
+    let stem = stem.replace(|character: char| !character.is_ascii_alphanumeric(), "-");
+    let short = hash.get(..12).unwrap_or("unhashed");
+    format!("retrial/{}:{short}", stem.trim_matches('-'))
+}
+
+/// A path of the host; relative paths are resolved in the recipe's directory.
+fn absolute(directory: &str, path: String) -> String {
+    if path.starts_with('/') {
+        return path;
+    }
+    join(directory, &path)
+}
+
+impl Builder<'_> {
+    pub(super) fn image(&mut self) -> (String, bool) {
+        match &self.recipe.image {
+            image @ Image::Pull { digest, .. } => {
+                (self.pull("pull", None, image), digest.is_some())
+            }
+            Image::Build(build) => {
+                let directory = self.origin.directory.as_deref().unwrap_or(".");
+                let tag = built_tag(self.recipe, &self.origin.hash);
+                let build = BuildStep {
+                    context: join(directory, &build.context),
+                    dockerfile: build.dockerfile.clone(),
+                    args: build.args.clone(),
+                    tag: tag.clone(),
+                };
+                self.step("build", None, Action::Build(build));
+                (tag, false)
+            }
+        }
+    }
+
+    /// Adds the pull of an image: the recipe's, or that of a service. Returns its reference.
+    pub(super) fn pull(&mut self, name: &str, container: Option<&str>, image: &Image) -> String {
+        let reference = image.reference().unwrap_or_default();
+        let policy = match image {
+            Image::Pull {
+                built_by: Some(_), ..
+            } => PullPolicy::Never,
+            _ => self.options.pull,
+        };
+        let when = if policy == PullPolicy::Missing {
+            Condition::UnlessPresent
+        } else {
+            Condition::Always
+        };
+        let action = Action::Pull {
+            reference: reference.clone(),
+            policy,
+        };
+        self.step_when(name, container, when, action);
+        reference
+    }
+
+    /// The container that measures.
+    pub(super) fn container(&mut self, image: &str) -> Result<ContainerSpec, PlanError> {
+        let (spec, assigned) = self.container_of(&self.recipe.container, image)?;
+        self.assigned_gpus = assigned;
+        Ok(spec)
+    }
+
+    /// A container with all settings of the recipe, and the GPUs assigned to it.
+    pub(super) fn container_of(
+        &self,
+        container: &Container,
+        image: &str,
+    ) -> Result<(ContainerSpec, Option<AssignedGpus>), PlanError> {
+        let scope = self.scope();
+        let (entrypoint, command) =
+            first_process::command(container.entrypoint == Entrypoint::Bypass);
+        let mut env = render_map("container.env", &container.env, &scope)?;
+        if !env.iter().any(|(name, _)| name == "PYTHONUNBUFFERED") {
+            env.push(("PYTHONUNBUFFERED".to_owned(), "1".to_owned()));
+        }
+        let (flags, assigned) = self.gpus(container)?;
+        env.extend(flags.env);
+        env.extend(self.hub_variables(&env)?);
+        let mut mounts = self.mounts(container, &scope)?;
+        mounts.extend(flags.mounts);
+        let mut extra = container.extra.clone();
+        extra.runtime = flags.runtime.or(extra.runtime);
+        let mut group_add = container.group_add.clone();
+        group_add.extend(flags.groups);
+        let workdir = container.workdir.as_ref();
+        let workdir = workdir.map(|workdir| expression("container.workdir", workdir, &scope));
+        let spec = ContainerSpec {
+            image: image.to_owned(),
+            entrypoint,
+            command,
+            privileged: container.privileged,
+            ipc: container.ipc.clone(),
+            network: container.network.clone(),
+            uts: container.uts.clone(),
+            pid: container.pid.clone(),
+            devices: flags.devices,
+            gpus: flags.gpus,
+            cap_add: container.cap_add.clone(),
+            security_opt: container.security_opt.clone(),
+            group_add,
+            shm_size: container.shm_size,
+            ulimits: container.ulimits.clone(),
+            env,
+            mounts,
+            cache_mounts: render_map("container.cache_mounts", &container.cache_mounts, &scope)?,
+            workdir: workdir.transpose()?,
+            user: container.user.clone(),
+            init: container.init,
+            extra,
+            ..ContainerSpec::default()
+        };
+        Ok((spec, assigned))
+    }
+
+    /// The recipe's mounts: those of its container, its files, and models of this machine.
+    fn mounts(&self, container: &Container, scope: &Scope) -> Result<Vec<Mount>, PlanError> {
+        let directory = self.origin.directory.as_deref().unwrap_or(".");
+        let mut mounts = Vec::new();
+        for request in &container.mounts {
+            let source = expression("container.mounts", &request.source, scope)?;
+            let target = expression("container.mounts", &request.target, scope)?;
+            mounts.push(Mount {
+                source: absolute(directory, source),
+                target,
+                read_only: request.read_only,
+            });
+        }
+        for companion in &self.recipe.files {
+            mounts.push(Mount {
+                source: join(directory, &companion.source),
+                target: companion.target.clone(),
+                read_only: true,
+            });
+        }
+        for (name, model) in &self.recipe.models {
+            if let (ModelSource::Path(path), Some(mount)) = (&model.source, &model.mount) {
+                let place = format!("models.{name}");
+                let source = expression(&place, path, scope)?;
+                mounts.push(Mount {
+                    source: absolute(directory, source),
+                    target: expression(&place, mount, scope)?,
+                    read_only: model.writable.is_empty(),
+                });
+            }
+        }
+        Ok(mounts)
+    }
+
+    /// The container's GPU settings.
+    fn gpus(&self, container: &Container) -> Result<(GpuFlags, Option<AssignedGpus>), PlanError> {
+        let chosen = &self.options.gpus;
+        let error = |reason: String| PlanError::Gpus {
+            gpus: chosen.join(","),
+            reason,
+        };
+        let Some(request) = &self.recipe.requires.gpus else {
+            if !chosen.is_empty() {
+                return Err(error(
+                    "the recipe requires no GPUs (requires.gpus)".to_owned(),
+                ));
+            }
+            let flags = GpuFlags {
+                devices: container.devices.clone(),
+                ..GpuFlags::default()
+            };
+            return Ok((flags, None));
+        };
+        let request = AssignRequest {
+            container,
+            gpus: request,
+            chosen,
+            host: self.host,
+        };
+        let (flags, assigned) = assign(&request).map_err(error)?;
+        Ok((flags, Some(assigned)))
+    }
+}

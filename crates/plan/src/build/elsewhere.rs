@@ -1,0 +1,61 @@
+//! A plan on another machine than the one that made it: the same steps, with the GPUs of that machine.
+
+use super::error::PlanError;
+use super::{Origin, build};
+use crate::lookup::own_containers;
+use crate::options::PlanOptions;
+use crate::step::{Action, Plan};
+use retrial_host::model::HostView;
+use retrial_recipe::model::Recipe;
+
+/// Returns the plan as a machine executes it.
+///
+/// # Errors
+/// If the recipe's container cannot have the GPUs of this machine.
+pub fn on_host(plan: &Plan, recipe: &Recipe, host: &HostView) -> Result<Plan, PlanError> {
+    let mut recipe = recipe.clone();
+    if plan.nodes.is_some_and(|nodes| nodes.gpus.is_some())
+        && let Some(gpus) = &mut recipe.requires.gpus
+    {
+        // The total over all machines is as required; one may have fewer than the others.
+        let usable = host.usable_gpus(gpus.vendor);
+        gpus.count = gpus.count.min(usable).max(1);
+    }
+    let origin = Origin {
+        directory: plan.directory.clone(),
+        hash: plan.recipe_hash.clone(),
+    };
+    let options = PlanOptions {
+        gpus: plan.gpus.clone(),
+        least_privilege: !plan.removed_privileges.is_empty(),
+        secrets: plan.secrets.clone(),
+        ..PlanOptions::default()
+    };
+    let here = build(&recipe, &origin, &options, host)?;
+    let mut on_host = Plan {
+        requires: here.requires,
+        assigned_gpus: here.assigned_gpus,
+        unmet: here.unmet,
+        same_sku: here.same_sku,
+        privileges: here.privileges,
+        container: here.container,
+        ..plan.clone()
+    };
+    // A lock may have added a digest.
+    on_host.container.image.clone_from(&plan.container.image);
+    for step in &mut on_host.steps {
+        let Action::StartService(started) = &mut step.action else {
+            continue;
+        };
+        let mut containers = own_containers(&here.steps);
+        if let Some(own) = &mut started.own_container
+            && let Some((_, container)) =
+                containers.find(|(service, _)| service.service == started.service)
+        {
+            let image = std::mem::take(&mut own.image);
+            *own = container.clone();
+            own.image = image;
+        }
+    }
+    Ok(on_host)
+}

@@ -1,0 +1,325 @@
+//! Scenarios: for each mode and trial its command, its check, and the collection of its results.
+
+use std::collections::BTreeMap;
+
+use itertools::join;
+
+use super::error::PlanError;
+use super::{Builder, expression};
+use crate::measurement::{MeasurementPlan, is_scenario};
+use crate::step::{Action, Condition, Purpose};
+use retrial_recipe::expression::Scope;
+use retrial_recipe::model::{
+    Measurement, MeasurementCommand, Mode, Placement, Recipe, Template, Trials,
+};
+
+impl Builder<'_> {
+    pub(super) fn measure(&mut self) -> Result<(), PlanError> {
+        self.check_scenarios()?;
+        let selected = recipe_measurements(self.recipe).filter(|entry| self.is_selected(entry));
+        let selected: Vec<_> = selected.collect();
+        let mut shared = Shared::new();
+        for (index, entry) in selected.iter().enumerate() {
+            let plan = self.measurement(entry)?;
+            let last = *plan.judged_trials().end();
+            self.measurements.push(plan);
+            for trial in 1..=last {
+                let trial = TrialContext::new(self, entry.measurement, trial);
+                self.trial(&trial, &mut shared)?;
+            }
+            let later = selected[index + 1..].iter();
+            self.stop_unneeded(later.map(|entry| entry.measurement));
+        }
+        if self.measurements.is_empty() {
+            return Err(self.nothing_to_measure());
+        }
+        Ok(())
+    }
+
+    /// Adds one trial: the command, its check, and the collection of its results.
+    fn trial(&mut self, context: &TrialContext<'_>, shared: &mut Shared) -> Result<(), PlanError> {
+        let (from, index, trial) = (context.from, context.index, context.trial);
+        let (stem, place, scope) = (&context.stem, &context.place, &context.scope);
+        let results = from.results.as_ref();
+        let results = results
+            .map(|path| expression(&format!("{place}.results"), path, scope))
+            .transpose()?;
+        let command = match &from.command {
+            MeasurementCommand::Run(run) => {
+                let purpose = Purpose::Measure {
+                    measurements: vec![index],
+                    trial,
+                };
+                let place = format!("{place}.run");
+                let mut exec = self.exec(purpose, &place, run, &from.options, scope)?;
+                exec.results.extend(results.clone());
+                self.measuring_step(context, &context.name(stem), exec, &from.needs, from.on)?
+            }
+            MeasurementCommand::From(name) => {
+                self.shared(name, context, results.as_ref(), shared)?
+            }
+        };
+        let mut fetching = command;
+        if let Some(check) = &from.check {
+            let purpose = Purpose::Check {
+                measurement: index,
+                trial,
+                of: command,
+            };
+            let place = format!("{place}.check");
+            let mut exec = self.exec(purpose, &place, check, &from.options, scope)?;
+            if let Some(timeout) = from.check_timeout {
+                exec.timeout_s = timeout.as_secs().max(1);
+            }
+            fetching = self.step_of_the_head(context, "check", Action::Exec(exec));
+        }
+        let name = self.measurements[index].stem();
+        self.fetches(fetching, name, from.download.as_ref());
+        if let Some(path) = results {
+            let action = Action::Collect {
+                measurement: index,
+                trial,
+                of: command,
+                path,
+                max_bytes: from.max_results,
+            };
+            self.step_of_the_head(context, "collect", action);
+        }
+        Ok(())
+    }
+
+    /// Adds a step of the first machine for the results of a trial.
+    fn step_of_the_head(
+        &mut self,
+        context: &TrialContext<'_>,
+        suffix: &str,
+        action: Action,
+    ) -> u32 {
+        let name = context.name(&format!("{}-{suffix}", context.stem));
+        let when = context.when.clone();
+        self.step_on(Placement::Head, &name, Some("main"), when, action)
+    }
+
+    /// Returns the step of a shared command: added by the first measurement that names it, once per trial.
+    fn shared(
+        &mut self,
+        name: &str,
+        context: &TrialContext<'_>,
+        results: Option<&String>,
+        shared: &mut Shared,
+    ) -> Result<u32, PlanError> {
+        let key = (name.to_owned(), context.trial);
+        let number = match shared.get(&key) {
+            Some(number) => *number,
+            None => self.shared_step(name, context)?,
+        };
+        shared.insert(key, number);
+        let step = self.steps.iter_mut().find(|step| step.number == number);
+        if let Some(Action::Exec(exec)) = step.map(|step| &mut step.action) {
+            exec.results.extend(results.cloned());
+            if let Purpose::Measure { measurements, .. } = &mut exec.purpose {
+                measurements.push(context.index);
+            }
+        }
+        Ok(number)
+    }
+
+    fn shared_step(&mut self, name: &str, context: &TrialContext<'_>) -> Result<u32, PlanError> {
+        let Some((_, command)) = self.recipe.commands.iter().find(|(key, _)| key == name) else {
+            // The recipe's validation rejects an unknown `from`.
+            return Ok(0);
+        };
+        let mut scope = self.scope();
+        scope.trial = Some(context.trial);
+        let purpose = Purpose::Measure {
+            measurements: Vec::new(),
+            trial: context.trial,
+        };
+        let place = format!("commands.{name}.run");
+        let exec = self.exec(purpose, &place, &command.run, &command.options, &scope)?;
+        let name = context.name(&format!("command-{name}"));
+        self.measuring_step(context, &name, exec, &command.needs, command.on)
+    }
+
+    fn measurement(&self, entry: &RecipeMeasurement<'_>) -> Result<MeasurementPlan, PlanError> {
+        let RecipeMeasurement {
+            key,
+            loadgen,
+            mode,
+            measurement: from,
+        } = *entry;
+        let scope = self.scope();
+        let mut figures = from.figures.clone();
+        for (name, figure) in &mut figures {
+            if let Some(file) = &figure.file {
+                let file = &below_results(file, from.results.as_ref());
+                let place = format!("scenarios.{key}.{mode}.figures.{name}.file");
+                figure.file = Some(Template(expression(&place, file, &scope)?));
+            }
+        }
+        let trials = match (mode, self.options.trials) {
+            (Mode::Performance, chosen) => chosen.unwrap_or(from.trials),
+            _ => Trials::default(),
+        };
+        let warmup = match (mode, self.options.warmup) {
+            (Mode::Performance, chosen) => chosen.unwrap_or(from.warmup),
+            _ => 0,
+        };
+        if let (1.., MeasurementCommand::From(command)) = (warmup, &from.command) {
+            return Err(PlanError::SharedWarmup {
+                measurement: format!("{key} {mode}"),
+                command: command.clone(),
+            });
+        }
+        Ok(MeasurementPlan {
+            key: key.to_owned(),
+            scenario: loadgen.unwrap_or(key).to_owned(),
+            loadgen: loadgen.is_some() && from.results.is_some(),
+            mode,
+            trials,
+            warmup,
+            target_qps: from.target_qps,
+            figures,
+            expect: from.expect.clone(),
+            limits: from.limits.clone(),
+            rules: None,
+        })
+    }
+
+    /// The modes of the selected measurements.
+    pub(super) fn modes(&self) -> Vec<Mode> {
+        let selected = recipe_measurements(self.recipe).filter(|entry| self.is_selected(entry));
+        selected.map(|entry| entry.mode).collect()
+    }
+
+    fn is_selected(&self, entry: &RecipeMeasurement<'_>) -> bool {
+        let (scenarios, modes) = (&self.options.scenarios, &self.options.modes);
+        let mut named = scenarios.iter();
+        (scenarios.is_empty() || named.any(|name| is_scenario(name, entry.key, entry.loadgen)))
+            && (modes.is_empty() || modes.contains(&entry.mode))
+    }
+
+    /// Whether the options exclude some of the recipe's measurements.
+    pub(super) fn is_partial(&self) -> bool {
+        self.measurements.len() < recipe_measurements(self.recipe).count()
+    }
+
+    /// Rejects misspelt scenarios, which would be excluded silently.
+    fn check_scenarios(&self) -> Result<(), PlanError> {
+        let scenarios = &self.recipe.scenarios;
+        let unknown = self.options.scenarios.iter().find(|requested| {
+            !scenarios
+                .iter()
+                .any(|(key, scenario)| is_scenario(requested, key, scenario.loadgen.as_deref()))
+        });
+        unknown.map_or(Ok(()), |name| {
+            Err(PlanError::NoSuchScenario {
+                name: name.clone(),
+                available: join(scenarios.iter().map(|(key, _)| key), ", "),
+            })
+        })
+    }
+
+    fn nothing_to_measure(&self) -> PlanError {
+        let scenarios = self.options.scenarios.iter();
+        let scenarios = scenarios.map(|name| format!("--scenario {name}"));
+        let modes = self.options.modes.iter();
+        let modes = modes.map(|mode| format!("--mode {mode}"));
+        let available =
+            recipe_measurements(self.recipe).map(|entry| format!("{} {}", entry.key, entry.mode));
+        PlanError::NothingToMeasure {
+            requested: join(scenarios.chain(modes), " "),
+            available: join(available, ", "),
+        }
+    }
+}
+
+/// A measurement of the recipe.
+#[derive(Clone, Copy)]
+struct RecipeMeasurement<'a> {
+    /// The scenario's key.
+    key: &'a str,
+    /// `LoadGen`'s name of the scenario, if it has one.
+    loadgen: Option<&'a str>,
+    mode: Mode,
+    measurement: &'a Measurement,
+}
+
+/// All measurements of a recipe.
+fn recipe_measurements(recipe: &Recipe) -> impl Iterator<Item = RecipeMeasurement<'_>> {
+    recipe.scenarios.iter().flat_map(|(key, scenario)| {
+        let modes = scenario.modes.iter();
+        modes.map(move |(mode, measurement)| RecipeMeasurement {
+            key,
+            loadgen: scenario.loadgen.as_deref(),
+            mode: *mode,
+            measurement,
+        })
+    })
+}
+
+/// Converts a file's path in the container to one relative to the collected results.
+fn below_results(file: &Template, results: Option<&Template>) -> Template {
+    let inner = results
+        .and_then(|results| file.0.strip_prefix(results.0.trim_end_matches('/')))
+        .and_then(|rest| rest.strip_prefix('/'));
+    inner.map_or_else(|| file.clone(), |inner| Template(inner.to_owned()))
+}
+
+/// The step of a shared command for one trial.
+type Shared = BTreeMap<(String, u32), u32>;
+
+/// One trial of one measurement that is being added to the plan.
+pub(super) struct TrialContext<'a> {
+    from: &'a Measurement,
+    index: usize,
+    trial: u32,
+    several: bool,
+    pub(super) stem: String,
+    place: String,
+    scope: Scope,
+    pub(super) when: Condition,
+}
+
+impl<'a> TrialContext<'a> {
+    /// Returns the context of a trial of the measurement that was added last.
+    fn new(builder: &Builder<'_>, from: &'a Measurement, trial: u32) -> Self {
+        let index = builder.measurements.len() - 1;
+        let plan = &builder.measurements[index];
+        let mut scope = builder.scope();
+        scope.scenario = Some(plan.scenario.clone());
+        scope.mode = Some(plan.mode);
+        scope.trial = Some(trial);
+        let is_warmup = trial <= plan.warmup;
+        let when = if trial > plan.warmup + plan.trials.min {
+            Condition::UntilDecided {
+                stages: plan.trials.stages(),
+            }
+        } else {
+            Condition::Always
+        };
+        Self {
+            from,
+            index,
+            trial,
+            several: plan.warmup + plan.trials.max > 1,
+            stem: if is_warmup {
+                format!("{}-warmup", plan.stem())
+            } else {
+                plan.stem()
+            },
+            place: format!("scenarios.{}.{}", plan.key, plan.mode),
+            scope,
+            when,
+        }
+    }
+
+    /// A step's name: with the trial's number where there are several.
+    pub(super) fn name(&self, stem: &str) -> String {
+        if self.several {
+            format!("{stem}-{}", self.trial)
+        } else {
+            stem.to_owned()
+        }
+    }
+}

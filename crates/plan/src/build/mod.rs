@@ -1,0 +1,310 @@
+//! Builds the plan from recipe, options and host. Pure.
+
+mod command;
+mod container;
+mod elsewhere;
+mod error;
+mod measure;
+mod models;
+mod services;
+mod setup;
+mod skip;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use itertools::Itertools as _;
+
+use super::commit::commit_later;
+use super::deviation;
+use super::download::PlannedDownload;
+use super::lookup::own_containers;
+use super::measurement::MeasurementPlan;
+use super::options::PlanOptions;
+use super::privilege;
+use super::sku;
+use super::step::{Action, Condition, Plan, Step};
+use retrial_container::ContainerSpec;
+use retrial_host::assign::AssignedGpus;
+use retrial_host::checks::unmet;
+use retrial_host::model::HostView;
+use retrial_recipe::expression::{NodeScope, Scope, render};
+use retrial_recipe::model::{
+    Download, ModelSource, Ordered, Placement, Recipe, Template, is_commit,
+};
+
+use retrial_telemetry::rate::Interval;
+
+pub use elsewhere::on_host;
+pub use error::PlanError;
+
+/// The catalog's data about a recipe, apart from its text.
+#[derive(Debug, Clone, Default)]
+pub struct Origin {
+    /// The recipe's directory, absolute; companion files and build contexts are in it.
+    pub directory: Option<String>,
+    /// SHA-256 of the resolved recipe.
+    pub hash: String,
+}
+
+/// Makes the plan.
+///
+/// # Errors
+/// If the command line requests something that the recipe does not have, or an expression fails.
+pub fn build(
+    recipe: &Recipe,
+    origin: &Origin,
+    options: &PlanOptions,
+    host: &HostView,
+) -> Result<Plan, PlanError> {
+    let mut recipe = recipe.clone();
+    let mut removed_privileges = Vec::new();
+    if options.least_privilege {
+        removed_privileges = privilege::remove_all(&mut recipe);
+    }
+    let recipe = &recipe;
+    let by_hand = recipe.host_notes.iter();
+    let by_hand = by_hand.map(|note| format!("host note: {}", note.trim_end()));
+    let mut builder = Builder {
+        recipe,
+        origin,
+        options,
+        host,
+        steps: Vec::new(),
+        measurements: Vec::new(),
+        downloads: Vec::new(),
+        assigned_gpus: None,
+        main_image: String::new(),
+        running: BTreeMap::new(),
+        notes: by_hand.collect(),
+    };
+    check_secrets(recipe, options)?;
+    builder.images_built_on_the_host()?;
+    let (image, mut pinned) = builder.image();
+    builder.main_image.clone_from(&image);
+    pinned &= builder.images_of_services(&image);
+    let container = builder.container(&image)?;
+    builder.add_steps(&container)?;
+    let services = own_containers(&builder.steps).map(|(_, container)| container);
+    let sources = mounted(std::iter::once(&container).chain(services), host);
+    let assigned = builder.assigned_gpus.as_ref();
+    let unmet = unmet(&recipe.requires, host, assigned, !options.gpus.is_empty());
+    let system = recipe.submission.system.as_deref();
+    let same_sku = unmet.is_empty() && system.is_some_and(|system| sku::is_same(system, host));
+    Ok(Plan {
+        schema: 1,
+        recipe: recipe.name.clone(),
+        recipe_hash: origin.hash.clone(),
+        title: recipe.title.clone(),
+        expected_duration: recipe.expected_duration,
+        partial: builder.is_partial(),
+        submission: recipe.submission.clone(),
+        params: recipe.params.clone(),
+        variant: recipe.variant.clone(),
+        modified: recipe.modified.clone(),
+        requires: recipe.requires.clone(),
+        nodes: recipe.nodes,
+        directory: origin.directory.clone(),
+        gpus: options.gpus.clone(),
+        assigned_gpus: builder.assigned_gpus.take(),
+        no_wait: false,
+        warnings: Vec::new(),
+        node_differences: Vec::new(),
+        removed_privileges,
+        unmet,
+        privileges: privilege::needed(recipe, &sources, origin.directory.as_deref()),
+        image,
+        pinned,
+        deviations: deviation::deviations(recipe, &container),
+        container,
+        judge: recipe.judge.clone(),
+        secrets: builder.secrets(),
+        measurements: builder.measurements,
+        downloads: complete(builder.downloads, &builder.steps),
+        steps: builder.steps,
+        notes: builder.notes,
+        same_sku,
+        batch: None,
+        require_accuracy: false,
+        lock: None,
+        cache: String::new(),
+        verify_cache: false,
+        telemetry: Interval::default(),
+    })
+}
+
+/// The sources of the containers' mounts, each once. Read-only mounts of the driver's own files are not the
+/// recipe's.
+fn mounted<'a>(
+    containers: impl Iterator<Item = &'a ContainerSpec>,
+    host: &HostView,
+) -> Vec<String> {
+    let mounts = containers.flat_map(|container| &container.mounts);
+    let writable =
+        mounts.filter(|mount| !mount.read_only || !host.gpu_support.has_file(&mount.source));
+    writable
+        .map(|mount| mount.source.clone())
+        .unique()
+        .collect()
+}
+
+/// Rejects secrets that the command line does not allow.
+fn check_secrets(recipe: &Recipe, options: &PlanOptions) -> Result<(), PlanError> {
+    let is_allowed = |name: &String| name == "HF_TOKEN" || options.secrets.contains(name);
+    let refused = recipe.secrets.iter().find(|name| !is_allowed(name));
+    refused.map_or(Ok(()), |name| {
+        Err(PlanError::SecretNotAllowed { name: name.clone() })
+    })
+}
+
+/// Removes downloads of skipped steps, and marks those after a measurement.
+fn complete(mut downloads: Vec<PlannedDownload>, steps: &[Step]) -> Vec<PlannedDownload> {
+    let mut measuring = steps.iter().filter(|step| step.measures());
+    let measured = measuring.find(|step| !step.is_skipped());
+    let skipped = steps.iter().filter(|step| step.is_skipped());
+    let skipped: BTreeSet<u32> = skipped.map(|step| step.number).collect();
+    downloads.retain(|download| !skipped.contains(&download.step));
+    for download in &mut downloads {
+        download.late = measured.is_some_and(|measured| download.step > measured.number);
+    }
+    downloads
+}
+
+struct Builder<'a> {
+    recipe: &'a Recipe,
+    origin: &'a Origin,
+    options: &'a PlanOptions,
+    host: &'a HostView,
+    steps: Vec<Step>,
+    measurements: Vec<MeasurementPlan>,
+    downloads: Vec<PlannedDownload>,
+    assigned_gpus: Option<AssignedGpus>,
+    /// The recipe's own.
+    main_image: String,
+    /// Start steps of services with the run's scope, by the service's name.
+    running: BTreeMap<String, u32>,
+    notes: Vec<String>,
+}
+
+impl Builder<'_> {
+    /// Adds all steps after the image's, in their order.
+    fn add_steps(&mut self, container: &ContainerSpec) -> Result<(), PlanError> {
+        self.models()?;
+        self.copies();
+        self.before_the_container(container)?;
+        self.step("create", Some("main"), Action::Create);
+        self.models_in_the_container()?;
+        self.in_the_container()?;
+        self.measure()?;
+        let (head, always) = (Placement::Head, Condition::Always);
+        self.step_on(head, "judge", None, always, Action::Judge);
+        let keep = Condition::Unless {
+            keep: self.options.keep,
+        };
+        self.step_when("remove", Some("main"), keep, Action::Remove);
+        self.skip()?;
+        self.commits_are_known()
+    }
+
+    fn step(&mut self, name: &str, container: Option<&str>, action: Action) -> u32 {
+        self.step_when(name, container, Condition::Always, action)
+    }
+
+    fn step_when(
+        &mut self,
+        name: &str,
+        container: Option<&str>,
+        when: Condition,
+        action: Action,
+    ) -> u32 {
+        self.step_on(Placement::All, name, container, when, action)
+    }
+
+    /// Adds a step, executed on the machines of the placement.
+    fn step_on(
+        &mut self,
+        on: Placement,
+        name: &str,
+        container: Option<&str>,
+        when: Condition,
+        action: Action,
+    ) -> u32 {
+        let number = u32::try_from(self.steps.len()).unwrap_or(u32::MAX - 1) + 1;
+        self.steps.push(Step {
+            number,
+            name: name.to_owned(),
+            on: self.recipe.nodes.map(|_| on),
+            container: container.map(str::to_owned),
+            when,
+            action,
+        });
+        number
+    }
+
+    /// Adds a download of a step, once for all trials.
+    fn fetches(&mut self, step: u32, name: String, download: Option<&Download>) {
+        let is_known = self.downloads.iter().any(|known| known.name == name);
+        let download = download.filter(|_| !is_known).cloned();
+        self.downloads
+            .extend(download.map(|download| PlannedDownload {
+                step,
+                name,
+                late: false,
+                download,
+            }));
+    }
+
+    fn scope(&self) -> Scope {
+        let mut scope = self.recipe.scope();
+        for (name, model) in &self.recipe.models {
+            if let ModelSource::Hub { revision, .. } = &model.source {
+                if is_commit(revision) {
+                    scope.models.insert(name.clone(), revision.clone());
+                } else {
+                    let later = commit_later(name);
+                    scope.models_later.insert(name.clone(), later);
+                }
+            }
+        }
+        scope
+    }
+}
+
+fn join(directory: &str, relative: &str) -> String {
+    let relative = relative.trim_start_matches("./");
+    if relative.is_empty() || relative == "." {
+        return directory.to_owned();
+    }
+    format!("{}/{relative}", directory.trim_end_matches('/'))
+}
+
+fn expression(place: &str, template: &Template, scope: &Scope) -> Result<String, PlanError> {
+    let error = |source| PlanError::Expression {
+        place: place.to_owned(),
+        source,
+    };
+    let text = render(template, scope).map_err(error)?;
+    if text.contains("${{") {
+        // Expressions that are evaluated later on the machines must not fail there.
+        let example = Scope {
+            node: Some(NodeScope::example()),
+            ..scope.clone()
+        };
+        render(template, &example).map_err(error)?;
+    }
+    Ok(text)
+}
+
+fn render_map(
+    place: &str,
+    map: &Ordered<Template>,
+    scope: &Scope,
+) -> Result<Vec<(String, String)>, PlanError> {
+    map.iter()
+        .map(|(name, value)| {
+            Ok((
+                name.clone(),
+                expression(&format!("{place}.{name}"), value, scope)?,
+            ))
+        })
+        .collect()
+}

@@ -1,0 +1,179 @@
+//! Services: started before the measurement that needs them, stopped after it; one with the run's scope is
+//! started before the first such measurement, and stopped after the last.
+
+use super::error::PlanError;
+use super::measure::TrialContext;
+use super::{Builder, expression};
+use crate::failure::FailureSigns;
+use crate::service::{ServiceStep, StopPolicy, StopStep};
+use crate::step::{Action, Condition, ExecStep, Purpose};
+use retrial_container::ContainerSpec;
+use retrial_recipe::model::{
+    Image, Measurement, MeasurementCommand, Placement, ReadyWhen, Service, ServiceScope,
+};
+
+impl<'a> Builder<'a> {
+    /// Pulls the images of services with containers of their own. Returns whether all are pinned.
+    pub(super) fn images_of_services(&mut self, recipes: &str) -> bool {
+        let mut pinned = true;
+        let mut pulled = vec![recipes.to_owned()];
+        for (name, service) in &self.recipe.services {
+            let image = service.own_container.as_ref();
+            let Some(image) = image.and_then(|own| own.image.as_ref()) else {
+                continue;
+            };
+            let reference = image.reference().unwrap_or_default();
+            pinned &= matches!(
+                image,
+                Image::Pull {
+                    digest: Some(_),
+                    ..
+                }
+            );
+            if !pulled.contains(&reference) {
+                self.pull(&format!("pull-{name}"), Some(name), image);
+                pulled.push(reference);
+            }
+        }
+        pinned
+    }
+
+    /// Adds a step that measures, between the starts and stops of the services that it needs.
+    pub(super) fn measuring_step(
+        &mut self,
+        context: &TrialContext<'_>,
+        name: &str,
+        mut exec: ExecStep,
+        needs: &[String],
+        on: Placement,
+    ) -> Result<u32, PlanError> {
+        let services = self.recipe.services.iter();
+        let needed: Vec<&'a (String, Service)> =
+            services.filter(|(name, _)| needs.contains(name)).collect();
+        for (service, written) in &needed {
+            let start = match (written.scope, self.running.get(service)) {
+                (ServiceScope::Run, Some(start)) => *start,
+                (ServiceScope::Run, None) => {
+                    let start =
+                        self.start(&format!("start-{service}"), &context.when, service, written)?;
+                    self.running.insert(service.clone(), start);
+                    start
+                }
+                (ServiceScope::Trial, _) => {
+                    let name = context.name(&format!("{}-start-{service}", context.stem));
+                    self.start(&name, &context.when, service, written)?
+                }
+            };
+            exec.needs.push(start);
+        }
+        let starts = exec.needs.clone();
+        let action = Action::Exec(exec);
+        let number = self.step_on(on, name, Some("main"), context.when.clone(), action);
+        for ((service, written), start) in needed.iter().zip(starts).rev() {
+            if written.scope == ServiceScope::Trial {
+                let name = context.name(&format!("{}-stop-{service}", context.stem));
+                self.stop(&name, &context.when, start, service, written);
+            }
+        }
+        Ok(number)
+    }
+
+    /// Stops services of the run that no later measurement needs.
+    pub(super) fn stop_unneeded(&mut self, later: impl Iterator<Item = &'a Measurement>) {
+        let needed: Vec<&String> = later.flat_map(|from| self.needs_of(from)).collect();
+        let mut unneeded = std::mem::take(&mut self.running);
+        self.running = unneeded
+            .extract_if(.., |name, _| needed.contains(&name))
+            .collect();
+        for (name, service) in self.recipe.services.iter().rev() {
+            if let Some(start) = unneeded.get(name) {
+                self.stop(
+                    &format!("stop-{name}"),
+                    &Condition::Always,
+                    *start,
+                    name,
+                    service,
+                );
+            }
+        }
+    }
+
+    fn needs_of(&self, from: &'a Measurement) -> &'a [String] {
+        let MeasurementCommand::From(name) = &from.command else {
+            return &from.needs;
+        };
+        let mut commands = self.recipe.commands.iter();
+        let command = commands.find(|(key, _)| key == name);
+        command.map_or(&[], |(_, command)| &command.needs)
+    }
+
+    fn start(
+        &mut self,
+        step: &str,
+        when: &Condition,
+        name: &str,
+        service: &Service,
+    ) -> Result<u32, PlanError> {
+        let scope = self.scope();
+        let place = |key: &str| format!("services.{name}.{key}");
+        let (run, options) = (&service.run, &service.options);
+        let mut command = self.exec(Purpose::Prepare, &place("run"), run, options, &scope)?;
+        command.timeout_s = service.ready.timeout.as_secs().max(1);
+        command.failure = FailureSigns::new(self.recipe, &service.options);
+        let mut ready = service.ready.when.clone();
+        if let ReadyWhen::Http(text) | ReadyWhen::Command(text) = &mut ready {
+            text.0 = expression(&place("ready"), text, &scope)?;
+        }
+        let own_container = self.own_container(service)?;
+        if let Some(own) = &service.own_container {
+            // The recipe's shell belongs to another container.
+            let shell = service.options.shell.as_ref().or(own.flags.shell.as_ref());
+            command.shell = shell.cloned();
+        }
+        let container = container_name(name, service);
+        let action = Action::StartService(Box::new(ServiceStep {
+            service: name.to_owned(),
+            command,
+            ready,
+            stop: stop_policy(service),
+            own_container,
+        }));
+        Ok(self.step_on(service.on, step, Some(container), when.clone(), action))
+    }
+
+    fn stop(&mut self, step: &str, when: &Condition, start: u32, name: &str, service: &Service) {
+        let container = container_name(name, service);
+        let action = Action::StopService(StopStep {
+            service: name.to_owned(),
+            of: start,
+            stop: stop_policy(service),
+        });
+        self.step_on(service.on, step, Some(container), when.clone(), action);
+    }
+
+    /// The service's own container. Its network is added when it is created, except for the host's.
+    fn own_container(&self, service: &Service) -> Result<Option<ContainerSpec>, PlanError> {
+        let Some(own) = &service.own_container else {
+            return Ok(None);
+        };
+        let image = own.image.as_ref().and_then(Image::reference);
+        let image = image.unwrap_or_else(|| self.main_image.clone());
+        let (mut spec, _) = self.container_of(&own.flags, &image)?;
+        let network = self.recipe.container.network.clone();
+        spec.network = network.filter(|network| network == "host");
+        Ok(Some(spec))
+    }
+}
+
+/// The name of the container in which a service runs.
+fn container_name<'a>(name: &'a str, service: &Service) -> &'a str {
+    let own = service.own_container.as_ref();
+    own.map_or("main", |_| name)
+}
+
+fn stop_policy(service: &Service) -> StopPolicy {
+    StopPolicy {
+        signal: service.stop.signal,
+        timeout_s: service.stop.timeout.as_secs(),
+    }
+}

@@ -1,0 +1,177 @@
+//! Datasets and setup steps. Host steps and cached directories come before the container is created, which
+//! mounts the cached directories from its start.
+
+use super::command::names;
+use super::error::PlanError;
+use super::{Builder, expression};
+use crate::cached::{CachedDirectory, PopulateStep};
+use crate::step::{Action, Condition, ExecStep, Purpose, RECIPE_DIRECTORY};
+use retrial_container::ContainerSpec;
+use retrial_recipe::model::{CacheRequest, Image, ModelSource, Setup, StepLocation};
+
+impl<'a> Builder<'a> {
+    /// Copies of image files for steps on the host.
+    pub(super) fn copies(&mut self) {
+        for (index, copy) in self.recipe.copy_from_image.iter().enumerate() {
+            let action = Action::CopyOut {
+                path: copy.path.clone(),
+                to: copy.to.clone(),
+            };
+            self.step(&format!("copy-{}", index + 1), None, action);
+        }
+    }
+
+    /// Steps on the host that build images.
+    pub(super) fn images_built_on_the_host(&mut self) -> Result<(), PlanError> {
+        for (name, setup) in self.setups() {
+            if self.builds_an_image(&name) {
+                self.on_the_host(&name, setup)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn builds_an_image(&self, step: &str) -> bool {
+        let services = self.recipe.services.iter();
+        let own =
+            services.filter_map(|(_, service)| service.own_container.as_ref()?.image.as_ref());
+        let mut images = std::iter::once(&self.recipe.image).chain(own);
+        images.any(|image| match image {
+            Image::Pull {
+                built_by: Some(name),
+                ..
+            } => step.strip_prefix("setup-") == Some(name),
+            _ => false,
+        })
+    }
+
+    /// A step on the host that caches nothing.
+    fn on_the_host(&mut self, name: &str, setup: &Setup) -> Result<(), PlanError> {
+        let command = self.setup(name, setup)?;
+        let step = self.step(name, None, Action::Host(command));
+        self.fetches(step, name.to_owned(), setup.download.as_ref());
+        Ok(())
+    }
+
+    /// Other steps on the host, and those that populate a cached directory.
+    pub(super) fn before_the_container(
+        &mut self,
+        container: &ContainerSpec,
+    ) -> Result<(), PlanError> {
+        let inputs = self.inputs(container);
+        for (name, setup) in self.setups() {
+            let Some(cache) = &setup.cache else {
+                if setup.on == StepLocation::Host && !self.builds_an_image(&name) {
+                    self.on_the_host(&name, setup)?;
+                }
+                continue;
+            };
+            let command = self.setup(&name, setup)?;
+            let populate_step = self.populate_step(&name, setup, cache, command, &inputs)?;
+            let when = Condition::UnlessCached {
+                key: populate_step.directory.key.clone(),
+            };
+            let container = (setup.on == StepLocation::Container).then_some("fill");
+            let step = self.step_when(&name, container, when, Action::Populate(populate_step));
+            self.fetches(step, name, setup.download.as_ref());
+        }
+        Ok(())
+    }
+
+    /// The other setup steps, in the run's container.
+    pub(super) fn in_the_container(&mut self) -> Result<(), PlanError> {
+        for (name, setup) in self.setups() {
+            if setup.on == StepLocation::Container && setup.cache.is_none() {
+                let command = self.setup(&name, setup)?;
+                let step = self.step(&name, Some("main"), Action::Exec(command));
+                self.fetches(step, name, setup.download.as_ref());
+            }
+        }
+        Ok(())
+    }
+
+    fn setups(&self) -> impl Iterator<Item = (String, &'a Setup)> + use<'a> {
+        let recipe = self.recipe;
+        let named = |prefix: &'static str| {
+            move |(name, setup): &'a (String, Setup)| (format!("{prefix}-{name}"), setup)
+        };
+        let modes = self.modes();
+        let datasets = recipe.datasets.iter().map(named("dataset"));
+        let all = datasets.chain(recipe.setup.iter().map(named("setup")));
+        all.filter(move |(_, setup)| setup.mode.is_none_or(|mode| modes.contains(&mode)))
+    }
+
+    fn setup(&self, name: &str, setup: &Setup) -> Result<ExecStep, PlanError> {
+        let scope = self.scope();
+        let (run, options) = (&setup.run, &setup.options);
+        let mut command = self.exec(Purpose::Prepare, name, run, options, &scope)?;
+        if setup.on == StepLocation::Host {
+            // The container's shell is the image's.
+            command.shell.clone_from(&setup.options.shell);
+            let directory = self.origin.directory.clone();
+            let named = directory.filter(|_| names(&command.run, RECIPE_DIRECTORY));
+            let variable = named.map(|directory| (RECIPE_DIRECTORY.to_owned(), directory));
+            command.env.splice(0..0, variable);
+        }
+        Ok(command)
+    }
+
+    fn populate_step(
+        &self,
+        name: &str,
+        setup: &Setup,
+        cache: &CacheRequest,
+        command: ExecStep,
+        inputs: &[String],
+    ) -> Result<PopulateStep, PlanError> {
+        let scope = self.scope();
+        let directory = CachedDirectory::new(
+            expression(&format!("{name} cache.key"), &cache.key, &scope)?,
+            expression(&format!("{name} cache.path"), &cache.path, &scope)?,
+            cache.files.clone(),
+            setup.writable,
+            &command,
+            inputs,
+        );
+        let unusable = directory.key.starts_with('.')
+            || directory.key.contains('/')
+            || directory.key.is_empty();
+        if unusable
+            || !directory.path.starts_with('/')
+            || directory.path.trim_matches('/').is_empty()
+        {
+            return Err(PlanError::Cached {
+                step: name.to_owned(),
+                key: directory.key,
+                path: directory.path,
+            });
+        }
+        Ok(PopulateStep {
+            directory,
+            location: setup.on,
+            command,
+        })
+    }
+
+    /// Other inputs that a command may read besides the image, on which its output depends.
+    fn inputs(&self, container: &ContainerSpec) -> Vec<String> {
+        let recipe_mounts = self.recipe.container.mounts.len();
+        let mounts = container.mounts.iter().take(recipe_mounts);
+        let models = self.recipe.models.iter();
+        let models = models.map(|(_, model)| match &model.source {
+            ModelSource::Hub {
+                repository,
+                revision,
+                ..
+            } => format!("{repository}@{revision}"),
+            ModelSource::Path(path) => {
+                expression("models", path, &self.scope()).unwrap_or_else(|_| path.0.clone())
+            }
+            ModelSource::Run(run) => run.0.clone(),
+        });
+        mounts
+            .map(|mount| format!("{}:{}", mount.source, mount.target))
+            .chain(models)
+            .collect()
+    }
+}

@@ -1,0 +1,62 @@
+//! Steps that `--skip` and `--from` skip.
+
+use super::Builder;
+use super::error::PlanError;
+use crate::options::Keep;
+use crate::step::{Action, Condition, Step};
+use retrial_recipe::nearest;
+
+impl Builder<'_> {
+    /// Marks the steps that `--skip` and `--from` skip.
+    pub(super) fn skip(&mut self) -> Result<(), PlanError> {
+        for name in &self.options.skip {
+            let index = self.index_of("--skip", name)?;
+            let option = format!("--skip {name}");
+            self.steps[index].when = Condition::Skipped { option };
+        }
+        if let Some(name) = &self.options.from {
+            let first = self.index_of("--from", name)?;
+            let services: Vec<u32> = self.steps[first..]
+                .iter()
+                .filter_map(Step::command)
+                .flat_map(|command| command.needs.iter().copied())
+                .collect();
+            for step in &mut self.steps[..first] {
+                let needed = services.contains(&step.number)
+                    || matches!(
+                        step.action,
+                        Action::Create
+                            | Action::Pull { .. }
+                            | Action::Build(_)
+                            // It costs nothing if it is cached.
+                            | Action::Populate(_)
+                    );
+                if !needed {
+                    let option = format!("--from {name}");
+                    step.when = Condition::Skipped { option };
+                }
+            }
+        }
+        if self.options.keep == Keep::Always {
+            self.notes
+                .push("the container remains at the end; `retrial clean` removes it".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Finds a step by name or number.
+    fn index_of(&self, option: &'static str, name: &str) -> Result<usize, PlanError> {
+        let mut steps = self.steps.iter();
+        let found = steps.position(|step| step.name == name || step.number.to_string() == name);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = self.steps.iter().map(|step| step.name.as_str()).collect();
+            let near = nearest(name, names.iter().copied());
+            PlanError::NoSuchStep {
+                option,
+                name: name.to_owned(),
+                hint: near.map_or_else(String::new, |near| format!(" (did you mean {near}?)")),
+                has: names.join(", "),
+            }
+        })
+    }
+}

@@ -1,0 +1,27 @@
+//! Recipe, options and host to an ordered list of steps. Pure data: printed or executed.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+pub mod build;
+pub mod cached;
+mod command_line;
+pub mod commit;
+pub mod deviation;
+pub mod download;
+mod exec;
+pub mod failure;
+mod lookup;
+pub mod measurement;
+pub mod model;
+pub mod options;
+pub mod privilege;
+pub mod remaining;
+pub mod service;
+pub mod shell;
+mod sku;
+pub mod step;
+pub mod text;
+
+pub use build::{PlanError, build};
+pub use lookup::own_containers;
+pub use options::{Keep, PlanOptions, PullPolicy};
+pub use step::{Action, Condition, OfBatch, Plan, Step};

@@ -1,0 +1,92 @@
+//! Models of the hub, in shell: fetched by the hub's own client into a directory of real files.
+
+use std::fmt::Write as _;
+
+use super::quote;
+use crate::commit::commit_later;
+use crate::model::{Form, ModelFetch};
+use crate::step::Plan;
+
+/// The location of models; empty for a plan without.
+pub(super) fn header(plan: &Plan) -> String {
+    if plan.fetched_models().next().is_none() {
+        return String::new();
+    }
+    let cache = plan.cache.replace('}', "\\}");
+    format!(
+        "\n# models, as copies: `retrial run` takes them from the hub's own cache\nmodels=\"${{RETRIAL_CACHE:-{cache}}}/models\"\n"
+    )
+}
+
+/// Fetches a model, and determines its commit if the plan uses it.
+pub(super) fn download(plan: &Plan, model: &ModelFetch) -> String {
+    let place = place(model);
+    let mut line = format!(
+        "hf download {} --revision {}",
+        quote(&model.repository),
+        quote(&model.revision)
+    );
+    for (flag, globs) in [("--include", &model.allow), ("--exclude", &model.ignore)] {
+        for glob in globs {
+            let _ = write!(line, " {flag} {}", quote(glob));
+        }
+    }
+    let variable = variable(&model.model);
+    let learn = if model.mount.form == Form::HubCache {
+        line.push_str(" --cache-dir \"$models\"/hub");
+        format!("{variable}=$(cat {place}/refs/{})", quote(&model.revision))
+    } else {
+        let _ = write!(line, " --local-dir {place}");
+        // The first line of its metadata for each file.
+        format!(
+            "{variable}=$(find {place}/.cache/huggingface/download -name '*.metadata' -exec head -n 1 {{}} \\; -quit)"
+        )
+    };
+    if names_commit(plan, &model.model) {
+        let _ = write!(line, "\n{learn}");
+    }
+    line
+}
+
+/// The mounts of fetched models.
+pub(super) fn mounts(plan: &Plan) -> Vec<String> {
+    let mounts = plan.fetched_models().map(|model| {
+        let target = &model.mount.target;
+        let (target, rights) = match model.mount.form {
+            Form::Directory => (target.clone(), ":ro"),
+            // A copy: writing to it does no harm.
+            Form::Files => (target.clone(), ""),
+            Form::HubCache => (format!("{target}/{}", model.cache_name()), ":ro"),
+        };
+        format!("--volume={}:{}{rights}", place(model), quote(&target))
+    });
+    mounts.collect()
+}
+
+/// The script with the commits that are known only when it runs: they are in quoted words.
+pub(super) fn with_commits(plan: &Plan, mut script: String) -> String {
+    for model in plan.fetched_models() {
+        let commit = format!("'\"${}\"'", variable(&model.model));
+        script = script.replace(&commit_later(&model.model), &commit);
+    }
+    script
+}
+
+fn names_commit(plan: &Plan, model: &str) -> bool {
+    let text = serde_json::to_string(plan).unwrap_or_default();
+    text.contains(&commit_later(model))
+}
+
+fn variable(model: &str) -> String {
+    let name = model.replace(|character: char| !character.is_ascii_alphanumeric(), "_");
+    format!("commit_of_{name}")
+}
+
+fn place(model: &ModelFetch) -> String {
+    if model.mount.form == Form::HubCache {
+        return format!("\"$models\"/hub/{}", quote(&model.cache_name()));
+    }
+    let name = model.repository.replace('/', "--");
+    let revision = model.revision.replace('/', "--");
+    format!("\"$models\"/{}", quote(&format!("{name}/{revision}")))
+}

@@ -1,0 +1,96 @@
+//! The output of commands, in files in which `retrial judge` searches for the printed figures.
+
+use super::quote;
+use crate::measurement::MeasurementPlan;
+use crate::step::{Action, ExecStep, Plan, Purpose};
+use retrial_recipe::model::{FigureSource, Find, Mode};
+
+/// The directory of the results that are judged.
+pub(super) const RESULTS: &str = "results";
+
+/// Shows the output of a command and logs it to a file; ends the script if the command fails.
+const FUNCTION: &str = r#"
+# shows the output of a command, and keeps it in a file
+logged() {
+  log=$1; shift; mkdir -p "${log%/*}"; rm -f "$log.failed"
+  { "$@" 2>&1 || echo "$?" >"$log.failed"; } | tee "$log"
+  [ ! -e "$log.failed" ] || exit "$(cat "$log.failed")"
+}
+"#;
+
+/// The function, if the script needs it.
+pub(super) fn header(plan: &Plan) -> &'static str {
+    let mut commands = plan.steps.iter().filter_map(|step| match &step.action {
+        Action::Exec(exec) => Some(exec),
+        _ => None,
+    });
+    if commands.any(|exec| !files(plan, exec).is_empty()) {
+        return FUNCTION;
+    }
+    ""
+}
+
+/// A line that runs a command of a measurement, and logs its output if figures are read from it.
+pub(super) fn logged(plan: &Plan, exec: &ExecStep, line: &str) -> String {
+    let mut files = files(plan, exec).into_iter();
+    let Some((directory, name)) = files.next() else {
+        return line.to_owned();
+    };
+    let first = quote(&format!("{directory}/{name}"));
+    let copies = files.map(|(other, name)| {
+        let (other, copy) = (quote(&other), quote(&format!("{other}/{name}")));
+        format!("\nmkdir -p {other}; cp {first} {copy}")
+    });
+    format!("logged {first} {line}{}", copies.collect::<String>())
+}
+
+/// The directories and names of files from which `retrial judge` reads what a command prints.
+fn files(plan: &Plan, exec: &ExecStep) -> Vec<(String, String)> {
+    let (measurements, trial) = match &exec.purpose {
+        Purpose::Prepare => return Vec::new(),
+        Purpose::Measure {
+            measurements,
+            trial,
+        } => (measurements.clone(), *trial),
+        Purpose::Check {
+            measurement, trial, ..
+        } => (vec![*measurement], *trial),
+    };
+    let is_check = matches!(exec.purpose, Purpose::Check { .. });
+    let named = measurements.into_iter().filter_map(|index| {
+        let measured = plan.measurements.get(index)?;
+        let name = if is_check {
+            accuracy(measured)
+        } else {
+            printed(measured, trial)
+        };
+        Some((directory(plan, index, trial), name?))
+    });
+    named.collect()
+}
+
+/// MLPerf's name for the output of the accuracy script.
+fn accuracy(measured: &MeasurementPlan) -> Option<String> {
+    let is_read = measured.loadgen && measured.mode == Mode::Accuracy;
+    is_read.then(|| "accuracy.txt".to_owned())
+}
+
+/// The name for the output of a measurement from which figures are read. Training logs have that of `MLCommons`.
+fn printed(measured: &MeasurementPlan, trial: u32) -> Option<String> {
+    let figures = measured.figures.iter();
+    let mut printed = figures.filter(|(_, source)| !measured.loadgen && source.file.is_none());
+    let is_log = |(_, source): &(String, FigureSource)| matches!(source.find, Find::Mllog(_));
+    if printed.clone().any(is_log) {
+        return Some(format!("result_{trial}.txt"));
+    }
+    printed.next().map(|_| "output.log".to_owned())
+}
+
+/// The directory of a trial's results. Those of a warm-up are elsewhere, since `judge` reads all results.
+pub(super) fn directory(plan: &Plan, measurement: usize, trial: u32) -> String {
+    let measured = plan.measurements.get(measurement);
+    let place = measured.map(|plan| plan.trial_directory(trial));
+    let is_judged = measured.is_none_or(|plan| trial > plan.warmup);
+    let above = if is_judged { RESULTS } else { "warm-up" };
+    format!("{above}/{}", place.unwrap_or_default())
+}

@@ -1,0 +1,153 @@
+//! Services, in shell: a detached exec that records its process, a loop until it is ready, its end.
+
+use std::fmt::Write as _;
+
+use itertools::join;
+
+use super::{docker_run, exec_options, mounts, quote, shell_words};
+use crate::service::{PROBE_HTTP, PROBE_PORT, ServiceStep, StopPolicy, StopStep};
+use crate::step::{Action, Plan, Step};
+use retrial_recipe::model::ReadyWhen;
+
+/// `$0` is the service, the words after it are its command; the process leads its own group.
+const SERVE: &str =
+    r#"echo $$ >"/tmp/retrial-$0.pid"; exec "$@" >"/tmp/retrial-$0.log" 2>&1 </dev/null"#;
+
+/// Ends the group of the service `$0` by signal `$1`, and kills it after `$2` seconds.
+const END: &str = r#"[ -s "/tmp/retrial-$0.pid" ] || exit 0
+group=$(cat "/tmp/retrial-$0.pid"); rm -f "/tmp/retrial-$0.pid"
+kill "-$1" "-$group" 2>/dev/null || exit 0
+waited=0
+while kill -0 "-$group" 2>/dev/null; do
+  if [ "$waited" -ge "$2" ]; then kill -KILL "-$group"; exit 0; fi
+  waited=$((waited + 1)); sleep 1
+done"#;
+
+/// The script's own shell functions.
+const FUNCTIONS: &str = r#"wait_until_ready() {
+  container=$1 service=$2 until=$(($(date +%s) + $3)); shift 3
+  until "$@" >/dev/null 2>&1; do
+    if ! docker exec -u 0 "$container" sh -c '[ ! -s "/tmp/retrial-$0.pid" ] || kill -0 "$(cat "/tmp/retrial-$0.pid")"' "$service" 2>/dev/null; then
+      why='ended before it was ready'
+    elif [ "$(date +%s)" -ge "$until" ]; then
+      why='was not ready in time'
+    else
+      sleep 1; continue
+    fi
+    docker exec -u 0 "$container" tail -n 12 "/tmp/retrial-$service.log" >&2
+    echo "the service $service $why" >&2
+    exit 1
+  done
+}
+stop_service() { docker exec -u 0 "$1" sh -c "$end" "$2" "$3" "$4" 2>/dev/null || true; }"#;
+
+/// The part shared by all services; empty for a plan without.
+pub(super) fn header(plan: &Plan, name: &str) -> String {
+    let mut services: Vec<&ServiceStep> = Vec::new();
+    for step in &plan.steps {
+        if let Action::StartService(service) = &step.action
+            && !services
+                .iter()
+                .any(|listed| listed.service == service.service)
+        {
+            services.push(service);
+        }
+    }
+    if services.is_empty() {
+        return String::new();
+    }
+    let uses = |check: fn(&ReadyWhen) -> bool| services.iter().any(|service| check(&service.ready));
+    let mut out = String::from(
+        "\n# services run detached; their output is in /tmp/retrial-NAME.log of their container\n",
+    );
+    let _ = writeln!(out, "serve={}\nend={}", quote(SERVE), quote(END));
+    if uses(|ready| matches!(ready, ReadyWhen::Http(_))) {
+        let _ = writeln!(out, "ask_http={}", quote(PROBE_HTTP));
+    }
+    if uses(|ready| matches!(ready, ReadyWhen::Port(_))) {
+        let _ = writeln!(out, "ask_port={}", quote(PROBE_PORT));
+    }
+    let _ = writeln!(out, "{FUNCTIONS}");
+    let ends = services
+        .iter()
+        .rev()
+        .map(|service| match service.own_container {
+            Some(_) => format!("docker rm -f {name}-{} >/dev/null 2>&1", service.service),
+            None => end_line(name, &service.service, service.stop),
+        });
+    let _ = writeln!(
+        out,
+        "trap {} EXIT\ntrap 'exit 130' INT\ntrap 'exit 143' TERM",
+        quote(&join(ends, "; "))
+    );
+    out
+}
+
+/// The container in which a service runs.
+fn container_of(service: &ServiceStep, name: &str) -> String {
+    match service.own_container {
+        Some(_) => format!("{name}-{}", service.service),
+        None => name.to_owned(),
+    }
+}
+
+pub(super) fn start(plan: &Plan, step: &Step, service: &ServiceStep, name: &str) -> String {
+    let container = container_of(service, name);
+    let mut out = String::new();
+    if let Some(own) = &service.own_container {
+        let mut own = own.clone();
+        own.network
+            .get_or_insert_with(|| format!("container:{name}"));
+        let _ = writeln!(out, "{}", docker_run(&own, &container, mounts(plan, step)));
+    }
+    let command = &service.command;
+    let options = exec_options(command);
+    let (shell, run) = (shell_words(command), quote(&command.run));
+    let named = &service.service;
+    let _ = writeln!(
+        out,
+        "docker exec -d{options} {container} sh -c \"$serve\" {named} {shell} {run}"
+    );
+    let ask = match &service.ready {
+        ReadyWhen::Log(pattern) => {
+            let grep = format!(
+                "grep -qP {0} \"$1\" 2>/dev/null || grep -qE {0} \"$1\"",
+                quote(pattern)
+            );
+            let file = format!("/tmp/retrial-{named}.log");
+            format!(
+                "docker exec -u 0 {container} sh -c {} sh {file}",
+                quote(&grep)
+            )
+        }
+        ReadyWhen::Port(port) => format!("docker exec {container} sh -c \"$ask_port\" {port}"),
+        ReadyWhen::Http(url) => {
+            let url = quote(&url.0);
+            format!("docker exec {container} sh -c \"$ask_http\" {url}")
+        }
+        ReadyWhen::Command(ready) => {
+            let ready = quote(&ready.0);
+            format!("docker exec{options} {container} {shell} {ready}")
+        }
+    };
+    let timeout = command.timeout_s;
+    let _ = write!(out, "wait_until_ready {container} {named} {timeout} {ask}");
+    out
+}
+
+pub(super) fn stop(plan: &Plan, stop: &StopStep, name: &str) -> String {
+    let Some((_, service)) = plan.service(stop.of) else {
+        return String::new();
+    };
+    let container = container_of(service, name);
+    let end = end_line(&container, &stop.service, stop.stop);
+    match service.own_container {
+        Some(_) => format!("{end}\ndocker rm -f {container}"),
+        None => end,
+    }
+}
+
+fn end_line(container: &str, service: &str, stop: StopPolicy) -> String {
+    let (signal, timeout) = (stop.signal, stop.timeout_s);
+    format!("stop_service {container} {service} {signal} {timeout}")
+}

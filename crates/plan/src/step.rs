@@ -1,0 +1,327 @@
+//! The plan and its steps.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use itertools::join;
+use serde::{Deserialize, Serialize};
+
+use super::cached::PopulateStep;
+use super::download::PlannedDownload;
+pub use super::exec::{ExecStep, Purpose};
+use super::measurement::MeasurementPlan;
+use super::model::ModelFetch;
+use super::options::{Keep, PullPolicy};
+use super::privilege::Privilege;
+use super::service::{ServiceStep, StopStep};
+use retrial_container::ContainerSpec;
+use retrial_host::assign::AssignedGpus;
+use retrial_host::checks::Check;
+use retrial_recipe::model::{
+    JudgeRules, Nodes, ParamValue, Placement, Requires, StepLocation, Submission,
+};
+use retrial_telemetry::rate::Interval;
+
+/// The variable with the recipe's directory, for commands on the host that name it.
+pub const RECIPE_DIRECTORY: &str = "RETRIAL_RECIPE_DIR";
+
+/// All steps of a run, decided before it starts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line, or a fact of its own"
+)]
+pub struct Plan {
+    /// Version of this format.
+    pub schema: u32,
+    /// The recipe's name or path.
+    pub recipe: String,
+    /// SHA-256 of the resolved recipe.
+    pub recipe_hash: String,
+    /// The recipe's title.
+    pub title: String,
+    /// The duration on the published hardware, without downloads.
+    #[serde(default)]
+    pub expected_duration: Option<Duration>,
+    /// The command line excludes some of the recipe's scenarios or modes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
+    /// The published submission.
+    pub submission: Submission,
+    /// Parameters.
+    pub params: BTreeMap<String, ParamValue>,
+    /// Variants.
+    pub variant: BTreeMap<String, String>,
+    /// Parameters that `--set` changed.
+    pub modified: Vec<String>,
+    /// The batch that this run is a part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<OfBatch>,
+    /// Requirements of the host; of several machines, for each.
+    pub requires: Requires,
+    /// The machines, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<Nodes>,
+    /// The recipe's directory, absolute, if any of its files are needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// GPUs that were chosen; all where empty.
+    pub gpus: Vec<String>,
+    /// GPUs assigned to the container, and how; none if the recipe requires none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assigned_gpus: Option<AssignedGpus>,
+    /// Warnings about the host from before the run, for its verdict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// Differences between the machines of the run, or from the recipe, allowed by `--force`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub node_differences: Vec<String>,
+    /// A GPU in use by another run is an error; the run does not wait.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_wait: bool,
+    /// Privileges that `--least-privilege` removed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub removed_privileges: Vec<Privilege>,
+    /// Requirements that the host does not meet.
+    pub unmet: Vec<Check>,
+    /// Root-equivalent privileges, which need approval.
+    pub privileges: Vec<Privilege>,
+    /// The image that is launched: a reference, `repository@digest`, or the tag of a build.
+    pub image: String,
+    /// The image is pinned by digest.
+    pub pinned: bool,
+    /// The container, except for per-run settings (name, labels, control mount).
+    pub container: ContainerSpec,
+    /// The measurements.
+    pub measurements: Vec<MeasurementPlan>,
+    /// The rules of judging.
+    pub judge: JudgeRules,
+    /// The host is the published system's SKU, by its name.
+    #[serde(default)]
+    pub same_sku: bool,
+    /// Performance without accuracy is inconclusive.
+    #[serde(default)]
+    pub require_accuracy: bool,
+    /// This machine's cache directory.
+    #[serde(default)]
+    pub cache: String,
+    /// Cached directories are verified byte by byte before they are used.
+    #[serde(default)]
+    pub verify_cache: bool,
+    /// The sampling interval of GPUs and container during measurements.
+    #[serde(default)]
+    pub telemetry: Interval,
+    /// The lock that was followed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lock: Option<FollowedLock>,
+    /// Downloads, as far as the recipe states them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub downloads: Vec<PlannedDownload>,
+    /// Deviations from the guide: those of the recipe, and those of every run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deviations: Vec<String>,
+    /// Secrets by name.
+    pub secrets: Vec<String>,
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// Notes to read before running.
+    pub notes: Vec<String>,
+}
+
+/// The position of a run in its batch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfBatch {
+    /// The batch's id.
+    pub id: String,
+    /// The cell: what was varied, by name.
+    pub cell: String,
+    /// The trial of that cell, from 1.
+    pub trial: u32,
+}
+
+/// The lock that a plan follows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FollowedLock {
+    /// Its file.
+    pub path: String,
+    /// Where it differs from the recipe.
+    pub differs: Vec<String>,
+}
+
+/// One step, executed once.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// From 1.
+    pub number: u32,
+    /// Unique in the plan.
+    pub name: String,
+    /// The machines that execute it, if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<Placement>,
+    /// The container, for steps that need one.
+    pub container: Option<String>,
+    /// Its condition.
+    pub when: Condition,
+    /// Its action.
+    #[serde(flatten)]
+    pub action: Action,
+}
+
+impl Step {
+    /// The command of the recipe that it runs on this machine, if it does.
+    pub fn on_host(&self) -> Option<&ExecStep> {
+        match &self.action {
+            Action::Host(command) => Some(command),
+            Action::Populate(populate_step) if populate_step.location == StepLocation::Host => {
+                Some(&populate_step.command)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the first, or only, machine executes it.
+    pub fn has_head(&self) -> bool {
+        self.on.is_none_or(Placement::has_head)
+    }
+
+    /// Whether machines other than the first execute it.
+    pub fn has_others(&self) -> bool {
+        self.on.is_some_and(Placement::has_others)
+    }
+
+    /// Whether `--skip` or `--from` skips it.
+    pub fn is_skipped(&self) -> bool {
+        matches!(self.when, Condition::Skipped { .. })
+    }
+
+    /// The command of the recipe that it runs, if it does.
+    pub fn command(&self) -> Option<&ExecStep> {
+        match &self.action {
+            Action::Exec(command) | Action::Host(command) => Some(command),
+            Action::Populate(populate) => Some(&populate.command),
+            Action::StartService(service) => Some(&service.command),
+            _ => None,
+        }
+    }
+
+    /// `04-offline-performance`: the step's directory in a run.
+    pub fn directory(&self) -> String {
+        format!("{:02}-{}", self.number, self.name)
+    }
+}
+
+/// A declared condition that is decided during execution.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Condition {
+    /// Always.
+    Always,
+    /// Unless the engine has the image.
+    UnlessPresent,
+    /// Unless an earlier run populated the cached directory.
+    UnlessCached {
+        /// The directory's key.
+        key: String,
+    },
+    /// Until the evidence of the trials so far decides; evaluated after these numbers of trials.
+    UntilDecided {
+        /// The numbers of trials after which it is evaluated.
+        stages: Vec<u32>,
+    },
+    /// At the end, depending on `--keep`.
+    Unless {
+        /// When it is kept.
+        keep: Keep,
+    },
+    /// Skipped by `--skip` or `--from`.
+    Skipped {
+        /// The option.
+        option: String,
+    },
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Always | Self::Unless { keep: Keep::Never } => Ok(()),
+            Self::UnlessPresent => formatter.write_str("unless the engine has it"),
+            Self::UnlessCached { key } => write!(formatter, "unless cached as {key}"),
+            Self::UntilDecided { stages } => {
+                write!(formatter, "until decided, stages {}", join(stages, " "))
+            }
+            Self::Unless {
+                keep: Keep::OnFailure,
+            } => formatter.write_str("unless a step failed"),
+            Self::Unless { keep: Keep::Always } => formatter.write_str("never: --keep always"),
+            Self::Skipped { option } => write!(formatter, "skipped by {option}"),
+        }
+    }
+}
+
+/// The action of a step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "action", rename_all = "snake_case")]
+pub enum Action {
+    /// Pull the image.
+    Pull {
+        /// With digest if pinned.
+        reference: String,
+        /// When.
+        policy: PullPolicy,
+    },
+    /// Build the image.
+    Build(BuildStep),
+    /// Fetch a model from the hub.
+    FetchModel(ModelFetch),
+    /// Copy a path out of the image, for steps on the host.
+    CopyOut {
+        /// In the image.
+        path: String,
+        /// Below the run's directory for host files.
+        to: String,
+    },
+    /// Populate a cached directory.
+    Populate(PopulateStep),
+    /// Create and start the container.
+    Create,
+    /// Run a command in the container.
+    Exec(ExecStep),
+    /// Run a command on the host.
+    Host(ExecStep),
+    /// Start a service, and wait until it is ready.
+    StartService(Box<ServiceStep>),
+    /// Stop a service.
+    StopService(StopStep),
+    /// Collect the results from the container.
+    Collect {
+        /// The measurement.
+        measurement: usize,
+        /// The trial.
+        trial: u32,
+        /// The step that created them.
+        of: u32,
+        /// Path or glob in the container.
+        path: String,
+        /// The maximum size of the results, bytes, if the recipe states one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        max_bytes: Option<u64>,
+    },
+    /// Judge.
+    Judge,
+    /// Remove the container.
+    Remove,
+}
+
+/// The build of an image.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BuildStep {
+    /// Absolute, on this machine.
+    pub context: String,
+    /// Relative to the context.
+    pub dockerfile: String,
+    /// Build arguments.
+    pub args: BTreeMap<String, String>,
+    /// The image's name.
+    pub tag: String,
+}

@@ -1,0 +1,303 @@
+//! The plan as text, for review before a recipe gets root on a node.
+
+use std::fmt::Write as _;
+
+pub mod downloads;
+mod gpus;
+
+use itertools::join;
+
+use super::cached::PopulateStep;
+use super::deviation::REIMPLEMENTED;
+use super::download::HubHere;
+use super::measurement::MeasurementPlan;
+use super::model::Form;
+use super::options::PullPolicy;
+use super::service::ServiceStep;
+use super::shell::{build_line, pull_line, quote};
+use super::step::{Action, ExecStep, Plan, Step};
+use retrial_container::OptionValue;
+use retrial_format::{limit, size};
+use retrial_recipe::model::{Placement, StepLocation};
+
+/// The maximum number of failure signs in a step's line.
+const MOST_SIGNS: usize = 2;
+
+/// Renders the plan, with its estimated time here, if known, and this machine's hub settings. Long command
+/// lines are not shortened.
+pub fn render(plan: &Plan, here: Option<&str>, hub: &HubHere) -> String {
+    let plan = &plan.preview();
+    let mut out = head(plan, here);
+    let unmet = plan.unmet.iter().map(|check| {
+        let effect = if check.stops() { "" } else { " (a warning)" };
+        format!("{check}{effect}")
+    });
+    let privileges = plan.privileges.iter();
+    let privileges = privileges.map(|privilege| format!("{}: {privilege}", privilege.name));
+    let deviations = plan
+        .deviations
+        .iter()
+        .map(|deviation| format!("- {deviation}"));
+    let removed = plan.removed_privileges.iter().map(ToString::to_string);
+    let gpus = plan.assigned_gpus.as_ref().map(gpus::lines);
+    for (title, lines) in [
+        ("unmet requirements", unmet.collect()),
+        ("needs your approval (--allow)", privileges.collect()),
+        ("secrets", plan.secrets.clone()),
+        ("downloads", downloads::lines(plan, hub)),
+        ("deviates from the guide", deviations.collect()),
+        ("notes", plan.notes.clone()),
+        ("gpus", gpus.unwrap_or_default()),
+        ("removed (--least-privilege)", removed.collect()),
+        ("container", container_lines(plan)),
+    ] {
+        section(&mut out, title, lines);
+    }
+    out.push_str("\nsteps\n");
+    for step in &plan.steps {
+        let when = Some(step.when.to_string()).filter(|when| !when.is_empty());
+        let on = step.on.map(|on| match on {
+            Placement::Head => "on the head".to_owned(),
+            Placement::All => "on all nodes".to_owned(),
+            Placement::Others => "on all nodes but the head".to_owned(),
+        });
+        let condition = match join(on.into_iter().chain(when), ", ") {
+            none if none.is_empty() => none,
+            notes => format!("  [{notes}]"),
+        };
+        let _ = writeln!(out, "  {:02} {}{condition}", step.number, step.name);
+        for line in step_lines(plan, step) {
+            for part in line.lines() {
+                let _ = writeln!(out, "       {part}");
+            }
+        }
+    }
+    out
+}
+
+/// The measurements, their subject and the duration.
+fn head(plan: &Plan, here: Option<&str>) -> String {
+    let submission = &plan.submission;
+    let submission = [
+        Some(submission.suite.as_str()),
+        submission.round.as_deref(),
+        submission.division.as_deref(),
+        submission.submitter.as_deref(),
+        submission.system.as_deref(),
+        Some(submission.benchmark.as_str()),
+    ];
+    let submission = join(submission.into_iter().flatten(), " · ");
+    let variant = plan.variant.iter();
+    let variant = variant.map(|(axis, value)| format!("{axis}={value}"));
+    let modified = plan.modified.iter();
+    let modified = modified.filter_map(|name| Some(format!("{name}={}", plan.params.get(name)?)));
+    let options = join(variant.chain(modified), " ");
+    let pinned = if plan.pinned {
+        ""
+    } else {
+        "   (not pinned by digest)"
+    };
+    let nodes = plan.nodes.map(|nodes| {
+        let gpus = plan.all_gpus();
+        let gpus = gpus.map(|gpus| format!(", {gpus} GPUs together"));
+        format!("{}{}", nodes.count, gpus.unwrap_or_default())
+    });
+    let reimplemented = || format!("reimplemented: {REIMPLEMENTED}");
+    let takes = plan.expected_duration.map(|whole| {
+        let (whole, on) = (limit(whole.as_secs()), plan.published_system());
+        format!("{whole}{on}, all scenarios, without downloads")
+    });
+    let rows = [
+        ("recipe", Some(plan.recipe.clone())),
+        ("submission", Some(submission)),
+        ("options", Some(options).filter(|all| !all.is_empty())),
+        ("image", Some(format!("{}{pinned}", plan.image))),
+        ("nodes", nodes),
+        ("rules", plan.judged_by()),
+        ("qualifier", plan.judge.reimplemented.then(reimplemented)),
+        ("takes", takes),
+        ("takes here", here.map(str::to_owned)),
+        ("locked", plan.lock.as_ref().map(|lock| lock.path.clone())),
+    ];
+    let line = |(name, value): (&str, Option<String>)| Some(format!("  {name:<12}{}\n", value?));
+    let lines: String = rows.into_iter().filter_map(line).collect();
+    format!("{}\n{lines}", plan.title)
+}
+
+fn section(out: &mut String, title: &str, lines: Vec<String>) {
+    if !lines.is_empty() {
+        let _ = writeln!(out, "\n{title}");
+    }
+    for line in lines {
+        let _ = writeln!(out, "  {line}");
+    }
+}
+
+fn container_lines(plan: &Plan) -> Vec<String> {
+    let container = &plan.container;
+    // Several values of one flag share a line, in the order of the flags.
+    let mut rows: Vec<(&str, Vec<String>)> = Vec::new();
+    for option in container.options() {
+        let value = match option.value {
+            OptionValue::Switch => "yes".to_owned(),
+            OptionValue::Bytes(bytes) => size(bytes),
+            OptionValue::Text(text) => quote(&text),
+        };
+        match rows.last_mut() {
+            // Paths are long: each mount has a line of its own.
+            Some((flag, values)) if *flag == option.flag && *flag != "volume" => values.push(value),
+            _ => rows.push((option.flag, vec![value])),
+        }
+    }
+    rows.retain(|(flag, _)| *flag != "entrypoint");
+    rows.extend(plan.cached_directories().map(|(_, directory)| {
+        let mode = if directory.writable { "" } else { ":ro" };
+        (
+            "cached",
+            vec![format!("{}:{}{mode}", directory.key, directory.path)],
+        )
+    }));
+    let cache_mounts = container.cache_mounts.iter();
+    rows.extend(cache_mounts.map(|(name, path)| ("cache mount", vec![format!("{name}:{path}")])));
+    let entrypoint = match container.entrypoint {
+        Some(_) => "bypassed",
+        None => "the image's own",
+    };
+    rows.push(("entrypoint", vec![entrypoint.to_owned()]));
+    let line = |(flag, values): (&str, Vec<String>)| format!("{flag:<13} {}", values.join(" "));
+    rows.into_iter().map(line).collect()
+}
+
+fn step_lines(plan: &Plan, step: &Step) -> Vec<String> {
+    match &step.action {
+        Action::Pull { reference, policy } => match policy {
+            PullPolicy::Never => vec![format!("{reference}: must be present, is not pulled")],
+            _ => vec![pull_line(reference)],
+        },
+        Action::Build(build) => vec![build_line(build)],
+        Action::FetchModel(model) => {
+            let how = match model.mount.form {
+                Form::Directory => "",
+                Form::Files => " file by file",
+                Form::HubCache => " as the hub's cache",
+            };
+            vec![format!(
+                "{} at {}, mounted at {}{how}",
+                model.repository, model.revision, model.mount.target
+            )]
+        }
+        Action::CopyOut { path, to } => vec![format!("{path} of the image → host/files/{to}")],
+        Action::Populate(populate) => populate_lines(populate),
+        Action::Create => vec!["create and start the container above".to_owned()],
+        Action::Exec(exec) => exec_lines(exec),
+        Action::Host(exec) => {
+            let mut lines = vec!["on the host:".to_owned()];
+            lines.extend(exec_lines(exec));
+            lines
+        }
+        Action::StartService(service) => service_lines(service),
+        Action::StopService(ending) => vec![format!("stop {}: {}", ending.service, ending.stop)],
+        Action::Collect {
+            measurement,
+            trial,
+            path,
+            max_bytes,
+            ..
+        } => {
+            let to = plan.results_directory(*measurement, *trial);
+            let most = max_bytes.map(|bytes| format!(" (at most {})", size(bytes)));
+            vec![format!("{path} → {to}{}", most.unwrap_or_default())]
+        }
+        Action::Judge => plan.measurements.iter().map(judge_line).collect(),
+        Action::Remove => vec!["remove the container".to_owned()],
+    }
+}
+
+fn judge_line(measured: &MeasurementPlan) -> String {
+    let expected = measured.expect.iter().flat_map(|(name, list)| {
+        let list = list.iter();
+        list.map(move |entry| format!("{name} {} ({})", entry.value, entry.kind.text()))
+    });
+    let mut expected: Vec<String> = expected.collect();
+    if expected.is_empty() {
+        expected.push("measured, nothing published".to_owned());
+    }
+    let (scenario, mode) = (&measured.scenario, measured.mode);
+    format!("{scenario} {mode}: {}", expected.join(", "))
+}
+
+fn populate_lines(populate: &PopulateStep) -> Vec<String> {
+    let directory = &populate.directory;
+    let location = match populate.location {
+        StepLocation::Container => "in its own container",
+        StepLocation::Host => "on the host",
+    };
+    let mut lines = vec![format!(
+        "{location}, beginning with the image's {}:",
+        directory.path
+    )];
+    lines.extend(exec_lines(&populate.command));
+    lines.extend(directory.files.iter().map(|(name, file)| {
+        let size = file.size.map(|bytes| format!(" {bytes} bytes"));
+        let hash = file.sha256.as_deref().map(|hash| format!(" sha256 {hash}"));
+        let stated = size.unwrap_or_default() + &hash.unwrap_or_default();
+        format!("must contain {name}{stated}")
+    }));
+    let images = if directory.of_image { "this" } else { "any" };
+    lines.push(format!("cached for {images} image"));
+    lines
+}
+
+fn service_lines(service: &ServiceStep) -> Vec<String> {
+    let ready = format!(
+        "ready when {}, within {}",
+        service.readiness(),
+        limit(service.command.timeout_s)
+    );
+    let mut lines = vec![service.command.run.clone()];
+    if let Some(container) = &service.own_container {
+        let options = container.options();
+        let options = options.iter().map(|option| quote(&option.to_string()));
+        let words = join(options.chain([quote(&container.image)]), " ");
+        lines.insert(0, format!("in a container of its own: {words}"));
+    }
+    lines.push(described(&service.command, ready));
+    lines
+}
+
+fn exec_lines(exec: &ExecStep) -> Vec<String> {
+    let timeout = format!("timeout {}", limit(exec.timeout_s));
+    vec![exec.run.clone(), described(exec, timeout)]
+}
+
+/// The attributes of a command, in brackets.
+fn described(exec: &ExecStep, first: String) -> String {
+    let signs = exec.failure.fragments();
+    let fails = match signs.len() {
+        0..=MOST_SIGNS => signs.iter().map(|sign| format!("fails {sign}")).collect(),
+        count => vec![format!(
+            "fails on any of {count} conditions (--output json lists them)"
+        )],
+    };
+    let mut about = vec![first];
+    about.extend(
+        exec.silence_s
+            .map(|silence| format!("silence {}", limit(silence))),
+    );
+    about.extend(fails);
+    about.extend(
+        exec.max_log
+            .map(|bytes| format!("at most {} of output", size(bytes))),
+    );
+    about.extend(exec.workdir.iter().map(|workdir| format!("in {workdir}")));
+    about.extend(exec.user.iter().map(|user| format!("as {user}")));
+    about.extend(
+        exec.shell
+            .iter()
+            .map(|shell| format!("by {}", shell.join(" "))),
+    );
+    let env = exec.env.iter();
+    about.extend(env.map(|(key, value)| quote(&format!("{key}={value}"))));
+    about.extend(exec.secrets.iter().map(|name| format!("secret {name}")));
+    format!("({})", about.join(", "))
+}

@@ -1,0 +1,95 @@
+//! The downloads of a plan, as text.
+
+use crate::download::{HubHere, PlannedDownload};
+use crate::step::{Action, Plan, Step};
+use retrial_format::size;
+
+/// The lines of a plan's downloads: name, size, terms and disk.
+pub fn lines(plan: &Plan, hub: &HubHere) -> Vec<String> {
+    let width = plan
+        .downloads
+        .iter()
+        .map(|planned| planned.name.len())
+        .max();
+    let width = width.unwrap_or_default();
+    // Scenarios often share a download: it is listed once.
+    let mut groups: Vec<(Vec<&str>, Vec<String>)> = Vec::new();
+    for planned in &plan.downloads {
+        let step = plan.step(planned.step);
+        let about = step.map(|step| about(plan, planned, step, hub));
+        let about = about.unwrap_or_default();
+        match groups.last_mut() {
+            Some((names, same)) if *same == about => names.push(&planned.name),
+            _ => groups.push((vec![&planned.name], about)),
+        }
+    }
+    let mut lines = Vec::new();
+    for (names, about) in groups {
+        for index in 0..names.len().max(about.len()) {
+            let name = names.get(index).copied().unwrap_or_default();
+            let about = about.get(index).map_or("", String::as_str);
+            lines.push(format!("{name:<width$}  {about}").trim_end().to_owned());
+        }
+    }
+    let sizes: Vec<u64> = plan
+        .downloads
+        .iter()
+        .filter_map(|planned| planned.download.size)
+        .collect();
+    if sizes.len() > 1 {
+        let least = if sizes.len() < plan.downloads.len() {
+            "at least "
+        } else {
+            ""
+        };
+        let all = format!("{least}{}, and the image", size(sizes.into_iter().sum()));
+        lines.push(format!("{:<width$}  {all}", "total"));
+    }
+    lines
+}
+
+fn about(plan: &Plan, planned: &PlannedDownload, step: &Step, hub: &HubHere) -> Vec<String> {
+    let download = &planned.download;
+    let (from, place) = match &step.action {
+        Action::FetchModel(model) => {
+            let from = format!("{} at {}, {}", model.repository, model.revision, hub.host);
+            (Some(from), Some(hub.cache.as_str()))
+        }
+        Action::Populate(_) => (download.from.clone(), Some(plan.cache.as_str())),
+        _ => (download.from.clone(), None),
+    };
+    let hosts = (!download.hosts.is_empty()).then(|| download.hosts.join(", "));
+    let place = place.filter(|place| !place.is_empty());
+    let size = download.size.map(|bytes| {
+        let by = download.size_by.iter().map(|by| format!(" ({by})"));
+        size(bytes) + &by.collect::<String>()
+    });
+    let is_model = matches!(step.action, Action::FetchModel(_));
+    let size = size
+        .or_else(|| is_model.then(|| "size unknown (`retrial doctor` queries the hub)".to_owned()));
+    let facts = [
+        size,
+        download
+            .licence
+            .as_ref()
+            .map(|licence| format!("licence: {licence}")),
+        place.map(|place| format!("to {place}")),
+        hosts.map(|hosts| format!("connects to {hosts}")),
+        planned.late.then(|| "only after a measurement".to_owned()),
+    ];
+    let facts: Vec<String> = facts.into_iter().flatten().collect();
+    let terms = download.terms.as_ref().map(|terms| {
+        let token = match &hub.token {
+            Some(source) => format!("a token is in {source}"),
+            None => "no token was found: set HF_TOKEN, or run `hf auth login`".to_owned(),
+        };
+        format!("gated: accept its terms at {terms}; {token}")
+    });
+    let facts = Some(facts.join("; ")).filter(|facts| !facts.is_empty());
+    let files = download
+        .files
+        .iter()
+        .map(|file| format!("expected: {file}"));
+    let about = [from, facts, terms].into_iter().flatten();
+    about.chain(files).collect()
+}

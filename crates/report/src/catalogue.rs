@@ -1,0 +1,217 @@
+//! The page of all recipes, `docs/recipes.md`: published figures, requirements, host notes and deviations of each,
+//! generated from the recipes.
+
+use std::fmt::Write as _;
+
+use itertools::{Itertools as _, join};
+
+use super::charts::extent;
+use retrial_format::{limit, size};
+use retrial_plan::deviation::{ALWAYS, REIMPLEMENTED};
+use retrial_recipe::model::{Expectation, ExpectationKind, Image, Measurement, Mode, Recipe};
+use retrial_results::verdict::number::figure;
+
+/// A recipe with one choice of its variants.
+#[derive(Debug)]
+pub struct Entry {
+    /// `recipes/…/x.yaml`
+    pub file: String,
+    /// None: its default variants. Else `--set gpu=mi300x`, right after the entry with the default ones.
+    pub choice: Option<String>,
+    /// The resolved recipe.
+    pub recipe: Recipe,
+}
+
+/// Renders the page. `omitted` lists published results without a recipe, with reasons.
+pub fn render(entries: &[Entry], omitted: &str) -> String {
+    let mut out = String::from(
+        "# The built-in recipes\n\n\
+         Generated from the recipes by `make docs`. `retrial list` lists them, `retrial show RECIPE` shows one, \
+         and [recipe-format.md](recipe-format.md) explains the keys.\n\
+         `takes` is the published duration of all scenarios and modes, without downloads. \
+         Of several figures the official one decides.\n",
+    );
+    let _ = writeln!(
+        out,
+        "\nEvery recipe deviates from its guide as follows: {ALWAYS}. Each recipe's own deviations are below it."
+    );
+    let mut group = None;
+    for entry in entries {
+        let submission = &entry.recipe.submission;
+        let own = (&submission.suite, &submission.round);
+        if entry.choice.is_none() && group != Some(own) {
+            group = Some(own);
+            let round = submission.round.as_deref().unwrap_or_default();
+            let _ = writeln!(out, "\n## {} {round}", submission.suite);
+        }
+        match &entry.choice {
+            None => whole(&mut out, entry),
+            Some(choice) => variant(&mut out, entry, choice),
+        }
+    }
+    let _ = write!(out, "\n{}\n", omitted.trim());
+    // A heading without a round would end with a space.
+    out.lines()
+        .map(|line| line.trim_end().to_owned() + "\n")
+        .collect()
+}
+
+fn whole(out: &mut String, entry: &Entry) {
+    let recipe = &entry.recipe;
+    let _ = writeln!(out, "\n### {}\n", recipe.title);
+    let _ = writeln!(out, "[`{}`](../{})\n", recipe.name, entry.file);
+    if let Some(description) = &recipe.description {
+        let _ = writeln!(out, "{}\n", one_line(description));
+    }
+    about(out, recipe);
+    let takes = recipe.expected_duration.map(|whole| limit(whole.as_secs()));
+    line(out, "takes", takes);
+    line(out, "image", Some(image(&recipe.image)));
+    let sources = recipe.submission.sources.iter().map(|source| link(source));
+    let own = recipe.judge.reimplemented;
+    line(
+        out,
+        "qualifier",
+        own.then(|| format!("reimplemented: {REIMPLEMENTED}")),
+    );
+    line(out, "sources", Some(join(sources, ", ")));
+    figures(out, recipe);
+    list(out, "Host notes", &recipe.host_notes);
+    list(out, "Deviations", &recipe.deviations);
+}
+
+fn variant(out: &mut String, entry: &Entry, choice: &str) {
+    let recipe = &entry.recipe;
+    let _ = writeln!(out, "\n`{choice}`: {}\n", recipe.title);
+    about(out, recipe);
+    figures(out, recipe);
+}
+
+/// The submission, and the requirements on the host.
+fn about(out: &mut String, recipe: &Recipe) {
+    let submission = &recipe.submission;
+    let who = [
+        submission.submitter.as_deref(),
+        submission.division.as_deref(),
+        submission.system.as_deref(),
+        Some(submission.benchmark.as_str()),
+    ];
+    line(
+        out,
+        "submission",
+        Some(join(who.into_iter().flatten(), ", ")),
+    );
+    let requires = &recipe.requires;
+    let gpus = requires.gpus.as_ref().map(|gpus| {
+        let partition = gpus.partition.as_ref();
+        let partition = partition.map_or(String::new(), |mode| format!(" as {mode}"));
+        format!("{} × {}{partition}", gpus.count, gpus.models.join(" or "))
+    });
+    let hardware = [
+        gpus,
+        requires.rocm.as_ref().map(|range| format!("ROCm {range}")),
+        requires
+            .memory
+            .map(|bytes| format!("{} memory", size(bytes))),
+        requires.disk.map(|bytes| format!("{} disk", size(bytes))),
+    ];
+    let hardware = join(hardware.into_iter().flatten(), ", ");
+    line(out, "needs", Some(hardware));
+}
+
+fn line(out: &mut String, key: &str, value: Option<String>) {
+    if let Some(value) = value.filter(|value| !value.is_empty()) {
+        let _ = writeln!(out, "- {key}: {value}");
+    }
+}
+
+fn list(out: &mut String, title: &str, lines: &[String]) {
+    if !lines.is_empty() {
+        let _ = writeln!(out, "\n{title}:\n");
+    }
+    for line in lines {
+        let _ = writeln!(out, "- {}", one_line(line));
+    }
+}
+
+fn image(image: &Image) -> String {
+    match image {
+        Image::Pull { reference, .. } => format!("`{reference}`"),
+        Image::Build(build) => format!("built from `{}`", build.context),
+    }
+}
+
+/// The kinds of published figures, as the columns of the table have them.
+const KINDS: [ExpectationKind; 3] = [
+    ExpectationKind::Official,
+    ExpectationKind::Guide,
+    ExpectationKind::ThirdParty,
+];
+
+/// The published figures of each measurement.
+fn figures(out: &mut String, recipe: &Recipe) {
+    out.push_str(
+        "\n| measured | figure | official | guide | others |\n| --- | --- | --- | --- | --- |\n",
+    );
+    for (name, scenario) in &recipe.scenarios {
+        let name = scenario.loadgen.as_deref().unwrap_or(name);
+        for (mode, measurement) in &scenario.modes {
+            rows(out, &format!("{name} {mode}"), *mode, measurement);
+        }
+    }
+}
+
+fn rows(out: &mut String, measured: &str, mode: Mode, measurement: &Measurement) {
+    let expected = &measurement.expect;
+    let mut row = |figure: &str, cells: [String; 3]| {
+        let _ = writeln!(out, "| {measured} | {figure} | {} |", cells.join(" | "));
+    };
+    if mode == Mode::Performance && !expected.is_empty() {
+        for (name, published) in expected {
+            let unit = if name.ends_with("_ns") { "ns" } else { "" };
+            row(name, KINDS.map(|kind| values(published, kind, unit)));
+        }
+        return;
+    }
+    // Accuracy has many figures, which share a row.
+    let cell = |kind| {
+        let of_kind = expected.iter().filter_map(|(name, published)| {
+            let value = published.iter().find(|value| value.kind == kind)?;
+            Some(format!("{name} {}", figure(value.value, "")))
+        });
+        join(of_kind, ", ")
+    };
+    row("", KINDS.map(cell));
+}
+
+/// `93046 (5.1-0098)`; of many the range.
+fn values(published: &[Expectation], kind: ExpectationKind, unit: &str) -> String {
+    let of_kind = published.iter().filter(|value| value.kind == kind);
+    let of_kind = of_kind.collect_vec();
+    if of_kind.len() <= 2 {
+        let each = of_kind.iter().map(|value| {
+            // The sources of guides are pages, which the list of sources has.
+            let source = value
+                .source
+                .iter()
+                .filter(|_| kind != ExpectationKind::Guide);
+            let source = source.map(|source| format!(" ({source})"));
+            figure(value.value, unit) + &source.collect::<String>()
+        });
+        return join(each, ", ");
+    }
+    let (low, high) = extent(of_kind.iter().map(|expectation| expectation.value));
+    let (low, high) = (figure(low, unit), figure(high, unit));
+    format!("{}: {low} to {high}", of_kind.len())
+}
+
+fn link(source: &str) -> String {
+    match source.split_once("://") {
+        Some((_, rest)) => format!("[{}]({source})", rest.split('/').next().unwrap_or(rest)),
+        None => source.to_owned(),
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().join(" ")
+}

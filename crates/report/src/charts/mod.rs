@@ -1,0 +1,253 @@
+//! Charts of verdicts, telemetry, comparisons, batches and histories. Formats draw them: as SVG, or small in a
+//! terminal.
+//!
+//! Bars start at zero; an axis that does not says so. Measured and published values differ in colour (Okabe and Ito's palette), in pattern and in words.
+
+mod of_batch;
+mod of_comparison;
+mod of_history;
+mod of_search;
+mod of_telemetry;
+mod of_verdict;
+mod scale;
+
+pub use of_batch::of_batch;
+pub use of_comparison::of_comparison;
+pub use of_history::{CategoryResults, of_history};
+pub use of_telemetry::of_telemetry;
+pub use of_verdict::of_verdict;
+pub(super) use scale::{Scale, extent, median};
+
+use super::document::clean;
+use retrial_results::verdict::Outcome;
+
+/// A chart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    /// Its title: `Offline performance: tokens_per_second`.
+    pub title: String,
+    /// A short name for its file: letters, digits, `-`.
+    pub name: String,
+    /// Its content in words, for those who do not see it.
+    pub description: String,
+    /// Its content.
+    pub kind: Kind,
+}
+
+/// The kinds of charts.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// Figures of one unit, from zero.
+    Bars(Bars),
+    /// Ratios around 1, with their intervals and what is required of them.
+    Ratios(Ratios),
+    /// Figures over releases, percentiles or time.
+    Lines(Lines),
+    /// Verdicts over releases or time.
+    Verdicts(Verdicts),
+    /// Trials at ordered categories, in the order in which they were taken.
+    Dots(Dots),
+}
+
+/// Figures of one unit.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Bars {
+    /// Their unit.
+    pub unit: String,
+    /// The bars, from top to bottom.
+    pub bars: Vec<Bar>,
+    /// The meaning of the whiskers: `95 % confidence`.
+    pub whiskers: String,
+}
+
+/// One bar.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bar {
+    /// Its label.
+    pub label: String,
+    /// Its value.
+    pub value: f64,
+    /// The interval of the value.
+    pub interval: Option<(f64, f64)>,
+    /// The trials behind it, if there are several.
+    pub trials: Vec<f64>,
+    /// Whose figure it is.
+    pub origin: Origin,
+}
+
+/// Whose figure it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Measured here.
+    Measured,
+    /// Published, and compared with.
+    Published,
+}
+
+/// Ratios around 1.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ratios {
+    /// What 1 stands for: `published`.
+    pub reference: String,
+    /// The rows, from top to bottom.
+    pub rows: Vec<Ratio>,
+    /// The meaning of the whiskers.
+    pub whiskers: String,
+    /// The meaning of the edges: `margin 5 %`.
+    pub edge: String,
+}
+
+/// One ratio.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ratio {
+    /// Its label.
+    pub label: String,
+    /// Above 1 is better.
+    pub value: f64,
+    /// Its interval.
+    pub interval: Option<(f64, f64)>,
+    /// The edges of what is required: the least ratio, and for an equivalence the greatest.
+    pub edges: Vec<f64>,
+    /// The ratios of the trials behind it, if there are several.
+    pub trials: Vec<f64>,
+    /// A word next to the number: `reproduced`, `faster`.
+    pub word: String,
+    /// Whether that is bad news.
+    pub bad: bool,
+}
+
+/// Figures over releases, percentiles or time.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Lines {
+    /// The name of the axis: `percentile`, `seconds since the run started`.
+    pub over: String,
+    /// Names of the categories along the axis; if empty, the points' own numbers count.
+    pub categories: Vec<String>,
+    /// The unit of the values.
+    pub unit: String,
+    /// Whether the axis begins at zero.
+    pub from_zero: bool,
+    /// The lines.
+    pub series: Vec<Series>,
+    /// Stretches of the axis that are marked: measuring steps.
+    pub stretches: Vec<(f64, f64)>,
+    /// The meaning of the whiskers at marked points.
+    pub whiskers: &'static str,
+}
+
+/// Trials at ordered categories.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Dots {
+    /// The name of the axis.
+    pub over: String,
+    /// Names of the categories along the axis.
+    pub categories: Vec<String>,
+    /// The unit of the values.
+    pub unit: String,
+    /// Category and value of each trial, in their order.
+    pub dots: Vec<(usize, f64)>,
+    /// The two categories between which the change is, if it is known.
+    pub change: Option<(usize, usize)>,
+}
+
+/// One line.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Series {
+    /// Its name.
+    pub name: String,
+    /// Its points; a gap is a point without a value.
+    pub points: Vec<(f64, Option<f64>)>,
+    /// The lowest and highest value at each of its points.
+    pub band: Vec<(f64, f64)>,
+    /// Whether points are marked, not only joined.
+    pub marked: bool,
+}
+
+/// Verdicts over releases or time.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Verdicts {
+    /// The name of the axis: `ROCm`, `month`.
+    pub over: String,
+    /// Names of the categories along the axis.
+    pub categories: Vec<String>,
+    /// The rows, from top to bottom, each with its label and at most one verdict for each category.
+    pub rows: Vec<(String, Vec<Option<Outcome>>)>,
+}
+
+impl Chart {
+    /// A chart; benchmark and title name its file.
+    pub(super) fn new(benchmark: &str, title: &str, description: &str, kind: Kind) -> Self {
+        let title = clean(title);
+        Self {
+            name: file_name(&format!("{benchmark} {title}")),
+            title,
+            description: description.to_owned(),
+            kind,
+        }
+    }
+}
+
+impl Ratios {
+    /// The chart, if it has a row.
+    fn chart(self, benchmark: &str, title: &str, description: &str) -> Option<Chart> {
+        let has_rows = !self.rows.is_empty();
+        has_rows.then(|| Chart::new(benchmark, title, description, Kind::Ratios(self)))
+    }
+}
+
+impl Ratio {
+    /// The values that its axis has room for, besides those of its trials.
+    pub(super) fn values(&self) -> impl Iterator<Item = f64> {
+        let (lower, upper) = self.interval.unwrap_or((self.value, self.value));
+        let edges = self.edges.iter().copied();
+        edges.chain([self.value, lower, upper])
+    }
+}
+
+impl Bar {
+    /// A bar without an interval or trials.
+    pub(super) fn new(label: impl Into<String>, value: f64, origin: Origin) -> Self {
+        Self {
+            label: label.into(),
+            value,
+            interval: None,
+            trials: Vec::new(),
+            origin,
+        }
+    }
+}
+
+/// A remark of a title if not all of a chart's rows are shown: `, the first 6 of 9 lines`.
+fn cut_to(shown: usize, count: usize, things: &str) -> String {
+    if shown < count {
+        format!(", the first {shown} of {count}{things}")
+    } else {
+        String::new()
+    }
+}
+
+/// Whether the value of an axis is a release: `7.1.1`.
+pub(super) fn is_release(value: &str) -> bool {
+    value.contains('.') && value.starts_with(|first: char| first.is_ascii_digit())
+}
+
+/// Returns a text as a file's name: letters, digits and `-`.
+pub(super) fn file_name(text: &str) -> String {
+    let mut name = String::new();
+    for letter in text.chars().flat_map(char::to_lowercase) {
+        if letter.is_ascii_alphanumeric() {
+            name.push(letter);
+        } else if !name.ends_with('-') {
+            name.push('-');
+        }
+    }
+    let name: String = name.trim_matches('-').chars().take(80).collect();
+    if name.is_empty() {
+        "chart".to_owned()
+    } else {
+        name
+    }
+}
+
+#[cfg(test)]
+mod tests;

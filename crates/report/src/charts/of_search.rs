@@ -1,0 +1,28 @@
+//! The chart of a search: every trial a dot, numbered in the order in which they were taken.
+
+use super::{Chart, Dots, Kind};
+use retrial_batch::search::SearchVerdict;
+
+/// The chart of a search, if its trials have figures.
+pub(super) fn chart(search: &SearchVerdict) -> Option<Chart> {
+    let category = |value: &String| search.values.iter().position(|category| category == value);
+    let dots = search.trials.iter();
+    let dots = dots.filter_map(|trial| Some((category(&trial.value)?, trial.figure?)));
+    let dots: Vec<(usize, f64)> = dots.filter(|(_, value)| value.is_finite()).collect();
+    if dots.is_empty() {
+        return None;
+    }
+    let change = search.before.as_ref().zip(search.after.as_ref());
+    let title = format!(
+        "Search along {}: {} {}",
+        search.axis, search.scenario, search.figure
+    );
+    let dots = Dots {
+        over: search.axis.clone(),
+        categories: search.values.clone(),
+        unit: search.unit.clone(),
+        dots,
+        change: change.and_then(|(before, after)| Some((category(before)?, category(after)?))),
+    };
+    Some(Chart::new("", &title, &search.sentence, Kind::Dots(dots)))
+}

@@ -1,0 +1,215 @@
+//! Charts of `telemetry.csv`: GPUs and container during the measurements.
+
+use std::collections::BTreeMap;
+
+use super::{Chart, Kind, Lines, Series, extent};
+use retrial_results::verdict::number::figure;
+use retrial_telemetry::{ContainerReading, GpuReading, Row, RowSource};
+
+/// The most points of a line: a drawing has no room for more.
+const POINTS: usize = 200;
+/// More GPUs are one line of their mean, with the range around it.
+const FEW: usize = 3;
+/// A sample that is this many intervals and seconds late leaves a gap.
+const LATE: f64 = 3.0;
+
+/// A reading of a GPU: title, unit, whether its axis starts at zero, and the value.
+type Sensor = (
+    &'static str,
+    &'static str,
+    bool,
+    fn(&GpuReading) -> Option<f64>,
+);
+
+const SENSORS: [Sensor; 5] = [
+    ("Power of each GPU", "W", true, |gpu| gpu.power_w),
+    ("Utilization of each GPU", "%", true, |gpu| gpu.utilization),
+    ("Core clock of each GPU", "MHz", true, |gpu| gpu.core_mhz),
+    ("Temperature of each GPU", "°C", false, |gpu| {
+        gpu.temperature_c
+    }),
+    ("Memory in use on each GPU", BYTES, true, |gpu| {
+        gpu.vram.map(to_f64)
+    }),
+];
+
+/// Shown in the binary unit that fits the largest sample.
+const BYTES: &str = "B";
+
+#[expect(clippy::cast_precision_loss, reason = "bytes, shown with three digits")]
+fn to_f64(bytes: u64) -> f64 {
+    bytes as f64
+}
+
+/// The unit in which an axis up to so many bytes has even numbers, and its size.
+fn binary(most: f64) -> (&'static str, f64) {
+    const UNITS: [(&str, f64); 4] = [
+        ("GiB", 1_073_741_824.0),
+        ("MiB", 1_048_576.0),
+        ("KiB", 1024.0),
+        (BYTES, 1.0),
+    ];
+    let fits = UNITS.into_iter().find(|(_, size)| most >= *size);
+    fits.unwrap_or(UNITS[3])
+}
+
+/// A sample: its time, the time until the next one was due, its step, and the value.
+type Sample = (f64, f64, u32, f64);
+
+/// The charts of a run's telemetry; none without samples.
+pub fn of_telemetry(rows: &[Row]) -> Vec<Chart> {
+    let mut gpus: BTreeMap<u32, Vec<(&Row, &GpuReading)>> = BTreeMap::new();
+    let mut container: Vec<(&Row, &ContainerReading)> = Vec::new();
+    for row in rows {
+        match &row.of {
+            RowSource::Gpu { index, reading, .. } => {
+                gpus.entry(*index).or_default().push((row, reading));
+            }
+            RowSource::Container(reading) => container.push((row, reading)),
+        }
+    }
+    let stretches = stretches(rows);
+    let mut charts = Vec::new();
+    let mut add = |title, unit, from_zero, series: Vec<(String, Vec<Sample>)>| {
+        charts.extend(chart(title, unit, from_zero, series, &stretches));
+    };
+    for (title, unit, from_zero, read) in SENSORS {
+        let all = gpus.iter().map(|(index, samples)| {
+            let samples = samples.iter();
+            let samples = samples.filter_map(|(row, gpu)| Some(sample(row, read(gpu)?)));
+            (format!("GPU {index}"), samples.collect::<Vec<_>>())
+        });
+        let drawable = all.filter(|(_, samples)| samples.len() > 1);
+        add(title, unit, from_zero, drawable.collect());
+    }
+    let of_container = |samples| vec![("container".to_owned(), samples)];
+    add("CPUs in use", "CPUs", true, of_container(busy(&container)));
+    let memory = container.iter();
+    let memory = memory.filter_map(|(row, reading)| Some(sample(row, to_f64(reading.memory?))));
+    add(
+        "Memory of the container",
+        BYTES,
+        true,
+        of_container(memory.collect()),
+    );
+    charts
+}
+
+fn sample(row: &Row, value: f64) -> Sample {
+    (row.seconds, row.pause_s, row.measured.step, value)
+}
+
+/// CPUs busy between two samples in the same step.
+fn busy(container: &[(&Row, &ContainerReading)]) -> Vec<Sample> {
+    let pairs = container.windows(2).filter_map(|pair| {
+        let ((before, first), (row, then)) = (pair[0], pair[1]);
+        let seconds = row.seconds - before.seconds;
+        let used = then.cpu_s? - first.cpu_s?;
+        let same = before.measured.step == row.measured.step;
+        (same && seconds > 0.0 && used >= 0.0).then(|| sample(row, used / seconds))
+    });
+    pairs.collect()
+}
+
+/// From the first to the last sample of each step.
+fn stretches(rows: &[Row]) -> Vec<(f64, f64)> {
+    let same = |left: &Row, right: &Row| left.measured.step == right.measured.step;
+    let steps = rows.chunk_by(same);
+    let ends = steps.filter_map(|rows| Some((rows.first()?.seconds, rows.last()?.seconds)));
+    ends.take(POINTS).collect()
+}
+
+fn chart(
+    title: &str,
+    unit: &str,
+    from_zero: bool,
+    mut all: Vec<(String, Vec<Sample>)>,
+    stretches: &[(f64, f64)],
+) -> Option<Chart> {
+    if all.iter().all(|(_, samples)| samples.len() < 2) {
+        return None;
+    }
+    let values = all.iter().flat_map(|(_, samples)| samples);
+    let (least, most) = extent(values.map(|sample| sample.3));
+    let (unit, size) = if unit == BYTES {
+        binary(most)
+    } else {
+        (unit, 1.0)
+    };
+    for sample in all.iter_mut().flat_map(|(_, samples)| samples) {
+        sample.3 /= size;
+    }
+    let series = if all.len() > FEW {
+        let name = format!("mean of {} GPUs, lowest to highest", all.len());
+        let samples = all.into_iter().flat_map(|(_, samples)| samples);
+        let line = line(samples.collect());
+        vec![Series { name, ..line }]
+    } else {
+        let series = all.into_iter().map(|(name, samples)| Series {
+            name,
+            band: Vec::new(),
+            ..line(samples)
+        });
+        series.collect()
+    };
+    let ends = stretches.first().zip(stretches.last());
+    let description = format!(
+        "from {} to {} over {:.0} seconds",
+        figure(rounded(least / size), unit),
+        figure(rounded(most / size), unit),
+        ends.map_or(0.0, |(first, last)| last.1 - first.0),
+    );
+    // A single one is the whole axis.
+    let marked = Some(stretches).filter(|all| all.len() > 1);
+    let lines = Lines {
+        over: "seconds since the run started".to_owned(),
+        unit: unit.to_owned(),
+        from_zero,
+        series,
+        stretches: marked.unwrap_or_default().to_vec(),
+        ..Lines::default()
+    };
+    Some(Chart::new("", title, &description, Kind::Lines(lines)))
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
+}
+
+/// A line through the samples, in at most [`POINTS`] points: means, with the lowest and the highest
+/// value around them. It is broken where samples are missing.
+fn line(mut samples: Vec<Sample>) -> Series {
+    samples.sort_by(|left, right| left.0.total_cmp(&right.0));
+    let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
+        return Series::default();
+    };
+    #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
+    let width = ((last.0 - first.0) / POINTS as f64).max(f64::MIN_POSITIVE);
+    let begin = first.0;
+    let mut series = Series::default();
+    let same = |left: &Sample, right: &Sample| {
+        let bucket = |sample: &Sample| ((sample.0 - begin) / width).floor();
+        left.2 == right.2 && (bucket(left) - bucket(right)).abs() < 0.5
+    };
+    let mut before: Option<Sample> = None;
+    for together in samples.chunk_by(same) {
+        let Some(last) = together.last() else {
+            continue;
+        };
+        if let Some((time, pause, step, _)) = before
+            && (step != last.2 || together[0].0 - time > LATE * pause + LATE)
+        {
+            series.points.push((time, None));
+            series.band.push((0.0, 0.0));
+        }
+        #[expect(clippy::cast_precision_loss, reason = "samples of one bucket")]
+        let count = together.len() as f64;
+        let mean = |value: fn(&Sample) -> f64| together.iter().map(value).sum::<f64>() / count;
+        let point = (mean(|sample| sample.0), Some(mean(|sample| sample.3)));
+        series.points.push(point);
+        let values = together.iter().map(|sample| sample.3);
+        series.band.push(extent(values));
+        before = Some(*last);
+    }
+    series
+}

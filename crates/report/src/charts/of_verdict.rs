@@ -1,0 +1,221 @@
+//! Charts of a verdict's results: ratios to the published figures, figures without one, and latencies.
+
+use itertools::{Itertools as _, join};
+
+use super::{Bar, Bars, Chart, Kind, Lines, Origin, Ratio, Ratios, Series, extent};
+use retrial_recipe::model::Mode;
+use retrial_results::verdict::{Bounds, Judgement, Outcome, ResultVerdict, Verdict, number};
+use retrial_stats::AcceptanceRegion;
+
+/// The most rows of a chart.
+const ROWS: usize = 40;
+/// Latencies by the stem of their figures' names: those to the first token and those between tokens
+/// differ in magnitude.
+const LATENCIES: [(&str, &str); 4] = [
+    ("latency", "latency"),
+    ("query_latency", "latency of a query"),
+    ("ttft", "time to first token"),
+    ("tpot", "time per output token"),
+];
+
+/// The charts of a verdict. The first is the one that decides: the ratio of each judged figure to the
+/// published one. Bars are for figures that nothing was published of.
+pub fn of_verdict(verdict: &Verdict) -> Vec<Chart> {
+    let results = || verdict.results.iter();
+    let latencies = results()
+        .filter(|result| result.mode == Mode::Performance)
+        .flat_map(|result| {
+            let latencies = LATENCIES.iter();
+            latencies.filter_map(move |(stem, name)| percentiles(result, stem, name))
+        });
+    let unpublished = results().filter(|result| result.judgements.is_empty());
+    let charts = ratios(verdict).into_iter();
+    let charts = charts.chain(unpublished.filter_map(measured));
+    charts.chain(latencies).collect()
+}
+
+fn chart(result: &ResultVerdict, name: &str, description: &str, kind: Kind) -> Chart {
+    let title = format!("{} {}: {name}", result.scenario, result.mode);
+    Chart::new(&result.benchmark, &title, description, kind)
+}
+
+/// Two one-sided bounds are not a two-sided interval.
+pub(super) fn whiskers(confidence: f64) -> String {
+    format!("bounds at {} confidence each", number::percent(confidence))
+}
+
+/// A row for each judged figure: throughput, latency and accuracy alike.
+fn ratios(verdict: &Verdict) -> Option<Chart> {
+    let results = verdict.results.iter();
+    let mut rows: Vec<Ratio> = results.flat_map(rows).collect();
+    let count = rows.len();
+    let title = if count > ROWS {
+        rows.sort_by(|left, right| left.value.total_cmp(&right.value));
+        rows.truncate(ROWS);
+        format!("The lowest {ROWS} of {count} figures, relative to the published ones")
+    } else {
+        "Measured figures, relative to the published ones".to_owned()
+    };
+    let ratios = published(rows, verdict.confidence);
+    ratios.chart(&verdict.submission.benchmark, &title, &verdict.sentence)
+}
+
+/// Ratios to published figures. The legend has the margin if all have the same one.
+pub(super) fn published(rows: Vec<Ratio>, confidence: f64) -> Ratios {
+    let mut least = rows.iter().filter_map(|row| row.edges.first().copied());
+    let first = least.next();
+    let same = least.all(|edge| Some(edge.to_bits()) == first.map(f64::to_bits));
+    let margin = first.filter(|edge| same && *edge <= 1.0);
+    Ratios {
+        reference: "published".to_owned(),
+        rows,
+        whiskers: whiskers(confidence),
+        edge: margin.map_or("margin".to_owned(), |edge| {
+            format!("margin {}", number::percent(1.0 - edge))
+        }),
+    }
+}
+
+/// A row for each judged figure of a result.
+pub(super) fn rows(result: &ResultVerdict) -> Vec<Ratio> {
+    let mode = match result.mode {
+        Mode::Performance => String::new(),
+        mode => format!("{mode} "),
+    };
+    let rows = result.judgements.iter().filter_map(|judgement| {
+        let outcome = if result.valid {
+            judgement.outcome
+        } else {
+            result.outcome
+        };
+        Some(Ratio {
+            label: format!("{} {mode}{}", result.scenario, judgement.figure),
+            value: judgement.ratio?,
+            interval: judgement.bounds.and_then(usable),
+            edges: edges(AcceptanceRegion::new(judgement.claim, judgement.margin)),
+            trials: trial_ratios(result, judgement),
+            word: outcome.word().to_owned(),
+            bad: outcome > Outcome::Inconclusive,
+        })
+    });
+    rows.collect()
+}
+
+/// The edges of a region that can be drawn.
+pub(super) fn edges(region: AcceptanceRegion) -> Vec<f64> {
+    let (low, high) = region.edges();
+    let is_drawn = |edge: &f64| edge.is_finite() && *edge > 0.0;
+    [low, high].into_iter().filter(is_drawn).collect()
+}
+
+/// The ratio of each trial to the published figure, if there are several. A ratio above 1 is better
+/// whichever direction the figure has: the quotient that the ratio of all equals tells the direction.
+fn trial_ratios(result: &ResultVerdict, judgement: &Judgement) -> Vec<f64> {
+    let decides = judgement
+        .references
+        .iter()
+        .find(|reference| reference.decides);
+    let (Some(ratio), Some(measured), Some(published)) =
+        (judgement.ratio, &judgement.measured, decides)
+    else {
+        return Vec::new();
+    };
+    let published = published.value;
+    let quotient = measured.value / published;
+    let is_up = (quotient - ratio).abs() <= (quotient.recip() - ratio).abs();
+    let factor = judgement.normalised_by.unwrap_or(1.0);
+    let trials = trials(result, &judgement.figure).into_iter();
+    let ratios = trials.map(|trial| {
+        let quotient = trial * factor / published;
+        if is_up { quotient } else { quotient.recip() }
+    });
+    ratios.filter(|ratio| ratio.is_finite()).collect()
+}
+
+/// The figure of each trial, if there are several.
+fn trials(result: &ResultVerdict, figure: &str) -> Vec<f64> {
+    let figures = result.trials.iter().filter_map(|trial| {
+        let mut figures = trial.figures.iter();
+        figures.find(|(name, _)| name.eq_ignore_ascii_case(figure))
+    });
+    let values: Vec<f64> = figures.map(|(_, figure)| figure.value).collect();
+    if values.len() > 1 { values } else { Vec::new() }
+}
+
+/// Bounds that can be drawn.
+pub(super) fn usable(bounds: Bounds) -> Option<(f64, f64)> {
+    let is_usable = bounds.upper > bounds.lower && bounds.lower.is_finite() && bounds.upper < 1e3;
+    is_usable.then_some((bounds.lower, bounds.upper))
+}
+
+/// The trials of a figure without a published one, if there are several.
+fn measured(result: &ResultVerdict) -> Option<Chart> {
+    let name = result.deciding.as_ref()?;
+    let figure = result.figures.get(name)?;
+    let trials = trials(result, name);
+    if trials.is_empty() {
+        return None;
+    }
+    let label = format!("{} trials together", trials.len());
+    let bar = Bar::new(label, figure.value, Origin::Measured);
+    let bars = Bars {
+        unit: figure.unit.clone(),
+        bars: vec![Bar { trials, ..bar }],
+        ..Bars::default()
+    };
+    Some(chart(result, name, &result.sentence, Kind::Bars(bars)))
+}
+
+/// A latency by percentile: `latency_p99_9_ns` is the 99.9th of `latency`.
+fn percentiles(result: &ResultVerdict, stem: &str, name: &str) -> Option<Chart> {
+    let percentile = |name: &str| -> Option<f64> {
+        let digits = name.strip_prefix(stem)?.strip_prefix("_p")?;
+        digits.strip_suffix("_ns")?.replace('_', ".").parse().ok()
+    };
+    let figures = result.figures.iter();
+    let figures = figures.filter(|(_, figure)| figure.value.is_finite());
+    let percentiles = figures.filter_map(|(name, figure)| Some((percentile(name)?, name, figure)));
+    let percentiles = percentiles.sorted_by(|(left, ..), (right, ..)| left.total_cmp(right));
+    let percentiles = percentiles.collect_vec();
+    if percentiles.len() < 3 {
+        return None;
+    }
+    let categories: Vec<String> = percentiles
+        .iter()
+        .map(|(percent, ..)| format!("p{percent}"))
+        .collect();
+    let described = percentiles.iter().zip(&categories);
+    let described = described.map(|((_, _, figure), category)| {
+        format!("{category}: {}", number::figure(figure.value, &figure.unit))
+    });
+    let described = join(described, ", ");
+    let trials = |name: &String| {
+        let trials = result.trials.iter();
+        extent(trials.filter_map(|trial| Some(trial.figures.get(name)?.value)))
+    };
+    let several = result.trials.len() > 1;
+    let bands = percentiles.iter().filter(|_| several);
+    let points = (0_u32..).zip(&percentiles);
+    let series = Series {
+        name: if several {
+            format!("mean of {} trials", result.trials.len())
+        } else {
+            name.to_owned()
+        },
+        band: bands.map(|(_, name, _)| trials(name)).collect(),
+        points: points
+            .map(|(at, (_, _, figure))| (f64::from(at), Some(figure.value)))
+            .collect(),
+        marked: true,
+    };
+    let lines = Lines {
+        over: "percentile of the queries".to_owned(),
+        categories,
+        unit: percentiles[0].2.unit.clone(),
+        from_zero: true,
+        series: vec![series],
+        whiskers: "lowest and highest trial",
+        ..Lines::default()
+    };
+    Some(chart(result, name, &described, Kind::Lines(lines)))
+}

@@ -1,0 +1,157 @@
+//! Axes: their range, and the numbers on them.
+
+use retrial_results::verdict::number;
+
+/// Maps values to positions on an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Scale {
+    /// The least value on it.
+    pub least: f64,
+    /// The greatest value on it.
+    pub most: f64,
+    /// The numbers on it.
+    pub ticks: Vec<f64>,
+}
+
+impl Scale {
+    /// An axis for these values; `from_zero`: zero is on it.
+    pub fn of(values: impl Iterator<Item = f64>, from_zero: bool, most_ticks: u32) -> Self {
+        let (mut least, mut most) = extent(values.filter(|value| value.is_finite()));
+        if least > most {
+            (least, most) = (0.0, 1.0);
+        }
+        if from_zero {
+            least = least.min(0.0);
+            most = most.max(0.0);
+        }
+        if most - least <= 1e-9 * most.abs().max(least.abs()) {
+            // Room around a single value.
+            let room = if most == 0.0 { 1.0 } else { most.abs() * 0.05 };
+            most += room;
+            if !(from_zero && least == 0.0) {
+                least -= room;
+            }
+        }
+        let step = step((most - least) / f64::from(most_ticks.max(2)));
+        let first = (least / step).floor();
+        let end = (most / step - 1e-9).ceil().max(first + 1.0);
+        let mut ticks = Vec::new();
+        let mut at = first;
+        // At most two more than requested; the limit is for values at the end of f64's precision.
+        while at <= end && ticks.len() < 24 {
+            ticks.push(at * step);
+            at += 1.0;
+        }
+        Self {
+            least: first * step,
+            most: end * step,
+            ticks,
+        }
+    }
+
+    /// The position of a value, from 0 to 1.
+    pub fn position(&self, value: f64) -> f64 {
+        ((value - self.least) / (self.most - self.least)).clamp(0.0, 1.0)
+    }
+
+    /// A number on the axis, with as many digits as tell neighbours apart.
+    pub fn label(&self, tick: f64) -> String {
+        let step = self
+            .ticks
+            .windows(2)
+            .map(|pair| pair[1] - pair[0])
+            .fold(f64::INFINITY, f64::min);
+        if tick.abs() < step / 1e3 {
+            return "0".to_owned();
+        }
+        // As many decimals as a step has: 0, 2.5, 5.
+        let decimals = (0_u8..9).find(|decimals| {
+            let scaled = step * 10_f64.powi(i32::from(*decimals));
+            (scaled - scaled.round()).abs() < 1e-6 * scaled
+        });
+        match tick.abs() {
+            _ if step.is_finite() && decimals != Some(0) => {
+                format!("{tick:.0$}", usize::from(decimals.unwrap_or(9)))
+            }
+            size if size >= 1e6 && step >= 1e4 => format!("{} M", number::grouped(tick / 1e6)),
+            size if size >= 1e4 && step >= 100.0 => format!("{} k", number::grouped(tick / 1e3)),
+            _ => number::grouped(tick.round()),
+        }
+    }
+}
+
+/// The lowest and the highest of values; infinite without any.
+pub(crate) fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    })
+}
+
+/// The middle of the values.
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let upper = *values.get(middle)?;
+    if values.len() % 2 == 1 {
+        return Some(upper);
+    }
+    Some(f64::midpoint(upper, values[middle - 1]))
+}
+
+/// The next of 1, 2, 2.5, 5 times a power of ten.
+fn step(rough: f64) -> f64 {
+    if !rough.is_finite() || rough <= 0.0 {
+        return 1.0;
+    }
+    let power = 10_f64.powf(rough.log10().floor());
+    let nice = [1.0, 2.0, 2.5, 5.0, 10.0]
+        .into_iter()
+        .find(|nice| nice * power >= rough * (1.0 - 1e-9));
+    nice.unwrap_or(10.0) * power
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(&[96.0, 103.0], true, &["0", "25", "50", "75", "100", "125"])]
+    #[case(&[103_480.0], true, &["0", "25 k", "50 k", "75 k", "100 k", "125 k"])]
+    #[case(&[0.93, 1.02], false, &["0.92", "0.94", "0.96", "0.98", "1.00", "1.02"])]
+    #[case(&[12.4], true, &["0.0", "2.5", "5.0", "7.5", "10.0", "12.5"])]
+    #[case(&[0.12], true, &["0.0", "0.025", "0.050", "0.075", "0.100", "0.125"])]
+    #[case(&[], true, &["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"])]
+    fn axes(#[case] values: &[f64], #[case] from_zero: bool, #[case] ticks: &[&str]) {
+        let scale = Scale::of(values.iter().copied(), from_zero, 5);
+        let labels: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
+        let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+        let zero: Vec<&str> = ticks
+            .iter()
+            .map(|tick| if *tick == "0.0" { "0" } else { tick })
+            .collect();
+        assert_eq!(labels, zero);
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_is_within_the_scale(values in prop::collection::vec(-1e12..1e12_f64, 1..9), zero: bool) {
+            let scale = Scale::of(values.iter().copied(), zero, 5);
+            let room = (scale.most - scale.least) * 1e-6;
+            for value in &values {
+                prop_assert!(scale.least - room <= *value && *value <= scale.most + room);
+            }
+            prop_assert!(scale.ticks.len() >= 2 && scale.ticks.len() <= 9);
+            if zero {
+                prop_assert!(scale.least <= 0.0 && scale.most >= 0.0);
+            }
+            let labels: Vec<String> = scale.ticks.iter().map(|tick| scale.label(*tick)).collect();
+            let mut apart = labels.clone();
+            apart.dedup();
+            prop_assert_eq!(apart, labels);
+        }
+    }
+}

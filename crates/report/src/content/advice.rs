@@ -1,0 +1,113 @@
+//! The next step after a verdict.
+
+use std::path::Path;
+
+use itertools::{Itertools as _, join};
+
+use retrial_mlperf::check::CheckKind;
+
+use crate::Entry;
+use retrial_results::verdict::{
+    Judgement, MoreTrials, Outcome, QualifierKind, ResultVerdict, Verdict,
+};
+
+/// The next step, if the verdict leaves one.
+pub(super) fn next(entry: &Entry<'_>) -> Vec<String> {
+    let (verdict, evidence) = (entry.verdict, entry.evidence.as_str());
+    match verdict.outcome {
+        Outcome::Failed => vec![failed(entry)],
+        Outcome::Invalid => vec![format!(
+            "fix the violated rules and run it again; all rules with measured and required values: \
+             {} judge {} --output json",
+            entry.program,
+            run_id(evidence).unwrap_or(evidence)
+        )],
+        Outcome::Inconclusive => inconclusive(verdict, entry.command.as_deref()),
+        Outcome::Reproduced | Outcome::Measured | Outcome::NotReproduced => Vec::new(),
+    }
+}
+
+/// The id of a run, which names its directory.
+fn run_id(evidence: &str) -> Option<&str> {
+    let path = Path::new(evidence);
+    let in_runs = path.parent()?.file_name()? == "runs";
+    path.file_name().filter(|_| in_runs)?.to_str()
+}
+
+fn failed(entry: &Entry<'_>) -> String {
+    run_id(&entry.evidence).map_or_else(
+        || "read the output of the failed step, under steps/".to_owned(),
+        |id| {
+            let program = &entry.program;
+            format!("read the output of the failed step: {program} logs {id}")
+        },
+    )
+}
+
+fn inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<String> {
+    let mut rules = verdict.results.iter().flat_map(|result| &result.rules);
+    if rules.any(|check| check.kind == CheckKind::Excerpt) {
+        let text = "judge the whole result directory: an excerpt of LoadGen's summary cannot show validity";
+        return vec![text.to_owned()];
+    }
+    let all = verdict.results.iter().flat_map(|result| {
+        let judgements = result.judgements.iter();
+        judgements.map(move |judgement| (result, judgement))
+    });
+    let open = all.filter(|(_, judgement)| judgement.outcome == Outcome::Inconclusive);
+    let open: Vec<(&ResultVerdict, &Judgement)> = open.collect();
+    let trials = open
+        .iter()
+        .filter_map(|(_, judgement)| match judgement.more_trials? {
+            MoreTrials::AtLeast(more) | MoreTrials::About(more) => Some(judgement.trials + more),
+            _ => None,
+        });
+    let trials = trials.max();
+    let any = |is: fn(MoreTrials) -> bool| {
+        let mut more = open
+            .iter()
+            .filter_map(|(_, judgement)| judgement.more_trials);
+        more.any(is)
+    };
+    let hopeless = any(|more| matches!(more, MoreTrials::MoreThan(_) | MoreTrials::Never));
+    let mut advice = Vec::from_iter(without_accuracy(verdict));
+    if any(|more| more == MoreTrials::Independent) {
+        let text = "the trials depend on their order: repeat them after a pause or a warm-up, or one by \
+                    one in separate runs";
+        advice.push(text.to_owned());
+    }
+    if let Some(trials) = trials {
+        let scenarios = open
+            .iter()
+            .map(|(result, _)| result.scenario.to_lowercase());
+        let scenarios = scenarios
+            .dedup()
+            .map(|scenario| format!(" --scenario {scenario}"));
+        let options = format!("--trials {trials}{}", join(scenarios, ""));
+        advice.push(match command {
+            Some(command) => format!("more trials: {command} {options}"),
+            None => format!("more trials: run it again with {options}"),
+        });
+    }
+    if hopeless {
+        advice.push(
+            "more trials will not decide it: use a quieter host, or set a wider margin in the recipe \
+             beforehand"
+                .to_owned(),
+        );
+    }
+    advice
+}
+
+/// Results that only lack their accuracy: they are undecided, and no trial would decide them.
+fn without_accuracy(verdict: &Verdict) -> Option<String> {
+    let missing = verdict.results.iter().find_map(|result| {
+        let is_open = result.outcome == Outcome::Inconclusive;
+        let mut judgements = result.judgements.iter();
+        let waits = judgements.any(|judgement| judgement.more_trials.is_some());
+        let mut qualifiers = result.qualifiers.iter().filter(|_| is_open && !waits);
+        qualifiers.find(|qualifier| qualifier.kind == QualifierKind::PerformanceOnly)
+    })?;
+    let reason = &missing.reason;
+    Some(format!("{reason}: run it with --mode accuracy too"))
+}

@@ -1,0 +1,334 @@
+//! A batch: its claims, its cells with their figures compared with the baseline's, skipped cells.
+
+use indexmap::IndexMap;
+use itertools::{Itertools as _, join};
+
+use super::comparison::measured;
+use super::figures::{NOTHING, at, interval, interval_at, one_sided, ratio, unverified_word};
+use super::verdict::{self as of_cell, notice};
+use super::{Detail, figures, marks, search};
+use crate::document::{
+    Block, Cell, Column, Conclusion, Document, Group, Item, Mark, Section, Table,
+};
+use crate::{Entry, charts};
+use retrial_batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart, Statistic};
+use retrial_format as format;
+use retrial_readings::nearest::shortened_to;
+use retrial_recipe::model::Mode;
+use retrial_results::verdict::comparison::ComparedFigure;
+use retrial_results::verdict::{FigureValue, Outcome, ResultVerdict, number};
+
+/// The most rows of a table: JSON and CSV have all.
+const ROWS: usize = 2000;
+/// The longest reason in a row.
+const LONGEST: usize = 160;
+/// The most runs that a reason names.
+const NAMED: usize = 4;
+/// The most skipped cells of a brief report.
+const FEW: usize = 12;
+
+/// A batch by itself, with a section for each of these cells; `evidence` is the path of its files.
+pub fn document(batch: &BatchVerdict, evidence: &str, cells: &[Entry<'_>]) -> Document {
+    let blocks = blocks(batch, evidence, Detail::Brief).into_iter();
+    let cells = of_cell::documents(cells).blocks;
+    Document::new(&batch.title, blocks.chain(cells))
+}
+
+pub(super) fn blocks(batch: &BatchVerdict, evidence: &str, detail: Detail) -> Vec<Block> {
+    let full = detail == Detail::Full;
+    let charts = full.then(|| charts::of_batch(batch));
+    let mut charts = charts.into_iter().flatten();
+    let conclusion = Conclusion {
+        chart: charts.next().map(Box::new),
+        ..conclusion(batch, evidence)
+    };
+    let differences = full.then(|| differences(batch)).into_iter().flatten();
+    let notes = batch.notes.iter().map(Item::new);
+    let searches = batch.search.iter();
+    let of_search = searches.flat_map(|search| search::blocks(search, detail));
+    let sections = [
+        Section::of("Claims", claims(batch, full)),
+        Section::of("Charts", Block::charts(charts.collect())),
+        Section::of("Cells", cells(batch, full)),
+        Section::of("Compared with the baseline", differences),
+        Section::of("Not run", not_run(batch, full)),
+        Section::of("Method", Block::list(notes)),
+        notice(batch.notice.as_deref()),
+    ];
+    let conclusion = [Block::Conclusion(conclusion)].into_iter();
+    let sections = sections.into_iter().flatten();
+    conclusion.chain(of_search).chain(sections).collect()
+}
+
+fn claims(batch: &BatchVerdict, full: bool) -> Vec<Block> {
+    let claims = batch.claims.iter().map(|claim| {
+        let text = format!("{}: {}. {}", claim.claim, claim.outcome, claim.sentence);
+        let source = claim.source.iter().map(|source| ("source", source));
+        Item::new(text).marked(claim.outcome).detailed(source)
+    });
+    let parts = full.then(|| parts(batch)).flatten();
+    Block::list(claims).into_iter().chain(parts).collect()
+}
+
+fn cells(batch: &BatchVerdict, full: bool) -> Vec<Block> {
+    let mut blocks = if full {
+        let outcomes = batch.cells.iter().filter_map(|cell| cell.outcome);
+        let count = format::count(batch.cells.len(), "cell");
+        let counts = format!("{count}: {}.", marks::counts(outcomes));
+        vec![Block::paragraph(counts), Block::Table(every_figure(batch))]
+    } else {
+        Vec::from_iter(in_brief(batch))
+    };
+    blocks.extend(statistics(batch));
+    let lost = lost(batch).into_iter().map(|(reason, runs)| {
+        let text = format!("{}: {reason}", format::first(&runs, NAMED));
+        Item::new(text).marked(marks::BAD)
+    });
+    blocks.extend(Block::list(lost));
+    blocks
+}
+
+/// Why runs have no evidence, each reason once with its runs: a host that fails, fails them all.
+fn lost(batch: &BatchVerdict) -> IndexMap<&str, Vec<String>> {
+    let mut by_reason: IndexMap<&str, Vec<String>> = IndexMap::new();
+    for cell in &batch.cells {
+        for run in &cell.runs {
+            if let Some(reason) = &run.lost {
+                let name = format!("{} trial {}", cell.name, run.trial);
+                by_reason.entry(reason).or_default().push(name);
+            }
+        }
+    }
+    by_reason
+}
+
+/// The outcome of a cell. The reasons for lost runs are below the table.
+fn outcome(cell: &CellVerdict) -> Cell {
+    let is_lost = cell.runs.iter().any(|run| run.lost.is_some());
+    match cell.outcome {
+        Some(outcome) => marks::outcome(outcome),
+        None if is_lost => Cell::status(marks::BAD, "no result"),
+        None => NOTHING.into(),
+    }
+}
+
+/// Why a cell failed; empty if it did not.
+fn reason(cell: &CellVerdict) -> String {
+    let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
+    let mut failed = results.filter(|result| !result.valid && Some(result.outcome) == cell.outcome);
+    let failed = failed.next();
+    failed.map_or_else(String::new, |result| {
+        shortened_to(result.sentence.trim_end_matches('.'), LONGEST)
+    })
+}
+
+/// The claims decide if every cell has its figures.
+fn conclusion(batch: &BatchVerdict, evidence: &str) -> Conclusion {
+    let claimed = batch.claims.iter().map(|claim| claim.outcome).max();
+    let cells_stand = matches!(batch.outcome, Some(Outcome::Reproduced | Outcome::Measured));
+    let (mark, word): (Option<Mark>, &str) = match (claimed.filter(|_| cells_stand), batch.outcome)
+    {
+        (Some(outcome), _) => {
+            let word = match outcome {
+                ClaimOutcome::Supported => "all claims supported",
+                ClaimOutcome::NotDecided => "claims not decided",
+                ClaimOutcome::Contradicted => "claim contradicted",
+            };
+            (Some(outcome.into()), word)
+        }
+        (None, Some(outcome)) => (Some(outcome.into()), outcome.word()),
+        (None, None) => (None, "nothing run"),
+    };
+    let (mark, word) = batch.search.as_ref().map_or((mark, word), |search| {
+        (Some(search.outcome.into()), search::word(search.outcome))
+    });
+    Conclusion {
+        remarks: of_cell::evidence_remark(evidence).into_iter().collect(),
+        ..Conclusion::new(mark, word, &batch.sentence)
+    }
+}
+
+/// The evidence of each claim.
+fn parts(batch: &BatchVerdict) -> Option<Block> {
+    let parts = batch.claims.iter().flat_map(|claim| {
+        let parts = claim.parts.iter();
+        parts.map(move |part| (claim.claim.as_str(), part))
+    });
+    let baseline = |part: &ClaimPart| {
+        let baseline = part.baseline.as_ref();
+        baseline.map(|side| side.subject.clone())
+    };
+    let note = format!("one-sided, {}", at(batch.confidence));
+    Table::of("Evidence of each claim", parts.take(ROWS))
+        .head("part", |(_, part)| &part.of)
+        .text("cell", |(_, part)| &part.candidate.subject)
+        .text("baseline", |(_, part)| baseline(part).unwrap_or_default())
+        .text("scenario", |(_, part)| {
+            format!("{} {}", part.scenario, part.mode)
+        })
+        .text("figure", |(_, part)| match part.statistic {
+            Statistic::Value => part.figure.clone(),
+            other => format!("{other} of {}", part.figure),
+        })
+        .number("ratio", |(_, part)| ratio(part.ratio))
+        .column(Column::text("bound").noted(note), |(_, part)| {
+            one_sided(part.bounds, part.by_lower_bound())
+        })
+        .status("result", |(_, part)| {
+            Cell::status(part.outcome, part.outcome.word())
+        })
+        .grouped(|(claim, _)| (*claim).to_owned())
+        .block()
+}
+
+/// A row for each performance figure of each cell.
+fn in_brief(batch: &BatchVerdict) -> Option<Block> {
+    let rows = batch.cells.iter().flat_map(|cell| {
+        let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
+        let results = results.filter(|result| result.mode == Mode::Performance);
+        let rows = results.filter_map(|result| {
+            let name = result.deciding.as_deref()?;
+            let figure = result.figures.get(name)?;
+            Some((cell, Some((result, figure)), difference(cell, result, name)))
+        });
+        rows.pad_using(1, move |_| (cell, None, None)).collect_vec()
+    });
+    let scenario = |result: &ResultVerdict| result.scenario.clone();
+    let text = |figure: &FigureValue| number::figure(figure.value, &figure.unit);
+    let to_baseline = |cell: &CellVerdict, diff: Option<&ComparedFigure>| {
+        if cell.is_baseline {
+            return "baseline".to_owned();
+        }
+        ratio(diff.and_then(|diff| diff.ratio))
+    };
+    let measured = Column::number("measured").noted(unverified_word(batch.notice.is_some()));
+    let change = |diff: &ComparedFigure| marks::change(diff.change);
+    let none = || NOTHING.to_owned();
+    Table::of("Cells", rows)
+        .head("cell", |(cell, ..)| &cell.name)
+        .column(Column::text("scenario").under(0), |(_, figure, _)| {
+            figure.map_or_else(none, |(result, _)| scenario(result))
+        })
+        .column(measured, |(_, figure, _)| {
+            figure.map_or_else(none, |(_, figure)| text(figure))
+        })
+        .number("runs", |(cell, ..)| runs(cell))
+        .column(
+            Column::number("ratio").noted("to baseline"),
+            |(cell, _, diff)| to_baseline(cell, *diff),
+        )
+        .column(interval_at(batch.confidence).under(4), |(.., diff)| {
+            interval(diff.and_then(|diff| diff.interval))
+        })
+        .status("outcome", |(cell, ..)| outcome(cell))
+        .status("change", |(.., diff)| diff.map(change).unwrap_or_default())
+        .text("reason", |(cell, ..)| reason(cell))
+        .block()
+}
+
+/// The means and intervals of the tables, in words.
+fn statistics(batch: &BatchVerdict) -> Option<Block> {
+    let all = batch.cells.iter().flat_map(|cell| &cell.differences);
+    let several = all.filter(|diff| diff.interval.is_some() && diff.candidate.trials.len() > 1);
+    let means = several.map(|diff| diff.aggregate.name());
+    let means = join(means.sorted_unstable().dedup(), " or ");
+    let confidence = number::percent(batch.confidence);
+    (!means.is_empty()).then(|| {
+        Block::paragraph(format!(
+            "Figures and ratios are each the {means} of the trials. The {confidence} intervals are \
+             two-sided and for a single ratio each; changes are corrected for all of them (Holm). A claim \
+             has one-sided bounds."
+        ))
+    })
+}
+
+fn difference<'a>(
+    cell: &'a CellVerdict,
+    result: &ResultVerdict,
+    figure: &str,
+) -> Option<&'a ComparedFigure> {
+    cell.differences.iter().find(|difference| {
+        difference.mode == result.mode
+            && difference.scenario == result.scenario
+            && difference.benchmark == result.benchmark
+            && difference.figure == figure
+    })
+}
+
+/// The number of runs with evidence, of those requested.
+fn runs(cell: &CellVerdict) -> String {
+    let with = cell.runs.iter().filter(|run| run.lost.is_none()).count();
+    if with == cell.trials as usize {
+        return with.to_string();
+    }
+    format!("{with} of {}", cell.trials)
+}
+
+/// Every figure of every cell, over all its trials.
+fn every_figure(batch: &BatchVerdict) -> Table {
+    let columns = figures::columns(batch.notice.is_some(), batch.confidence);
+    // Only measured cells have a section.
+    let mut sections = 0_usize..;
+    let mut remaining = ROWS;
+    let groups = batch.cells.iter().map(|cell| {
+        let section = cell.verdict.as_ref().and_then(|_| sections.next());
+        let link = section.map(|at| format!("#s{at}"));
+        let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
+        let mut rows: Vec<Vec<Cell>> = results.flat_map(figures::rows).collect();
+        let reason = reason(cell);
+        if !reason.is_empty() {
+            rows.push(vec![reason.into()]);
+        }
+        if rows.is_empty() {
+            rows.push(vec![cell.sentence.as_str().into()]);
+        }
+        rows.truncate(remaining);
+        remaining -= rows.len();
+        Group {
+            title: Some(Cell::from(cell.name.as_str()).linked(link)),
+            rows,
+        }
+    });
+    let groups = groups.filter(|group| !group.rows.is_empty()).collect();
+    Table::grouped("Figures of each cell, over all its trials", columns, groups)
+}
+
+fn differences(batch: &BatchVerdict) -> Vec<Block> {
+    let all = batch.cells.iter().flat_map(|cell| {
+        let differences = cell.differences.iter();
+        differences.map(move |diff| (cell, diff))
+    });
+    let all = all.take(ROWS).collect_vec();
+    let interval_of = interval_at(batch.confidence);
+    let table = Table::of("Figures of each cell and of its baseline", &all)
+        .head("cell", |(cell, _)| &cell.name)
+        .text("baseline", |(_, diff)| &diff.baseline.subject)
+        .text("scenario", |(_, diff)| {
+            format!("{} {}", diff.scenario, diff.mode)
+        })
+        .text("figure", |(_, diff)| &diff.figure)
+        .number("baseline's", |(_, diff)| {
+            measured(diff, diff.baseline.value)
+        })
+        .number("measured", |(_, diff)| measured(diff, diff.candidate.value))
+        .number("ratio", |(_, diff)| ratio(diff.ratio))
+        .column(interval_of, |(_, diff)| interval(diff.interval))
+        .status("result", |(_, diff)| marks::change(diff.change))
+        .grouped(|(cell, diff)| format!("{} compared with {}", cell.name, diff.baseline.subject));
+    let different = all.iter().filter(|(_, diff)| diff.change.is_difference());
+    let list = Block::list(different.map(|(cell, diff)| {
+        let (scenario, mode, sentence) = (&diff.scenario, diff.mode, &diff.sentence);
+        let text = format!("{}: {scenario} {mode}: {sentence}", cell.name);
+        Item::new(text).marked(diff.change)
+    }));
+    table.block().into_iter().chain(list).collect()
+}
+
+fn not_run(batch: &BatchVerdict, full: bool) -> Vec<Block> {
+    let most = if full { ROWS } else { FEW };
+    let skipped = batch.excluded.iter().take(most);
+    let skipped = skipped.map(|cell| Item::keyed(&cell.name, cell.reason.to_string()));
+    let more = batch.excluded.len().saturating_sub(most);
+    let more = (more > 0).then(|| Block::paragraph(format!("and {more} more")));
+    Block::list(skipped).into_iter().chain(more).collect()
+}

@@ -1,0 +1,227 @@
+//! The plan of a batch: its cells, images, models, time and claims.
+
+use itertools::Itertools as _;
+
+use crate::document::{Block, Document, Item, Section};
+use retrial_batch::search::SearchPlan;
+use retrial_batch::{BatchEstimate, BatchPlan, Cell, ImageNeed, ImageSource, Order, PullAhead};
+use retrial_format as format;
+
+/// The values of an axis that are listed.
+const MOST_VALUES: usize = 24;
+/// More lines of a list are counted.
+const MOST_LINES: usize = 200;
+/// More parts of a claim are counted.
+const MOST_PARTS: usize = 4;
+
+/// The plan of a batch.
+pub fn document(plan: &BatchPlan, estimate: &BatchEstimate) -> Document {
+    let mut blocks = Vec::from_iter(Block::list(properties(plan, estimate)));
+    let mut add = |title: &str, items: Vec<Item>| {
+        let more = items.len().saturating_sub(MOST_LINES);
+        let list = Block::list(items.into_iter().take(MOST_LINES));
+        let more = (more > 0).then(|| format!("and {more} more (--output json has all)"));
+        let more = more.map(Block::paragraph);
+        blocks.extend(Section::of(title, list.into_iter().chain(more)));
+    };
+    add("Cells", cells(plan));
+    let skipped = plan.excluded.iter();
+    let skipped = skipped.map(|cell| Item::keyed(&cell.name, cell.reason.to_string()));
+    add("Skipped", skipped.collect());
+    add("Images", estimate.images.iter().map(image).collect());
+    let models = estimate.models.iter().map(|model| {
+        let cells = format::count(model.cells, "cell");
+        Item::keyed(format!("{} {}", model.repository, model.revision), cells)
+    });
+    add("Models", models.collect());
+    add("Claims", claims(plan));
+    Document::new(&plan.title, blocks)
+}
+
+fn properties(plan: &BatchPlan, estimate: &BatchEstimate) -> Vec<Item> {
+    let mut items = Vec::new();
+    let recipes = plan.cells.iter().map(|cell| (&cell.recipe, &cell.path));
+    let recipes = recipes.unique().collect_vec();
+    items.extend(recipes.iter().map(|(name, path)| match recipes.len() {
+        1 => Item::keyed("recipe", path),
+        _ => Item::keyed("recipe", format!("{name}: {path}")),
+    }));
+    let axes = plan.axes.iter().filter(|(axis, _)| *axis != "recipe");
+    let varied = axes.map(|(axis, values)| format!("{axis}: {}", listed(values)));
+    items.extend(varied.map(|varied| Item::keyed("varied", varied)));
+    if let Some(search) = &plan.search {
+        items.extend(of_search(plan, search));
+        return items;
+    }
+    let execution = &plan.execution;
+    let trials = format!(
+        "{} of {} each: {} in total, each in a fresh container",
+        format::count(plan.cells.len(), "cell"),
+        format::count(execution.trials as usize, "trial"),
+        format::count(estimate.runs, "run"),
+    );
+    let noise = "one trial does not show the variation between trials; --trials 5 does";
+    let is_noisy = execution.trials == 1 && plan.cells.len() > 1;
+    items.push(Item::keyed("trials", trials).detailed(is_noisy.then_some(("", noise))));
+    let letters = execution
+        .order
+        .in_letters(plan.cells.len(), execution.trials);
+    let order = match execution.order {
+        Order::Interleaved => format!("interleaved, forwards and backwards: {letters}"),
+        Order::Grouped => format!("grouped: {letters}"),
+    };
+    items.push(Item::keyed("order", order));
+    items.push(Item::keyed("execution", how(plan)));
+    items.push(Item::keyed("time", time(estimate, execution.parallel)));
+    items.extend(estimate.disk.map(|disk| {
+        let more = match estimate.images.len() {
+            0 | 1 => String::new(),
+            count => format!(", including one of {count} images"),
+        };
+        let most = format::size(disk);
+        Item::keyed("disk", format!("up to {most} per recipe{more}"))
+    }));
+    items
+}
+
+fn of_search(plan: &BatchPlan, search: &SearchPlan) -> Vec<Item> {
+    let ends = match (plan.cells.first(), plan.cells.last()) {
+        (Some(first), Some(last)) => format!(
+            "until {} is shown to be {}, compared with {}; then each run depends on the results so far",
+            last.name, search.criterion, first.name
+        ),
+        _ => String::new(),
+    };
+    let values = format::count(plan.cells.len(), "value");
+    let runs = format::count(search.most as usize, "run");
+    vec![
+        Item::keyed("search", ends),
+        Item::keyed(
+            "trials",
+            format!("at most {runs} over {values}, each in a fresh container"),
+        ),
+        Item::keyed("execution", how(plan)),
+    ]
+}
+
+fn how(plan: &BatchPlan) -> String {
+    let execution = &plan.execution;
+    let retries = match execution.retries {
+        0 => "no retries".to_owned(),
+        1 => "1 retry after a failure of the host".to_owned(),
+        count => format!("{count} retries after failures of the host"),
+    };
+    let at_once = match execution.parallel {
+        0 | 1 => String::new(),
+        count => format!("{count} runs at once, each on its own GPUs; "),
+    };
+    let pull = match execution.pull_ahead {
+        PullAhead::Between => "images pulled ahead, never while something is measured",
+        PullAhead::During => "images pulled ahead, also while something is measured",
+        PullAhead::Never => "each image is pulled when its run starts",
+    };
+    format!(
+        "on failure {}; {retries}; {at_once}{pull}",
+        execution.on_failure
+    )
+}
+
+fn time(estimate: &BatchEstimate, parallel: u32) -> String {
+    let Some(seconds) = estimate.seconds else {
+        return "unknown: no recipe states its duration".to_owned();
+    };
+    let at_once = match parallel {
+        0 | 1 => String::new(),
+        count => format!(", {count} at once"),
+    };
+    let rest = match estimate.without_duration {
+        0 => String::new(),
+        count => format!(", and {} of unknown duration", format::count(count, "run")),
+    };
+    let whole = format::limit(seconds);
+    let basis = match (
+        estimate.by_earlier_runs,
+        estimate.runs - estimate.without_duration,
+    ) {
+        (0, _) => "on the published hardware".to_owned(),
+        (earlier, estimated) if earlier == estimated => "by earlier runs".to_owned(),
+        (earlier, estimated) => format!(
+            "({} by earlier runs, {} as on the published hardware)",
+            format::count(earlier, "run"),
+            estimated - earlier
+        ),
+    };
+    format!("about {whole} {basis}{at_once}, without downloads{rest}")
+}
+
+/// The values of an axis; of very many the first ones and their number.
+fn listed(values: &[String]) -> String {
+    if values.len() <= MOST_VALUES {
+        return values.join(", ");
+    }
+    let first = values[..MOST_VALUES].join(", ");
+    format!("{first}, … ({} values)", values.len())
+}
+
+fn cells(plan: &BatchPlan) -> Vec<Item> {
+    let is_baseline = |cell: &Cell| {
+        let mut cells = plan.cells.iter();
+        cells.any(|other| other.baseline.as_ref() == Some(&cell.name))
+    };
+    let several = plan.cells.iter().filter(|cell| is_baseline(cell)).count() > 1;
+    let cells = plan.cells.iter().map(|cell| {
+        let role = match &cell.baseline {
+            Some(baseline) if several => format!("compared with {baseline}"),
+            None if is_baseline(cell) => "baseline".to_owned(),
+            None if plan.cells.len() > 1 => "not compared".to_owned(),
+            Some(_) | None => String::new(),
+        };
+        Item::keyed(&cell.name, role)
+    });
+    cells.collect()
+}
+
+fn image(image: &ImageNeed) -> Item {
+    let name = match &image.source {
+        ImageSource::Pulled { reference } => reference.clone(),
+        ImageSource::Built { from } => format!("built from {from}"),
+    };
+    let state = match (image.here, image.size, &image.source) {
+        (_, _, ImageSource::Built { .. }) => String::new(),
+        (Some(true), Some(size), _) => format!("; present, {}", format::size(size)),
+        (Some(true), None, _) => "; present".to_owned(),
+        (Some(false), ..) => "; not present".to_owned(),
+        (None, ..) => "; unknown without an engine".to_owned(),
+    };
+    Item::keyed(
+        name,
+        format!("{}{state}", format::count(image.cells, "cell")),
+    )
+}
+
+fn claims(plan: &BatchPlan) -> Vec<Item> {
+    let claims = (1..).zip(&plan.claims).map(|(number, claim): (usize, _)| {
+        let parts = claim.parts.iter().take(MOST_PARTS).map(|part| {
+            if let (Some([from, other]), Some(to)) = (&part.from, &part.baseline) {
+                let step = format!(
+                    "from {from} to {} compared with from {other} to {to}",
+                    part.candidate
+                );
+                return step;
+            }
+            let baseline = part.baseline.iter();
+            let baseline = baseline.map(|name| format!(" compared with {name}"));
+            let gap = part
+                .gap_to
+                .iter()
+                .map(|name| format!(", the gap to {name}"));
+            let words: String = baseline.chain(gap).collect();
+            format!("{}{words}", part.candidate)
+        });
+        let more = claim.parts.len().saturating_sub(MOST_PARTS);
+        let more = (more > 0).then(|| format!("and {more} more"));
+        let details = parts.chain(more).map(|text| ("", text));
+        Item::keyed(number.to_string(), &claim.text).detailed(details)
+    });
+    claims.collect()
+}

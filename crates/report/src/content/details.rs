@@ -1,0 +1,303 @@
+//! The details of a page below a verdict: charts, trials, rules, telemetry, environment, commands,
+//! steps.
+
+use itertools::Itertools as _;
+
+use super::figures::NOTHING;
+use super::marks::{self, BAD};
+use super::subject::{Step, Subject};
+use super::trials::with_warmups;
+use crate::charts::{self, Chart};
+use crate::document::{Block, Cell, Section, Table, Tone};
+use retrial_batch::verdict::CellRun;
+use retrial_format as format;
+use retrial_results::verdict::comparison::Fact;
+use retrial_results::verdict::{
+    FigureValue, ResultVerdict, RuleCheck, StepOutcome, TrialVerdict, number,
+};
+use retrial_store::journal::StepEnd;
+use retrial_telemetry::Summary;
+
+/// The most figures of a trial: the deciding and the judged ones first.
+const FIGURES: usize = 4;
+/// The most trials of a table: CSV and JSON have all.
+const TRIALS: usize = 200;
+/// The most passed rules of a table.
+const RULES: usize = 200;
+/// More facts of a group are folded, and of very many only the first are shown.
+const FEW: usize = 30;
+const FACTS: usize = 5000;
+
+/// The sections of a subject; without trials and passed rules if a page has very many.
+pub(super) fn sections(subject: &Subject<'_>, charts: Vec<Chart>, in_full: bool) -> Vec<Block> {
+    let results = &subject.entry.verdict.results;
+    let results_in_full = results.iter().filter(move |_| in_full);
+    let rules = results.iter();
+    let rules = rules.flat_map(|result| self::rules(result, in_full));
+    let whole = rule_table("Rules of the whole submission", subject.entry.rules);
+    let commands = subject.commands.as_ref().map(|commands| {
+        let lines = commands.lines().map(Into::into).collect();
+        let script = Block::Verbatim("Commands".into(), lines);
+        Block::folded("The run as a shell script", [script])
+    });
+    let sections = [
+        Section::of("Trials", results_in_full.flat_map(trials)),
+        Section::of("Charts", Block::charts(charts)),
+        Section::of("Rules", rules.chain(whole)),
+        Section::of("Telemetry", telemetry(subject, in_full)),
+        Section::of("Environment", environment(subject)),
+        Section::of("Commands", commands),
+        Section::of("Steps", steps(subject)),
+    ];
+    sections.into_iter().flatten().collect()
+}
+
+fn trials(result: &ResultVerdict) -> Vec<Block> {
+    if result.trials.is_empty() {
+        return Vec::new();
+    }
+    let caption = format!("{} {}: {}", result.scenario, result.mode, result.path);
+    let table = Table::of(caption, with_warmups(result).take(TRIALS));
+    let table = table.head("trial", |(is_warmup, trial)| match is_warmup {
+        true => format!("{} (warm-up)", trial.trial),
+        false => trial.trial.to_string(),
+    });
+    let names = figure_names(result);
+    let table = names.iter().fold(table, |table, name| {
+        table.number(name, |(_, trial)| figure(result, trial, name))
+    });
+    let table = table.status("status", |(_, trial)| status(&trial.step));
+    let table = table.status("rules", |(is_warmup, trial)| match is_warmup {
+        true => "not judged".into(),
+        false => marks::rules(trial.valid),
+    });
+    let rest = result.trials.len().saturating_sub(TRIALS);
+    let rest = Block::rest(rest, "more trial", "--output csv has all");
+    table.block().into_iter().chain(rest).collect()
+}
+
+/// The figures of a table of trials: the deciding and the judged ones first.
+fn figure_names(result: &ResultVerdict) -> Vec<&String> {
+    let judged = result.judgements.iter().map(|judgement| &judgement.figure);
+    let all = result.trials.iter().flat_map(|trial| trial.figures.keys());
+    let names = result.deciding.iter().chain(judged).chain(all);
+    let names = names.unique_by(|name| name.to_ascii_lowercase());
+    names.take(FIGURES).collect()
+}
+
+fn figure(result: &ResultVerdict, trial: &TrialVerdict, name: &str) -> String {
+    let mut figures = trial.figures.iter();
+    let figure = figures.find(|(key, _)| key.eq_ignore_ascii_case(name));
+    let Some((_, FigureValue { value, unit, .. })) = figure else {
+        return NOTHING.to_owned();
+    };
+    // All trials in the unit of the result.
+    let like = result.figures.get(name);
+    let like = like.map_or(*value, |figure| figure.value);
+    let text = number::figure_like(*value, unit, like);
+    if trial.outlier_in.iter().any(|outlier| outlier == name) {
+        return format!("{text} (outlier)");
+    }
+    text
+}
+
+fn status(step: &StepOutcome) -> Cell {
+    let bad = |text: String| Cell::toned(Tone::Bad, text);
+    match step {
+        StepOutcome::Finished => "done".into(),
+        StepOutcome::Failed { reason, .. } => bad(format!("failed: {reason}")),
+        StepOutcome::TimedOut { reason } => bad(format!("timed out {reason}")),
+        StepOutcome::NotRun { reason } => bad(format!("not run: {reason}")),
+        StepOutcome::NoNewResult { reason } => bad(format!("no new result: {reason}")),
+    }
+}
+
+/// Violated rules as a table, passed ones folded.
+fn rules(result: &ResultVerdict, in_full: bool) -> Vec<Block> {
+    let rules = result.rules.iter();
+    let (passed, notable): (Vec<&RuleCheck>, Vec<_>) = rules.partition(|rule| !rule.is_notable());
+    let name = format!("{} {}", result.scenario, result.mode);
+    let violated = notable.iter().any(|rule| !rule.passed);
+    let title = if violated {
+        "violated rules"
+    } else {
+        "warnings"
+    };
+    let table = rule_table(&format!("{name}: {title}"), notable);
+    let summary = format!("{name}: {} passed", format::count(passed.len(), "rule"));
+    let passed = match (passed.is_empty(), in_full) {
+        (true, _) if table.is_some() => None,
+        (true, _) | (false, false) => Some(Block::paragraph(format!("{summary}."))),
+        (false, true) => {
+            let some = passed.into_iter().take(RULES);
+            let table = rule_table(&format!("{name}: passed rules"), some);
+            Some(Block::folded(summary, table))
+        }
+    };
+    table.into_iter().chain(passed).collect()
+}
+
+fn rule_table<'a>(caption: &str, rules: impl IntoIterator<Item = &'a RuleCheck>) -> Option<Block> {
+    let trial_of = |trial: Option<u32>| trial.map_or("all".to_owned(), |trial| trial.to_string());
+    Table::of(caption, rules)
+        .head("rule", |rule| &rule.rule)
+        .text("trial", |rule| trial_of(rule.trial))
+        .text("measured", |rule| &rule.measured)
+        .text("required", |rule| &rule.required)
+        .status("result", |rule| marks::rule(rule))
+        .block()
+}
+
+fn telemetry(subject: &Subject<'_>, in_full: bool) -> Vec<Block> {
+    let results = subject.entry.verdict.results.iter();
+    let watched: Vec<(&ResultVerdict, &Summary)> = results
+        .filter_map(|result| Some((result, result.telemetry.as_ref()?)))
+        .collect();
+    let mut blocks = Vec::from_iter(summaries(&watched));
+    for (result, summary) in &watched {
+        let causes = summary.throttled_s.iter().flatten();
+        let causes = causes.filter(|(_, seconds)| **seconds > 0.0);
+        blocks.extend(causes.map(|(cause, seconds)| {
+            let (scenario, mode, time) =
+                (&result.scenario, result.mode, format::duration(*seconds));
+            let text = format!("{scenario} {mode}: clocks were throttled by {cause} for {time}.");
+            Block::paragraph(text)
+        }));
+    }
+    let unwatched = watched.iter();
+    let unwatched = unwatched.filter(|(_, summary)| !summary.unwatched_machines.is_empty());
+    blocks.extend(unwatched.map(|(result, summary)| {
+        let machines = format::first(&summary.unwatched_machines, 5);
+        Block::paragraph(format!(
+            "{} {}: power and energy are unknown: there are no samples of {machines}.",
+            result.scenario, result.mode
+        ))
+    }));
+    if in_full {
+        blocks.extend(Block::charts(charts::of_telemetry(&subject.telemetry)));
+    }
+    blocks
+}
+
+/// A table of telemetry; columns without values are not shown.
+fn summaries(watched: &[(&ResultVerdict, &Summary)]) -> Option<Block> {
+    let text = |value: Option<f64>, unit: &str| {
+        let value = value.map(|value| number::figure((value * 10.0).round() / 10.0, unit));
+        value.unwrap_or_default()
+    };
+    let size = |bytes: Option<u64>| bytes.map(format::size).unwrap_or_default();
+    let each = |summary: &Summary| {
+        let each = summary.per_joule.as_ref();
+        each.map(|each| number::figure(each.value, &each.unit))
+    };
+    let gpus = |summary: &Summary| {
+        let machines = match summary.machines {
+            Some(machines) => format!(" of {}", format::count(machines, "machine")),
+            None => String::new(),
+        };
+        (summary.gpus > 0).then(|| format!("{}{machines}", summary.gpus))
+    };
+    let cpus = |summary: &Summary| summary.mean_cpus.map(|busy| format!("{busy:.2}"));
+    Table::of("During the measurements, over all trials", watched)
+        .head("scenario", |(result, _)| {
+            format!("{} {}", result.scenario, result.mode)
+        })
+        .number("sampled for", |(_, summary)| {
+            format::duration(summary.seconds)
+        })
+        .number("GPUs", |(_, summary)| gpus(summary).unwrap_or_default())
+        .number("mean power", |(_, summary)| text(summary.mean_power_w, "W"))
+        .number("peak power", |(_, summary)| text(summary.peak_power_w, "W"))
+        .number("energy", |(_, summary)| text(summary.energy_j, "J"))
+        .number("per joule", |(_, summary)| {
+            each(summary).unwrap_or_default()
+        })
+        .number("mean utilization", |(_, summary)| {
+            text(summary.mean_utilization, "%")
+        })
+        .number("mean clock", |(_, summary)| {
+            text(summary.mean_core_mhz, "MHz")
+        })
+        .number("peak temperature", |(_, summary)| {
+            text(summary.peak_temperature_c, "°C")
+        })
+        .number("peak GPU memory", |(_, summary)| size(summary.peak_vram))
+        .number("CPUs in use", |(_, summary)| {
+            cpus(summary).unwrap_or_default()
+        })
+        .number("peak container memory", |(_, summary)| {
+            size(summary.peak_memory)
+        })
+        .block()
+}
+
+/// One table of all facts; groups of very many are folded.
+fn environment(subject: &Subject<'_>) -> Vec<Block> {
+    let mut all: Vec<&Fact> = subject.environment.iter().collect();
+    all.sort_by_key(|fact| fact.group);
+    let groups = all.chunk_by(|left, right| left.group == right.group);
+    let (short, long): (Vec<&[&Fact]>, Vec<_>) = groups.partition(|facts| facts.len() <= FEW);
+    let table = |caption: &str, groups: &[&[&Fact]]| {
+        let facts = groups.iter().flat_map(|facts| facts.iter().take(FACTS));
+        Table::of(caption, facts)
+            .head("property", |fact| &fact.what)
+            .text("value", |fact| &fact.value)
+            .grouped(|fact| fact.group.word().to_owned())
+            .block()
+    };
+    let folded = long.into_iter().map(|facts| {
+        let word = facts[0].group.word();
+        Block::folded(format!("{} {word}", facts.len()), table(word, &[facts]))
+    });
+    let short = table("Environment", &short);
+    short.into_iter().chain(folded).collect()
+}
+
+fn steps(subject: &Subject<'_>) -> Vec<Block> {
+    let name = |step: &Step| format!("{:02} {}", step.number, step.name);
+    let duration = |step: &Step| match step.end {
+        None | Some((StepEnd::Skipped { .. }, _)) => NOTHING.to_owned(),
+        Some((_, seconds)) => format::duration(seconds),
+    };
+    let table = Table::of("Steps", &subject.steps)
+        .head("step", |step| {
+            Cell::from(name(step)).linked(step.log.clone())
+        })
+        .status("status", |step| step_status(step))
+        .number("duration", |step| duration(step));
+    let tails = subject.steps.iter().filter_map(|step| {
+        let Some((StepEnd::Failed { last_lines, .. }, _)) = &step.end else {
+            return None;
+        };
+        let title = format!("Last output of {}", name(step));
+        let lines = last_lines.iter().flat_map(|line| line.lines());
+        let tail = Block::Verbatim(title.as_str().into(), lines.map(Into::into).collect());
+        (!last_lines.is_empty()).then(|| Section::block(title, [tail]))
+    });
+    table.block().into_iter().chain(tails).collect()
+}
+
+fn step_status(step: &Step) -> Cell {
+    match step.end.as_ref().map(|(end, _)| end) {
+        None => "not started".into(),
+        Some(StepEnd::Done { .. }) => "done".into(),
+        Some(StepEnd::Skipped { reason }) => format!("skipped: {reason}").into(),
+        Some(StepEnd::Failed { reason, .. }) => Cell::status(BAD, reason),
+        Some(StepEnd::Stopped) => "stopped".into(),
+    }
+}
+
+/// The runs of a cell of a batch, each with a link to its directory.
+pub(super) fn runs(subject: &Subject<'_>) -> Option<Block> {
+    let evidence = |run: &CellRun| match &run.lost {
+        None => "used".into(),
+        Some(reason) => Cell::status(BAD, reason),
+    };
+    Table::of("Runs", &subject.runs)
+        .head("run", |(run, path)| {
+            Cell::from(&run.run).linked(path.clone())
+        })
+        .number("trial", |(run, _)| run.trial.to_string())
+        .status("evidence", |(run, _)| evidence(run))
+        .block()
+}

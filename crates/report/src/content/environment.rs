@@ -1,0 +1,133 @@
+//! The differences between environments by group, and what they have in common.
+
+use super::Detail;
+use super::figures::NOTHING;
+use crate::document::{Block, Item, Table};
+use retrial_format as format;
+use retrial_results::verdict::comparison::{
+    EnvironmentFact, EnvironmentGroup, FactGroup, is_known_stack,
+};
+
+/// The digits of a digest that are shown, as by Docker.
+const DIGEST: usize = 12;
+/// The differing packages of a brief report, and those of no known stack among them.
+const PACKAGES: (usize, usize) = (20, 8);
+/// The differences of other groups in a brief report.
+const FACTS: usize = 20;
+/// The differences of a group on a page.
+const MOST: usize = 1000;
+/// The longest common value that is shown.
+const ALIKE: usize = 48;
+
+/// Differences as a table, common facts in a sentence.
+pub(super) fn blocks<N: AsRef<str>>(
+    names: &[N],
+    groups: &[EnvironmentGroup],
+    detail: Detail,
+) -> Vec<Block> {
+    let differ = groups.iter().flat_map(|group| {
+        let facts = visible(group, detail).iter();
+        facts.map(move |fact| (group.group.word(), fact))
+    });
+    let table = Table::of("Differences between the environments", differ);
+    let table = table.head("difference", |(_, fact)| &fact.what);
+    let columns = names.iter().enumerate();
+    let table = columns.fold(table, |table, (at, name)| {
+        table.text(name.as_ref(), |(_, fact)| {
+            value_of(fact.values.get(at).and_then(Option::as_deref))
+        })
+    });
+    let table = table.grouped(|(word, _)| (*word).to_owned()).block();
+    let notes = groups.iter().flat_map(|group| notes(group, detail));
+    let notes = Block::list(notes.map(Item::new));
+    let alike = alike(groups, detail).join("; ");
+    let alike = (!alike.is_empty()).then(|| Block::paragraph(format!("the same: {alike}")));
+    [table, notes, alike].into_iter().flatten().collect()
+}
+
+/// What a table of the shown differences does not have.
+fn notes(group: &EnvironmentGroup, detail: Detail) -> impl Iterator<Item = String> {
+    let word = group.group.word();
+    let all = group.differs.len() + group.omitted;
+    let visible = visible(group, detail).len();
+    let more = "--verbose or --output json shows all";
+    let cut = (all > visible).then(|| format!("{word}: {all} differ, {visible} shown; {more}"));
+    let letters = group.not_known.join(", ");
+    let unknown = (!letters.is_empty()).then(|| format!("{word}: unknown for {letters}"));
+    [cut, unknown].into_iter().flatten()
+}
+
+/// The differences that are shown: in brief, of packages those of known stacks and a few others.
+fn visible(group: &EnvironmentGroup, detail: Detail) -> &[EnvironmentFact] {
+    let count = match (detail, group.group) {
+        (Detail::Facts, _) => usize::MAX,
+        (Detail::Full, _) => MOST,
+        (Detail::Brief, FactGroup::Packages) => {
+            let mut differs = group.differs.iter();
+            let stack_count = differs.position(|fact| !is_known_stack(&fact.what));
+            let stack_count = stack_count.unwrap_or(group.differs.len());
+            PACKAGES.0.min(stack_count.saturating_add(PACKAGES.1))
+        }
+        (Detail::Brief, _) => FACTS,
+    };
+    &group.differs[..count.min(group.differs.len())]
+}
+
+fn alike(groups: &[EnvironmentGroup], detail: Detail) -> Vec<String> {
+    let all = detail == Detail::Facts;
+    let mut words: Vec<String> = Vec::new();
+    for group in groups {
+        let counted = matches!(
+            group.group,
+            FactGroup::Packages | FactGroup::Variables | FactGroup::Settings | FactGroup::Telemetry
+        );
+        let is_short = |fact: &str, value: &str| {
+            all || value.chars().count() <= ALIKE && !fact.starts_with("label ")
+        };
+        let named = group.alike.iter().filter(|_| all || !counted);
+        let (short, long): (Vec<_>, Vec<_>) =
+            named.partition(|fact| is_short(&fact.what, &fact.value));
+        let facts = short.iter();
+        words.extend(facts.map(|fact| format!("{} {}", fact.what, value_of(Some(&fact.value)))));
+        let more = if all || counted {
+            group.same - short.len()
+        } else {
+            long.len()
+        };
+        if more > 0 {
+            let besides = if short.is_empty() { "" } else { "more " };
+            let count = format::count(more, &format!("{besides}{}", noun(group.group)));
+            words.push(match group.group {
+                FactGroup::Telemetry => format!("{count} (within 5 %)"),
+                _ => count,
+            });
+        }
+    }
+    words
+}
+
+fn noun(group: FactGroup) -> &'static str {
+    match group {
+        FactGroup::Packages => "package",
+        FactGroup::Variables => "environment variable",
+        FactGroup::Settings => "host setting",
+        FactGroup::Telemetry => "similar reading",
+        FactGroup::Image => "image property",
+        FactGroup::Parameters => "parameter",
+        FactGroup::Gpus => "GPU property",
+        FactGroup::Host => "host property",
+    }
+}
+
+/// A digest is cut as by Docker; the JSON has all of it.
+fn value_of(value: Option<&str>) -> String {
+    let Some(value) = value else {
+        return NOTHING.to_owned();
+    };
+    match value.strip_prefix("sha256:") {
+        Some(digits) if digits.len() > DIGEST && digits.is_ascii() => {
+            format!("sha256:{}…", &digits[..DIGEST])
+        }
+        _ => value.to_owned(),
+    }
+}

@@ -1,0 +1,93 @@
+//! The outcome of an export: for people, and as JSON.
+
+use serde::Serialize;
+
+use super::checks::counted;
+use super::marks::{BAD, GOOD};
+use super::verdict::notice;
+use crate::document::{Block, Conclusion, Document, Item, Section};
+use retrial_export::Export;
+use retrial_format::count;
+use retrial_results::verdict::number::figure;
+
+/// An export for people; `to` is the tree's directory.
+pub fn document(export: &Export, to: &str) -> Document {
+    let text = format!(
+        "{to}: {} in {}, layout {}, {} division, {}, {}",
+        count(export.results.len(), "result"),
+        count(export.files.len(), "file"),
+        export.round,
+        export.division,
+        export.submitter,
+        export.system,
+    );
+    let results = export.results.iter().map(|result| {
+        let mode = result
+            .test
+            .clone()
+            .unwrap_or_else(|| result.mode.to_string());
+        let value = result.figures.values().next();
+        let value = value.map(|value| format!("{}, ", figure(value.value, &value.unit)));
+        let value = value.unwrap_or_default();
+        let text = format!(
+            "{value}trial {} of {} ({})",
+            result.trial, result.run, result.reason
+        );
+        Item::keyed(
+            format!("{} {} {mode}", result.benchmark, result.scenario),
+            text,
+        )
+    });
+    let notes = export.notes.iter();
+    let notes = notes.map(|note| Item::new(format!("note: {note}")));
+    let violated = export.violations.iter();
+    let violated = violated
+        .map(|violation| Item::new(format!("{}: {}", violation.path, violation.rule)).marked(BAD));
+    let mut blocks = vec![Block::paragraph(text)];
+    blocks.extend(Block::list(results));
+    blocks.extend(Block::list(notes.chain(violated)));
+    for items in export
+        .missing
+        .chunk_by(|left, right| (&left.path, &left.fix) == (&right.path, &right.fix))
+    {
+        let title = format!("missing in {}: {}", items[0].path, items[0].fix);
+        let items = items
+            .iter()
+            .map(|missing| Item::new(&missing.item).marked(BAD));
+        blocks.push(Section::block(title, Block::list(items)));
+    }
+    blocks.push(Block::Conclusion(conclusion(export)));
+    blocks.extend(notice(export.notice.as_deref()));
+    Document::new("", blocks)
+}
+
+fn conclusion(export: &Export) -> Conclusion {
+    let problems = counted([
+        (export.violations.len(), "violated rule"),
+        (export.missing.len(), "missing item"),
+    ]);
+    if problems.is_empty() {
+        return Conclusion::new(GOOD, "complete", "nothing is missing");
+    }
+    Conclusion::new(BAD, "not complete", problems)
+}
+
+/// An export for programs.
+#[derive(Serialize)]
+struct Printed<'a> {
+    to: &'a str,
+    complete: bool,
+    #[serde(flatten)]
+    export: &'a Export,
+}
+
+/// An export as indented JSON.
+pub fn json(export: &Export, to: &str) -> String {
+    let printed = Printed {
+        to,
+        complete: export.is_complete(),
+        export,
+    };
+    // Its types cannot fail.
+    serde_json::to_string_pretty(&printed).unwrap_or_default() + "\n"
+}

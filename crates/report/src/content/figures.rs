@@ -1,0 +1,227 @@
+//! The figures of a verdict as tables: measured, published, and their ratio.
+
+use super::marks;
+pub(super) use crate::document::NOTHING;
+use crate::document::{Block, Cell, Column, Table};
+use retrial_recipe::model::Claim;
+use retrial_results::verdict::{
+    Bounds, FigureValue, Judgement, Outcome, Reference, ResultVerdict, Verdict, number,
+};
+
+/// More figures of one result than this are a table of their own, and their sentences are one.
+pub(super) const MANY: usize = 8;
+/// A longer source is only in the sentence.
+const LONGEST_SOURCE: usize = 24;
+/// Of [`columns`]: the figure's name, and those that a table of one result has.
+const FIGURE: usize = 2;
+const OF_ONE_RESULT: [usize; 6] = [FIGURE, 3, 4, 6, 7, 8];
+
+/// The tables of a verdict's figures; a result of many figures has one of its own.
+pub(super) fn tables(verdict: &Verdict) -> Vec<Block> {
+    let mut together = Vec::new();
+    let mut tables = Vec::new();
+    for result in &verdict.results {
+        let rows = rows(result);
+        if rows.len() > MANY {
+            tables.push(Block::Table(by_itself(result, rows, verdict)));
+        } else {
+            together.extend(rows);
+        }
+    }
+    if !together.is_empty() {
+        let columns = columns(verdict.notice.is_some(), verdict.confidence);
+        let table = Table::new("Measured and published figures", columns, together);
+        tables.insert(0, Block::Table(table));
+    }
+    tables
+}
+
+/// The columns of figures.
+pub(super) fn columns(unverified: bool, confidence: f64) -> Vec<Column> {
+    vec![
+        Column::head("scenario"),
+        Column::head("mode").under(0),
+        Column::text("figure").under(3),
+        Column::number("measured").noted(unverified_word(unverified)),
+        Column::number("published"),
+        Column::text("source").under(4),
+        Column::number("ratio"),
+        Column::text(at(confidence)).under(6),
+        Column::status("outcome"),
+    ]
+}
+
+/// `MLCommons`' guidelines require the word next to each score.
+pub(super) fn unverified_word(unverified: bool) -> &'static str {
+    if unverified { "unverified" } else { "" }
+}
+
+/// `at 95 %`
+pub(super) fn at(confidence: f64) -> String {
+    format!("at {}", number::percent(confidence))
+}
+
+/// The head of a column of two-sided intervals: `95 % interval`.
+pub(super) fn interval_at(confidence: f64) -> Column {
+    Column::text(format!("{} interval", number::percent(confidence)))
+}
+
+/// A two-sided interval, `0.944–0.969`; empty without one.
+pub(super) fn interval(interval: Option<Bounds>) -> String {
+    let proper = interval.filter(|interval| interval.upper > interval.lower);
+    proper.map_or_else(String::new, |Bounds { lower, upper }| {
+        format!("{}–{}", number::ratio(lower), number::ratio(upper))
+    })
+}
+
+/// A ratio, or the sign for none.
+pub(super) fn ratio(ratio: Option<f64>) -> String {
+    ratio.map_or(NOTHING.to_owned(), number::ratio)
+}
+
+/// The figures of one result, whose name is the title. On a narrow terminal the bounds are only in the
+/// sentences.
+fn by_itself(result: &ResultVerdict, rows: Vec<Vec<Cell>>, verdict: &Verdict) -> Table {
+    let prefix = table_of_all(&rows).map(str::to_owned);
+    let mut title = format!("{} {}", result.scenario, result.mode);
+    if let Some(table) = &prefix {
+        title = format!("{title}: {table}");
+    }
+    let name = if prefix.is_some() { "entry" } else { "figure" };
+    let mut columns = columns(verdict.notice.is_some(), verdict.confidence);
+    columns[FIGURE] = Column::head(name);
+    columns[7] = Column::text(at(verdict.confidence)).spare(0);
+    let columns = OF_ONE_RESULT.map(|column| columns[column].clone());
+    let lines = rows.into_iter().map(|mut row| {
+        if let Some(table) = &prefix {
+            let entry = row[FIGURE].text[table.len()..].trim_matches(['[', ']']);
+            row[FIGURE] = entry.to_owned().into();
+        }
+        OF_ONE_RESULT.map(|column| row[column].clone()).to_vec()
+    });
+    Table {
+        titled: true,
+        ..Table::new(title, columns.to_vec(), lines)
+    }
+}
+
+/// The one table that all figures are entries of.
+fn table_of_all(rows: &[Vec<Cell>]) -> Option<&str> {
+    let table = |row: &Vec<Cell>| row[FIGURE].text.find('[');
+    let first = rows.first()?;
+    let name = &first[FIGURE].text[..table(first)?];
+    let same = |row: &Vec<Cell>| table(row).is_some_and(|end| &row[FIGURE].text[..end] == name);
+    rows.iter().all(same).then_some(name)
+}
+
+/// The cells of [`columns`] of a result: a row for each published figure; if there is none, for each
+/// that the recipe declares, after the one that its suite publishes.
+pub(super) fn rows(result: &ResultVerdict) -> Vec<Vec<Cell>> {
+    if result.judgements.is_empty() {
+        let first = result.deciding.as_deref();
+        let declared = result.declared.iter().map(String::as_str);
+        let others = declared.filter(|name| first != Some(name));
+        let names = [first.unwrap_or_default()].into_iter().chain(others);
+        return names.map(|name| measured(result, name)).collect();
+    }
+    let judgements = result.judgements.iter();
+    judgements
+        .map(|judgement| judged(result, judgement))
+        .collect()
+}
+
+fn judged(result: &ResultVerdict, judgement: &Judgement) -> Vec<Cell> {
+    let mut references = judgement.references.iter();
+    let reference = references.find(|reference| reference.decides);
+    let measured = judgement.measured.as_ref();
+    let published = reference.map(|reference| {
+        let (unit, like) = measured.map_or(("", reference.value), |figure| {
+            (figure.unit.as_str(), figure.value)
+        });
+        // The measured figure has the unit.
+        let text = number::figure_like(reference.value, unit, like);
+        text.split(' ').next().unwrap_or_default().to_owned()
+    });
+    let outcome = match result.outcome {
+        Outcome::Invalid | Outcome::Failed => result.outcome,
+        _ => judgement.outcome,
+    };
+    row(
+        result,
+        &judgement.figure,
+        measured,
+        published.zip(reference.map(source)),
+        judgement.ratio,
+        bounds(judgement),
+        outcome,
+    )
+}
+
+/// A measured figure, next to the benchmark's own limit if it has one.
+fn measured(result: &ResultVerdict, name: &str) -> Vec<Cell> {
+    let limit = result.rules.iter().find(|rule| rule.rule == name);
+    let limit = limit.map(|rule| (rule.required.clone(), "limit".to_owned()));
+    let figure = result.figures.get(name);
+    row(
+        result,
+        name,
+        figure,
+        limit,
+        None,
+        String::new(),
+        result.outcome,
+    )
+}
+
+fn row(
+    result: &ResultVerdict,
+    figure: &str,
+    measured: Option<&FigureValue>,
+    published: Option<(String, String)>,
+    ratio: Option<f64>,
+    bounds: String,
+    outcome: Outcome,
+) -> Vec<Cell> {
+    let measured = measured.map(|figure| number::figure(figure.value, &figure.unit));
+    let (published, source) = published.unwrap_or((NOTHING.to_owned(), String::new()));
+    vec![
+        result.scenario.as_str().into(),
+        result.mode.to_string().into(),
+        figure.into(),
+        measured.map_or(NOTHING.into(), Cell::from),
+        published.into(),
+        source.into(),
+        self::ratio(ratio).into(),
+        bounds.into(),
+        marks::outcome(outcome),
+    ]
+}
+
+pub(super) fn source(reference: &Reference) -> String {
+    match reference.source.clone() {
+        Some(source) if source.chars().count() <= LONGEST_SOURCE => source,
+        _ => reference.kind.text().to_owned(),
+    }
+}
+
+/// The bound that decides: of an inconclusive figure the one that would have to be higher. Of an
+/// equivalence both.
+fn bounds(judgement: &Judgement) -> String {
+    let is_worse = matches!(judgement.outcome, Outcome::NotReproduced | Outcome::Invalid);
+    let lower = (judgement.claim != Claim::Equivalent).then_some(!is_worse);
+    one_sided(judgement.bounds, lower)
+}
+
+/// One-sided bounds: the lower, `≥ 0.944`, the upper, or both.
+pub(super) fn one_sided(bounds: Option<Bounds>, lower: Option<bool>) -> String {
+    let Some(bounds) = bounds.filter(|bounds| bounds.upper > bounds.lower) else {
+        return String::new();
+    };
+    let least = format!("≥ {}", number::ratio(bounds.lower));
+    let most = format!("≤ {}", number::ratio(bounds.upper));
+    match lower {
+        Some(true) => least,
+        Some(false) => most,
+        None => format!("{least}, {most}"),
+    }
+}

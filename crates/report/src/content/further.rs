@@ -1,0 +1,145 @@
+//! What was measured besides the judged figures: LoadGen's rates, latencies, TTFT and TPOT, and what a recipe declares
+//! without a published figure.
+//!
+//! They are shown as they are. Nothing here compares them, and no outcome depends on them.
+
+use std::collections::BTreeMap;
+
+use itertools::join;
+
+use crate::document::{Block, Column, Table};
+use retrial_recipe::model::Mode;
+use retrial_results::verdict::{FigureValue, ResultVerdict, Verdict, number};
+
+/// The ending of LoadGen's own times.
+const NANOSECONDS: &str = "_ns";
+/// LoadGen's kinds of latency, and their names in a table.
+const KINDS: [(&str, &str); 3] = [
+    ("latency_", "latency"),
+    ("ttft_", "time to first token"),
+    ("tpot_", "time per output token"),
+];
+/// LoadGen's statistics of a latency with their names in a table; the rank of those that a narrow
+/// table omits, the lowest first.
+const STATISTICS: [(&str, &str, Option<u8>); 9] = [
+    ("min", "min", Some(2)),
+    ("mean", "mean", None),
+    ("p50", "p50", None),
+    ("p90", "p90", None),
+    ("p95", "p95", Some(1)),
+    ("p97", "p97", Some(0)),
+    ("p99", "p99", None),
+    ("p99_9", "p99.9", Some(3)),
+    ("max", "max", Some(4)),
+];
+
+/// The latencies of one kind in one result, by statistic.
+struct Latencies<'a> {
+    result: &'a ResultVerdict,
+    kind: &'static str,
+    figures: BTreeMap<&'static str, &'a FigureValue>,
+}
+
+/// A table of the latencies that were not judged, and a sentence on each result's other figures.
+pub(super) fn blocks(verdict: &Verdict) -> Vec<Block> {
+    let of_speed = || {
+        let results = verdict.results.iter();
+        results.filter(|result| result.mode == Mode::Performance)
+    };
+    let others = of_speed().filter_map(others).map(Block::paragraph);
+    let table = table(of_speed().flat_map(latencies));
+    table.into_iter().chain(others).collect()
+}
+
+fn table<'a>(latencies: impl Iterator<Item = Latencies<'a>>) -> Option<Block> {
+    let rows = Table::of("Latencies, not judged", latencies)
+        .head("scenario", |row| &row.result.scenario)
+        .text("not judged", |row| row.kind);
+    let rows = STATISTICS
+        .iter()
+        .fold(rows, |rows, &(statistic, name, spare)| {
+            let column = Column::number(name);
+            let column = match spare {
+                Some(rank) => column.spare(rank),
+                None => column,
+            };
+            rows.column(column, |row| {
+                let figure = row.figures.get(statistic);
+                figure.map_or_else(String::new, |figure| {
+                    number::figure(figure.value, &figure.unit)
+                })
+            })
+        });
+    rows.block()
+}
+
+fn latencies(result: &ResultVerdict) -> impl Iterator<Item = Latencies<'_>> {
+    let of_kind = |&(prefix, kind): &(&str, &'static str)| {
+        let figures = STATISTICS.iter().filter_map(|&(statistic, ..)| {
+            let name = format!("{prefix}{statistic}{NANOSECONDS}");
+            let figure = result.figures.get(&name)?;
+            (!is_shown(result, &name, figure)).then_some((statistic, figure))
+        });
+        Latencies {
+            result,
+            kind,
+            figures: figures.collect(),
+        }
+    };
+    let all: Vec<_> = KINDS.iter().map(of_kind).collect();
+    all.into_iter()
+        .filter(|latencies| !latencies.figures.is_empty())
+}
+
+/// `Server performance, not judged: completed_samples_per_second 354.41 samples/s; …`
+fn others(result: &ResultVerdict) -> Option<String> {
+    let figures = result.figures.iter();
+    let others =
+        figures.filter(|(name, figure)| !is_latency(name) && !is_shown(result, name, figure));
+    let others = others
+        .map(|(name, figure)| format!("{name} {}", number::figure(figure.value, &figure.unit)));
+    let others = join(others, "; ");
+    let title = format!("{} {}", result.scenario, result.mode);
+    (!others.is_empty()).then(|| format!("{title}, not judged: {others}."))
+}
+
+/// A cell of the table, in LoadGen's unit or in that of a limit.
+fn is_latency(name: &str) -> bool {
+    let kind = KINDS.iter().find_map(|(kind, _)| name.strip_prefix(kind));
+    let statistic = kind.and_then(|rest| rest.rsplit_once('_'));
+    statistic.is_some_and(|(suffix, _)| {
+        STATISTICS
+            .iter()
+            .any(|(statistic, ..)| *statistic == suffix)
+    })
+}
+
+/// The figure has a row among the measured and published ones: under its own name, under the
+/// recipe's, or in another unit.
+fn is_shown(result: &ResultVerdict, name: &str, figure: &FigureValue) -> bool {
+    let judged = result.judgements.iter().map(|judgement| &judgement.figure);
+    // Of published figures there is a row each, and none of those that are only declared.
+    let declared = result.declared.iter();
+    let declared = declared.filter(|_| result.judgements.is_empty());
+    let mut names = judged.chain(declared).chain(&result.deciding);
+    let stem = |name: &str| match name.rsplit_once('_') {
+        Some((stem, "ns" | "us" | "ms" | "s")) => stem.to_owned(),
+        _ => name.to_owned(),
+    };
+    names.any(|other| {
+        stem(other).eq_ignore_ascii_case(&stem(name)) || result.figures.get(other) == Some(figure)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_latency;
+
+    #[test]
+    fn only_measured_latencies_are_latency_cells() {
+        let cells = ["latency_p99_9_ns", "ttft_mean_ns", "tpot_p99_ms"];
+        assert!(cells.into_iter().all(is_latency));
+        let others = ["ttft_early_stopping_p99_ns", "samples_per_second"];
+        assert!(!others.into_iter().any(is_latency));
+    }
+}

@@ -1,0 +1,195 @@
+//! Several machines for one recipe: a row for each, then what has to be fixed.
+
+use serde::Serialize;
+
+use super::checks;
+use crate::document::{Block, Cell, Document, Item, Table};
+use retrial_host::checks::{Check, CheckState};
+
+/// A machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Machine {
+    /// Its name.
+    pub name: String,
+    /// Its usable GPUs of the recipe's vendor.
+    pub gpus: u32,
+    /// Their models, each once.
+    pub models: Vec<String>,
+    /// The version of their driver.
+    pub driver: Option<String>,
+    /// The version of ROCm.
+    pub rocm: Option<String>,
+    /// The checks of the recipe; none if the machine could not examine itself.
+    pub checks: Vec<Check>,
+}
+
+/// The machines, what has to be fixed on them, how they must not differ, and whether they are ready.
+pub fn document(machines: &[Machine], differences: &[String]) -> Document {
+    let version = |version: &Option<String>| version.clone().unwrap_or_default();
+    let table = Table::of("Machines", machines)
+        .head("machine", |machine| &machine.name)
+        .status("result", |machine| result(machine))
+        .text("GPUs", |machine| gpus(machine))
+        .text("driver", |machine| version(&machine.driver))
+        .text("ROCm", |machine| version(&machine.rocm));
+    let problems = problems(machines);
+    let problems = problems.iter().map(|problem| problem.item(machines.len()));
+    let errors = differences.iter().map(|_| CheckState::Error);
+    let differ = differences.iter();
+    let differ = differ.map(|text| Item::new(text).marked(CheckState::Error));
+    let lists = [Block::list(problems), Block::list(differ)];
+    let mut blocks = Vec::from_iter(table.block());
+    blocks.extend(lists.into_iter().flatten());
+    let each = machines.iter().flat_map(|machine| &machine.checks);
+    let states = each.map(|check| check.state);
+    blocks.push(Block::Conclusion(checks::conclusion(states.chain(errors))));
+    Document::new("", blocks)
+}
+
+/// The worst of a machine's checks.
+fn result(machine: &Machine) -> Cell {
+    let worst = machine.checks.iter().map(|check| check.state).max();
+    match worst {
+        None => Cell::status(CheckState::Unknown, "not examined"),
+        Some(CheckState::Error) => Cell::status(CheckState::Error, "not ready"),
+        Some(CheckState::Warning) => Cell::status(CheckState::Warning, "ready"),
+        Some(CheckState::Ok | CheckState::Unknown) => Cell::status(CheckState::Ok, "ready"),
+    }
+}
+
+/// `8 x MI355X`
+fn gpus(machine: &Machine) -> String {
+    if machine.gpus == 0 {
+        return String::new();
+    }
+    format!("{} x {}", machine.gpus, machine.models.join(" and "))
+}
+
+/// Something to fix, on one machine or several.
+struct Problem<'a> {
+    /// As the first of them found it.
+    check: &'a Check,
+    /// Whether all of them found the same.
+    is_same: bool,
+    on: Vec<&'a str>,
+}
+
+impl Problem<'_> {
+    fn item(&self, machines: usize) -> Item {
+        let listed = |names: &[&str], all: &str| {
+            let is_all = self.on.len() == machines && names.len() > 1;
+            if is_all {
+                all.to_owned()
+            } else {
+                names.join(", ")
+            }
+        };
+        let on = match self.on.split_first() {
+            Some((first, others)) if !self.is_same => {
+                format!("{first}; also {}", listed(others, "all others"))
+            }
+            _ => listed(&self.on, "all"),
+        };
+        checks::item(self.check, &format!("{} ({on})", self.check.actual))
+    }
+}
+
+/// What has to be fixed, each with the machines where it has to be.
+fn problems(machines: &[Machine]) -> Vec<Problem<'_>> {
+    let mut problems: Vec<Problem<'_>> = Vec::new();
+    for machine in machines {
+        for check in machine.checks.iter().filter(|check| check.is_unmet()) {
+            let fixed_alike = |problem: &&mut Problem<'_>| {
+                let problem = problem.check;
+                (problem.kind, &problem.name, &problem.required, &problem.fix)
+                    == (check.kind, &check.name, &check.required, &check.fix)
+                    && problem.state == check.state
+            };
+            match problems.iter_mut().find(fixed_alike) {
+                Some(problem) => {
+                    problem.is_same &= problem.check.actual == check.actual;
+                    problem.on.push(&machine.name);
+                }
+                None => problems.push(Problem {
+                    check,
+                    is_same: true,
+                    on: vec![&machine.name],
+                }),
+            }
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::{Terminal, render};
+    use retrial_host::checks::CheckKind;
+
+    fn machine(name: &str, gpus: u32, checks: &[&Check]) -> Machine {
+        Machine {
+            name: name.to_owned(),
+            gpus,
+            models: vec!["MI355X".to_owned()],
+            driver: Some("6.16.6".to_owned()),
+            rocm: None,
+            checks: checks.iter().map(|check| (*check).clone()).collect(),
+        }
+    }
+
+    #[test]
+    fn each_node_has_a_row_and_each_problem_is_listed_once() {
+        let engine = Check {
+            kind: CheckKind::Engine,
+            name: "engine".to_owned(),
+            state: CheckState::Ok,
+            actual: "Docker 28.2.2".to_owned(),
+            required: String::new(),
+            fix: String::new(),
+        };
+        let away = Check {
+            state: CheckState::Error,
+            actual: "no answer".to_owned(),
+            fix: "start it".to_owned(),
+            ..engine.clone()
+        };
+        let governor = Check {
+            kind: CheckKind::Setting,
+            name: "governor".to_owned(),
+            state: CheckState::Warning,
+            actual: "powersave".to_owned(),
+            required: "performance".to_owned(),
+            fix: "cpupower frequency-set -g performance".to_owned(),
+        };
+        let machines = [
+            machine("n1", 8, &[&engine, &governor]),
+            machine("n2", 8, &[&away, &governor]),
+            machine("n3", 7, &[]),
+        ];
+        let differences = ["the clock of n3 is 5.0 s behind that of n1".to_owned()];
+        let terminal = Terminal {
+            width: 80,
+            color: false,
+            unicode: true,
+        };
+        insta::assert_snapshot!(render(&document(&machines, &differences), terminal), @r"
+        machine  result          GPUs        driver
+        ───────────────────────────────────────────
+        n1       ! ready         8 x MI355X  6.16.6
+        n2       ✗ not ready     8 x MI355X  6.16.6
+        n3       ? not examined  7 x MI355X  6.16.6
+        ───────────────────────────────────────────
+
+        ! governor  powersave (n1, n2)
+            required: performance
+            fix: cpupower frequency-set -g performance
+        ✗ engine    no answer (n2)
+            fix: start it
+
+        ✗ the clock of n3 is 5.0 s behind that of n1
+
+        ✗ not ready: 2 errors, 2 warnings
+        ");
+    }
+}

@@ -1,0 +1,118 @@
+//! The signs and tones of outcomes, changes and checks.
+
+use itertools::{Itertools as _, join};
+
+use crate::document::{Cell, Mark, Tone};
+use retrial_batch::search::SearchOutcome;
+use retrial_batch::verdict::ClaimOutcome;
+use retrial_host::checks::CheckState;
+use retrial_results::verdict::comparison::Change;
+use retrial_results::verdict::{Outcome, RuleCheck};
+
+pub(super) const BAD: Mark = Mark::new(Tone::Bad, "!");
+pub(super) const GOOD: Mark = Mark::new(Tone::Good, "✓");
+
+/// Signs identify outcomes without colour.
+impl From<Outcome> for Mark {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Reproduced => GOOD,
+            Outcome::Measured => Self::new(Tone::Plain, "•"),
+            Outcome::Inconclusive => Self::new(Tone::Open, "?"),
+            Outcome::NotReproduced => Self::new(Tone::Bad, "✗"),
+            Outcome::Invalid | Outcome::Failed => BAD,
+        }
+    }
+}
+
+impl From<ClaimOutcome> for Mark {
+    fn from(outcome: ClaimOutcome) -> Self {
+        match outcome {
+            ClaimOutcome::Supported => GOOD,
+            ClaimOutcome::NotDecided => Self::new(Tone::Open, "?"),
+            ClaimOutcome::Contradicted => Self::new(Tone::Bad, "✗"),
+        }
+    }
+}
+
+impl From<SearchOutcome> for Mark {
+    fn from(outcome: SearchOutcome) -> Self {
+        match outcome {
+            SearchOutcome::Found => GOOD,
+            SearchOutcome::NoDifference => Self::new(Tone::Bad, "✗"),
+            SearchOutcome::NotDecided => Self::new(Tone::Open, "?"),
+        }
+    }
+}
+
+/// Accuracy varies slightly with every change; the verdict says whether it suffices.
+impl From<Change> for Mark {
+    fn from(change: Change) -> Self {
+        match change {
+            Change::Faster => Self::new(Tone::Good, "▲"),
+            Change::Slower => Self::new(Tone::Bad, "▼"),
+            Change::Better => Self::new(Tone::Faint, "▲"),
+            Change::Worse => Self::new(Tone::Faint, "▼"),
+            Change::NoDifference => Self::new(Tone::Faint, "≈"),
+            Change::NotCompared => Self::new(Tone::Open, "!"),
+        }
+    }
+}
+
+impl From<CheckState> for Mark {
+    fn from(state: CheckState) -> Self {
+        match state {
+            CheckState::Ok => GOOD,
+            CheckState::Unknown => Self::new(Tone::Faint, "?"),
+            CheckState::Warning => Self::new(Tone::Open, "!"),
+            CheckState::Error => Self::new(Tone::Bad, "✗"),
+        }
+    }
+}
+
+pub(super) fn outcome(outcome: Outcome) -> Cell {
+    Cell::status(outcome, outcome.word())
+}
+
+/// Counts outcomes: `2 reproduced, 1 invalid`.
+pub(super) fn counts(outcomes: impl Iterator<Item = Outcome>) -> String {
+    let counts = outcomes.counts();
+    let counts = Outcome::ALL.into_iter().filter_map(|outcome| {
+        let count = counts.get(&outcome)?;
+        Some(format!("{count} {outcome}"))
+    });
+    join(counts, ", ")
+}
+
+pub(super) fn change(change: Change) -> Cell {
+    Cell::status(change, change.word())
+}
+
+impl From<&RuleCheck> for Mark {
+    fn from(rule: &RuleCheck) -> Self {
+        match (rule.passed, rule.warning) {
+            (false, _) => BAD,
+            (true, true) => Self::new(Tone::Open, "~"),
+            (true, false) => GOOD,
+        }
+    }
+}
+
+/// Whether all rules of a trial passed.
+pub(super) fn rules(passed: bool) -> Cell {
+    if passed {
+        Cell::status(GOOD, "passed")
+    } else {
+        Cell::status(BAD, "violated")
+    }
+}
+
+/// Whether a rule was passed or violated, or passed with a warning.
+pub(super) fn rule(rule: &RuleCheck) -> Cell {
+    let word = match (rule.passed, rule.warning) {
+        (false, _) => "violated",
+        (true, true) => "warning",
+        (true, false) => "passed",
+    };
+    Cell::status(rule, word)
+}

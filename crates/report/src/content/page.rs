@@ -1,0 +1,164 @@
+//! A page: verdicts, their comparison, and all details.
+
+use super::figures::{columns, rows};
+use super::subject::Subject;
+use super::{Detail, batch, comparison, details, environment, marks, verdict};
+use crate::charts;
+use crate::document::{Block, Cell, Document, Group, Line, Section, Table, Text};
+use retrial_batch::verdict::BatchVerdict;
+use retrial_format as format;
+use retrial_recipe::model::Mode;
+use retrial_results::verdict::comparison::{Comparison, EnvironmentGroup};
+
+/// More subjects are shown without charts, and only with violated rules, so that a page opens.
+const IN_FULL: usize = 40;
+/// More rows are only in the sections below.
+const ROWS: usize = 2000;
+
+/// A page.
+#[derive(Debug, Clone, Default)]
+pub struct Page<'a> {
+    /// The version that made it, and when: `retrial 0.1.0, 2026-11-21 18:40`.
+    pub made: String,
+    /// The verdicts.
+    pub subjects: Vec<Subject<'a>>,
+    /// Their comparison, if they have figures in common.
+    pub comparison: Option<&'a Comparison>,
+    /// The batch whose cells they are.
+    pub batch: Option<&'a BatchVerdict>,
+    /// What the batch ran, where and when.
+    pub about: Vec<(Line, Text)>,
+    /// The differences between the environments of a batch's cells.
+    pub environments: Option<Environments>,
+}
+
+/// Differences between environments.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Environments {
+    /// The columns.
+    pub names: Vec<String>,
+    /// The differences, by group.
+    pub groups: Vec<EnvironmentGroup>,
+}
+
+/// Makes the document of a page.
+pub fn document(page: &Page<'_>) -> Document {
+    let mut blocks = Vec::new();
+    let title = match (page.batch, page.subjects.as_slice()) {
+        (None, [subject]) => {
+            blocks = of_one(subject, true);
+            verdict::title(subject.entry.verdict)
+        }
+        (None, several) => {
+            blocks.push(overview(several));
+            format!("Retrial: {}", format::count(several.len(), "result"))
+        }
+        (Some(batch), _) => {
+            blocks = batch::blocks(batch, "", Detail::Full);
+            if let Some(Block::Conclusion(conclusion)) = blocks.first_mut() {
+                conclusion.remarks.splice(0..0, page.about.iter().cloned());
+            }
+            batch.title.clone()
+        }
+    };
+    if let Some(compared) = page.comparison {
+        blocks.push(comparison::section(compared, Detail::Full));
+    }
+    if let Some(both) = &page.environments {
+        let compared = environment::blocks(&both.names, &both.groups, Detail::Full);
+        blocks.push(Section::block("Environments", compared));
+    }
+    if page.batch.is_some() || page.subjects.len() != 1 {
+        blocks.extend(each(&page.subjects));
+    }
+    Document {
+        made: page.made.as_str().into(),
+        ..Document::new(title, blocks)
+    }
+}
+
+/// Every subject in a section of its own.
+fn each<'a>(subjects: &'a [Subject<'_>]) -> impl Iterator<Item = Block> + 'a {
+    let in_full = subjects.len() <= IN_FULL;
+    subjects.iter().enumerate().map(move |(number, subject)| {
+        Block::Section(Section {
+            title: heading(subject, subjects).into(),
+            id: Some(format!("s{number}")),
+            blocks: of_one(subject, in_full),
+        })
+    })
+}
+
+fn of_one(subject: &Subject<'_>, in_full: bool) -> Vec<Block> {
+    let judged = subject.entry.verdict;
+    let charts = in_full.then(|| charts::of_verdict(judged));
+    let mut charts = charts.into_iter().flatten();
+    let mut conclusion = verdict::conclusion(&subject.entry);
+    conclusion
+        .remarks
+        .splice(0..0, subject.about.iter().cloned());
+    conclusion.chart = charts.next().map(Box::new);
+    if conclusion.sentence.is_empty() {
+        // The answer comes first, although the only reason repeats it.
+        conclusion.sentence = judged.sentence.as_str().into();
+    }
+    let mut blocks: Vec<Block> = details::runs(subject).into_iter().collect();
+    blocks.push(Block::Conclusion(conclusion));
+    blocks.extend(verdict::evidence(&subject.entry, in_full));
+    blocks.extend(details::sections(subject, charts.collect(), in_full));
+    blocks
+}
+
+/// Its title, with its name if several have the same.
+fn heading(subject: &Subject<'_>, all: &[Subject<'_>]) -> String {
+    if !subject.runs.is_empty() {
+        return subject.name.clone();
+    }
+    let title = verdict::title(subject.entry.verdict);
+    let same = |other: &&Subject<'_>| verdict::title(other.entry.verdict) == title;
+    if all.len() <= IN_FULL && all.iter().filter(same).count() > 1 {
+        return format!("{title}: {}", subject.name);
+    }
+    title
+}
+
+/// An overview of several results: a row for each figure, with a link to its section.
+fn overview(subjects: &[Subject<'_>]) -> Block {
+    let results = || {
+        subjects
+            .iter()
+            .flat_map(|subject| &subject.entry.verdict.results)
+    };
+    let counts = format!(
+        "{} in {}: {}.",
+        format::count(results().count(), "measurement"),
+        format::count(subjects.len(), "result"),
+        marks::counts(results().map(|result| result.outcome))
+    );
+    let verdicts = || subjects.iter().map(|subject| subject.entry.verdict);
+    let confidence = verdicts().next().map_or(0.95, |verdict| verdict.confidence);
+    let unverified = verdicts().any(|verdict| verdict.notice.is_some());
+    let mut remaining = ROWS;
+    let groups = subjects.iter().enumerate().map(group).take_while(|group| {
+        let fits = group.rows.len() <= remaining;
+        remaining = remaining.saturating_sub(group.rows.len());
+        fits
+    });
+    let columns = columns(unverified, confidence);
+    let table = Table::grouped("All figures", columns, groups.collect());
+    Section::block("Overview", [Block::paragraph(counts), Block::Table(table)])
+}
+
+/// The rows of one result below its name.
+fn group((number, subject): (usize, &Subject<'_>)) -> Group {
+    let verdict = subject.entry.verdict;
+    // A passed compliance test has no figure.
+    let results = verdict.results.iter().filter(|result| {
+        result.mode != Mode::Compliance || !result.valid || result.deciding.is_some()
+    });
+    let title = Cell::from(verdict::title(verdict)).linked(Some(format!("#s{number}")));
+    Group {
+        title: Some(title),
+        rows: results.flat_map(rows).collect(),
+    }
+}

@@ -1,0 +1,103 @@
+use jiff::Timestamp;
+
+use super::*;
+use crate::terminal::{Terminal, render};
+use retrial_history::{Deciding, RunState};
+use retrial_recipe::model::Mode;
+use retrial_results::verdict::Outcome;
+
+fn row(number: i64, host: &str) -> RunSummary {
+    let started = Timestamp::from_second(1_795_256_000 + number * 3600).unwrap();
+    RunSummary {
+        id: format!("20261121-1{number}0000-resnet50-0f1e"),
+        title: "ResNet-50 on the CPU".to_owned(),
+        host: host.to_owned(),
+        variant: [("rocm".to_owned(), format!("7.{number}.1"))].into(),
+        started: Some(started),
+        ended: Some(started + jiff::SignedDuration::from_secs(75)),
+        run_state: RunState::Ended,
+        outcome: Some(Outcome::Reproduced),
+        deciding: Some(Deciding {
+            scenario: "Offline".to_owned(),
+            mode: Mode::Performance,
+            figure: "samples_per_second".to_owned(),
+            value: Some(1234.5),
+            unit: "samples/s".to_owned(),
+            ratio: Some(0.98),
+        }),
+        ..RunSummary::default()
+    }
+}
+
+fn rendered(rows: &[RunSummary], width: u16) -> String {
+    let terminal = Terminal {
+        width,
+        color: false,
+        unicode: true,
+    };
+    render(&document(rows, &TimeZone::UTC), terminal)
+}
+
+#[test]
+fn columns_are_dropped_to_fit_the_width() {
+    let mut rows = [row(0, "node-a"), row(1, "node-b")];
+    rows[1].outcome = None;
+    rows[1].deciding = None;
+    rows[1].reason = Some("the registry does not answer".to_owned());
+    let heads = |width: u16| -> Vec<String> {
+        let text = rendered(&rows, width);
+        let wide = text
+            .lines()
+            .map(unicode_width::UnicodeWidthStr::width)
+            .max();
+        assert!(wide.is_none_or(|wide| wide <= usize::from(width)), "{text}");
+        let head = text.lines().next().unwrap_or_default().to_owned();
+        head.split_whitespace().map(str::to_owned).collect()
+    };
+    let all = [
+        "run",
+        "outcome",
+        "benchmark",
+        "variant",
+        "figure",
+        "ratio",
+        "started",
+        "duration",
+        "host",
+    ];
+    assert_eq!(heads(200), all);
+    assert_eq!(
+        heads(140),
+        [
+            "run",
+            "outcome",
+            "benchmark",
+            "variant",
+            "figure",
+            "ratio",
+            "duration",
+            "host"
+        ]
+    );
+    assert_eq!(heads(120), &all[..6]);
+    assert_eq!(heads(100), ["run", "outcome", "variant", "figure", "ratio"]);
+    assert_eq!(heads(80), ["run", "outcome", "variant", "ratio"]);
+    assert_eq!(heads(60), ["run", "outcome", "variant"]);
+}
+
+#[test]
+fn equal_or_empty_columns_are_omitted() {
+    let text = rendered(&[row(0, "node-a"), row(1, "node-a")], 200);
+    assert!(!text.contains("host") && !text.contains("node-a"), "{text}");
+    assert!(!text.contains("Offline"), "{text}");
+}
+
+#[test]
+fn rows_are_sanitized() {
+    let mut rows = [row(0, "node-a"), row(1, "b")];
+    rows[0].title = "\u{1b}[31mred\nnext".to_owned();
+    rows[0].host = "\u{7}".to_owned();
+    let text = rendered(&rows, 200);
+    assert!(!text.contains(['\u{1b}', '\u{7}']), "{text:?}");
+    assert_eq!(text.lines().count(), 5);
+}

@@ -1,0 +1,55 @@
+//! A search: its trials in their order, and what differs between the two neighbours.
+
+use super::figures::NOTHING;
+use super::{Detail, environment, marks};
+use crate::document::{Block, Item, Section, Table};
+use retrial_batch::search::{SearchOutcome, SearchTrial, SearchVerdict};
+use retrial_format as format;
+use retrial_results::verdict::number;
+
+/// The word of the conclusion.
+pub(super) fn word(outcome: SearchOutcome) -> &'static str {
+    match outcome {
+        SearchOutcome::Found => "change found",
+        SearchOutcome::NoDifference => "no difference",
+        SearchOutcome::NotDecided => "not decided",
+    }
+}
+
+pub(super) fn blocks(search: &SearchVerdict, detail: Detail) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    if let (Some(before), Some(after)) = (&search.before, &search.after) {
+        let title = format!("Differences between {} {before} and {after}", search.axis);
+        let differences = environment::blocks(&[before, after], &search.changes, detail);
+        blocks.extend(Section::of(title, differences));
+    }
+    let skipped = search.skipped.iter().map(|(value, reason)| {
+        let text = format!("{} {value} was excluded: {reason}", search.axis);
+        Item::new(text).marked(marks::BAD)
+    });
+    let trials = (detail == Detail::Full).then(|| {
+        let count = format::count(search.trials.len(), "trial");
+        Block::folded(format!("{count}, in their order"), trials(search))
+    });
+    let of_search = Block::list(skipped).into_iter().chain(trials);
+    blocks.extend(Section::of("Search", of_search));
+    blocks
+}
+
+/// Every trial, in the order of the search.
+fn trials(search: &SearchVerdict) -> Option<Block> {
+    let result = |trial: &SearchTrial| match (trial.figure, trial.answer) {
+        (Some(figure), _) => number::figure(figure, &search.unit),
+        (None, Some(true)) => format!("not {}", search.criterion.trim_start_matches("not ")),
+        (None, Some(false)) => search.criterion.clone(),
+        (None, None) => NOTHING.to_owned(),
+    };
+    Table::of("Trials, in their order", (1..).zip(&search.trials))
+        .number("trial", |(number, _): &(i32, &SearchTrial)| {
+            number.to_string()
+        })
+        .head(&search.axis, |(_, trial)| &trial.value)
+        .number("result", |(_, trial)| result(trial))
+        .text("run", |(_, trial)| &trial.run)
+        .block()
+}

@@ -1,0 +1,58 @@
+//! The subject of a page, with all that its directory tells.
+
+use crate::Entry;
+use crate::document::{Line, Text};
+use retrial_batch::verdict::CellRun;
+use retrial_results::verdict::comparison::Fact;
+use retrial_store::journal::StepEnd;
+use retrial_telemetry as telemetry;
+
+/// A run, a folder of results or a benchmark of a submission tree.
+#[derive(Debug, Clone)]
+pub struct Subject<'a> {
+    /// A run's id, or a path.
+    pub name: String,
+    /// Its verdict, with the path of its evidence.
+    pub entry: Entry<'a>,
+    /// What was run, where and when: shown next to the verdict.
+    pub about: Vec<(Line, Text)>,
+    /// Samples of GPUs and container.
+    pub telemetry: Vec<telemetry::Row>,
+    /// Its environment.
+    pub environment: Vec<Fact>,
+    /// The plan as a script.
+    pub commands: Option<String>,
+    /// Its steps.
+    pub steps: Vec<Step>,
+    /// The runs of a batch's cell, each with the path from the page to its directory.
+    pub runs: Vec<(CellRun, Option<String>)>,
+}
+
+impl<'a> Subject<'a> {
+    /// A verdict without details.
+    pub fn new(name: impl Into<String>, entry: Entry<'a>) -> Self {
+        Self {
+            name: name.into(),
+            entry,
+            about: Vec::new(),
+            telemetry: Vec::new(),
+            environment: Vec::new(),
+            commands: None,
+            steps: Vec::new(),
+            runs: Vec::new(),
+        }
+    }
+}
+
+/// A step of a run, and its log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// From 1.
+    pub number: u32,
+    /// Its name.
+    pub name: String,
+    /// How it ended, after so many seconds; none of one that was not started.
+    pub end: Option<(StepEnd, f64)>,
+    /// Its log, relative to the page.
+    pub log: Option<String>,
+}

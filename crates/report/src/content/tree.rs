@@ -1,0 +1,282 @@
+//! The results of a submission tree, one line each, with their violated rules.
+
+use std::fmt::Write as _;
+
+use itertools::{Itertools as _, join};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::marks;
+use super::verdict;
+use crate::Entry;
+use crate::document::{Block, Document, Item, Mark, Section};
+use retrial_format as format;
+use retrial_recipe::model::Mode;
+use retrial_results::evidence::tree::Fault;
+use retrial_results::verdict::{
+    BenchmarkVerdict, Outcome, ResultVerdict, RuleCheck, Verdict, number,
+};
+
+/// The violated rules of a result that are shown by default.
+const VIOLATED_SHOWN: usize = 4;
+
+/// The output of `judge --output json` for a tree.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct TreeVerdict {
+    /// One per scenario, mode and compliance test.
+    pub results: Vec<ResultVerdict>,
+    /// One per benchmark and system.
+    pub benchmarks: Vec<BenchmarkVerdict>,
+    /// Faults of the tree itself, which belong to no result.
+    pub faults: Vec<Fault>,
+    /// The numbers of results.
+    pub counts: Counts,
+    /// `MLCommons`' trademark notice, for figures of `MLPerf`.
+    pub notice: Option<String>,
+}
+
+/// The verbosity of a tree's report.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Style {
+    /// Every rule, passed or violated.
+    pub verbose: bool,
+    /// Only violations.
+    pub quiet: bool,
+}
+
+/// Reports the benchmarks of a tree one after the other, and counts them.
+#[derive(Debug, Default)]
+pub struct Tree {
+    style: Style,
+    system: String,
+    counts: Counts,
+    notice: Option<String>,
+}
+
+/// The numbers of judged results.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Counts {
+    /// Systems.
+    pub systems: usize,
+    /// Benchmarks of a system.
+    pub benchmarks: usize,
+    /// Benchmarks whose scenarios or system violate the rules.
+    pub benchmarks_broken: usize,
+    /// Performance results.
+    pub performance: usize,
+    /// How many of these are valid.
+    pub performance_valid: usize,
+    /// Accuracy results.
+    pub accuracy: usize,
+    /// How many of these are valid.
+    pub accuracy_valid: usize,
+    /// Compliance tests.
+    pub compliance: usize,
+    /// How many of these are valid.
+    pub compliance_valid: usize,
+    /// Performance results that were compared with a published figure.
+    pub compared: usize,
+    /// How many of these are reproduced.
+    pub reproduced: usize,
+}
+
+impl Counts {
+    /// Counts a benchmark.
+    pub fn add(&mut self, benchmark: &BenchmarkVerdict, verdict: &Verdict) {
+        self.benchmarks += 1;
+        self.benchmarks_broken += usize::from(benchmark.rules.iter().any(|rule| !rule.passed));
+        for result in &verdict.results {
+            let (all, valid) = match result.mode {
+                Mode::Performance => (&mut self.performance, &mut self.performance_valid),
+                Mode::Accuracy => (&mut self.accuracy, &mut self.accuracy_valid),
+                Mode::Compliance => (&mut self.compliance, &mut self.compliance_valid),
+            };
+            *all += 1;
+            *valid += usize::from(result.valid);
+            if result.mode == Mode::Performance && !result.references.is_empty() {
+                self.compared += 1;
+                self.reproduced += usize::from(result.outcome == Outcome::Reproduced);
+            }
+        }
+    }
+}
+
+impl Tree {
+    /// A report without benchmarks.
+    pub fn new(style: Style) -> Self {
+        Self {
+            style,
+            ..Self::default()
+        }
+    }
+
+    /// Reports one benchmark.
+    pub fn benchmark(&mut self, benchmark: &BenchmarkVerdict, verdict: &Verdict) -> Vec<Block> {
+        self.counts.add(benchmark, verdict);
+        self.notice = self.notice.take().or_else(|| verdict.notice.clone());
+        let system = [
+            benchmark.division.as_deref().unwrap_or_default(),
+            benchmark.submitter.as_deref().unwrap_or_default(),
+            &benchmark.system,
+        ]
+        .join(" ");
+        let is_new = system != self.system;
+        self.counts.systems += usize::from(is_new);
+        let notable = benchmark.rules.iter().filter(|rule| rule.is_notable());
+        let notable =
+            notable.map(|rule| Item::keyed(&benchmark.benchmark, rule.to_string()).marked(rule));
+        let mut items: Vec<Item> = notable.collect();
+        let fine = items.is_empty() && verdict.results.iter().all(|result| result.valid);
+        let quiet = self.style.quiet && fine;
+        let heading = system.clone();
+        self.system = system;
+        let scenarios = verdict.results.iter().map(|result| &result.scenario);
+        for scenario in scenarios.unique() {
+            let results = verdict.results.iter();
+            let results = results.filter(|result| result.scenario == *scenario);
+            let results = results.collect_vec();
+            if !(self.style.quiet && results.iter().all(|result| result.valid)) {
+                items.push(self.scenario(&benchmark.benchmark, scenario, &results));
+            }
+        }
+        let items = Block::list(items);
+        if is_new && !quiet {
+            return vec![Section::block(heading, items)];
+        }
+        items.into_iter().collect()
+    }
+
+    fn scenario(&self, benchmark: &str, scenario: &str, results: &[&ResultVerdict]) -> Item {
+        let of_mode = |mode: Mode| results.iter().filter(move |result| result.mode == mode);
+        let performance = of_mode(Mode::Performance).next();
+        let decides =
+            |result: &&&ResultVerdict| result.mode != Mode::Compliance || performance.is_none();
+        let outcomes = results.iter().filter(decides).map(|result| result.outcome);
+        let outcome = outcomes.max().unwrap_or(Outcome::Measured);
+        let accuracy = of_mode(Mode::Accuracy).next().map(|result| {
+            let word = if result.valid { "passed" } else { "violated" };
+            let figure = deciding(result).map(|(name, value)| format!(" {name} {value}"));
+            format!("accuracy {word}{}", figure.unwrap_or_default())
+        });
+        let tests = of_mode(Mode::Compliance).map(|result| {
+            let word = if result.valid { "" } else { " violated" };
+            format!("{}{word}", last_part(&result.path))
+        });
+        let tests = join(tests, " ");
+        let figure = performance.and_then(|result| deciding(result));
+        let figure = figure.map_or("no figure".to_owned(), |(_, value)| value);
+        let compared = performance.and_then(|result| {
+            let reference = result
+                .references
+                .iter()
+                .find(|reference| reference.decides)?;
+            let source = reference.source.as_deref().unwrap_or("published");
+            let published = number::grouped(reference.value);
+            let ratio = number::ratio(result.ratio?);
+            Some(format!("{ratio} of {published} ({source})"))
+        });
+        // Results are printed as they come, so that columns have fixed widths.
+        let first = format!("{figure:>20}  {:15}", outcome.word());
+        let parts = [Some(first), compared, accuracy, Some(tests)];
+        let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
+        let details = results.iter().flat_map(|result| self.rules(result));
+        Item::keyed(format!("{benchmark:24} {scenario:12}"), join(parts, "  "))
+            .marked(outcome)
+            .detailed(details)
+    }
+
+    fn rules(&self, result: &ResultVerdict) -> Vec<(String, String)> {
+        let title = match result.mode {
+            Mode::Compliance => last_part(&result.path).to_owned(),
+            mode => mode.to_string(),
+        };
+        let all = self.style.verbose;
+        let rules = result.rules.iter();
+        let mut rules: Vec<&RuleCheck> = rules.filter(|rule| all || rule.is_notable()).collect();
+        rules.sort_by_key(|rule| !all && rule.passed);
+        if rules.is_empty() && !result.valid {
+            return vec![(title, result.sentence.clone())];
+        }
+        let count = if all { rules.len() } else { VIOLATED_SHOWN };
+        let more = rules.len().saturating_sub(count);
+        let more = (more > 0).then(|| {
+            let more = format::count(more, "more rule");
+            (String::new(), format!("and {more} (-v shows them)"))
+        });
+        let lines = rules.into_iter().take(count).map(|rule| {
+            let sign = Mark::from(rule).sign;
+            (format!("{sign} {title}"), rule.to_string())
+        });
+        lines.chain(more).collect()
+    }
+
+    /// The numbers of judged results.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// The end of the report: the faults of the tree itself, the counts, the notice.
+    pub fn end(&self, faults: &[Fault]) -> Vec<Block> {
+        let counts = self.counts;
+        let mut first = format!(
+            "{}, {}: performance {} of {} valid",
+            format::count(counts.systems, "system"),
+            format::count(counts.benchmarks, "benchmark"),
+            counts.performance_valid,
+            counts.performance,
+        );
+        // MLPerf Training has neither.
+        if counts.accuracy + counts.compliance > 0 {
+            let (accuracy, compliance) = (counts.accuracy_valid, counts.compliance_valid);
+            let _ = write!(
+                first,
+                ", accuracy {accuracy} of {}, compliance {compliance} of {}",
+                counts.accuracy, counts.compliance
+            );
+        }
+        let mut lines = vec![first];
+        if counts.compared > 0 {
+            lines.push(format!(
+                "{} compared with published figures, {} reproduced",
+                format::count(counts.compared, "result"),
+                counts.reproduced
+            ));
+        }
+        if counts.benchmarks_broken > 0 {
+            let count = format::count(counts.benchmarks_broken, "benchmark");
+            lines.push(format!(
+                "{count} with scenarios or a system that violate the rules"
+            ));
+        }
+        let mut blocks = Vec::from_iter(faults_of(faults));
+        blocks.extend(Block::list(lines.into_iter().map(Item::new)));
+        blocks.extend(verdict::notice(self.notice.as_deref()));
+        vec![Section::block("", blocks)]
+    }
+}
+
+/// The verdicts on a tree, a section each, and the faults of the tree itself.
+pub fn document(entries: &[Entry<'_>], faults: &[Fault]) -> Document {
+    let mut document = verdict::documents(entries);
+    let faults = faults_of(faults);
+    document
+        .blocks
+        .extend(Section::of("Submission tree", faults));
+    document
+}
+
+fn faults_of(faults: &[Fault]) -> Option<Block> {
+    let items = faults.iter();
+    Block::list(items.map(|fault| Item::new(fault.to_string()).marked(marks::BAD)))
+}
+
+fn last_part(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+/// The name of the deciding figure, and its value with the unit.
+fn deciding(result: &ResultVerdict) -> Option<(&str, String)> {
+    let name = result.deciding.as_deref()?;
+    let figure = result.figures.get(name)?;
+    Some((name, number::figure(figure.value, &figure.unit)))
+}

@@ -1,0 +1,152 @@
+//! One row for each figure of each trial. docs/reports.md describes the columns.
+
+use itertools::join;
+
+use crate::csv;
+use retrial_recipe::model::Submission;
+use retrial_results::verdict::{
+    FigureValue, Judgement, Reference, ResultVerdict, TrialVerdict, Verdict,
+};
+
+/// A figure of a trial, with its context.
+struct TrialFigure<'a> {
+    name: &'a str,
+    verdict: &'a Verdict,
+    submission: &'a Submission,
+    result: &'a ResultVerdict,
+    trial: &'a TrialVerdict,
+    is_warmup: bool,
+    figure: &'a str,
+    value: &'a FigureValue,
+    judged: Option<&'a Judgement>,
+    reference: Option<&'a Reference>,
+}
+
+/// A column: its name, and its value in a row.
+type Column = (&'static str, fn(&TrialFigure<'_>) -> String);
+
+const COLUMNS: [Column; 29] = [
+    ("run", |row| row.name.to_owned()),
+    ("suite", |row| row.submission.suite.clone()),
+    ("round", |row| {
+        first_known([&row.result.round, &row.submission.round])
+    }),
+    ("division", |row| {
+        first_known([&row.result.division, &row.submission.division])
+    }),
+    ("submitter", |row| {
+        first_known([&row.result.submitter, &row.submission.submitter])
+    }),
+    ("system", |row| {
+        first_known([&row.result.system, &row.submission.system])
+    }),
+    ("benchmark", |row| row.result.benchmark.clone()),
+    ("variant", |row| {
+        let variant = row.verdict.variant.iter();
+        let variant = variant.map(|(axis, value)| format!("{axis}={value}"));
+        join(variant, ",")
+    }),
+    ("scenario", |row| row.result.scenario.clone()),
+    ("mode", |row| row.result.mode.to_string()),
+    ("trial", |row| row.trial.trial.to_string()),
+    ("warmup", |row| row.is_warmup.to_string()),
+    ("path", |row| row.trial.path.clone()),
+    ("trial_valid", |row| row.trial.valid.to_string()),
+    ("figure", |row| row.figure.to_owned()),
+    ("unit", |row| row.value.unit.clone()),
+    ("value", |row| row.value.value.to_string()),
+    ("deciding", |row| {
+        (row.result.deciding.as_deref() == Some(row.figure)).to_string()
+    }),
+    ("result_valid", |row| row.result.valid.to_string()),
+    ("result_value", |row| {
+        let figure = row.result.figures.get(row.figure);
+        number(figure.map(|figure| figure.value))
+    }),
+    ("published", |row| {
+        number(row.reference.map(|reference| reference.value))
+    }),
+    ("published_kind", |row| {
+        let kind = row.reference.map(|reference| <&str>::from(reference.kind));
+        kind.unwrap_or_default().to_owned()
+    }),
+    ("published_source", |row| {
+        let source = row.reference.and_then(|reference| reference.source.clone());
+        source.unwrap_or_default()
+    }),
+    ("ratio", |row| {
+        number(row.judged.and_then(|judged| judged.ratio))
+    }),
+    ("lower", |row| {
+        number(row.judged.and_then(|judged| Some(judged.bounds?.lower)))
+    }),
+    ("upper", |row| {
+        number(row.judged.and_then(|judged| Some(judged.bounds?.upper)))
+    }),
+    ("confidence", |row| {
+        number(row.judged.map(|judged| judged.confidence))
+    }),
+    // An invalid result decides for its figures.
+    ("outcome", |row| match row.judged {
+        _ if row.is_warmup => String::new(),
+        Some(judged) if row.result.valid => judged.outcome.to_string(),
+        _ => row.result.outcome.to_string(),
+    }),
+    ("verified", |row| {
+        let notice = row.verdict.notice.as_ref();
+        notice.map_or("", |_| "unverified").to_owned()
+    }),
+];
+
+/// The line of the columns' names.
+pub fn head() -> String {
+    csv::render([COLUMNS.map(|(name, _)| name.to_owned()).to_vec()])
+}
+
+/// The rows of a verdict; `name` names the run of a trial.
+pub fn rows(verdict: &Verdict, name: impl Fn(&TrialVerdict) -> String) -> String {
+    let results = verdict.results.iter();
+    let trials = results.flat_map(|result| {
+        let trials = with_warmups(result);
+        trials.map(move |(is_warmup, trial)| (result, is_warmup, trial))
+    });
+    csv::render(trials.flat_map(|(result, is_warmup, trial)| {
+        let name = name(trial);
+        trial.figures.iter().map(move |(figure, value)| {
+            let mut judgements = result.judgements.iter();
+            let judged =
+                judgements.find(|judged| !is_warmup && judged.figure.eq_ignore_ascii_case(figure));
+            let row = TrialFigure {
+                name: &name,
+                verdict,
+                submission: &verdict.submission,
+                result,
+                trial,
+                is_warmup,
+                figure,
+                value,
+                judged,
+                reference: judged.and_then(|judged| {
+                    judged.references.iter().find(|reference| reference.decides)
+                }),
+            };
+            COLUMNS.map(|(_, value)| value(&row)).to_vec()
+        })
+    }))
+}
+
+/// The trials of a result after its warm-ups, each with whether it is one.
+pub(super) fn with_warmups(result: &ResultVerdict) -> impl Iterator<Item = (bool, &TrialVerdict)> {
+    let warmups = result.warmups.iter().map(|trial| (true, trial));
+    warmups.chain(result.trials.iter().map(|trial| (false, trial)))
+}
+
+/// A property of the result, or else of the whole submission.
+fn first_known(own_and_whole: [&Option<String>; 2]) -> String {
+    let value = own_and_whole.into_iter().flatten().next();
+    value.cloned().unwrap_or_default()
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}

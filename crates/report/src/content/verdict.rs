@@ -1,0 +1,228 @@
+//! A verdict: its outcome, its figures, and a reason for each.
+
+use itertools::{Itertools as _, join};
+
+use super::figures::{self, MANY};
+use super::{advice, further};
+use crate::Entry;
+use crate::charts::extent;
+use crate::document::{Block, Conclusion, Document, Item, Line, Mark, Section, Text};
+use retrial_format as format;
+use retrial_recipe::model::Submission;
+use retrial_results::verdict::{
+    self, Judgement, Outcome, QualifierKind, ResultVerdict, Verdict, number,
+};
+
+/// A verdict by itself.
+pub fn document(entry: &Entry<'_>) -> Document {
+    Document::new(title(entry.verdict), blocks(entry))
+}
+
+/// Several verdicts, a section each.
+pub fn documents(entries: &[Entry<'_>]) -> Document {
+    let sections = entries.iter();
+    let sections = sections.map(|entry| Section::block(title(entry.verdict), blocks(entry)));
+    Document::new("", sections)
+}
+
+/// Its outcome, figures, reasons and notice.
+fn blocks(entry: &Entry<'_>) -> Vec<Block> {
+    let mut blocks = vec![Block::Conclusion(conclusion(entry))];
+    blocks.extend(evidence(entry, true));
+    blocks
+}
+
+/// Its figures, reasons and notice; without figures that are not judged if a page has very many
+/// results.
+pub(super) fn evidence(entry: &Entry<'_>, in_full: bool) -> Vec<Block> {
+    let verdict = entry.verdict;
+    let mut blocks = figures::tables(verdict);
+    if in_full {
+        blocks.extend(further::blocks(verdict));
+    }
+    let reasons = verdict.results.iter().flat_map(reasons);
+    let notable = verdict.results.iter().flat_map(notable_rules);
+    let of_benchmark = entry.rules.iter().filter(|rule| rule.is_notable());
+    let of_benchmark = of_benchmark.map(|rule| Item::new(rule.to_string()).marked(rule));
+    blocks.extend(Block::list(reasons.chain(notable).chain(of_benchmark)));
+    blocks.extend(notice(verdict.notice.as_deref()));
+    blocks
+}
+
+/// The rules of a result that its sentence does not say: all violated ones where there are
+/// several, and warnings.
+fn notable_rules(result: &ResultVerdict) -> impl Iterator<Item = Item> {
+    let violated = result.rules.iter().filter(|rule| !rule.passed).count();
+    let title = format!("{} {}", result.scenario, result.mode);
+    let rules = result.rules.iter().filter(|rule| rule.is_notable());
+    let notable = rules.filter(move |rule| rule.warning || violated > 1);
+    notable.map(move |rule| {
+        let trial = rule.trial.filter(|_| result.trials.len() > 1);
+        let trial = trial.map_or(String::new(), |trial| format!(" trial {trial}"));
+        Item::new(format!("{title}{trial}: {rule}")).marked(rule)
+    })
+}
+
+/// A notice, if there is one.
+pub(super) fn notice(notice: Option<&str>) -> Option<Block> {
+    notice.map(|notice| Block::Notice(notice.into()))
+}
+
+/// The notices on figures of these submissions, each once.
+pub(super) fn notices<'a>(
+    submissions: impl Iterator<Item = &'a Submission>,
+) -> impl Iterator<Item = Block> {
+    let notices = submissions.filter_map(verdict::notice).unique();
+    notices.map(|notice| Block::Notice(notice.into()))
+}
+
+/// Its outcome in a word and a sentence, with its qualifiers.
+pub(super) fn conclusion(entry: &Entry<'_>) -> Conclusion {
+    let verdict = entry.verdict;
+    let (word, sentence) = headline(verdict);
+    // Figures of idle GPUs are not theirs, whatever the outcome.
+    let (idle, others): (Vec<_>, Vec<_>) = verdict
+        .qualifiers
+        .iter()
+        .partition(|qualifier| qualifier.kind == QualifierKind::IdleGpus);
+    let alerts = idle
+        .iter()
+        .map(|qualifier| format!("{}: {}", qualifier.kind, qualifier.reason).into());
+    let mut remarks: Vec<(Line, Text)> = Vec::new();
+    for of_kind in others.chunk_by(|left, right| left.kind == right.kind) {
+        let reason = join(of_kind.iter().map(|qualifier| &qualifier.reason), "; ");
+        remarks.push((of_kind[0].kind.word().into(), reason.into()));
+    }
+    let labelled = |label: &str, text: &String| (Line::from(label), Text::from(text));
+    remarks.extend(
+        verdict
+            .warnings
+            .iter()
+            .map(|text| labelled("warning", text)),
+    );
+    let next = advice::next(entry);
+    remarks.extend(next.iter().map(|action| labelled("next", action)));
+    remarks.extend(evidence_remark(&entry.evidence));
+    Conclusion {
+        alerts: alerts.collect(),
+        remarks,
+        ..Conclusion::new(Mark::from(verdict.outcome), word, sentence)
+    }
+}
+
+/// The path of the evidence as a remark, if it is known.
+pub(super) fn evidence_remark(evidence: &str) -> Option<(Line, Text)> {
+    let is_shown = !evidence.is_empty();
+    is_shown.then(|| ("evidence".into(), Text::Code(evidence.into())))
+}
+
+/// `AMD · mlperf-inference v6.0 closed · llama2-70b-99 · 8xMI355X · rocm 7.1.1`
+pub(crate) fn title(verdict: &Verdict) -> String {
+    let submission = &verdict.submission;
+    let text = |field: &Option<String>| field.clone().unwrap_or_default();
+    let suite = [
+        submission.suite.clone(),
+        text(&submission.round),
+        text(&submission.division),
+    ];
+    let variant = verdict.variant.iter();
+    let variant = variant.map(|(axis, value)| format!("{axis} {value}"));
+    let parts = [
+        text(&submission.submitter),
+        joined(suite, " "),
+        submission.benchmark.clone(),
+        text(&submission.system),
+    ];
+    joined(parts.into_iter().chain(variant), " · ")
+}
+
+/// The parts that are not empty.
+fn joined(parts: impl IntoIterator<Item = String>, separator: &str) -> String {
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    join(parts, separator)
+}
+
+/// One sentence for each published figure, or one for a result without them.
+fn reasons(result: &ResultVerdict) -> Vec<Item> {
+    let of_result = matches!(result.outcome, Outcome::Invalid | Outcome::Failed);
+    let title = format!("{} {}", result.scenario, result.mode);
+    let item = |outcome: Outcome, text: &str| Item::new(format!("{title}: {text}")).marked(outcome);
+    if of_result || result.judgements.is_empty() {
+        return vec![item(result.outcome, &result.sentence)];
+    }
+    let sentence = |judgement: &Judgement| {
+        item(judgement.outcome, &judgement.sentence).detailed(others(judgement))
+    };
+    if result.judgements.len() <= MANY {
+        return result.judgements.iter().map(sentence).collect();
+    }
+    // Of many, those that hold have one sentence: the table has each of them.
+    let (hold, others): (Vec<&Judgement>, Vec<&Judgement>) = result
+        .judgements
+        .iter()
+        .partition(|judgement| judgement.outcome == Outcome::Reproduced);
+    let mut reasons: Vec<Item> = others.into_iter().map(sentence).collect();
+    reasons.extend(together(&hold).map(|text| item(Outcome::Reproduced, &text)));
+    reasons
+}
+
+/// The values that others published of a figure, which decide nothing.
+fn others(judgement: &Judgement) -> Vec<(String, String)> {
+    let (Some(measured), Some(decides)) = (
+        judgement.measured.as_ref(),
+        judgement
+            .references
+            .iter()
+            .position(|reference| reference.decides),
+    ) else {
+        return Vec::new();
+    };
+    let all = judgement.references.iter().enumerate();
+    let others = all.filter(|(at, _)| *at != decides).map(|(_, other)| {
+        let value = number::figure_like(other.value, &measured.unit, measured.value);
+        (figures::source(other), value)
+    });
+    others.collect()
+}
+
+/// `38 figures hold, at 0.981–1.034 of the published values; each within 5 %.`
+fn together(hold: &[&Judgement]) -> Option<String> {
+    let (least, most) = extent(hold.iter().filter_map(|judgement| judgement.ratio));
+    if least > most {
+        return None;
+    }
+    let within = hold.iter().filter_map(|judgement| judgement.holds_within);
+    let within = within.fold(0.0, f64::max);
+    let each = if within > 0.0 {
+        format!("each within {}", number::percent(within))
+    } else {
+        "none is worse".to_owned()
+    };
+    Some(format!(
+        "{} hold, at {}–{} of the published values; {each}.",
+        format::count(hold.len(), "figure"),
+        number::ratio(least),
+        number::ratio(most),
+    ))
+}
+
+/// `reproduced (performance only)`, and the sentence; empty if the only result has the reason.
+fn headline(verdict: &Verdict) -> (String, String) {
+    let mut kinds = verdict.qualifiers.iter().map(|qualifier| qualifier.kind);
+    let mut word = verdict.outcome.word().to_owned();
+    if kinds.any(|kind| kind == QualifierKind::PerformanceOnly)
+        && verdict.outcome <= Outcome::Reproduced
+    {
+        word += " (performance only)";
+    }
+    let sentence = match verdict.outcome {
+        Outcome::Invalid | Outcome::Failed if verdict.results.len() == 1 => String::new(),
+        Outcome::Reproduced | Outcome::Measured => verdict.sentence.clone(),
+        // The reasons have the rest.
+        _ => verdict
+            .sentence
+            .split_once(". ")
+            .map_or(verdict.sentence.clone(), |(first, _)| format!("{first}.")),
+    };
+    (word, sentence)
+}

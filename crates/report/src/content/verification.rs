@@ -1,0 +1,167 @@
+//! The verification of a bundle: who signed it, whether its files are those that were signed, and what its logs say.
+
+use super::marks;
+use crate::document::{Block, Conclusion, Document, Item, Line, Mark, Section, Text, Tone};
+use retrial_bundle::verification::{
+    Basis, BasisKind, Judged, Recipe, Rules, SignatureState, Verification,
+};
+use retrial_format as format;
+use retrial_results::verdict::ExitCode;
+
+const OPEN: Mark = Mark::new(Tone::Open, "?");
+
+/// The verification of a bundle.
+pub fn document(verification: &Verification) -> Document {
+    let mut blocks = Vec::new();
+    let judged = verification.judged.as_ref();
+    let first = [archive(verification), signature(&verification.signature)].into_iter();
+    let items = first.chain(judged.into_iter().flat_map(of_judged));
+    blocks.extend(Block::list(items));
+    if let Some(judged) = judged {
+        let of_kind = |kind| judged.basis.iter().filter(move |basis| basis.kind == kind);
+        let list = |kind| Block::list(of_kind(kind).map(basis));
+        let declared = "declared by the machine that ran it, not checked";
+        blocks.extend(Section::of("judged again", list(BasisKind::Raw)));
+        blocks.extend(Section::of(declared, list(BasisKind::Declared)));
+    }
+    if let Some(differences) = &verification.differences {
+        let lists = [
+            ("changed", &differences.changed),
+            ("missing", &differences.missing),
+            ("extra", &differences.extra),
+        ];
+        let items = lists.into_iter().flat_map(|(word, paths)| {
+            let paths = paths.iter();
+            paths.map(move |path| Item::keyed(word, path).marked(marks::BAD))
+        });
+        blocks.extend(Section::of(
+            "compared with the manifest",
+            Block::list(items),
+        ));
+    }
+    blocks.push(Block::Conclusion(conclusion(verification)));
+    let notice = judged.and_then(|judged| judged.verdict.notice.as_ref());
+    blocks.extend(notice.map(|notice| Block::Notice(notice.into())));
+    Document::new("verification", blocks)
+}
+
+fn archive(verification: &Verification) -> Item {
+    let run = verification.run.as_deref().unwrap_or("unknown");
+    Item::keyed("run", run).detailed([("sha256", &verification.sha256)])
+}
+
+fn signature(state: &SignatureState) -> Item {
+    let (mark, text) = match state {
+        SignatureState::Unsigned => (
+            OPEN,
+            "unsigned: anyone could have created or changed it".to_owned(),
+        ),
+        SignatureState::Invalid => (
+            marks::BAD,
+            "not checked: the archive is not intact".to_owned(),
+        ),
+        SignatureState::NotChecked { key } => (
+            OPEN,
+            format!("by {key}; the key's owner was not checked (--signers FILE)"),
+        ),
+        SignatureState::Allowed { key, principals } => {
+            (marks::GOOD, format!("by {principals}, {key}"))
+        }
+        SignatureState::NotAllowed { key, reason } => (marks::BAD, format!("by {key}: {reason}")),
+    };
+    Item::keyed("signature", text).marked(mark)
+}
+
+fn of_judged(judged: &Judged) -> Vec<Item> {
+    let (files, bytes) = (
+        format::count(judged.files, "file"),
+        format::size(judged.bytes),
+    );
+    let good = |key: &str, text: String| Item::keyed(key, text).marked(marks::GOOD);
+    let open = |key: &str, text: String| Item::keyed(key, text).marked(OPEN);
+    let bad = |key: &str, text: String| Item::keyed(key, text).marked(marks::BAD);
+    let outcome = judged.recorded;
+    let verdict = if judged.differences.is_empty() {
+        good("verdict", format!("{outcome}, confirmed by its logs"))
+    } else {
+        let lines = judged.differences.iter().map(|line| ("differs", line));
+        bad("verdict", format!("recorded as {outcome}")).detailed(lines)
+    };
+    let rules = match &judged.rules {
+        Rules::None => Item::keyed("rules", "not judged by a round's rules"),
+        Rules::Same { name } => good(
+            "rules",
+            format!("{name}: the same in the bundle and in this program"),
+        ),
+        Rules::Differ { name } => open(
+            "rules",
+            format!(
+                "{name}: the bundle's differ from this program's; {} by the bundle's, {} by this program's",
+                judged.by_bundle, judged.by_program
+            ),
+        ),
+        Rules::Unknown { name } => open("rules", format!("{name}: unknown to this program")),
+    };
+    let recipe = match &judged.recipe {
+        Recipe::Same { name } => good("recipe", format!("{name}: the built-in one")),
+        Recipe::NotBuiltIn { name } => open("recipe", format!("{name}: not a built-in one")),
+        Recipe::Differs { name, diff } => {
+            let text = format!("{name}: not the built-in one of that name");
+            open("recipe", text).detailed(diff.iter().map(|line| ("", line)))
+        }
+    };
+    let image = &judged.image;
+    let digests = image.digests.join(", ");
+    let image = if image.pinned {
+        good("image", format!("pinned; ran {digests}"))
+    } else {
+        let text = format!("{} was not pinned; ran {digests}", image.name);
+        open("image", text)
+    };
+    let files = format!("{files} ({bytes}), all match the manifest");
+    let mut items = vec![good("files", files), verdict, rules, recipe, image];
+    if !judged.statement_differs.is_empty() {
+        let parts = judged.statement_differs.join(", ");
+        items.push(bad(
+            "statement",
+            format!("does not match its files: {parts}"),
+        ));
+    }
+    if !judged.missing.is_empty() {
+        items.push(open("missing", judged.missing.join(", ")));
+    }
+    items
+}
+
+fn basis(basis: &Basis) -> Item {
+    let text = format!(
+        "{} ({}, {})",
+        basis.what,
+        format::count(basis.files, "file"),
+        format::size(basis.bytes)
+    );
+    Item::keyed(&basis.path, Text::from(text))
+}
+
+fn conclusion(verification: &Verification) -> Conclusion {
+    let judged = verification.judged.as_ref();
+    let alerts = verification.problems.iter().map(Line::from).collect();
+    if !verification.verified {
+        return Conclusion {
+            alerts,
+            ..Conclusion::new(marks::BAD, "not verified", "")
+        };
+    }
+    let unsigned = verification.signature == SignatureState::Unsigned;
+    let mark = match verification.exit_code {
+        ExitCode::Success if unsigned => OPEN,
+        ExitCode::Success => marks::GOOD,
+        ExitCode::Inconclusive => OPEN,
+        _ => marks::BAD,
+    };
+    let word = if unsigned { "unsigned" } else { "verified" };
+    let sentence = judged.map_or_else(String::new, |judged| {
+        format!("{}: {}", judged.recorded, judged.verdict.sentence)
+    });
+    Conclusion::new(mark, word, sentence)
+}

@@ -1,0 +1,160 @@
+//! Runs by submission, and those of a submission by what was chosen and by their GPUs.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+
+use itertools::Itertools as _;
+use sha2::{Digest, Sha256};
+
+use super::FRONT;
+use crate::charts::file_name;
+use crate::content::runs::title;
+use retrial_history::RunSummary;
+use retrial_readings::natural::natural;
+
+/// A submission and its runs.
+pub(super) struct Group<'a> {
+    /// The name of its first page, without `.html`.
+    pub name: String,
+    pub title: &'a str,
+    /// Newest last.
+    pub rows: Vec<&'a RunSummary>,
+    pub series: Vec<Series<'a>>,
+    /// The runs on each page of runs; none if its first page has all of them.
+    pub parts: Vec<Range<usize>>,
+}
+
+/// Runs of a submission with the same variant and parameters on the same GPUs: their verdicts can be
+/// compared over time.
+pub(super) struct Series<'a> {
+    pub choices: String,
+    pub gpus: &'a str,
+    /// Newest last.
+    pub rows: Vec<&'a RunSummary>,
+}
+
+impl Group<'_> {
+    /// Its first page.
+    pub fn page(&self) -> String {
+        format!("{}.html", self.name)
+    }
+
+    /// A page of runs. A name has no dot, so that no other submission's page has this name.
+    pub fn page_of_runs(&self, part: usize) -> String {
+        format!("{}.runs-{}.html", self.name, part + 1)
+    }
+
+    /// A variant and GPUs in words, as far as they differ from others.
+    pub fn label(&self, choices: &str, gpus: &str) -> String {
+        match (choices, gpus) {
+            ("", "") if self.has_choices() => "default".to_owned(),
+            ("", "") => "no GPU".to_owned(),
+            ("", gpus) => gpus.to_owned(),
+            (choices, "") => choices.to_owned(),
+            (choices, _) if !self.has_several_gpus() => choices.to_owned(),
+            (choices, gpus) => format!("{choices}, {gpus}"),
+        }
+    }
+
+    /// Whether something was chosen for some of its runs.
+    fn has_choices(&self) -> bool {
+        self.series.iter().any(|series| !series.choices.is_empty())
+    }
+
+    /// Whether its runs are of several kinds or numbers of GPUs.
+    pub fn has_several_gpus(&self) -> bool {
+        !self.series.iter().map(|series| series.gpus).all_equal()
+    }
+
+    /// The newest run.
+    pub fn newest(&self) -> &RunSummary {
+        self.rows[self.rows.len() - 1]
+    }
+
+    /// The run whose verdict is shown.
+    pub fn decides(&self) -> &RunSummary {
+        decides(&self.rows)
+    }
+}
+
+/// The newest run with a verdict, or else the newest one.
+pub(super) fn decides<'a>(rows: &[&'a RunSummary]) -> &'a RunSummary {
+    judged(rows).unwrap_or(rows[rows.len() - 1])
+}
+
+/// The newest run with a verdict, of runs whose newest is the last.
+pub(super) fn judged<'a>(rows: &[&'a RunSummary]) -> Option<&'a RunSummary> {
+    let mut newest = rows.iter().rev();
+    newest.find(|row| row.outcome.is_some()).copied()
+}
+
+/// A published result, whatever recipe repeats it.
+fn key(row: &RunSummary) -> [&str; 6] {
+    let submission = &row.submission;
+    [
+        &submission.suite,
+        submission.round.as_deref().unwrap_or_default(),
+        submission.division.as_deref().unwrap_or_default(),
+        submission.submitter.as_deref().unwrap_or_default(),
+        submission.system.as_deref().unwrap_or_default(),
+        &submission.benchmark,
+    ]
+}
+
+/// Groups runs (the newest last) by submission, in the order of the submissions' titles; `parts` spreads
+/// the runs of one over pages.
+pub(super) fn groups(
+    rows: &[RunSummary],
+    parts: impl Fn(&[&RunSummary]) -> Vec<Range<usize>>,
+) -> Vec<Group<'_>> {
+    let mut by_submission: BTreeMap<[&str; 6], Vec<&RunSummary>> = BTreeMap::new();
+    for row in rows {
+        by_submission.entry(key(row)).or_default().push(row);
+    }
+    let names = names(by_submission.keys());
+    let groups = by_submission.into_values().zip(names).map(|(rows, name)| {
+        let newest = rows[rows.len() - 1];
+        Group {
+            name,
+            title: title(newest),
+            series: series(&rows),
+            parts: parts(&rows),
+            rows,
+        }
+    });
+    let key = |group: &Group<'_>| (natural(group.title), group.name.clone());
+    groups.sorted_by_cached_key(key).collect()
+}
+
+/// A name for each submission. Those that would have the same one end in a part of their hash.
+fn names<'a>(keys: impl Iterator<Item = &'a [&'a str; 6]>) -> Vec<String> {
+    let names = keys
+        .map(|key| (file_name(&key.join(" ")), key))
+        .collect_vec();
+    let mut unique = HashSet::from([FRONT.trim_end_matches(".html")]);
+    let all = names.iter().map(|(name, _)| name.as_str());
+    let duplicates: HashSet<&str> = all.filter(|name| !unique.insert(name)).collect();
+    let unique = names.iter().map(|(name, key)| {
+        if !duplicates.contains(name.as_str()) {
+            return name.clone();
+        }
+        let hash = hex::encode(Sha256::digest(key.join("\0")));
+        format!("{name}-{}", &hash[..8])
+    });
+    unique.collect()
+}
+
+fn series<'a>(rows: &[&'a RunSummary]) -> Vec<Series<'a>> {
+    let mut by_series: BTreeMap<(String, &str), Vec<&RunSummary>> = BTreeMap::new();
+    for row in rows {
+        let key = (row.choices(), row.gpus.as_str());
+        by_series.entry(key).or_default().push(row);
+    }
+    let series = by_series.into_iter().map(|((choices, gpus), rows)| Series {
+        choices,
+        gpus,
+        rows,
+    });
+    let key = |series: &Series<'_>| (natural(series.gpus), natural(&series.choices));
+    series.sorted_by_cached_key(key).collect()
+}

@@ -1,0 +1,227 @@
+//! The history of a submission's verdicts as charts: over time, and over releases.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use itertools::Itertools as _;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
+
+use super::group::Group;
+use super::releases::{self, Kind};
+use crate::charts::{CategoryResults, Chart, of_history};
+use crate::content::runs::{cut, ratio_of};
+use retrial_history::RunSummary;
+use retrial_readings::natural::natural;
+use retrial_results::verdict::Outcome;
+
+/// The most rows of a chart.
+const ROWS: usize = 8;
+/// The most periods, and the most releases, whose names are longer.
+const MOST: usize = 12;
+const RELEASES: usize = 6;
+
+/// The most kinds of releases that have charts.
+const KINDS: usize = 3;
+
+/// The charts of a submission.
+pub(super) fn charts(group: &Group<'_>, unverified: bool) -> Vec<Chart> {
+    let judged = group.rows.iter().filter(|row| row.outcome.is_some());
+    let judged: Vec<&RunSummary> = judged.copied().collect();
+    let mut charts = over_time(group, &judged, unverified);
+    for kind in Kind::that_differ(&judged).into_iter().take(KINDS) {
+        charts.extend(over_releases(group, kind, &judged, unverified));
+    }
+    charts
+}
+
+fn over_time(group: &Group<'_>, rows: &[&RunSummary], unverified: bool) -> Vec<Chart> {
+    let times: BTreeSet<DateTime> = rows
+        .iter()
+        .filter_map(|row| Some(utc(row.started?)))
+        .collect();
+    let (Some(first), Some(last), Some((period, periods))) =
+        (times.first(), times.last(), period(&times))
+    else {
+        return Vec::new();
+    };
+    if periods.len() < 2 {
+        return Vec::new();
+    }
+    let names = periods.iter();
+    let names = names.map(|start| start.strftime(period.name).to_string());
+    let results = results_by_row(rows, periods.len(), |row| {
+        let start = (period.start)(utc(row.started?));
+        let category = periods.binary_search(&start).ok()?;
+        Some((group.label(&row.choices(), &row.gpus), category))
+    });
+    let axis = match (first.date(), last.date()) {
+        (first, last) if first == last => format!("{}, {first}", period.word),
+        (first, last) => format!("{}, {first} to {last}", period.word),
+    };
+    of_history(
+        (period.word, &axis),
+        &names.collect_vec(),
+        &results,
+        unverified,
+    )
+}
+
+fn over_releases(
+    group: &Group<'_>,
+    kind: Kind<'_>,
+    rows: &[&RunSummary],
+    unverified: bool,
+) -> Vec<Chart> {
+    let releases: BTreeSet<&str> = rows.iter().filter_map(|row| kind.release(row)).collect();
+    if releases.len() < 2 {
+        return Vec::new();
+    }
+    let releases = releases.into_iter();
+    let mut releases = releases
+        .sorted_by_cached_key(|release| natural(release))
+        .collect_vec();
+    releases.drain(..releases.len().saturating_sub(RELEASES));
+    let results = results_by_row(rows, releases.len(), |row| {
+        let release = kind.release(row)?;
+        let category = releases.iter().position(|other| *other == release)?;
+        Some((
+            group.label(&releases::other_choices(row), &row.gpus),
+            category,
+        ))
+    });
+    let names = releases.iter().map(|release| short(kind, release));
+    let name = kind.name();
+    of_history((&name, &name), &names.collect_vec(), &results, unverified)
+}
+
+/// An image's name without its registry and namespace.
+fn short(kind: Kind<'_>, release: &str) -> String {
+    let name = match kind {
+        Kind::Image => release.rsplit('/').next().unwrap_or(release),
+        _ => release,
+    };
+    cut(name)
+}
+
+/// The results of each row in each category of a chart, of the rows with the newest runs.
+fn results_by_row(
+    rows: &[&RunSummary],
+    categories: usize,
+    at: impl Fn(&RunSummary) -> Option<(String, usize)>,
+) -> Vec<(String, Vec<CategoryResults>)> {
+    let mut by_label: BTreeMap<String, (usize, Vec<CategoryResults>)> = BTreeMap::new();
+    for (number, row) in rows.iter().enumerate() {
+        let (Some((label, category)), Some(outcome)) = (at(row), row.outcome) else {
+            continue;
+        };
+        let empty = || (0, vec![CategoryResults::default(); categories]);
+        let (newest, all) = by_label.entry(label).or_insert_with(empty);
+        *newest = number;
+        all[category].verdicts.push(outcome);
+        let counts = |ratio: &f64| outcome < Outcome::Invalid && ratio.is_finite();
+        all[category].ratios.extend(ratio_of(row).filter(counts));
+    }
+    let newest_rows = by_label.into_iter();
+    let newest_rows = newest_rows.k_largest_by_key(ROWS, |(_, (newest, _))| *newest);
+    let newest_rows = newest_rows.map(|(label, (_, categories))| (cut(&label), categories));
+    let key = |(label, _): &(String, Vec<CategoryResults>)| natural(label);
+    newest_rows.sorted_by_cached_key(key).collect()
+}
+
+fn utc(time: Timestamp) -> DateTime {
+    time.to_zoned(TimeZone::UTC).datetime()
+}
+
+/// A period of the calendar.
+struct Period {
+    word: &'static str,
+    /// The format of the name of one that begins at a time.
+    name: &'static str,
+    /// As many as have room for their names.
+    most: usize,
+    start: fn(DateTime) -> DateTime,
+}
+
+/// The periods, the shortest first.
+const PERIODS: [Period; 6] = [
+    Period {
+        word: "start",
+        name: "%m-%d %H:%M",
+        most: MOST / 2,
+        start: |time| time.date().at(time.hour(), time.minute(), 0, 0),
+    },
+    Period {
+        word: "hour",
+        name: "%m-%d %H:%M",
+        most: MOST / 2,
+        start: |time| time.date().at(time.hour(), 0, 0, 0),
+    },
+    Period {
+        word: "day",
+        name: "%m-%d",
+        most: MOST,
+        start: |time| time.date().into(),
+    },
+    Period {
+        word: "week from Monday",
+        name: "%m-%d",
+        most: MOST,
+        start: |time| {
+            let since = i64::from(time.date().weekday().to_monday_zero_offset());
+            let monday = time.date().checked_sub(Span::new().days(since));
+            monday.unwrap_or(time.date()).into()
+        },
+    },
+    Period {
+        word: "month",
+        name: "%Y-%m",
+        most: MOST,
+        start: |time| time.date().first_of_month().into(),
+    },
+    Period {
+        word: "year",
+        name: "%Y",
+        most: usize::MAX,
+        start: |time| time.date().first_of_year().into(),
+    },
+];
+
+/// The shortest period of which few have times, and the beginnings of the latest that have, in their order.
+fn period(times: &BTreeSet<DateTime>) -> Option<(&'static Period, Vec<DateTime>)> {
+    PERIODS.iter().find_map(|period| {
+        let starts: BTreeSet<DateTime> = times.iter().copied().map(period.start).collect();
+        let mut starts = starts.into_iter().collect_vec();
+        let fits = starts.len() <= period.most;
+        starts.drain(..starts.len().saturating_sub(MOST));
+        fits.then_some((period, starts))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(6, 1, "start", "11-20 00:00")]
+    #[case(100, 3, "hour", "11-20 00:00")]
+    #[case(12, 1440, "day", "11-20")]
+    #[case(13, 1440, "week from Monday", "11-16")]
+    #[case(90, 1440, "month", "2026-11")]
+    #[case(500, 1440, "year", "2026")]
+    fn the_period_fits_all_runs(
+        #[case] runs: i64,
+        #[case] minutes: i64,
+        #[case] word: &str,
+        #[case] first: &str,
+    ) {
+        let start = jiff::civil::date(2026, 11, 20).at(0, 0, 0, 0);
+        let all = (0..runs).map(|run| start + Span::new().minutes(run * minutes));
+        let (chosen, categories) = period(&all.collect()).unwrap();
+        let name = categories[0].strftime(chosen.name).to_string();
+        assert_eq!((chosen.word, &*name), (word, first));
+        assert!(categories.len() <= MOST);
+    }
+}

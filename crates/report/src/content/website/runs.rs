@@ -1,0 +1,123 @@
+//! The runs of a submission: the newest on its first page, and all of them on pages of their own.
+//!
+//! A page of runs is filled from the oldest run on, so that full pages stay as they are.
+
+use std::ops::Range;
+
+use itertools::Itertools as _;
+
+use super::group::Group;
+use super::{FRONT, Options, Page, tables};
+use crate::content::{runs, verdict};
+use crate::document::{Block, Cell, Document, Item, Line, Rows, Section, Table};
+use retrial_format as format;
+use retrial_history::RunSummary;
+use retrial_results::verdict::notice;
+
+/// The most runs on a submission's first page, and what they may take in bytes.
+const FIRST: usize = 50;
+const FIRST_BYTES: usize = 60_000;
+/// The most of a page of runs.
+const PART: usize = 250;
+const PART_BYTES: usize = 220_000;
+
+type Property = (&'static str, fn(&RunSummary) -> String);
+
+/// Properties that are listed once if all runs of a page have them in common.
+const PROPERTIES: [Property; 6] = [
+    ("GPUs", |row| runs::cut(&row.gpus)),
+    ("variant", |row| runs::cut(&row.choices())),
+    ("ROCm", |row| runs::cut(&row.rocm)),
+    ("driver", |row| runs::cut(&row.driver)),
+    ("image", |row| runs::cut(&row.image)),
+    ("host", |row| runs::cut(&row.host)),
+];
+
+/// The runs of each page of runs; none if a submission's first page has room for all of them.
+pub(super) fn parts(rows: &[&RunSummary], options: &Options<'_>) -> Vec<Range<usize>> {
+    let all = table("", rows, &PROPERTIES, options);
+    let weights = tables::weights(&all.table());
+    if rows.len() <= FIRST && weights.iter().sum::<usize>() <= FIRST_BYTES {
+        return Vec::new();
+    }
+    tables::split(&weights, PART, PART_BYTES)
+}
+
+/// A section of the newest runs.
+pub(super) fn section(group: &Group<'_>, options: &Options<'_>) -> Block {
+    let rows: Vec<&RunSummary> = group.rows.iter().rev().take(FIRST).copied().collect();
+    let mut blocks = listed("Newest runs", &rows, FIRST_BYTES, options);
+    if !group.parts.is_empty() {
+        let text = "The run pages, linked at the top and at the end, list all of them.";
+        blocks.push(Block::paragraph(text));
+    }
+    Section::block("Runs", blocks)
+}
+
+/// A page of runs.
+pub(super) fn page(group: &Group<'_>, part: usize, options: &Options<'_>) -> Page {
+    let range = group.parts[part].clone();
+    let rows: Vec<&RunSummary> = group.rows[range].iter().rev().copied().collect();
+    let ends = [rows.last(), rows.first()];
+    let [from, to] = ends.map(|row| row.map_or(String::new(), |row| day(row)));
+    let mut blocks = vec![Block::paragraph(format!(
+        "{}, started from {from} to {to}, newest first.",
+        format::count(rows.len(), "run")
+    ))];
+    blocks.extend(listed("Runs", &rows, usize::MAX, options));
+    let submission = rows.first().map(|row| &row.submission);
+    blocks.extend(verdict::notices(submission.into_iter()));
+    let mut links: Vec<(Line, String)> = vec![
+        ("All submissions".into(), FRONT.to_owned()),
+        (group.title.into(), group.page()),
+    ];
+    if part + 1 < group.parts.len() {
+        links.push(("Newer runs".into(), group.page_of_runs(part + 1)));
+    }
+    if part > 0 {
+        links.push(("Older runs".into(), group.page_of_runs(part - 1)));
+    }
+    let title = format!("{}: runs, page {}", group.title, part + 1);
+    Page {
+        document: Document::new(title, blocks),
+        links,
+    }
+}
+
+fn day(row: &RunSummary) -> String {
+    row.started.map_or_else(
+        || "an unknown time".to_owned(),
+        |started| started.strftime("%Y-%m-%d").to_string(),
+    )
+}
+
+/// Runs as a table, below what they have in common.
+fn listed(caption: &str, rows: &[&RunSummary], bytes: usize, options: &Options<'_>) -> Vec<Block> {
+    let differs = |(_, property): &Property| !rows.iter().map(|row| property(row)).all_equal();
+    let (differ, same): (Vec<Property>, Vec<Property>) = PROPERTIES.into_iter().partition(differs);
+    let common = same.into_iter().filter_map(|(name, property)| {
+        let value = property(rows.first()?);
+        (!value.is_empty()).then(|| Item::keyed(name, value))
+    });
+    let table = table(caption, rows, &differ, options).table();
+    let table = tables::fitting(table, bytes, "on the pages of runs");
+    Block::list(common).into_iter().chain(table).collect()
+}
+
+fn table<'a>(
+    caption: &str,
+    rows: &[&'a RunSummary],
+    properties: &[Property],
+    options: &Options<'_>,
+) -> Rows<&'a RunSummary> {
+    let scenarios = rows.iter().filter_map(|row| row.deciding.as_ref());
+    let scenarios = !scenarios.map(|deciding| &deciding.scenario).all_equal();
+    let is_noticed = rows.iter().any(|row| notice(&row.submission).is_some());
+    let table = Table::of(caption, rows.iter().copied())
+        .head("run", |row| Cell::from(&row.id).linked((options.link)(row)))
+        .text("started", |row| tables::started(row));
+    let table = tables::with_run(table, is_noticed, scenarios, |row| row);
+    properties.iter().fold(table, |table, (name, property)| {
+        table.text(name, |row| property(row))
+    })
+}

@@ -1,0 +1,92 @@
+//! Tables of a website: columns of runs and verdicts, and tables cut to a size.
+
+use std::ops::Range;
+
+use jiff::tz::TimeZone;
+
+use crate::content::figures::{ratio, unverified_word};
+use crate::content::runs;
+use crate::document::{Block, Cell, Column, Rows, Table};
+use retrial_format as format;
+use retrial_history::RunSummary;
+
+/// Adds the columns of a run's verdict and figure; with `scenarios`, the figure's scenario too.
+pub(super) fn with_run<R>(
+    rows: Rows<R>,
+    unverified: bool,
+    scenarios: bool,
+    run: impl Fn(&R) -> &RunSummary,
+) -> Rows<R> {
+    let figure = Column::number("figure").noted(unverified_word(unverified));
+    let to_published = Column::number("ratio").noted("to published");
+    rows.status("verdict", |row| runs::outcome(run(row), "•"))
+        .column(figure, |row| runs::figure(run(row), scenarios))
+        .column(to_published, |row| ratio(runs::ratio_of(run(row))))
+}
+
+/// When a run started.
+pub(super) fn started(row: &RunSummary) -> String {
+    runs::started(row, &TimeZone::UTC)
+}
+
+/// The table, with as many rows as fit into so many bytes of HTML, and a remark on the others.
+pub(super) fn fitting(mut table: Table, bytes: usize, others: &str) -> Vec<Block> {
+    let mut remaining = bytes;
+    let mut dropped = 0;
+    for group in &mut table.groups {
+        let count = group.rows.len();
+        let fits = |row: &Vec<Cell>| {
+            let rest = remaining.checked_sub(weight(row));
+            remaining = rest.unwrap_or(0);
+            rest.is_some()
+        };
+        let retained = group.rows.iter().map(fits).take_while(|fits| *fits).count();
+        group.rows.truncate(retained);
+        dropped += count - retained;
+    }
+    table.groups.retain(|group| !group.rows.is_empty());
+    let more = (dropped > 0).then(|| format::count(dropped, "more row"));
+    let remark = more.map(|more| Block::paragraph(format!("{more} {others}.")));
+    [Block::Table(table)].into_iter().chain(remark).collect()
+}
+
+/// The weight of every row of a table.
+pub(super) fn weights(table: &Table) -> Vec<usize> {
+    table.rows().map(|row| weight(row)).collect()
+}
+
+/// Divides rows of these weights into parts, each of at most so many rows and bytes.
+pub(super) fn split(weights: &[usize], rows: usize, bytes: usize) -> Vec<Range<usize>> {
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    let mut used = 0;
+    for (at, weight) in weights.iter().enumerate() {
+        used += weight;
+        match parts.last_mut() {
+            Some(part) if part.len() < rows && used <= bytes => part.end = at + 1,
+            _ => {
+                parts.push(at..at + 1);
+                used = *weight;
+            }
+        }
+    }
+    parts
+}
+
+/// At least the size of a row in HTML, bytes.
+fn weight(cells: &[Cell]) -> usize {
+    let weights = cells.iter().map(|cell| {
+        let link = cell.link.as_ref().map_or(0, |link| 20 + 3 * link.len());
+        64 + escaped(&cell.text) + link
+    });
+    weights.sum()
+}
+
+fn escaped(text: &str) -> usize {
+    let bytes = text.bytes().map(|byte| match byte {
+        b'"' => 6,
+        b'&' => 5,
+        b'<' | b'>' => 4,
+        _ => 1,
+    });
+    bytes.sum()
+}

@@ -1,0 +1,261 @@
+//! A report before it has a format: sections, lists, tables, charts, notices.
+//!
+//! `content` makes documents of verdicts, batches, comparisons and runs; each format (terminal, HTML,
+//! Markdown) draws any document. Every text is a [`Line`], which is harmless in every format.
+
+mod line;
+mod table;
+
+pub use line::{Line, clean};
+pub use table::{Cell, Column, ColumnKind, Group, NOTHING, Rows, Table};
+
+use super::charts::Chart;
+use retrial_format as format;
+
+/// A report.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Document {
+    /// Its title.
+    pub title: Line,
+    /// The version that made it, and when; for a page.
+    pub made: Line,
+    /// Its content.
+    pub blocks: Vec<Block>,
+}
+
+impl Document {
+    /// A report without a version.
+    pub fn new(title: impl Into<Line>, blocks: impl IntoIterator<Item = Block>) -> Self {
+        Self {
+            title: title.into(),
+            made: Line::default(),
+            blocks: blocks.into_iter().collect(),
+        }
+    }
+}
+
+/// A part of a report.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Block {
+    /// The result of the blocks next to it: formats put it where it is read first.
+    Conclusion(Conclusion),
+    /// A paragraph.
+    Paragraph(Text),
+    /// A list.
+    List(Vec<Item>),
+    /// A table.
+    Table(Table),
+    /// Charts, side by side if there is room.
+    Charts(Vec<Chart>),
+    /// Preformatted lines, with their label.
+    Verbatim(Line, Vec<Line>),
+    /// Blocks that are shown on demand, with their summary.
+    Folded(Line, Vec<Block>),
+    /// Blocks with a heading.
+    Section(Section),
+    /// A notice that a policy requires.
+    Notice(Line),
+}
+
+/// Blocks with a heading.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Section {
+    /// The heading; empty for none.
+    pub title: Line,
+    /// The target of links, unique in the document.
+    pub id: Option<String>,
+    /// Its content.
+    pub blocks: Vec<Block>,
+}
+
+impl Section {
+    /// A section without an id.
+    pub fn block(title: impl Into<Line>, blocks: impl IntoIterator<Item = Block>) -> Block {
+        Block::Section(Self {
+            title: title.into(),
+            id: None,
+            blocks: blocks.into_iter().collect(),
+        })
+    }
+
+    /// A section without an id, if it has a block.
+    pub fn of(title: impl Into<Line>, blocks: impl IntoIterator<Item = Block>) -> Option<Block> {
+        let blocks: Vec<Block> = blocks.into_iter().collect();
+        (!blocks.is_empty()).then(|| Self::block(title, blocks))
+    }
+}
+
+/// The result of the blocks next to it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Conclusion {
+    /// Good or bad news.
+    pub mark: Option<Mark>,
+    /// In a word or two.
+    pub word: Line,
+    /// In a sentence.
+    pub sentence: Line,
+    /// Warnings that must not be overlooked.
+    pub alerts: Vec<Line>,
+    /// The chart that shows it, on a page.
+    pub chart: Option<Box<Chart>>,
+    /// Further information, each with its label.
+    pub remarks: Vec<(Line, Text)>,
+}
+
+impl Conclusion {
+    /// A result without further information.
+    pub fn new(
+        mark: impl Into<Option<Mark>>,
+        word: impl Into<Line>,
+        sentence: impl Into<Line>,
+    ) -> Self {
+        Self {
+            mark: mark.into(),
+            word: word.into(),
+            sentence: sentence.into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Good or bad news.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// As it should be.
+    Good,
+    /// Neither.
+    Plain,
+    /// Undecided, or to be checked.
+    Open,
+    /// Not as it should be.
+    Bad,
+    /// Less important than its surroundings.
+    Faint,
+}
+
+/// A tone, and a sign that identifies it without colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mark {
+    /// The tone.
+    pub tone: Tone,
+    /// The sign.
+    pub sign: &'static str,
+}
+
+impl Mark {
+    /// A mark.
+    pub const fn new(tone: Tone, sign: &'static str) -> Self {
+        Self { tone, sign }
+    }
+}
+
+/// An entry of a list.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Item {
+    /// Good or bad news, if it is either.
+    pub mark: Option<Mark>,
+    /// The subject of the text; the keys of a list are aligned.
+    pub key: Line,
+    /// The text.
+    pub text: Text,
+    /// Details, each with its label.
+    pub details: Vec<(Line, Line)>,
+}
+
+impl Item {
+    /// An entry of text only.
+    pub fn new(text: impl Into<Text>) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+
+    /// The same with a key.
+    pub fn keyed(key: impl Into<Line>, text: impl Into<Text>) -> Self {
+        Self {
+            key: key.into(),
+            ..Self::new(text)
+        }
+    }
+
+    /// The same with a mark.
+    #[must_use]
+    pub fn marked(mut self, mark: impl Into<Mark>) -> Self {
+        self.mark = Some(mark.into());
+        self
+    }
+
+    /// The same with details, each with its label.
+    #[must_use]
+    pub fn detailed<L: Into<Line>, T: Into<Line>>(
+        mut self,
+        details: impl IntoIterator<Item = (L, T)>,
+    ) -> Self {
+        let details = details.into_iter();
+        self.details = details
+            .map(|(label, text)| (label.into(), text.into()))
+            .collect();
+        self
+    }
+}
+
+/// Text in its style.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Text {
+    /// Text.
+    Plain(Line),
+    /// A path or a command.
+    Code(Line),
+    /// Less important text.
+    Faint(Line),
+}
+
+impl Text {
+    /// The text alone.
+    pub fn line(&self) -> &Line {
+        let (Self::Plain(line) | Self::Code(line) | Self::Faint(line)) = self;
+        line
+    }
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Self::Plain(Line::default())
+    }
+}
+
+impl<T: Into<Line>> From<T> for Text {
+    fn from(text: T) -> Self {
+        Self::Plain(text.into())
+    }
+}
+
+impl Block {
+    /// A paragraph of text only.
+    pub fn paragraph(text: impl Into<Text>) -> Self {
+        Self::Paragraph(text.into())
+    }
+
+    /// A paragraph on things that are not shown, if there are some: `3 more trials: --output csv has all.`
+    pub fn rest(count: usize, things: &str, hint: &str) -> Option<Self> {
+        let things = (count > 0).then(|| format::count(count, things))?;
+        Some(Self::paragraph(format!("{things}: {hint}.")))
+    }
+
+    /// Blocks that are shown on demand.
+    pub fn folded(summary: impl Into<Line>, blocks: impl IntoIterator<Item = Self>) -> Self {
+        Self::Folded(summary.into(), blocks.into_iter().collect())
+    }
+
+    /// A list, if it has an entry.
+    pub fn list(items: impl IntoIterator<Item = Item>) -> Option<Self> {
+        let items: Vec<Item> = items.into_iter().collect();
+        (!items.is_empty()).then_some(Self::List(items))
+    }
+
+    /// Charts, if there is one.
+    pub fn charts(charts: Vec<Chart>) -> Option<Self> {
+        (!charts.is_empty()).then_some(Self::Charts(charts))
+    }
+}

@@ -1,0 +1,47 @@
+//! Pages that link each other, and their one script. It is inline, and the content security policy allows it
+//! by its hash and nothing else; pages work without it.
+
+use std::sync::LazyLock;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use maud::{Markup, html};
+use sha2::{Digest, Sha256};
+
+use super::{POLICY, address};
+use crate::document::Line;
+use crate::feed;
+
+pub(super) const SCRIPT: &str = include_str!("filter.js");
+
+static WITH_SCRIPT: LazyLock<String> = LazyLock::new(|| {
+    let hash = STANDARD.encode(Sha256::digest(SCRIPT));
+    format!("{POLICY}; script-src 'sha256-{hash}'")
+});
+
+/// The policy of a page with the script.
+pub(super) fn policy() -> &'static str {
+    &WITH_SCRIPT
+}
+
+/// The feeds, for the head.
+pub(super) fn feeds() -> Markup {
+    let feed = |kind: &str, file: &str| {
+        html! { link rel="alternate" type=(kind) href=(address(file)) title="Changes of verdict"; }
+    };
+    html! {
+        (feed("application/atom+xml", feed::ATOM))
+        (feed("application/feed+json", feed::JSON))
+    }
+}
+
+/// Links to other pages, each with its label.
+pub(super) fn navigation(label: &str, links: &[(Line, String)]) -> Markup {
+    html! {
+        nav aria-label=(label) {
+            @for (label, page) in links { a href=(address(page)) { (label.as_str()) } " " }
+            a href=(address(feed::ATOM)) { "Atom" } " "
+            a href=(address(feed::JSON)) { "JSON Feed" }
+        }
+    }
+}

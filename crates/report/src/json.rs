@@ -1,0 +1,47 @@
+//! `report --output json` of runs and folders of results.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use retrial_results::verdict::comparison::{Comparison, Fact};
+use retrial_results::verdict::{RuleCheck, Verdict};
+
+/// Version of the document.
+const SCHEMA: u32 = 1;
+
+/// A report.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Report<'a> {
+    /// Version of this document.
+    schema: u32,
+    /// The subjects.
+    results: Vec<Reported<'a>>,
+    /// Runs with figures in common, compared with the first of them.
+    comparison: Option<&'a Comparison>,
+}
+
+/// A run, a folder of results, or a benchmark of a submission tree.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Reported<'a> {
+    /// The run's id, or the folder's path.
+    pub name: &'a str,
+    /// The path of its evidence.
+    pub evidence: &'a str,
+    /// Rules of a benchmark as a whole, besides those of its results.
+    pub rules: &'a [RuleCheck],
+    /// The environment; empty for a folder.
+    pub environment: &'a [Fact],
+    /// Its verdict.
+    pub verdict: &'a Verdict,
+}
+
+impl<'a> Report<'a> {
+    /// Of these results.
+    pub fn new(results: Vec<Reported<'a>>, comparison: Option<&'a Comparison>) -> Self {
+        Self {
+            schema: SCHEMA,
+            results,
+            comparison,
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Test suites for CI, in the `JUnit` format: one for each scenario and mode, with a test case for the benchmark's own rules
+//! and one for each published figure.
+//!
+//! An outcome that is not reproduced, invalid or inconclusive is a failure of that type, a failed one an
+//! error: as with exit codes, nothing that is not shown passes.
+
+use itertools::join;
+use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
+
+use crate::Entry;
+use crate::content::verdict::title;
+use crate::document::clean;
+use retrial_batch::verdict::{BatchVerdict, ClaimOutcome};
+use retrial_results::evidence::tree::Fault;
+use retrial_stats::Decision;
+
+use retrial_results::verdict::comparison::{Change, ComparedFigure, Comparison};
+use retrial_results::verdict::{Outcome, ResultVerdict, Verdict, number};
+
+/// The suites of a submission tree: its verdicts, and the faults of the tree itself.
+pub fn tree(entries: &[Entry<'_>], faults: &[Fault]) -> String {
+    let cases = faults.iter().map(|fault| {
+        let text = fault.to_string();
+        (fault.path.clone(), status(Outcome::Invalid, &text), text)
+    });
+    let mut report = of_verdicts(entries);
+    report.add_test_suites(suite("submission tree", cases));
+    written(&report)
+}
+
+/// The suites of verdicts.
+pub fn verdicts(entries: &[Entry<'_>]) -> String {
+    written(&of_verdicts(entries))
+}
+
+fn written(report: &Report) -> String {
+    // Writing to a string cannot fail.
+    report.to_string().unwrap_or_default()
+}
+
+fn of_verdicts(entries: &[Entry<'_>]) -> Report {
+    let mut report = Report::new("retrial");
+    for entry in entries {
+        let verdict = entry.verdict;
+        for result in &verdict.results {
+            report.add_test_suite(of_result(verdict, result, &entry.evidence));
+        }
+        let title = title(verdict);
+        // Of a submission besides its results: its system's description, its scenarios.
+        let rules = entry.rules.iter().map(|rule| {
+            let text = format!("{}; required {}", rule.measured, rule.required);
+            let outcome = if rule.passed {
+                Outcome::Measured
+            } else {
+                Outcome::Invalid
+            };
+            (rule.rule.clone(), status(outcome, &text), text)
+        });
+        report.add_test_suites(suite(&title, rules));
+        // A run without a result does not pass.
+        if verdict.results.is_empty() {
+            let mut suite = TestSuite::new(clean(&title));
+            let status = status(verdict.outcome, &verdict.sentence);
+            suite.add_test_case(TestCase::new("results", status));
+            report.add_test_suite(suite);
+        }
+    }
+    report
+}
+
+/// The suites of a history: its verdicts, and a suite of the runs that have none, each with the
+/// reason.
+pub fn history<'a>(
+    entries: &[Entry<'_>],
+    without: impl Iterator<Item = (&'a str, String)>,
+) -> String {
+    let mut report = of_verdicts(entries);
+    let cases = without.map(|(run, reason)| {
+        let status = status(Outcome::Failed, &reason);
+        (run.to_owned(), status, reason)
+    });
+    report.add_test_suites(suite("runs without a verdict", cases));
+    written(&report)
+}
+
+/// The suites of a batch: its cells' results, and a suite of its claims.
+pub fn batch(batch: &BatchVerdict, cells: &[Entry<'_>]) -> String {
+    let mut report = of_verdicts(cells);
+    let claims = batch.claims.iter().map(|claim| {
+        let status = match claim.outcome {
+            ClaimOutcome::Supported => TestCaseStatus::success(),
+            outcome => failed(NonSuccessKind::Failure, outcome.word(), &claim.sentence),
+        };
+        (claim.claim.clone(), status, claim.sentence.clone())
+    });
+    report.add_test_suites(suite(&format!("claims: {}", batch.title), claims));
+    written(&report)
+}
+
+/// The suites of comparisons: one for each subject, scenario and mode.
+pub fn comparisons(all: &[Comparison]) -> String {
+    let mut report = Report::new("retrial compare");
+    for comparison in all {
+        let key = |figure: &ComparedFigure| {
+            let subject = figure.candidate.subject.clone();
+            (
+                figure.benchmark.clone(),
+                figure.scenario.clone(),
+                figure.mode,
+                subject,
+            )
+        };
+        let figures = comparison
+            .figures
+            .chunk_by(|figure, next| key(figure) == key(next));
+        report.add_test_suites(figures.map(|figures| compared(comparison, figures)));
+    }
+    written(&report)
+}
+
+/// A suite of cases, each with its name, status and output; none without cases.
+fn suite(
+    name: &str,
+    cases: impl Iterator<Item = (String, TestCaseStatus, String)>,
+) -> Option<TestSuite> {
+    let name = clean(name);
+    let cases = cases.map(|(case_name, status, output)| case(&case_name, &name, status, &output));
+    let cases: Vec<TestCase> = cases.collect();
+    let mut suite = TestSuite::new(name);
+    suite.add_test_cases(cases);
+    (suite.tests > 0).then_some(suite)
+}
+
+fn property(name: &str, value: &str) -> Property {
+    Property::new(clean(name), clean(value))
+}
+
+fn of_result(verdict: &Verdict, result: &ResultVerdict, evidence: &str) -> TestSuite {
+    let name = format!("{} {} {}", result.benchmark, result.scenario, result.mode);
+    let mut suite = TestSuite::new(clean(&name));
+    suite.add_property(property("submission", &title(verdict)));
+    suite.add_property(property("outcome", result.outcome.word()));
+    suite.add_property(property("evidence", evidence));
+    for (figure, value) in &result.figures {
+        let value = format!("{} {}", value.value, value.unit);
+        suite.add_property(property(figure, value.trim_end()));
+    }
+    for qualifier in &result.qualifiers {
+        suite.add_property(property(&qualifier.kind.to_string(), &qualifier.reason));
+    }
+    let warnings = verdict
+        .warnings
+        .iter()
+        .map(|text| property("warning", text));
+    let notices = verdict.notice.iter().map(|text| property("notice", text));
+    suite.add_properties(warnings.chain(notices));
+    suite.add_test_case(rules(result, &name));
+    for judgement in result.judgements.iter().filter(|_| result.valid) {
+        let status = status(judgement.outcome, &judgement.sentence);
+        suite.add_test_case(case(&judgement.figure, &name, status, &judgement.sentence));
+    }
+    suite
+}
+
+/// The benchmark's own rules.
+fn rules(result: &ResultVerdict, suite: &str) -> TestCase {
+    let checked = result.rules.iter().map(|rule| {
+        let word = match (rule.passed, rule.warning) {
+            (false, _) => "VIOLATED",
+            (true, true) => "warning",
+            (true, false) => "passed",
+        };
+        let trial = rule.trial.map(|trial| format!(" (trial {trial})"));
+        let trial = trial.unwrap_or_default();
+        clean(&format!("{word}{trial}: {rule}"))
+    });
+    let checked = join(checked, "\n");
+    let outcome = if result.valid {
+        Outcome::Measured
+    } else {
+        result.outcome
+    };
+    let status = status(outcome, &result.sentence);
+    let mut case = TestCase::new("the benchmark's own rules", status);
+    case.set_classname(clean(suite));
+    if !checked.is_empty() {
+        case.set_system_out(checked);
+    }
+    case
+}
+
+fn case(name: &str, suite: &str, status: TestCaseStatus, output: &str) -> TestCase {
+    let mut case = TestCase::new(clean(name), status);
+    case.set_classname(clean(suite));
+    case.set_system_out(clean(output));
+    case
+}
+
+fn status(outcome: Outcome, sentence: &str) -> TestCaseStatus {
+    let kind = match outcome {
+        Outcome::Measured | Outcome::Reproduced => return TestCaseStatus::success(),
+        Outcome::Failed => NonSuccessKind::Error,
+        Outcome::Inconclusive | Outcome::NotReproduced | Outcome::Invalid => {
+            NonSuccessKind::Failure
+        }
+    };
+    failed(kind, outcome.word(), sentence)
+}
+
+fn failed(kind: NonSuccessKind, word: &str, sentence: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(kind);
+    status.set_type(word);
+    status.set_message(clean(sentence));
+    status
+}
+
+/// The figures of one subject in one scenario and mode. Without a limit a change fails nothing.
+fn compared(comparison: &Comparison, figures: &[ComparedFigure]) -> TestSuite {
+    let first = &figures[0];
+    let named = |letter: &str| {
+        let mut subjects = comparison.subjects.iter();
+        let subject = subjects.find(|subject| subject.letter == letter);
+        subject.map_or("", |subject| subject.name.as_str())
+    };
+    let title = comparison.title.as_ref().map(|title| format!("{title}: "));
+    let name = format!(
+        "{}{} {} {}: {} against {}",
+        title.unwrap_or_default(),
+        first.benchmark,
+        first.scenario,
+        first.mode,
+        named(&first.candidate.subject),
+        named(&first.baseline.subject)
+    );
+    let mut suite = TestSuite::new(clean(&name));
+    let notices = comparison.notice.iter();
+    suite.add_properties(notices.map(|notice| property("notice", notice)));
+    suite.add_test_cases(figures.iter().map(|figure| {
+        let failure = |word| failed(NonSuccessKind::Failure, word, &figure.sentence);
+        let status = match (figure.limit, figure.change) {
+            (Some(Decision::Worse), _) => failure("slower"),
+            (Some(Decision::Open), Change::NotCompared) => failure("not compared"),
+            (Some(Decision::Open), _) => failure("inconclusive"),
+            (None, Change::NotCompared) => TestCaseStatus::skipped(),
+            _ => TestCaseStatus::success(),
+        };
+        let mut case = case(&figure.figure, &name, status, &figure.sentence);
+        let ratio = figure.ratio.map(number::ratio);
+        case.properties
+            .extend(ratio.map(|ratio| property("ratio", &ratio)));
+        case.add_property(property("change", figure.change.word()));
+        case
+    }));
+    suite
+}
+
+#[cfg(test)]
+mod tests;

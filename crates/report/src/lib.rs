@@ -1,0 +1,64 @@
+//! Reports: contents become documents, and formats draw any document. This module judges nothing and
+//! writes no files.
+//!
+//! A new content is a module of `content` that returns a [`document::Document`]; a new format is a
+//! module next to `markdown` that draws one.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+pub mod catalogue;
+pub mod charts;
+pub mod content;
+pub mod csv;
+pub mod document;
+pub mod feed;
+pub mod html;
+pub mod json;
+pub mod junit;
+pub mod markdown;
+pub mod progress;
+pub mod schema;
+pub mod svg;
+pub mod terminal;
+
+use retrial_plan::Plan;
+use retrial_results::verdict::{RuleCheck, Verdict};
+use retrial_store::Home;
+
+/// A verdict that is reported among others.
+#[derive(Debug, Clone)]
+pub struct Entry<'a> {
+    /// The path of its evidence; empty if it is not shown.
+    pub evidence: String,
+    /// The command line that repeats the run; none for results that no run measured.
+    pub command: Option<String>,
+    /// How a command line for the run begins: `retrial`, with `--home` where that is needed.
+    pub program: String,
+    /// The verdict.
+    pub verdict: &'a Verdict,
+    /// Rules of the whole submission, besides those of its results.
+    pub rules: &'a [RuleCheck],
+}
+
+impl<'a> Entry<'a> {
+    /// A verdict with the path of its evidence.
+    pub fn new(evidence: impl Into<String>, verdict: &'a Verdict) -> Self {
+        Self {
+            evidence: evidence.into(),
+            command: None,
+            program: "retrial".to_owned(),
+            verdict,
+            rules: &[],
+        }
+    }
+
+    /// With the command lines for the run that measured it.
+    #[must_use]
+    pub fn of_run(self, home: &Home, plan: &Plan) -> Self {
+        let program = home.program();
+        Self {
+            command: Some(plan.command(&program)),
+            program,
+            ..self
+        }
+    }
+}

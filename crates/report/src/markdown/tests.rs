@@ -1,0 +1,66 @@
+//! Tables stay intact, whatever they contain.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::Entry;
+use crate::content::{Detail, comparison, verdict};
+use retrial_results::verdict::comparison::{Fact, FactGroup, Options, Subject, compare};
+use retrial_results::verdict::tests::build::*;
+use retrial_results::verdict::{Context, Evidence, Qualifier, QualifierKind, judge};
+
+fn mlperf() -> Context {
+    let mut context = context();
+    context.submission.suite = "mlperf-inference".to_owned();
+    context.submission.round = Some("v6.0".to_owned());
+    context.qualifiers = vec![Qualifier::new(QualifierKind::UnpinnedImage, "it may move")];
+    context
+}
+
+fn page(evidence: &[Evidence]) -> String {
+    let verdict = judge(&mlperf(), evidence);
+    render(&verdict::documents(&[Entry::new("/runs/one", &verdict)]))
+}
+
+#[test]
+fn a_verdict() {
+    let good = offline(&[100.0]).expecting(TOKENS, official(100.0));
+    let mut open = offline(&[95.05]).expecting(TOKENS, official(100.0));
+    open.scenario = "Server".to_owned();
+    insta::assert_snapshot!(page(&[good, open, accuracy("Offline", "rouge1", 44.4)]));
+}
+
+#[test]
+fn a_comparison() {
+    let subject = |name: &str, values: &[f64]| {
+        let kernel = Fact::new(FactGroup::Host, "kernel", format!("6.1 of {name}"));
+        Subject::of(name, &[(mlperf(), vec![offline(values)])], vec![kernel])
+    };
+    let subjects = [
+        subject("before", &[100.0, 101.0, 99.0]),
+        subject("after", &[110.0, 111.0, 109.0]),
+    ];
+    let comparison = compare(&subjects, &Options::default());
+    let document = comparison::documents(&[comparison], Detail::Brief);
+    insta::assert_snapshot!(render(&document));
+}
+
+#[test]
+fn code_spans_can_contain_backticks() {
+    assert_eq!(code("a`b"), "`` a`b ``");
+    assert_eq!(code("plain"), "`plain`");
+}
+
+proptest! {
+    /// Every row has as many cells as the header, and no markup gets in.
+    #[test]
+    fn any_name_is_escaped(scenario in ".*", figure in ".*", source in ".*") {
+        let mut published = official(100.0);
+        published.source = Some(source);
+        let text = page(&[own(&scenario, &figure, "", &[1.0]).expecting(&figure, published)]);
+        let cells = |line: &str| line.replace(r"\\", "").replace(r"\|", "").matches('|').count();
+        let table: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+        prop_assert!(table.iter().all(|line| cells(line) == cells(table[0])), "{text}");
+        prop_assert!(!text.contains('<'));
+    }
+}

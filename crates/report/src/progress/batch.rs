@@ -1,0 +1,296 @@
+//! The lines of a batch: one for each run that ended, with its figure and an estimate of the rest.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use super::sentence;
+use retrial_batch::BatchPlan;
+use retrial_batch::journal::{BatchEvent, BatchEventKind, BatchState, TrialRunEnd};
+use retrial_format::{count, duration};
+use retrial_plan::remaining::{Basis, Estimate};
+use retrial_results::verdict::number;
+
+/// Figures of a run that are shown.
+const FIGURES: usize = 3;
+
+/// How far a batch is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Overall {
+    /// Runs that ended.
+    pub done: usize,
+    /// Runs in all.
+    pub all: usize,
+    /// The current run in words, with the time that is left.
+    pub text: String,
+}
+
+/// The lines of a batch.
+#[derive(Debug)]
+pub struct Lines {
+    plan: BatchPlan,
+    workers: usize,
+    starts: bool,
+    state: BatchState,
+    /// Trial runs that ended before, and whose results count.
+    reused: BTreeSet<usize>,
+    /// Reasons that were reported before: a host that fails, fails run after run.
+    reported: BTreeSet<String>,
+    /// How long a run of each cell takes, by earlier runs or its recipe.
+    expected: BTreeMap<usize, Estimate>,
+}
+
+impl Lines {
+    /// Lines of a batch with so many runs at once. With `starts` the start of each run has a line,
+    /// for progress that does not name the run.
+    pub fn new(
+        plan: BatchPlan,
+        workers: usize,
+        starts: bool,
+        expected: BTreeMap<usize, Estimate>,
+    ) -> Self {
+        Self {
+            plan,
+            workers: workers.max(1),
+            starts,
+            state: BatchState::default(),
+            reused: BTreeSet::new(),
+            reported: BTreeSet::new(),
+            expected,
+        }
+    }
+
+    /// So many runs are under way at once.
+    pub fn set_workers(&mut self, workers: usize) {
+        self.workers = workers.max(1);
+    }
+
+    /// The lines of an event.
+    pub fn take(&mut self, event: &BatchEvent) -> Vec<String> {
+        let mut line = self.line(&event.what);
+        self.state.apply(event);
+        match &event.what {
+            BatchEventKind::TrialRunEnded { end, .. } => {
+                self.reported.extend(end.reason.clone());
+                // What follows counts the trial run itself.
+                line = line.map(|line| line + &self.remaining_text());
+            }
+            BatchEventKind::Reused { trial_runs } => self.reused.extend(trial_runs),
+            _ => {}
+        }
+        line.into_iter().collect()
+    }
+
+    /// `[2/10] rocm=7.1.1 trial 1/5`
+    fn name(&self, trial_run: usize) -> String {
+        let is_search = self.plan.search.is_some();
+        let number = if is_search {
+            // The trial runs of a search are not numbered in their order.
+            format!("[{}]", self.begun(trial_run))
+        } else {
+            format!("[{trial_run}/{}]", self.plan.schedule.trial_runs.len())
+        };
+        let planned = self.plan.trial_run(trial_run);
+        let named = planned.and_then(|planned| {
+            let cell = self.plan.cells.get(planned.cell)?;
+            let name = sentence::line(&cell.name);
+            let total = (!is_search).then(|| format!("/{}", cell.trials));
+            let trial = format!("{}{}", planned.trial, total.unwrap_or_default());
+            Some(format!("{number} {name} trial {trial}"))
+        });
+        named.unwrap_or(number)
+    }
+
+    /// The position of a trial run among those of a search that have begun, from 1.
+    fn begun(&self, trial_run: usize) -> usize {
+        let is_known = self.state.trial_runs.contains_key(&trial_run);
+        self.state.trial_runs.len() + usize::from(!is_known)
+    }
+
+    fn started(&self, batch: &str, trial_runs: usize) -> String {
+        let cells = self.plan.cells.len();
+        if let Some(search) = &self.plan.search {
+            let (values, most) = (count(cells, "value"), count(search.most as usize, "run"));
+            return format!(
+                "search {batch}: {values} along {}, at most {most}",
+                search.axis
+            );
+        }
+        let at_once = match self.workers {
+            1 => String::new(),
+            workers => format!(", {workers} at once"),
+        };
+        let about = self.about().unwrap_or_default();
+        let (runs, cells) = (count(trial_runs, "run"), count(cells, "cell"));
+        format!("batch {batch}: {runs} of {cells}{at_once}{about}")
+    }
+
+    fn line(&self, what: &BatchEventKind) -> Option<String> {
+        Some(match what {
+            BatchEventKind::BatchStarted {
+                batch, trial_runs, ..
+            } => self.started(batch, *trial_runs),
+            BatchEventKind::Reused { trial_runs } if trial_runs.is_empty() => return None,
+            BatchEventKind::Reused { trial_runs } => {
+                let reused = count(trial_runs.len(), "run");
+                let all = self.plan.schedule.trial_runs.len();
+                match self.plan.search {
+                    Some(_) => format!("reused: {reused} already complete"),
+                    None => format!("reused: {reused} of {all} already complete, skipped"),
+                }
+            }
+            BatchEventKind::Detached { resume } => {
+                format!("detached from its terminal, the batch continues; reattach with: {resume}")
+            }
+            BatchEventKind::ImagePulled { image, seconds } => {
+                format!(
+                    "pulled ahead: {} ({})",
+                    sentence::line(image),
+                    duration(*seconds)
+                )
+            }
+            BatchEventKind::ImageFailed { image, reason } => format!(
+                "warning: {} cannot be pulled, and its run will try again: {}",
+                sentence::line(image),
+                sentence::line(&reason.replace("\n  ", "; "))
+            ),
+            BatchEventKind::TrialRunStarted {
+                trial_run,
+                run,
+                attempt,
+                gpus,
+                ..
+            } => {
+                let again = match attempt {
+                    1 if gpus.is_empty() && !self.starts => return None,
+                    1 => String::new(),
+                    attempt => format!(", attempt {attempt}"),
+                };
+                let on = if gpus.is_empty() {
+                    String::new()
+                } else {
+                    format!(" on GPUs {}", gpus.join(", "))
+                };
+                format!("{}: run {run}{again}{on}", self.name(*trial_run))
+            }
+            BatchEventKind::TrialRunReattached { trial_run, run } => {
+                format!("{}: run {run} continues", self.name(*trial_run))
+            }
+            BatchEventKind::TrialRunLost { trial_run, run } => format!(
+                "{}: run {run} is missing on this host; it starts again",
+                self.name(*trial_run)
+            ),
+            BatchEventKind::TrialRunEnded { trial_run, end } => {
+                let reported = end.reason.as_ref();
+                let reported = reported.is_some_and(|reason| self.reported.contains(reason));
+                format!("{}: {}", self.name(*trial_run), ended(end, reported))
+            }
+            BatchEventKind::Warning { text } => format!("warning: {}", sentence::line(text)),
+            BatchEventKind::Judged { .. } | BatchEventKind::BatchEnded { .. } => return None,
+        })
+    }
+
+    /// The cell of a trial run.
+    pub fn cell(&self, trial_run: usize) -> Option<usize> {
+        Some(self.plan.trial_run(trial_run)?.cell)
+    }
+
+    /// How far the batch is in this trial run.
+    pub fn overall(&self, trial_run: usize) -> Overall {
+        if let Some(search) = &self.plan.search {
+            return Overall {
+                done: self.begun(trial_run) - 1,
+                all: search.most as usize,
+                text: self.name(trial_run),
+            };
+        }
+        let all = self.plan.schedule.trial_runs.len();
+        Overall {
+            done: all - self.remaining().len(),
+            all,
+            text: self.name(trial_run) + &self.remaining_text(),
+        }
+    }
+
+    fn remaining(&self) -> Vec<usize> {
+        let is_open = |trial_run: &usize| {
+            !self.state.has_ended(*trial_run) && !self.reused.contains(trial_run)
+        };
+        let trial_runs = 1..=self.plan.schedule.trial_runs.len();
+        trial_runs.filter(is_open).collect()
+    }
+
+    /// `; 3 remaining, about 12m 10s`
+    fn remaining_text(&self) -> String {
+        let remaining = self.remaining();
+        if remaining.is_empty() || self.plan.search.is_some() {
+            return String::new();
+        }
+        let about = self.about().unwrap_or_default();
+        format!("; {} remaining{about}", remaining.len())
+    }
+
+    /// `, about 12m 10s`: the time of all runs that remain.
+    fn about(&self) -> Option<String> {
+        let remaining = self.remaining().into_iter();
+        let remaining = remaining.map(|trial_run| self.expected(trial_run));
+        let seconds: f64 = remaining.sum::<Option<_>>()?;
+        let workers = f64::from(u32::try_from(self.workers).unwrap_or(1));
+        Some(format!(", about {}", duration(seconds / workers)))
+    }
+
+    /// The expected duration of a trial run, seconds: the mean of the same cell's runs, or as long as the recipe
+    /// took before, or the mean of all, or what the recipe expects.
+    fn expected(&self, trial_run: usize) -> Option<f64> {
+        let cell = self.cell(trial_run);
+        let mean = |of_cell: bool| {
+            let ended = self.state.trial_runs.iter().filter_map(|(other, state)| {
+                let (end, _) = state.end.as_ref()?;
+                // A failed run took as long as it took to fail.
+                let is_measured = matches!(end.exit_code, 0 | 1 | 5) && end.seconds > 0.0;
+                let counts = is_measured && (!of_cell || self.cell(*other) == cell);
+                counts.then_some(end.seconds)
+            });
+            let (number, sum) = ended.fold((0.0, 0.0), |(number, sum), s| (number + 1.0, sum + s));
+            (number > 0.0).then(|| sum / number)
+        };
+        let estimate = cell.and_then(|cell| self.expected.get(&cell));
+        let estimate = |basis| Some(estimate.filter(|estimate| estimate.basis == basis)?.seconds);
+        let of_cell = mean(true).or_else(|| estimate(Basis::Earlier));
+        of_cell
+            .or_else(|| mean(false))
+            .or_else(|| estimate(Basis::Recipe))
+    }
+}
+
+/// `reproduced, Offline tokens_per_second 103,480 tokens/s (3m 12s)`
+/// With `reported`, its reason is that of a run before.
+fn ended(end: &TrialRunEnd, reported: bool) -> String {
+    let mut text = match (&end.outcome, end.exit_code) {
+        (_, 130) => "stopped".to_owned(),
+        (_, code @ 2..=4) => format!("failed with exit code {code}"),
+        (Some(outcome), _) => outcome.clone(),
+        (None, code) => format!("ended with exit code {code}"),
+    };
+    for figure in end.figures.iter().take(FIGURES) {
+        let _ = write!(
+            text,
+            ", {} {} {}",
+            sentence::line(&figure.scenario),
+            sentence::line(&figure.name),
+            number::figure(figure.value, &figure.unit)
+        );
+    }
+    if reported {
+        text += " for the same reason";
+    } else if let Some(reason) = &end.reason {
+        let reason = reason.replace("\n  ", "; ");
+        let _ = write!(text, ": {}", sentence::line(&reason));
+    }
+    if end.seconds > 0.0 {
+        let _ = write!(text, " ({})", duration(end.seconds));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+use jiff::Timestamp;
+
+use super::*;
+use retrial_batch::Order;
+use retrial_batch::journal::TrialRunFigure;
+use retrial_batch::tests::build::{cell, plan_of};
+
+fn plan() -> BatchPlan {
+    let cells = ["rocm=6.4.1", "rocm=7.1.1"].map(|name| cell(name, 2));
+    plan_of(cells.into(), Order::Interleaved)
+}
+
+fn ended(trial_run: usize, exit_code: u8, outcome: &str, seconds: f64) -> BatchEventKind {
+    let figure = TrialRunFigure {
+        scenario: "Offline".to_owned(),
+        name: "tokens_per_second".to_owned(),
+        value: 103_480.0,
+        unit: "tokens/s".to_owned(),
+    };
+    let end = TrialRunEnd {
+        exit_code,
+        run: Some(format!("r{trial_run}")),
+        outcome: Some(outcome.to_owned()),
+        figures: if exit_code == 0 {
+            vec![figure]
+        } else {
+            Vec::new()
+        },
+        reason: (exit_code == 3).then(|| "create failed: no space".to_owned()),
+        seconds,
+    };
+    BatchEventKind::TrialRunEnded { trial_run, end }
+}
+
+#[test]
+fn each_finished_run_has_a_line() {
+    let expected = [(0, Basis::Recipe, 50.0), (1, Basis::Earlier, 110.0)];
+    let expected = expected.map(|(cell, basis, seconds)| (cell, Estimate { seconds, basis }));
+    let mut lines = Lines::new(plan(), 1, false, expected.into());
+    let started = BatchEventKind::TrialRunStarted {
+        trial_run: 3,
+        run: "r3".to_owned(),
+        cell: String::new(),
+        trial: 2,
+        attempt: 2,
+        gpus: vec!["0000:05:00.0".to_owned()],
+        concurrent_runs: Vec::new(),
+    };
+    let events = [
+        BatchEventKind::BatchStarted {
+            batch: "b".to_owned(),
+            trial_runs: 4,
+            pid: 1,
+            tool: String::new(),
+        },
+        BatchEventKind::Reused {
+            trial_runs: vec![1],
+        },
+        ended(1, 0, "reproduced", 60.0),
+        ended(2, 0, "reproduced", 120.0),
+        ended(3, 3, "failed", 1.0),
+        started,
+        ended(3, 3, "failed", 1.0),
+        ended(3, 0, "reproduced", 120.0),
+        ended(4, 1, "not reproduced", 60.0),
+    ];
+    let reported = events.into_iter().flat_map(|what| {
+        let time = Timestamp::UNIX_EPOCH;
+        lines.take(&BatchEvent { time, what })
+    });
+    insta::assert_snapshot!(reported.collect::<Vec<_>>().join("\n"), @r"
+    batch b: 4 runs of 2 cells, about 5m 20s
+    reused: 1 run of 4 already complete, skipped
+    [1/4] rocm=6.4.1 trial 1/2: reproduced, Offline tokens_per_second 103,480 tokens/s (1m 00s); 3 remaining, about 4m 40s
+    [2/4] rocm=7.1.1 trial 1/2: reproduced, Offline tokens_per_second 103,480 tokens/s (2m 00s); 2 remaining, about 3m 00s
+    [3/4] rocm=7.1.1 trial 2/2: failed with exit code 3: create failed: no space (1.0 s); 2 remaining, about 3m 00s
+    [3/4] rocm=7.1.1 trial 2/2: run r3, attempt 2 on GPUs 0000:05:00.0
+    [3/4] rocm=7.1.1 trial 2/2: failed with exit code 3 for the same reason (1.0 s); 2 remaining, about 3m 00s
+    [3/4] rocm=7.1.1 trial 2/2: reproduced, Offline tokens_per_second 103,480 tokens/s (2m 00s); 1 remaining, about 1m 00s
+    [4/4] rocm=6.4.1 trial 2/2: not reproduced (1m 00s)
+    ");
+}

@@ -1,0 +1,271 @@
+//! A run as plain lines: for logs, pipes and CI. No escapes, and a number of lines that does not
+//! grow with the length of a download: progress is reported now and then.
+
+use jiff::Timestamp;
+
+use super::remaining_time::RemainingTime;
+use super::sentence;
+use super::transfers::{Transfers, seconds};
+use retrial_format::{count, duration, elapsed};
+use retrial_store::journal::{Event, EventKind, StepEnd, TransferState};
+use retrial_telemetry::Live;
+
+/// After so long a step's first sample of the GPUs is reported, seconds.
+const FIRST_SAMPLE_S: f64 = 60.0;
+/// The time between further samples, seconds.
+const SAMPLES_APART_S: f64 = 600.0;
+
+/// Turns events into plain lines.
+#[derive(Debug, Default)]
+pub struct Plain {
+    verbose: bool,
+    run: String,
+    started: Option<Timestamp>,
+    completed_steps: Vec<u32>,
+    step: Step,
+    remaining: RemainingTime,
+}
+
+/// The step under way.
+#[derive(Debug, Default)]
+struct Step {
+    started: Option<Timestamp>,
+    /// When its progress was last reported.
+    reported: Option<Timestamp>,
+    /// When a sample was last reported.
+    sampled: Option<Timestamp>,
+    has_timeout: bool,
+    transfers: Transfers,
+    /// What its trial gave.
+    measured: Option<String>,
+}
+
+impl Plain {
+    /// With every line of output if `verbose`.
+    pub fn new(verbose: bool, remaining: RemainingTime) -> Self {
+        Self {
+            verbose,
+            remaining,
+            ..Self::default()
+        }
+    }
+
+    /// The lines of an event.
+    pub fn take(&mut self, event: &Event) -> Vec<String> {
+        let step = sentence::step(event);
+        self.remaining.apply(event);
+        let mut out = match &event.what {
+            EventKind::RunStarted {
+                run,
+                steps,
+                completed_steps,
+                since,
+                ..
+            } => {
+                self.run = sentence::line(run);
+                self.started = Some(since.unwrap_or(event.time));
+                self.completed_steps.clone_from(completed_steps);
+                let before = match completed_steps.len() {
+                    0 => String::new(),
+                    number => format!(", {number} already complete"),
+                };
+                let expected = self.remaining.with_basis(event.time);
+                let expected =
+                    expected.map_or_else(String::new, |expected| format!("; {expected}"));
+                let steps = count(*steps, "step");
+                vec![format!("run {}: {steps}{before}{expected}", self.run)]
+            }
+            EventKind::StepStarted { summary, timeout_s } => {
+                self.start(event.time, *timeout_s);
+                let estimate = self.remaining.at_measurement(event);
+                let estimate =
+                    estimate.map_or_else(String::new, |estimate| format!("; {estimate}"));
+                vec![format!(
+                    "{step}: started: {}{estimate}",
+                    sentence::line(summary)
+                )]
+            }
+            EventKind::StepReattached {
+                started, timeout_s, ..
+            } => {
+                self.start(started.unwrap_or(event.time), *timeout_s);
+                self.step.reported = Some(event.time);
+                vec![format!("{step}: still running, reattached")]
+            }
+            EventKind::StepEnded { end, seconds } => {
+                let ended = self.ended(&step, event.step, end, *seconds);
+                self.step = Step::default();
+                ended
+            }
+            EventKind::Transfer(_) | EventKind::Output { .. } | EventKind::Telemetry { .. } => {
+                self.progress(&step, event).into_iter().collect()
+            }
+            EventKind::RunEnded { exit_code, .. } => {
+                let after = |started| format!(" after {}", duration(seconds(started, event.time)));
+                let took = self.started.map(after).unwrap_or_default();
+                let run = &self.run;
+                vec![format!("run {run}: ended{took}, exit code {exit_code}")]
+            }
+            EventKind::Judged { outcome, sentence } => {
+                let sentence = sentence::lines(sentence).join(" ");
+                vec![format!("{step}: {}: {sentence}", sentence::line(outcome))]
+            }
+            EventKind::Measured { .. } => {
+                self.step.measured = sentence::note(&event.what);
+                Vec::new()
+            }
+            what => {
+                let note = sentence::note(what).into_iter();
+                note.map(|note| format!("{step}: {note}")).collect()
+            }
+        };
+        let colon = if step.is_empty() { "" } else { ": " };
+        let warnings = sentence::warnings(&event.what).into_iter();
+        out.extend(warnings.map(|text| format!("{step}{colon}warning: {text}")));
+        out
+    }
+
+    fn start(&mut self, time: Timestamp, timeout_s: Option<u64>) {
+        self.step = Step {
+            started: Some(time),
+            has_timeout: timeout_s.is_some(),
+            ..Step::default()
+        };
+    }
+
+    /// The progress of a step, now and then; every line of its output if requested.
+    fn progress(&mut self, step: &str, event: &Event) -> Option<String> {
+        let now = event.time;
+        let text = match &event.what {
+            EventKind::Output { line } if self.verbose => {
+                return Some(format!("{step} | {}", sentence::line(line)));
+            }
+            EventKind::Transfer(transfer) => {
+                let transfers = &mut self.step.transfers;
+                transfers.take(now, transfer);
+                // The files are listed one after the other: until then the sum is of some only.
+                if transfer.state == TransferState::Waiting || !self.is_time(now) {
+                    return None;
+                }
+                let sum = self.step.transfers.sum(now);
+                let facts = [vec![sum.parts()], sum.facts()].concat();
+                return Some(format!("{step}: {}", facts.join(", ")));
+            }
+            EventKind::Output { line } if self.step.transfers.is_empty() && self.is_time(now) => {
+                sentence::line(line)
+            }
+            EventKind::Telemetry { live } => self.sample(now, live)?,
+            _ => return None,
+        };
+        let since = self
+            .step
+            .started
+            .map_or(0.0, |started| seconds(started, now));
+        Some(format!("{step}: {}: {text}", elapsed(since)))
+    }
+
+    /// A sample of GPUs and container: after a minute, then every ten.
+    fn sample(&mut self, now: Timestamp, live: &Live) -> Option<String> {
+        let text = sentence::sample(live);
+        let (since, apart) = match self.step.sampled {
+            None => (self.step.started?, FIRST_SAMPLE_S),
+            Some(sampled) => (sampled, SAMPLES_APART_S),
+        };
+        let is_due = seconds(since, now) >= apart && !text.is_empty();
+        is_due.then(|| {
+            self.step.sampled = Some(now);
+            text
+        })
+    }
+
+    fn ended(&self, step: &str, number: Option<u32>, end: &StepEnd, seconds: f64) -> Vec<String> {
+        let before = self.step.started.is_none()
+            && number.is_some_and(|number| self.completed_steps.contains(&number));
+        if before && end.is_done() {
+            return vec![format!("{step}: already complete, skipped")];
+        }
+        let mut first = format!("{step}: {}", sentence::end(end, seconds));
+        if let Some(measured) = &self.step.measured {
+            first = format!("{first}: {measured}");
+        }
+        [vec![first], sentence::details(end)].concat()
+    }
+
+    /// Whether it is time to report progress again: every 5 s in a short pull or build, every
+    /// minute in a step that takes hours.
+    fn is_time(&mut self, now: Timestamp) -> bool {
+        let Some(started) = self.step.started else {
+            return false;
+        };
+        let apart = match seconds(started, now) {
+            since if since < 60.0 && !self.step.has_timeout => 5.0,
+            since if since < 600.0 => 30.0,
+            _ => 60.0,
+        };
+        let is_due = seconds(self.step.reported.unwrap_or(started), now) >= apart;
+        if is_due {
+            self.step.reported = Some(now);
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::script;
+    use super::*;
+
+    fn lines(events: &[Event], verbose: bool) -> String {
+        let mut plain = Plain::new(verbose, RemainingTime::default());
+        events
+            .iter()
+            .flat_map(|event| plain.take(event))
+            .map(|line| line + "\n")
+            .collect()
+    }
+
+    #[test]
+    fn a_run_in_plain_lines() {
+        insta::assert_snapshot!(lines(&script::run(), false));
+    }
+
+    #[test]
+    fn a_fetch_in_plain_lines() {
+        insta::assert_snapshot!(lines(&script::fetch((2, "fetch-llama"), 0), false));
+    }
+
+    #[test]
+    fn a_resumed_run_in_plain_lines() {
+        insta::assert_snapshot!(lines(&script::resumed(), false));
+    }
+
+    #[test]
+    fn verbose_prints_every_line_with_its_step() {
+        let text = lines(&script::run(), true);
+        let outputs = script::run()
+            .iter()
+            .filter(|event| matches!(event.what, EventKind::Output { .. }))
+            .count();
+        assert_eq!(
+            text.lines()
+                .filter(|line| line.contains(" | ") && !line.starts_with("    "))
+                .count(),
+            outputs
+        );
+        assert!(
+            text.contains("\n05 offline-performance | query 0001 of 2000\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn escapes_are_removed() {
+        for event in script::hostile() {
+            let text = lines(&[event], true);
+            assert!(
+                !text.contains(|character: char| character.is_control() && character != '\n'),
+                "{text:?}"
+            );
+        }
+    }
+}

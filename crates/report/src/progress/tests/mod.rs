@@ -1,0 +1,3 @@
+//! What the tests of progress share.
+
+pub mod script;

@@ -1,0 +1,200 @@
+//! The transfers of a step, layers of an image or files of a model: bytes done and in all, rate,
+//! time left.
+
+use std::collections::VecDeque;
+
+use jiff::Timestamp;
+
+use super::sentence;
+use retrial_format::{count, elapsed, rate, size};
+use retrial_store::journal::{Transfer, TransferState, TransferUnit};
+
+/// The time over which the rate is averaged, seconds.
+const WINDOW: f64 = 10.0;
+/// The least time between two samples of the rate, seconds.
+const APART: f64 = 0.2;
+
+/// The layers of a pull, or the files of a model.
+#[derive(Debug, Clone, Default)]
+pub struct Transfers {
+    parts: Vec<Transfer>,
+    extracting: bool,
+    samples: VecDeque<(Timestamp, u64)>,
+}
+
+/// All transfers of a step at one moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sum {
+    /// All bytes have arrived, and layers are being unpacked.
+    pub extracting: bool,
+    /// Layers or files.
+    pub unit: TransferUnit,
+    /// Layers or files that are complete.
+    pub done_parts: usize,
+    /// Layers or files in all.
+    pub parts: usize,
+    /// Bytes downloaded, or unpacked if `extracting`.
+    pub done: u64,
+    /// Bytes in all, as far as they are known; compressed, also while `extracting`.
+    pub total: u64,
+    /// Whether every size is known.
+    pub total_known: bool,
+    /// Bytes per second over the last seconds.
+    pub rate: Option<f64>,
+    /// Seconds left at that rate.
+    pub remaining_s: Option<f64>,
+}
+
+impl Transfers {
+    /// Records the progress of a layer or file.
+    pub fn take(&mut self, time: Timestamp, transfer: &Transfer) {
+        let mut part = Transfer {
+            part: sentence::line(&transfer.part),
+            // The containerd store counts an extraction in seconds and gives no total.
+            current: transfer.total.and(transfer.current),
+            ..transfer.clone()
+        };
+        let existing = self
+            .parts
+            .iter_mut()
+            .find(|existing| existing.part == part.part);
+        if let Some(existing) = existing {
+            part.total = part.total.or(existing.total);
+            *existing = part;
+        } else {
+            self.parts.push(part);
+        }
+        self.sample(time);
+    }
+
+    /// Whether there has been none.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Those in progress, in the order in which they first appeared.
+    pub fn active(&self) -> impl Iterator<Item = &Transfer> {
+        use TransferState::{Downloading, Extracting, Verifying};
+        let parts = self.parts.iter();
+        parts.filter(|part| matches!(part.state, Downloading | Verifying | Extracting))
+    }
+
+    /// The sum of all.
+    pub fn sum(&self, now: Timestamp) -> Sum {
+        let parts = self.parts.iter();
+        let fetched = parts.filter(|part| part.state != TransferState::Cached);
+        let totals = fetched.clone().filter_map(|part| part.total);
+        let total = totals.fold(0, u64::saturating_add);
+        let total_known = fetched
+            .clone()
+            .all(|part| part.total.is_some() || part.state == TransferState::Done);
+        let open = fetched.filter(|part| part.state != TransferState::Done);
+        let done = self.done();
+        let rate = self.rate(now);
+        Sum {
+            extracting: self.extracting,
+            unit: self.unit(),
+            done_parts: self.parts.len() - open.count(),
+            parts: self.parts.len(),
+            done,
+            total,
+            total_known,
+            rate,
+            remaining_s: rate
+                .filter(|rate| total_known && *rate > 0.0)
+                .map(|rate| to_f64(total.saturating_sub(done)) / rate),
+        }
+    }
+
+    fn unit(&self) -> TransferUnit {
+        self.parts.first().map(|part| part.unit).unwrap_or_default()
+    }
+
+    fn done(&self) -> u64 {
+        let done = self.parts.iter().map(|part| {
+            let total = part.total.unwrap_or(0);
+            let current = part.current.unwrap_or(0).min(total);
+            match part.state {
+                TransferState::Waiting | TransferState::Cached => 0,
+                TransferState::Done => total,
+                TransferState::Extracting if self.extracting => current,
+                _ if self.extracting => 0,
+                TransferState::Downloading | TransferState::Verifying => current,
+                TransferState::Downloaded | TransferState::Extracting => total,
+            }
+        });
+        done.fold(0, u64::saturating_add)
+    }
+
+    fn sample(&mut self, time: Timestamp) {
+        // Files are not unpacked.
+        let mut states = self.parts.iter().map(|part| part.state);
+        let extracting = self.unit() == TransferUnit::Layer
+            && !states
+                .any(|state| matches!(state, TransferState::Waiting | TransferState::Downloading));
+        if extracting != self.extracting {
+            self.extracting = extracting;
+            self.samples.clear();
+        }
+        let last = self.samples.back();
+        if last.is_some_and(|(last, _)| seconds(*last, time) < APART) {
+            return;
+        }
+        self.samples.push_back((time, self.done()));
+        // The window starts at a sample that is older than the window.
+        let is_older = |(second, _): &(Timestamp, u64)| seconds(*second, time) > WINDOW;
+        while self.samples.get(1).is_some_and(is_older) {
+            self.samples.pop_front();
+        }
+    }
+
+    fn rate(&self, now: Timestamp) -> Option<f64> {
+        let mut latest_first = self.samples.iter().rev();
+        let (first, before) = latest_first
+            .find(|(time, _)| seconds(*time, now) > WINDOW)
+            .or_else(|| self.samples.front())?;
+        let over = seconds(*first, now);
+        (over >= 1.0).then(|| to_f64(self.done().saturating_sub(*before)) / over)
+    }
+}
+
+impl Sum {
+    /// Bytes, rate and time left, as far as they are known.
+    pub fn facts(&self) -> Vec<String> {
+        let mut facts = Vec::new();
+        if self.total > 0 {
+            let doing = if self.extracting { "extracting, " } else { "" };
+            let at_least = if self.total_known { "" } else { "at least " };
+            let (done, total) = (size(self.done), size(self.total));
+            facts.push(format!("{doing}{done} of {at_least}{total}"));
+        }
+        facts.extend(self.rate.map(rate));
+        facts.extend(
+            self.remaining_s
+                .map(|seconds| format!("{} left", elapsed(seconds))),
+        );
+        facts
+    }
+
+    /// `3 of 12 layers`
+    pub fn parts(&self) -> String {
+        let unit = match self.unit {
+            TransferUnit::Layer => "layer",
+            TransferUnit::File => "file",
+        };
+        format!("{} of {}", self.done_parts, count(self.parts, unit))
+    }
+}
+
+/// Seconds from one time to another, none below 0.
+pub fn seconds(from: Timestamp, to: Timestamp) -> f64 {
+    to.duration_since(from).as_secs_f64().max(0.0)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with three digits")]
+fn to_f64(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+//! The state of the live view: the step under way, which `app::watch` draws, and the lines that
+//! stay for what has finished.
+
+use std::collections::VecDeque;
+
+use console::{Alignment, measure_text_width, pad_str, style, truncate_str};
+use jiff::Timestamp;
+
+use super::batch::Overall;
+use super::remaining_time::RemainingTime;
+use super::sentence;
+use super::transfers::Transfers;
+use crate::terminal::wrap::wrap;
+use retrial_format::duration;
+use retrial_store::journal::{Event, EventKind, StepEnd};
+
+/// Lines of the output that are shown.
+const TAIL: usize = 5;
+/// Columns of a finished step's number and name.
+const NAME: usize = 26;
+/// Columns between the stops of tabs.
+const TAB: usize = 8;
+
+/// A live view of a run.
+#[derive(Debug, Default)]
+pub struct View {
+    verbose: bool,
+    brief: bool,
+    /// When the run was started, or resumed.
+    pub started: Option<Timestamp>,
+    /// Steps in all.
+    pub steps: usize,
+    completed_steps: Vec<u32>,
+    /// The remaining time.
+    pub remaining: RemainingTime,
+    /// The batch that the run is a part of.
+    pub overall: Option<Overall>,
+    /// The step under way.
+    pub step: Option<ActiveStep>,
+}
+
+/// A step under way.
+#[derive(Debug, Default)]
+pub struct ActiveStep {
+    /// Its number.
+    pub number: u32,
+    /// Number and name.
+    pub name: String,
+    /// Its command, or what it does.
+    pub summary: String,
+    /// When it was started, perhaps by an earlier process.
+    pub started: Timestamp,
+    /// The longest time it may take, seconds.
+    pub timeout_s: Option<u64>,
+    /// Its layers or files.
+    pub transfers: Transfers,
+    /// The last lines of its output, without tabs.
+    pub tail: VecDeque<String>,
+    /// The latest sample of GPUs and container.
+    pub sample: String,
+    notes: Vec<String>,
+}
+
+impl View {
+    /// A view that keeps every line of output if `verbose`. Of a run of a batch it else keeps only
+    /// failures of what has finished.
+    pub fn new(verbose: bool, overall: Option<Overall>, remaining: RemainingTime) -> Self {
+        Self {
+            verbose,
+            remaining,
+            brief: overall.is_some() && !verbose,
+            overall,
+            ..Self::default()
+        }
+    }
+
+    /// Takes an event in and returns the lines that stay. They may be wider than the terminal:
+    /// nothing of a failure is cut.
+    pub fn take(&mut self, event: &Event, width: usize) -> Vec<String> {
+        let mut out = Vec::new();
+        self.remaining.apply(event);
+        match &event.what {
+            EventKind::RunStarted {
+                run,
+                steps,
+                completed_steps,
+                since,
+                ..
+            } => {
+                self.started = Some(since.unwrap_or(event.time));
+                self.steps = *steps;
+                self.completed_steps.clone_from(completed_steps);
+                if !self.brief {
+                    out.push(format!("run {}", style(sentence::line(run)).bold()));
+                }
+            }
+            EventKind::StepStarted { summary, timeout_s } => {
+                self.step = Some(ActiveStep::new(event, summary, None, *timeout_s));
+            }
+            EventKind::StepReattached {
+                summary,
+                started,
+                timeout_s,
+            } => {
+                let mut step = ActiveStep::new(event, summary, *started, *timeout_s);
+                step.notes.push("reattached".to_owned());
+                self.step = Some(step);
+            }
+            EventKind::StepEnded { end, seconds } => {
+                let step = self.step.take_if(|step| Some(step.number) == event.step);
+                if !self.brief || matches!(end, StepEnd::Failed { .. }) {
+                    out.extend(self.ended(event, step, end, *seconds, width));
+                }
+            }
+            EventKind::Output { line } if self.verbose => {
+                let name = event.name.as_deref().map(sentence::line);
+                let name = format!("{} │", name.unwrap_or_default());
+                out.push(format!("{} {}", style(name).dim(), sentence::line(line)));
+            }
+            what => {
+                if let Some(step) = &mut self.step {
+                    step.take(event.time, what);
+                }
+            }
+        }
+        for text in sentence::warnings(&event.what) {
+            out.extend(wrap(&format!("{} {text}", style('!').yellow()), width, 2));
+        }
+        out
+    }
+
+    fn ended(
+        &self,
+        event: &Event,
+        step: Option<ActiveStep>,
+        end: &StepEnd,
+        seconds: f64,
+        width: usize,
+    ) -> Vec<String> {
+        let name = sentence::step(event);
+        let name = pad_str(&name, NAME, Alignment::Left, None);
+        let number = event.step.unwrap_or(0);
+        let before = step.is_none() && self.completed_steps.contains(&number);
+        let mark = match end {
+            StepEnd::Done { .. } => {
+                let time = if before {
+                    "already complete".to_owned()
+                } else {
+                    format!("{:>8}", duration(seconds))
+                };
+                let notes = step.map(|step| step.notes.join(", ")).unwrap_or_default();
+                let line = format!(
+                    "{} {name} {time}  {}",
+                    style('✓').green(),
+                    style(notes).dim()
+                );
+                return vec![truncate_str(line.trim_end(), width, "…").into_owned()];
+            }
+            StepEnd::Failed { .. } => style('✗').red(),
+            StepEnd::Stopped => style('!').yellow(),
+            StepEnd::Skipped { .. } => style('–').dim(),
+        };
+        let line = format!("{mark} {name} {}", sentence::end(end, seconds));
+        let mut lines = wrap(&line, width, NAME + 3);
+        for line in sentence::details(end) {
+            // Output stays as it is; sentences are broken between words.
+            if line.starts_with(sentence::QUOTED) {
+                lines.push(line);
+            } else {
+                lines.extend(wrap(&line, width, 4));
+            }
+        }
+        lines
+    }
+}
+
+impl ActiveStep {
+    fn new(
+        event: &Event,
+        summary: &str,
+        started: Option<Timestamp>,
+        timeout_s: Option<u64>,
+    ) -> Self {
+        Self {
+            number: event.step.unwrap_or(0),
+            name: sentence::step(event),
+            summary: sentence::line(summary),
+            started: started.unwrap_or(event.time),
+            timeout_s,
+            ..Self::default()
+        }
+    }
+
+    fn take(&mut self, time: Timestamp, what: &EventKind) {
+        match what {
+            EventKind::Transfer(transfer) => self.transfers.take(time, transfer),
+            EventKind::Telemetry { live } => self.sample = sentence::sample(live),
+            EventKind::Output { line } => {
+                self.tail.push_back(expand_tabs(&sentence::line(line)));
+                self.tail.drain(..self.tail.len().saturating_sub(TAIL));
+            }
+            // The figure comes first: what does not fit is cut.
+            EventKind::Measured { .. } => {
+                self.notes.splice(0..0, sentence::note(what));
+            }
+            what => self.notes.extend(sentence::note(what)),
+        }
+    }
+}
+
+/// The text with blanks up to the next stop for each tab: indicatif replaces each by as many.
+fn expand_tabs(text: &str) -> String {
+    let mut parts = text.split('\t');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let column = measure_text_width(&out);
+        out.push_str(&" ".repeat(TAB - column % TAB));
+        out.push_str(part);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tabs_reach_the_next_stop() {
+        assert_eq!(expand_tabs("a\tb\t日本\tc"), "a       b       日本    c");
+    }
+}

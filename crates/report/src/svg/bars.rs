@@ -1,0 +1,86 @@
+//! Bars from zero: measured figures with intervals and trials, next to published ones.
+
+use maud::html;
+
+use super::axes;
+use super::drawing::{BOLD, Drawing, HATCHED, text_width, to_f64};
+use super::legend::{self, Sign};
+use crate::charts::{Bar, Bars, Origin, Scale};
+use retrial_results::verdict::number;
+
+/// A row: its words above, its bar below.
+const ROW: f64 = 46.0;
+const BAR: f64 = 16.0;
+
+pub(super) fn draw(drawing: &mut Drawing, bars: &Bars) {
+    let values = bars.bars.iter().flat_map(|bar| {
+        let (lower, upper) = bar.interval.unwrap_or((bar.value, bar.value));
+        let trials = bar.trials.iter().copied();
+        trials.chain([bar.value, lower, upper])
+    });
+    let like = bars.bars.first().map_or(1.0, |bar| bar.value);
+    let (factor, unit) = number::scale(&bars.unit, like);
+    let scale = Scale::of(values.map(|value| value * factor), true, 5);
+    let (left, right) = (4.0, drawing.width - 14.0);
+    let at = |value: f64| left + scale.position(value * factor) * (right - left);
+    let has_published = bars.bars.iter().any(|bar| bar.origin == Origin::Published);
+    if has_published {
+        pattern(drawing);
+    }
+
+    let top = drawing.height;
+    let bottom = top + to_f64(bars.bars.len()) * ROW + 4.0;
+    drawing.height = bottom;
+    let named = axes::named(unit);
+    axes::below(drawing, &scale, top + 22.0, (left, right), named);
+    for (row, bar) in bars.bars.iter().enumerate() {
+        let y = top + to_f64(row) * ROW;
+        words(drawing, bar, &bars.unit, like, y);
+        let y = y + 22.0;
+        let zero = at(0.0);
+        let end = at(bar.value);
+        let size = ((end - zero).abs().max(1.0), BAR);
+        drawing.rectangle(class(bar.origin), (zero.min(end), y), size);
+        for (nth, trial) in bar.trials.iter().enumerate() {
+            // Equal trials are next to each other.
+            let shift = if nth % 2 == 0 { -3.5 } else { 3.5 };
+            drawing.point(at(*trial), y + BAR / 2.0 + shift);
+        }
+        if let Some((lower, upper)) = bar.interval {
+            drawing.whisker(y + BAR / 2.0, at(lower), at(upper));
+        }
+    }
+    let any = |is: fn(&Bar) -> bool| bars.bars.iter().any(is);
+    let measured = any(|bar| bar.origin == Origin::Measured);
+    let entries = [
+        measured.then_some((Sign::Square(class(Origin::Measured)), "measured")),
+        has_published.then_some((Sign::Square(HATCHED), "published")),
+        any(|bar| !bar.trials.is_empty()).then_some((Sign::Point, "trials")),
+        any(|bar| bar.interval.is_some()).then_some((Sign::Whisker, bars.whiskers.as_str())),
+    ];
+    legend::draw(drawing, entries.into_iter().flatten());
+}
+
+fn words(drawing: &mut Drawing, bar: &Bar, unit: &str, like: f64, y: f64) {
+    let value = number::figure_like(bar.value, unit, like);
+    drawing.text("t e", drawing.width - 4.0, y + 16.0, &value);
+    let room = drawing.width - 24.0 - text_width(&value, BOLD);
+    drawing.cut("", 4.0, y + 16.0, &bar.label, room);
+}
+
+fn class(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Measured => "f1",
+        Origin::Published => HATCHED,
+    }
+}
+
+fn pattern(drawing: &mut Drawing) {
+    let id = format!("{}-{HATCHED}", drawing.id);
+    drawing.draw(html! {
+        pattern id=(id) width="6" height="6" patternUnits="userSpaceOnUse"
+            patternTransform="rotate(45)" {
+            line class=(HATCHED) x1="0" y1="0" x2="0" y2="6" {}
+        }
+    });
+}

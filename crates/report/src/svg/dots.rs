@@ -1,0 +1,47 @@
+//! Trials at ordered categories, numbered in the order in which they were taken.
+
+use super::axes::{self, Field};
+use super::drawing::{Drawing, to_f64};
+use super::legend::{self, Sign};
+use crate::charts::Dots;
+
+const HEIGHT: f64 = 240.0;
+/// Between the numbers of dots at one category.
+const LINE: f64 = 13.0;
+
+pub(super) fn draw(drawing: &mut Drawing, dots: &Dots) {
+    let values: Vec<f64> = dots.dots.iter().map(|(_, value)| *value).collect();
+    let field = Field::new(drawing, &values, &dots.unit, false, HEIGHT);
+    let ends = (field.left, field.right);
+    let room = (field.right - field.left) / to_f64(dots.categories.len().max(1));
+    let x = |category: usize| field.left + (to_f64(category) + 0.5) * room;
+    if let Some((before, after)) = dots.change {
+        field.area(drawing, x(before), x(after));
+    }
+    field.axis(drawing);
+    axes::categories(drawing, &dots.categories, &dots.over, ends);
+    for (category, value) in &dots.dots {
+        drawing.marker(0, x(*category), field.y(*value));
+    }
+    for category in 0..dots.categories.len() {
+        numbers(drawing, dots, category, x(category), &field);
+    }
+    let trial = (Sign::Line(0), "a trial, with its number in the search");
+    let change = dots.change.map(|_| (Sign::Square("x"), "the change"));
+    legend::draw(drawing, [trial].into_iter().chain(change));
+}
+
+/// The numbers of the trials at a category, next to their dots without overlap.
+fn numbers(drawing: &mut Drawing, dots: &Dots, category: usize, x: f64, field: &Field) {
+    let in_category = (1..).zip(&dots.dots).filter(|(_, (at, _))| *at == category);
+    let mut here: Vec<(i32, f64)> = in_category
+        .map(|(number, (_, value))| (number, field.y(*value)))
+        .collect();
+    here.sort_by(|left, right| left.1.total_cmp(&right.1));
+    let mut lowest = field.top;
+    for (number, at) in here {
+        let at = (at + 4.0).max(lowest).min(field.bottom + LINE);
+        lowest = at + LINE;
+        drawing.text("s", x + 7.0, at, &number.to_string());
+    }
+}

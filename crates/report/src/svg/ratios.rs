@@ -1,0 +1,129 @@
+//! Ratios around 1: a row for each, with its interval, its trials and the edges of what is required.
+
+use super::axes;
+use super::drawing::{At, BOLD, Drawing, LETTER, WIDE, text_width, to_f64, wrapped};
+use super::legend::{self, Sign};
+use crate::charts::{Ratio, Ratios, Scale};
+use retrial_results::verdict::number;
+
+/// The widest label that is next to its axis.
+const LABEL: f64 = 320.0;
+/// A line of a label, and the most lines.
+const LINE: f64 = 17.0;
+const LINES: usize = 3;
+
+/// Where a row's parts are, below its top.
+struct Layout {
+    /// The ends of the axis.
+    axis: (f64, f64),
+    row: f64,
+    words: f64,
+    /// The lines of the figures that are compared with, the whisker and the trials.
+    marks: f64,
+    whisker: f64,
+    /// The labels, in lines.
+    labels: Vec<Vec<String>>,
+}
+
+impl Layout {
+    /// In a wide drawing label, axis and words are next to each other, if the labels are short; else
+    /// the axis is below.
+    fn new(ratios: &Ratios, width: f64) -> Self {
+        let words = ratios.rows.iter().map(|row| text_width(&words(row), BOLD));
+        let words = words.fold(0.0, f64::max) + 20.0;
+        let labels = ratios.rows.iter().map(|row| text_width(&row.label, LETTER));
+        let widest = labels.fold(0.0, f64::max);
+        let is_beside = width >= WIDE && widest <= LABEL;
+        let trials = ratios.rows.iter().any(|row| !row.trials.is_empty());
+        let room = if trials { 12.0 } else { 0.0 };
+        let in_lines = |room: f64| {
+            let labels = ratios.rows.iter().map(|row| wrapped(&row.label, room));
+            let labels = labels.map(|lines| lines.into_iter().take(LINES).collect());
+            labels.collect::<Vec<Vec<String>>>()
+        };
+        if is_beside {
+            return Self {
+                axis: (widest + 34.0, width - words - 14.0),
+                row: 30.0 + room,
+                words: 20.0,
+                marks: 0.0,
+                whisker: 15.0,
+                labels: in_lines(widest),
+            };
+        }
+        let labels = in_lines(width - 4.0 - words);
+        let lines = labels.iter().map(Vec::len).max().unwrap_or(1);
+        let more = to_f64(lines.saturating_sub(1)) * LINE;
+        Self {
+            axis: (14.0, width - 14.0),
+            row: 48.0 + room + more,
+            words: 15.0,
+            marks: 20.0 + more,
+            whisker: 30.0 + more,
+            labels,
+        }
+    }
+}
+
+pub(super) fn draw(drawing: &mut Drawing, ratios: &Ratios) {
+    let layout = Layout::new(ratios, drawing.width);
+    let values = ratios.rows.iter();
+    let values = values.flat_map(|row| row.values().chain(row.trials.iter().copied()));
+    let scale = Scale::of(values.chain([1.0]), false, 5);
+    let (left, right) = layout.axis;
+    let at = |value: f64| left + scale.position(value) * (right - left);
+    let top = drawing.height;
+    drawing.height = top + to_f64(ratios.rows.len()) * layout.row + 4.0;
+    let named = format!("relative to {} (right is better)", ratios.reference);
+    axes::below(drawing, &scale, top + 4.0, layout.axis, &named);
+    for (number, row) in ratios.rows.iter().enumerate() {
+        let top = top + to_f64(number) * layout.row;
+        let (class, text) = (if row.bad { "bad e" } else { "t e" }, words(row));
+        drawing.text(class, drawing.width - 4.0, top + layout.words, &text);
+        for (line, label) in layout.labels[number].iter().enumerate() {
+            drawing.text("", 4.0, top + layout.words + to_f64(line) * LINE, label);
+        }
+        // Next to labels, rows with the same edge have one line.
+        let (from, to) = (top + layout.marks, top + layout.row);
+        drawing.line("k", (at(1.0), from), (at(1.0), to));
+        for edge in &row.edges {
+            drawing.line("q", (at(*edge), from), (at(*edge), to));
+        }
+        let y = top + layout.whisker;
+        if let Some((lower, upper)) = row.interval {
+            drawing.whisker(y, at(lower), at(upper));
+        }
+        let x = at(row.value);
+        if row.bad {
+            // Not by colour alone.
+            drawing.path("f2", &format!("M{} {}l6 6-6 6-6-6z", At(x), At(y - 6.0)));
+        } else {
+            drawing.circle("f1", (x, y), 5.5);
+        }
+        for trial in &row.trials {
+            drawing.point(at(*trial), y + 12.0);
+        }
+    }
+    if !(scale.least..=scale.most).contains(&0.0) {
+        let begin = format!("axis starts at {}", scale.label(scale.least));
+        drawing.height += 2.0;
+        drawing.text("s", 4.0, drawing.height + 10.0, &begin);
+        drawing.height += 14.0;
+    }
+    let any = |is: fn(&Ratio) -> bool| ratios.rows.iter().any(is);
+    let entries = [
+        Some((Sign::Dashed, ratios.reference.as_str())),
+        any(|row| !row.edges.is_empty()).then_some((Sign::Edge, &ratios.edge)),
+        any(|row| row.interval.is_some()).then_some((Sign::Whisker, &ratios.whiskers)),
+        any(|row| !row.trials.is_empty()).then_some((Sign::Point, "trials")),
+    ];
+    legend::draw(drawing, entries.into_iter().flatten());
+}
+
+/// The number, and its word.
+fn words(row: &Ratio) -> String {
+    match row.word.as_str() {
+        "" => number::ratio(row.value),
+        word => format!("{} {word}", number::ratio(row.value)),
+    }
+}

@@ -1,0 +1,65 @@
+//! Verdicts over releases or time: a row of cells for each, its label above.
+
+use super::axes;
+use super::drawing::{BOLD, Drawing, text_width, to_f64};
+use super::legend::{self, Sign};
+use crate::charts::Verdicts;
+use crate::document::{Mark, Tone};
+use retrial_results::verdict::Outcome;
+
+/// A row: its words above, its cells below.
+const ROW: f64 = 50.0;
+const CELL: f64 = 22.0;
+
+pub(super) fn draw(drawing: &mut Drawing, verdicts: &Verdicts) {
+    let top = drawing.height;
+    let (left, right) = (4.0, drawing.width - 4.0);
+    let room = (right - left) / to_f64(verdicts.categories.len().max(1));
+    for (number, (label, cells)) in verdicts.rows.iter().enumerate() {
+        let y = top + to_f64(number) * ROW;
+        let latest = cells.iter().rev().flatten().next();
+        let word = latest.map_or(String::new(), ToString::to_string);
+        drawing.text("t e", right, y + 16.0, &word);
+        let width = right - left - text_width(&word, BOLD) - 12.0;
+        drawing.cut("", left, y + 16.0, label, width);
+        for (category, verdict) in cells.iter().enumerate() {
+            let Some(verdict) = *verdict else { continue };
+            let (x, y) = (left + room * to_f64(category), y + 22.0);
+            drawing.rectangle(class(verdict), (x + 1.0, y), (room - 2.0, CELL));
+            let sign = Mark::from(verdict).sign;
+            drawing.text("m", x + room / 2.0, y + 16.0, sign);
+        }
+    }
+    drawing.height = top + to_f64(verdicts.rows.len()) * ROW;
+    axes::categories(drawing, &verdicts.categories, &verdicts.over, (left, right));
+    explain(drawing, verdicts);
+}
+
+fn class(verdict: Outcome) -> &'static str {
+    match Mark::from(verdict).tone {
+        Tone::Good => "v f3",
+        Tone::Plain | Tone::Faint => "v f1",
+        Tone::Open => "v f5",
+        Tone::Bad => "v bad",
+    }
+}
+
+fn explain(drawing: &mut Drawing, verdicts: &Verdicts) {
+    let is_shown = |outcome: &Outcome| {
+        let mut cells = verdicts.rows.iter().flat_map(|(_, cells)| cells);
+        cells.any(|cell| *cell == Some(*outcome))
+    };
+    let used = Outcome::ALL.into_iter().filter(is_shown);
+    let named = used.map(|outcome| {
+        (
+            class(outcome),
+            format!("{} {outcome}", Mark::from(outcome).sign),
+        )
+    });
+    let named: Vec<(&str, String)> = named.collect();
+    let entries = named.iter();
+    legend::draw(
+        drawing,
+        entries.map(|(class, name)| (Sign::Square(class), name.as_str())),
+    );
+}

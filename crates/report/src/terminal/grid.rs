@@ -1,0 +1,292 @@
+//! Tables in a terminal: columns next to each other; if the table is too wide, some are omitted, then
+//! some are below others, then cells are folded, then each row is a small list.
+//!
+//! Libraries for tables fold cells, but do not lay out whole columns.
+
+use itertools::{Itertools as _, join};
+use unicode_width::UnicodeWidthStr;
+
+use super::style::Style;
+use super::wrap::{fold, wrap_anywhere};
+use crate::document::{Cell, ColumnKind, Table};
+
+/// Between columns.
+const GAP: usize = 2;
+/// The least width of a folded column.
+const NARROWEST: usize = 16;
+/// A cell of more lines makes the table a list.
+const TALLEST: usize = 6;
+
+/// Columns of the table, each with those below it.
+type Layout = Vec<Vec<usize>>;
+/// The lines of a cell, each with whether it is of a column below.
+type Lines = Vec<(String, bool)>;
+
+/// Draws the table in the first of its layouts that fits.
+pub(super) fn table(table: &Table, width: usize, style: Style) -> String {
+    let used = table.used();
+    if used.is_empty() {
+        return String::new();
+    }
+    let rank = |at: &&usize| table.columns[**at].spare;
+    let spare = used.iter().filter(|at| rank(at).is_some());
+    let spare = spare.sorted_by_key(rank).collect_vec();
+    let side_by_side = (0..=spare.len()).map(|omitted| {
+        let visible = used.iter().filter(|at| !spare[..omitted].contains(at));
+        visible.map(|at| vec![*at]).collect()
+    });
+    let stacked = stacked(table, &used);
+    let mut layouts = side_by_side.chain([stacked.clone()]);
+    layouts
+        .find_map(|layout| drawn(table, &layout, width, false, style))
+        .or_else(|| drawn(table, &stacked, width, true, style))
+        .unwrap_or_else(|| listed(table, width, style))
+}
+
+/// The layout in which columns that may go below others do.
+fn stacked(table: &Table, used: &[usize]) -> Layout {
+    let under = |at: &usize| {
+        let under = table.columns[*at].under;
+        under.filter(|under| used.contains(under))
+    };
+    let first = used.iter().filter(|at| under(at).is_none());
+    let stack = |first: &usize| {
+        let below = used.iter().filter(|at| under(at) == Some(*first));
+        std::iter::once(first).chain(below).copied().collect()
+    };
+    first.map(stack).collect()
+}
+
+/// Draws the table in a layout, if it fits; `folded`: columns may be narrower than their cells.
+fn drawn(
+    table: &Table,
+    layout: &Layout,
+    width: usize,
+    folded: bool,
+    style: Style,
+) -> Option<String> {
+    let mut grid = Grid::new(table, layout);
+    if folded {
+        grid.shrink(width)?;
+    }
+    if grid.total() > width {
+        return None;
+    }
+    let rows = grid.rows();
+    if folded {
+        if rows.iter().flatten().any(|lines| lines.len() > TALLEST) {
+            return None;
+        }
+        grid.tighten(&rows);
+    }
+    Some(grid.text(&rows, style))
+}
+
+/// A table whose columns have widths.
+struct Grid<'a> {
+    table: &'a Table,
+    layout: &'a Layout,
+    /// The indent of rows below a group's title.
+    indent: usize,
+    /// The names of the columns, and their notes, or the names of those below.
+    heads: Vec<[String; 2]>,
+    widths: Vec<usize>,
+}
+
+impl<'a> Grid<'a> {
+    /// As wide as its cells.
+    fn new(table: &'a Table, layout: &'a Layout) -> Self {
+        let heads = layout.iter().map(|stack| {
+            let first = &table.columns[stack[0]];
+            let below = stack[1..].iter().map(|at| table.columns[*at].name.as_str());
+            let second = match first.note.as_str() {
+                "" => below.collect::<Vec<_>>().join(", "),
+                note => note.to_owned(),
+            };
+            [first.name.to_string(), second]
+        });
+        let grouped = table.groups.iter().any(|group| group.title.is_some());
+        let mut grid = Self {
+            table,
+            layout,
+            indent: if grouped { GAP } else { 0 },
+            heads: heads.collect(),
+            widths: vec![usize::MAX; layout.len()],
+        };
+        let rows = grid.rows();
+        grid.tighten(&rows);
+        grid
+    }
+
+    fn total(&self) -> usize {
+        self.widths.iter().sum::<usize>() + GAP * (self.widths.len() - 1)
+    }
+
+    /// Makes the widest columns of words narrower, until all fit.
+    fn shrink(&mut self, width: usize) -> Option<()> {
+        let is_words = |stack: &Vec<usize>| {
+            let mut kinds = stack.iter().map(|at| self.table.columns[*at].kind);
+            kinds.any(|kind| matches!(kind, ColumnKind::Head | ColumnKind::Text))
+        };
+        while self.total() > width {
+            let columns = self.widths.iter_mut().zip(self.layout);
+            let words = columns.filter(|(_, stack)| is_words(stack));
+            let (widest, _) = words.max_by_key(|(width, _)| **width)?;
+            if *widest <= NARROWEST {
+                return None;
+            }
+            *widest -= 1;
+        }
+        Some(())
+    }
+
+    /// The lines of each cell of each row.
+    fn rows(&self) -> Vec<Vec<Lines>> {
+        let rows = self.table.rows().map(|row| {
+            let stacks = self.layout.iter().zip(&self.widths).enumerate();
+            let cells = stacks.map(|(column, (stack, width))| {
+                let indent = if column == 0 { self.indent } else { 0 };
+                lines(row, stack, width - indent, indent)
+            });
+            cells.collect()
+        });
+        rows.collect()
+    }
+
+    /// Makes each column as wide as its widest line.
+    fn tighten(&mut self, rows: &[Vec<Lines>]) {
+        for (column, width) in self.widths.iter_mut().enumerate() {
+            let lines = rows.iter().flat_map(|row| &row[column]);
+            let lines = lines.map(|(line, _)| line.trim_end().width());
+            let heads = self.heads[column].iter().map(|head| head.width());
+            *width = lines.chain(heads).max().unwrap_or(0);
+        }
+    }
+
+    fn text(&self, rows: &[Vec<Lines>], style: Style) -> String {
+        let rule = style.dim(&"─".repeat(self.total())) + "\n";
+        let mut text = String::new();
+        for number in 0..2 {
+            let names = self.heads.iter().map(|head| head[number].as_str());
+            let line = joined(names.map(|name| (name, name.to_owned())), &self.widths);
+            if !line.is_empty() {
+                text += &(style.dim(&line) + "\n");
+            }
+        }
+        text += &rule;
+        let mut rows = rows.iter();
+        for group in &self.table.groups {
+            if let Some(title) = &group.title {
+                text += &(style.bold(&title.text) + "\n");
+            }
+            for (row, cells) in group.rows.iter().zip(rows.by_ref()) {
+                for number in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
+                    let line = cells.iter().zip(self.layout).map(|(lines, stack)| {
+                        let line = lines.get(number);
+                        let (line, below) =
+                            line.map_or(("", false), |(line, below)| (line, *below));
+                        (line, styled(row.get(stack[0]), line, below, style))
+                    });
+                    text += &(joined(line, &self.widths) + "\n");
+                }
+            }
+        }
+        text + &rule
+    }
+}
+
+fn styled(cell: Option<&Cell>, line: &str, below: bool, style: Style) -> String {
+    match cell.and_then(|cell| cell.tone) {
+        _ if below => style.dim(line),
+        Some(tone) => style.tone(tone, line),
+        None => line.to_owned(),
+    }
+}
+
+fn lines(row: &[Cell], stack: &[usize], width: usize, indent: usize) -> Lines {
+    let mut lines = Lines::new();
+    for (position, at) in stack.iter().enumerate() {
+        let Some(cell) = row.get(*at) else { continue };
+        if position > 0 && cell.text.is_empty() {
+            continue;
+        }
+        let folded = if cell.text.width() <= width {
+            vec![cell.text.to_string()]
+        } else {
+            fold(&cell.text, width)
+        };
+        let indented = folded.iter().map(|line| format!("{:indent$}{line}", ""));
+        lines.extend(indented.map(|line| (line, position > 0)));
+    }
+    lines
+}
+
+/// Joins a line of cells, each given plain, for its width, and styled.
+fn joined<'a>(cells: impl Iterator<Item = (&'a str, String)>, widths: &[usize]) -> String {
+    let mut line = String::new();
+    let mut padding = 0;
+    for ((plain, styled), width) in cells.zip(widths) {
+        let plain = plain.trim_end();
+        if !plain.is_empty() {
+            line += &" ".repeat(padding);
+            line += styled.trim_end();
+            padding = 0;
+        }
+        padding += (width + GAP).saturating_sub(plain.width());
+    }
+    line
+}
+
+/// Draws each row as a small list: its heads and status, then its other cells.
+fn listed(table: &Table, width: usize, style: Style) -> String {
+    let used = table.used();
+    let of_kind = |kinds: &'static [ColumnKind]| {
+        let columns = used.iter().copied();
+        columns.filter(move |at| kinds.contains(&table.columns[*at].kind))
+    };
+    let words = |row: &[Cell], kinds| {
+        let cells = of_kind(kinds).filter_map(|at| row.get(at));
+        let words = join(cells.map(|cell| &cell.text), " ");
+        words.trim().to_owned()
+    };
+    let label = |at: usize| table.columns[at].full_name();
+    let labelled = &[ColumnKind::Text, ColumnKind::Number];
+    let widest = of_kind(labelled).map(|at| label(at).width()).max();
+    let widest = widest.unwrap_or(0) + GAP;
+    let mut text = String::new();
+    let mut line = |line: &str| text += &(line.trim_end().to_owned() + "\n");
+    for group in &table.groups {
+        if let Some(title) = &group.title {
+            line(&style.bold(&title.text));
+        }
+        for row in &group.rows {
+            let title = words(row, &[ColumnKind::Head]);
+            let status = words(row, &[ColumnKind::Status]);
+            let tone = of_kind(&[ColumnKind::Status]).find_map(|at| row.get(at)?.tone);
+            let styled = tone.map_or(status.clone(), |tone| style.tone(tone, &status));
+            let room = width.saturating_sub(title.width() + status.width());
+            if room >= GAP {
+                let gap = if status.is_empty() { 0 } else { room };
+                line(&(style.bold(&title) + &" ".repeat(gap) + &styled));
+            } else {
+                for part in wrap_anywhere(&title, width, GAP) {
+                    line(&style.bold(&part));
+                }
+                line(&format!("  {styled}"));
+            }
+            for at in of_kind(labelled) {
+                let Some(cell) = row.get(at).filter(|cell| !cell.text.is_empty()) else {
+                    continue;
+                };
+                let padding = " ".repeat(widest - label(at).width());
+                let indent = " ".repeat(2 + widest);
+                let room = width.saturating_sub(indent.len()).max(NARROWEST);
+                let mut parts = wrap_anywhere(&cell.text, room, 0).into_iter();
+                let first = parts.next().unwrap_or_default();
+                line(&format!("  {}{padding}{first}", label(at)));
+                parts.for_each(|part| line(&format!("{indent}{part}")));
+            }
+        }
+    }
+    text
+}

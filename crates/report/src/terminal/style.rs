@@ -1,0 +1,47 @@
+//! Colours, as escape sequences if the terminal has them.
+
+use crate::document::Tone;
+
+/// Styles text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Style {
+    /// Whether to write escape sequences.
+    pub color: bool,
+}
+
+impl Style {
+    pub fn bold(self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    pub fn dim(self, text: &str) -> String {
+        self.with("2", text)
+    }
+
+    pub fn tone(self, tone: Tone, text: &str) -> String {
+        self.with(code(tone), text)
+    }
+
+    pub fn strong(self, tone: Tone, text: &str) -> String {
+        self.with(&format!("1;{}", code(tone)), text)
+    }
+
+    /// With the code of an escape sequence.
+    pub fn with(self, code: &str, text: &str) -> String {
+        if self.color && !text.is_empty() {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+fn code(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Good => "32",
+        Tone::Plain => "36",
+        Tone::Open => "33",
+        Tone::Bad => "31",
+        Tone::Faint => "2",
+    }
+}

@@ -1,0 +1,158 @@
+//! The figures of an `accuracy.txt` or of a check's output, where no recipe says how they are printed.
+
+use std::io::Read;
+use std::path::Path;
+
+use crate::verdict::{FigureValue, TrialEvidence};
+use retrial_mlperf::accuracy::{Accuracy, Reader};
+use retrial_mlperf::check::RuleCheck;
+use retrial_recipe::model::Limit;
+use retrial_store::{blocks, open};
+
+/// The file that `MLPerf Inference`'s accuracy scripts write next to the log.
+pub const ACCURACY: &str = "accuracy.txt";
+/// The log of an accuracy run, which is cut short before it is published.
+pub const LOG: &str = "mlperf_log_accuracy.json";
+/// How long the log may be once it was cut short; its hash says what it was.
+pub const MOST_LOG: u64 = 10 << 10;
+
+/// The largest that is read: the longest that was published has 140 kB.
+const CAP: u64 = 64 << 20;
+
+/// What an `accuracy.txt` beneath a folder says; `required` are the figures that the round asks for,
+/// where it is known.
+///
+/// # Errors
+/// A fragment: where it is missing, no regular file, too long, or cannot be read.
+pub fn read<T>(folder: &Path, file: &Path, required: &[(String, T)]) -> Result<Accuracy, String> {
+    let opened = open::open_beneath(folder, file).map_err(|error| error.reason())?;
+    let mut reader = Reader::new().asking(required.iter().map(|(name, _)| name.as_str()));
+    // A file may grow while it is read, so what was read counts too.
+    let mut length = opened.metadata().map_or(0, |metadata| metadata.len());
+    if length <= CAP {
+        length = blocks::each(opened.take(CAP + 1), |block| reader.push(block))
+            .map_err(|error| format!("it cannot be read: {error}"))?;
+    }
+    if length > CAP {
+        let most = retrial_format::size(CAP);
+        return Err(format!("it is larger than {most}"));
+    }
+    Ok(reader.finish())
+}
+
+/// Adds the figures that a text says, and why one is none, to a trial that has not read them
+/// itself: a recipe's own figures stay as the recipe reads them. `required` as for [`read`].
+pub fn add_to(trial: &mut TrialEvidence, folder: &Path, file: &Path, required: &[(String, Limit)]) {
+    match read(folder, file, required) {
+        Ok(accuracy) => add(trial, &accuracy),
+        Err(reason) if file == Path::new(ACCURACY) => {
+            trial.missing.insert(ACCURACY.to_owned(), reason);
+        }
+        Err(_) => {}
+    }
+}
+
+/// Adds figures that a trial does not have yet, and why one is none.
+pub fn add(trial: &mut TrialEvidence, accuracy: &Accuracy) {
+    for (name, figure) in &accuracy.figures {
+        if trial.figure(name).is_none() {
+            let value = FigureValue::new(figure.value, figure.unit);
+            trial.figures.insert((*name).to_owned(), value);
+        }
+    }
+    let broken = accuracy.not_numbers.iter().map(|(name, text)| {
+        let reason = format!("it was printed as `{text}`, which is not a number");
+        (*name, reason)
+    });
+    let cut = accuracy
+        .cut
+        .iter()
+        .map(|name| (*name, "the text ends inside it".to_owned()));
+    for (name, reason) in broken.chain(cut) {
+        if trial.figure(name).is_none() {
+            trial.missing.entry(name.to_owned()).or_insert(reason);
+        }
+    }
+}
+
+/// The rules for an accuracy run's files: the log's hash stands in `accuracy.txt`, the log was cut
+/// short, and each figure was printed once. `log` is the log's length, where there is one.
+pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCheck> {
+    let hash = accuracy.hash.as_deref();
+    let mut checks = vec![RuleCheck::new(
+        "accuracy log's hash",
+        hash.map_or_else(
+            || format!("no line hash=… in {ACCURACY}"),
+            |hash| format!("hash={hash}"),
+        ),
+        format!("a line hash=… in {ACCURACY}"),
+        hash.is_some(),
+    )];
+    // A missing log is not too long either.
+    checks.extend(log.map(|length| {
+        RuleCheck::new(
+            "accuracy log is truncated",
+            retrial_format::size(length),
+            format!("{LOG} of at most {}", retrial_format::size(MOST_LOG)),
+            length <= MOST_LOG,
+        )
+    }));
+    for (name, figure) in &accuracy.figures {
+        if !figure.others.is_empty() {
+            let values = figure.others.iter().chain([&figure.value]);
+            let values: Vec<String> = values.map(ToString::to_string).collect();
+            checks.push(RuleCheck::new(
+                format!("{name} in {ACCURACY}"),
+                values.join(", then "),
+                "one value",
+                false,
+            ));
+        }
+    }
+    checks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_and_reasons_for_missing_figures() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut trial = TrialEvidence::finished(1, "accuracy");
+        add_to(&mut trial, folder.path(), Path::new(ACCURACY), &[]);
+        assert_eq!(trial.missing[ACCURACY], "it is missing");
+        let text = "{'rouge1': 44.5, 'rouge2': nan}\nhash=0f\n";
+        std::fs::write(folder.path().join(ACCURACY), text).unwrap();
+        let mut trial = TrialEvidence::finished(1, "accuracy");
+        add_to(&mut trial, folder.path(), Path::new(ACCURACY), &[]);
+        assert_eq!(trial.figures["ROUGE1"], FigureValue::new(44.5, ""));
+        assert!(trial.missing["ROUGE2"].contains("`nan`"));
+    }
+
+    #[test]
+    fn an_oversized_file_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = std::fs::File::create(folder.path().join(ACCURACY)).unwrap();
+        file.set_len(5 << 30).unwrap();
+        let error = read::<f64>(folder.path(), Path::new(ACCURACY), &[]).unwrap_err();
+        assert_eq!(error, "it is larger than 64 MiB");
+    }
+
+    #[test]
+    fn the_log_is_hashed_and_truncated() {
+        let passed = |text: &str, log| -> Vec<bool> {
+            let read = retrial_mlperf::accuracy::parse_bytes(text.as_bytes());
+            checks(&read, log)
+                .iter()
+                .map(|check| check.passed)
+                .collect()
+        };
+        assert_eq!(passed("mAP=37.3%\nhash=0f\n", Some(10 << 10)), [true, true]);
+        assert_eq!(passed("mAP=37.3%\n", Some(10_241)), [false, false]);
+        assert_eq!(
+            passed("mAP=37.3%\nmAP=36.1%\nhash=0f\n", None),
+            [true, false]
+        );
+    }
+}

@@ -1,0 +1,87 @@
+//! The audit's tests in their folders, `TEST01/` … `TEST09/`, against what a round asks of them.
+
+use std::fs::FileType;
+use std::path::{Path, PathBuf};
+
+use super::{accuracy, folder};
+use crate::verdict::RuleCheck;
+use retrial_mlperf::compliance::{self, ComplianceResult, Files, Test, TestRequirements};
+use retrial_mlperf::loadgen::Run;
+use retrial_mlperf::rounds::{Rules, check_audit};
+use retrial_store::open;
+
+/// Where the log of a test's run lies.
+pub const RUN: &str = "performance/run_1";
+/// What the tests' scripts write.
+const VERIFIED: [&str; 3] = [
+    "verify_accuracy.txt",
+    "verify_performance.txt",
+    "verify_output_len.txt",
+];
+/// The largest text that is read: the longest that was published has 140 kB.
+const CAP: u64 = 16 << 20;
+/// More names than this are no folder of a test.
+const MOST_NAMES: usize = 100;
+
+/// Every folder in or below a directory in which the script of a test left what it found.
+pub fn find_all(directory: &Path) -> Vec<PathBuf> {
+    folder::find(directory, folder::DEEP, |name| {
+        VERIFIED.iter().any(|verified| name == *verified)
+    })
+}
+
+/// Checks a test that is in no submission tree, where the round need not be known: what its script
+/// found, and the settings of its run.
+pub fn loose(folder: &Path, test: Test, rules: Option<&Rules>, run: &Run) -> Vec<RuleCheck> {
+    let requirements = TestRequirements::new(test, rules, false);
+    let mut checks = read(folder, &requirements).checks;
+    let mut audit = rules.iter().flat_map(|rules| &rules.compliance);
+    let audit = audit.find(|(name, _)| name == test.name());
+    if let (Some((_, audit)), true) = (audit, run.detail.is_some()) {
+        checks.extend(check_audit(audit, &run.run_settings()));
+    }
+    checks
+}
+
+/// Reads and checks a test's folder.
+pub fn read(folder: &Path, requirements: &TestRequirements) -> ComplianceResult {
+    let text = |name: &str| {
+        open::read_text_beneath(folder, Path::new(name), CAP).map_err(|error| error.reason())
+    };
+    let accuracy = |name: &str| {
+        accuracy::read(
+            folder,
+            &Path::new("accuracy").join(name),
+            &requirements.deltas,
+        )
+    };
+    let mut files = Files::default();
+    match requirements.test {
+        Test::Test01 => {
+            files.verify_accuracy = text("verify_accuracy.txt");
+            files.verify_performance = text("verify_performance.txt");
+            files.accuracy = names(&folder.join("accuracy"));
+            files.performance = names(&folder.join(RUN));
+            files.baseline = accuracy("baseline_accuracy.txt");
+            files.compliance = accuracy("compliance_accuracy.txt");
+        }
+        Test::Test04 | Test::Test05 => {
+            files.verify_performance = text("verify_performance.txt");
+            files.performance = names(&folder.join(RUN));
+        }
+        Test::Test06 | Test::Test07 | Test::Test08 => {
+            files.verify_accuracy = text("verify_accuracy.txt");
+        }
+        Test::Test09 => files.verify_output_len = text("verify_output_len.txt"),
+    }
+    compliance::check(requirements, &files)
+}
+
+/// The files in a folder, sorted; nothing where it is none, or a link.
+fn names(folder: &Path) -> Option<Vec<String>> {
+    let is_folder = std::fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir());
+    let files = is_folder.then(|| folder::names_in(folder, FileType::is_file))?;
+    let mut names: Vec<String> = files.take(MOST_NAMES).collect();
+    names.sort();
+    Some(names)
+}

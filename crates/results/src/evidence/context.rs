@@ -1,0 +1,117 @@
+//! The context of a whole run: its rules, qualifiers and warnings.
+
+use super::run::RunFiles;
+use crate::verdict::{Context, Qualifier, QualifierKind};
+use retrial_container::ImageRef;
+use retrial_plan::step::Action;
+use retrial_recipe::model::Mode;
+use retrial_store::import::Mark;
+
+/// What holds for the whole run.
+pub fn context(files: &RunFiles<'_>) -> Context {
+    let plan = files.plan;
+    let mut qualifiers = Vec::new();
+    if !plan.modified.is_empty() {
+        let set = plan.modified.iter().map(|name| {
+            let value = plan.params.get(name).map(ToString::to_string);
+            format!("--set {name}={}", value.unwrap_or_default())
+        });
+        let set: Vec<String> = set.collect();
+        qualifiers.push(Qualifier::new(QualifierKind::Modified, set.join(" ")));
+    }
+    let images = files.state.image_differences.values().flatten();
+    let images = images.map(ToString::to_string);
+    let differences: Vec<String> = plan
+        .node_differences
+        .iter()
+        .cloned()
+        .chain(images)
+        .collect();
+    if !differences.is_empty() {
+        let reason = differences.join("; ");
+        qualifiers.push(Qualifier::new(QualifierKind::Modified, reason));
+    }
+    for check in plan.unmet.iter().filter(|check| check.other_hardware()) {
+        let reason = format!("{} in place of {}", check.actual, check.required);
+        qualifiers.push(Qualifier::new(QualifierKind::OtherHardware, reason));
+    }
+    let pulled = plan.steps.iter().filter_map(|step| match &step.action {
+        Action::Pull { reference, .. } => Some(reference),
+        _ => None,
+    });
+    let mut unpinned: Vec<&String> = pulled
+        .filter(|reference| !plan.pinned && !reference.contains('@'))
+        .collect();
+    let others = unpinned.extract_if(.., |reference| **reference != plan.image);
+    let others: Vec<&String> = others.collect();
+    if !unpinned.is_empty() {
+        let digests = &files.state.digests;
+        let ran = digests
+            .iter()
+            .find(|digest| is_same_repository(digest, &plan.image))
+            .or(digests.first())
+            .map_or(String::new(), |digest| format!("; ran {digest}"));
+        let reason = format!("{} may move{ran}", plan.image);
+        qualifiers.push(Qualifier::new(QualifierKind::UnpinnedImage, reason));
+    }
+    for reference in others {
+        let reason = format!("{reference} may move");
+        qualifiers.push(Qualifier::new(QualifierKind::UnpinnedImage, reason));
+    }
+    let performance = plan
+        .measurements
+        .iter()
+        .filter(|measured| measured.mode == Mode::Performance);
+    let accuracy = plan
+        .measurements
+        .iter()
+        .filter(|measured| measured.mode == Mode::Accuracy);
+    Context {
+        submission: plan.submission.clone(),
+        rules: plan.judge.clone(),
+        variant: plan.variant.clone(),
+        qualifiers,
+        warnings: warnings(files),
+        same_sku: plan.same_sku && plan.gpus.is_empty(),
+        require_accuracy: false,
+        accuracy_scenarios: accuracy.map(|measured| measured.scenario.clone()).collect(),
+        published_figures: performance.map(|measured| measured.expect.len()).sum(),
+    }
+}
+
+/// What may have changed the figure without being another measurement.
+fn warnings(files: &RunFiles<'_>) -> Vec<String> {
+    let plan = files.plan;
+    let mut warnings = plan.warnings.clone();
+    if let Some(mark) = Mark::read(files.directory) {
+        warnings.push(format!(
+            "imported from {}: its files are as they were in {}",
+            mark.host, mark.source
+        ));
+    }
+    if !plan.removed_privileges.is_empty() {
+        let settings = plan.removed_privileges.iter();
+        let settings: Vec<&str> = settings
+            .map(|privilege| privilege.setting.as_str())
+            .collect();
+        warnings.push(format!(
+            "--least-privilege removed {}; scripts could not set clocks or kernel settings",
+            settings.join(", ")
+        ));
+    }
+    let reused = files.state.cache_mounts.iter();
+    let reused = reused.filter(|mounted| mounted.reused_from.is_some());
+    for sentence in reused.map(ToString::to_string) {
+        if !warnings.contains(&sentence) {
+            warnings.push(sentence);
+        }
+    }
+    warnings
+}
+
+/// Whether a digest (`debian@sha256:…`) and an image are of one repository: an engine that pulled the
+/// same image from two registries lists both digests.
+fn is_same_repository(digest: &str, image: &str) -> bool {
+    let name = |reference| ImageRef::parse(reference).ok().map(|image| image.name());
+    name(digest).is_some_and(|repository| name(image) == Some(repository))
+}

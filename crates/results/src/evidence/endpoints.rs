@@ -1,0 +1,62 @@
+//! The results of an endpoint in a scenario's folder.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use retrial_mlperf::endpoints::{AccuracyResults, Performance, config};
+use retrial_mlperf::submission::object;
+use retrial_store::open;
+
+/// How a scenario was configured; one of them is there.
+pub const CONFIGS: [&str; 2] = ["config.yaml", "config.yml"];
+/// What its performance run gave.
+pub const SUMMARY: &str = "performance/result_summary.json";
+/// What its accuracy run gave.
+pub const ACCURACY: &str = "accuracy/accuracy_results.json";
+
+/// The largest of these files that is read: real ones have 15 kB.
+const CAP: u64 = 8 << 20;
+
+/// Whether a folder holds results of an endpoint.
+pub fn is_there(folder: &Path) -> bool {
+    let is_file = |name: &str| {
+        std::fs::symlink_metadata(folder.join(name)).is_ok_and(|metadata| metadata.is_file())
+    };
+    is_file(SUMMARY) || is_file(ACCURACY)
+}
+
+/// The performance run of a scenario's folder.
+///
+/// # Errors
+/// Which file, and why it cannot be read.
+pub fn performance(folder: &Path) -> Result<Performance, String> {
+    let configured = configured(folder)?;
+    let summary = json(folder, SUMMARY)?;
+    Ok(Performance::read(&configured, &summary))
+}
+
+/// The accuracy run of a scenario's folder.
+///
+/// # Errors
+/// Which file, and why it cannot be read.
+pub fn accuracy(folder: &Path) -> Result<AccuracyResults, String> {
+    json(folder, ACCURACY).map(|results| AccuracyResults::read(&results))
+}
+
+fn configured(folder: &Path) -> Result<Map<String, Value>, String> {
+    let mut first_error = None;
+    for name in CONFIGS {
+        match open::read_text_beneath(folder, Path::new(name), CAP) {
+            Ok(text) => return config(&text).map_err(|reason| format!("{name}: {reason}")),
+            Err(error) => drop(first_error.get_or_insert(format!("{name}: {}", error.reason()))),
+        }
+    }
+    Err(first_error.unwrap_or_default())
+}
+
+fn json(folder: &Path, name: &str) -> Result<Map<String, Value>, String> {
+    let text = open::read_text_beneath(folder, Path::new(name), CAP);
+    let text = text.map_err(|error| format!("{name}: {}", error.reason()))?;
+    object(&text).map_err(|reason| format!("{name}: {reason}"))
+}

@@ -1,0 +1,147 @@
+//! The machine: GPUs with their limits, processors, kernel, engine, settings.
+
+use std::borrow::Borrow;
+
+use serde_json::Value;
+
+use crate::verdict::comparison::{Fact, FactGroup};
+use retrial_format::size;
+use retrial_host::model::{Condition, Settings};
+use retrial_host::model::{Gpu, HostView};
+
+/// The GPUs that were assigned to the container; all, where that is not known.
+pub fn gpus(written: &Value) -> Vec<Fact> {
+    let host = view(written);
+    let assigned = written
+        .pointer("/assigned_gpus/gpus")
+        .and_then(Value::as_array);
+    let assigned: Vec<u64> = assigned
+        .into_iter()
+        .flatten()
+        .filter_map(|gpu| gpu.get("index")?.as_u64())
+        .collect();
+    let used: Vec<Gpu> = among(&assigned, host.gpus);
+    let states: Vec<Condition> = among(&assigned, part(written, "conditions"));
+    let of_gpus = |value: fn(&Gpu) -> Option<String>| Some(distinct(used.iter().filter_map(value)));
+    let of_states =
+        |value: fn(&Condition) -> Option<String>| Some(distinct(states.iter().filter_map(value)));
+    let partition = |gpu: &Gpu| {
+        let partition = gpu.partition.as_ref()?;
+        let memory = partition.memory.as_deref().unwrap_or_default();
+        Some(format!("{} {memory}", partition.compute).trim().to_owned())
+    };
+    let power_limit = |state: &Condition| Some(format!("{} W", state.power_cap_w?));
+    let facts = [
+        ("GPUs", Some(models(&used))),
+        ("architecture", of_gpus(|gpu| gpu.gfx.clone())),
+        ("memory of a GPU", of_gpus(|gpu| gpu.vram.map(size))),
+        ("partition", of_gpus(partition)),
+        ("power limit", of_states(power_limit)),
+        (
+            "clocks set by the driver",
+            of_states(|state| state.performance_level.clone()),
+        ),
+        ("divided (MIG)", of_states(|state| state.divided.map(yes))),
+        ("ROCm of the host", host.rocm),
+        ("amdgpu driver", host.amdgpu),
+        ("NVIDIA driver", host.nvidia),
+    ];
+    in_group(FactGroup::Gpus, facts)
+}
+
+/// The elements at these positions; all, where no positions are known.
+fn among<T>(positions: &[u64], all: Vec<T>) -> Vec<T> {
+    let is_one = |index: u64| positions.is_empty() || positions.contains(&index);
+    let all = (0..).zip(all).filter(|(index, _)| is_one(*index));
+    all.map(|(_, gpu)| gpu).collect()
+}
+
+/// The machine and its engine.
+pub fn machine(written: &Value) -> Vec<Fact> {
+    let host = view(written);
+    let text = |pointer: &str| {
+        let text = written.pointer(pointer).and_then(Value::as_str);
+        text.unwrap_or_default().to_owned()
+    };
+    let engine = format!("{} {}", text("/engine/product"), text("/engine/version"));
+    let positive = |count: u64| Some(count).filter(|count| *count > 0);
+    let facts = [
+        ("host", Some(host.hostname)),
+        ("processor", Some(host.cpu)),
+        ("sockets", host.sockets.map(|count| count.to_string())),
+        (
+            "logical processors",
+            positive(host.cpus.into()).map(|count| count.to_string()),
+        ),
+        ("memory", positive(host.memory).map(size)),
+        ("operating system", host.system.map(|system| system.name)),
+        ("kernel", Some(host.kernel)),
+        ("engine", Some(engine.trim().to_owned())),
+        ("retrial", Some(text("/tool"))),
+    ];
+    in_group(FactGroup::Host, facts)
+}
+
+/// Settings that change what is measured.
+pub fn settings(written: &Value) -> Vec<Fact> {
+    let settings: Settings = part(written, "settings");
+    let deep_idle = settings.deep_idle_disabled;
+    let deep_idle = deep_idle.map(|disabled| if disabled { "disabled" } else { "enabled" });
+    let facts = [
+        ("clock governor", settings.governor),
+        ("deep idle state (C2)", deep_idle.map(str::to_owned)),
+        ("NMI watchdog", settings.nmi_watchdog),
+        ("NUMA balancing", settings.numa_balancing),
+        ("address randomization", settings.randomize_va_space),
+        ("huge pages", settings.huge_pages),
+        ("huge pages, defragmentation", settings.huge_pages_defrag),
+        ("threads of a core (SMT)", settings.smt),
+        ("kernel command line", settings.command_line),
+    ];
+    in_group(FactGroup::Settings, facts)
+}
+
+fn in_group<const COUNT: usize>(
+    group: FactGroup,
+    facts: [(&str, Option<String>); COUNT],
+) -> Vec<Fact> {
+    let present = facts.into_iter().filter_map(|(name, value)| {
+        let value = value.filter(|value| !value.is_empty())?;
+        Some(Fact::new(group, name, value))
+    });
+    present.collect()
+}
+
+fn view(written: &Value) -> HostView {
+    part(written, "host")
+}
+
+/// A part of the file; nothing where it is not what it should be.
+fn part<T: serde::de::DeserializeOwned + Default>(written: &Value, name: &str) -> T {
+    let part = written.get(name).cloned();
+    part.and_then(|part| serde_json::from_value(part).ok())
+        .unwrap_or_default()
+}
+
+/// `8 x MI355X`
+pub fn models<One: Borrow<Gpu>>(gpus: &[One]) -> String {
+    let alike: Vec<String> = gpus
+        .chunk_by(|first, second| first.borrow().model == second.borrow().model)
+        .map(|gpus| format!("{} x {}", gpus.len(), gpus[0].borrow().model))
+        .collect();
+    alike.join(", ")
+}
+
+fn distinct(values: impl Iterator<Item = String>) -> String {
+    let mut unique: Vec<String> = Vec::new();
+    for value in values {
+        if !unique.contains(&value) {
+            unique.push(value);
+        }
+    }
+    unique.join(", ")
+}
+
+fn yes(yes: bool) -> String {
+    if yes { "yes" } else { "no" }.to_owned()
+}

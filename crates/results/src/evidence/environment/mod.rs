@@ -1,0 +1,208 @@
+//! Where a run was measured: what its `host.json`, its plan, its journal and its `packages.json` say
+//! of machine, drivers, settings, image, packages and environment. A run that came from another
+//! machine has the same files.
+
+mod host;
+mod packages;
+
+use serde_json::Value;
+
+use self::host::{gpus as cards, machine, settings};
+use crate::verdict::comparison::{Fact, FactGroup};
+use retrial_container::ImageRef;
+use retrial_plan::Plan;
+use retrial_plan::step::{Action, Purpose};
+use retrial_store::RunDirectory;
+use retrial_store::journal::Journal;
+use retrial_store::journal::{Event, State};
+
+pub use host::models as gpus;
+pub use packages::of_run as packages;
+
+/// Stands for a value that was not recorded.
+const SECRET: &str = "(set, not recorded: it may be a secret)";
+
+/// The fact that names the machines of a run besides its head.
+pub const OTHER_MACHINES: &str = "other machines";
+
+/// Every known fact of a run, in display order.
+pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
+    let host: Value = directory.read_json("host.json").unwrap_or_default();
+    let plan: Option<Plan> = directory.read_json("plan.json").ok();
+    let state =
+        State::from_events(&Journal::read::<Event>(&directory.journal()).unwrap_or_default());
+    let mut facts = of_files(&host, plan.as_ref(), &state);
+    let others = directory.other_machines();
+    if let Some(host) = facts.iter().position(|fact| fact.what == "host")
+        && !others.is_empty()
+    {
+        let others = Fact::new(FactGroup::Host, OTHER_MACHINES, others.join(", "));
+        facts.insert(host + 1, others);
+    }
+    facts.extend(packages::of_run(directory));
+    facts
+}
+
+/// What is known of a run but for its packages, from its files as they were read.
+pub fn of_files(host: &Value, plan: Option<&Plan>, state: &State) -> Vec<Fact> {
+    let mut facts = image(host, plan, state);
+    facts.extend(parameters(plan, state));
+    facts.extend(variables(host, plan));
+    facts.extend(cards(host));
+    facts.extend(machine(host));
+    facts.extend(settings(host));
+    facts.retain(|fact| !fact.value.is_empty());
+    facts
+}
+
+fn image(host: &Value, plan: Option<&Plan>, state: &State) -> Vec<Fact> {
+    let fact = |name: &str, value: String| Fact::new(FactGroup::Image, name, value);
+    let mut facts = vec![
+        fact(
+            "image",
+            plan.map(|plan| plan.image.clone()).unwrap_or_default(),
+        ),
+        fact("image digest", digest(state)),
+    ];
+    let labels = host.pointer("/container/labels").and_then(Value::as_object);
+    facts.extend(labels.into_iter().flatten().filter_map(|(name, value)| {
+        Some(fact(&format!("label {name}"), value.as_str()?.to_owned()))
+    }));
+    facts
+}
+
+/// The image's own digest, wherever it was pulled from; its id where it was built.
+pub fn digest(state: &State) -> String {
+    let mut digests = state.digests.iter();
+    let digest = digests.find_map(|digest| ImageRef::parse(digest).ok()?.digest);
+    digest.or_else(|| state.image.clone()).unwrap_or_default()
+}
+
+fn parameters(plan: Option<&Plan>, state: &State) -> Vec<Fact> {
+    let fact = |name: String, value: String| Fact::new(FactGroup::Parameters, name, value);
+    let models = state.models.iter();
+    let mut facts: Vec<Fact> = models
+        .map(|(name, commit)| fact(format!("model {name}"), commit.clone()))
+        .collect();
+    if let Some(plan) = plan {
+        facts.push(fact("recipe".to_owned(), plan.recipe.clone()));
+        let variant = plan.variant.iter();
+        facts.extend(variant.map(|(axis, value)| fact(format!("variant {axis}"), value.clone())));
+        let params = plan.params.iter();
+        facts.extend(params.map(|(name, value)| fact(format!("param {name}"), value.to_string())));
+    }
+    facts
+}
+
+/// The container's environment, and what the commands that measured were given besides.
+fn variables(host: &Value, plan: Option<&Plan>) -> Vec<Fact> {
+    let fact = |name: &str, value: &str| Fact::new(FactGroup::Variables, name, value);
+    let recorded = host.pointer("/container/variables");
+    let mut facts: Vec<Fact> = recorded
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| match value.as_str() {
+            Some("") => fact(name, "(empty)"),
+            Some(value) => fact(name, value),
+            None => fact(name, SECRET),
+        })
+        .collect();
+    let Some(plan) = plan else {
+        return facts;
+    };
+    // A run from before this was recorded has what its recipe gave.
+    if recorded.is_none() {
+        let planned = plan.container.env.iter();
+        facts.extend(planned.map(|(name, value)| fact(name, value)));
+    }
+    let steps = plan.steps.iter().filter_map(|step| match &step.action {
+        Action::Exec(exec) if exec.purpose != Purpose::Prepare => Some((&step.name, &exec.env)),
+        Action::StartService(service) => Some((&step.name, &service.command.env)),
+        _ => None,
+    });
+    for (step, env) in steps {
+        for (name, value) in env {
+            let existing = facts.iter().find(|existing| existing.what == *name);
+            match existing {
+                Some(existing) if existing.value == *value => {}
+                Some(_) => facts.push(fact(&format!("{name} of {step}"), value)),
+                None => facts.push(fact(name, value)),
+            }
+        }
+    }
+    facts
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use retrial_host::model::HostView;
+
+    #[test]
+    fn an_empty_directory_has_no_facts() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(of_run(&RunDirectory::at(folder.path().to_owned())), []);
+    }
+
+    #[test]
+    fn nodes_other_than_the_head_are_listed() {
+        let run = tempfile::tempdir().unwrap();
+        let write = |path: &str, name: &str| {
+            let path = run.path().join(path);
+            std::fs::create_dir_all(&path).unwrap();
+            let host = HostView {
+                hostname: name.to_owned(),
+                ..HostView::default()
+            };
+            let text = json!({ "host": host }).to_string();
+            std::fs::write(path.join("host.json"), text).unwrap();
+        };
+        write("", "n1");
+        write("nodes/n10", "n10");
+        write("nodes/n2", "n2");
+        std::fs::write(run.path().join("nodes/nonce"), "").unwrap();
+        let facts = of_run(&RunDirectory::at(run.path().to_owned()));
+        let pairs = facts
+            .iter()
+            .map(|fact| (fact.what.as_str(), fact.value.as_str()));
+        let pairs: Vec<_> = pairs.take(2).collect();
+        assert_eq!(pairs, [("host", "n1"), (OTHER_MACHINES, "n2, n10")]);
+    }
+
+    #[test]
+    fn a_possible_secret_is_listed_without_its_value() {
+        let host = json!({ "container": {
+            "variables": { "HF_TOKEN": null, "PATH": "/bin", "EMPTY": "" },
+            "labels": { "version": "6.4", "odd": 7 },
+        }});
+        let facts = of_files(&host, None, &State::default());
+        let lines: Vec<String> = facts
+            .iter()
+            .map(|fact| format!("{}: {}", fact.what, fact.value))
+            .collect();
+        assert_eq!(
+            lines,
+            [
+                "label version: 6.4",
+                "HF_TOKEN: (set, not recorded: it may be a secret)",
+                "PATH: /bin",
+                "EMPTY: (empty)",
+            ]
+        );
+    }
+
+    #[test]
+    fn malformed_files_have_no_facts() {
+        for host in [
+            json!(null),
+            json!([1]),
+            json!({ "host": 7, "settings": [], "conditions": {}, "engine": "x", "container": [] }),
+            json!({ "container": { "variables": [1], "labels": "x" }, "conditions": [1, null] }),
+        ] {
+            assert_eq!(of_files(&host, None, &State::default()), []);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The packages of a run, one fact for each name and manager, wherever it is installed.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::packages::{Installed, Manager};
+use crate::verdict::comparison::{Fact, FactGroup};
+use retrial_store::RunDirectory;
+use retrial_store::open::read_text_beneath;
+use retrial_store::packages::FILE;
+
+/// A list of 50,000 packages with the longest names is smaller.
+const MOST_BYTES: u64 = 32 << 20;
+
+/// What is installed, and the release of `ROCm` in the image; nothing where it was not written down.
+pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
+    let text = read_text_beneath(directory.path(), Path::new(FILE), MOST_BYTES);
+    let installed: Option<Installed> = text.ok().and_then(|text| serde_json::from_str(&text).ok());
+    installed
+        .map(|installed| facts(&installed))
+        .unwrap_or_default()
+}
+
+fn facts(installed: &Installed) -> Vec<Fact> {
+    let rocm = installed.rocm.iter();
+    let mut facts: Vec<Fact> = rocm
+        .map(|release| Fact::new(FactGroup::Image, "ROCm in the image", release.as_str()))
+        .collect();
+    // Several Pythons may have one package: its versions stand together.
+    let mut by_name: BTreeMap<(Manager, &str), Vec<&str>> = BTreeMap::new();
+    for database in &installed.databases {
+        for (name, version) in &database.packages {
+            let versions = by_name.entry((database.manager, name)).or_default();
+            if !versions.contains(&version.as_str()) {
+                versions.push(version);
+            }
+        }
+    }
+    facts.extend(by_name.into_iter().map(|((manager, name), mut versions)| {
+        versions.sort_unstable();
+        let package = format!("{name} ({})", manager.word());
+        let versions = versions.join(", ");
+        let version = if versions.is_empty() {
+            "no version"
+        } else {
+            &versions
+        };
+        Fact::new(FactGroup::Packages, package, version)
+    }));
+    facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packages::read;
+    use retrial_store::packages::keep;
+
+    #[test]
+    fn a_package_of_two_python_installations_is_one_fact() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunDirectory::at(folder.path().to_owned());
+        assert_eq!(of_run(&run), []);
+        let output = "@rocm /opt/rocm\n7.1.0\n@python /a\nnumpy-2.0.dist-info\n@python /b\nnumpy-1.26.dist-info\nvllm.egg-link\n@end";
+        keep(&run, &read(output)).unwrap();
+        let facts: Vec<(String, String)> = of_run(&run)
+            .into_iter()
+            .map(|fact| (fact.what, fact.value))
+            .collect();
+        let expected = [
+            ("ROCm in the image", "7.1.0"),
+            ("numpy (python)", "1.26, 2.0"),
+            ("vllm (python)", "no version"),
+        ];
+        assert_eq!(
+            facts,
+            expected.map(|(name, value)| (name.to_owned(), value.to_owned()))
+        );
+    }
+
+    #[test]
+    fn a_hostile_file_is_ignored() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = RunDirectory::at(folder.path().to_owned());
+        for text in [
+            "",
+            "null",
+            "[]",
+            "{\"schema\":1}",
+            "{\"schema\":1,\"databases\":[{\"manager\":\"x\"}]}",
+            "\u{0}",
+        ] {
+            std::fs::write(run.join(FILE), text).unwrap();
+            assert_eq!(of_run(&run), [], "{text}");
+        }
+        let deep = "[".repeat(100_000);
+        std::fs::write(run.join(FILE), deep).unwrap();
+        assert_eq!(of_run(&run), []);
+        std::fs::remove_file(run.join(FILE)).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", run.join(FILE)).unwrap();
+        assert_eq!(of_run(&run), []);
+        std::fs::remove_file(run.join(FILE)).unwrap();
+        let file = std::fs::File::create(run.join(FILE)).unwrap();
+        file.set_len(MOST_BYTES + 1).unwrap();
+        assert_eq!(of_run(&run), []);
+    }
+}

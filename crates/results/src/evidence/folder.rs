@@ -1,0 +1,172 @@
+//! One result folder: `LoadGen`'s summary and detail log.
+
+use std::ffi::OsStr;
+use std::fs::FileType;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use retrial_mlperf::loadgen::{Run, Summary, detail, summary};
+use retrial_store::{StoreError, blocks, open};
+
+/// The largest summary that is read: a real one has 4 kB.
+const SUMMARY_CAP: u64 = 4 << 20;
+/// How deep below a result folder a summary is searched.
+const DEPTH: usize = 4;
+/// How deep below a directory results are searched.
+pub(crate) const DEEP: usize = 16;
+
+/// The name of `LoadGen`'s summary.
+pub const SUMMARY: &str = "mlperf_log_summary.txt";
+/// The name of `LoadGen`'s detail log.
+pub const DETAIL: &str = "mlperf_log_detail.txt";
+
+/// Why a folder gives no result.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// There is no summary.
+    #[error("no {SUMMARY} in it")]
+    NoSummary,
+    /// There are several.
+    #[error("several {SUMMARY} in it: {0}")]
+    Several(String),
+    /// It cannot be read as one.
+    #[error("{path}: {reason}")]
+    Unreadable {
+        /// Which file.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// It cannot be opened.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Reads the one `LoadGen` result in or below a folder.
+///
+/// # Errors
+/// Where there is none, there are several, or it cannot be read.
+pub fn read(folder: &Path) -> Result<Run, FolderError> {
+    let relative = match &find(folder, DEPTH, |name| name == SUMMARY)[..] {
+        [] => return Err(FolderError::NoSummary),
+        [path] => path.clone(),
+        several if several.iter().any(|path| path.as_os_str().is_empty()) => PathBuf::new(),
+        several => {
+            let names: Vec<String> = several
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
+            return Err(FolderError::Several(names.join(", ")));
+        }
+    };
+    let summary = summary_at(folder, &relative)?;
+    let detail = match detail_at(folder, &relative) {
+        Ok(detail) => Some(detail),
+        Err(error) if is_missing(&error) => None,
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Run {
+        summary: Some(summary),
+        detail,
+    })
+}
+
+/// The two logs of one folder, as far as they can be read, and what is wrong with a file: its name
+/// and why it cannot be read. A log that is not there is no fault: whether it must be is a rule.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Logs {
+    /// What could be read.
+    pub run: Run,
+    /// Files that are there and cannot be read.
+    pub faults: Vec<(&'static str, String)>,
+}
+
+/// Reads the logs of exactly this folder.
+pub fn logs(root: &Path, folder: &Path) -> Logs {
+    let mut logs = Logs::default();
+    match summary_at(root, folder) {
+        Ok(summary) => logs.run.summary = Some(summary),
+        Err(FolderError::Store(error)) if is_missing(&error) => {}
+        Err(FolderError::Unreadable { reason, .. }) => logs.faults.push((SUMMARY, reason)),
+        Err(error) => logs.faults.push((SUMMARY, error.to_string())),
+    }
+    match detail_at(root, folder) {
+        Ok(detail) if detail.entries == 0 => {
+            let reason = "no line of it is LoadGen's".to_owned();
+            logs.faults.push((DETAIL, reason));
+        }
+        Ok(detail) => logs.run.detail = Some(detail),
+        Err(error) if is_missing(&error) => {}
+        Err(error) => logs.faults.push((DETAIL, error.to_string())),
+    }
+    logs
+}
+
+/// Reads the summary of a folder.
+///
+/// # Errors
+/// Where it is missing, cannot be opened, or is no summary.
+pub fn summary_at(root: &Path, folder: &Path) -> Result<Summary, FolderError> {
+    let text = open::read_text_beneath(root, &folder.join(SUMMARY), SUMMARY_CAP)?;
+    summary::parse(&text).map_err(|error| FolderError::Unreadable {
+        path: folder.join(SUMMARY).display().to_string(),
+        reason: error.to_string(),
+    })
+}
+
+/// Reads the detail log of a folder, of any length, in bounded memory.
+///
+/// # Errors
+/// Where it is missing or cannot be read.
+pub fn detail_at(root: &Path, folder: &Path) -> Result<detail::Detail, StoreError> {
+    let relative = folder.join(DETAIL);
+    let file = open::open_beneath(root, &relative)?;
+    stream(file).map_err(StoreError::io("read", &root.join(relative)))
+}
+
+/// Whether the file is not there at all.
+pub fn is_missing(error: &StoreError) -> bool {
+    matches!(error, StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+}
+
+/// Every folder in or below a directory that holds a summary, sorted; links are not followed.
+pub fn find_all(directory: &Path) -> Vec<PathBuf> {
+    find(directory, DEEP, |name| name == SUMMARY)
+}
+
+/// Reads a detail log of any length in bounded memory.
+fn stream(file: impl Read) -> std::io::Result<detail::Detail> {
+    let mut parser = detail::Parser::new();
+    blocks::each(file, |block| parser.push(block))?;
+    Ok(parser.finish())
+}
+
+/// The names of a directory's entries of some kind; none where it cannot be read.
+pub(crate) fn names_in(
+    directory: &Path,
+    accepts: fn(&FileType) -> bool,
+) -> impl Iterator<Item = String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries
+        .filter(move |entry| entry.file_type().is_ok_and(|kind| accepts(&kind)))
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+}
+
+/// The folders with files of some name, sorted; links are not followed.
+pub(crate) fn find(directory: &Path, depth: usize, is_name: fn(&OsStr) -> bool) -> Vec<PathBuf> {
+    let entries = WalkDir::new(directory).max_depth(depth + 1);
+    let files = entries
+        .into_iter()
+        .flatten()
+        .filter(|entry| is_name(entry.file_name()) && !entry.file_type().is_dir());
+    let folders = files.filter_map(|entry| {
+        let folder = entry.path().parent()?.strip_prefix(directory).ok()?;
+        Some(folder.to_owned())
+    });
+    let mut folders: Vec<PathBuf> = folders.collect();
+    folders.sort();
+    folders.dedup();
+    folders
+}

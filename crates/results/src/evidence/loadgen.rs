@@ -1,0 +1,209 @@
+//! What `LoadGen`'s logs say of a trial.
+
+use super::folder::{DETAIL, SUMMARY};
+use crate::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence, Validity};
+use retrial_mlperf::compliance::Test;
+use retrial_mlperf::loadgen::{self, Run, Scenario};
+use retrial_recipe::model::Mode;
+
+/// What LoadGen calls an error where it finds `audit.config`, which each test needs.
+const AUDIT_CONFIG: &str = "Multiple conf files are used";
+
+/// What `LoadGen`'s logs say of a trial: figures under their own names and under those that
+/// the recipe expects, validity, and what was asked for.
+pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvidence) {
+    let all = run.figures();
+    let value = |figure: &retrial_readings::Figure| {
+        FigureValue::new(figure.value, figure.unit.clone()).printed(figure.half_digit)
+    };
+    trial.figures.extend(
+        all.iter()
+            .map(|(name, figure)| (name.to_string(), value(figure))),
+    );
+    let named = evidence
+        .expect
+        .iter()
+        .map(|(name, _)| name)
+        .chain(evidence.limits.iter().map(|(name, _)| name));
+    for name in named {
+        if let Some(figure) = run.resolve(name) {
+            trial.figures.insert(name.clone(), value(&figure));
+        }
+    }
+    if let (Some(scenario), Mode::Performance) = (run.scenario(), evidence.mode) {
+        let tokens = all
+            .keys()
+            .any(|name| name.as_ref() == loadgen::published_metric(scenario, true));
+        let of_round = evidence
+            .rules
+            .as_ref()
+            .map(|rules| rules.metric.figure.as_str());
+        let metric = of_round
+            .filter(|name| all.contains_key(*name))
+            .unwrap_or_else(|| loadgen::published_metric(scenario, tokens));
+        evidence.published_metric = Some(metric.to_owned());
+    }
+    let audited = (evidence.mode == Mode::Compliance).then(|| without_audit_config(run.clone()));
+    let run = audited.as_ref().unwrap_or(run);
+    // What is not known to be valid is not valid.
+    let reasons = run.validity().reasons;
+    trial.validity = if reasons.is_empty() {
+        Validity::Valid
+    } else {
+        Validity::Invalid(reasons)
+    };
+    if evidence.mode == Mode::Compliance && !speed_counts(&trial.path) {
+        if let Validity::Invalid(reasons) = &trial.validity {
+            let required = "VALID, except in tests of answers";
+            let check = RuleCheck::warning("LoadGen's result", reasons.join("; "), required);
+            evidence.checks.push(check);
+        }
+        trial.validity = Validity::NotStated;
+    }
+    trial.run_settings = Some(run.run_settings());
+    trial.excerpt = run.is_excerpt();
+    if evidence.mode != Mode::Accuracy {
+        let checks = run.check_consistency().into_iter();
+        evidence
+            .checks
+            .extend(checks.map(|check| check.on(Some(trial.trial))));
+    }
+}
+
+/// Checks that the logs are of the mode and scenario of their folder; properties that they do not
+/// state are skipped. LoadGen calls an Interactive run Server.
+pub(crate) fn of_its_kind(
+    run: &Run,
+    mode: loadgen::Mode,
+    scenario: Option<Scenario>,
+) -> Vec<RuleCheck> {
+    let mode_check = run
+        .mode()
+        .map(|actual| RuleCheck::new("mode", actual.to_string(), mode.to_string(), actual == mode));
+    let scenario_check = run.scenario().zip(scenario).map(|(actual, scenario)| {
+        let logged = match scenario {
+            Scenario::Interactive => Scenario::Server,
+            other => other,
+        };
+        let passed = actual == logged || actual == scenario;
+        RuleCheck::new("scenario", actual.to_string(), logged.as_str(), passed)
+    });
+    mode_check.into_iter().chain(scenario_check).collect()
+}
+
+/// Logs of another mode or scenario than that of an accuracy run are told, with the file: MLCommons'
+/// checker takes them, and five folders of v5.1 have them.
+pub fn other_kind(run: &Run, scenario: Option<Scenario>) -> Vec<RuleCheck> {
+    let file = if run.detail.is_some() {
+        DETAIL
+    } else {
+        SUMMARY
+    };
+    let checks = of_its_kind(run, loadgen::Mode::Accuracy, scenario);
+    let other = checks.into_iter().filter(|check| !check.passed);
+    other
+        .map(|check| {
+            let rule = format!("{} of accuracy/{file}", check.rule);
+            let required = format!(
+                "{}; the official checker does not check this",
+                check.required
+            );
+            RuleCheck::warning(rule, check.measured, required)
+        })
+        .collect()
+}
+
+/// Whether the speed of a test's run is compared with the submitted one. The others run a few
+/// queries to look at the answers, and LoadGen calls most of them INVALID for being short.
+fn speed_counts(path: &str) -> bool {
+    let mut tests = path.split('/').filter_map(|part| part.parse::<Test>().ok());
+    tests.all(|test| matches!(test, Test::Test01 | Test::Test04 | Test::Test05))
+}
+
+/// Leaves the error out that every run with an `audit.config` has.
+fn without_audit_config(mut run: Run) -> Run {
+    let Some(detail) = &mut run.detail else {
+        return run;
+    };
+    let before = detail.error_messages.len();
+    detail
+        .error_messages
+        .retain(|message| !message.contains(AUDIT_CONFIG));
+    let omitted = (before - detail.error_messages.len()) as u64;
+    detail.errors = detail.errors.saturating_sub(omitted);
+    detail.num_errors = detail.num_errors.map(|count| count.saturating_sub(omitted));
+    if let Some(errors) = run
+        .summary
+        .as_mut()
+        .and_then(|summary| summary.errors.as_mut())
+    {
+        *errors = errors.saturating_sub(omitted);
+    }
+    run
+}
+
+/// Names the log that figures come from where the other one, from which MLCommons publishes, is
+/// missing.
+pub fn fallback(run: &Run) -> Option<RuleCheck> {
+    let is_summary = run.detail.is_none() && run.summary.is_some();
+    let measured = "missing; figures are those printed in the summary";
+    is_summary
+        .then(|| RuleCheck::warning(DETAIL, measured, "the log from which MLCommons publishes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+    use retrial_mlperf::loadgen::{Detail, ResultWord};
+
+    fn run(mode: loadgen::Mode, scenario: Scenario) -> Run {
+        Run {
+            summary: None,
+            detail: Some(Detail {
+                mode: Some(mode),
+                scenario: Some(scenario),
+                result: Some(ResultWord::Invalid),
+                ..Detail::default()
+            }),
+        }
+    }
+
+    #[rstest]
+    #[case(Scenario::Server, Scenario::Server, &[])]
+    #[case(Scenario::Server, Scenario::Interactive, &[])]
+    #[case(Scenario::Server, Scenario::Offline, &["scenario"])]
+    fn logs_of_another_mode_or_scenario_are_invalid(
+        #[case] logged: Scenario,
+        #[case] measured: Scenario,
+        #[case] wrong: &[&str],
+    ) {
+        let violated = |mode| {
+            let run = run(mode, logged);
+            let checks = of_its_kind(&run, loadgen::Mode::Accuracy, Some(measured)).into_iter();
+            let failed = checks.filter(|check| !check.passed);
+            failed.map(|check| check.rule).collect::<Vec<_>>()
+        };
+        assert_eq!(violated(loadgen::Mode::Accuracy), wrong);
+        assert_eq!(violated(loadgen::Mode::Performance).len(), wrong.len() + 1);
+    }
+
+    #[rstest]
+    #[case("results/8xMI355X/gpt-oss-120b/Offline/TEST07/performance/run_1", true)]
+    #[case(
+        "results/8xMI355X/gpt-oss-120b/Offline/TEST01/performance/run_1",
+        false
+    )]
+    #[case("results/Offline/compliance/run_1", false)]
+    fn a_short_compliance_test_is_only_a_warning(#[case] path: &str, #[case] is_warning: bool) {
+        let mut evidence = Evidence::new("Offline", Mode::Compliance);
+        let mut trial = TrialEvidence::finished(1, path);
+        let run = run(loadgen::Mode::Performance, Scenario::Offline);
+        loadgen_evidence(&run, &mut evidence, &mut trial);
+        let warned = evidence.checks.iter().any(|check| check.warning);
+        assert_eq!(warned, is_warning);
+        let is_invalid = matches!(trial.validity, Validity::Invalid(_));
+        assert_eq!(is_invalid, !is_warning);
+    }
+}

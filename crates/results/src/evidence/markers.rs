@@ -1,0 +1,146 @@
+//! A benchmark's own word that a result is invalid, outside of LoadGen's logs: AMD's harness leaves
+//! a file `INVALID` where the model or the data set is not the expected one, and measures on.
+
+use std::io::Read;
+use std::path::Path;
+
+use regex::Regex;
+use walkdir::WalkDir;
+
+use super::figures::{Text, each_line};
+use crate::verdict::RuleCheck;
+use retrial_readings::nearest::{shortened, shortened_to};
+use retrial_recipe::model::{InvalidMarker, InvalidSign};
+use retrial_store::open;
+
+/// The file that AMD's harness leaves.
+const USUAL: &str = "INVALID";
+/// No more of its text is read.
+const LARGEST: u64 = 4096;
+/// No more letters of it are shown.
+const REASON: usize = 300;
+/// How deep in the results a marker is searched.
+const DEPTH: usize = 8;
+
+/// Checks the markers of a recipe: files in the results, lines of the output. Each that is there
+/// is a failed check.
+pub fn of_recipe(markers: &[InvalidMarker], folder: &Path, outputs: &[Text]) -> Vec<RuleCheck> {
+    let checks = markers.iter().filter_map(|marker| match &marker.sign {
+        InvalidSign::File(name) => file(folder, name),
+        InvalidSign::Pattern(pattern) => line(pattern, outputs),
+    });
+    checks.collect()
+}
+
+/// Checks one folder of a submission for the usual marker.
+pub fn usual(folder: &Path) -> Option<RuleCheck> {
+    let path = folder.join(USUAL);
+    std::fs::symlink_metadata(&path).ok()?;
+    Some(failed(USUAL, folder, Path::new(USUAL)))
+}
+
+fn file(folder: &Path, name: &str) -> Option<RuleCheck> {
+    if name.contains('/') {
+        let there = std::fs::symlink_metadata(folder.join(name)).is_ok();
+        return there.then(|| failed(name, folder, Path::new(name)));
+    }
+    let entries = WalkDir::new(folder).max_depth(DEPTH).into_iter().flatten();
+    let mut named = entries.filter(|entry| entry.file_name() == name);
+    let entry = named.next()?;
+    let below = entry.path().strip_prefix(folder).unwrap_or(entry.path());
+    Some(failed(name, folder, below))
+}
+
+fn failed(name: &str, folder: &Path, path: &Path) -> RuleCheck {
+    let reason = reason(folder, path).map(|reason| format!(": {reason}"));
+    let reason = reason.unwrap_or_default();
+    let measured = format!("the harness left {}{reason}", path.display());
+    let required = format!("no file {name} in the results");
+    RuleCheck::failed("the benchmark's own checks", measured, required)
+}
+
+/// What the harness wrote into it, as one line.
+fn reason(folder: &Path, path: &Path) -> Option<String> {
+    let file = open::open_beneath(folder, path).ok()?;
+    let mut text = Vec::new();
+    file.take(LARGEST).read_to_end(&mut text).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let words: Vec<&str> = text.split_whitespace().collect();
+    (!words.is_empty()).then(|| shortened_to(&words.join(" "), REASON))
+}
+
+fn line(pattern: &str, outputs: &[Text]) -> Option<RuleCheck> {
+    // The recipe's check compiled it.
+    let expression = Regex::new(pattern).ok()?;
+    let mut matching: Option<String> = None;
+    for output in outputs {
+        // A missing output has no line; its step's end records why.
+        let Ok(mut opened) = output.open() else {
+            continue;
+        };
+        let _ = each_line(&mut opened, |line| {
+            if matching.is_none() && expression.is_match(line) {
+                matching = Some(shortened(line));
+            }
+        });
+    }
+    let required = format!("no line that matches {pattern}");
+    Some(RuleCheck::failed(
+        "the benchmark's own checks",
+        matching?,
+        required,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn markers(signs: Vec<InvalidSign>) -> Vec<InvalidMarker> {
+        let markers = signs.into_iter().map(|sign| InvalidMarker { sign });
+        markers.collect()
+    }
+
+    #[test]
+    fn marker_files_and_lines_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let signs = vec![
+            InvalidSign::File("INVALID".to_owned()),
+            InvalidSign::File("logs/INVALID".to_owned()),
+            InvalidSign::Pattern("checksum .* does not match".to_owned()),
+        ];
+        let output = Text {
+            directory: folder.path().to_owned(),
+            file: "output.log".into(),
+        };
+        let check = || {
+            of_recipe(
+                &markers(signs.clone()),
+                folder.path(),
+                std::slice::from_ref(&output),
+            )
+        };
+        assert!(check().is_empty());
+        std::fs::write(folder.path().join("output.log"), "model checksum ok\n").unwrap();
+        assert!(check().is_empty());
+        let text = "a\nmodel checksum 0f does not match 0e\nb\n";
+        std::fs::write(folder.path().join("output.log"), text).unwrap();
+        std::fs::create_dir(folder.path().join("logs")).unwrap();
+        std::fs::write(
+            folder.path().join("logs/INVALID"),
+            "The model path is NOT\n  default: /model\n\n",
+        )
+        .unwrap();
+        let measured: Vec<String> = check().into_iter().map(|check| check.measured).collect();
+        assert_eq!(
+            measured,
+            [
+                "the harness left logs/INVALID: The model path is NOT default: /model",
+                "the harness left logs/INVALID: The model path is NOT default: /model",
+                "model checksum 0f does not match 0e"
+            ]
+        );
+        assert!(usual(folder.path()).is_none());
+        assert!(!usual(&folder.path().join("logs")).unwrap().passed);
+    }
+}

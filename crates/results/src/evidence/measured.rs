@@ -1,0 +1,49 @@
+//! What a comparison needs of a run that was judged before, from its plan and its verdict alone: no
+//! log is read again. An index stores it for every run of a history.
+
+use crate::verdict::comparison::Measurement;
+use crate::verdict::{Context, Evidence, ResultVerdict, TrialEvidence, Verdict};
+use retrial_plan::Plan;
+
+/// Every scenario in every mode that the plan measures and the verdict has.
+pub fn of_verdict(plan: &Plan, verdict: &Verdict) -> Vec<Measurement> {
+    let context = Context {
+        submission: plan.submission.clone(),
+        rules: plan.judge.clone(),
+        variant: plan.variant.clone(),
+        ..Context::default()
+    };
+    let of_plan = plan.measurements.iter().filter_map(|measured| {
+        let mut results = verdict.results.iter();
+        let result = results.find(|result| {
+            result.mode == measured.mode && result.scenario.eq_ignore_ascii_case(&measured.scenario)
+        })?;
+        let evidence = with_trials(measured.clone().into(), result);
+        let mut measurement = Measurement::new(&context, &evidence, result);
+        // By reference convergence points, whose logs are not read again.
+        for figure in &mut measurement.figures {
+            let mut judgements = result.judgements.iter();
+            let judgement = judgements.find(|judgement| judgement.figure == figure.name);
+            let factor = judgement.and_then(|judgement| judgement.normalised_by);
+            for value in figure.trials.iter_mut().flatten() {
+                *value *= factor.unwrap_or(1.0);
+            }
+        }
+        Some(measurement)
+    });
+    of_plan.collect()
+}
+
+fn with_trials(mut evidence: Evidence, result: &ResultVerdict) -> Evidence {
+    evidence.published_metric.clone_from(&result.deciding);
+    evidence.trials = result
+        .trials
+        .iter()
+        .map(|judged| {
+            let mut trial = TrialEvidence::finished(judged.trial, judged.path.clone());
+            trial.figures.clone_from(&judged.figures);
+            trial
+        })
+        .collect();
+    evidence
+}

@@ -1,0 +1,228 @@
+//! The recipe's own figures of one trial. A step that trained several times (one log with ten
+//! runs, a log for each) is as many trials.
+
+use std::collections::BTreeMap;
+
+use super::figures::{self, Text, each_line};
+use crate::verdict::{FigureValue, TrialEvidence};
+use retrial_mlperf::mllog::{Runs, SAMPLES_TO_CONVERGE, TIME_TO_TRAIN, TrainingRun};
+use retrial_readings::units;
+use retrial_recipe::model::{FigureSource, Find, MllogFigure, Ordered, Take};
+
+/// The parameter that holds a trial's samples to converge.
+pub use crate::verdict::convergence::{BATCH_SIZE, SAMPLES};
+
+/// The recipe's own figures of one trial.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Reading {
+    /// Which of several runs of the step: the file's name, or its place in the log.
+    pub run: Option<String>,
+    /// By name.
+    pub figures: BTreeMap<String, FigureValue>,
+    /// Why a figure is not among them.
+    pub missing: BTreeMap<String, String>,
+    /// Further parameters from the log.
+    pub parameters: BTreeMap<String, f64>,
+}
+
+impl Reading {
+    /// Adds what was read to a trial.
+    pub fn add_to(self, trial: &mut TrialEvidence) {
+        trial.figures.extend(self.figures);
+        trial.missing.extend(self.missing);
+        trial.parameters.extend(self.parameters);
+        if let Some(run) = self.run {
+            trial.path = format!("{}/{run}", trial.path);
+        }
+    }
+
+    fn insert(&mut self, name: &str, source: &FigureSource, texts: &[Text]) {
+        // The verdict reports a missing figure: it knows whether the figure is required.
+        match figures::find(name, source, texts) {
+            Ok(figures) => self.figures.extend(figures),
+            Err(reason) => drop(self.missing.insert(name.to_owned(), reason)),
+        }
+    }
+}
+
+/// Reads every figure: one reading, or one for each training run.
+pub fn readings(
+    figures: &Ordered<FigureSource>,
+    texts: &dyn Fn(&FigureSource) -> Vec<Text>,
+) -> Vec<Reading> {
+    let logs = Logs::read(figures, texts);
+    let mut readings: Vec<Reading> = (0..logs.count().max(1))
+        .map(|run| logs.reading(run))
+        .collect();
+    for (name, source) in figures {
+        if matches!(source.find, Find::Mllog(_)) {
+            continue;
+        }
+        for (run, reading) in readings.iter_mut().enumerate() {
+            match logs.file_of(run, source) {
+                // A log for each run: what is printed in it is that run's.
+                Some(file) => reading.insert(name, source, &[file]),
+                None => reading.insert(name, source, &texts(source)),
+            }
+        }
+    }
+    readings
+}
+
+/// The training logs that figures are read of, run by run.
+struct Logs<'a> {
+    /// The figures, in the order in which the parser got them.
+    figures: Vec<(&'a String, &'a FigureSource, &'a MllogFigure)>,
+    /// Where they are: the file as the recipe writes it.
+    file: Option<String>,
+    runs: Result<Vec<(Text, TrainingRun)>, String>,
+    several_files: bool,
+}
+
+impl<'a> Logs<'a> {
+    fn read(
+        figures: &'a Ordered<FigureSource>,
+        texts: &dyn Fn(&FigureSource) -> Vec<Text>,
+    ) -> Self {
+        let mllog_figures: Vec<_> = figures
+            .iter()
+            .filter_map(|(name, source)| match &source.find {
+                Find::Mllog(figure) => Some((name, source, figure)),
+                _ => None,
+            })
+            .collect();
+        // The log with the time to train; other figures of the log are read there too.
+        let leader = mllog_figures
+            .iter()
+            .find(|(_, _, figure)| figure.key == TIME_TO_TRAIN)
+            .or(mllog_figures.first());
+        let keys: Vec<(String, Take)> = mllog_figures
+            .iter()
+            .map(|(_, source, figure)| (figure.key.clone(), source.take))
+            .collect();
+        let runs = leader.map_or(Ok(Vec::new()), |(_, source, _)| {
+            let mut reason = "there is no output to search".to_owned();
+            for text in texts(source) {
+                match runs_in(&text, &keys) {
+                    Ok(runs) => return Ok(runs),
+                    Err(error) => reason = format!("{}: {error}", text.file.display()),
+                }
+            }
+            Err(reason)
+        });
+        let several_files = runs.as_ref().is_ok_and(|runs| {
+            let mut files: Vec<_> = runs.iter().map(|(file, _)| &file.file).collect();
+            files.dedup();
+            files.len() > 1
+        });
+        Self {
+            file: leader.and_then(|(_, source, _)| source.file.as_ref().map(|file| file.0.clone())),
+            figures: mllog_figures,
+            runs,
+            several_files,
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.runs.as_ref().map_or(0, Vec::len)
+    }
+
+    /// The file of one run, where each run has its own and this figure is read there.
+    fn file_of(&self, run: usize, source: &FigureSource) -> Option<Text> {
+        let same = source.file.as_ref().map(|file| &file.0) == self.file.as_ref();
+        let runs = self
+            .runs
+            .as_ref()
+            .ok()
+            .filter(|_| same && self.several_files)?;
+        runs.get(run).map(|(file, _)| file.clone())
+    }
+
+    fn reading(&self, index: usize) -> Reading {
+        let mut reading = Reading::default();
+        let run = match &self.runs {
+            Ok(runs) => runs.get(index),
+            Err(reason) => {
+                for (name, ..) in &self.figures {
+                    reading.missing.insert((*name).clone(), reason.clone());
+                }
+                return reading;
+            }
+        };
+        let Some((file, run)) = run else {
+            return reading;
+        };
+        if self.several_files {
+            reading.run = file
+                .file
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned());
+        } else if self.count() > 1 {
+            reading.run = Some(format!("run {} of the log", index + 1));
+        }
+        reading
+            .parameters
+            .extend(run.batch_size.map(|size| (BATCH_SIZE.to_owned(), size)));
+        reading.parameters.extend(
+            run.samples_to_converge()
+                .map(|samples| (SAMPLES.to_owned(), samples)),
+        );
+        for (position, (name, source, figure)) in self.figures.iter().enumerate() {
+            match value(run, position, source, figure) {
+                Ok(value) => {
+                    reading.figures.insert((*name).clone(), value);
+                }
+                Err(reason) => {
+                    let reason = format!("{}: {reason}", file.file.display());
+                    reading.missing.insert((*name).clone(), reason);
+                }
+            }
+        }
+        reading
+    }
+}
+
+fn runs_in(text: &Text, keys: &[(String, Take)]) -> Result<Vec<(Text, TrainingRun)>, String> {
+    let mut all = Vec::new();
+    for file in text.files()? {
+        let mut runs = Runs::new(keys);
+        each_line(&mut file.open()?, |line| runs.feed(line))?;
+        let finished = runs.finish().map_err(|reason| {
+            if text.file == file.file {
+                reason
+            } else {
+                format!("{}: {reason}", file.file.display())
+            }
+        })?;
+        all.extend(finished.into_iter().map(|run| (file.clone(), run)));
+    }
+    Ok(all)
+}
+
+fn value(
+    run: &TrainingRun,
+    position: usize,
+    source: &FigureSource,
+    figure: &MllogFigure,
+) -> Result<FigureValue, String> {
+    let own = source.unit.as_deref();
+    match figure.key.as_str() {
+        TIME_TO_TRAIN => {
+            let unit = own.unwrap_or("min");
+            let factor = units::factor("min", unit)
+                .ok_or_else(|| format!("a time cannot be converted to `{unit}`"))?;
+            let minutes = run.minutes(figure.target.as_ref())?;
+            Ok(FigureValue::new(minutes * factor, unit))
+        }
+        SAMPLES_TO_CONVERGE => {
+            let samples = run
+                .samples_to_converge()
+                .ok_or("none of its eval_accuracy events has samples_count or epoch_num")?;
+            Ok(FigureValue::new(samples, own.unwrap_or("samples")))
+        }
+        _ => Ok(FigureValue::new(
+            run.requested_value(position)?,
+            own.unwrap_or_default(),
+        )),
+    }
+}

@@ -1,0 +1,67 @@
+//! The evidence of one run: its plan, its journal, and the steps' output.
+
+mod trial;
+mod window;
+
+use self::trial::Trial;
+use super::telemetry::Telemetry;
+use crate::verdict::{Evidence, StepOutcome, TrialEvidence};
+use retrial_plan::step::Plan;
+use retrial_recipe::model::Mode;
+use retrial_store::RunDirectory;
+use retrial_store::journal::State;
+
+/// The files of a run.
+pub struct RunFiles<'a> {
+    /// Its directory.
+    pub directory: &'a RunDirectory,
+    /// Its plan.
+    pub plan: &'a Plan,
+    /// The state by its journal.
+    pub state: &'a State,
+    /// Its telemetry; empty where only figures are required.
+    pub telemetry: Telemetry,
+}
+
+/// The evidence of every measurement.
+pub fn gather(files: &RunFiles<'_>) -> Vec<Evidence> {
+    (0..files.plan.measurements.len())
+        .map(|index| gather_one(files, index))
+        .collect()
+}
+
+/// The evidence of one measurement.
+pub fn gather_one(files: &RunFiles<'_>, index: usize) -> Evidence {
+    let Some(measured) = files.plan.measurements.get(index) else {
+        return Evidence::new("unknown", Mode::Performance);
+    };
+    let mut evidence = Evidence::from(measured.clone());
+    evidence.stages = measured.trials.stages();
+    let trial = |number: u32| Trial {
+        files,
+        index,
+        measured,
+        number,
+    };
+    for number in 1..=measured.warmup {
+        // The rules of a result are not those of its warm-up.
+        let trials = trial(number).gather(&mut Evidence::from(measured.clone()));
+        let (finished, failed): (Vec<_>, Vec<_>) = trials
+            .into_iter()
+            .partition(|trial| trial.outcome == StepOutcome::Finished);
+        evidence.warmups.extend(finished);
+        evidence.trials.extend(failed);
+    }
+    for number in measured.judged_trials() {
+        let trials = trial(number).gather(&mut evidence);
+        evidence.trials.extend(trials);
+    }
+    // A step that trained several times gave as many trials.
+    let several = |pair: &[TrialEvidence]| pair[0].trial == pair[1].trial;
+    if evidence.trials.windows(2).any(several) {
+        for (number, trial) in (1..).zip(&mut evidence.trials) {
+            trial.trial = number;
+        }
+    }
+    evidence
+}

@@ -1,0 +1,124 @@
+//! The telemetry of a run's steps, from each machine's `telemetry.csv`.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use retrial_plan::step::{Plan, Step};
+use retrial_store::RunDirectory;
+use retrial_store::open::read_text_beneath;
+use retrial_telemetry::rate::MOST_BYTES;
+use retrial_telemetry::{MachineSummary, Row, Summary, table};
+
+/// The file's name in the directory of a run, and of each of its other machines.
+pub const FILE: &str = "telemetry.csv";
+
+/// What was recorded of a run, by machine; nothing by default.
+#[derive(Debug, Default)]
+pub struct Telemetry {
+    head: Vec<Row>,
+    others: Vec<Other>,
+}
+
+/// Another machine of a run.
+#[derive(Debug)]
+struct Other {
+    name: String,
+    has_gpus: bool,
+    rows: Vec<Row>,
+}
+
+/// From when to when.
+pub type Span = (Timestamp, Timestamp);
+
+impl Telemetry {
+    /// Reads what was recorded of a run.
+    pub fn of_run(run: &RunDirectory) -> Self {
+        let others = run.other_machines().into_iter().map(|name| {
+            let directory = run.machine(&name);
+            let plan: Value = directory.read_json("plan.json").unwrap_or_default();
+            let gpus = plan
+                .pointer("/assigned_gpus/gpus")
+                .and_then(Value::as_array);
+            Other {
+                has_gpus: gpus.is_some_and(|gpus| !gpus.is_empty()),
+                rows: rows(&directory),
+                name,
+            }
+        });
+        Self {
+            others: others.collect(),
+            head: rows(run),
+        }
+    }
+
+    /// What it says of a step, from its beginning to its end; a step that was done again keeps nothing
+    /// of the first time. Within a window, where the benchmark says when it measured: samples before
+    /// and after it are excluded, but not for whether the GPUs worked.
+    pub fn of_step(
+        &self,
+        plan: &Plan,
+        step: &Step,
+        span: Span,
+        window: Option<Span>,
+    ) -> Option<Summary> {
+        let gpus = plan.requires.gpus.as_ref();
+        let required = gpus.map_or(0, |gpus| gpus.count as usize);
+        let needed = |takes_part: bool| if takes_part { required } else { 0 };
+        if self.others.is_empty() {
+            return of_machine(&self.head, step, span, window, required);
+        }
+        let steps = || plan.steps.iter().filter(|other| takes_part(other, step));
+        let head = needed(steps().any(Step::has_head));
+        let elsewhere = needed(steps().any(Step::has_others));
+        let assigned = plan.assigned_gpus.as_ref();
+        let head = MachineSummary {
+            name: "the first machine".to_owned(),
+            has_gpus: assigned.is_some_and(|assigned| !assigned.gpus.is_empty()),
+            summary: of_machine(&self.head, step, span, window, head),
+        };
+        let others = self.others.iter().map(|other| MachineSummary {
+            name: other.name.clone(),
+            has_gpus: other.has_gpus,
+            summary: of_machine(&other.rows, step, span, window, elsewhere),
+        });
+        Summary::of_machines(std::iter::once(head).chain(others).collect())
+    }
+}
+
+/// The rows that were recorded on one machine; none where nothing was watched.
+pub fn rows(machine: &RunDirectory) -> Vec<Row> {
+    // The header and the last look may reach beyond the limit.
+    let text = read_text_beneath(machine.path(), Path::new(FILE), MOST_BYTES + (1 << 20));
+    text.map(|text| table::read(&text)).unwrap_or_default()
+}
+
+/// Whether it is the step, or starts a service that the step needs.
+fn takes_part(other: &Step, step: &Step) -> bool {
+    let needs = step.command().map(|command| &command.needs);
+    other.number == step.number || needs.is_some_and(|needs| needs.contains(&other.number))
+}
+
+fn of_machine(
+    rows: &[Row],
+    step: &Step,
+    span: Span,
+    window: Option<Span>,
+    required: usize,
+) -> Option<Summary> {
+    let rows = rows.iter().filter(|row| row.measured.step == step.number);
+    let rows: Vec<Row> = rows.cloned().collect();
+    let whole = Summary::of(&rows, span, span.0, required)?;
+    let within = window
+        .and_then(|window| Summary::of(&rows, window, span.0, required))
+        .filter(|within| within.samples > 1);
+    Some(match within {
+        Some(within) => Summary {
+            idle: within.idle.or(whole.idle),
+            within_measurement: true,
+            ..within
+        },
+        None => whole,
+    })
+}

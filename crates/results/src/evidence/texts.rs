@@ -1,0 +1,151 @@
+//! Where figures are searched: a step's output, a file of its results, or all that a glob matches.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+use super::folder::names_in;
+use retrial_readings::natural::natural;
+use retrial_readings::nearest::listed;
+use retrial_store::open;
+
+/// More files than this are no results of one measurement.
+const MOST_FILES: usize = 1000;
+/// More names than this are no folder of results.
+const MOST_NAMES: usize = 100_000;
+/// How deep a glob looks.
+const MOST_DEPTH: usize = 12;
+
+/// A text below a directory, which is searched for figures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text {
+    /// The directory.
+    pub directory: PathBuf,
+    /// The file beneath it, or a glob of several.
+    pub file: PathBuf,
+}
+
+impl Text {
+    /// The output of a step, below a run's directory.
+    pub fn output_of(run: &Path, step_directory: &str) -> Self {
+        Self {
+            directory: run.to_owned(),
+            file: Path::new("steps").join(step_directory).join("output.log"),
+        }
+    }
+
+    /// The files that are meant, each as a text of its own, in natural order: `result_2` comes
+    /// before `result_10`.
+    ///
+    /// # Errors
+    /// A fragment: where none is there.
+    pub fn files(&self) -> Result<Vec<Self>, String> {
+        let pattern = self.file.to_string_lossy();
+        if !pattern.contains(['*', '?']) {
+            return Ok(vec![self.clone()]);
+        }
+        let mut matches = vec![PathBuf::new()];
+        let mut others = Vec::new();
+        for part in pattern
+            .split('/')
+            .filter(|part| !part.is_empty())
+            .take(MOST_DEPTH)
+        {
+            let part = matcher(part)?;
+            let mut next = Vec::new();
+            for directory in &matches {
+                // Links are no evidence and are skipped.
+                for name in names_in(&self.directory.join(directory), |kind| !kind.is_symlink())
+                    .take(MOST_NAMES)
+                {
+                    if part.is_match(&name) {
+                        next.push(directory.join(&name));
+                    } else if others.len() < 20 {
+                        others.push(name);
+                    }
+                }
+            }
+            next.truncate(MOST_FILES);
+            matches = next;
+        }
+        matches.sort_by_key(|path| natural(&path.to_string_lossy()));
+        if matches.is_empty() {
+            others.sort();
+            return Err(format!(
+                "no file {pattern} in the results; found {}",
+                listed(others.iter().map(String::as_str))
+            ));
+        }
+        let texts = matches.into_iter().map(|file| Self {
+            directory: self.directory.clone(),
+            file,
+        });
+        Ok(texts.collect())
+    }
+
+    /// Opens it; a path that is no glob.
+    ///
+    /// # Errors
+    /// A fragment: where it is not there, or no regular file.
+    pub fn open(&self) -> Result<File, String> {
+        open::open_beneath(&self.directory, &self.file).map_err(|error| error.to_string())
+    }
+
+    /// Reads it, at most so many bytes.
+    ///
+    /// # Errors
+    /// As [`Text::open`], and where it is larger.
+    pub fn read(&self, cap: u64) -> Result<Vec<u8>, String> {
+        open::read_beneath(&self.directory, &self.file, cap).map_err(|error| error.to_string())
+    }
+}
+
+/// `*` and `?` within one part of a path.
+fn matcher(part: &str) -> Result<Regex, String> {
+    let escaped = regex::escape(part).replace("\\*", ".*").replace("\\?", ".");
+    Regex::new(&format!("(?s)^{escaped}$")).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(directory: &Path, file: &str) -> Text {
+        Text {
+            directory: directory.to_owned(),
+            file: file.into(),
+        }
+    }
+
+    #[test]
+    fn globs_in_natural_order_and_without_links() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        std::fs::create_dir(at("logs")).unwrap();
+        for name in ["result_10.txt", "result_2.txt", "result_1.txt", "other.log"] {
+            std::fs::write(at("logs").join(name), name).unwrap();
+        }
+        std::os::unix::fs::symlink("/etc/passwd", at("logs/result_3.txt")).unwrap();
+        let files = text(directory.path(), "l*/result_*.txt").files().unwrap();
+        let names: Vec<_> = files
+            .iter()
+            .map(|text| text.file.display().to_string())
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "logs/result_1.txt",
+                "logs/result_2.txt",
+                "logs/result_10.txt"
+            ]
+        );
+        assert_eq!(files[0].read(100).unwrap(), b"result_1.txt");
+        assert!(files[0].read(3).is_err());
+        let none = text(directory.path(), "logs/trial_*").files().unwrap_err();
+        assert!(
+            none.contains("no file logs/trial_*") && none.contains("other.log"),
+            "{none}"
+        );
+    }
+}

@@ -1,0 +1,195 @@
+//! Walks a tree of training results: which benchmarks there are, on which systems.
+
+use std::fs::FileType;
+use std::path::{Component, Path, PathBuf};
+
+use crate::evidence::folder::names_in;
+use crate::evidence::tree::Fault;
+use crate::evidence::tree::find::{find_below, folders, one_or_all, systems_without_results};
+use retrial_readings::natural::natural;
+
+/// How many folders above a submitter's are looked through for it.
+const DEPTH: usize = 3;
+/// More logs than this are no result.
+const MOST_LOGS: usize = 1000;
+const RESULTS: &str = "results";
+
+/// What a directory holds of training results.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TrainingTrees {
+    /// What is to be judged, in the order of the paths.
+    pub results: Vec<TrainingResult>,
+    /// What is wrong with the tree itself.
+    pub faults: Vec<Fault>,
+}
+
+/// A benchmark on a system: its logs are one result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrainingResult {
+    /// The folder of the submitters.
+    pub root: PathBuf,
+    /// The submitter's folder.
+    pub submitter: String,
+    /// The system's folder.
+    pub system: String,
+    /// The benchmark's folder.
+    pub benchmark: String,
+    /// The names of its logs, in natural order.
+    pub logs: Vec<String>,
+}
+
+impl TrainingResult {
+    /// Its folder, below the root.
+    pub fn relative(&self) -> PathBuf {
+        let results = Path::new(&self.submitter).join(RESULTS);
+        results.join(&self.system).join(&self.benchmark)
+    }
+}
+
+/// Which part of a submitter's results a directory is.
+#[derive(Debug, Default)]
+struct Position {
+    submitter: PathBuf,
+    system: Option<String>,
+    benchmark: Option<String>,
+}
+
+/// Everything in a directory, which may be a round, a submitter, or any folder of one; `None` where
+/// no training log lies where it should.
+///
+/// # Errors
+/// Where the directory cannot be read.
+pub fn find(directory: &Path) -> std::io::Result<Option<TrainingTrees>> {
+    let directory = directory.canonicalize()?;
+    std::fs::read_dir(&directory)?;
+    let mut positions: Vec<Position> = inside(&directory).into_iter().collect();
+    if positions.is_empty() {
+        let mut submitters = Vec::new();
+        find_below(&directory, DEPTH, &is_submitter, &mut submitters);
+        positions.extend(submitters.into_iter().map(|submitter| Position {
+            submitter,
+            ..Position::default()
+        }));
+    }
+    let mut trees = TrainingTrees::default();
+    for position in &positions {
+        walk(position, &mut trees);
+    }
+    Ok((!positions.is_empty()).then_some(trees))
+}
+
+/// A directory that lies in a submitter's `results`: the deepest folder of that name counts.
+fn inside(directory: &Path) -> Option<Position> {
+    let parts: Vec<Component> = directory.components().collect();
+    let name = |at: usize| match parts.get(at) {
+        Some(Component::Normal(name)) => Some(name.to_string_lossy().into_owned()),
+        _ => None,
+    };
+    (1..parts.len()).rev().find_map(|at| {
+        let submitter: PathBuf = parts[..at].iter().collect();
+        let fits = name(at).as_deref() == Some(RESULTS) && is_submitter(&submitter);
+        fits.then(|| Position {
+            submitter,
+            system: name(at + 1),
+            benchmark: name(at + 2),
+        })
+    })
+}
+
+/// Whether a log of some run lies in `results/SYSTEM/BENCHMARK`.
+fn is_submitter(directory: &Path) -> bool {
+    let results = directory.join(RESULTS);
+    folders(&results).iter().any(|system| {
+        let system = results.join(system);
+        let mut benchmarks = folders(&system).into_iter();
+        benchmarks.any(|benchmark| !logs(&system.join(benchmark)).is_empty())
+    })
+}
+
+fn walk(position: &Position, trees: &mut TrainingTrees) {
+    let (Some(root), Some(name)) = (position.submitter.parent(), position.submitter.file_name())
+    else {
+        return;
+    };
+    let submitter = name.to_string_lossy().into_owned();
+    let results = position.submitter.join(RESULTS);
+    let systems = one_or_all(position.system.as_ref(), &results);
+    for system in &systems {
+        let benchmarks = one_or_all(position.benchmark.as_ref(), &results.join(system));
+        if benchmarks.is_empty() {
+            let path = Path::new(&submitter).join(RESULTS).join(system);
+            let fault = Fault::new(&path, "no result", "results of a benchmark");
+            trees.faults.push(fault);
+        }
+        trees
+            .results
+            .extend(benchmarks.into_iter().map(|benchmark| TrainingResult {
+                root: root.to_owned(),
+                submitter: submitter.clone(),
+                system: system.clone(),
+                logs: logs(&results.join(system).join(&benchmark)),
+                benchmark,
+            }));
+    }
+    if position.system.is_none() {
+        let faults = systems_without_results(root, Path::new(&submitter), &systems);
+        trees.faults.extend(faults);
+    }
+}
+
+/// `result_0.txt`, `result_1.txt`, …
+fn logs(directory: &Path) -> Vec<String> {
+    let names = names_in(directory, FileType::is_file);
+    let is_log = |name: &String| {
+        name.starts_with("result_") && Path::new(name).extension() == Some("txt".as_ref())
+    };
+    let mut names: Vec<String> = names.filter(is_log).take(MOST_LOGS).collect();
+    names.sort_by_key(|name| natural(name));
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree() -> tempfile::TempDir {
+        let tree = tempfile::tempdir().unwrap();
+        let at = |path: &str| tree.path().join("round").join(path);
+        for benchmark in ["rgat", "bert"] {
+            let folder = at("AMD/results/8xMI300X").join(benchmark);
+            std::fs::create_dir_all(&folder).unwrap();
+            for log in ["result_10.txt", "result_2.txt", "notes.txt"] {
+                std::fs::write(folder.join(log), "").unwrap();
+            }
+        }
+        std::fs::create_dir_all(at("AMD/results/empty")).unwrap();
+        std::fs::create_dir_all(at("AMD/systems")).unwrap();
+        std::fs::write(at("AMD/systems/spare.json"), "{}").unwrap();
+        tree
+    }
+
+    #[test]
+    fn results_are_found_from_any_directory_of_a_tree() {
+        let tree = tree();
+        let benchmarks = |path: &str| {
+            let trees = find(&tree.path().join(path)).unwrap()?;
+            let names = trees.results.iter().map(|result| result.benchmark.clone());
+            Some((names.collect::<Vec<_>>(), trees.faults.len()))
+        };
+        let both = vec!["bert".to_owned(), "rgat".to_owned()];
+        assert_eq!(benchmarks(""), Some((both.clone(), 2)));
+        assert_eq!(benchmarks("round"), Some((both.clone(), 2)));
+        assert_eq!(benchmarks("round/AMD"), Some((both.clone(), 2)));
+        assert_eq!(benchmarks("round/AMD/results"), Some((both.clone(), 2)));
+        assert_eq!(benchmarks("round/AMD/results/8xMI300X"), Some((both, 0)));
+        let single = benchmarks("round/AMD/results/8xMI300X/rgat");
+        assert_eq!(single, Some((vec!["rgat".to_owned()], 0)));
+        assert_eq!(benchmarks("round/AMD/systems"), None);
+        let trees = find(tree.path()).unwrap().unwrap();
+        assert_eq!(trees.results[0].logs, ["result_2.txt", "result_10.txt"]);
+        assert_eq!(
+            trees.results[0].relative(),
+            Path::new("AMD/results/8xMI300X/bert")
+        );
+    }
+}

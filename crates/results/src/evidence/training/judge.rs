@@ -1,0 +1,316 @@
+//! The verdict on one training result: its logs, its system, and its convergence.
+
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+
+use super::find::TrainingResult;
+use super::system::{self, System};
+use crate::evidence::figures::each_line;
+use crate::evidence::tree::published::ResultKey;
+use crate::evidence::tree::{Fault, Judged, Published};
+use crate::verdict::convergence::SAMPLES;
+use crate::verdict::{
+    self, BenchmarkVerdict, Context, Evidence, FigureValue, RuleCheck, TrialEvidence,
+};
+use retrial_mlperf::mllog::{SAMPLES_TO_CONVERGE, TIME_TO_TRAIN};
+use retrial_mlperf::submission::same_organization;
+use retrial_mlperf::training::{
+    self, Division, Ending, LogReader, NamedLog, TrainingRound, TrainingRules,
+};
+use retrial_recipe::model::{
+    Aggregate, Better, FigureSource, Find, JudgeRules, MllogFigure, Mode, Submission, Take,
+};
+use retrial_store::open;
+
+const SUITE: &str = "mlperf-training";
+/// The name in place of a scenario.
+const SCENARIO: &str = "training";
+/// The largest log that is read: published ones have up to 2.4 MB.
+const LOG_CAP: u64 = 256 << 20;
+
+/// What training results are judged by.
+#[derive(Debug, Clone, Copy)]
+pub struct TrainingContext<'a> {
+    /// The round.
+    pub round: &'a TrainingRound,
+    /// The benchmark by the command line, in place of the folder's name.
+    pub benchmark: Option<&'a str>,
+    /// The division, likewise.
+    pub division: Option<&'a str>,
+    /// Published figures to compare with.
+    pub published: Option<&'a Published>,
+    /// Margin and confidence of comparisons.
+    pub rules: &'a JudgeRules,
+}
+
+/// Tells a run from all others: its start and end, in milliseconds, and its first seed.
+pub type RunKey = (u64, u64, Option<i64>);
+
+/// The verdict on one result, and what is remarkable though no rule forbids it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JudgedTraining {
+    /// The verdict.
+    pub judged: Judged,
+    /// Remarks.
+    pub remarks: Vec<Fault>,
+    /// Its runs.
+    pub runs: Vec<RunKey>,
+}
+
+/// The evidence of one result, with what else was read.
+struct ResultEvidence {
+    system: System,
+    logs: Vec<NamedLog>,
+    evidence: Evidence,
+}
+
+/// What holds for a result.
+fn context(
+    result: &TrainingResult,
+    context: &TrainingContext<'_>,
+    division: Option<Division>,
+) -> Context {
+    Context {
+        submission: Submission {
+            suite: SUITE.to_owned(),
+            round: Some(context.round.round.clone()),
+            division: division.map(|division| division.to_string()),
+            submitter: Some(result.submitter.clone()),
+            system: Some(result.system.clone()),
+            benchmark: result.benchmark.clone(),
+            sources: Vec::new(),
+        },
+        rules: context.rules.clone(),
+        ..Context::default()
+    }
+}
+
+/// The evidence of one result.
+pub fn evidence(result: &TrainingResult, by: &TrainingContext<'_>) -> (Context, Evidence) {
+    let read = read(result, by);
+    (context(result, by, read.system.division), read.evidence)
+}
+
+/// Reads and judges one result.
+pub fn judge(result: &TrainingResult, by: &TrainingContext<'_>) -> JudgedTraining {
+    let read = read(result, by);
+    let context = context(result, by, read.system.division);
+    let verdict = verdict::judge(&context, std::slice::from_ref(&read.evidence));
+    let rules = read.system.checks;
+    let is_valid = verdict.results.iter().all(|result| result.valid);
+    let benchmark = BenchmarkVerdict {
+        path: result.relative().display().to_string(),
+        round: context.submission.round,
+        division: context.submission.division,
+        submitter: context.submission.submitter,
+        system: result.system.clone(),
+        system_type: None,
+        benchmark: result.benchmark.clone(),
+        official: Some(benchmark(result, by).to_owned()),
+        valid: is_valid && rules.iter().all(|rule| rule.passed),
+        rules,
+    };
+    JudgedTraining {
+        remarks: remarks(result, &read.logs),
+        runs: read.logs.iter().filter_map(key).collect(),
+        judged: Judged { verdict, benchmark },
+    }
+}
+
+fn benchmark<'a>(result: &'a TrainingResult, by: &TrainingContext<'a>) -> &'a str {
+    by.benchmark.unwrap_or(&result.benchmark)
+}
+
+fn read(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvidence {
+    let system = system::read(result, by.division);
+    let mut evidence = Evidence::new(SCENARIO, Mode::Performance);
+    evidence.path = result.relative().display().to_string();
+    evidence.published_metric = Some(TIME_TO_TRAIN.to_owned());
+    evidence.figures = vec![
+        (TIME_TO_TRAIN.to_owned(), figure(TIME_TO_TRAIN, "min")),
+        (
+            SAMPLES_TO_CONVERGE.to_owned(),
+            figure(SAMPLES_TO_CONVERGE, ""),
+        ),
+    ];
+    let named = benchmark(result, by);
+    let division = system.division.unwrap_or(Division::Closed);
+    let Some(rules) = by.round.rules(named, division) else {
+        let benchmarks: Vec<&str> = by.round.benchmarks().collect();
+        let required = format!("one of round {}: {}", by.round.round, benchmarks.join(", "));
+        evidence
+            .checks
+            .push(RuleCheck::failed("benchmark", named, required));
+        return ResultEvidence {
+            system,
+            logs: Vec::new(),
+            evidence,
+        };
+    };
+    let logs = read_logs(result, &rules, &mut evidence.checks);
+    evidence.checks.extend(as_path_says(&rules, &logs));
+    let scaling = system::scaling(result).unwrap_or_else(|check| {
+        evidence.checks.push(check);
+        None
+    });
+    let checked = training::check(&rules, &logs, scaling);
+    evidence.checks.extend(checked.checks);
+    evidence.scaling = Some(checked.factor);
+    evidence.trials = (1..)
+        .zip(&logs)
+        .map(|(number, log)| trial(number, result, log))
+        .collect();
+    if let Some(published) = by.published {
+        let division = division.to_string();
+        let key = ResultKey {
+            division: Some(&division),
+            submitter: Some(&result.submitter),
+            system: Some(&result.system),
+            benchmark: &result.benchmark,
+            official: named,
+            scenario: SCENARIO,
+        };
+        let expectation = published.expectation(&key, "min");
+        let expectation = expectation.map(|expected| (TIME_TO_TRAIN.to_owned(), vec![expected]));
+        evidence.expect.extend(expectation);
+    }
+    ResultEvidence {
+        system,
+        logs,
+        evidence,
+    }
+}
+
+fn figure(key: &str, unit: &str) -> FigureSource {
+    FigureSource {
+        find: Find::Mllog(MllogFigure {
+            key: key.to_owned(),
+            ..MllogFigure::default()
+        }),
+        file: None,
+        by: Vec::new(),
+        unit: (!unit.is_empty()).then(|| unit.to_owned()),
+        better: Better::Lower,
+        take: Take::Last,
+        aggregate: Aggregate::Olympic,
+        noise: None,
+    }
+}
+
+fn read_logs(
+    result: &TrainingResult,
+    rules: &TrainingRules,
+    checks: &mut Vec<RuleCheck>,
+) -> Vec<NamedLog> {
+    let read = result.logs.par_iter().map(|name| {
+        let file = open::open_beneath(&result.root, &result.relative().join(name));
+        let mut file = file.map_err(|error| error.to_string())?;
+        let size = file.metadata().map_err(|error| error.to_string())?.len();
+        if size > LOG_CAP {
+            return Err(format!("larger than {}", retrial_format::size(LOG_CAP)));
+        }
+        let mut reader = LogReader::new(rules);
+        each_line(&mut file, |line| reader.feed(line))?;
+        Ok(reader.finish())
+    });
+    let read: Vec<Result<_, String>> = read.collect();
+    let mut logs = Vec::new();
+    for (name, log) in result.logs.iter().zip(read) {
+        match log {
+            Ok(log) => logs.push(NamedLog {
+                name: name.clone(),
+                log,
+            }),
+            Err(reason) => checks.push(RuleCheck::failed(name, reason, "a log of a run")),
+        }
+    }
+    logs
+}
+
+/// Benchmark and division are the folder's and the system's; the first log that says otherwise is
+/// told, since logs of one result are compared besides.
+fn as_path_says(rules: &TrainingRules, logs: &[NamedLog]) -> Vec<RuleCheck> {
+    let division = rules.division.to_string();
+    let expected = [
+        (
+            "submission_benchmark",
+            rules.benchmark.as_str(),
+            "as its folder",
+        ),
+        (
+            "submission_division",
+            division.as_str(),
+            "as its system's description",
+        ),
+    ];
+    let differing = expected.into_iter().filter_map(|(key, expected, basis)| {
+        let mut logs = logs.iter();
+        let (log, stated) = logs.find_map(|log| {
+            let stated = log.log.text(key)?;
+            (stated != expected).then_some((log, stated))
+        })?;
+        let rule = format!("{}: {key}", log.name);
+        Some(RuleCheck::failed(
+            rule,
+            stated,
+            format!("{expected}, {basis}"),
+        ))
+    });
+    differing.collect()
+}
+
+fn trial(number: u32, result: &TrainingResult, log: &NamedLog) -> TrialEvidence {
+    let path = result.relative().join(&log.name);
+    let mut trial = TrialEvidence::finished(number, path.display().to_string());
+    let figures = [
+        (TIME_TO_TRAIN, log.log.minutes, "min"),
+        (SAMPLES_TO_CONVERGE, log.log.converged_after, ""),
+    ];
+    for (name, value, unit) in figures {
+        let value = value.map(|value| (name.to_owned(), FigureValue::new(value, unit)));
+        trial.figures.extend(value);
+    }
+    let samples = log
+        .log
+        .converged_after
+        .map(|samples| (SAMPLES.to_owned(), samples));
+    trial.parameters.extend(samples);
+    trial
+}
+
+/// What no rule forbids: a run that failed, and logs of another organization.
+fn remarks(result: &TrainingResult, logs: &[NamedLog]) -> Vec<Fault> {
+    let remark = |path: PathBuf, actual: String, required: &str| Fault {
+        is_violation: false,
+        ..Fault::new(&path, actual, required)
+    };
+    let lost = logs.iter().filter_map(|log| {
+        let actual = match log.log.ending {
+            Ending::Converged => return None,
+            Ending::Aborted => "the run did not converge".to_owned(),
+            Ending::Cut => format!("incomplete log: it ends after {}", log.log.last_event),
+        };
+        let path = result.relative().join(&log.name);
+        Some(remark(
+            path,
+            actual,
+            "at most one such run, which counts as the slowest",
+        ))
+    });
+    let organization = logs.first().and_then(|log| log.log.text("submission_org"));
+    let other = organization.filter(|name| {
+        !name.contains("PLACEHOLDER") && !same_organization(name, &result.submitter)
+    });
+    let other = other.map(|name| {
+        let actual = format!("its logs name the submitter {name}");
+        remark(result.relative(), actual, &result.submitter)
+    });
+    lost.chain(other).collect()
+}
+
+fn key(log: &NamedLog) -> Option<RunKey> {
+    let bits = |value: Option<f64>| value.map(f64::to_bits);
+    let seed = log.log.seeds.first().map(|seed| seed.value);
+    Some((bits(log.log.started_ms)?, bits(log.log.minutes)?, seed))
+}

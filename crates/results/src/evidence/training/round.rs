@@ -1,0 +1,79 @@
+//! Which round training results are of: their path says it, else the benchmarks that the submitters
+//! have, and the dates of their logs.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use super::find::{TrainingResult, TrainingTrees};
+use crate::evidence::tree::find::folders;
+use retrial_mlperf::mllog::events;
+use retrial_mlperf::training::{self, TrainingRound};
+use retrial_store::open;
+
+/// The first events of a log are in its first lines.
+const HEAD: u64 = 1 << 16;
+
+/// The round of these results; `None` where nothing tells.
+pub fn round_of(trees: &TrainingTrees) -> Option<&'static TrainingRound> {
+    let mut roots = trees.results.iter().map(|result| result.root.as_path());
+    roots.find_map(named).or_else(|| {
+        let is_known = |name: &String| {
+            let mut rounds = training::rounds().iter();
+            rounds.any(|round| round.benchmarks().any(|other| other == name))
+        };
+        let names: BTreeSet<String> = trees.results.iter().flat_map(benchmarks).collect();
+        let names: Vec<&str> = names
+            .iter()
+            .filter(|name| is_known(name))
+            .map(String::as_str)
+            .collect();
+        let newest = trees.results.iter().filter_map(day).max();
+        (!names.is_empty())
+            .then(|| training::round_of(&names, newest))
+            .flatten()
+    })
+}
+
+/// `training_results_v5.1`, or `v5.1`, somewhere in the path.
+fn named(root: &Path) -> Option<&'static TrainingRound> {
+    let mut parts: Vec<_> = root.iter().map(|part| part.to_string_lossy()).collect();
+    parts.reverse();
+    parts.iter().find_map(|part| {
+        let last = part.rsplit(['_', '-']).next()?;
+        training::rounds().iter().find(|round| round.round == last)
+    })
+}
+
+/// All benchmarks of a result's submitter.
+fn benchmarks(result: &TrainingResult) -> Vec<String> {
+    let results = result.root.join(&result.submitter).join("results");
+    let systems = folders(&results).into_iter();
+    systems
+        .flat_map(|system| folders(&results.join(system)))
+        .collect()
+}
+
+/// The day on which a result's first log began.
+fn day(result: &TrainingResult) -> Option<Date> {
+    use std::io::Read;
+
+    let log = result.relative().join(result.logs.first()?);
+    let file = open::open_beneath(&result.root, &log).ok()?;
+    let mut head = Vec::new();
+    file.take(HEAD).read_to_end(&mut head).ok()?;
+    let head = String::from_utf8_lossy(&head);
+    let first = head
+        .lines()
+        .flat_map(events)
+        .find(|event| event.time_ms > 0.0)?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "what is no time is refused"
+    )]
+    let time = Timestamp::from_millisecond(first.time_ms as i64).ok()?;
+    Some(time.to_zoned(TimeZone::UTC).date())
+}

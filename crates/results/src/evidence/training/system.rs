@@ -1,0 +1,73 @@
+//! A system's description, `systems/SYSTEM.json`, and the `scaling.json` of a result.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::find::TrainingResult;
+use crate::evidence::folder::is_missing;
+use crate::evidence::tree::files::system_description;
+use crate::verdict::RuleCheck;
+use retrial_mlperf::submission;
+use retrial_mlperf::training::Division;
+use retrial_store::open;
+
+/// The largest factor's file that is read.
+const CAP: u64 = 1 << 16;
+const SCALING: &str = "scaling.json";
+
+/// What is known of a system.
+#[derive(Debug, Default)]
+pub(super) struct System {
+    pub division: Option<Division>,
+    pub checks: Vec<RuleCheck>,
+}
+
+/// Reads the description of a result's system; `division` is the requested one.
+pub(super) fn read(result: &TrainingResult, division: Option<&str>) -> System {
+    let file = Path::new(&result.submitter).join("systems");
+    let file = file.join(format!("{}.json", result.system));
+    let rule = file.display().to_string();
+    let requested = division.and_then(|name| name.parse().ok());
+    let object = match system_description(&result.root, &file) {
+        Ok(object) => object,
+        Err(check) => {
+            return System {
+                division: requested,
+                checks: vec![check],
+            };
+        }
+    };
+    let mut checks = submission::check_training_system(&object, &result.submitter);
+    let stated = object
+        .get("division")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let parsed: Option<Division> = stated.parse().ok();
+    if parsed.is_none() {
+        let measured = format!("division \"{stated}\"");
+        checks.push(RuleCheck::failed(rule, measured, "closed or open"));
+    }
+    System {
+        division: requested.or(parsed),
+        checks,
+    }
+}
+
+/// The factor of a result's `scaling.json`, where there is one.
+///
+/// # Errors
+/// The rule that it violates: where it cannot be read as one.
+pub(super) fn scaling(result: &TrainingResult) -> Result<Option<f64>, RuleCheck> {
+    let failed = |reason: String| RuleCheck::failed(SCALING, reason, "{\"scaling_factor\": N}");
+    let file = result.relative().join(SCALING);
+    let text = match open::read_text_beneath(&result.root, &file, CAP) {
+        Ok(text) => text,
+        Err(error) if is_missing(&error) => return Ok(None),
+        Err(error) => return Err(failed(error.to_string())),
+    };
+    let object = submission::object(&text).map_err(failed)?;
+    let factor = object.get("scaling_factor").and_then(Value::as_f64);
+    let factor = factor.ok_or_else(|| failed("no scaling_factor".to_owned()))?;
+    Ok(Some(factor))
+}

@@ -1,0 +1,134 @@
+//! The files of a submission that have no figure and are required anyway. A missing one is reported for the
+//! benchmark: the evidence of the others still counts.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::submission::ScenarioFolder;
+use crate::evidence::folder::{DETAIL, Logs, SUMMARY, is_missing, names_in};
+use crate::verdict::RuleCheck;
+use retrial_mlperf::submission;
+use retrial_store::open;
+
+/// The largest description that is read: real ones have 1 to 3 kB.
+const CAP: u64 = 1 << 20;
+/// How many missing files are named.
+const NAMED: usize = 4;
+
+/// A file that is missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing(pub PathBuf);
+
+/// The files next to a scenario's logs: how it was configured and run, and what was measured.
+pub(crate) fn of_place(place: &ScenarioFolder) -> (Vec<Missing>, Vec<RuleCheck>) {
+    let folder = place.measurements();
+    let at = place.submitter.root.join(&folder);
+    let names: Vec<String> = names_in(&at, |_| true).collect();
+    let mut missing = Vec::new();
+    for name in ["user.conf", "README.md"] {
+        if !names.iter().any(|there| there == name) {
+            missing.push(Missing(folder.join(name)));
+        }
+    }
+    let ours = |name: &&String| {
+        let of_system =
+            name.starts_with(&place.system) && Path::new(name).extension() == Some("json".as_ref());
+        name.as_str() == "measurements.json" || !place.submitter.in_one_folder && of_system
+    };
+    let Some(name) = names.iter().find(ours) else {
+        missing.push(Missing(folder.join("measurements.json")));
+        return (missing, Vec::new());
+    };
+    let file = folder.join(name);
+    let checks = match object(&place.submitter.root, &file) {
+        Ok(object) => submission::check_measurements(&object),
+        Err(reason) => vec![RuleCheck::failed("measurements", reason, "a JSON object")],
+    };
+    let of_file = |mut check: RuleCheck| {
+        check.rule = format!("{}: {}", place.folder, check.rule);
+        check
+    };
+    (missing, checks.into_iter().map(of_file).collect())
+}
+
+/// A JSON object that describes a system or a measurement.
+///
+/// # Errors
+/// A fragment: where it is missing, or cannot be read as one.
+pub(crate) fn object(root: &Path, file: &Path) -> Result<Map<String, Value>, String> {
+    let text = open::read_text_beneath(root, file, CAP).map_err(|error| {
+        if is_missing(&error) {
+            "missing".to_owned()
+        } else {
+            error.to_string()
+        }
+    })?;
+    submission::object(&text)
+}
+
+/// A system's description.
+///
+/// # Errors
+/// The rule that it violates: where it is missing, or cannot be read as one.
+pub(crate) fn system_description(
+    root: &Path,
+    file: &Path,
+) -> Result<Map<String, Value>, RuleCheck> {
+    let required = "a description of the system";
+    let failed = |reason| RuleCheck::failed(file.display().to_string(), reason, required);
+    object(root, file).map_err(failed)
+}
+
+/// All that are missing of a benchmark, as one rule.
+pub(crate) fn check(missing: &[Missing], benchmark: &Path) -> Option<RuleCheck> {
+    let names = missing.iter().map(|Missing(path)| {
+        let below = path.strip_prefix(benchmark).unwrap_or(path);
+        below.display().to_string()
+    });
+    let names: Vec<String> = names.collect();
+    (!names.is_empty()).then(|| {
+        let measured = format!("missing: {}", retrial_format::first(&names, NAMED));
+        RuleCheck::failed("files", measured, "every file of a submission")
+    })
+}
+
+/// Logs that cannot be read, or that are both missing: there is no result then. Where one of two
+/// is missing, the other is one.
+pub(crate) fn check_logs(logs: &Logs, path: &Path, files: &mut Vec<Missing>) -> Vec<RuleCheck> {
+    let run = &logs.run;
+    let none = run.summary.is_none() && run.detail.is_none() && logs.faults.is_empty();
+    let mut checks = Vec::new();
+    for (name, there) in [
+        (SUMMARY, run.summary.is_some()),
+        (DETAIL, run.detail.is_some()),
+    ] {
+        let fault = logs.faults.iter().find(|(file, _)| *file == name);
+        let reason = fault.map(|(_, reason)| reason.as_str());
+        match reason.or(none.then_some("missing")) {
+            _ if there => {}
+            Some(reason) => {
+                let required = "LoadGen's log of this run";
+                checks.push(RuleCheck::failed(name, reason, required));
+            }
+            None => files.push(Missing(path.join(name))),
+        }
+    }
+    checks.extend(cut(logs));
+    checks
+}
+
+/// A detail log without its test's end, or with lines that are none: it was truncated or changed, and
+/// what it says of errors and figures is not all.
+fn cut(logs: &Logs) -> Option<RuleCheck> {
+    let detail = logs.run.detail.as_ref()?;
+    let actual = match (detail.is_complete(), detail.malformed) {
+        (true, 0) => return None,
+        (true, lines) => format!("{lines} of its lines cannot be read"),
+        (false, 0) => "it ends before the test ends".to_owned(),
+        (false, lines) => {
+            format!("it ends before the test ends, and {lines} of its lines cannot be read")
+        }
+    };
+    Some(RuleCheck::failed(DETAIL, actual, "the whole log"))
+}

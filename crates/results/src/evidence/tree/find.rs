@@ -1,0 +1,276 @@
+//! Walks a submission tree: which benchmarks there are, on which systems, in which scenarios.
+//! Only folders are looked at; nothing is opened but a submitter's own names of benchmarks.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::FileType;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::layout::{self, DIVISIONS, Position, is_test};
+use super::submission::{Benchmark, Part, ScenarioFolder, Submitter};
+use crate::evidence::folder;
+use retrial_store::open;
+
+/// The largest list of names that is read.
+const NAMES_CAP: u64 = 1 << 20;
+/// The submitter's own names of benchmarks.
+const NAMES: &str = "model_mapping.json";
+/// How many folders above a tree's root are looked through for it.
+const DEPTH: usize = 3;
+
+/// What a directory holds of submission trees.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SubmissionTrees {
+    /// The trees' roots.
+    pub roots: Vec<PathBuf>,
+    /// What is to be judged, in the order of the paths.
+    pub benchmarks: Vec<Benchmark>,
+    /// What is wrong with the tree itself.
+    pub faults: Vec<Fault>,
+}
+
+/// A fault of the tree itself, which belongs to no result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Fault {
+    /// The path below its root.
+    pub path: String,
+    /// The actual content.
+    pub actual: String,
+    /// The required content.
+    pub required: String,
+    /// Whether it violates a rule; else it is only a remark.
+    #[serde(skip)]
+    pub is_violation: bool,
+}
+
+impl Fault {
+    /// A violation.
+    pub(crate) fn new(path: &Path, actual: impl Into<String>, required: impl Into<String>) -> Self {
+        Self {
+            path: path.display().to_string(),
+            actual: actual.into(),
+            required: required.into(),
+            is_violation: true,
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            path,
+            actual,
+            required,
+            ..
+        } = self;
+        write!(formatter, "{path}: {actual}; required {required}")
+    }
+}
+
+/// Everything in a directory, which may be a whole tree, several, or any folder of one; `None`
+/// where it has to do with none.
+///
+/// # Errors
+/// Where the directory cannot be read.
+pub fn find(directory: &Path) -> std::io::Result<Option<SubmissionTrees>> {
+    let directory = directory.canonicalize()?;
+    std::fs::read_dir(&directory)?;
+    if let Some(position) = layout::position(&directory) {
+        return Ok(Some(walk(&position)));
+    }
+    let mut roots = Vec::new();
+    find_below(&directory, DEPTH, &layout::is_root, &mut roots);
+    let mut trees = SubmissionTrees::default();
+    for root in roots {
+        let tree = walk(&Position {
+            root,
+            ..Position::default()
+        });
+        trees.roots.extend(tree.roots);
+        trees.benchmarks.extend(tree.benchmarks);
+        trees.faults.extend(tree.faults);
+    }
+    Ok((!trees.roots.is_empty()).then_some(trees))
+}
+
+/// The folders for which something holds, and none below them.
+pub(crate) fn find_below(
+    directory: &Path,
+    depth: usize,
+    is_match: &dyn Fn(&Path) -> bool,
+    matches: &mut Vec<PathBuf>,
+) {
+    if is_match(directory) {
+        matches.push(directory.to_owned());
+    } else if depth > 0 {
+        for name in folders(directory) {
+            find_below(&directory.join(name), depth - 1, is_match, matches);
+        }
+    }
+}
+
+fn walk(position: &Position) -> SubmissionTrees {
+    let divisions = match &position.division {
+        Some(division) => vec![division.clone()],
+        None => DIVISIONS.map(str::to_owned).to_vec(),
+    };
+    let submitters = divisions.iter().flat_map(|division| {
+        let at = position.root.join(division);
+        let names = one_or_all(position.submitter.as_ref(), &at).into_iter();
+        names.map(move |name| (division, name))
+    });
+    let submitters: Vec<(&String, String)> = submitters.collect();
+    let walked: Vec<SubmissionTrees> = submitters
+        .par_iter()
+        .map(|(division, name)| walk_submitter(position, division, name))
+        .collect();
+    let mut trees = SubmissionTrees {
+        roots: vec![position.root.clone()],
+        ..SubmissionTrees::default()
+    };
+    for tree in walked {
+        trees.benchmarks.extend(tree.benchmarks);
+        trees.faults.extend(tree.faults);
+    }
+    trees
+}
+
+fn walk_submitter(position: &Position, division: &str, name: &str) -> SubmissionTrees {
+    let mut trees = SubmissionTrees::default();
+    let relative = Path::new(division).join(name);
+    let results = position.root.join(&relative).join("results");
+    if !results.is_dir() {
+        return trees;
+    }
+    let names = match names(&position.root, &relative.join(NAMES)) {
+        Ok(names) => names,
+        Err(reason) => {
+            let required = "a JSON object of names";
+            let fault = Fault::new(&relative.join(NAMES), reason, required);
+            trees.faults.push(fault);
+            BTreeMap::new()
+        }
+    };
+    let submitter = Arc::new(Submitter {
+        root: position.root.clone(),
+        division: division.to_owned(),
+        name: name.to_owned(),
+        names,
+        in_one_folder: !position.root.join(&relative).join("measurements").is_dir(),
+    });
+    let systems = one_or_all(position.system.as_ref(), &results);
+    for system in &systems {
+        let before = trees.benchmarks.len();
+        for benchmark in one_or_all(position.benchmark.as_ref(), &results.join(system)) {
+            let folder = results.join(system).join(&benchmark);
+            let names = one_or_all(position.scenario.as_ref(), &folder);
+            let scenarios: Vec<ScenarioFolder> = names
+                .into_iter()
+                .map(|scenario| ScenarioFolder {
+                    submitter: Arc::clone(&submitter),
+                    system: system.clone(),
+                    benchmark: benchmark.clone(),
+                    folder: scenario,
+                    only: position.part.clone(),
+                })
+                .filter(|place| place.scenario().is_some() || holds_results(place))
+                .collect();
+            if !scenarios.is_empty() {
+                trees.benchmarks.push(Benchmark {
+                    submitter: Arc::clone(&submitter),
+                    system: system.clone(),
+                    name: benchmark,
+                    scenarios,
+                    whole: position.scenario.is_none() && position.part.is_none(),
+                });
+            }
+        }
+        if trees.benchmarks.len() == before {
+            let path = relative.join("results").join(system);
+            let fault = Fault::new(&path, "no result", "results of a benchmark");
+            trees.faults.push(fault);
+        }
+    }
+    if position.system.is_none() {
+        let faults = systems_without_results(&submitter.root, &submitter.relative(), &systems);
+        trees.faults.extend(faults);
+    }
+    trees
+}
+
+/// Returns whether a folder whose name is not a scenario contains results anyway.
+fn holds_results(place: &ScenarioFolder) -> bool {
+    let folder = place.submitter.root.join(place.results());
+    let parts = folders(&folder);
+    parts
+        .iter()
+        .any(|name| name == "performance" || name == "accuracy" || is_test(name))
+}
+
+/// What is described in a submitter's `systems` besides the systems that have results.
+pub(crate) fn systems_without_results(
+    root: &Path,
+    submitter: &Path,
+    systems: &[String],
+) -> Vec<Fault> {
+    let described = submitter.join("systems");
+    let Ok(entries) = std::fs::read_dir(root.join(&described)) else {
+        let required = "a description of each system";
+        return vec![Fault::new(&described, "missing", required)];
+    };
+    let mut names: Vec<String> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            name.strip_suffix(".json").map(str::to_owned)
+        })
+        .collect();
+    names.sort();
+    let names = names.iter().filter(|name| !systems.contains(name));
+    let faults = names.map(|name| {
+        let path = described.join(format!("{name}.json"));
+        Fault {
+            is_violation: false,
+            ..Fault::new(&path, "a system without results", format!("results/{name}"))
+        }
+    });
+    faults.collect()
+}
+
+pub(crate) fn one_or_all(name: Option<&String>, directory: &Path) -> Vec<String> {
+    name.map_or_else(|| folders(directory), |name| vec![name.clone()])
+}
+
+/// The folders in a directory, sorted; links are not followed, and hidden ones are no results.
+pub(crate) fn folders(directory: &Path) -> Vec<String> {
+    let folders = folder::names_in(directory, FileType::is_dir);
+    let mut names: Vec<String> = folders.filter(|name| !name.starts_with('.')).collect();
+    names.sort();
+    names
+}
+
+/// The submitter's own names of benchmarks; none where there is no such file.
+fn names(root: &Path, relative: &Path) -> Result<BTreeMap<String, String>, String> {
+    match open::read_text_beneath(root, relative, NAMES_CAP) {
+        Ok(text) => serde_json::from_str(&text).map_err(|error| error.to_string()),
+        Err(error) if folder::is_missing(&error) => Ok(BTreeMap::new()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+impl Part {
+    /// The folder's name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Performance => "performance",
+            Self::Accuracy => "accuracy",
+            Self::Compliance => "compliance",
+            Self::Test(name) => name,
+        }
+    }
+}

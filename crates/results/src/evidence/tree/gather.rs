@@ -1,0 +1,88 @@
+//! The evidence of one place: a scenario's performance, accuracy and compliance.
+
+use super::files::Missing;
+use super::submission::{Part, ScenarioFolder};
+use super::{JudgeContext, accuracy, compliance, endpoint, files, one_result, performance};
+use crate::verdict::{Evidence, RuleCheck};
+use retrial_mlperf::rounds::Rules;
+
+/// What the files of a place say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gathered {
+    /// What the round asks of it, where round, benchmark and scenario are known.
+    pub rules: Option<Rules>,
+    /// Performance, accuracy, and each compliance test.
+    pub evidence: Vec<Evidence>,
+    /// Files without figures that are missing.
+    pub missing: Vec<Missing>,
+    /// Rules that are the benchmark's, not a result's.
+    pub rules_of_benchmark: Vec<RuleCheck>,
+}
+
+/// Reads a place. Nothing of it is trusted, and nothing stops it: what is missing or cannot be read
+/// is recorded in the evidence.
+pub fn gather(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Gathered {
+    let rules = rules(place, judge_context);
+    let (mut missing, rules_of_benchmark) = if place.only.is_none() {
+        files::of_place(place)
+    } else {
+        (Vec::new(), Vec::new())
+    };
+    let of_endpoint = endpoint::is_one(place);
+    let allowed = judge_context.round.is_none_or(|round| round.endpoints);
+    let mut evidence = Vec::new();
+    let performance = place.wants(&Part::Performance).then(|| {
+        let mut evidence = if of_endpoint {
+            endpoint::performance(place, rules.as_ref(), allowed)
+        } else {
+            performance::gather(place, rules.as_ref(), &mut missing)
+        };
+        performance::expect(&mut evidence, place, judge_context);
+        evidence
+    });
+    let accuracy = place.wants(&Part::Accuracy).then(|| {
+        if of_endpoint {
+            endpoint::accuracy(place, rules.as_ref(), allowed)
+        } else {
+            accuracy::gather(place, rules.as_ref(), performance.as_ref(), &mut missing)
+        }
+    });
+    let mut tests = compliance::gather(place, rules.as_ref(), performance.as_ref(), &mut missing);
+    if let Some(mut performance) = performance {
+        let evidence_of_tests = tests.iter_mut().map(|test| &mut test.evidence);
+        one_result::copies(&performance, evidence_of_tests);
+        let tested = tests.iter().map(|test| &test.evidence);
+        let all: Vec<&Evidence> = [&performance]
+            .into_iter()
+            .chain(&accuracy)
+            .chain(tested)
+            .collect();
+        let differences = one_result::differences(&all, rules.as_ref());
+        performance.checks.extend(differences);
+        let is_open = place.submitter.is_open();
+        let tokens = accuracy.as_ref();
+        let tokens =
+            tokens.and_then(|accuracy| one_result::tokens(&performance, accuracy, is_open));
+        performance.checks.extend(tokens);
+        if place.only.is_none() && !of_endpoint {
+            performance
+                .checks
+                .extend(compliance::passed(place, rules.as_ref(), &tests));
+        }
+        evidence.push(performance);
+    }
+    evidence.extend(accuracy);
+    evidence.extend(tests.into_iter().map(|test| test.evidence));
+    Gathered {
+        rules,
+        evidence,
+        missing,
+        rules_of_benchmark,
+    }
+}
+
+/// What the round asks of a place.
+fn rules(place: &ScenarioFolder, judge_context: &JudgeContext<'_>) -> Option<Rules> {
+    let named = judge_context.official(&place.submitter, &place.benchmark);
+    judge_context.round?.rules(named, place.scenario()?)
+}

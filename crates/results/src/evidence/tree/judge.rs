@@ -1,0 +1,77 @@
+//! Verdicts on the results of one benchmark on one system, and on the benchmark as a whole.
+
+use super::gather::gather;
+use super::submission::{Benchmark, ScenarioFolder};
+use super::system::{self, System};
+use super::{JudgeContext, accuracy, files, required};
+use crate::verdict::{self, BenchmarkVerdict, Context, Verdict};
+use retrial_recipe::model::{Mode, Submission};
+
+/// The suite of all submission trees.
+const SUITE: &str = "mlperf-inference";
+
+/// What is said of one benchmark on one system.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// Its results.
+    pub verdict: Verdict,
+    /// The benchmark as a whole: its scenarios, its system.
+    pub benchmark: BenchmarkVerdict,
+}
+
+/// What holds for a benchmark on a system, whatever its scenarios measured.
+pub fn context(benchmark: &Benchmark, judge_context: &JudgeContext<'_>) -> Context {
+    let submitter = &benchmark.submitter;
+    let with_accuracy = benchmark
+        .scenarios
+        .iter()
+        .filter(|place| accuracy::is_there(place));
+    Context {
+        submission: Submission {
+            suite: SUITE.to_owned(),
+            round: judge_context.round.map(|round| round.round.clone()),
+            division: Some(submitter.division.clone()),
+            submitter: Some(submitter.name.clone()),
+            system: Some(benchmark.system.clone()),
+            benchmark: benchmark.name.clone(),
+            sources: Vec::new(),
+        },
+        rules: judge_context.rules.clone(),
+        require_accuracy: judge_context.require_accuracy,
+        accuracy_scenarios: with_accuracy.map(ScenarioFolder::scenario_name).collect(),
+        ..Context::default()
+    }
+}
+
+/// Reads and judges the scenarios of a benchmark, in their order.
+pub fn judge(benchmark: &Benchmark, judge_context: &JudgeContext<'_>) -> Judged {
+    let System { kind, checks } = system::read(benchmark);
+    let (mut rules, mut missing, mut evidence) = (checks, Vec::new(), Vec::new());
+    let mut official = None;
+    for scenario in &benchmark.scenarios {
+        let gathered = gather(scenario, judge_context);
+        official = official.or(gathered.rules.map(|rules| rules.benchmark));
+        rules.extend(gathered.rules_of_benchmark);
+        missing.extend(gathered.missing);
+        evidence.extend(gathered.evidence);
+    }
+    rules.extend(files::check(&missing, &benchmark.relative()));
+    rules.extend(required::check(benchmark, kind, judge_context));
+    let context = context(benchmark, judge_context);
+    let verdict = verdict::judge(&context, &evidence);
+    let mut results = verdict.results.iter();
+    let is_valid = results.all(|result| result.valid || result.mode == Mode::Compliance);
+    let benchmark = BenchmarkVerdict {
+        path: benchmark.relative().display().to_string(),
+        round: context.submission.round,
+        division: context.submission.division,
+        submitter: context.submission.submitter,
+        system: benchmark.system.clone(),
+        system_type: kind,
+        benchmark: benchmark.name.clone(),
+        official,
+        valid: is_valid && rules.iter().all(|rule| rule.passed),
+        rules,
+    };
+    Judged { verdict, benchmark }
+}

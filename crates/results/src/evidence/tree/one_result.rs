@@ -1,0 +1,124 @@
+//! Checks that the logs of one result (performance, accuracy, compliance) belong together.
+
+use std::collections::BTreeSet;
+
+use crate::verdict::{Evidence, RuleCheck, number};
+use retrial_mlperf::loadgen::RunSettings;
+use retrial_mlperf::rounds::Rules;
+
+/// Mean length of the answers, as the accuracy scripts print it.
+const TOKENS_PER_SAMPLE: &str = "TOKENS_PER_SAMPLE";
+/// By how much the tokens of a sample may differ between a result's runs. In 816 published results
+/// of v4.1 to v6.0 they differ by 1.8 % at most in the closed division.
+const MOST_APART: f64 = 0.025;
+/// The logs of a published result were begun within 24 days.
+const MOST_DAYS: i64 = 60;
+
+/// What differs between the logs of a result: none of it is against a rule by itself. Where the
+/// round measures accuracy with samples of its own, their number means nothing.
+pub(crate) fn differences(all: &[&Evidence], rules: Option<&Rules>) -> Vec<RuleCheck> {
+    let has_own = rules.is_some_and(|rules| {
+        let of_accuracy = rules.accuracy_samples;
+        of_accuracy.is_some() && of_accuracy != rules.dataset
+    });
+    let logs: Vec<&RunSettings> = all
+        .iter()
+        .filter_map(|evidence| settings(evidence))
+        .collect();
+    let different = |rule: &str, property: &dyn Fn(&RunSettings) -> Option<String>| {
+        let values: BTreeSet<String> = logs.iter().filter_map(|log| property(log)).collect();
+        let values: Vec<String> = values.into_iter().collect();
+        let differ = values.len() > 1;
+        differ.then(|| RuleCheck::warning(rule, values.join(" and "), "the same in all its logs"))
+    };
+    let version = |log: &RunSettings| {
+        let version = log.loadgen_version.as_deref()?.split_whitespace().next();
+        version.map(str::to_owned)
+    };
+    let checks = [
+        different("LoadGen's version", &version),
+        different("SUT name", &|log| log.sut_name.clone()),
+        different("samples of the data set", &|log| {
+            let count = log.library_samples.filter(|_| !has_own)?;
+            Some(count.to_string())
+        }),
+        far_apart(&logs),
+    ];
+    checks.into_iter().flatten().collect()
+}
+
+/// Checks the tokens of a sample, by the two rates of the performance run, against those of the
+/// accuracy run: the same requests get answers of the same length.
+pub(crate) fn tokens(
+    performance: &Evidence,
+    accuracy: &Evidence,
+    is_open: bool,
+) -> Option<RuleCheck> {
+    let [ran, answered] = [performance, accuracy].map(|evidence| evidence.trials.first());
+    let figure = |name: &str| Some(ran?.figure(name)?.value);
+    let rates = [
+        ("tokens_per_second", "samples_per_second"),
+        (
+            "completed_tokens_per_second",
+            "completed_samples_per_second",
+        ),
+    ];
+    let by_rate = rates
+        .iter()
+        .find_map(|(tokens, samples)| Some(figure(tokens)? / figure(samples)?))?;
+    let answered = answered?.figure(TOKENS_PER_SAMPLE)?.value;
+    let rule = "tokens per sample, by tokens/s and samples/s";
+    let measured = number::grouped(by_rate);
+    let required = format!(
+        "within {} of the accuracy run's {}",
+        number::percent(MOST_APART),
+        number::grouped(answered)
+    );
+    let is_near = (by_rate / answered - 1.0).abs() <= MOST_APART;
+    // The open division may measure other requests than it answers.
+    Some(if is_near || !is_open {
+        RuleCheck::new(rule, measured, required, is_near)
+    } else {
+        RuleCheck::warning(rule, measured, required)
+    })
+}
+
+fn far_apart(logs: &[&RunSettings]) -> Option<RuleCheck> {
+    let started = || logs.iter().filter_map(|log| log.started_at);
+    let (first, last) = (started().min()?, started().max()?);
+    let days = (last.as_second() - first.as_second()) / (24 * 60 * 60);
+    (days > MOST_DAYS).then(|| {
+        let date = |time: jiff::Timestamp| time.strftime("%F").to_string();
+        let measured = format!("from {} to {}", date(first), date(last));
+        RuleCheck::warning(
+            "dates of its logs",
+            measured,
+            format!("within {MOST_DAYS} days"),
+        )
+    })
+}
+
+/// A test whose log is a copy of another run's measured nothing itself.
+pub(crate) fn copies<'a>(performance: &Evidence, tests: impl Iterator<Item = &'a mut Evidence>) {
+    let Some(submitted) = settings(performance) else {
+        return;
+    };
+    for test in tests {
+        if settings(test).is_some_and(|log| is_same(log, submitted)) {
+            let measured = format!("the log of {}", performance.path);
+            let check = RuleCheck::failed("run of the test", measured, "a separate run");
+            test.checks.push(check);
+        }
+    }
+}
+
+/// No two runs begin in the same millisecond and are logged from the same second.
+fn is_same(first: &RunSettings, second: &RunSettings) -> bool {
+    first.power_begin.is_some()
+        && first.power_begin == second.power_begin
+        && first.started_at == second.started_at
+}
+
+fn settings(evidence: &Evidence) -> Option<&RunSettings> {
+    evidence.trials.first()?.run_settings.as_ref()
+}

@@ -1,0 +1,150 @@
+//! Power next to a scenario's performance: what the meter measured during `performance/run_1`, and
+//! the files that a result with power has.
+
+use std::io::Read;
+use std::path::Path;
+
+use serde_json::Value;
+use sha1::{Digest, Sha1};
+
+use super::files::{Missing, object};
+use super::inferred::MULTI_STREAM_SAMPLES;
+use super::submission::ScenarioFolder;
+use crate::verdict::{FigureValue, RuleCheck};
+use retrial_mlperf::loadgen::{Detail, Run, Scenario};
+use retrial_mlperf::power::{Meter, Power, moment};
+use retrial_store::{blocks, open};
+
+/// The meter's log.
+const METER: &str = "spl.txt";
+/// The meter's log of the run that counts, as the power tool lists it.
+const METERED: &str = "run_1/spl.txt";
+/// The folders of such a result next to `performance/run_1`.
+const FILES: [&str; 8] = [
+    "performance/ranging/mlperf_log_detail.txt",
+    "performance/ranging/mlperf_log_summary.txt",
+    "performance/ranging/spl.txt",
+    "performance/power/client.json",
+    "performance/power/client.log",
+    "performance/power/ptd_logs.txt",
+    "performance/power/server.json",
+    "performance/power/server.log",
+];
+
+/// The figure of a place that has power; what is wrong with it where there is none.
+pub(crate) fn figure(
+    place: &ScenarioFolder,
+    run: &Run,
+    missing: &mut Vec<Missing>,
+) -> Option<Result<(String, FigureValue), RuleCheck>> {
+    let root = &place.submitter.root;
+    let folder = place.results().join("performance");
+    let log = folder.join("run_1").join(METER);
+    if !root.join(&log).exists() && !root.join(folder.join("power")).is_dir() {
+        return None;
+    }
+    let files = FILES.iter().map(|name| place.results().join(name));
+    missing.extend(files.filter(|file| !root.join(file).exists()).map(Missing));
+    Some(measured(place, run, root, &log).map_err(|reason| {
+        RuleCheck::failed(
+            "power",
+            reason,
+            "samples of the meter between the run's power_begin and power_end",
+        )
+    }))
+}
+
+fn measured(
+    place: &ScenarioFolder,
+    run: &Run,
+    root: &Path,
+    log: &Path,
+) -> Result<(String, FigureValue), String> {
+    let detail = run.detail.as_ref();
+    let detail = detail.ok_or_else(|| "no detail log states when the run began".to_owned())?;
+    let at = |text: &Option<String>| text.as_deref().and_then(moment);
+    let (from, to) = at(&detail.power_begin)
+        .zip(at(&detail.power_end))
+        .ok_or_else(|| "the detail log does not state when the run began and ended".to_owned())?;
+    let file = open::open_beneath(root, log).map_err(|error| error.to_string())?;
+    let power =
+        read(file, Meter::between(from, to)).map_err(|error| format!("{METER}: {error}"))?;
+    let Some(mean) = power.mean_w else {
+        return Err(format!(
+            "{METER} has {} samples, and none between {from} and {to}",
+            power.samples
+        ));
+    };
+    let scenario = place.scenario();
+    if !matches!(
+        scenario,
+        Some(Scenario::SingleStream | Scenario::MultiStream)
+    ) {
+        return Ok(("average_power_w".to_owned(), FigureValue::new(mean, "W")));
+    }
+    let seconds = to.duration_since(from).as_secs_f64();
+    let energy = energy(mean * seconds, scenario, detail)
+        .ok_or_else(|| "the detail log does not state the number of queries".to_owned())?;
+    let name = "energy_per_query_mj".to_owned();
+    Ok((name, FigureValue::new(energy, "mJ")))
+}
+
+/// Checks the sums that the power tool wrote when it ended against the files that they are of. An
+/// edited log of the meter has another.
+pub(crate) fn checksums(place: &ScenarioFolder) -> Vec<RuleCheck> {
+    let root = &place.submitter.root;
+    let folder = place.results().join("performance");
+    let mut checks = Vec::new();
+    for (summary, file) in [
+        ("power/client.json", None),
+        ("power/server.json", Some(METERED)),
+    ] {
+        // A missing summary is reported with the files.
+        let Ok(object) = object(root, &folder.join(summary)) else {
+            continue;
+        };
+        let sums = object.get("results").and_then(Value::as_object);
+        let sums = sums.into_iter().flatten();
+        let sums: Vec<(&String, &str)> = sums
+            .filter_map(|(name, sum)| Some((name, sum.as_str()?)))
+            .collect();
+        let required = format!("its SHA-1 in {summary}");
+        if let Some(file) = file.filter(|file| sums.iter().all(|(name, _)| name != file)) {
+            checks.push(RuleCheck::failed(file, "not listed", required.as_str()));
+        }
+        for (name, sum) in sums {
+            let Ok(file) = open::open_beneath(root, &folder.join(name)) else {
+                continue;
+            };
+            let actual = sha1(file).unwrap_or_else(|error| error.to_string());
+            let passed = actual.eq_ignore_ascii_case(sum);
+            let measured = format!("SHA-1 {actual}");
+            let required = format!("{sum}, as in {summary}");
+            checks.push(RuleCheck::new(name, measured, required, passed));
+        }
+    }
+    checks
+}
+
+fn sha1(file: impl Read) -> std::io::Result<String> {
+    let mut hash = Sha1::new();
+    blocks::each(file, |block| hash.update(block))?;
+    Ok(hex::encode(hash.finalize()))
+}
+
+/// Millijoules of a query. A SingleStream run may stand for MultiStream, whose query is eight.
+fn energy(joules: f64, scenario: Option<Scenario>, detail: &Detail) -> Option<f64> {
+    let queries = detail.query_count.filter(|count| *count > 0)?;
+    let inferred =
+        scenario == Some(Scenario::MultiStream) && detail.scenario == Some(Scenario::SingleStream);
+    let each = if inferred { MULTI_STREAM_SAMPLES } else { 1.0 };
+    #[expect(clippy::cast_precision_loss, reason = "a count of queries is exact")]
+    let queries = queries as f64;
+    Some(joules * 1000.0 * each / queries)
+}
+
+/// A meter's log of any length.
+fn read(file: impl Read, mut meter: Meter) -> std::io::Result<Power> {
+    blocks::each(file, |block| meter.push(block))?;
+    Ok(meter.finish())
+}

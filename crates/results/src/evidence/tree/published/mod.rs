@@ -1,0 +1,151 @@
+//! Published figures to compare with: a round's table of results, or what was judged elsewhere
+//! (another tree, a run of ours).
+
+mod result;
+mod table;
+
+use std::path::Path;
+
+use super::ScenarioFolder;
+use retrial_readings::units;
+use retrial_recipe::model::{Claim, Expectation, ExpectationKind};
+
+pub use result::PublishedResult;
+pub use table::TableError;
+
+/// The largest table that is read: v5.1's has 2 MB.
+const TABLE_CAP: u64 = 256 << 20;
+
+/// Published figures.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Published {
+    /// The table's or the tree's name, as it was given.
+    pub name: String,
+    /// The figures.
+    pub rows: Vec<PublishedResult>,
+    /// The system whose rows are meant for every result, whatever its own is.
+    pub system: Option<String>,
+    /// The one row that is meant, by its id.
+    pub id: Option<String>,
+}
+
+/// What is known of a result that is to be compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ResultKey<'a> {
+    /// `closed`, where it is known.
+    pub division: Option<&'a str>,
+    /// The submitter, likewise.
+    pub submitter: Option<&'a str>,
+    /// The system's folder, likewise.
+    pub system: Option<&'a str>,
+    /// The benchmark, by the submitter's name.
+    pub benchmark: &'a str,
+    /// The benchmark, by the suite's name.
+    pub official: &'a str,
+    /// The scenario.
+    pub scenario: &'a str,
+}
+
+impl Published {
+    /// Reads a table: JSON as `MLCommons` publishes it, a CSV as its checker writes it, or what
+    /// `judge --output json` says.
+    ///
+    /// # Errors
+    /// Where the file cannot be read, or has no rows of results.
+    pub fn read(path: &Path) -> Result<Self, TableError> {
+        let directory = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
+        let directory = directory.unwrap_or(Path::new("."));
+        let name = path.file_name().map_or(path, Path::new);
+        let bytes = retrial_store::open::read_beneath(directory, name, TABLE_CAP)?;
+        Ok(Self {
+            name: name.display().to_string(),
+            rows: table::rows(&bytes, path)?,
+            ..Self::default()
+        })
+    }
+
+    /// What was published for a place, in this unit.
+    pub fn of(&self, place: &ScenarioFolder, unit: &str) -> Option<Expectation> {
+        self.expectation(&key(place, &place.scenario_name()), unit)
+    }
+
+    /// The row of a place: of a system that is listed for datacenter and edge, the first of two.
+    pub fn row(&self, place: &ScenarioFolder) -> Option<&PublishedResult> {
+        let rows = self.matching(&key(place, &place.scenario_name()));
+        rows.first().copied()
+    }
+
+    /// Whether what was published for a place is of another system.
+    pub fn is_of_other_system(&self, place: &ScenarioFolder) -> bool {
+        let scenario = place.scenario_name();
+        let rows = self.matching(&key(place, &scenario));
+        rows.iter().any(|row| !row.is_of_system(&place.system))
+    }
+
+    /// The one published figure that is meant, in this unit; `None` where there is none, or where
+    /// there are several and none can be chosen.
+    pub fn expectation(&self, key: &ResultKey<'_>, unit: &str) -> Option<Expectation> {
+        let rows = self.matching(key);
+        let [row] = rows[..] else {
+            return None;
+        };
+        // Queries, samples and tokens are not one another, but v4.1's table calls all of Server's
+        // rates queries per second.
+        let factor = units::factor(&row.unit, unit).or_else(|| {
+            let rates = row.unit.ends_with("/s") && unit.ends_with("/s");
+            rates.then_some(1.0)
+        })?;
+        Some(Expectation {
+            value: row.value * factor,
+            kind: ExpectationKind::Official,
+            source: Some(row.source(&self.name)),
+            sigma: None,
+            noise: None,
+            margin: None,
+            claim: Claim::default(),
+        })
+    }
+
+    /// The rows that are meant.
+    pub fn matching(&self, key: &ResultKey<'_>) -> Vec<&PublishedResult> {
+        let same = |row: &&PublishedResult| {
+            row.scenario.eq_ignore_ascii_case(key.scenario)
+                && (row.benchmark == key.benchmark
+                    || row.benchmark == key.official
+                    || row.official.as_deref() == Some(key.official))
+        };
+        let rows = self.rows.iter().filter(same);
+        if let Some(id) = &self.id {
+            return rows.filter(|row| row.id.as_ref() == Some(id)).collect();
+        }
+        if let Some(system) = &self.system {
+            return rows.filter(|row| row.is_of_system(system)).collect();
+        }
+        let alike = |key: Option<&str>, row: &Option<String>| match (key, row) {
+            (Some(key), Some(row)) => key.eq_ignore_ascii_case(row),
+            _ => true,
+        };
+        rows.filter(|row| {
+            alike(key.division, &row.division)
+                && alike(key.submitter, &row.submitter)
+                && key.system.is_none_or(|system| row.is_of_system(system))
+                && (row.benchmark == key.benchmark || key.system.is_none())
+        })
+        .collect()
+    }
+}
+
+fn key<'a>(place: &'a ScenarioFolder, scenario: &'a str) -> ResultKey<'a> {
+    let submitter = &place.submitter;
+    let official = submitter.names.get(&place.benchmark);
+    ResultKey {
+        division: Some(&submitter.division),
+        submitter: Some(&submitter.name),
+        system: Some(&place.system),
+        benchmark: &place.benchmark,
+        official: official.unwrap_or(&place.benchmark),
+        scenario,
+    }
+}

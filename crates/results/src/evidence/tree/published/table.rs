@@ -1,0 +1,199 @@
+//! Reads tables of results, whose columns have had several names over the rounds.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::result::{PublishedResult, unit};
+use retrial_store::StoreError;
+
+/// Why a table cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// It cannot be opened.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// It is neither JSON nor CSV.
+    #[error("{path}: it is neither JSON nor CSV: {reason}", path = path.display())]
+    NoTable {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// It has no results.
+    #[error(
+        "{path}: it has no row with a benchmark, a scenario and a result; a table of results is \
+         summary_results.json of MLCommons, the CSV of its checker, or the output of `judge --output json`",
+        path = path.display()
+    )]
+    NoRows {
+        /// Which file.
+        path: PathBuf,
+    },
+}
+
+/// The rows of a table, whatever its form.
+pub(crate) fn rows(bytes: &[u8], path: &Path) -> Result<Vec<PublishedResult>, TableError> {
+    let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    let rows = if matches!(first, Some(b'[' | b'{')) {
+        let value: Value = serde_json::from_slice(bytes).map_err(|error| TableError::NoTable {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })?;
+        of_json(&value)
+    } else {
+        of_csv(bytes).map_err(|error| TableError::NoTable {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })?
+    };
+    if rows.is_empty() {
+        return Err(TableError::NoRows {
+            path: path.to_owned(),
+        });
+    }
+    Ok(rows)
+}
+
+fn of_json(value: &Value) -> Vec<PublishedResult> {
+    match value {
+        Value::Array(rows) => rows.iter().flat_map(of_json).collect(),
+        Value::Object(row) => of_object(row).map_or_else(
+            || {
+                row.values()
+                    .filter(|value| !value.is_string())
+                    .flat_map(of_json)
+                    .collect()
+            },
+            |row| vec![row],
+        ),
+        _ => Vec::new(),
+    }
+}
+
+fn of_object(object: &Map<String, Value>) -> Option<PublishedResult> {
+    if object.contains_key("deciding") {
+        return judged(object);
+    }
+    let text = |names: &[&str]| -> Option<String> {
+        let value = names.iter().find_map(|name| object.get(*name))?;
+        match value {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        }
+    };
+    row(&text)
+}
+
+fn of_csv(bytes: &[u8]) -> Result<Vec<PublishedResult>, csv::Error> {
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
+    let heads = reader.headers()?.clone();
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record?;
+        let text = |names: &[&str]| -> Option<String> {
+            let column = names
+                .iter()
+                .find_map(|name| heads.iter().position(|head| head == *name))?;
+            record.get(column).map(str::to_owned)
+        };
+        rows.extend(row(&text));
+    }
+    Ok(rows)
+}
+
+/// A row by its columns; a row of power is no result of its own.
+fn row(text: &dyn Fn(&[&str]) -> Option<String>) -> Option<PublishedResult> {
+    let unit = unit(&text(&["Performance_Units", "Units"])?);
+    if matches!(unit.as_str(), "watts" | "millijoules") {
+        return None;
+    }
+    let scenario = text(&["Scenario"])?;
+    Some(PublishedResult {
+        id: text(&["ID", "Public ID"]),
+        division: text(&["Category", "Division"]).map(|name| name.to_lowercase()),
+        submitter: text(&["Submitter", "Organization"]),
+        platform: text(&["Platform"]),
+        system: text(&["System", "SystemName"]),
+        benchmark: text(&["UsedModel"]).or_else(|| text(&["Model"]))?,
+        official: text(&["MlperfModel"]).or_else(|| text(&["Model"])),
+        value: text(&["Performance_Result", "Result"])?
+            .trim()
+            .parse()
+            .ok()?,
+        accuracy: text(&["Accuracy"]),
+        location: text(&["Location"]),
+        round: text(&["version"]),
+        details: text(&["Details"]),
+        scenario,
+        unit,
+    })
+}
+
+/// A performance result in the form of `judge --output json`.
+fn judged(object: &Map<String, Value>) -> Option<PublishedResult> {
+    let text = |name: &str| object.get(name)?.as_str().map(str::to_owned);
+    if text("mode")? != "performance" {
+        return None;
+    }
+    let figure = object
+        .get("figures")?
+        .get(object.get("deciding")?.as_str()?)?;
+    let benchmark = text("benchmark")?;
+    Some(PublishedResult {
+        division: text("division"),
+        submitter: text("submitter"),
+        platform: text("system"),
+        official: Some(benchmark.clone()),
+        benchmark,
+        scenario: text("scenario")?,
+        value: figure.get("value")?.as_f64()?,
+        unit: figure
+            .get("unit")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
+        location: text("path"),
+        ..PublishedResult::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<PublishedResult> {
+        rows(text.as_bytes(), Path::new("table")).unwrap()
+    }
+
+    #[test]
+    fn tables_of_all_rounds_and_our_own_columns_are_read() {
+        let published = r#"[{"ID": "5.1-0001", "Submitter": "AMD", "Category": "closed", "Platform": "8xMI300X",
+            "System": "Server 8125", "UsedModel": "llama2-70b-99", "Model": "llama2-70b-99", "Scenario": "Interactive",
+            "Performance_Result": 8840.42, "Performance_Units": "Tokens/s", "Location": "closed/AMD"}]"#;
+        let csv = "Organization,Division,Platform,Model,MlperfModel,Scenario,Result,Units\n\
+            AMD,closed,8xMI300X,llama2-70b-99,llama2-70b-99,Interactive,8840.42,Queries/s\n\
+            AMD,closed,8xMI300X,llama2-70b-99,llama2-70b-99,Interactive,5000,Watts\n";
+        let ours = r#"{"results": [{"submitter": "AMD", "division": "closed", "system": "8xMI300X", "mode": "performance",
+            "benchmark": "llama2-70b-99", "scenario": "Interactive", "deciding": "completed_tokens_per_second",
+            "figures": {"completed_tokens_per_second": {"value": 8840.42, "unit": "tokens/s"}}}]}"#;
+        for text in [published, csv, ours] {
+            let rows = read(text);
+            assert_eq!(rows.len(), 1, "{text}");
+            assert_eq!(rows[0].submitter.as_deref(), Some("AMD"));
+            assert!(rows[0].is_of_system("8xMI300X"));
+            assert!((rows[0].value - 8840.42).abs() < 1e-9);
+            assert!(rows[0].unit.ends_with("/s"));
+        }
+        assert_eq!(read(published)[0].source("table"), "5.1-0001");
+    }
+
+    #[test]
+    fn an_invalid_table_is_refused() {
+        for text in ["", "{", "[1, 2]", "a,b\n1,2\n"] {
+            assert!(rows(text.as_bytes(), Path::new("table")).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! What a benchmark on a system requires in addition to the existing results.
+
+use super::JudgeContext;
+use super::submission::Benchmark;
+use crate::verdict::RuleCheck;
+use retrial_mlperf::loadgen::Scenario;
+use retrial_mlperf::rounds::SystemType;
+
+/// Rules of the benchmark as a whole.
+pub(crate) fn check(
+    benchmark: &Benchmark,
+    system: Option<SystemType>,
+    judge_context: &JudgeContext<'_>,
+) -> Vec<RuleCheck> {
+    let mut checks = Vec::new();
+    for place in benchmark
+        .scenarios
+        .iter()
+        .filter(|place| place.scenario().is_none())
+    {
+        checks.push(RuleCheck::failed(
+            "scenario",
+            format!("folder {}", place.folder),
+            "one of MLPerf's scenarios",
+        ));
+    }
+    let Some(round) = judge_context.round else {
+        return checks;
+    };
+    let named = judge_context.official(&benchmark.submitter, &benchmark.name);
+    let Some((official, rules)) = round.benchmark(named) else {
+        checks.push(RuleCheck::failed(
+            "benchmark",
+            named,
+            format!(
+                "a benchmark of round {}, or a name that model_mapping.json explains",
+                round.round
+            ),
+        ));
+        return checks;
+    };
+    if benchmark.submitter.is_open() {
+        let is_known = |scenario: &Scenario| rules.scenarios.get(*scenario).is_some();
+        let scenarios = benchmark.scenarios.iter();
+        let scenarios = scenarios.filter_map(super::ScenarioFolder::scenario);
+        checks.extend(
+            scenarios
+                .filter(|scenario| !is_known(scenario))
+                .map(|scenario| {
+                    let required = format!("a scenario of {official} in round {}", round.round);
+                    RuleCheck::warning("scenario", scenario.to_string(), required)
+                }),
+        );
+        return checks;
+    }
+    let own = &benchmark.name;
+    if benchmark.submitter.names.contains_key(own) && round.benchmark(own).is_none() {
+        let measured = format!("{own}, which model_mapping.json calls {named}");
+        let required = "the suite's own name, in the closed division";
+        checks.push(RuleCheck::warning("benchmark", measured, required));
+    }
+    let scenarios: Vec<Scenario> = benchmark
+        .scenarios
+        .iter()
+        .filter_map(super::ScenarioFolder::scenario)
+        .collect();
+    for scenario in &scenarios {
+        let is_allowed = rules.scenarios.get(*scenario).is_some_and(|rules| {
+            system.is_none_or(|system| {
+                rules.required.contains(&system) || rules.optional.contains(&system)
+            })
+        });
+        if !is_allowed {
+            checks.push(RuleCheck::failed(
+                "scenario",
+                scenario.to_string(),
+                format!("a scenario of {official} for this type of system"),
+            ));
+        }
+    }
+    if let (Some(system), true) = (system, benchmark.whole) {
+        for missing in round.missing_scenarios(named, system, &scenarios) {
+            checks.push(RuleCheck::failed(
+                "required scenario",
+                format!("{missing} is missing"),
+                missing,
+            ));
+        }
+    }
+    checks
+}

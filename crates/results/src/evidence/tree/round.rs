@@ -1,0 +1,84 @@
+//! Which round a tree is of: its seeds tell, which are drawn again for each.
+
+use std::cmp::Reverse;
+
+use rayon::prelude::*;
+
+use super::{Part, ScenarioFolder, SubmissionTrees};
+use crate::evidence::{endpoints, folder};
+use retrial_mlperf::rounds::{Round, Rounds};
+
+/// The round of a tree, and how many of its results have whose seeds.
+#[derive(Debug, Clone)]
+pub struct RoundOfTree<'a> {
+    /// The round that most results are of.
+    pub round: &'a Round,
+    /// Rounds and their numbers of results, the most first.
+    pub counts: Vec<(&'a str, usize)>,
+}
+
+/// The round whose seeds are in most of the tree's results. A result with other seeds is then
+/// judged by this round, and violates its rule.
+pub fn of_tree<'a>(trees: &SubmissionTrees, rounds: &'a Rounds) -> Option<RoundOfTree<'a>> {
+    let places: Vec<&ScenarioFolder> = trees
+        .benchmarks
+        .iter()
+        .flat_map(|benchmark| &benchmark.scenarios)
+        .collect();
+    let of_places = places
+        .par_iter()
+        .filter_map(|place| of_logs(place, rounds).or_else(|| of_endpoint(place, rounds)));
+    let mut by_round: Vec<(&Round, usize)> = Vec::new();
+    for round in of_places.collect::<Vec<_>>() {
+        match by_round
+            .iter_mut()
+            .find(|(counted, _)| counted.round == round.round)
+        {
+            Some((_, count)) => *count += 1,
+            None => by_round.push((round, 1)),
+        }
+    }
+    // Of equals the first in the tree's order.
+    by_round.sort_by_key(|(_, count)| Reverse(*count));
+    let (round, _) = by_round.first()?;
+    let counts = by_round.iter();
+    Some(RoundOfTree {
+        round,
+        counts: counts
+            .map(|(round, count)| (round.round.as_str(), *count))
+            .collect(),
+    })
+}
+
+/// The round whose seeds are in the first log of a place.
+fn of_logs<'a>(place: &ScenarioFolder, rounds: &'a Rounds) -> Option<&'a Round> {
+    let root = &place.submitter.root;
+    let mut folders = vec![place.results().join("performance/run_1")];
+    if let Some(Part::Test(test)) = &place.only {
+        let tests = place
+            .compliance()
+            .map(|at| at.join(test).join("performance/run_1"));
+        folders.extend(tests);
+    }
+    folders.iter().find_map(|at| {
+        let summary = folder::summary_at(root, at).ok();
+        let parameters = match summary {
+            Some(summary) => summary.parameters,
+            None => folder::detail_at(root, at).ok()?.parameters,
+        };
+        rounds.by_seeds(&parameters)
+    })
+}
+
+/// An endpoint's configuration has two of the three seeds.
+fn of_endpoint<'a>(place: &ScenarioFolder, rounds: &'a Rounds) -> Option<&'a Round> {
+    let folder = place.submitter.root.join(place.results());
+    if !endpoints::is_there(&folder) {
+        return None;
+    }
+    let settings = endpoints::performance(&folder).ok()?.settings;
+    let (sample_index, schedule) = (settings.sample_index_rng_seed?, settings.schedule_rng_seed?);
+    rounds
+        .iter()
+        .find(|round| round.seeds.sample_index == sample_index && round.seeds.schedule == schedule)
+}

@@ -1,0 +1,155 @@
+//! What a submission tree is made of: submitters, their benchmarks on systems, and one scenario each.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::verdict::Evidence;
+use retrial_mlperf::loadgen::Scenario;
+use retrial_recipe::model::Mode;
+
+/// One submitter's part of a tree: `closed/AMD`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Submitter {
+    /// The tree's root, in which the divisions lie.
+    pub root: PathBuf,
+    /// `closed`, `open` or `network`.
+    pub division: String,
+    /// The submitter's folder.
+    pub name: String,
+    /// `model_mapping.json`: the submitter's own names of benchmarks, each with `MLCommons`'.
+    pub names: BTreeMap<String, String>,
+    /// Results and compliance lie in one folder (v6.0 and later), not next to each other.
+    pub in_one_folder: bool,
+}
+
+impl Submitter {
+    /// The submitter's folder, below the root.
+    pub fn relative(&self) -> PathBuf {
+        Path::new(&self.division).join(&self.name)
+    }
+
+    /// Accuracy, compliance and required scenarios are asked of everybody but the open division.
+    pub fn is_open(&self) -> bool {
+        self.division == "open"
+    }
+
+    /// The system's description, below the root.
+    pub fn system_file(&self, system: &str) -> PathBuf {
+        self.relative()
+            .join("systems")
+            .join(format!("{system}.json"))
+    }
+}
+
+/// One benchmark on one system: what is judged together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Benchmark {
+    /// Whose.
+    pub submitter: Arc<Submitter>,
+    /// The system's folder.
+    pub system: String,
+    /// The benchmark's folder.
+    pub name: String,
+    /// All its scenarios, or the requested ones.
+    pub scenarios: Vec<ScenarioFolder>,
+    /// All its scenarios are included: missing ones may be reported.
+    pub whole: bool,
+}
+
+impl Benchmark {
+    /// Its folder, below the root.
+    pub fn relative(&self) -> PathBuf {
+        let results = self.submitter.relative().join("results");
+        results.join(&self.system).join(&self.name)
+    }
+}
+
+/// One scenario of a benchmark on a system, with all that belongs to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScenarioFolder {
+    /// Whose.
+    pub submitter: Arc<Submitter>,
+    /// The system's folder.
+    pub system: String,
+    /// The benchmark's folder.
+    pub benchmark: String,
+    /// The scenario's folder.
+    pub folder: String,
+    /// Only this part was requested.
+    pub only: Option<Part>,
+}
+
+/// A part of a scenario's results.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// `performance`
+    Performance,
+    /// `accuracy`
+    Accuracy,
+    /// All compliance tests.
+    Compliance,
+    /// One of them: `TEST06`.
+    Test(String),
+}
+
+impl ScenarioFolder {
+    /// The scenario that the folder's name says. An Interactive run's own log says `Server`.
+    pub fn scenario(&self) -> Option<Scenario> {
+        Scenario::from_word(&self.folder.replace(['-', '_'], ""))
+    }
+
+    /// The scenario as it is shown.
+    pub fn scenario_name(&self) -> String {
+        self.scenario()
+            .map_or_else(|| self.folder.clone(), |scenario| scenario.to_string())
+    }
+
+    /// Where its results lie, below the root.
+    pub fn results(&self) -> PathBuf {
+        self.of("results")
+    }
+
+    /// Where its measurements lie, below the root.
+    pub fn measurements(&self) -> PathBuf {
+        self.of(if self.submitter.in_one_folder {
+            "results"
+        } else {
+            "measurements"
+        })
+    }
+
+    /// Where its compliance tests may lie, below the root: next to the results (to v5.1), among
+    /// them (v6.0), or in a folder of their own among them, as some submitters have it.
+    pub fn compliance(&self) -> [PathBuf; 3] {
+        let results = self.results();
+        [
+            self.of("compliance"),
+            results.clone(),
+            results.join("compliance"),
+        ]
+    }
+
+    /// Whether this part is to be judged.
+    pub fn wants(&self, part: &Part) -> bool {
+        match (&self.only, part) {
+            (None, _) | (Some(Part::Compliance), Part::Test(_)) => true,
+            (Some(only), part) => only == part,
+        }
+    }
+
+    /// Evidence of it that has no trials yet.
+    pub(crate) fn evidence(&self, mode: Mode, path: &Path) -> Evidence {
+        let mut evidence = Evidence::new(self.scenario_name(), mode);
+        evidence.path = path.display().to_string();
+        evidence.loadgen = true;
+        evidence
+    }
+
+    fn of(&self, kind: &str) -> PathBuf {
+        let kind = self.submitter.relative().join(kind);
+        kind.join(&self.system)
+            .join(&self.benchmark)
+            .join(&self.folder)
+    }
+}

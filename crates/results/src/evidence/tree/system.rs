@@ -1,0 +1,59 @@
+//! A system's description, `systems/SYSTEM.json`.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::files::{object, system_description};
+use super::submission::Benchmark;
+use crate::verdict::RuleCheck;
+use retrial_mlperf::rounds::SystemType;
+use retrial_mlperf::submission;
+
+/// What is known of a system.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct System {
+    /// Datacenter or edge.
+    pub kind: Option<SystemType>,
+    /// What is wrong with its description.
+    pub checks: Vec<RuleCheck>,
+}
+
+/// Returns the description of a system of the submitter whose folder this is.
+///
+/// # Errors
+/// A fragment: where it is missing, or is no JSON object.
+pub fn description(submitter: &Path, system: &str) -> Result<Map<String, Value>, String> {
+    let file = Path::new("systems").join(format!("{system}.json"));
+    object(submitter, &file)
+}
+
+/// Reads the description of a benchmark's system.
+pub(crate) fn read(benchmark: &Benchmark) -> System {
+    let submitter = &benchmark.submitter;
+    let file = submitter.system_file(&benchmark.system);
+    let rule = file.display().to_string();
+    let object = match system_description(&submitter.root, &file) {
+        Ok(object) => object,
+        Err(check) => {
+            return System {
+                checks: vec![check],
+                ..System::default()
+            };
+        }
+    };
+    let mut system = System::default();
+    let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
+    match text("system_type").parse() {
+        Ok(kind) => system.kind = Some(kind),
+        Err(error) => {
+            let required = "system_type datacenter, edge or both";
+            system
+                .checks
+                .push(RuleCheck::failed(&rule, error.to_string(), required));
+        }
+    }
+    let checks = submission::check_system(&object, &submitter.division, &submitter.name);
+    system.checks.extend(checks);
+    system
+}

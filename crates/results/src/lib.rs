@@ -1,0 +1,7 @@
+//! From evidence to a verdict: what the files of a run say ([`evidence`]), and what follows from it
+//! ([`verdict`], pure).
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+pub mod evidence;
+pub mod packages;
+pub mod verdict;

@@ -1,0 +1,352 @@
+//! What is installed in a container, as a script in it lists its databases: dpkg, rpm, apk, conda,
+//! and every Python's own folder of packages.
+//!
+//! The container may be hostile: what it says is bounded, and nothing of it reaches a terminal raw.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use retrial_readings::sanitize;
+
+/// Version of the file.
+const SCHEMA: u32 = 1;
+/// The most packages that are kept, of all databases together.
+const MOST: usize = 50_000;
+/// The most databases.
+const MOST_DATABASES: usize = 200;
+/// The longest name, version or path.
+const LONGEST: usize = 200;
+/// The heading that ends a complete list.
+const END: &str = "end";
+
+/// What is installed in a container: `packages.json`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Installed {
+    /// Version of the file.
+    pub schema: u32,
+    /// The release of `ROCm` in the container.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rocm: Option<String>,
+    /// The databases.
+    pub databases: Vec<PackageDatabase>,
+    /// What could not be read, or is omitted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+}
+
+/// One database of packages.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PackageDatabase {
+    /// Whose.
+    pub manager: Manager,
+    /// Where it lies in the container.
+    pub path: String,
+    /// Versions by name.
+    pub packages: BTreeMap<String, String>,
+}
+
+retrial_format::words! {
+    /// Who installs packages.
+    pub enum Manager {
+        /// Debian's.
+        Dpkg = "dpkg",
+        /// Red Hat's.
+        Rpm = "rpm",
+        /// Alpine's.
+        Apk = "apk",
+        /// Python's own, by pip or uv.
+        Python = "python",
+        /// Conda.
+        Conda = "conda",
+    }
+}
+
+/// Whether the script in the container has printed everything.
+pub fn is_complete(text: &str) -> bool {
+    let rest = text.strip_suffix('\n').unwrap_or_default();
+    rest.rsplit('\n')
+        .next()
+        .and_then(|line| line.strip_prefix('@'))
+        == Some(END)
+}
+
+/// Reads what the script in the container printed: sections, each after a line `@manager path`.
+pub fn read(text: &str) -> Installed {
+    let mut sections: Vec<(&str, Vec<&str>)> = Vec::new();
+    for line in text.lines() {
+        match (line.strip_prefix('@'), sections.last_mut()) {
+            (Some(heading), _) => sections.push((heading, Vec::new())),
+            (None, Some((_, lines))) => lines.push(line),
+            (None, None) => {}
+        }
+    }
+    let mut installed = Installed {
+        schema: SCHEMA,
+        ..Installed::default()
+    };
+    let is_complete = sections.iter().any(|(heading, _)| *heading == END);
+    let (mut count, mut omitted) = (0, 0);
+    for (heading, lines) in sections {
+        let (word, path) = heading.split_once(' ').unwrap_or((heading, ""));
+        if word == "rocm" {
+            let mut releases = lines.iter().map(|line| cut(line));
+            let release = releases.find(|release| !release.is_empty());
+            installed.rocm = installed.rocm.or(release);
+        }
+        let Some(manager) = Manager::from_word(word) else {
+            continue;
+        };
+        let mut database = PackageDatabase {
+            manager,
+            path: cut(path),
+            packages: BTreeMap::new(),
+        };
+        for (name, version) in packages(manager, &lines) {
+            let name = cut(&name);
+            if count >= MOST {
+                omitted += usize::from(!name.is_empty());
+            } else if !name.is_empty() {
+                count += 1;
+                database.add(name, cut(version));
+            }
+        }
+        if !database.packages.is_empty() && installed.databases.len() < MOST_DATABASES {
+            installed.databases.push(database);
+        }
+    }
+    if omitted > 0 {
+        let remark = format!("{omitted} packages are omitted: the list ends at {MOST}");
+        installed.remarks.push(remark);
+    }
+    if !is_complete {
+        let remark = "the list is truncated: packages may be missing";
+        installed.remarks.push(remark.to_owned());
+    }
+    installed
+}
+
+impl PackageDatabase {
+    fn add(&mut self, name: String, version: String) {
+        let versions = self.packages.entry(name).or_default();
+        // Two architectures, or two kernels: both are installed.
+        if versions.is_empty() {
+            *versions = version;
+        } else if !versions.split(", ").any(|existing| existing == version) {
+            *versions = cut(&format!("{versions}, {version}"));
+        }
+    }
+}
+
+/// Name and version of each package in the lines of a database.
+fn packages<'a>(manager: Manager, lines: &[&'a str]) -> Vec<(Cow<'a, str>, &'a str)> {
+    let lines = lines.iter().copied();
+    let borrowed = |(name, version): (&'a str, &'a str)| (Cow::Borrowed(name), version);
+    match manager {
+        Manager::Dpkg => stanzas(lines, "Package: ", "Version: "),
+        Manager::Apk => stanzas(lines, "P:", "V:"),
+        Manager::Rpm => lines
+            .filter_map(|line| line.split_once(' '))
+            .map(borrowed)
+            .collect(),
+        Manager::Conda => lines.filter_map(conda).map(borrowed).collect(),
+        Manager::Python => lines
+            .filter_map(python)
+            .map(|(name, version)| (Cow::Owned(name), version))
+            .collect(),
+    }
+}
+
+/// Several lines for each package: its name, its version after it, and dpkg's status between them.
+fn stanzas<'a>(
+    lines: impl Iterator<Item = &'a str>,
+    name: &str,
+    version: &str,
+) -> Vec<(Cow<'a, str>, &'a str)> {
+    let mut package = None;
+    let mut packages = Vec::new();
+    for line in lines {
+        if let Some(name) = line.strip_prefix(name) {
+            package = Some(Cow::Borrowed(name));
+        } else if let Some(status) = line.strip_prefix("Status: ") {
+            // `deinstall ok config-files`: removed, but for its settings.
+            package = package.filter(|_| status.ends_with(" installed"));
+        } else if let Some(version) = line.strip_prefix(version) {
+            packages.extend(package.take().zip(Some(version)));
+        }
+    }
+    packages
+}
+
+/// `torch-2.9.0+rocm7.1.dist-info`, `numpy-1.26.4-py3.12.egg-info`, `thing.egg-link`; the name as
+/// Python compares names.
+fn python(entry: &str) -> Option<(String, &str)> {
+    let (stem, ending) = entry.rsplit_once('.')?;
+    if !["dist-info", "egg-info", "egg-link"].contains(&ending) {
+        return None;
+    }
+    let (name, version) = stem.split_once('-').unwrap_or((stem, ""));
+    let version = version
+        .split_once("-py")
+        .map_or(version, |(version, _)| version);
+    let mut folded = String::with_capacity(name.len());
+    for letter in name.chars() {
+        match letter {
+            '-' | '_' | '.' if folded.ends_with('-') => {}
+            '_' | '.' => folded.push('-'),
+            letter => folded.extend(letter.to_lowercase()),
+        }
+    }
+    (!folded.is_empty()).then_some((folded, version))
+}
+
+/// `numpy-1.26.4-py312h02b7e37_0.json`: name, version, build.
+fn conda(entry: &str) -> Option<(&str, &str)> {
+    let stem = entry.strip_suffix(".json")?;
+    let (rest, _build) = stem.rsplit_once('-')?;
+    rest.rsplit_once('-')
+}
+
+/// Harmless, and not too long.
+fn cut(text: &str) -> String {
+    let text = sanitize(text.trim());
+    text.chars()
+        .filter(|letter| !letter.is_control())
+        .take(LONGEST)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rstest::rstest;
+
+    use super::*;
+
+    fn packages(text: &str) -> Vec<(Manager, String, String)> {
+        read(text)
+            .databases
+            .into_iter()
+            .flat_map(|place| {
+                let manager = place.manager;
+                let packages = place.packages.into_iter();
+                packages.map(move |(name, version)| (manager, name, version))
+            })
+            .collect()
+    }
+
+    #[rstest]
+    #[case(
+        "@dpkg /s\nPackage: libc6\nStatus: install ok installed\nVersion: 2.36-9\n",
+        Manager::Dpkg,
+        "libc6",
+        "2.36-9"
+    )]
+    #[case(
+        "@dpkg /s\nPackage: libc6\nVersion: 1\nPackage: libc6\nVersion: 2\n",
+        Manager::Dpkg,
+        "libc6",
+        "1, 2"
+    )]
+    #[case("@apk /s\nP:musl\nV:1.2.5-r0\n", Manager::Apk, "musl", "1.2.5-r0")]
+    #[case(
+        "@rpm rpm\nbash 5.2.26-3.el10\n",
+        Manager::Rpm,
+        "bash",
+        "5.2.26-3.el10"
+    )]
+    #[case(
+        "@python /s\ntorch-2.9.0+rocm7.1.dist-info\n",
+        Manager::Python,
+        "torch",
+        "2.9.0+rocm7.1"
+    )]
+    #[case(
+        "@python /s\nNumPy-1.26.4-py3.12.egg-info\n",
+        Manager::Python,
+        "numpy",
+        "1.26.4"
+    )]
+    #[case(
+        "@python /s\nruamel.yaml__clib-0.2.dist-info\n",
+        Manager::Python,
+        "ruamel-yaml-clib",
+        "0.2"
+    )]
+    #[case("@python /s\nvllm.egg-link\n", Manager::Python, "vllm", "")]
+    #[case(
+        "@conda /c\nintel-openmp-2023.1.0-hdb19cb5_46306.json\n",
+        Manager::Conda,
+        "intel-openmp",
+        "2023.1.0"
+    )]
+    fn databases(
+        #[case] text: &str,
+        #[case] manager: Manager,
+        #[case] name: &str,
+        #[case] version: &str,
+    ) {
+        assert_eq!(
+            packages(text),
+            [(manager, name.to_owned(), version.to_owned())]
+        );
+    }
+
+    #[rstest]
+    #[case("@dpkg /s\nPackage: gone\nStatus: deinstall ok config-files\nVersion: 1\n")]
+    #[case("@python /s\n__pycache__\n*.dist-info.part\n.dist-info\n")]
+    #[case("@conda /c\nhistory\n")]
+    #[case("@unknown /x\nPackage: a\nVersion: 1\n")]
+    #[case("Package: a\nVersion: 1\n")]
+    #[case("")]
+    fn lines_that_are_not_packages_are_ignored(#[case] text: &str) {
+        assert_eq!(packages(text), []);
+    }
+
+    #[test]
+    fn the_rocm_release_is_read() {
+        let list = read("@rocm /opt/rocm/.info/version\n7.1.0-42\n@end\n");
+        assert_eq!(list.rocm.as_deref(), Some("7.1.0-42"));
+        assert!(list.remarks.is_empty());
+    }
+
+    #[test]
+    fn a_truncated_list_is_reported() {
+        let list = read("@rpm rpm\nbash 5\n");
+        assert_eq!(
+            list.remarks,
+            ["the list is truncated: packages may be missing"]
+        );
+    }
+
+    #[test]
+    fn a_hostile_list_is_bounded_and_sanitized() {
+        let mut lines = vec!["@rpm \u{1b}[31mrpm".to_owned()];
+        lines.extend((0..MOST + 10).map(|number| format!("package{number} 1")));
+        lines.push(format!("long {}", "9".repeat(10_000)));
+        lines.push("\u{1b}]0;title\u{7}name 1\n@end\n".to_owned());
+        let mut text = lines.join("\n");
+        text += &"@rpm again\nx 1\n".repeat(1000);
+        let list = read(&text);
+        let count: usize = list
+            .databases
+            .iter()
+            .map(|place| place.packages.len())
+            .sum();
+        assert_eq!(count, MOST);
+        assert!(list.databases.len() <= MOST_DATABASES);
+        assert!(list.remarks[0].contains("omitted"), "{:?}", list.remarks);
+        let written = serde_json::to_string(&list).unwrap();
+        assert!(!written.contains("\\u001b"), "{}", list.databases[0].path);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in "(@(dpkg|python|conda|apk|rpm|rocm|end) ?|Package: |Version: |P:|V:|[a-z.\\-_\u{1b}\n]){0,60}") {
+            let installed = read(&text);
+            let written = serde_json::to_string(&installed).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Installed>(&written).unwrap(), installed);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! One published figure against its trials: what is compared, and on which side of the margin the
+//! bounds lie.
+
+use super::reference::AssumedNoise;
+use super::{Context, Evidence, FigureValue, QualifierKind, convergence, reference};
+use retrial_recipe::model::{Aggregate, Better, Expectation, Mode};
+use retrial_stats::{AcceptanceRegion, Comparison, Decision, Estimate, step_down};
+
+/// One published figure and its trials.
+#[derive(Debug, Clone)]
+pub(crate) struct Compared {
+    pub figure: String,
+    pub unit: String,
+    /// In the order of the trials; empty where one of them has no usable figure.
+    pub values: Vec<f64>,
+    /// The configured aggregate, or the median where rare trials are slow.
+    pub aggregate: Aggregate,
+    pub better: Better,
+    pub expectations: Vec<Expectation>,
+    /// Position of the expectation that decides.
+    pub decisive: usize,
+    /// None where the published figure or the trials have no logarithm.
+    pub estimate: Option<Estimate>,
+    pub margin: f64,
+    /// The log ratios that the claim lets through.
+    pub region: AcceptanceRegion,
+    /// Error of each bound.
+    pub alpha: f64,
+    /// Declared deviation of the published figure.
+    pub sigma: f64,
+    /// Assumed of one trial.
+    pub assumed: Option<AssumedNoise>,
+    /// It was published of another system.
+    pub other_system: bool,
+    /// What the trials made one are multiplied with, where reference convergence points are known.
+    pub factor: Option<f64>,
+}
+
+/// Every figure that something was published for.
+pub(crate) fn compare(context: &Context, evidence: &Evidence) -> Vec<Compared> {
+    evidence
+        .expect
+        .iter()
+        .filter_map(|(name, expectations)| compare_one(context, evidence, name, expectations))
+        .collect()
+}
+
+fn compare_one(
+    context: &Context,
+    evidence: &Evidence,
+    name: &str,
+    expectations: &[Expectation],
+) -> Option<Compared> {
+    let decisive = reference::decisive(expectations)?;
+    let expectation = &expectations[decisive];
+    let figures: Vec<Option<&FigureValue>> = evidence
+        .trials
+        .iter()
+        .map(|trial| trial.figure(name))
+        .collect();
+    let usable = |value: f64| value.is_finite() && value > 0.0;
+    let dropped = convergence::dropped(evidence, name);
+    let values: Option<Vec<f64>> = figures
+        .iter()
+        .enumerate()
+        .map(|(position, figure)| {
+            figure
+                .map(|figure| figure.value)
+                .filter(|value| usable(*value) || dropped == Some(position))
+        })
+        .collect();
+    let values = values.unwrap_or_default();
+    let unit = unit(evidence, name);
+    let (better, aggregate) = reference::aggregation(evidence, name, &unit);
+    let sigma = expectation
+        .sigma
+        .filter(|sigma| sigma.is_finite() && *sigma > 0.0)
+        .unwrap_or(0.0);
+    let assumed = reference::noise(context, evidence, name, Some(expectation));
+    let noise = assumed.as_ref().map(|assumed| assumed.value);
+    let comparison = Comparison {
+        reference: expectation.value,
+        sigma,
+        better,
+        aggregate,
+        noise,
+        printed: printed(&figures, noise),
+        typical: evidence.mode == Mode::Performance,
+    };
+    // The rules report a convergence that violates them; the figure is compared as measured.
+    let factor = convergence::factor(evidence, name);
+    let estimate = (!values.is_empty() && usable(expectation.value))
+        .then(|| Estimate::of(&values, &comparison).scaled(factor.unwrap_or(1.0), better));
+    let aggregate = estimate
+        .as_ref()
+        .map_or(aggregate, |estimate| estimate.aggregate);
+    let margin = reference::margin(context, evidence.mode, expectation);
+    let mut qualifiers = context.qualifiers.iter();
+    let other_hardware = qualifiers.any(|qualifier| qualifier.kind == QualifierKind::OtherHardware);
+    Some(Compared {
+        figure: name.to_owned(),
+        unit,
+        values,
+        aggregate,
+        better,
+        expectations: expectations.to_vec(),
+        decisive,
+        estimate,
+        margin,
+        region: AcceptanceRegion::new(expectation.claim, margin),
+        alpha: context.alpha(evidence.stages.len()),
+        sigma,
+        assumed,
+        other_system: (other_hardware || evidence.other_system)
+            && reference::is_published(evidence, name),
+        factor,
+    })
+}
+
+/// Half of the last digit that the trials print, as a fraction of the least of them. What is fixed
+/// (noise 0) is no rounded measurement: accuracies are compared as they are printed.
+fn printed(trials: &[Option<&FigureValue>], noise: Option<f64>) -> f64 {
+    if noise == Some(0.0) {
+        return 0.0;
+    }
+    let figures = trials.iter().flatten();
+    let shares = figures.map(|figure| figure.half_digit / figure.value);
+    let usable = shares.filter(|share| share.is_finite() && *share > 0.0);
+    usable.fold(0.0, f64::max)
+}
+
+/// A figure's unit: what the trials say, else the recipe.
+pub(crate) fn unit(evidence: &Evidence, name: &str) -> String {
+    evidence
+        .trials
+        .iter()
+        .filter_map(|trial| trial.figure(name))
+        .map(|figure| figure.unit.clone())
+        .find(|unit| !unit.is_empty())
+        .or_else(|| evidence.source_of(name)?.unit.clone())
+        .unwrap_or_default()
+}
+
+impl Compared {
+    /// On which side of the acceptance region the figure lies, with error `alpha` on either side.
+    pub fn decide(&self, alpha: f64) -> Decision {
+        self.estimate
+            .as_ref()
+            .and_then(|estimate| estimate.bounds(alpha))
+            .map_or(Decision::Open, |(lower, upper)| {
+                self.region.decide(lower, upper)
+            })
+    }
+
+    /// Its bounds have a width: it may be wrong by chance, and counts in a correction for many.
+    pub fn is_statistical(&self) -> bool {
+        self.estimate
+            .as_ref()
+            .and_then(|estimate| estimate.bounds(self.alpha))
+            .is_some_and(|(lower, upper)| upper > lower)
+    }
+
+    /// The expectation that decides.
+    pub fn expectation(&self) -> &Expectation {
+        &self.expectations[self.decisive]
+    }
+
+    /// The trials made one.
+    pub fn measured(&self) -> Option<FigureValue> {
+        let value =
+            retrial_stats::aggregate(&self.values, self.aggregate)? * self.factor.unwrap_or(1.0);
+        Some(FigureValue::new(value, self.unit.clone()))
+    }
+
+    /// The measured figure next to `reference`; above 1 is better.
+    pub fn ratio_to(&self, reference: f64) -> Option<f64> {
+        let estimate = self.estimate.as_ref()?;
+        let published = self.expectation().value;
+        if !reference.is_finite() || reference <= 0.0 {
+            return None;
+        }
+        let shift = match self.better {
+            Better::Higher => published.ln() - reference.ln(),
+            Better::Lower => reference.ln() - published.ln(),
+        };
+        Some(exp(estimate.center + shift))
+    }
+}
+
+/// `exp` that stays a number that JSON can hold.
+pub fn exp(log: f64) -> f64 {
+    log.exp().min(f64::MAX)
+}
+
+/// Which of several figures are worse, with error `alpha` that any is named so wrongly (Holm). Those
+/// without a width are compared as they are, and share no error.
+pub(crate) fn worse(figures: &[&Compared]) -> Vec<bool> {
+    let worse_at =
+        |figure: &Compared, share: f64| figure.decide(figure.alpha / share) == Decision::Worse;
+    let mut worse: Vec<bool> = figures
+        .iter()
+        .map(|figure| !figure.is_statistical() && worse_at(figure, 1.0))
+        .collect();
+    let tested: Vec<usize> = (0..figures.len())
+        .filter(|position| figures[*position].is_statistical())
+        .collect();
+    let rejected = step_down(tested.len(), |index, share| {
+        worse_at(figures[tested[index]], share)
+    });
+    for (position, rejected) in tested.into_iter().zip(rejected) {
+        worse[position] |= rejected;
+    }
+    worse
+}

@@ -1,0 +1,272 @@
+//! From the evidence of several runs to one table: who is faster, corrected for all figures.
+
+use super::environment::{EnvironmentGroup, environments};
+use super::fact::Fact;
+use super::measurement::{MeasuredFigure, Measurement};
+use super::model::{Change, Comparison, SubjectSummary};
+use super::pair::{Measured, Pair};
+use super::{Options, Subject, sentence};
+use crate::verdict::qualify::PRINTED_RATE;
+use crate::verdict::{ExitCode, number};
+use retrial_recipe::model::Mode;
+use retrial_stats::{Decision, step_down};
+
+/// Version of the document.
+const SCHEMA: u32 = 1;
+/// Answers of other runs of one model differ in length by some tenths of a per cent.
+const LENGTH: f64 = 0.01;
+
+/// Compares every subject with the first.
+pub fn compare(subjects: &[Subject], options: &Options) -> Comparison {
+    let letters: Vec<String> = (0..subjects.len()).map(letter).collect();
+    let measured: Vec<Vec<Measured<'_>>> = subjects
+        .iter()
+        .zip(&letters)
+        .map(|(subject, letter)| {
+            let measured = subject.measured.iter();
+            measured
+                .map(|measured| Measured { letter, measured })
+                .collect()
+        })
+        .collect();
+    let mut notes: Vec<String> = Vec::new();
+    let mut pairs = Vec::new();
+    if let Some((baseline, others)) = measured.split_first() {
+        for candidate in others {
+            pair_up(baseline, candidate, options.paired, &mut pairs, &mut notes);
+        }
+    }
+    notes.extend(subjects.iter().flat_map(|subject| subject.notes.clone()));
+    let alpha = 1.0 - options.confidence;
+    let changes = changes(&pairs, alpha);
+    let limits = limits(&pairs, options, alpha);
+    let figures = pairs
+        .iter()
+        .zip(changes)
+        .zip(&limits)
+        .map(|((pair, change), limit)| {
+            let mut figure = pair.finish(alpha, change, *limit);
+            figure.sentence = sentence::of(pair, &figure, options);
+            figure
+        })
+        .collect();
+    Comparison {
+        schema: SCHEMA,
+        title: None,
+        paired: options.paired,
+        confidence: options.confidence,
+        figures,
+        notes,
+        environment: environment(subjects, &letters),
+        fail_if: options.fail_if,
+        exit_code: exit_code(&pairs, &limits, options),
+        notice: subjects.iter().find_map(|subject| subject.notice.clone()),
+        subjects: subjects
+            .iter()
+            .zip(letters.iter().cloned())
+            .map(|(subject, letter)| SubjectSummary {
+                letter,
+                name: subject.name.clone(),
+                title: subject.title.clone(),
+                runs: subject.runs,
+                outcome: subject.outcome,
+            })
+            .collect(),
+    }
+}
+
+/// `A`, `B`, …, `Z`, `A1`, ….
+fn letter(position: usize) -> String {
+    let letter = char::from(b'A' + u8::try_from(position % 26).unwrap_or_default());
+    match position / 26 {
+        0 => letter.to_string(),
+        round => format!("{letter}{round}"),
+    }
+}
+
+/// The environment of each measurement, with its telemetry.
+fn environment(subjects: &[Subject], letters: &[String]) -> Vec<EnvironmentGroup> {
+    let facts: Vec<Vec<Fact>> = subjects
+        .iter()
+        .map(|subject| {
+            let telemetry = subject.measured.iter().flat_map(Measurement::facts);
+            subject
+                .environment
+                .iter()
+                .cloned()
+                .chain(telemetry)
+                .collect()
+        })
+        .collect();
+    let facts: Vec<&[Fact]> = facts.iter().map(Vec::as_slice).collect();
+    environments(letters, &facts)
+}
+
+/// Every figure that both have, and what only one has.
+pub fn pair_up<'a>(
+    baseline: &[Measured<'a>],
+    candidate: &[Measured<'a>],
+    paired: bool,
+    pairs: &mut Vec<Pair<'a>>,
+    notes: &mut Vec<String>,
+) {
+    let by_name = are_named(baseline, candidate);
+    let same = |first: &Measured<'_>, second: &Measured<'_>| {
+        first.measured.is_like(second.measured, by_name)
+    };
+    let compared = |side: &&Measured<'a>| side.measured.mode != Mode::Compliance;
+    for first in baseline.iter().filter(compared) {
+        let Some(second) = candidate.iter().find(|second| same(first, second)) else {
+            notes.push(only(first));
+            continue;
+        };
+        notes.extend(other_target(first, second));
+        for figure in &first.measured.figures {
+            if is_length(first.measured.mode, &figure.name) {
+                notes.extend(other_length(first, second, figure));
+                continue;
+            }
+            match Pair::new(*first, *second, figure, paired) {
+                Some(pair) => pairs.push(pair),
+                None => notes.push(format!("{} of {}", only(first), figure.name)),
+            }
+        }
+    }
+    let unmatched = |second: &&Measured<'_>| !baseline.iter().any(|first| same(first, second));
+    notes.extend(
+        candidate
+            .iter()
+            .filter(compared)
+            .filter(unmatched)
+            .map(only),
+    );
+}
+
+/// Whether benchmarks are told apart by their names: folders of one benchmark each may be named as somebody
+/// pleased.
+pub fn are_named(baseline: &[Measured<'_>], candidate: &[Measured<'_>]) -> bool {
+    let of_one = |all: &[Measured<'_>]| {
+        let mut names = all.iter().map(|side| &side.measured.benchmark);
+        let first = names.next();
+        names.all(|name| Some(name) == first)
+    };
+    !(of_one(baseline) && of_one(candidate))
+}
+
+/// The length of answers is no quality: neither more nor less of it is better.
+fn is_length(mode: Mode, figure: &str) -> bool {
+    let name = figure.to_ascii_lowercase();
+    mode == Mode::Accuracy && ["gen_len", "gen_num", "tokens_per_sample"].contains(&name.as_str())
+}
+
+/// Noted where a model's answers are clearly longer or shorter: its speed is then for other work.
+fn other_length(
+    first: &Measured<'_>,
+    second: &Measured<'_>,
+    figure: &MeasuredFigure,
+) -> Option<String> {
+    let ours = *figure.trials.as_ref()?.first()?;
+    let theirs = *second.figure(&figure.name)?.trials.as_ref()?.first()?;
+    let ratio = theirs / ours;
+    ((ratio - 1.0).abs() > LENGTH).then(|| {
+        format!(
+            "{} {}: {} of {} is {} and of {} {}: the answers differ in length",
+            first.measured.scenario,
+            first.measured.mode,
+            figure.name,
+            first.letter,
+            number::grouped(ours),
+            second.letter,
+            number::grouped(theirs)
+        )
+    })
+}
+
+/// `only A has Offline performance`
+fn only(side: &Measured<'_>) -> String {
+    format!(
+        "only {} has {} {}",
+        side.letter, side.measured.scenario, side.measured.mode
+    )
+}
+
+/// A server's throughput is its target rate, as long as it keeps up.
+fn other_target(first: &Measured<'_>, second: &Measured<'_>) -> Option<String> {
+    let scenario = first.measured.scenario.to_ascii_lowercase();
+    if first.measured.mode != Mode::Performance || !matches!(&*scenario, "server" | "interactive") {
+        return None;
+    }
+    let (ours, theirs) = (first.measured.target_qps?, second.measured.target_qps?);
+    ((ours - theirs).abs() > PRINTED_RATE * ours.abs()).then(|| {
+        format!(
+            "{}: the target rate of {} is {} queries/s and of {} {}: throughput follows the target rate",
+            first.measured.scenario,
+            first.letter,
+            number::grouped(ours),
+            second.letter,
+            number::grouped(theirs)
+        )
+    })
+}
+
+/// What each interval shows, with error `alpha` that any of them shows what is not there.
+pub fn changes(pairs: &[Pair<'_>], alpha: f64) -> Vec<Change> {
+    let change_at = |pair: &Pair<'_>, share: f64| pair.change(alpha / 2.0 / share);
+    let rejected = step_down(pairs.len(), |index, share| {
+        change_at(&pairs[index], share).is_difference()
+    });
+    pairs
+        .iter()
+        .zip(rejected)
+        .map(|(pair, rejected)| match change_at(pair, 1.0) {
+            change if change.is_difference() && !rejected => Change::NoDifference,
+            change => change,
+        })
+        .collect()
+}
+
+/// On which side of `--fail-if` each lies: slower with error `alpha` for all of them together.
+fn limits(pairs: &[Pair<'_>], options: &Options, alpha: f64) -> Vec<Option<Decision>> {
+    let Some(limit) = options.fail_if else {
+        return vec![None; pairs.len()];
+    };
+    let tested: Vec<usize> = (0..pairs.len())
+        .filter(|position| pairs[*position].is_performance())
+        .collect();
+    let worse = step_down(tested.len(), |index, share| {
+        pairs[tested[index]].decide(limit, alpha / share) == Decision::Worse
+    });
+    let mut sides = vec![None; pairs.len()];
+    for (position, worse) in tested.into_iter().zip(worse) {
+        sides[position] = Some(match pairs[position].decide(limit, alpha) {
+            _ if worse => Decision::Worse,
+            Decision::Holds => Decision::Holds,
+            Decision::Worse | Decision::Open => Decision::Open,
+        });
+    }
+    sides
+}
+
+/// Without a limit nothing can fail. With one, a figure passes only if it is shown to be within the limit.
+fn exit_code(pairs: &[Pair<'_>], limits: &[Option<Decision>], options: &Options) -> ExitCode {
+    if options.fail_if.is_none() {
+        return ExitCode::Success;
+    }
+    let codes: Vec<ExitCode> = pairs
+        .iter()
+        .zip(limits)
+        .filter_map(|(pair, side)| {
+            let candidate = pair.candidate.measured;
+            Some(match (*side)? {
+                Decision::Open if !candidate.valid => ExitCode::from(candidate.outcome),
+                Decision::Holds => ExitCode::Success,
+                Decision::Worse => ExitCode::NotReproduced,
+                Decision::Open => ExitCode::Inconclusive,
+            })
+        })
+        .collect();
+    if codes.is_empty() {
+        return ExitCode::Inconclusive;
+    }
+    ExitCode::first(codes)
+}

@@ -1,0 +1,284 @@
+//! What differs between the places where the subjects were measured, and what does not.
+
+use std::collections::{BTreeMap, HashMap};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use strum::VariantArray;
+
+use super::fact::{Fact, FactGroup};
+use super::stacks;
+use retrial_format::first;
+
+/// The most differing facts of one group that are listed; an image has a few thousand packages.
+const MOST: usize = 20_000;
+/// Measured numbers that differ by less are alike: another run of one thing differs by as much.
+const CLOSE: f64 = 0.05;
+
+/// The facts of one kind, for all subjects.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EnvironmentGroup {
+    /// The kind.
+    pub group: FactGroup,
+    /// The facts that differ, most important first.
+    pub differs: Vec<EnvironmentFact>,
+    /// How many facts are the same in all subjects.
+    pub same: usize,
+    /// The facts that are the same; packages are only counted.
+    pub alike: Vec<AlikeFact>,
+    /// Letters of the subjects without facts of this kind; they are not compared.
+    pub not_known: Vec<String>,
+    /// How many more facts differ than are listed here.
+    pub omitted: usize,
+}
+
+/// A fact that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EnvironmentFact {
+    /// Its name: `kernel`, `torch (python)`, ….
+    pub what: String,
+    /// Its value for each subject, in order; none where it is missing or unknown.
+    pub values: Vec<Option<String>>,
+}
+
+/// A fact that is the same in all subjects.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AlikeFact {
+    /// Its name.
+    pub what: String,
+    /// The value for all subjects.
+    pub value: String,
+}
+
+/// Lays the facts of several subjects side by side; a group of which nothing is known is absent.
+pub fn environments(letters: &[String], facts: &[&[Fact]]) -> Vec<EnvironmentGroup> {
+    let groups = FactGroup::VARIANTS.iter().copied();
+    groups
+        .filter_map(|group| side_by_side(group, letters, facts))
+        .collect()
+}
+
+fn side_by_side(
+    group: FactGroup,
+    letters: &[String],
+    facts: &[&[Fact]],
+) -> Option<EnvironmentGroup> {
+    let mut order: Vec<&str> = Vec::new();
+    let mut by_name: HashMap<&str, Vec<Option<&Fact>>> = HashMap::new();
+    let mut recorded = vec![false; facts.len()];
+    for (position, facts) in facts.iter().enumerate() {
+        for fact in facts.iter().filter(|fact| fact.group == group) {
+            recorded[position] = true;
+            let values = by_name.entry(&fact.what).or_insert_with(|| {
+                order.push(&fact.what);
+                vec![None; recorded.len()]
+            });
+            values[position] = Some(fact);
+        }
+    }
+    if order.is_empty() {
+        return None;
+    }
+    if group == FactGroup::Packages {
+        order.sort_by_cached_key(|name| (stacks::rank(name), name.to_lowercase()));
+    }
+    let mut result = EnvironmentGroup {
+        group,
+        differs: Vec::new(),
+        same: 0,
+        alike: Vec::new(),
+        not_known: letters
+            .iter()
+            .zip(&recorded)
+            .filter(|(_, recorded)| !**recorded)
+            .map(|(letter, _)| letter.clone())
+            .collect(),
+        omitted: 0,
+    };
+    for name in order {
+        let values = by_name.remove(name).unwrap_or_default();
+        let recorded_values: Vec<Option<&Fact>> = values
+            .iter()
+            .zip(&recorded)
+            .filter(|(_, recorded)| **recorded)
+            .map(|(value, _)| *value)
+            .collect();
+        if are_alike(&recorded_values) {
+            result.same += 1;
+            if let (true, Some(Some(fact))) =
+                (group != FactGroup::Packages, recorded_values.first())
+            {
+                result.alike.push(AlikeFact {
+                    what: name.to_owned(),
+                    value: fact.value.clone(),
+                });
+            }
+        } else if result.differs.len() < MOST {
+            result.differs.push(EnvironmentFact {
+                what: name.to_owned(),
+                values: values
+                    .into_iter()
+                    .map(|fact| fact.map(|fact| fact.value.clone()))
+                    .collect(),
+            });
+        } else {
+            result.omitted += 1;
+        }
+    }
+    Some(result)
+}
+
+fn are_alike(values: &[Option<&Fact>]) -> bool {
+    let numbers: Option<Vec<f64>> = values.iter().map(|fact| (*fact)?.number).collect();
+    if let Some(numbers) = numbers {
+        let least = numbers.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        return most - least <= CLOSE * most.abs().max(least.abs());
+    }
+    values.windows(2).all(|pair| match (pair[0], pair[1]) {
+        (Some(first), Some(second)) => first.value == second.value,
+        (first, second) => first.is_none() && second.is_none(),
+    })
+}
+
+/// Values of one fact that are shown of runs that were pooled.
+const SHOWN: usize = 3;
+
+/// The facts of several runs as those of one, and the names of those in which they differ.
+pub(crate) fn merged(runs: &[&[Fact]]) -> (Vec<Fact>, Vec<String>) {
+    if let [facts] = runs {
+        return (facts.to_vec(), Vec::new());
+    }
+    let mut order: Vec<(FactGroup, &str)> = Vec::new();
+    let mut by_fact: BTreeMap<(FactGroup, &str), Vec<&str>> = BTreeMap::new();
+    for fact in runs.iter().copied().flatten() {
+        let key = (fact.group, fact.what.as_str());
+        let values = by_fact.entry(key).or_insert_with(|| {
+            order.push(key);
+            Vec::new()
+        });
+        if !values.contains(&fact.value.as_str()) {
+            values.push(&fact.value);
+        }
+    }
+    let mut several = Vec::new();
+    let facts = order
+        .into_iter()
+        .map(|key| {
+            let values = by_fact.get(&key).map(Vec::as_slice).unwrap_or_default();
+            if values.len() > 1 {
+                several.push(key.1.to_owned());
+            }
+            Fact::new(key.0, key.1, first(values, SHOWN))
+        })
+        .collect();
+    (facts, several)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn letters() -> Vec<String> {
+        vec!["A".to_owned(), "B".to_owned()]
+    }
+
+    fn packages(count: usize, version: &str) -> Vec<Fact> {
+        let mut facts: Vec<Fact> = (0..count)
+            .map(|number| {
+                Fact::new(
+                    FactGroup::Packages,
+                    format!("lib{number:05} (dpkg)"),
+                    version,
+                )
+            })
+            .collect();
+        facts.push(Fact::new(
+            FactGroup::Packages,
+            "zlib1g (dpkg)",
+            "1:1.3.dfsg-3",
+        ));
+        facts.push(Fact::new(FactGroup::Packages, "torch (python)", version));
+        facts.push(Fact::new(
+            FactGroup::Packages,
+            "hipblaslt (dpkg)",
+            format!("0.{version}"),
+        ));
+        facts
+    }
+
+    #[test]
+    fn known_stack_packages_are_listed_first() {
+        let (first, second) = (packages(300, "1.0"), packages(300, "2.0"));
+        let groups = environments(&letters(), &[&first, &second]);
+        assert_eq!(groups.len(), 1);
+        let names: Vec<&str> = groups[0]
+            .differs
+            .iter()
+            .take(3)
+            .map(|fact| fact.what.as_str())
+            .collect();
+        assert_eq!(
+            names,
+            ["hipblaslt (dpkg)", "torch (python)", "lib00000 (dpkg)"]
+        );
+        assert_eq!((groups[0].differs.len(), groups[0].same), (302, 1));
+        assert!(groups[0].alike.is_empty());
+    }
+
+    #[test]
+    fn surplus_differences_are_counted() {
+        let (first, second) = (packages(30_000, "1.0"), packages(30_000, "2.0"));
+        let groups = environments(&letters(), &[&first, &second]);
+        assert_eq!(groups[0].differs.len(), MOST);
+        assert_eq!(groups[0].omitted, 10_002);
+    }
+
+    #[test]
+    fn a_run_without_facts_has_no_differences() {
+        let first = packages(3, "1.0");
+        let second = [Fact::new(FactGroup::Host, "kernel", "6.1")];
+        let groups = environments(&letters(), &[&first, &second]);
+        assert_eq!(groups[0].not_known, ["B"]);
+        assert!(groups[0].differs.is_empty());
+        assert_eq!(groups[0].same, 6);
+        assert_eq!(groups[1].not_known, ["A"]);
+    }
+
+    #[test]
+    fn a_package_only_in_one_run_is_a_difference() {
+        let first = packages(1, "1.0");
+        let second = &first[..first.len() - 1];
+        let groups = environments(&letters(), &[&first, second]);
+        let fact = &groups[0].differs[0];
+        assert_eq!(fact.what, "hipblaslt (dpkg)");
+        assert_eq!(fact.values, [Some("0.1.0".to_owned()), None]);
+    }
+
+    #[test]
+    fn close_measured_numbers_are_equal() {
+        let facts = |watts: f64| {
+            let mut fact = Fact::new(FactGroup::Telemetry, "power", format!("{watts} W"));
+            fact.number = Some(watts);
+            vec![fact]
+        };
+        let differs = |first: f64, second: f64| {
+            let (first, second) = (facts(first), facts(second));
+            environments(&letters(), &[&first, &second])[0]
+                .differs
+                .len()
+        };
+        assert_eq!((differs(600.0, 605.0), differs(600.0, 700.0)), (0, 1));
+    }
+
+    #[test]
+    fn differences_within_pooled_runs_are_reported() {
+        let facts = |kernel: &str| vec![Fact::new(FactGroup::Host, "kernel", kernel)];
+        let runs: Vec<Vec<Fact>> = ["1", "2", "1", "3", "4"].map(facts).to_vec();
+        let runs: Vec<&[Fact]> = runs.iter().map(Vec::as_slice).collect();
+        let (facts, several) = merged(&runs);
+        assert_eq!(facts[0].value, "1, 2, 3 and 1 more");
+        assert_eq!(several, ["kernel"]);
+        assert!(merged(&runs[..1]).1.is_empty());
+    }
+}

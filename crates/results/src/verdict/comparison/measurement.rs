@@ -1,0 +1,290 @@
+//! What one scenario in one mode gave, as far as a comparison needs it: from evidence that was just
+//! judged, or from what an index has stored of a verdict.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::verdict::compare;
+use crate::verdict::reference;
+use crate::verdict::{Context, Evidence, Outcome, ResultVerdict, convergence, number};
+use retrial_recipe::model::{Aggregate, Better, Mode};
+use retrial_telemetry::Summary;
+
+use super::fact::{Fact, FactGroup};
+
+/// A mean of fewer samples is meaningless.
+const FEWEST_LOOKS: usize = 10;
+
+/// One scenario in one mode of a run, or of several pooled.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// The benchmark.
+    pub benchmark: String,
+    /// The scenario.
+    pub scenario: String,
+    /// The mode.
+    pub mode: Mode,
+    /// The benchmark's own rules passed.
+    pub valid: bool,
+    /// Its own outcome.
+    pub outcome: Outcome,
+    /// The target rate of a server, queries per second, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_qps: Option<f64>,
+    /// What is worth comparing, in order of weight.
+    pub figures: Vec<MeasuredFigure>,
+    /// Telemetry of the GPUs and the container.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<TelemetryFigure>,
+}
+
+/// A figure with its trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MeasuredFigure {
+    /// Its name.
+    pub name: String,
+    /// Its unit; empty if it has none.
+    pub unit: String,
+    /// Which way is better.
+    pub better: Better,
+    /// How trials are made one figure.
+    pub aggregate: Aggregate,
+    /// Assumed noise of one trial, as a fraction, if there is basis to assume one.
+    pub noise: Option<f64>,
+    /// Where it is from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_basis: Option<String>,
+    /// The trials; none where one of them has no usable figure. JSON knows no infinity: a run that
+    /// did not converge is null in it.
+    #[serde(with = "endless")]
+    pub trials: Option<Vec<f64>>,
+}
+
+/// A figure of telemetry, once a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TelemetryFigure {
+    /// What: `mean power`.
+    pub what: String,
+    /// Its unit; empty if it has none.
+    pub unit: String,
+    /// Of each run.
+    pub values: Vec<f64>,
+}
+
+/// Trials in JSON.
+mod endless {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde asks for it")]
+    pub fn serialize<S: Serializer>(
+        trials: &Option<Vec<f64>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        trials.serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Vec<f64>>, D::Error> {
+        let trials = Option::<Vec<Option<f64>>>::deserialize(deserializer)?;
+        let value = |trial: Option<f64>| trial.unwrap_or(f64::INFINITY);
+        Ok(trials.map(|trials| trials.into_iter().map(value).collect()))
+    }
+}
+
+impl Measurement {
+    /// Of evidence and the verdict on it.
+    pub fn new(context: &Context, evidence: &Evidence, result: &ResultVerdict) -> Self {
+        let figures = comparable(evidence, result.deciding.as_deref());
+        Self {
+            benchmark: result.benchmark.clone(),
+            scenario: evidence.scenario.clone(),
+            mode: evidence.mode,
+            valid: result.valid,
+            outcome: result.outcome,
+            target_qps: evidence
+                .trials
+                .iter()
+                .find_map(|trial| trial.run_settings.as_ref()?.settings.target_qps),
+            figures: figures
+                .into_iter()
+                .map(|name| figure(context, evidence, name))
+                .collect(),
+            seen: result
+                .telemetry
+                .as_ref()
+                .map(telemetry_figures)
+                .unwrap_or_default(),
+        }
+    }
+
+    /// The same scenario in the same mode of the same benchmark.
+    pub fn is_like(&self, other: &Self, by_benchmark: bool) -> bool {
+        self.mode == other.mode
+            && self.scenario.eq_ignore_ascii_case(&other.scenario)
+            && (!by_benchmark || self.benchmark == other.benchmark)
+    }
+
+    /// Takes the trials of another run in, after those that are there.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.valid &= other.valid;
+        self.outcome = self.outcome.max(other.outcome);
+        for figure in other.figures {
+            let mut own = self.figures.iter_mut();
+            match own.find(|own| own.name == figure.name && own.unit == figure.unit) {
+                Some(own) => {
+                    let more = figure.trials;
+                    own.trials = own.trials.take().zip(more).map(|(mut trials, more)| {
+                        trials.extend(more);
+                        trials
+                    });
+                }
+                None => self.figures.push(figure),
+            }
+        }
+        for figure in other.seen {
+            match self.seen.iter_mut().find(|own| own.what == figure.what) {
+                Some(own) => own.values.extend(figure.values),
+                None => self.seen.push(figure),
+            }
+        }
+    }
+
+    /// The telemetry as facts: the mean over the runs.
+    pub(crate) fn facts(&self) -> impl Iterator<Item = Fact> {
+        self.seen.iter().filter_map(|figure| {
+            let count = f64::from(u32::try_from(figure.values.len()).ok()?);
+            let mean = figure.values.iter().sum::<f64>() / count;
+            let name = format!("{} {}: {}", self.scenario, self.mode, figure.what);
+            let (value, unit) = match figure.unit.as_str() {
+                "GiB" if mean < 1.0 => (mean * 1024.0, "MiB"),
+                unit => (mean, unit),
+            };
+            let mut fact = Fact::new(
+                FactGroup::Telemetry,
+                name,
+                number::figure(rounded(value), unit),
+            );
+            fact.number = Some(mean);
+            mean.is_finite().then_some(fact)
+        })
+    }
+}
+
+/// Rounds telemetry to three digits: no sensor is better.
+fn rounded(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let scale = 10_f64.powf((2.0 - value.abs().log10().floor()).max(-12.0));
+    (value * scale).round() / scale
+}
+
+/// The figures that are worth comparing, in order of their weight.
+fn comparable<'a>(evidence: &'a Evidence, deciding: Option<&'a str>) -> Vec<&'a str> {
+    let mut names: Vec<&str> = evidence.published_metric.as_deref().into_iter().collect();
+    names.extend(evidence.expect.iter().map(|(name, _)| name.as_str()));
+    names.extend(deciding);
+    let trials = evidence.trials.iter();
+    let available: Vec<&str> = trials
+        .flat_map(|trial| trial.figures.keys().map(String::as_str))
+        .collect();
+    let accuracy = evidence.mode != Mode::Performance;
+    names.extend(
+        available
+            .iter()
+            .filter(|name| accuracy || evidence.source_of(name).is_some()),
+    );
+    let available: BTreeSet<&str> = available.into_iter().collect();
+    let mut unique = BTreeSet::new();
+    names.retain(|name| available.contains(name) && unique.insert(*name));
+    names
+}
+
+fn figure(context: &Context, evidence: &Evidence, name: &str) -> MeasuredFigure {
+    let unit = compare::unit(evidence, name);
+    let (better, aggregate) = reference::aggregation(evidence, name, &unit);
+    let mut expectations = evidence.expect.iter();
+    let expectations = expectations.find(|(expected, _)| expected == name);
+    let decides = expectations.and_then(|(_, list)| list.get(reference::decisive(list)?));
+    let assumed = reference::noise(context, evidence, name, decides);
+    MeasuredFigure {
+        name: name.to_owned(),
+        better,
+        aggregate,
+        noise: assumed.as_ref().map(|assumed| assumed.value),
+        noise_basis: assumed.map(|assumed| assumed.basis),
+        trials: values(evidence, name),
+        unit,
+    }
+}
+
+/// The trials of a figure, times what their convergence makes of them; none where one of them has
+/// no usable figure.
+fn values(evidence: &Evidence, figure: &str) -> Option<Vec<f64>> {
+    let factor = convergence::factor(evidence, figure).unwrap_or(1.0);
+    let dropped = convergence::dropped(evidence, figure);
+    let trials = evidence.trials.iter().enumerate();
+    let values: Option<Vec<f64>> = trials
+        .map(|(position, trial)| {
+            let value = trial.figures.get(figure)?.value;
+            let usable = value.is_finite() && value > 0.0;
+            (usable || dropped == Some(position)).then_some(value * factor)
+        })
+        .collect();
+    values.filter(|values| !values.is_empty())
+}
+
+fn telemetry_figures(summary: &Summary) -> Vec<TelemetryFigure> {
+    if summary.samples < FEWEST_LOOKS {
+        return Vec::new();
+    }
+    let bytes = |bytes: u64| {
+        // Gibibytes, to a thousandth.
+        u32::try_from(bytes >> 20)
+            .ok()
+            .map(|mib| f64::from(mib) / 1024.0)
+    };
+    let throttled = summary.throttled_s.as_ref();
+    let all = [
+        ("mean power of the GPUs", "W", summary.mean_power_w),
+        ("mean clock of the GPUs", "MHz", summary.mean_core_mhz),
+        (
+            "mean utilization of the GPUs",
+            "%",
+            summary.mean_utilization,
+        ),
+        (
+            "highest temperature of a GPU",
+            "°C",
+            summary.peak_temperature_c,
+        ),
+        (
+            "peak memory of a GPU",
+            "GiB",
+            summary.peak_vram.and_then(bytes),
+        ),
+        (
+            "clocks throttled",
+            "s",
+            throttled.map(|causes| causes.values().sum()),
+        ),
+        ("CPUs used", "", summary.mean_cpus),
+        (
+            "peak memory of the container",
+            "GiB",
+            summary.peak_memory.and_then(bytes),
+        ),
+    ];
+    let figures = all.into_iter();
+    figures
+        .filter_map(|(name, unit, value)| {
+            Some(TelemetryFigure {
+                what: name.to_owned(),
+                unit: unit.to_owned(),
+                values: vec![value.filter(|value| value.is_finite())?],
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,92 @@
+//! How to compare, and what a build may not lose: `--fail-if slower:2%`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How to compare.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// Confidence of each two-sided interval.
+    pub confidence: f64,
+    /// Trials were taken in turns.
+    pub paired: bool,
+    /// What a candidate may not lose.
+    pub fail_if: Option<FailIf>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            confidence: 0.95,
+            paired: false,
+            fail_if: None,
+        }
+    }
+}
+
+/// How much slower than the baseline is too slow, as a fraction.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FailIf {
+    /// Slower by more than this.
+    pub slower: f64,
+}
+
+/// What was typed is no such limit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("invalid limit `{text}`: write slower:2% (0 % or more, and under 100 %)")]
+pub struct FailIfError {
+    text: String,
+}
+
+impl FromStr for FailIf {
+    type Err = FailIfError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let percent = text
+            .strip_prefix("slower:")
+            .and_then(|rest| rest.trim().strip_suffix('%'))
+            .and_then(|number| number.trim().parse::<f64>().ok())
+            .filter(|percent| (0.0..100.0).contains(percent));
+        percent
+            .map(|percent| Self {
+                slower: percent / 100.0,
+            })
+            .ok_or_else(|| FailIfError {
+                text: text.to_owned(),
+            })
+    }
+}
+
+impl fmt::Display for FailIf {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "slower by more than {}",
+            crate::verdict::number::percent(self.slower)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("slower:2%", Some(0.02))]
+    #[case("slower: 0.5 %", Some(0.005))]
+    #[case("slower:0%", Some(0.0))]
+    #[case("slower:2", None)]
+    #[case("slower", None)]
+    #[case("faster:2%", None)]
+    #[case("slower:-1%", None)]
+    #[case("slower:100%", None)]
+    #[case("slower:NaN%", None)]
+    fn typed(#[case] text: &str, #[case] slower: Option<f64>) {
+        assert_eq!(text.parse().ok(), slower.map(|slower| FailIf { slower }));
+    }
+}

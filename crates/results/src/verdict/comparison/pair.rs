@@ -1,0 +1,153 @@
+//! One figure of two subjects: its trials, their ratio, what that shows.
+
+use super::measurement::{MeasuredFigure, Measurement};
+use super::model::{ComparedFigure, MeasuredSide};
+use super::{Change, FailIf};
+use crate::verdict::Bounds;
+use crate::verdict::compare::exp;
+use retrial_recipe::model::{Claim, Mode};
+use retrial_stats::Decision;
+use retrial_stats::aggregate;
+use retrial_stats::{Difference, Sample};
+
+/// One scenario in one mode of one subject.
+#[derive(Clone, Copy)]
+pub struct Measured<'a> {
+    /// The letter of the subject, `A`.
+    pub letter: &'a str,
+    /// What was measured there.
+    pub measured: &'a Measurement,
+}
+
+impl<'a> Measured<'a> {
+    /// A figure of it.
+    pub fn figure(&self, name: &str) -> Option<&'a MeasuredFigure> {
+        let mut figures = self.measured.figures.iter();
+        figures.find(|figure| figure.name == name)
+    }
+}
+
+/// One figure on both sides.
+pub struct Pair<'a> {
+    /// What is compared with.
+    pub baseline: Measured<'a>,
+    /// What is compared.
+    pub candidate: Measured<'a>,
+    /// The figure, of the baseline and of the candidate.
+    pub figures: [&'a MeasuredFigure; 2],
+    /// The trials of a round are compared with each other.
+    pub paired: bool,
+    /// None where they cannot be compared.
+    pub difference: Option<Difference>,
+}
+
+impl<'a> Pair<'a> {
+    /// The figure of the first, if the other has it.
+    pub fn new(
+        baseline: Measured<'a>,
+        candidate: Measured<'a>,
+        figure: &'a MeasuredFigure,
+        paired: bool,
+    ) -> Option<Self> {
+        let other = candidate.figure(&figure.name)?;
+        let valid = baseline.measured.valid && candidate.measured.valid;
+        let difference = match (&figure.trials, &other.trials) {
+            (Some(ours), Some(theirs)) if valid => {
+                let sample = |values, noise| Sample { values, noise };
+                let (ours, theirs) = (sample(ours, figure.noise), sample(theirs, other.noise));
+                let (better, how) = (figure.better, figure.aggregate);
+                if paired {
+                    Difference::paired(theirs, ours, better, how)
+                } else {
+                    Some(Difference::of(theirs, ours, better, how))
+                }
+            }
+            _ => None,
+        };
+        Some(Self {
+            baseline,
+            candidate,
+            figures: [figure, other],
+            paired,
+            difference: difference.filter(|difference| difference.center.is_finite()),
+        })
+    }
+
+    /// How many trials each side has.
+    pub fn trials(&self) -> [usize; 2] {
+        self.figures
+            .map(|figure| figure.trials.as_ref().map_or(0, Vec::len))
+    }
+
+    /// Whether its mode is performance.
+    pub fn is_performance(&self) -> bool {
+        self.candidate.measured.mode == Mode::Performance
+    }
+
+    /// Whether a bound with this error shows a difference, and which.
+    pub fn change(&self, alpha: f64) -> Change {
+        let Some(difference) = &self.difference else {
+            return Change::NotCompared;
+        };
+        match difference.bounds(alpha) {
+            Some((lower, _)) if lower > 0.0 && self.is_performance() => Change::Faster,
+            Some((_, upper)) if upper < 0.0 && self.is_performance() => Change::Slower,
+            Some((lower, _)) if lower > 0.0 => Change::Better,
+            Some((_, upper)) if upper < 0.0 => Change::Worse,
+            _ => Change::NoDifference,
+        }
+    }
+
+    /// On which side of a limit it lies.
+    pub fn decide(&self, limit: FailIf, alpha: f64) -> Decision {
+        self.difference
+            .as_ref()
+            .map_or(Decision::Open, |difference| {
+                difference.decide(Claim::NotWorse, limit.slower, alpha)
+            })
+    }
+
+    /// As it is shown; the sentence is still to be written.
+    pub fn finish(&self, alpha: f64, change: Change, limit: Option<Decision>) -> ComparedFigure {
+        let [ours, theirs] = self.figures;
+        let side = |letter: &str, figure: &MeasuredFigure| MeasuredSide {
+            subject: letter.to_owned(),
+            value: figure
+                .trials
+                .as_ref()
+                .and_then(|values| aggregate(values, ours.aggregate)),
+            // JSON has no infinity: a run that did not converge has no figure.
+            trials: figure
+                .trials
+                .iter()
+                .flatten()
+                .copied()
+                .filter(|value| value.is_finite())
+                .collect(),
+        };
+        let bounds = self
+            .difference
+            .as_ref()
+            .and_then(|difference| difference.bounds(alpha / 2.0));
+        ComparedFigure {
+            benchmark: self.candidate.measured.benchmark.clone(),
+            scenario: self.candidate.measured.scenario.clone(),
+            mode: self.candidate.measured.mode,
+            figure: ours.name.clone(),
+            unit: ours.unit.clone(),
+            better: ours.better,
+            aggregate: ours.aggregate,
+            baseline: side(self.baseline.letter, ours),
+            candidate: side(self.candidate.letter, theirs),
+            paired: self.paired,
+            ratio: self
+                .difference
+                .as_ref()
+                .map(|difference| exp(difference.center)),
+            interval: bounds.map(Bounds::of_logs),
+            change,
+            limit,
+            sentence: String::new(),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! One sentence on each compared figure.
+
+use super::measurement::MeasuredFigure;
+use super::model::ComparedFigure;
+use super::pair::{Measured, Pair};
+use super::{FailIf, Options};
+use crate::verdict::number;
+use retrial_stats::Decision;
+
+/// `B's 101,000 tokens/s is 1.020 of A's 99,000 tokens/s: faster; 95 % interval 1.012–1.028 (…).`
+pub fn of(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) -> String {
+    let (Some(ratio), Some(ours), Some(theirs)) =
+        (figure.ratio, figure.baseline.value, figure.candidate.value)
+    else {
+        return format!(
+            "{}: not compared: {}.",
+            figure.figure,
+            obstacle(pair, options)
+        );
+    };
+    let head = format!(
+        "{}: {}'s {} is {} of {}'s {}",
+        figure.figure,
+        figure.candidate.subject,
+        number::figure(theirs, &figure.unit),
+        number::ratio(ratio),
+        figure.baseline.subject,
+        number::figure_like(ours, &figure.unit, theirs),
+    );
+    let word = figure.change;
+    let basis = basis(pair, figure, options);
+    let at = number::percent(options.confidence);
+    let alone = pair.change((1.0 - options.confidence) / 2.0);
+    let finding = match figure.interval {
+        None if pair.figures.iter().all(|figure| figure.noise.is_some()) => {
+            format!("{word}: {basis}, of which two are further apart than the assumed noise allows")
+        }
+        None => format!("{word}: {basis}, and their noise is unknown"),
+        Some(interval) if interval.upper <= interval.lower => {
+            format!("{word} (compared as printed)")
+        }
+        Some(interval) => {
+            let corrected = if alone == figure.change {
+                String::new()
+            } else {
+                format!(" ({alone} before Holm's correction for all these figures)")
+            };
+            format!(
+                "{word}{corrected}; two-sided {at} interval {}–{} ({basis})",
+                number::ratio(interval.lower),
+                number::ratio(interval.upper)
+            )
+        }
+    };
+    let limit = options
+        .fail_if
+        .and_then(|limit| Some(limit_text(limit, figure.limit?)));
+    format!("{head}: {finding}{}.", limit.unwrap_or_default())
+}
+
+fn limit_text(limit: FailIf, side: Decision) -> String {
+    match side {
+        Decision::Holds => format!("; {limit} is ruled out"),
+        Decision::Worse => format!("; it is {limit}"),
+        Decision::Open => format!("; {limit} is undecided"),
+    }
+}
+
+/// `3 and 5 trials`, `one trial each, assumed noise 0.3 % from …`
+fn basis(pair: &Pair<'_>, figure: &ComparedFigure, options: &Options) -> String {
+    let mut words = vec![trials(figure, options)];
+    let [ours, theirs] = pair.figures;
+    let is_single =
+        |figure: &&MeasuredFigure| figure.trials.as_ref().is_some_and(|all| all.len() == 1);
+    let single = [ours, theirs].into_iter().find(is_single);
+    if let Some((noise, from)) =
+        single.and_then(|figure| figure.noise.zip(figure.noise_basis.as_ref()))
+        && noise > 0.0
+    {
+        let noise = number::percent(noise);
+        words.push(format!("assumed noise {noise} from {from}"));
+    }
+    if pair.difference.as_ref().is_some_and(|it| it.dependent) {
+        words.push("which depend on their order and count as one".to_owned());
+    }
+    words.join(", ")
+}
+
+fn trials(figure: &ComparedFigure, options: &Options) -> String {
+    let (ours, theirs) = (figure.baseline.trials.len(), figure.candidate.trials.len());
+    let mean = figure.aggregate.name();
+    match (ours, theirs) {
+        (1, 1) => "one trial each".to_owned(),
+        _ if options.paired => format!("{mean} of {ours} pairs of trials"),
+        (ours, theirs) if ours == theirs => format!("{mean}s of {ours} trials each"),
+        _ => format!("{mean}s of {ours} and {theirs} trials"),
+    }
+}
+
+fn obstacle(pair: &Pair<'_>, options: &Options) -> String {
+    let broken = |side: &Measured<'_>| {
+        (!side.measured.valid).then(|| format!("{} is {}", side.letter, side.measured.outcome))
+    };
+    let broken: Vec<String> = [&pair.baseline, &pair.candidate]
+        .into_iter()
+        .filter_map(broken)
+        .collect();
+    let [ours, theirs] = pair.trials();
+    if !broken.is_empty() {
+        broken.join(", ")
+    } else if options.paired && ours != theirs && ours.min(theirs) > 0 {
+        format!("{ours} and {theirs} trials cannot be paired")
+    } else {
+        "a trial of it has no figure".to_owned()
+    }
+}

@@ -1,0 +1,184 @@
+//! What is compared: a run, a folder of results, or several runs of one thing, pooled.
+
+use std::collections::BTreeMap;
+
+use super::environment::merged;
+use super::fact::Fact;
+use super::measurement::Measurement;
+use crate::verdict::{Context, Evidence, Outcome, judge, notice};
+use retrial_format::first;
+use retrial_recipe::model::Submission;
+
+/// Names that a note lists.
+const SHOWN: usize = 6;
+
+/// One side of a comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Subject {
+    /// What it is called.
+    pub name: String,
+    /// What it measured: suite, round, benchmark, variant.
+    pub title: String,
+    /// Its own outcome.
+    pub outcome: Outcome,
+    /// How many runs it is made of; 0 for a folder of results.
+    pub runs: usize,
+    /// Each scenario in each mode.
+    pub measured: Vec<Measurement>,
+    /// The environment in which it was measured, in display order.
+    pub environment: Vec<Fact>,
+    /// What is worth knowing of it.
+    pub notes: Vec<String>,
+    /// `MLCommons`' trademark notice, where figures are `MLPerf`'s.
+    pub notice: Option<String>,
+}
+
+impl Subject {
+    fn new(name: impl Into<String>, title: String, environment: Vec<Fact>) -> Self {
+        Self {
+            name: name.into(),
+            title,
+            outcome: Outcome::Measured,
+            runs: 0,
+            measured: Vec::new(),
+            environment,
+            notes: Vec::new(),
+            notice: None,
+        }
+    }
+
+    /// Of evidence; each group is judged by itself.
+    pub fn of(
+        name: impl Into<String>,
+        groups: &[(Context, Vec<Evidence>)],
+        environment: Vec<Fact>,
+    ) -> Self {
+        let titles = groups.iter();
+        let mut titles: Vec<String> = titles
+            .map(|(context, _)| title(&context.submission, &context.variant))
+            .collect();
+        titles.dedup();
+        let title = match titles.as_slice() {
+            [] => String::new(),
+            [title] => title.clone(),
+            several => format!("{} benchmarks", several.len()),
+        };
+        let mut subject = Self::new(name, title, environment);
+        for (context, evidence) in groups {
+            let verdict = judge(context, evidence);
+            subject.outcome = subject.outcome.max(verdict.outcome);
+            let results = evidence.iter().zip(&verdict.results);
+            let measured =
+                results.map(|(evidence, result)| Measurement::new(context, evidence, result));
+            subject.measured.extend(measured);
+            subject.notice = subject.notice.or(verdict.notice);
+        }
+        subject
+    }
+
+    /// Of a run, by what an index stored of its verdict.
+    pub fn of_run(
+        name: impl Into<String>,
+        (submission, variant): (&Submission, &BTreeMap<String, String>),
+        measured: Vec<Measurement>,
+        environment: Vec<Fact>,
+    ) -> Self {
+        let outcomes = measured.iter().map(|measured| measured.outcome);
+        Self {
+            outcome: outcomes.max().unwrap_or(Outcome::Failed),
+            runs: 1,
+            measured,
+            notice: notice(submission),
+            ..Self::new(name, title(submission, variant), environment)
+        }
+    }
+
+    /// The trials of several runs one after the other, in the order in which they are given. A
+    /// measurement that violated the rules is excluded if another run has a valid one; a note says so.
+    pub fn pooled(name: impl Into<String>, runs: Vec<Self>) -> Self {
+        let facts: Vec<&[Fact]> = runs.iter().map(|run| run.environment.as_slice()).collect();
+        let (environment, several) = merged(&facts);
+        let count = runs.len();
+        let title = runs.first().map(|run| run.title.clone());
+        let mut pool = Self {
+            runs: count,
+            notice: runs.iter().find_map(|run| run.notice.clone()),
+            ..Self::new(name, title.unwrap_or_default(), environment)
+        };
+        if runs.iter().any(|run| run.title != pool.title) {
+            pool.notes.push(format!(
+                "the {count} runs of {} did not all measure the same thing",
+                pool.name
+            ));
+        }
+        if !several.is_empty() {
+            pool.notes.push(format!(
+                "the {count} runs of {} differ among themselves in {}",
+                pool.name,
+                first(&several, SHOWN)
+            ));
+        }
+        let mut invalid = Vec::new();
+        for run in runs {
+            pool.notes.extend(run.notes);
+            for measured in run.measured {
+                if measured.valid {
+                    pool.add(measured);
+                } else {
+                    invalid.push((run.name.clone(), measured));
+                }
+            }
+        }
+        let mut excluded: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (run, measured) in invalid {
+            let mut existing = pool.measured.iter();
+            if existing.any(|existing| existing.valid && existing.is_like(&measured, true)) {
+                let name = format!("{} {}", measured.scenario, measured.mode);
+                let runs = excluded.entry(name).or_default();
+                runs.push(format!("{run} ({})", measured.outcome));
+            } else {
+                pool.add(measured);
+            }
+        }
+        for (name, runs) in excluded {
+            pool.notes.push(format!(
+                "{name} of {} excludes {} of its {count} runs: {}",
+                pool.name,
+                runs.len(),
+                first(&runs, SHOWN)
+            ));
+        }
+        let outcomes = pool.measured.iter().map(|measured| measured.outcome);
+        pool.outcome = outcomes.max().unwrap_or(Outcome::Measured);
+        pool
+    }
+
+    fn add(&mut self, measured: Measurement) {
+        let mut existing = self.measured.iter_mut();
+        match existing.find(|existing| existing.is_like(&measured, true)) {
+            Some(existing) => existing.append(measured),
+            None => self.measured.push(measured),
+        }
+    }
+}
+
+fn title(submission: &Submission, variant: &BTreeMap<String, String>) -> String {
+    let words = [
+        submission.submitter.as_deref(),
+        Some(submission.suite.as_str()),
+        submission.round.as_deref(),
+        Some(submission.benchmark.as_str()),
+    ];
+    let mut words: Vec<String> = words
+        .into_iter()
+        .flatten()
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect();
+    words.extend(
+        variant
+            .iter()
+            .map(|(axis, value)| format!("{axis} {value}")),
+    );
+    words.join(" ")
+}

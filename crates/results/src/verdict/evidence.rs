@@ -1,0 +1,240 @@
+//! What a verdict is made of: one scenario in one mode, with all its trials.
+//!
+//! The runner and `retrial judge` fill these from the run directory; nothing here knows of files.
+
+use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::RuleCheck;
+use retrial_mlperf::loadgen::RunSettings;
+use retrial_plan::measurement::MeasurementPlan;
+use retrial_recipe::model::{FigureSource, Mode};
+use retrial_telemetry::Summary;
+
+/// One scenario in one mode, all trials.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// What is known of it before any trial; the trials hold its figures under their names.
+    pub plan: MeasurementPlan,
+    /// The path of the results below the run's directory.
+    pub path: String,
+    /// The figure by which the suite publishes this scenario, if it is known.
+    pub published_metric: Option<String>,
+    /// Numbers of trials after which the evidence is analysed; the error is split between them.
+    /// Empty or one: a fixed number of trials.
+    pub stages: Vec<u32>,
+    /// What was published is of another system than this.
+    pub other_system: bool,
+    /// A score of `MLPerf` Training that was checked as a whole where its logs are: what the mean of
+    /// its times is multiplied with.
+    pub scaling: Option<f64>,
+    /// Rules that were checked where the files are: a round's seeds and durations, files that are
+    /// missing, compliance tests. One that is violated makes the result invalid.
+    pub checks: Vec<RuleCheck>,
+    /// The trials, in the order in which they ran.
+    pub trials: Vec<TrialEvidence>,
+    /// The trials before them, which are not judged.
+    pub warmups: Vec<TrialEvidence>,
+}
+
+impl Deref for Evidence {
+    type Target = MeasurementPlan;
+
+    fn deref(&self) -> &MeasurementPlan {
+        &self.plan
+    }
+}
+
+impl DerefMut for Evidence {
+    fn deref_mut(&mut self) -> &mut MeasurementPlan {
+        &mut self.plan
+    }
+}
+
+impl From<MeasurementPlan> for Evidence {
+    fn from(plan: MeasurementPlan) -> Self {
+        Self {
+            path: format!("results/{}/{}", plan.scenario, plan.mode),
+            plan,
+            published_metric: None,
+            stages: Vec::new(),
+            other_system: false,
+            scaling: None,
+            checks: Vec::new(),
+            trials: Vec::new(),
+            warmups: Vec::new(),
+        }
+    }
+}
+
+impl Evidence {
+    /// Evidence without trials, expectations or limits.
+    pub fn new(scenario: impl Into<String>, mode: Mode) -> Self {
+        MeasurementPlan::new(scenario, mode).into()
+    }
+
+    /// The figures that have limits, by the recipe or by the round's rules.
+    pub fn limited_figures(&self) -> impl Iterator<Item = &str> {
+        let of_round = self.rules.iter().filter(|_| self.mode == Mode::Accuracy);
+        let of_round = of_round.flat_map(|rules| &rules.accuracy);
+        let all = self.limits.iter().chain(of_round);
+        all.map(|(name, _)| name.as_str())
+    }
+
+    /// The recipe's declaration of a figure; for an entry of a table, that of the table.
+    pub(crate) fn source_of(&self, figure: &str) -> Option<&FigureSource> {
+        let named = |expected: &str| {
+            let mut figures = self.figures.iter();
+            Some(&figures.find(|(name, _)| name == expected)?.1)
+        };
+        named(figure).or_else(|| named(table_of(figure)?))
+    }
+}
+
+/// The table that a figure is an entry of: `gemm` of `gemm[bf16 8192]`.
+pub(crate) fn table_of(figure: &str) -> Option<&str> {
+    figure.split_once('[').map(|(table, _)| table)
+}
+
+/// One trial.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrialEvidence {
+    /// Its number, from 1.
+    pub trial: u32,
+    /// The path of its results below the run's directory.
+    pub path: String,
+    /// How its step ended.
+    pub outcome: StepOutcome,
+    /// What it gave, by name.
+    pub figures: BTreeMap<String, FigureValue>,
+    /// Why a figure of the recipe's own is not among them, as a lower-case fragment, by name.
+    pub missing: BTreeMap<String, String>,
+    /// The validity that the benchmark itself states.
+    pub validity: Validity,
+    /// Only an excerpt of a summary exists: it cannot show that rules passed.
+    pub excerpt: bool,
+    /// What `LoadGen` logs in addition to figures: settings, constraints, errors.
+    pub run_settings: Option<RunSettings>,
+    /// What another log states in addition to figures: samples to converge, batch size.
+    pub parameters: BTreeMap<String, f64>,
+    /// Telemetry of GPUs and container.
+    pub telemetry: Option<Summary>,
+}
+
+impl TrialEvidence {
+    /// A trial that finished, with nothing stated yet.
+    pub fn finished(trial: u32, path: impl Into<String>) -> Self {
+        Self {
+            trial,
+            path: path.into(),
+            outcome: StepOutcome::Finished,
+            figures: BTreeMap::new(),
+            missing: BTreeMap::new(),
+            validity: Validity::NotStated,
+            excerpt: false,
+            run_settings: None,
+            parameters: BTreeMap::new(),
+            telemetry: None,
+        }
+    }
+
+    /// Why a figure is not there, if anything is known of that.
+    pub(crate) fn why_missing(&self, figure: &str) -> Option<&str> {
+        named(&self.missing, figure).map(|(_, reason)| reason.as_str())
+    }
+
+    /// A figure by its name, in any case.
+    pub fn figure(&self, name: &str) -> Option<&FigureValue> {
+        named(&self.figures, name).map(|(_, figure)| figure)
+    }
+}
+
+/// A figure by its name: the one place where names are looked up. `MLCommons` publishes `ROUGE1`,
+/// scripts print `rouge1`, and recipes write either.
+pub(crate) fn named<'a, Value>(
+    figures: &'a BTreeMap<String, Value>,
+    name: &str,
+) -> Option<(&'a str, &'a Value)> {
+    let exact = figures.get_key_value(name);
+    exact
+        .or_else(|| {
+            let mut all = figures.iter();
+            all.find(|(key, _)| key.eq_ignore_ascii_case(name))
+        })
+        .map(|(key, value)| (key.as_str(), value))
+}
+
+/// A figure's value and unit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FigureValue {
+    /// The value.
+    pub value: f64,
+    /// Its unit, for example `tokens/s`; empty if it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub unit: String,
+    /// Half of the last digit that was printed; 0: not known. A verdict's own figures have none.
+    #[serde(skip)]
+    pub half_digit: f64,
+}
+
+impl FigureValue {
+    /// A value in a unit.
+    pub fn new(value: f64, unit: impl Into<String>) -> Self {
+        Self {
+            value,
+            unit: unit.into(),
+            half_digit: 0.0,
+        }
+    }
+
+    /// The same, printed to within this.
+    #[must_use]
+    pub fn printed(self, half_digit: f64) -> Self {
+        Self { half_digit, ..self }
+    }
+}
+
+/// How a trial's step ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StepOutcome {
+    /// Finished with exit code 0.
+    Finished,
+    /// Failed.
+    Failed {
+        /// Why, as a lower-case fragment.
+        reason: String,
+        /// Its exit code, if there is one.
+        code: Option<i32>,
+    },
+    /// Exceeded its timeout.
+    TimedOut {
+        /// Why or after how long, as a lower-case fragment: `after 2 h`.
+        reason: String,
+    },
+    /// Not started: an earlier step failed, or the run was stopped.
+    NotRun {
+        /// Why, as a lower-case fragment.
+        reason: String,
+    },
+    /// Finished without a result of its own: there is none, or an older one.
+    NoNewResult {
+        /// Why, as a lower-case fragment.
+        reason: String,
+    },
+}
+
+/// The validity that the benchmark itself states.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Validity {
+    /// Stated as valid.
+    Valid,
+    /// Stated as invalid, or its log has errors; each reason is a fragment.
+    Invalid(Vec<String>),
+    /// Not stated.
+    NotStated,
+}

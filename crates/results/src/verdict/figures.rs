@@ -1,0 +1,126 @@
+//! All figures of a result, published or not, and the one that is shown first.
+
+use std::collections::BTreeMap;
+
+use super::compare::unit;
+use super::evidence::{named, table_of};
+use super::{Evidence, FigureValue, convergence, number, reference};
+use retrial_format as format;
+use retrial_recipe::model::Mode;
+use retrial_stats::aggregate;
+
+/// Of more figures than this, a sentence names the first.
+const IN_A_SENTENCE: usize = 4;
+
+/// The figure that is shown first where nothing was published.
+pub(crate) fn main_figure(
+    evidence: &Evidence,
+    figures: &BTreeMap<String, FigureValue>,
+) -> Option<String> {
+    let metric = evidence
+        .published_metric
+        .clone()
+        .filter(|name| figures.contains_key(name));
+    // Measured figures come before limits: a limit on the model's size is no result.
+    let first = evidence.figures.first().map(|(name, _)| name.clone());
+    let first =
+        first.filter(|name| evidence.mode == Mode::Performance && figures.contains_key(name));
+    metric
+        .or(first)
+        .or_else(|| {
+            evidence
+                .limited_figures()
+                .find_map(|name| named(figures, name))
+                .map(|(name, _)| name.to_owned())
+        })
+        .or_else(|| figures.keys().next().cloned())
+}
+
+pub(crate) fn measured_sentence(
+    evidence: &Evidence,
+    figures: &BTreeMap<String, FigureValue>,
+) -> String {
+    let is_limited = evidence.limited_figures().next().is_some();
+    let round = evidence.rules.as_ref().map(|rules| rules.round.as_str());
+    let validity = match (evidence.mode, is_limited, round) {
+        (Mode::Performance, _, Some(round)) => {
+            format!("passes the rules of {round}; nothing was published to compare with")
+        }
+        (Mode::Performance, true, None) => {
+            "within its limits; nothing was published to compare with".to_owned()
+        }
+        (Mode::Accuracy, true, Some(round)) => format!("within the limits of {round}"),
+        (Mode::Accuracy | Mode::Compliance, true, _) => {
+            "within the benchmark's own limits".to_owned()
+        }
+        (_, false, _) => "nothing was published to compare with".to_owned(),
+    };
+    let declared = declared(evidence, figures);
+    let main = main_figure(evidence, figures);
+    let others = declared.iter().filter(|name| main.as_ref() != Some(name));
+    let printed: Vec<String> = main
+        .iter()
+        .chain(others)
+        .filter_map(|name| {
+            let figure = figures.get(name)?;
+            Some(format!(
+                "{name}: {}",
+                number::figure(figure.value, &figure.unit)
+            ))
+        })
+        .collect();
+    match printed.as_slice() {
+        [] => "valid, as the benchmark itself reports.".to_owned(),
+        all if all.len() <= IN_A_SENTENCE => format!("{}; {validity}.", all.join("; ")),
+        [first, others @ ..] => {
+            let others = format::count(others.len(), "other figure");
+            format!("{first}; {others}; {validity}.")
+        }
+    }
+}
+
+/// The figures that the recipe declares, in its order; of a table, each entry.
+pub(crate) fn declared(
+    evidence: &Evidence,
+    figures: &BTreeMap<String, FigureValue>,
+) -> Vec<String> {
+    let declared = evidence.figures.iter();
+    let figures = declared.flat_map(|(name, _)| {
+        let is_declared = move |figure: &&String| *figure == name || table_of(figure) == Some(name);
+        figures.keys().filter(is_declared)
+    });
+    figures.cloned().collect()
+}
+
+/// Every figure that is there in a trial, its trials made one.
+pub(crate) fn aggregated(evidence: &Evidence) -> BTreeMap<String, FigureValue> {
+    let mut values: BTreeMap<&String, Vec<f64>> = BTreeMap::new();
+    for trial in &evidence.trials {
+        for (name, figure) in &trial.figures {
+            if !figure.value.is_nan() {
+                values.entry(name).or_default().push(figure.value);
+            }
+        }
+    }
+    values
+        .into_iter()
+        .filter_map(|(name, values)| {
+            let unit = unit(evidence, name);
+            let (_, how) = reference::aggregation(evidence, name, &unit);
+            // Counts and differences may be zero or less: those have no logarithm.
+            let value = aggregate(&values, how).or_else(|| finite_mean(&values))?;
+            let factor = convergence::factor(evidence, name).unwrap_or(1.0);
+            Some((name.clone(), FigureValue::new(value * factor, unit)))
+        })
+        .collect()
+}
+
+fn finite_mean(values: &[f64]) -> Option<f64> {
+    let finite: Vec<f64> = values
+        .iter()
+        .copied()
+        .filter(|value| value.is_finite())
+        .collect();
+    let count = f64::from(u32::try_from(finite.len()).unwrap_or(u32::MAX));
+    (!finite.is_empty()).then(|| finite.iter().map(|value| value / count).sum())
+}

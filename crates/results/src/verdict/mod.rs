@@ -1,0 +1,50 @@
+//! What the evidence says about the published figures. Pure: evidence in, [`Verdict`] out.
+//!
+//! [`judge()`] works in this order, since validity comes before speed:
+//!
+//! 1. `rules`: did every trial finish, give a new result, keep the benchmark's own rules?
+//! 2. `compare`: each published figure against its trials, as log ratios ([`retrial_stats`]).
+//! 3. `judge`: `holm`'s correction over all figures, outcomes, accuracy coupled to performance.
+//! 4. `sentence`: one sentence of reason for each.
+//!
+//! [`decide_stage`] asks the same of the trials so far, for `trials: {min, max}`.
+
+mod benchmark;
+pub mod compare;
+pub mod comparison;
+mod context;
+pub mod convergence;
+mod coupling;
+mod draft;
+pub mod evidence;
+mod exit;
+mod figures;
+mod judge;
+mod model;
+mod notice;
+pub use retrial_readings::number;
+mod outcome;
+pub mod qualifier;
+mod qualify;
+mod reference;
+mod rules;
+mod sentence;
+mod stages;
+mod telemetry;
+
+pub use benchmark::BenchmarkVerdict;
+pub use context::Context;
+pub use evidence::{Evidence, FigureValue, StepOutcome, TrialEvidence, Validity};
+pub use exit::ExitCode;
+pub use judge::judge;
+pub use model::{Bounds, Judgement, Noise, Reference, ResultVerdict, TrialVerdict, Verdict};
+pub use notice::notice;
+pub use outcome::Outcome;
+pub use qualifier::{Qualifier, QualifierKind};
+pub use retrial_mlperf::check::RuleCheck;
+pub use retrial_stats::MoreTrials;
+pub use stages::{StageDecision, decide_stage};
+
+#[cfg(any(test, feature = "testing"))]
+#[allow(missing_docs, clippy::pedantic, clippy::unwrap_used, reason = "tests")]
+pub mod tests;

@@ -1,0 +1,226 @@
+//! A verdict, as stored in verdict.json and shown in reports.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::compare::exp;
+use super::{ExitCode, FigureValue, MoreTrials, Outcome, Qualifier, RuleCheck, StepOutcome};
+use retrial_recipe::model::{Claim, ExpectationKind, Mode, Submission};
+use retrial_stats::Order;
+use retrial_telemetry::Summary;
+
+/// The verdict on a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    /// Version of this document.
+    pub schema: u32,
+    /// The published result.
+    pub submission: Submission,
+    /// Chosen value of each variant axis.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variant: BTreeMap<String, String>,
+    /// The run's outcome: the first of its results' in order of precedence.
+    pub outcome: Outcome,
+    /// The qualifiers.
+    pub qualifiers: Vec<Qualifier>,
+    /// Host settings that may have reduced speed or reliability.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+    /// One sentence.
+    pub sentence: String,
+    /// The exit code of the process.
+    pub exit_code: ExitCode,
+    /// `MLCommons`' trademark notice, where the figures are `MLPerf`'s.
+    pub notice: Option<String>,
+    /// The requested one-sided confidence.
+    pub confidence: f64,
+    /// One per scenario and mode.
+    pub results: Vec<ResultVerdict>,
+}
+
+/// The verdict on one scenario in one mode.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResultVerdict {
+    /// The path of the results below the run's directory.
+    pub path: String,
+    /// The round, if known: `v5.1`.
+    #[serde(default)]
+    pub round: Option<String>,
+    /// The division, if known: `closed`.
+    #[serde(default)]
+    pub division: Option<String>,
+    /// The submitter, if known.
+    #[serde(default)]
+    pub submitter: Option<String>,
+    /// The system, as published.
+    pub system: Option<String>,
+    /// The benchmark, as published.
+    pub benchmark: String,
+    /// The scenario.
+    pub scenario: String,
+    /// The mode.
+    pub mode: Mode,
+    /// Every figure, aggregated over the trials.
+    pub figures: BTreeMap<String, FigureValue>,
+    /// The figures that the recipe declares, in its order: shown even if nothing was published.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub declared: Vec<String>,
+    /// The figure that decided, or by which the suite publishes this scenario.
+    pub deciding: Option<String>,
+    /// Whether the benchmark's own rules passed.
+    pub valid: bool,
+    /// Every checked rule.
+    pub rules: Vec<RuleCheck>,
+    /// The published value of the deciding figure.
+    pub references: Vec<Reference>,
+    /// The deciding figure's ratio; see [`Judgement::ratio`].
+    pub ratio: Option<f64>,
+    /// The deciding figure's bounds.
+    pub bounds: Option<Bounds>,
+    /// The deciding figure's margin, as a fraction.
+    pub margin: Option<f64>,
+    /// The deciding figure's noise.
+    pub noise: Option<Noise>,
+    /// Telemetry of GPUs and container during the measurements, over all trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub telemetry: Option<Summary>,
+    /// All trials.
+    pub trials: Vec<TrialVerdict>,
+    /// The warm-up trials, which were not judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warmups: Vec<TrialVerdict>,
+    /// The judgements, one per published figure.
+    pub judgements: Vec<Judgement>,
+    /// The outcome.
+    pub outcome: Outcome,
+    /// The qualifiers.
+    pub qualifiers: Vec<Qualifier>,
+    /// One sentence.
+    pub sentence: String,
+}
+
+/// One trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrialVerdict {
+    /// Its number, from 1.
+    pub trial: u32,
+    /// The path of its results below the run's directory.
+    pub path: String,
+    /// How its step ended.
+    pub step: StepOutcome,
+    /// Whether the benchmark's own rules passed.
+    pub valid: bool,
+    /// Its figures.
+    pub figures: BTreeMap<String, FigureValue>,
+    /// Judged figures in which it is an outlier among the trials; it counts anyway.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outlier_in: Vec<String>,
+    /// Telemetry of GPUs and container.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub telemetry: Option<Summary>,
+}
+
+/// One published figure, judged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Judgement {
+    /// The figure's name.
+    pub figure: String,
+    /// Its value over all trials: the geometric mean, median, or Olympic mean.
+    pub measured: Option<FigureValue>,
+    /// The published figures; the first one with `decides` was compared with.
+    pub references: Vec<Reference>,
+    /// How good it is next to the published figure: above 1 is better, whichever way the figure
+    /// goes (published over measured for latencies).
+    pub ratio: Option<f64>,
+    /// One-sided bounds of the ratio, each at `confidence`.
+    pub bounds: Option<Bounds>,
+    /// The confidence of each bound: the run's, with the error split between the stages.
+    pub confidence: f64,
+    /// The claim that was tested.
+    #[serde(default)]
+    pub claim: Claim,
+    /// The margin, as a fraction.
+    pub margin: f64,
+    /// The factor by which reference convergence points change the aggregated figure (`MLPerf`
+    /// Training).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub normalised_by: Option<f64>,
+    /// The noise of one trial.
+    pub noise: Noise,
+    /// The source of an assumed noise: `the recipe`, `16 published pairs of llama2-70b Offline`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_basis: Option<String>,
+    /// The number of judged trials.
+    pub trials: u32,
+    /// Outliers among them; they count anyway.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outliers: Vec<u32>,
+    /// Rare slow trials: they count in the median, by which the figure is then judged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slow: Vec<u32>,
+    /// How they depend on their order; if they do, they count as one trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
+    /// By how much the first is slower than the others, as a log ratio, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_start: Option<f64>,
+    /// By how much it may be worse than published (where an equivalence is claimed: differ from
+    /// it), at `confidence`; 0: it is no worse.
+    pub holds_within: Option<f64>,
+    /// If inconclusive: how many more trials would decide.
+    pub more_trials: Option<MoreTrials>,
+    /// The outcome.
+    pub outcome: Outcome,
+    /// One sentence.
+    pub sentence: String,
+}
+
+/// A published figure that was compared with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Reference {
+    /// The value, in the figure's unit.
+    pub value: f64,
+    /// The kind of source.
+    pub kind: ExpectationKind,
+    /// The source.
+    pub source: Option<String>,
+    /// Declared standard deviation, as a fraction; none: the value is exact.
+    pub sigma: Option<f64>,
+    /// The measured figure as a ratio to it; above 1 is better.
+    pub ratio: Option<f64>,
+    /// Whether it decides; the others are only shown.
+    pub decides: bool,
+}
+
+/// Bounds of a ratio.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bounds {
+    /// The lower bound.
+    pub lower: f64,
+    /// The upper bound.
+    pub upper: f64,
+}
+
+impl Bounds {
+    /// Of a ratio, whose logarithm has these bounds.
+    pub fn of_logs((lower, upper): (f64, f64)) -> Self {
+        Self {
+            lower: exp(lower),
+            upper: exp(upper),
+        }
+    }
+}
+
+/// The relative standard deviation of one trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Noise {
+    /// Estimated from the trials.
+    Measured(f64),
+    /// Assumed, since there is one trial.
+    Assumed(f64),
+    /// Unknown.
+    Unknown,
+}

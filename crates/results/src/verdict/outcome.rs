@@ -1,0 +1,42 @@
+//! The six words that a verdict may be.
+
+use schemars::JsonSchema;
+
+retrial_format::words! {
+    /// What the evidence says, in order of precedence: of several, the largest is the run's.
+    #[derive(JsonSchema)]
+    pub enum Outcome {
+        /// Valid; there is no published figure to compare with.
+        Measured = "measured",
+        /// Valid, and at the stated confidence no worse than published less the margin.
+        Reproduced = "reproduced",
+        /// Valid; the evidence is inconclusive.
+        Inconclusive = "inconclusive",
+        /// Valid, and at the stated confidence worse than published less the margin.
+        NotReproduced = "not reproduced",
+        /// The benchmark's own rules were violated.
+        Invalid = "invalid",
+        /// A step failed or ran out of time.
+        Failed = "failed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_are_serialized_as_their_word() {
+        for outcome in Outcome::ALL {
+            let json = serde_json::to_string(&outcome).unwrap();
+            assert_eq!(json, format!("{:?}", outcome.word()));
+            assert_eq!(serde_json::from_str::<Outcome>(&json).unwrap(), outcome);
+        }
+    }
+
+    #[test]
+    fn precedence_is_validity_before_speed() {
+        assert!(Outcome::ALL.is_sorted());
+        assert!(Outcome::Failed > Outcome::Invalid && Outcome::Invalid > Outcome::NotReproduced);
+    }
+}

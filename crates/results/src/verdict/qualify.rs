@@ -1,0 +1,63 @@
+//! The qualifiers that a result has by its evidence and its judgements.
+
+use super::{Context, Evidence, Judgement, Qualifier, QualifierKind, number, telemetry};
+use retrial_plan::deviation::REIMPLEMENTED;
+use retrial_recipe::model::Claim;
+
+/// Rates that differ by less are one: `LoadGen` prints six digits.
+pub(crate) const PRINTED_RATE: f64 = 1e-5;
+
+/// A figure that is better than published by more than this factor is not called reproduced, unless
+/// a qualifier says what else was measured.
+pub(crate) const IMPLAUSIBLE: f64 = 1.5;
+
+/// What a result's evidence adds to those of the run.
+pub(crate) fn of_result(evidence: &Evidence, context: &Context) -> Vec<Qualifier> {
+    let reimplemented = context.rules.reimplemented;
+    let reimplemented =
+        reimplemented.then(|| Qualifier::new(QualifierKind::Reimplemented, REIMPLEMENTED));
+    let all = [
+        reimplemented,
+        other_target(evidence),
+        telemetry::idle_gpus(evidence),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// The figures of a valid result that are better than published by more than the margin.
+pub(crate) fn exceeding(judgements: &[Judgement]) -> impl Iterator<Item = Qualifier> {
+    let exceeding = judgements.iter().filter(|judgement| {
+        let most = 1.0 + judgement.margin.abs();
+        judgement.claim != Claim::Better && judgement.ratio.is_some_and(|ratio| ratio > most)
+    });
+    exceeding.map(|judgement| {
+        let reason = format!(
+            "{} is better than published by more than the margin: check this result",
+            judgement.figure
+        );
+        Qualifier::new(QualifierKind::ExceedsPublished, reason)
+    })
+}
+
+/// Server and Interactive compare at the published target rate only.
+fn other_target(evidence: &Evidence) -> Option<Qualifier> {
+    let published = evidence
+        .target_qps
+        .filter(|rate| rate.is_finite() && *rate > 0.0)?;
+    let scenario = evidence.scenario.to_ascii_lowercase();
+    if scenario != "server" && scenario != "interactive" {
+        return None;
+    }
+    let other = evidence
+        .trials
+        .iter()
+        .filter_map(|trial| trial.run_settings.as_ref()?.settings.target_qps)
+        .find(|value| value.is_nan() || (value - published).abs() > PRINTED_RATE * published)?;
+    let reason = format!(
+        "{}'s target rate was {} queries/s, published at {}",
+        evidence.scenario,
+        number::grouped(other),
+        number::grouped(published)
+    );
+    Some(Qualifier::new(QualifierKind::Modified, reason))
+}

@@ -1,0 +1,56 @@
+//! The rules of the result's round, trial by trial.
+
+use super::TrialRules;
+use crate::verdict::Validity;
+use retrial_mlperf::check::{CheckKind, RuleCheck};
+use retrial_mlperf::rounds::check_submitted;
+use retrial_recipe::model::Mode;
+
+impl TrialRules<'_> {
+    pub(super) fn round(&mut self) {
+        let (evidence, trial) = (self.evidence, self.trial);
+        let Some(rules) = &evidence.rules else {
+            return;
+        };
+        let lookup = |name: &str| {
+            let figure = trial.figure(name)?;
+            Some((figure.value, figure.unit.clone()))
+        };
+        let checks = match (evidence.mode, &trial.run_settings) {
+            (Mode::Performance, Some(run_settings)) => {
+                let mut checks = rules.check_performance(run_settings, &lookup);
+                checks.extend(check_submitted(&run_settings.settings));
+                checks
+            }
+            (Mode::Accuracy, run_settings) => rules.check_accuracy(run_settings.as_ref(), &lookup),
+            _ => Vec::new(),
+        };
+        let is_omitted = |check: &RuleCheck| {
+            trial.excerpt && !check.passed && check.kind == CheckKind::NotStated
+        };
+        let (omitted, checks): (Vec<_>, Vec<_>) = checks.into_iter().partition(is_omitted);
+        if !omitted.is_empty() {
+            let count = retrial_format::count(omitted.len(), "value");
+            let measured = format!("an excerpt without {count} that the rules require");
+            self.add(RuleCheck {
+                kind: CheckKind::Excerpt,
+                ..RuleCheck::failed("LoadGen's summary", measured, "the whole log")
+            });
+        }
+        // LoadGen's own statement is already a reason.
+        let says_invalid = matches!(trial.validity, Validity::Invalid(_));
+        for check in checks {
+            let is_known = says_invalid && check.kind == CheckKind::ByLoadgen;
+            if !check.passed && !is_known {
+                let reason = trial.why_missing(&check.rule);
+                let reason = reason.map_or(String::new(), |reason| format!(" ({reason})"));
+                let (prefix, rule, measured) = (&self.prefix, &check.rule, &check.measured);
+                let required = &check.required;
+                self.checked.invalid.push(format!(
+                    "{prefix}{rule}: {measured}{reason}; required {required}"
+                ));
+            }
+            self.add(check);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! One sentence of reason for each figure, result and run.
+
+mod decision;
+mod trials;
+
+use super::compare::Compared;
+use super::qualify::IMPLAUSIBLE;
+use super::{Judgement, Noise, Outcome, ResultVerdict, number};
+use retrial_format as format;
+use retrial_recipe::model::{Aggregate, ExpectationKind};
+use retrial_stats::Estimate;
+
+/// Relative standard deviation of published results of one round between systems that have the same
+/// GPUs, as many of them (v5.1, v6.0; Offline).
+const SPREAD: &str =
+    "; between systems with the same GPUs published results scatter by 1.9–2.0 %, tuning included";
+
+/// The sentence on one published figure.
+pub(crate) fn of_figure(
+    compared: &Compared,
+    judgement: &Judgement,
+    confidence: f64,
+    analyses: usize,
+) -> String {
+    let name = &judgement.figure;
+    let expectation = compared.expectation();
+    let Some(measured) = &judgement.measured else {
+        return format!("{name} is missing or cannot be compared.");
+    };
+    let figure = number::figure(measured.value, &measured.unit);
+    let Some(ratio) = judgement.ratio else {
+        return format!(
+            "{name}: {figure}; the recipe's published value {} allows no ratio: state it as a limit.",
+            number::grouped(expectation.value)
+        );
+    };
+    let published = published(compared, measured.value);
+    let head = format!(
+        "{name}: {figure} is {} of {published}",
+        number::ratio(ratio)
+    );
+    if judgement.outcome == Outcome::Inconclusive && ratio > IMPLAUSIBLE {
+        return format!(
+            "{head}; more than {IMPLAUSIBLE} times as good implies a different system, size or benchmark, \
+             unless the recipe or the command line states the reason."
+        );
+    }
+    let basis = basis(compared, judgement, analyses);
+    let decision = decision::words(compared, judgement, confidence, &basis);
+    let others = others(compared, judgement);
+    let spread = if compared.other_system { SPREAD } else { "" };
+    format!("{head}; {decision}{spread}{others}.")
+}
+
+/// What the bounds stand on: `one trial, assumed noise 0.3 % from 10 published pairs of …`.
+fn basis(compared: &Compared, judgement: &Judgement, analyses: usize) -> String {
+    let mut words = vec![match judgement.trials {
+        1 => "one trial".to_owned(),
+        trials => match compared.aggregate {
+            Aggregate::Mean => format!("{trials} trials"),
+            how => format!("{} of {trials} trials", how.name()),
+        },
+    }];
+    match judgement.noise {
+        Noise::Measured(noise) if noise > 0.0 => words.push(format!("noise {}", fine(noise))),
+        Noise::Measured(_) => words.push("all alike".to_owned()),
+        Noise::Assumed(noise) if noise > 0.0 => {
+            let from = judgement.noise_basis.as_deref().unwrap_or("the recipe");
+            words.push(format!("assumed noise {} from {from}", fine(noise)));
+        }
+        Noise::Assumed(_) => words.push("compared as printed".to_owned()),
+        Noise::Unknown if judgement.trials == 1 && compared.aggregate != Aggregate::Olympic => {
+            words.push("its noise is unknown".to_owned());
+        }
+        Noise::Unknown => words.push(match &compared.assumed {
+            Some(assumed) if judgement.trials > 1 => format!(
+                "which are further apart than the assumed noise of {} allows",
+                fine(assumed.value)
+            ),
+            _ => "too few trials".to_owned(),
+        }),
+    }
+    words.extend(trials::unlike(compared, judgement));
+    if let Some(factor) = compared.factor.filter(|factor| *factor > 1.0) {
+        words.push(format!(
+            "multiplied by {} for its convergence",
+            number::grouped(factor)
+        ));
+    }
+    if compared.sigma > 0.0 {
+        words.push(format!(
+            "published with a deviation of {}",
+            fine(compared.sigma)
+        ));
+    }
+    if analyses > 1 {
+        words.push(format!(
+            "the error split between {analyses} interim analyses"
+        ));
+    }
+    let ordered = |it: &Estimate| it.is_ordered(compared.alpha);
+    if compared.estimate.as_ref().is_some_and(ordered) {
+        words.push("bounds by order statistics".to_owned());
+    }
+    words.join(", ")
+}
+
+/// A noise may be far under a tenth of a percent.
+fn fine(fraction: f64) -> String {
+    if fraction < 0.000_5 {
+        format!("{} %", number::grouped((fraction * 1e6).round() / 1e4))
+    } else {
+        number::percent(fraction)
+    }
+}
+
+fn published(compared: &Compared, like: f64) -> String {
+    let expectation = compared.expectation();
+    let value = number::figure_like(expectation.value, &compared.unit, like);
+    let who = match expectation.kind {
+        ExpectationKind::Official => "the published",
+        ExpectationKind::Guide => "the guide's",
+        ExpectationKind::ThirdParty => "a third party's",
+    };
+    match &expectation.source {
+        Some(source) => format!("{who} {value} ({source})"),
+        None => format!("{who} {value}"),
+    }
+}
+
+/// `; 7 other published results reach 94–100 % of this one`
+fn others(compared: &Compared, judgement: &Judgement) -> String {
+    let published = compared.expectation().value;
+    let mut ratios: Vec<f64> = judgement
+        .references
+        .iter()
+        .filter(|reference| !reference.decides)
+        .map(|reference| reference.value / published)
+        .filter(|ratio| ratio.is_finite())
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    match ratios.as_slice() {
+        [] => String::new(),
+        [ratio] => format!(
+            "; 1 other published result reaches {} of this one",
+            number::percent(*ratio)
+        ),
+        [first, .., last] => format!(
+            "; {} other published results reach {}–{} of this one",
+            ratios.len(),
+            number::percent(*first).trim_end_matches([' ', '%']),
+            number::percent(*last)
+        ),
+    }
+}
+
+/// The sentence on a run.
+pub(crate) fn of_run(outcome: Outcome, results: &[ResultVerdict]) -> String {
+    let judged: Vec<Outcome> = results
+        .iter()
+        .flat_map(|result| &result.judgements)
+        .map(|judgement| judgement.outcome)
+        .collect();
+    let count = |kind: Outcome| judged.iter().filter(|outcome| **outcome == kind).count();
+    let all = judged.len();
+    let Some(first) = results.iter().find(|result| result.outcome == outcome) else {
+        return "There is no result to judge.".to_owned();
+    };
+    let reason = format!("{} {}: {}", first.scenario, first.mode, first.sentence);
+    match outcome {
+        Outcome::Measured => "Valid, and nothing was published to compare with.".to_owned(),
+        Outcome::Reproduced if all == 1 => "The published figure holds.".to_owned(),
+        Outcome::Reproduced => format!("{} hold.", format::all(all, "published figure")),
+        Outcome::NotReproduced if all == 1 => {
+            format!("The published figure does not hold. {reason}")
+        }
+        Outcome::NotReproduced => {
+            let bad = count(Outcome::NotReproduced);
+            let verb = if bad == 1 { "does" } else { "do" };
+            format!("{bad} of {all} published figures {verb} not hold. {reason}")
+        }
+        Outcome::Inconclusive if all == 0 => format!("The result is undecided. {reason}"),
+        Outcome::Inconclusive if all == 1 => format!("1 published figure is undecided. {reason}"),
+        Outcome::Inconclusive => {
+            let open = count(Outcome::Inconclusive);
+            let verb = if open == 1 { "is" } else { "are" };
+            format!("{open} of {all} published figures {verb} undecided. {reason}")
+        }
+        Outcome::Invalid | Outcome::Failed if results.len() == 1 => reason,
+        Outcome::Invalid | Outcome::Failed => {
+            let bad = results
+                .iter()
+                .filter(|result| result.outcome == outcome)
+                .count();
+            let verb = match (outcome, bad) {
+                (Outcome::Failed, _) => "failed",
+                (_, 1) => "is invalid",
+                _ => "are invalid",
+            };
+            format!("{bad} of {} results {verb}. {reason}", results.len())
+        }
+    }
+}

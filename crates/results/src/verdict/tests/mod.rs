@@ -1,0 +1,20 @@
+//! Every outcome, qualifier, precedence and exit code, by table.
+
+pub mod build;
+
+#[cfg(test)]
+mod accuracy;
+#[cfg(test)]
+mod claims;
+#[cfg(test)]
+mod comparison;
+#[cfg(test)]
+mod corpus;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod qualifiers;
+#[cfg(test)]
+mod trials;
+#[cfg(test)]
+mod validity;

@@ -1,0 +1,139 @@
+//! Qualifiers of an outcome.
+
+use rstest::rstest;
+
+use super::build::*;
+use crate::verdict::{Context, Evidence, Outcome, Qualifier, QualifierKind, Verdict, judge};
+use retrial_mlperf::loadgen::RunSettings;
+use retrial_recipe::model::{Claim, Expectation};
+
+fn kinds(verdict: &Verdict) -> Vec<QualifierKind> {
+    verdict
+        .qualifiers
+        .iter()
+        .map(|qualifier| qualifier.kind)
+        .collect()
+}
+
+#[rstest]
+#[case(105.0, false)]
+#[case(105.1, true)]
+fn results_above_the_margin_exceed_published(#[case] value: f64, #[case] above: bool) {
+    let verdict = judge(
+        &context(),
+        &[offline(&[value]).expecting(TOKENS, official(100.0))],
+    );
+    assert_eq!(verdict.outcome, Outcome::Reproduced);
+    assert_eq!(
+        kinds(&verdict).contains(&QualifierKind::ExceedsPublished),
+        above
+    );
+}
+
+fn server(target: Option<f64>, published: Option<f64>) -> Evidence {
+    let mut evidence = loadgen(
+        "Server",
+        "completed_tokens_per_second",
+        "tokens/s",
+        &[100.0],
+    )
+    .expecting("completed_tokens_per_second", official(100.0));
+    evidence.target_qps = published;
+    if let Some(target) = target {
+        let mut run_settings = RunSettings::default();
+        run_settings.settings.target_qps = Some(target);
+        evidence.trials[0].run_settings = Some(run_settings);
+    }
+    evidence
+}
+
+#[rstest]
+#[case(Some(69.0), Some(69.0), false)]
+// LoadGen prints six digits.
+#[case(Some(0.333_333), Some(1.0 / 3.0), false)]
+#[case(Some(70.0), Some(69.0), true)]
+#[case(Some(f64::NAN), Some(69.0), true)]
+#[case(None, Some(69.0), false)]
+#[case(Some(70.0), None, false)]
+fn another_target_rate_is_modified(
+    #[case] target: Option<f64>,
+    #[case] published: Option<f64>,
+    #[case] modified: bool,
+) {
+    let verdict = judge(&context(), &[server(target, published)]);
+    assert_eq!(kinds(&verdict).contains(&QualifierKind::Modified), modified);
+    assert_eq!(
+        verdict.exit_code.code(),
+        0,
+        "a qualifier changes no outcome"
+    );
+}
+
+#[test]
+fn the_target_rate_of_offline_is_ignored() {
+    let mut evidence = server(Some(70.0), Some(69.0));
+    evidence.scenario = "Offline".to_owned();
+    assert!(kinds(&judge(&context(), &[evidence])).is_empty());
+}
+
+#[test]
+fn runner_qualifiers_appear_once_on_run_and_result() {
+    let mut context = context();
+    context.rules.reimplemented = true;
+    context.qualifiers = vec![
+        Qualifier::new(QualifierKind::UnpinnedImage, "rocm/amd-mlperf:6.0 is a tag"),
+        Qualifier::new(QualifierKind::OtherHardware, "MI300X, published on MI355X"),
+        Qualifier::new(QualifierKind::Modified, "--set batch=4"),
+    ];
+    let evidence = offline(&[100.0]).expecting(TOKENS, official(100.0));
+    let verdict = judge(&context, &[evidence.clone(), evidence]);
+    let expected = [
+        QualifierKind::Modified,
+        QualifierKind::OtherHardware,
+        QualifierKind::Reimplemented,
+        QualifierKind::UnpinnedImage,
+    ];
+    assert_eq!(kinds(&verdict), expected);
+    assert_eq!(verdict.results[0].qualifiers.len(), 4);
+}
+
+#[test]
+fn qualifiers_are_serialized_as_words() {
+    let mut context = context();
+    context.qualifiers = vec![Qualifier::new(QualifierKind::OtherHardware, "MI300X")];
+    let json = serde_json::to_value(judge(&context, &[offline(&[100.0])])).unwrap();
+    assert_eq!(json["qualifiers"][0]["kind"], "other hardware");
+    assert_eq!(json["exit_code"], 0);
+    assert_eq!(json["outcome"], "measured");
+    assert_eq!(json["results"][0]["figures"][TOKENS]["unit"], "tokens/s");
+    assert_eq!(json["results"][0]["mode"], "performance");
+}
+
+#[rstest]
+#[case(149.0, &[], Claim::NotWorse, Outcome::Reproduced)]
+#[case(151.0, &[], Claim::NotWorse, Outcome::Inconclusive)]
+#[case(151.0, &[QualifierKind::Modified], Claim::NotWorse, Outcome::Reproduced)]
+#[case(151.0, &[QualifierKind::OtherHardware], Claim::NotWorse, Outcome::Reproduced)]
+#[case(151.0, &[QualifierKind::UnpinnedImage], Claim::NotWorse, Outcome::Inconclusive)]
+#[case(151.0, &[], Claim::Better, Outcome::Reproduced)]
+fn far_better_than_published_needs_an_explanation(
+    #[case] value: f64,
+    #[case] qualifiers: &[QualifierKind],
+    #[case] claim: Claim,
+    #[case] outcome: Outcome,
+) {
+    let qualifiers = qualifiers.iter();
+    let context = Context {
+        qualifiers: qualifiers
+            .map(|kind| Qualifier::new(*kind, "a reason"))
+            .collect(),
+        ..context()
+    };
+    let expected = Expectation {
+        claim,
+        ..official(100.0)
+    };
+    let evidence = offline(&[value]).expecting(TOKENS, expected);
+    let verdict = judge(&context, &[evidence]);
+    assert_eq!(verdict.outcome, outcome, "{}", verdict.sentence);
+}

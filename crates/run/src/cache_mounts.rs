@@ -1,0 +1,142 @@
+//! Cache mounts: directories in which programs cache compiled code for later runs. As with `RUN
+//! --mount=type=cache,sharing=private` of a Dockerfile, concurrent containers have separate directories: the
+//! label of a running container names its own. The directory of a failed run is not reused, and its content is
+//! never evidence.
+
+use std::path::Path;
+
+use super::cached::{image, origin, remove_stale};
+use super::error::Halt;
+use super::labels::CACHE_LABEL;
+use super::seed;
+use super::session::Session;
+use super::step_session::StepSession;
+use retrial_container::{ContainerSpec, Mount};
+use retrial_store::cache::CacheEntry;
+use retrial_store::journal::{CacheMounted, EventKind, StepEnd};
+use retrial_store::lock::{FileLock, LockAttempt};
+
+/// The directories of a container that is about to be created. They stay locked until this is dropped, when the
+/// container is running.
+#[derive(Default)]
+pub struct MountedCaches {
+    mounted: Vec<(CacheMounted, FileLock)>,
+}
+
+/// Takes a directory for each cache mount of a container, and mounts it.
+pub async fn take(
+    session: &StepSession<'_>,
+    spec: &mut ContainerSpec,
+) -> Result<MountedCaches, Halt> {
+    let mut caches = MountedCaches::default();
+    for (mount, path) in std::mem::take(&mut spec.cache_mounts) {
+        let image = image(session, &spec.image).await?;
+        let machine = retrial_host::machine_name(&session.options.root);
+        let name = session.plan.cache_mount(&path, &image, &machine);
+        let (directory, entry, lock) = free(session, &mount, &name).await?;
+        let run = origin(session, image);
+        let earlier = entry.claim(&run)?;
+        if earlier.is_none() {
+            let stage = entry.stage(session.run.id());
+            stage.begin()?;
+            seed::seed(session, &run.image, &path, &stage.content(), "").await?;
+            entry.claim_new(&stage, &run)?;
+            remove_stale(session, &entry).await?;
+        }
+        spec.mounts.push(Mount {
+            source: entry.content().display().to_string(),
+            target: path.clone(),
+            read_only: false,
+        });
+        let label = spec.labels.entry(CACHE_LABEL.to_owned()).or_default();
+        if !label.is_empty() {
+            label.push('\n');
+        }
+        label.push_str(&entry.identity());
+        let mounted = CacheMounted {
+            container: String::new(),
+            mount,
+            path,
+            directory,
+            reused_from: earlier.map(|earlier| earlier.run),
+        };
+        caches.mounted.push((mounted, lock));
+    }
+    Ok(caches)
+}
+
+impl MountedCaches {
+    /// Records which directories the container got.
+    pub fn record(&self, session: &StepSession<'_>, container: &str) -> Result<(), Halt> {
+        for (mounted, _) in &self.mounted {
+            let mounted = CacheMounted {
+                container: container.to_owned(),
+                ..mounted.clone()
+            };
+            session.record(EventKind::CacheMounted(mounted))?;
+        }
+        Ok(())
+    }
+}
+
+/// The first directory that no running container has.
+async fn free(
+    session: &StepSession<'_>,
+    mount: &str,
+    name: &str,
+) -> Result<(String, CacheEntry, FileLock), Halt> {
+    let me = session.holder();
+    let mut number = 0;
+    loop {
+        number += 1;
+        let directory = format!("{name}-{number}");
+        let entry = entry(session, mount, &directory);
+        let LockAttempt::Acquired(lock) = entry.lock(&me)? else {
+            continue;
+        };
+        let containers = session.with_engine(|| session.engine.containers(CACHE_LABEL));
+        let mine = entry.identity();
+        let mut running = containers
+            .await?
+            .into_iter()
+            .filter(|container| container.running);
+        if !running.any(|container| {
+            container.labels[CACHE_LABEL]
+                .lines()
+                .any(|line| line == mine)
+        }) {
+            return Ok((directory, entry, lock));
+        }
+    }
+}
+
+fn entry(session: &Session, mount: &str, directory: &str) -> CacheEntry {
+    CacheEntry::new(Path::new(&session.plan.cache), mount, directory)
+}
+
+/// Releases the directories of a removed container: the files become ours, and later runs reuse them if no step
+/// failed.
+pub async fn release(session: &Session, container: &str) {
+    let state = session.state();
+    let is_failed = |end: &StepEnd| matches!(end, StepEnd::Failed { .. } | StepEnd::Stopped);
+    let is_good = state.ended.values().all(|(end, _)| !is_failed(end));
+    let is_good = is_good && !session.stop.is_cancelled();
+    let mounts = state.cache_mounts.iter();
+    for mounted in mounts.filter(|mounted| mounted.container == container) {
+        let entry = entry(session, &mounted.mount, &mounted.directory);
+        // Another process has locked it: it is no longer ours.
+        let Ok(LockAttempt::Acquired(_lock)) = entry.lock(session.run.id()) else {
+            continue;
+        };
+        if !entry.is_claimed_by(session.run.id()) {
+            continue;
+        }
+        if !rustix::process::getuid().is_root() {
+            // A later run's container may run as another user.
+            let _ = seed::own(session, &entry.content()).await;
+        }
+        if is_good {
+            let _ = entry.release();
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! The container: created, started, removed.
+
+use std::path::Path;
+
+use super::cache_mounts;
+use super::cached::{self, CachedMounts};
+use super::claim::{claim, claim_of};
+use super::control::Control;
+use super::create::{create_again, start_error};
+use super::error::{Halt, RunError};
+use super::labels::{CACHE_LABEL, GPU_LABEL, own_labels};
+use super::model_mounts;
+use super::mount_check::{MountCheck, verify_control_mount};
+use super::run_values::with_run_values;
+use super::seed::owner;
+use super::session::Session;
+use super::step_session::StepSession;
+use retrial_container::ContainerSpec;
+use retrial_container::first_process;
+use retrial_engine::EngineError;
+use retrial_engine::api::ExecSpec;
+use retrial_engine::docker::Refusal;
+use retrial_plan::step::Action;
+use retrial_store::journal::{EventKind, SkipReason, StepEnd, StepFault};
+
+/// Creates and starts the container that measures.
+pub async fn create(session: &StepSession<'_>) -> Result<(), Halt> {
+    let cached = cached::mounts(session).await?;
+    create_with(session, "", cached).await
+}
+
+/// Creates and starts a container of the recipe's with cached directories.
+pub async fn create_with(
+    session: &StepSession<'_>,
+    suffix: &str,
+    cached: CachedMounts,
+) -> Result<(), Halt> {
+    let spec = session.plan.container.clone();
+    let mut spec = spec_of(session, spec, suffix, cached)?;
+    if matches!(session.step.action, Action::Populate(_)) {
+        // The cached content must not depend on code that earlier runs compiled.
+        spec.cache_mounts.clear();
+    }
+    // Until the container runs, so that two runs cannot both find the GPUs free.
+    let _guard = claim(session).await?;
+    launch(session, spec, &session.control).await
+}
+
+/// Creates and starts a service's own container, in the network of the run's.
+pub async fn create_for_service(
+    session: &StepSession<'_>,
+    service: &str,
+    own: &ContainerSpec,
+) -> Result<(), Halt> {
+    let cached = cached::mounts(session).await?;
+    let mut own = own.clone();
+    let main = session.container()?;
+    own.network.get_or_insert(format!("container:{main}"));
+    let spec = spec_of(session, own, &format!("-{service}"), cached)?;
+    let control = &session.service_controls[service];
+    launch(session, spec, control).await
+}
+
+/// Creates and starts a container, and verifies that it shares our files.
+async fn launch(
+    session: &StepSession<'_>,
+    mut spec: ContainerSpec,
+    control: &Control,
+) -> Result<(), Halt> {
+    if let Some(missing) = missing_mount(&spec) {
+        return Err(Halt::failed(
+            StepFault::Request,
+            format!("the mount's source {missing} does not exist"),
+            "create it or correct the recipe; the engine would mount an empty directory",
+        ));
+    }
+    let caches = cache_mounts::take(session, &mut spec).await?;
+    spec.control = Some(control.path().display().to_string());
+    let now = jiff::Timestamp::now().as_nanosecond();
+    let nonce = format!("{}-{now}", session.run.id());
+    control.lay_out(&nonce, spec.pid.is_none())?;
+    let is_service = matches!(session.step.action, Action::StartService(_));
+    let create = async || {
+        if is_service {
+            create_again(session, &spec).await
+        } else {
+            create_from_image(session, &spec).await
+        }
+    };
+    let created = session.with_engine(create).await;
+    let id = created.map_err(|error| match error.refusal() {
+        Some(Refusal::MountSource(path)) if spec.control.as_ref() == Some(path) => {
+            not_shared(session)
+        }
+        _ => error.into(),
+    })?;
+    let event = EventKind::ContainerCreated {
+        id: id.clone(),
+        name: spec.name.clone(),
+        service: is_service,
+    };
+    session.record(event)?;
+    caches.record(session, &id)?;
+    let started = match session.with_engine(|| session.engine.start(&id)).await {
+        Ok(()) => verify(session, control, &id, &nonce).await,
+        Err(error) => Err(start_error(&error)),
+    };
+    if matches!(&started, Err(Halt::Ended(StepEnd::Failed { .. }))) {
+        let _ = discard(session, &id).await;
+    }
+    started
+}
+
+/// Verifies that a started container shares the control directory.
+async fn verify(session: &Session, control: &Control, id: &str, nonce: &str) -> Result<(), Halt> {
+    let (reason, advice) = match verify_control_mount(session, control, id, nonce).await {
+        MountCheck::Shared => return Ok(()),
+        MountCheck::Stopped => return Err(StepEnd::Stopped.into()),
+        MountCheck::NotShared => return Err(not_shared(session)),
+        MountCheck::EntrypointOverridden(log) => (
+            format!("the image's entrypoint does not execute its arguments{log}"),
+            "remove `entrypoint: image` from the recipe: the entrypoint is then bypassed",
+        ),
+        MountCheck::Exited(reason) => (
+            reason,
+            "with `entrypoint: image`, the image's entrypoint must execute its arguments",
+        ),
+    };
+    Err(Halt::failed(StepFault::Host, reason, advice))
+}
+
+/// Creates the container, and verifies that its image is the one that was pulled or built: the tag may
+/// have moved meanwhile.
+async fn create_from_image(
+    session: &StepSession<'_>,
+    spec: &ContainerSpec,
+) -> Result<String, EngineError> {
+    let id = create_again(session, spec).await?;
+    let Some(expected) = session.state().image else {
+        return Ok(id);
+    };
+    let created = session.engine.container(&id).await?;
+    let actual = created.map(|created| created.image).unwrap_or_default();
+    if actual.trim_start_matches("sha256:") == expected.trim_start_matches("sha256:") {
+        return Ok(id);
+    }
+    session.engine.remove(&id).await?;
+    let text = format!(
+        "the tag {} has moved: creating the container from the image that was pulled, {expected}",
+        spec.image
+    );
+    session.emit(EventKind::Warning { text });
+    let exact = ContainerSpec {
+        image: expected,
+        ..spec.clone()
+    };
+    create_again(session, &exact).await
+}
+
+fn not_shared(session: &Session) -> Halt {
+    let endpoint = &session.engine.info().endpoint;
+    let path = session.control.path().display();
+    Halt::failed(
+        StepFault::Host,
+        format!(
+            "the engine at {endpoint} does not share this machine's files: its containers do not see {path}"
+        ),
+        "run retrial on the engine's own machine; remote engines are not supported",
+    )
+}
+
+/// Returns the first bind mount whose source does not exist.
+fn missing_mount(container: &ContainerSpec) -> Option<&str> {
+    let sources = container.mounts.iter().map(|mount| mount.source.as_str());
+    sources
+        .filter(|source| source.starts_with('/'))
+        .find(|source| !Path::new(source).exists())
+}
+
+/// Returns a container of the plan with this run's name, labels and mounts.
+fn spec_of(
+    session: &StepSession<'_>,
+    mut spec: ContainerSpec,
+    suffix: &str,
+    cached: CachedMounts,
+) -> Result<ContainerSpec, Halt> {
+    spec.name = format!("retrial-{}{suffix}", session.run.id());
+    spec.mounts.extend(model_mounts::mounts(session)?);
+    spec.mounts.extend(cached.mounts);
+    spec.labels = own_labels(session);
+    let cached = cached.identities.join("\n");
+    let cached = Some(cached).filter(|labels| !labels.is_empty());
+    let labels = [(CACHE_LABEL, cached), (GPU_LABEL, claim_of(session))];
+    let labels = labels.map(|(name, value)| Some((name.to_owned(), value?)));
+    spec.labels.extend(labels.into_iter().flatten());
+    Ok(with_run_values(session, &spec, None))
+}
+
+/// Removes the run's containers, if there are any.
+pub async fn remove(session: &Session) -> Result<(), RunError> {
+    let state = session.state();
+    let mut removed = Ok(());
+    // Service containers first: they use the network of the other one. On a full disk the first removal cannot
+    // be recorded, but the others must still be removed.
+    for id in state.service_containers.values().chain(&state.container) {
+        removed = removed.and(discard(session, id).await);
+    }
+    removed
+}
+
+/// Removes the run's container concurrently with other work. The remove step records it, and reports a failure.
+pub async fn begin_to_remove(session: &Session) {
+    let state = session.state();
+    // Containers of services use its network.
+    let has_no_services = state.service_containers.is_empty();
+    if let Some(id) = state.container.filter(|_| has_no_services) {
+        restore_ownership(session, &id).await;
+        if session.engine.remove(&id).await.is_ok() {
+            cache_mounts::release(session, &id).await;
+        }
+    }
+}
+
+/// Removes one container of the run.
+pub async fn discard(session: &Session, id: &str) -> Result<(), RunError> {
+    restore_ownership(session, id).await;
+    session.engine.remove(id).await?;
+    cache_mounts::release(session, id).await;
+    let id = id.to_owned();
+    Ok(session.record(EventKind::ContainerRemoved { id })?)
+}
+
+/// The last step of a plan.
+pub async fn remove_step(session: &Session) -> Result<(), Halt> {
+    remove(session).await.map_err(|error| match error {
+        RunError::Engine(error) => {
+            let advice = format!("remove it: retrial clean {}", session.run.id());
+            Halt::failed(StepFault::Host, error.to_string(), advice)
+        }
+        error @ RunError::Store(_) => error.into(),
+    })
+}
+
+/// Stops everything. The container is removed, unless it has results that were not collected: then it is only
+/// stopped, for a resumed run to collect them. Returns why it was not removed.
+pub async fn teardown(session: &Session) -> Result<Option<SkipReason>, RunError> {
+    let state = session.state();
+    let Some(id) = state
+        .container
+        .as_ref()
+        .filter(|_| state.uncollected(&session.plan))
+    else {
+        remove(session).await?;
+        return Ok(None);
+    };
+    for service in state.service_containers.values() {
+        discard(session, service).await?;
+    }
+    restore_ownership(session, id).await;
+    session.engine.stop(id, 10).await?;
+    let run = session.run.id().to_owned();
+    Ok(Some(SkipReason::ContainerStopped { run }))
+}
+
+/// Makes us the owner of the container's files below the control directory, without following symlinks. Root
+/// does not need it.
+async fn restore_ownership(session: &Session, id: &str) {
+    if rustix::process::getuid().is_root() {
+        return;
+    }
+    let spec = ExecSpec::as_root(["chown", "-hR", &owner(), first_process::CONTROL]);
+    let _ = session.engine.exec(id, &spec).await;
+}

@@ -1,0 +1,212 @@
+//! One step's files in the control directory.
+
+use std::path::{Path, PathBuf};
+
+use retrial_store::dir_handle::Directory;
+use retrial_store::{StoreError, open};
+
+/// Content that the exit code overwrites, so that it fits on a full disk.
+const EXIT_PLACEHOLDER: &[u8] = b"               \n";
+
+/// Files that the container's side writes, created before so that any user of the image can.
+const FILLED: [&str; 8] = [
+    "pid.tmp", "oom", "others", "left", "code", "found", "lengths", "stale",
+];
+
+/// One step's files in the control directory.
+#[derive(Debug, Clone)]
+pub struct StepControl {
+    control: PathBuf,
+    name: String,
+}
+
+/// How a step ended, as the container's side wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepExit {
+    /// Exit code.
+    pub code: i64,
+    /// Processes killed for memory during the step; none where the kernel does not report it.
+    pub oom_kills: Option<u64>,
+    /// `pid name` of each process that it left running.
+    pub leftovers: Vec<String>,
+    /// The disk was full: its records are incomplete.
+    pub cut: bool,
+    /// The container was stopped first: the step did not end by itself.
+    pub terminated_by_us: bool,
+}
+
+/// A result directory that a step created, as the container's side recorded it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultDirectory {
+    /// The pattern that it matches.
+    pub pattern: String,
+    /// Its path in the container.
+    pub path: String,
+    /// The lengths of its files, bytes; 0 if they are not known.
+    pub length: u64,
+}
+
+impl StepControl {
+    pub(super) fn new(control: PathBuf, name: String) -> Self {
+        Self { control, name }
+    }
+
+    fn steps(&self) -> Result<Directory, StoreError> {
+        Directory::open(&self.control)?.directory("steps")
+    }
+
+    fn directory(&self) -> Result<Directory, StoreError> {
+        self.steps()?.directory(&self.name)
+    }
+
+    /// The directory on this machine.
+    pub fn path(&self) -> PathBuf {
+        self.control.join("steps").join(&self.name)
+    }
+
+    /// Whether the step was prepared before.
+    pub fn exists(&self) -> bool {
+        self.directory().is_ok()
+    }
+
+    /// Whether the container's side has begun.
+    pub fn started(&self) -> bool {
+        self.directory()
+            .is_ok_and(|directory| directory.has("started"))
+    }
+
+    /// The directory's name, also as the container sees it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Creates the files of a step atomically; `output` is a file of ours that becomes its output. Files of an
+    /// earlier attempt are moved aside.
+    ///
+    /// # Errors
+    /// If the disk is full or cannot be written.
+    pub fn prepare(
+        &self,
+        command: &str,
+        results: &[String],
+        output: &Path,
+    ) -> Result<(), StoreError> {
+        let steps = self.steps()?;
+        let part = format!("{}.part", self.name);
+        move_aside(&steps, &part)?;
+        let directory = steps.make(&part, 0o700)?;
+        let mut command = command.to_owned();
+        if !command.ends_with('\n') {
+            command.push('\n');
+        }
+        let results: String = results.iter().flat_map(|path| [path, "\n"]).collect();
+        directory.write("command", command.as_bytes(), 0o644)?;
+        directory.write("results", results.as_bytes(), 0o644)?;
+        for name in FILLED {
+            directory.write(name, b"", 0o666)?;
+        }
+        directory.write("exit.tmp", EXIT_PLACEHOLDER, 0o666)?;
+        directory.link(output, "output.log")?;
+        directory.set_mode(0o777)?;
+        move_aside(&steps, &self.name)?;
+        steps.rename(&part, &self.name)
+    }
+
+    /// Gives the step an archive of results, which it unpacks before its command.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn put_results(&self, archive: &Path) -> Result<(), StoreError> {
+        let directory = self.directory()?;
+        directory.remove("results.tar")?;
+        directory.link(archive, "results.tar")
+    }
+
+    /// Removes the container's name of the output, so that only ours remains.
+    ///
+    /// # Errors
+    /// If the file system refuses.
+    pub fn let_go(&self) -> Result<(), StoreError> {
+        self.directory()?.remove("output.log")
+    }
+
+    fn read(&self, name: &str) -> Option<String> {
+        let relative = Path::new("steps").join(&self.name).join(name);
+        open::read_text_beneath(&self.control, &relative, 1 << 20).ok()
+    }
+
+    /// How the step ended, once it has.
+    pub fn exit(&self) -> Option<StepExit> {
+        let text = self.read("exit")?;
+        let mut words = text.split_whitespace();
+        let code = words.next()?.parse().ok()?;
+        let (before, after) = self.oom();
+        let oom_kills = before
+            .zip(after)
+            .map(|(before, after)| after.saturating_sub(before));
+        let leftovers = self
+            .read("left")
+            .unwrap_or_default()
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        let terminated_by_us = self.is_after_the_end().unwrap_or(false);
+        Some(StepExit {
+            code,
+            oom_kills,
+            leftovers,
+            cut: words.next().is_some(),
+            terminated_by_us,
+        })
+    }
+
+    /// Whether the exit code was written after the first process had begun to end everything.
+    fn is_after_the_end(&self) -> Option<bool> {
+        let time = |relative: &Path| {
+            let status = open::open_beneath(&self.control, relative)
+                .ok()?
+                .metadata()
+                .ok()?;
+            Some((status.modified().ok()?, status.len()))
+        };
+        let (ended, length) = time(Path::new("ended"))?;
+        let (exit, _) = time(&Path::new("steps").join(&self.name).join("exit"))?;
+        Some(length > 0 && exit >= ended)
+    }
+
+    /// The number of processes killed for memory before and after the step, if known.
+    pub fn oom(&self) -> (Option<u64>, Option<u64>) {
+        let text = self.read("oom").unwrap_or_default();
+        let mut counts = text.split_whitespace().map(|word| word.parse::<u64>().ok());
+        (counts.next().flatten(), counts.next().flatten())
+    }
+
+    /// Returns the result directories that the step created.
+    pub fn result_directories(&self) -> Vec<ResultDirectory> {
+        let (text, lengths) = (self.read("found"), self.read("lengths"));
+        let (text, lengths) = (text.unwrap_or_default(), lengths.unwrap_or_default());
+        // Without `find` and `stat` there are none.
+        let lengths = lengths.lines().map(|line| line.parse().unwrap_or(0));
+        let found = text.lines().zip(lengths.chain(std::iter::repeat(0)));
+        let found = found.filter_map(|(line, length)| {
+            let (pattern, path) = line.split_once('\t')?;
+            Some(ResultDirectory {
+                pattern: pattern.to_owned(),
+                path: path.to_owned(),
+                length,
+            })
+        });
+        found.collect()
+    }
+}
+
+/// Frees a name by renaming: we may lack the permission to remove a container's files.
+fn move_aside(steps: &Directory, name: &str) -> Result<(), StoreError> {
+    if !steps.has(name) {
+        return Ok(());
+    }
+    let free = (1..10_000)
+        .map(|attempt| format!("{name}.{attempt}"))
+        .find(|aside| !steps.has(aside));
+    steps.rename(name, &free.unwrap_or_else(|| format!("{name}.aside")))
+}

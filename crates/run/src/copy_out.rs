@@ -1,0 +1,70 @@
+//! Copies files out of the image for steps on the host: out of a container that is created and never
+//! started, so that nothing of the image runs for it.
+
+use std::fs;
+use std::path::Path;
+
+use super::collect::record;
+use super::create::create_again;
+use super::error::Halt;
+use super::extract::{Extraction, MAX_BYTES, extract, remove_directory};
+use super::host;
+use super::labels::own_labels;
+use super::step_session::StepSession;
+use retrial_container::ContainerSpec;
+use retrial_store::StoreError;
+use retrial_store::files::rename_synced;
+use retrial_store::journal::{StepEnd, StepFault};
+use retrial_store::unpack::Limits;
+
+/// Copies `path` of the image to `to` below the run's directory for host files.
+pub async fn copy_out(session: &StepSession<'_>, path: &str, to: &str) -> Result<(), Halt> {
+    let state = session.state();
+    let spec = ContainerSpec {
+        name: format!("retrial-{}-copy", session.run.id()),
+        image: state.image.unwrap_or_else(|| session.plan.image.clone()),
+        // An image without a command cannot be created; this one never runs.
+        entrypoint: Some(vec!["/bin/true".to_owned()]),
+        network: Some("none".to_owned()),
+        labels: own_labels(session),
+        ..ContainerSpec::default()
+    };
+    let id = session.with_engine(|| create_again(session, &spec)).await?;
+    let part = format!("host/{}.part", session.step.directory());
+    let part = session.run.join(&part);
+    let copy = Extraction {
+        container: &id,
+        path,
+        to: &part,
+        length: 0,
+        limits: Limits {
+            executable: true,
+            ..Limits::results(MAX_BYTES)
+        },
+        absent: StepEnd::failed(
+            StepFault::Request,
+            format!("the image has no {path}"),
+            "correct `copy_from_image:` in the recipe",
+        ),
+        too_large: "copy a smaller directory, or several",
+    };
+    let unpacked = extract(session, copy).await;
+    session.engine.remove(&id).await?;
+    let unpacked = unpacked?;
+    let target = host::files(session).join(to);
+    let parent = target.parent().unwrap_or(&target);
+    fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
+    if target.is_dir() {
+        remove_directory(&target)?;
+    }
+    // A single file is one in a directory of its own.
+    let single = Path::new(path).file_name().map(|name| part.join(name));
+    match single.filter(|single| unpacked.single && single.is_file()) {
+        Some(single) => {
+            fs::rename(&single, &target).map_err(StoreError::io("rename", &single))?;
+            let _ = fs::remove_dir(&part);
+        }
+        None => rename_synced(&part, &target)?,
+    }
+    record(session, path, &format!("host/files/{to}"), &unpacked)
+}

@@ -1,0 +1,158 @@
+//! The course of a run: whether its steps continue, and the failures so far. Pure.
+
+use retrial_plan::step::{Action, Purpose, Step};
+use retrial_results::verdict::{ExitCode, Verdict};
+use retrial_store::journal::{AbortReason, StepEnd, StepFault};
+
+/// The course of a run after the steps that have ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Course {
+    /// No step failed.
+    #[default]
+    Clean,
+    /// Steps failed that no other step needs; the most severe fault.
+    Failed(StepFault),
+    /// The remaining measurements are aborted.
+    Aborted {
+        /// The first abort reason.
+        reason: AbortReason,
+        /// The most severe fault; none if the run was only stopped.
+        fault: Option<StepFault>,
+    },
+}
+
+impl Course {
+    /// Takes the end of a step into account.
+    pub fn advance(&mut self, step: &Step, end: &StepEnd) {
+        match end {
+            StepEnd::Done { .. } | StepEnd::Skipped { .. } => {}
+            StepEnd::Stopped => self.abort(AbortReason::Stopped),
+            StepEnd::Failed { fault, reason, .. } => {
+                match self {
+                    Self::Clean => *self = Self::Failed(*fault),
+                    Self::Failed(gravest) => *gravest = (*gravest).max(*fault),
+                    Self::Aborted { fault: gravest, .. } => *gravest = (*gravest).max(Some(*fault)),
+                }
+                if is_needed(step, *fault) {
+                    let error = reason.lines().next().unwrap_or_default().to_owned();
+                    let name = step.name.clone();
+                    self.abort(AbortReason::StepFailed { name, error });
+                }
+            }
+        }
+    }
+
+    fn abort(&mut self, reason: AbortReason) {
+        let fault = self.fault();
+        if self.abort_reason().is_none() {
+            *self = Self::Aborted { reason, fault };
+        }
+    }
+
+    /// Returns why the run was aborted, if it was.
+    pub fn abort_reason(&self) -> Option<&AbortReason> {
+        match self {
+            Self::Aborted { reason, .. } => Some(reason),
+            _ => None,
+        }
+    }
+
+    fn fault(&self) -> Option<StepFault> {
+        match self {
+            Self::Clean => None,
+            Self::Failed(fault) => Some(*fault),
+            Self::Aborted { fault, .. } => *fault,
+        }
+    }
+
+    /// The exit code of a run that ends now; `stopped` by a signal or `retrial stop`.
+    pub fn exit_code(&self, verdict: Option<&Verdict>, stopped: bool) -> ExitCode {
+        if stopped && (self.abort_reason().is_some() || verdict.is_none()) {
+            return ExitCode::Interrupted;
+        }
+        match self.fault() {
+            Some(StepFault::Request) => ExitCode::Usage,
+            Some(StepFault::Host) => ExitCode::Host,
+            Some(StepFault::Command | StepFault::Timeout) => ExitCode::StepFailed,
+            Some(StepFault::NoResult) | None => {
+                verdict.map_or(ExitCode::Host, |verdict| verdict.exit_code)
+            }
+        }
+    }
+}
+
+/// Whether the following steps need one that failed.
+fn is_needed(step: &Step, fault: StepFault) -> bool {
+    match &step.action {
+        Action::Exec(exec) => exec.purpose == Purpose::Prepare || fault == StepFault::Host,
+        // The measurements that need a service are skipped without it.
+        Action::Collect { .. } | Action::StartService(_) | Action::StopService(_) => {
+            fault == StepFault::Host
+        }
+        Action::Remove | Action::Judge => false,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use retrial_plan::step::Condition;
+
+    fn step(action: Action) -> Step {
+        Step {
+            number: 1,
+            name: "one".to_owned(),
+            on: None,
+            container: None,
+            when: Condition::Always,
+            action,
+        }
+    }
+
+    fn after(ends: &[(Action, StepEnd)]) -> Course {
+        let mut course = Course::default();
+        for (action, end) in ends {
+            course.advance(&step(action.clone()), end);
+        }
+        course
+    }
+
+    fn collect() -> Action {
+        Action::Collect {
+            measurement: 0,
+            trial: 1,
+            of: 1,
+            path: "/results".to_owned(),
+            max_bytes: None,
+        }
+    }
+
+    #[test]
+    fn a_failed_measurement_does_not_abort_and_the_worst_fault_wins() {
+        let missing = StepEnd::failed(StepFault::NoResult, "no results", "");
+        let course = after(&[(collect(), missing.clone())]);
+        assert_eq!(course, Course::Failed(StepFault::NoResult));
+        assert_eq!(course.exit_code(None, false), ExitCode::Host);
+        let removal = (Action::Remove, StepEnd::host("the engine is unavailable"));
+        let course = after(&[removal, (collect(), missing)]);
+        assert_eq!(course, Course::Failed(StepFault::Host));
+    }
+
+    #[test]
+    fn the_first_abort_reason_is_kept() {
+        let failed = StepEnd::failed(StepFault::Request, "no such user\nmore", "");
+        let course = after(&[
+            (Action::Create, failed),
+            (Action::Create, StepEnd::Stopped),
+            (Action::Create, StepEnd::host("gone")),
+        ]);
+        let reason = AbortReason::StepFailed {
+            name: "one".to_owned(),
+            error: "no such user".to_owned(),
+        };
+        assert_eq!(course.abort_reason(), Some(&reason));
+        assert_eq!(course.exit_code(None, false), ExitCode::Usage);
+        assert_eq!(course.exit_code(None, true), ExitCode::Interrupted);
+    }
+}

@@ -1,0 +1,91 @@
+//! Errors that end a run or one of its steps.
+
+use thiserror::Error;
+
+use retrial_engine::error::EngineError;
+use retrial_hub::FetchError;
+use retrial_store::StoreError;
+use retrial_store::journal::{StepEnd, StepFault};
+
+/// A fault of the run as a whole.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The run's directory.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The engine.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+/// Why a step ended early: `?` ends the step, or the whole run.
+#[derive(Debug)]
+pub enum Halt {
+    /// The step ended: it failed, or the run is to stop.
+    Ended(StepEnd),
+    /// The run's own files cannot be read or written, so no further step may start.
+    Run(RunError),
+}
+
+impl Halt {
+    /// The step failed.
+    pub fn failed(fault: StepFault, reason: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self::Ended(StepEnd::failed(fault, reason, advice))
+    }
+
+    /// The host or its services failed; the message itself contains the fix.
+    pub fn host(reason: impl Into<String>) -> Self {
+        Self::Ended(StepEnd::host(reason))
+    }
+
+    /// The end of a step that returned this, if the run can continue.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub fn end_of(result: Result<Option<i64>, Self>) -> Result<StepEnd, RunError> {
+        match result {
+            Ok(exit_code) => Ok(StepEnd::Done { exit_code }),
+            Err(Self::Ended(end)) => Ok(end),
+            Err(Self::Run(error)) => Err(error),
+        }
+    }
+}
+
+impl From<StepEnd> for Halt {
+    fn from(end: StepEnd) -> Self {
+        Self::Ended(end)
+    }
+}
+
+impl From<StoreError> for Halt {
+    fn from(error: StoreError) -> Self {
+        Self::Run(error.into())
+    }
+}
+
+impl From<EngineError> for Halt {
+    fn from(error: EngineError) -> Self {
+        Self::host(error.to_string())
+    }
+}
+
+impl From<RunError> for Halt {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Engine(error) => error.into(),
+            error @ RunError::Store(_) => Self::Run(error),
+        }
+    }
+}
+
+impl From<FetchError> for Halt {
+    fn from(error: FetchError) -> Self {
+        let fault = match &error {
+            FetchError::Stopped => return Self::Ended(StepEnd::Stopped),
+            error if error.is_request() => StepFault::Request,
+            _ => StepFault::Host,
+        };
+        // The error itself contains the fix.
+        Self::failed(fault, error.to_string(), "")
+    }
+}

@@ -1,0 +1,388 @@
+//! Executes a plan, step by step.
+
+use std::time::Instant;
+
+use jiff::Timestamp;
+
+use super::course::Course;
+use super::error::{Halt, RunError};
+use super::interrupt::unless_stopped;
+use super::measurement_lock::{self, Shared};
+use super::nodes::{Others, compare_images};
+use super::run_values::with_run_values;
+use super::session::Session;
+use super::step_line::summary;
+use super::step_session::StepSession;
+use super::telemetry::{self, TelemetryRecorder};
+use super::{
+    collect, container, copy_out, exec, image, installed, judge, measured, models, populate,
+    service,
+};
+use retrial_plan::step::{Action, Plan, Step};
+use retrial_recipe::model::StepLocation;
+use retrial_results::verdict::{ExitCode, Verdict};
+use retrial_store::StoreError;
+use retrial_store::journal::{AbortReason, EventKind, StepEnd};
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// The verdict, if there is one.
+    pub verdict: Option<Verdict>,
+    /// The exit code.
+    pub exit: ExitCode,
+    /// The reason, if it ended early.
+    pub reason: Option<AbortReason>,
+}
+
+/// Executes the remaining steps of the plan. A complete run is only judged again.
+///
+/// # Errors
+/// If the run's own files cannot be written.
+pub async fn execute(session: &Session) -> Result<Ended, RunError> {
+    let before = session.state();
+    if before.is_judged() {
+        let verdict = judge::judge_run(&session.run, session.options.require_accuracy)?;
+        return Ok(Ended {
+            exit: verdict.exit_code,
+            verdict: Some(verdict),
+            reason: None,
+        });
+    }
+    let (mut run, _) = Run::open(session).await?;
+    if let Err(error) = Box::pin(run.execute_steps()).await {
+        let _ = container::teardown(session).await;
+        run.leave_others().await;
+        let message = error.to_string();
+        let reason = Some(AbortReason::Error { message });
+        let exit_code = ExitCode::Host.code();
+        // This may fail on a full disk, too; the caller reports the error.
+        let _ = session.record(EventKind::RunEnded { exit_code, reason });
+        return Err(error);
+    }
+    run.leave_others().await;
+    session.clear_scratch();
+    let stopped = session.stop.is_cancelled();
+    let exit = run.course.exit_code(run.verdict.as_ref(), stopped);
+    let reason = run.course.abort_reason().cloned();
+    let event = EventKind::RunEnded {
+        exit_code: exit.code(),
+        reason: reason.clone(),
+    };
+    session.record(event)?;
+    Ok(Ended {
+        verdict: run.verdict,
+        exit,
+        reason,
+    })
+}
+
+/// The execution of the plan by one process.
+pub(super) struct Run<'a> {
+    pub(super) session: &'a Session,
+    /// Steps that are not executed again.
+    pub(super) completed_steps: Vec<u32>,
+    pub(super) course: Course,
+    verdict: Option<Verdict>,
+    pub(super) telemetry: TelemetryRecorder,
+    /// Held from the first measurement to the last.
+    measuring: Option<Shared>,
+}
+
+impl<'a> Run<'a> {
+    /// Reattaches to the state that an earlier process left, and records that this one continues the run. Also
+    /// returns whether the run's container is alive.
+    pub(super) async fn open(session: &'a Session) -> Result<(Self, bool), RunError> {
+        let mut run = Self {
+            session,
+            completed_steps: Vec::new(),
+            course: Course::default(),
+            verdict: None,
+            telemetry: TelemetryRecorder::default(),
+            measuring: None,
+        };
+        let before = session.state();
+        // A measurement started by an earlier process must not be disturbed either.
+        let mut steps = session.plan.steps.iter();
+        if steps.any(|step| before.open.contains(&step.number) && measurement_lock::measures(step))
+        {
+            run.measuring = session.lock_shared().await?;
+        }
+        let here = run.reattach().await?;
+        let lives = here && session.others.as_ref().is_none_or(Others::containers_live);
+        run.completed_steps = run.completed(lives);
+        let event = EventKind::RunStarted {
+            run: session.run.id().to_owned(),
+            steps: session.plan.steps.len(),
+            pid: std::process::id(),
+            completed_steps: run.completed_steps.clone(),
+            tool: env!("CARGO_PKG_VERSION").to_owned(),
+            since: before.since,
+        };
+        session.record(event)?;
+        Ok((run, here))
+    }
+
+    /// Makes the other machines leave. Their containers are preserved if this one's is.
+    async fn leave_others(&self) {
+        if let Some(others) = &self.session.others {
+            others.leave(self.session.state().container.is_some()).await;
+            let _ = record_events(self.session, others);
+        }
+    }
+}
+
+impl Run<'_> {
+    async fn execute_steps(&mut self) -> Result<(), RunError> {
+        if self.course.abort_reason().is_some() {
+            return Ok(()); // Results of an earlier container could not be collected.
+        }
+        let plan: &Plan = &self.session.plan;
+        for step in &plan.steps {
+            if self.completed_steps.contains(&step.number) {
+                self.show_completed(step);
+                continue;
+            }
+            let end = if let Some(reason) = self.skip_reason(step).await? {
+                record_end(
+                    &StepSession::new(self.session, step),
+                    StepEnd::Skipped { reason },
+                    0.0,
+                )?
+            } else {
+                if self.measuring.is_none() && measurement_lock::measures(step) {
+                    self.measuring = self.session.lock_shared().await?;
+                }
+                self.execute_step(step).await?
+            };
+            self.course.advance(step, &end);
+            if !measurement_lock::more_is_measured(plan, step) {
+                self.measuring = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows the end of a step that is complete; the journal has it.
+    fn show_completed(&mut self, step: &Step) {
+        if let Some((end, _)) = self.session.state().ended.remove(&step.number) {
+            self.course.advance(step, &end);
+            let seconds = 0.0;
+            StepSession::new(self.session, step).emit(EventKind::StepEnded { end, seconds });
+        }
+    }
+
+    /// Executes a step: records its start, does its work, records its end.
+    pub(super) async fn execute_step(&mut self, step: &Step) -> Result<StepEnd, RunError> {
+        let session = StepSession::new(self.session, step);
+        let (earlier, started) = (seconds_before(&session), Instant::now());
+        let done = self.attempt(step).await;
+        if done.is_ok() {
+            measured::show(&session).await;
+        }
+        let end = Halt::end_of(done)?;
+        let seconds = earlier + started.elapsed().as_secs_f64();
+        Ok(record_end(&session, end, seconds)?)
+    }
+
+    /// Whether the step's command may be running since before this process.
+    pub(super) fn may_be_running(&self, step: &Step) -> bool {
+        let state = self.session.state();
+        let survives = match &step.action {
+            Action::Exec(_) | Action::Host(_) | Action::StartService(_) => true,
+            Action::Populate(populate_step) => {
+                populate_step.location == StepLocation::Host || state.made_by == Some(step.number)
+            }
+            _ => false,
+        };
+        survives && state.open.contains(&step.number)
+    }
+
+    /// Records the start of a step and does its work. Returns the exit code of its command.
+    async fn attempt(&mut self, planned: &Step) -> Result<Option<i64>, Halt> {
+        let step = &with_run_values(self.session, planned, planned.trial());
+        let session = &StepSession::new(self.session, step);
+        let reattach = self.may_be_running(step);
+        // A running command is ended by its own step, and results are collected even then.
+        let even_when_stopped = reattach
+            || matches!(
+                step.action,
+                Action::Collect { .. } | Action::StopService(_) | Action::Judge | Action::Remove
+            );
+        if session.stop.is_cancelled() && !even_when_stopped {
+            return Err(StepEnd::Stopped.into());
+        }
+        let timeout_s = step.command().map(|command| command.timeout_s);
+        let summary = summary(step);
+        let event = if reattach {
+            EventKind::StepReattached {
+                summary,
+                started: session.started(),
+                timeout_s,
+            }
+        } else {
+            EventKind::StepStarted { summary, timeout_s }
+        };
+        session.record(event)?;
+        self.work(session, reattach).await
+    }
+
+    /// Does the work of a step on all machines that have it.
+    async fn work(
+        &mut self,
+        session: &StepSession<'_>,
+        reattach: bool,
+    ) -> Result<Option<i64>, Halt> {
+        let others = self.session.others.as_ref();
+        match others.filter(|_| session.step.has_others()) {
+            None => self.work_here(session, reattach).await,
+            Some(others) => Box::pin(self.work_with(session, others, reattach)).await,
+        }
+    }
+
+    async fn work_with(
+        &mut self,
+        session: &StepSession<'_>,
+        others: &Others,
+        reattach: bool,
+    ) -> Result<Option<i64>, Halt> {
+        let step = session.step;
+        session.failures.forget(step.number);
+        if !step.has_head() {
+            let work = execute_elsewhere(session, others);
+            self.telemetry.during(session, work).await?;
+            compare_images(session, others).await?;
+            return record_elsewhere(session);
+        }
+        if matches!(step.action, Action::FetchModel(_) | Action::Populate(_)) {
+            // Machines may share the cache: one populates it, the others get a cache hit.
+            let code = self.work_here(session, reattach).await?;
+            execute_elsewhere(session, others).await?;
+            return Ok(code);
+        }
+        let here = async {
+            let done = self.work_here(session, reattach).await;
+            if let Err(Halt::Ended(end @ StepEnd::Failed { .. })) = &done {
+                others.fail(step.number, end.clone());
+            }
+            done
+        };
+        let (here, elsewhere) = tokio::join!(here, execute_elsewhere(session, others));
+        let code = here?;
+        elsewhere?;
+        compare_images(session, others).await?;
+        Ok(code)
+    }
+
+    /// Does the work of a step on this machine.
+    async fn work_here(
+        &mut self,
+        session: &StepSession<'_>,
+        reattach: bool,
+    ) -> Result<Option<i64>, Halt> {
+        match &session.step.action {
+            Action::Pull { reference, policy } => {
+                image::pull(session, reference, *policy).await?;
+            }
+            Action::Build(build) => image::build(session, build).await?,
+            Action::FetchModel(model) => {
+                let _exclusive = session.lock_exclusive().await;
+                models::fetch(session, model).await?;
+            }
+            Action::Create => container::create(session).await?,
+            Action::Exec(command) => {
+                let work = Box::pin(exec::run(session, command, reattach));
+                let work = telemetry::watched_elsewhere(session, work);
+                let during = self.telemetry.during(session, work);
+                return during.await.map(Some);
+            }
+            Action::Host(command) => {
+                return exec::run_on_host(session, command, reattach)
+                    .await
+                    .map(Some);
+            }
+            Action::StartService(service) => {
+                Box::pin(service::start(session, service, reattach)).await?;
+            }
+            Action::StopService(ending) => Box::pin(service::stop(session, ending)).await?,
+            Action::Populate(populate_step) => {
+                populate::populate(session, populate_step, reattach).await?;
+            }
+            Action::CopyOut { path, to } => copy_out::copy_out(session, path, to).await?,
+            Action::Collect {
+                measurement,
+                trial,
+                of,
+                path,
+                ..
+            } => collect::collect(session, *measurement, *trial, *of, path).await?,
+            Action::Judge => {
+                unless_stopped(&session.stop, installed::record(session)).await?;
+                let ending = async {
+                    if self.is_removed_next() {
+                        container::begin_to_remove(session).await;
+                    }
+                };
+                let (verdict, ()) = tokio::join!(judge::record_verdict(session), ending);
+                self.verdict = Some(verdict?);
+            }
+            Action::Remove => container::remove_step(session).await?,
+        }
+        Ok(None)
+    }
+}
+
+/// Seconds for which a command has been running since before this process; 0 for other steps.
+fn seconds_before(session: &StepSession<'_>) -> f64 {
+    let step = session.step;
+    let is_open = step.command().is_some() && session.state().open.contains(&step.number);
+    let started = session.started().filter(|_| is_open);
+    started.map_or(0.0, |started| {
+        let seconds = Timestamp::now().duration_since(started).as_secs_f64();
+        seconds.max(0.0)
+    })
+}
+
+fn record_end(
+    session: &StepSession<'_>,
+    end: StepEnd,
+    seconds: f64,
+) -> Result<StepEnd, StoreError> {
+    let event = EventKind::StepEnded {
+        end: end.clone(),
+        seconds,
+    };
+    session.record(event)?;
+    Ok(end)
+}
+
+/// Makes the other machines execute a step, and records their events.
+async fn execute_elsewhere(session: &StepSession<'_>, others: &Others) -> Result<(), Halt> {
+    let executed = others.execute(session.step.number, &session.stop).await;
+    record_events(session, others)?;
+    Ok(executed?)
+}
+
+/// Copies events of the other machines into the run's journal.
+fn record_events(session: &Session, others: &Others) -> Result<(), StoreError> {
+    let mut events = others.events().into_iter();
+    events.try_for_each(|event| session.forward(event))
+}
+
+/// Records the start or the end of a service that runs on other machines only.
+fn record_elsewhere(session: &StepSession<'_>) -> Result<Option<i64>, Halt> {
+    let event = match &session.step.action {
+        Action::StartService(started) => EventKind::ServiceReady {
+            service: started.service.clone(),
+            exec: None,
+        },
+        Action::StopService(ending) => EventKind::ServiceEnded {
+            service: ending.service.clone(),
+            of: ending.of,
+            exit_code: None,
+        },
+        _ => return Ok(None),
+    };
+    session.record(event)?;
+    Ok(None)
+}

@@ -1,0 +1,197 @@
+//! A detected sign of a failure, and its message.
+
+use std::fmt;
+
+use retrial_format::limit;
+use retrial_store::journal::{StepEnd, StepFault};
+
+/// A sign that a command has failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finding {
+    /// A line of its output matches a pattern.
+    Line {
+        /// The pattern.
+        pattern: String,
+        /// The line's number, from 1.
+        number: u64,
+        /// The line, sanitized and redacted.
+        line: String,
+        /// The GPU that it names.
+        gpu: Option<String>,
+        /// The time after which it is a failure, seconds.
+        after_s: Option<u64>,
+    },
+    /// No line matched for too long.
+    NoProgress {
+        /// The pattern.
+        pattern: String,
+        /// The limit, seconds.
+        within_s: u64,
+    },
+    /// A child process is dead, and its parent has not reaped it.
+    DeadChild(DeadChild),
+    /// A child process has ended, but its parent and its siblings have not.
+    MissingChild(MissingChild),
+}
+
+/// A process with GPUs of its own that ended and was reaped by its parent, or exited with code 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingChild {
+    /// Its id where it ran.
+    pub pid: u32,
+    /// Its parent's id.
+    pub parent: u32,
+    /// Its name.
+    pub name: String,
+    /// `HIP_VISIBLE_DEVICES=3`: the GPUs in its environment.
+    pub devices: String,
+}
+
+/// A process that ended by an error or a signal and was not reaped by its parent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeadChild {
+    /// Its id where it runs.
+    pub pid: u32,
+    /// Its start time, in kernel ticks: ids are reused.
+    pub started: u64,
+    /// Its parent's id.
+    pub parent: u32,
+    /// How it ended, as `wait(2)` encodes it.
+    pub status: i32,
+    /// Its name.
+    pub name: String,
+    /// `HIP_VISIBLE_DEVICES=3`: the GPUs in its environment.
+    pub devices: Option<String>,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line {
+                pattern,
+                number,
+                line,
+                gpu,
+                after_s,
+            } => {
+                if let Some(gpu) = gpu {
+                    write!(formatter, "GPU {gpu}: ")?;
+                }
+                write!(formatter, "line {number} of its output matches '{pattern}'")?;
+                if let Some(after) = after_s {
+                    write!(formatter, ", {} after its start", limit(*after))?;
+                }
+                write!(formatter, ": {line}")
+            }
+            Self::NoProgress { pattern, within_s } => write!(
+                formatter,
+                "it made no progress: no line of its output matched '{pattern}' for {}",
+                limit(*within_s)
+            ),
+            Self::DeadChild(child) => child.fmt(formatter),
+            Self::MissingChild(child) => write!(
+                formatter,
+                "its process {} ({}, {}) has ended, and its parent {} and processes of other GPUs are still running",
+                child.pid, child.name, child.devices, child.parent
+            ),
+        }
+    }
+}
+
+impl fmt::Display for DeadChild {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let signal = self.status & 0x7f;
+        write!(formatter, "its process {} ({}", self.pid, self.name)?;
+        if let Some(devices) = &self.devices {
+            write!(formatter, ", {devices}")?;
+        }
+        if signal == 0 {
+            write!(formatter, ") ended with exit code {}", self.status >> 8)?;
+        } else {
+            write!(formatter, ") was terminated by {}", signal_name(signal))?;
+        }
+        write!(
+            formatter,
+            ", and its parent {} has not noticed",
+            self.parent
+        )
+    }
+}
+
+impl Finding {
+    /// Returns the end of the failed command; `exit_code` if it has ended by itself.
+    pub fn end(&self, exit_code: Option<i64>) -> StepEnd {
+        let (fault, advice) = match self {
+            Self::Line { number, .. } => (
+                StepFault::Command,
+                format!(
+                    "read its output from line {number} on; `fail_on:` in the recipe has the pattern"
+                ),
+            ),
+            Self::NoProgress { .. } => (
+                StepFault::Timeout,
+                "read its output: which process does it wait for? `progress:` in the recipe has the pattern"
+                    .to_owned(),
+            ),
+            Self::DeadChild(_) | Self::MissingChild(_) => (
+                StepFault::Command,
+                "read its output, and the kernel's log (`dmesg`) for what ended the process".to_owned(),
+            ),
+        };
+        StepEnd::failed(fault, self.to_string(), advice).with_exit_code(exit_code)
+    }
+}
+
+/// `signal 9 (KILL)`
+pub fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        2 => " (INT)",
+        6 => " (ABRT)",
+        7 => " (BUS)",
+        9 => " (KILL)",
+        11 => " (SEGV)",
+        13 => " (PIPE)",
+        15 => " (TERM)",
+        _ => "",
+    };
+    format!("signal {signal}{name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case(
+        9,
+        Some("HIP_VISIBLE_DEVICES=3"),
+        "its process 71 (python, HIP_VISIBLE_DEVICES=3) was terminated by signal 9 (KILL), and its parent 4 has not noticed"
+    )]
+    #[case(
+        0x8b,
+        None,
+        "its process 71 (python) was terminated by signal 11 (SEGV), and its parent 4 has not noticed"
+    )]
+    #[case(
+        0x100,
+        None,
+        "its process 71 (python) ended with exit code 1, and its parent 4 has not noticed"
+    )]
+    fn a_dead_child_is_described(
+        #[case] status: i32,
+        #[case] devices: Option<&str>,
+        #[case] text: &str,
+    ) {
+        let child = DeadChild {
+            pid: 71,
+            started: 1000,
+            parent: 4,
+            status,
+            name: "python".into(),
+            devices: devices.map(str::to_owned),
+        };
+        assert_eq!(child.to_string(), text);
+    }
+}

@@ -1,0 +1,160 @@
+//! Watches a command for signs of a failure while it is followed.
+
+use std::fs::File;
+use std::io::Read;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::children::Children;
+use super::finding::Finding;
+use super::lines::LineSearch;
+use crate::output::open_output;
+use crate::target::StepCommand;
+use retrial_store::journal::{StepEnd, StepFault};
+
+/// Bytes read at once.
+const BLOCK: usize = 256 << 10;
+/// The maximum number of blocks per read, so that signals are still handled.
+const BLOCKS: usize = 16;
+/// How long a command may continue after a line that shows its failure: it may be printing details.
+const SETTLE: Duration = Duration::from_secs(2);
+
+/// The watch of one command.
+pub struct FailureWatch {
+    output: Option<Reader>,
+    children: Option<Children>,
+    /// The first sign, and when it was detected.
+    found: Option<(Finding, Instant)>,
+}
+
+/// Output that is searched.
+struct Reader {
+    file: Option<File>,
+    search: LineSearch,
+    block: Vec<u8>,
+    read: u64,
+    /// Output from before the search has no known time.
+    old: u64,
+}
+
+impl FailureWatch {
+    /// Of a command that was started. Earlier output is searched, too.
+    ///
+    /// # Errors
+    /// If a pattern is no regular expression.
+    pub fn new(command: &StepCommand<'_>) -> Result<Self, StepEnd> {
+        let signs = &command.exec.failure;
+        let search = LineSearch::new(signs, Instant::now()).map_err(|error| {
+            StepEnd::failed(StepFault::Request, error.to_string(), "correct `fail_on`")
+        })?;
+        let has_patterns = !signs.output.is_empty() || signs.progress.is_some();
+        let output = has_patterns.then(|| {
+            let file = open_output(&command.session).ok();
+            let status = file.as_ref().and_then(|file| file.metadata().ok());
+            Reader {
+                file,
+                search,
+                block: vec![0; BLOCK],
+                read: 0,
+                old: status.map_or(0, |status| status.len()),
+            }
+        });
+        Ok(Self {
+            output,
+            children: Children::of(signs),
+            found: None,
+        })
+    }
+
+    /// Searches the output since the last call.
+    pub fn look(&mut self, command: &StepCommand<'_>) -> Result<(), StepEnd> {
+        if let Some((finding, since)) = &self.found {
+            if since.elapsed() < SETTLE {
+                return Ok(());
+            }
+            return Err(finding.end(None));
+        }
+        let age = age(command);
+        let Some(output) = &mut self.output else {
+            return Ok(());
+        };
+        for _ in 0..BLOCKS {
+            let (count, finding) = output.block(age);
+            if count == 0 || finding.is_some() {
+                let rest = || output.search.rest(Some(age), Instant::now(), false);
+                self.found = finding.or_else(rest).map(|found| noted(command, found));
+                break;
+            }
+        }
+        if self.found.is_some() {
+            return Ok(());
+        }
+        let stalled = self.output.as_ref();
+        let stalled = stalled.and_then(|output| output.search.stalled(Instant::now()));
+        stalled.map_or(Ok(()), |finding| Err(finding.end(None)))
+    }
+
+    /// Checks its child processes, at intervals.
+    pub async fn probe(&mut self, command: &StepCommand<'_>) -> Result<(), StepEnd> {
+        let Some(children) = &mut self.children else {
+            return Ok(());
+        };
+        let finding = children.probe(command).await;
+        finding.map_or(Ok(()), |finding| Err(finding.end(None)))
+    }
+
+    /// Searches all output to its last line: the command has ended, or the step that needs it has.
+    pub async fn finish(
+        &mut self,
+        command: &StepCommand<'_>,
+        exit_code: Option<i64>,
+    ) -> Result<(), StepEnd> {
+        let age = age(command);
+        while let Some(output) = self.output.as_mut().filter(|_| self.found.is_none()) {
+            let (count, finding) = output.block(age);
+            let finding = match (finding, count) {
+                (None, 0) => output.search.rest(Some(age), Instant::now(), true),
+                (finding, _) => finding,
+            };
+            self.found = finding.map(|found| noted(command, found));
+            if count == 0 || command.session.stop.is_cancelled() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        let found = self.found.as_ref();
+        found.map_or(Ok(()), |(finding, _)| Err(finding.end(exit_code)))
+    }
+}
+
+fn age(command: &StepCommand<'_>) -> Duration {
+    let age = |started| Timestamp::now().duration_since(started);
+    let age = command.session.started().map(age);
+    age.and_then(|age| Duration::try_from(age).ok())
+        .unwrap_or_default()
+}
+
+fn noted(command: &StepCommand<'_>, mut finding: Finding) -> (Finding, Instant) {
+    if let Finding::Line { line, .. } = &mut finding {
+        *line = command.session.redacted(line);
+    }
+    (finding, Instant::now())
+}
+
+impl Reader {
+    /// Reads one block. Returns the number of bytes read, and the finding.
+    fn block(&mut self, age: Duration) -> (usize, Option<Finding>) {
+        let Some(file) = &mut self.file else {
+            return (0, None);
+        };
+        let count = file.read(&mut self.block).unwrap_or(0);
+        let age = (self.read >= self.old).then_some(age);
+        self.read += count as u64;
+        if count == 0 {
+            return (0, None);
+        }
+        let finding = self.search.push(&self.block[..count], age, Instant::now());
+        (count, finding)
+    }
+}

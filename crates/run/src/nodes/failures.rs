@@ -1,0 +1,53 @@
+//! Failures on other machines.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use retrial_store::journal::StepEnd;
+
+/// Failures on other machines, which end the steps here that depend on them. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct Failures(Arc<Mutex<Recorded>>);
+
+#[derive(Debug, Default)]
+struct Recorded {
+    /// By the step, or the step that started the service.
+    steps: BTreeMap<u32, StepEnd>,
+    /// A machine that no longer responds: every step needs it.
+    lost: Option<StepEnd>,
+}
+
+impl Failures {
+    /// The first failure of these steps and services.
+    pub fn first_of(&self, mut steps: impl Iterator<Item = u32>) -> Option<StepEnd> {
+        let recorded = self.locked();
+        let lost = recorded.lost.clone();
+        lost.or_else(|| steps.find_map(|step| recorded.steps.get(&step).cloned()))
+    }
+
+    /// Adds a failure, unless the step has already failed elsewhere. Returns whether it was added.
+    pub(super) fn add(&self, step: u32, end: StepEnd) -> bool {
+        match self.locked().steps.entry(step) {
+            Entry::Vacant(place) => {
+                place.insert(end);
+                true
+            }
+            Entry::Occupied(_) => false,
+        }
+    }
+
+    /// Records that a machine no longer responds.
+    pub fn lose(&self, end: StepEnd) {
+        self.locked().lost.get_or_insert(end);
+    }
+
+    /// Removes the failure of a step that starts again.
+    pub fn forget(&self, step: u32) {
+        self.locked().steps.remove(&step);
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Recorded> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

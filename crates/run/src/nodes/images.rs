@@ -1,0 +1,135 @@
+//! Checks that the machines have the same image: a tag may refer to different images, especially without a
+//! pull.
+
+use std::collections::BTreeMap;
+
+use itertools::join;
+
+use super::{LocalImage, Others};
+use crate::error::Halt;
+use crate::step_session::StepSession;
+use retrial_plan::step::Action;
+use retrial_store::journal::{EventKind, ImageDifference, StepFault};
+
+impl LocalImage {
+    /// The image of a step that pulls one, as this machine's engine has it.
+    pub(super) async fn of_step(session: &StepSession<'_>) -> Option<Self> {
+        let Action::Pull { reference, .. } = &session.step.action else {
+            return None;
+        };
+        let image = session.engine.image(reference).await.ok()??;
+        Some(Self {
+            id: image.id,
+            digests: image.repo_digests,
+        })
+    }
+
+    fn digests(&self) -> impl Iterator<Item = &str> {
+        let digests = self.digests.iter();
+        digests.filter_map(|digest| Some(digest.split_once('@')?.1))
+    }
+
+    /// Engines that store images in different ways have different ids for the same content.
+    fn is(&self, other: &Self) -> bool {
+        self.id == other.id
+            || self
+                .digests()
+                .any(|digest| other.digests().any(|candidate| candidate == digest))
+    }
+
+    /// The digest, or the id of an image that came from no registry.
+    fn name(&self) -> String {
+        self.digests().next().unwrap_or(&self.id).to_owned()
+    }
+}
+
+/// Compares the image of a step on the other machines with this one's; with that of the first of them if this
+/// machine has none.
+///
+/// # Errors
+/// If they differ, unless that is allowed: then journal and verdict record it.
+pub(crate) async fn compare_images(session: &StepSession<'_>, others: &Others) -> Result<(), Halt> {
+    // Drains those of an earlier step.
+    let remote = others.images();
+    let Action::Pull { reference, .. } = &session.step.action else {
+        return Ok(());
+    };
+    let here = if session.step.has_head() {
+        let here = LocalImage::of_step(session).await;
+        here.map(|image| (session.node(), image))
+    } else {
+        None
+    };
+    let differences = differences(reference, here, remote);
+    if differences.is_empty() {
+        return Ok(());
+    }
+    if others.force {
+        for difference in differences {
+            session.record(EventKind::ImageDiffers(difference))?;
+        }
+        return Ok(());
+    }
+    let nodes = join(differences.iter().map(|difference| &difference.node), ", ");
+    let advice = format!(
+        "docker pull {reference} on {nodes}, or allow it with --force: the verdict is then marked 'modified'"
+    );
+    Err(Halt::failed(
+        StepFault::Host,
+        join(differences, "; "),
+        advice,
+    ))
+}
+
+fn differences(
+    reference: &str,
+    here: Option<(String, LocalImage)>,
+    others: BTreeMap<String, LocalImage>,
+) -> Vec<ImageDifference> {
+    let mut all = here.into_iter().chain(others);
+    let Some((first, image)) = all.next() else {
+        return Vec::new();
+    };
+    all.filter(|(_, other)| !other.is(&image))
+        .map(|(node, other)| ImageDifference {
+            reference: reference.to_owned(),
+            node,
+            digest: other.name(),
+            first: first.clone(),
+            first_digest: image.name(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(id: &str, digests: &[&str]) -> LocalImage {
+        LocalImage {
+            id: id.to_owned(),
+            digests: digests.iter().map(|&digest| digest.to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn images_are_compared_by_digest_or_else_by_id() {
+        let head = ("n1".to_owned(), image("sha256:1", &["a@sha256:d"]));
+        let others = [
+            ("n2", image("sha256:1", &[])),
+            ("n3", image("sha256:2", &["mirror/a@sha256:d"])),
+            ("n4", image("sha256:2", &["a@sha256:e"])),
+            ("n5", image("sha256:3", &[])),
+        ];
+        let others = others.map(|(name, image)| (name.to_owned(), image));
+        let found = differences("a:1", Some(head), others.into());
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            found,
+            [
+                "n4 has a different image a:1 than n1: sha256:e, not sha256:d",
+                "n5 has a different image a:1 than n1: sha256:3, not sha256:d",
+            ]
+        );
+    }
+}

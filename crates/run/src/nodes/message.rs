@@ -1,0 +1,151 @@
+//! Messages between the head and the other machines: one JSON object a line.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use retrial_recipe::expression::NodeScope;
+use retrial_store::journal::{Event, StepEnd};
+
+/// A message from the head to a machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "order", rename_all = "snake_case")]
+pub enum Order {
+    /// Report the time.
+    Clock,
+    /// Check this machine, and prepare for steps. The first order apart from `Clock`.
+    Begin(Box<Begin>),
+    /// Execute a step.
+    Execute {
+        /// Its number.
+        step: u32,
+    },
+    /// Record telemetry from here on: a step measures that this machine does not execute.
+    Watch {
+        /// Its number.
+        step: u32,
+    },
+    /// The watched step has ended.
+    Unwatch {
+        /// Its number.
+        step: u32,
+    },
+    /// End a step: another machine failed.
+    Fail {
+        /// Its number.
+        step: u32,
+        /// How it ended there.
+        end: StepEnd,
+    },
+    /// End running work: the run is stopped.
+    Stop,
+    /// Leave: the run has ended.
+    Leave {
+        /// Preserve the containers.
+        keep: bool,
+    },
+}
+
+/// The data that a machine needs before its first step.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+pub struct Begin {
+    /// The machine's values in expressions.
+    pub scope: NodeScope,
+    /// Values of the secrets, by name.
+    pub secrets: BTreeMap<String, String>,
+    /// Continue even if it does not meet the recipe's requirements.
+    pub force: bool,
+    /// The machine is allocated to this job only: containers of earlier jobs are removed.
+    pub exclusive: bool,
+    /// What happens to its containers when the head disconnects.
+    pub on_disconnect: OnDisconnect,
+    /// How long its engine may be unavailable when it is needed.
+    pub patience: Duration,
+}
+
+/// Without the secrets' values.
+impl std::fmt::Debug for Begin {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = formatter.debug_struct("Begin");
+        shown.field("scope", &self.scope).finish_non_exhaustive()
+    }
+}
+
+/// The action of a machine when the head disconnects without an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnDisconnect {
+    /// Leaves processes running for a head that resumes the run.
+    Continue,
+    /// Ends the run's processes, and removes its containers: the allocation has ended.
+    Teardown,
+}
+
+/// A message from a machine to the head.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "reply", rename_all = "snake_case")]
+pub enum Reply {
+    /// The machine's facts. The first reply, without an order.
+    Facts(Box<Facts>),
+    /// The time there.
+    Clock {
+        /// Its clock.
+        time: Timestamp,
+    },
+    /// It does not meet the requirements: one line for each check.
+    Refused {
+        /// The unmet requirement and its fix.
+        lines: Vec<String>,
+    },
+    /// It is ready for steps.
+    Ready {
+        /// The run's containers live there.
+        containers_live: bool,
+    },
+    /// An event there.
+    Event(Event),
+    /// A step that it executed or watched ended.
+    Ended {
+        /// Its number.
+        step: u32,
+        /// How it ended.
+        end: StepEnd,
+        /// The image, if the step was to get one.
+        image: Option<LocalImage>,
+    },
+    /// A service ended by itself.
+    ServiceFailed {
+        /// The step that started it.
+        step: u32,
+        /// How it ended.
+        end: StepEnd,
+    },
+}
+
+/// An image as a machine's engine has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LocalImage {
+    /// Its id.
+    pub id: String,
+    /// Registries' digests of it: `repository@sha256:…`
+    pub digests: Vec<String>,
+}
+
+/// The facts of a machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The tool's version there.
+    pub tool: String,
+    /// The content of the run's nonce there, if it has the run's directory.
+    pub nonce: Option<String>,
+    /// Its usable GPUs.
+    pub gpus: u32,
+    /// Their models, each once.
+    pub models: Vec<String>,
+    /// The version of their driver.
+    pub driver: Option<String>,
+    /// The version of ROCm on the host.
+    pub rocm: Option<String>,
+}

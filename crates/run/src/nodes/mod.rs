@@ -1,0 +1,61 @@
+//! Several machines: the process on the first one, the head, executes the plan, and directs a process on each
+//! of the others, which executes its machine's steps. They communicate in lines of JSON over stdin and stdout
+//! of the launcher (`ssh`, `srun`); no port is opened.
+//!
+//! The head's journal is the run's. Each other machine has a directory of its own in the run's, `nodes/NAME`,
+//! with its journal, output and results, as a run has it.
+
+mod agent;
+mod failures;
+mod images;
+mod launcher;
+mod message;
+mod node;
+mod others;
+
+pub use agent::{Agent, read_orders};
+pub use failures::Failures;
+pub(super) use images::compare_images;
+pub use launcher::Launcher;
+pub use message::{Begin, Facts, LocalImage, OnDisconnect, Order, Reply};
+pub use node::{NodeError, ahead};
+pub use others::Others;
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use retrial_recipe::expression::NodeScope;
+use retrial_store::directory_of_machine;
+
+/// One of a run's machines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The machine's values in expressions.
+    pub scope: NodeScope,
+    /// It is the first one.
+    pub is_head: bool,
+}
+
+impl Machine {
+    /// Its directory within the run's: `nodes/n2/`, or nothing.
+    pub fn directory(&self) -> String {
+        if self.is_head {
+            String::new()
+        } else {
+            format!("{}/", directory_of_machine(&self.scope.name))
+        }
+    }
+}
+
+/// The run's directory that contains a machine's directory, or the run's own.
+pub fn whole_run(path: &Path) -> PathBuf {
+    let run = path.parent().filter(|parent| parent.ends_with("nodes"));
+    run.and_then(Path::parent).unwrap_or(path).to_owned()
+}
+
+/// Whether a name is valid for a machine: it becomes a part of paths and command lines.
+pub fn is_name(name: &str) -> bool {
+    let letters = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    name.starts_with(|first: char| first.is_ascii_alphanumeric()) && name.chars().all(letters)
+}

@@ -1,0 +1,367 @@
+//! One other machine, as the head sees it: our process there, its replies, and its exit.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use itertools::join;
+use jiff::Timestamp;
+use thiserror::Error;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStderr, ChildStdin};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::{Facts, Failures, Launcher, LocalImage, Order, Reply};
+use retrial_readings::sanitize;
+use retrial_store::journal::{Event, EventKind, StepEnd, StepFault};
+
+/// How long a machine may take to start our process, and to report its facts.
+const START: Duration = Duration::from_mins(2);
+/// How long it may take to check itself.
+const PREFLIGHT: Duration = Duration::from_mins(5);
+/// How long it may take to end remaining processes.
+const END: Duration = Duration::from_secs(40);
+/// How long the last output of a process may take to arrive.
+const ERRORS: Duration = Duration::from_secs(2);
+/// The last lines of a launcher's errors that are shown.
+const LAST_LINES: usize = 5;
+
+/// Why a run cannot start on a machine: our process could not be started there, has exited, or found unmet
+/// requirements.
+#[derive(Debug, Error)]
+#[error("{node}: {reason}")]
+pub struct NodeError {
+    /// The machine.
+    pub node: String,
+    /// The reason and the fix.
+    pub reason: String,
+}
+
+/// Data from the other machines, until the run takes it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Mailbox(Arc<Mutex<Messages>>);
+
+#[derive(Debug, Default)]
+struct Messages {
+    /// For the run's journal.
+    events: Vec<Event>,
+    /// The images of the last step, by machine.
+    images: BTreeMap<String, LocalImage>,
+}
+
+impl Mailbox {
+    /// Takes the events out.
+    pub(super) fn events(&self) -> Vec<Event> {
+        std::mem::take(&mut lock(&self.0).events)
+    }
+
+    /// Takes the images out, by machine.
+    pub(super) fn images(&self) -> BTreeMap<String, LocalImage> {
+        std::mem::take(&mut lock(&self.0).images)
+    }
+}
+
+/// One other machine.
+pub(super) struct Node {
+    name: String,
+    launcher: Launcher,
+    orders: UnboundedSender<Order>,
+    replies: tokio::sync::Mutex<UnboundedReceiver<Reply>>,
+    errors: Arc<Mutex<VecDeque<String>>>,
+    process: tokio::sync::Mutex<Child>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Node {
+    /// Follows the process that was started there.
+    pub(super) fn new(
+        name: &str,
+        launcher: Launcher,
+        mut process: Child,
+        failures: &Failures,
+        mailbox: &Mailbox,
+    ) -> Self {
+        let (orders, incoming) = unbounded_channel();
+        let (outgoing, replies) = unbounded_channel();
+        let errors: Arc<Mutex<VecDeque<String>>> = Arc::default();
+        let mut tasks = Vec::new();
+        if let Some(input) = process.stdin.take() {
+            tasks.push(tokio::spawn(write(input, incoming)));
+        }
+        let (all_read, read) = oneshot::channel();
+        if let Some(output) = process.stderr.take() {
+            let reader = keep_last(output, Arc::clone(&errors), all_read);
+            tasks.push(tokio::spawn(reader));
+        }
+        if let Some(output) = process.stdout.take() {
+            let reader = Reader {
+                node: name.to_owned(),
+                failures: failures.clone(),
+                mailbox: mailbox.clone(),
+                replies: outgoing,
+                errors: Arc::clone(&errors),
+            };
+            tasks.push(tokio::spawn(reader.read(output, read)));
+        }
+        Self {
+            name: name.to_owned(),
+            launcher,
+            orders,
+            replies: tokio::sync::Mutex::new(replies),
+            errors,
+            process: tokio::sync::Mutex::new(process),
+            tasks,
+        }
+    }
+
+    /// Sends an order. A lost machine is detected when replies are read.
+    pub(super) fn send(&self, order: Order) {
+        let _ = self.orders.send(order);
+    }
+
+    /// The end of a step there.
+    pub(super) async fn end_of(&self, step: u32) -> StepEnd {
+        let reply = self.reply(|reply| match reply {
+            Reply::Ended {
+                step: ended, end, ..
+            } if ended == step => Some(end),
+            _ => None,
+        });
+        match reply.await {
+            Some(end) => named(&self.name, end),
+            None => lost(&self.name, &self.exit_reason().await),
+        }
+    }
+
+    /// Returns the machine's facts.
+    pub(super) async fn facts(&self) -> Result<Facts, NodeError> {
+        let facts = |reply| match reply {
+            Reply::Facts(facts) => Some(*facts),
+            _ => None,
+        };
+        self.answer(facts, "start retrial there", START).await
+    }
+
+    /// How far its clock is ahead of this one, seconds. The round trip explains a part of the difference: only
+    /// the rest counts.
+    pub(super) async fn ahead(&self) -> Result<f64, NodeError> {
+        let sent = Timestamp::now();
+        self.send(Order::Clock);
+        let clock = |reply| match reply {
+            Reply::Clock { time } => Some(ahead(time, sent, Timestamp::now())),
+            _ => None,
+        };
+        self.answer(clock, "report its time", START).await
+    }
+
+    /// Whether the run's containers are alive there.
+    pub(super) async fn ready(&self) -> Result<bool, NodeError> {
+        let ready = |reply| match reply {
+            Reply::Ready { containers_live } => Some(Ok(containers_live)),
+            Reply::Refused { lines } => Some(Err(lines.join("\n"))),
+            _ => None,
+        };
+        let ready = self.answer(ready, "check itself", PREFLIGHT).await?;
+        ready.map_err(|reason| self.error(reason))
+    }
+
+    /// Returns the first selected reply, which must arrive within the limit.
+    async fn answer<T>(
+        &self,
+        select: impl FnMut(Reply) -> Option<T>,
+        doing: &str,
+        limit: Duration,
+    ) -> Result<T, NodeError> {
+        let reason = match timeout(limit, self.reply(select)).await {
+            Ok(Some(answer)) => return Ok(answer),
+            Ok(None) => self.exit_reason().await,
+            Err(_) => {
+                let limit = retrial_format::limit(limit.as_secs());
+                format!("it did not {doing} within {limit}")
+            }
+        };
+        Err(self.error(reason))
+    }
+
+    fn error(&self, reason: String) -> NodeError {
+        let node = self.name.clone();
+        NodeError { node, reason }
+    }
+
+    /// Returns the first selected reply. None if the process there has exited.
+    async fn reply<T>(&self, mut select: impl FnMut(Reply) -> Option<T>) -> Option<T> {
+        let mut replies = self.replies.lock().await;
+        loop {
+            if let Some(answer) = select(replies.recv().await?) {
+                return Some(answer);
+            }
+        }
+    }
+
+    /// Describes how the process exited.
+    async fn exit_reason(&self) -> String {
+        let status = timeout(Duration::from_secs(5), async {
+            self.process.lock().await.wait().await
+        });
+        let status = match status.await {
+            Ok(Ok(status)) => format!("{} ended with {status}", self.launcher),
+            _ => format!("{} closed its output", self.launcher),
+        };
+        let errors = lock(&self.errors);
+        let errors = errors.iter().map(|line| format!("\n  | {line}"));
+        format!("{status}{}", errors.collect::<String>())
+    }
+
+    /// Whether its process has closed its output.
+    pub(super) fn is_lost(&self) -> bool {
+        let replies = self.replies.try_lock();
+        replies.is_ok_and(|replies| replies.is_closed())
+    }
+
+    pub(super) async fn clean(&self, words: &[String]) {
+        let Ok(process) = self.launcher.start(&self.name, words) else {
+            return;
+        };
+        let _ = timeout(END, process.wait_with_output()).await;
+    }
+
+    /// Waits until its process has exited, and kills it after a timeout.
+    pub(super) async fn wait_for_exit(&self) {
+        let mut process = self.process.lock().await;
+        if timeout(END, process.wait()).await.is_err() {
+            let _ = process.start_kill();
+        }
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+    }
+}
+
+/// Reads the replies of one machine.
+struct Reader {
+    node: String,
+    failures: Failures,
+    mailbox: Mailbox,
+    replies: UnboundedSender<Reply>,
+    errors: Arc<Mutex<VecDeque<String>>>,
+}
+
+impl Reader {
+    async fn read(self, output: impl AsyncRead + Unpin, errors_read: oneshot::Receiver<()>) {
+        let mut lines = BufReader::new(output).lines();
+        while let Ok(Some(line)) = lines.next_line().await {
+            // A login shell may print something of its own.
+            let Ok(reply) = serde_json::from_str(&line) else {
+                continue;
+            };
+            match reply {
+                Reply::ServiceFailed { step, end } => {
+                    self.failures.add(step, named(&self.node, end));
+                }
+                Reply::Event(event) if matches!(event.what, EventKind::Warning { .. }) => {
+                    let node = self.node.clone();
+                    lock(&self.mailbox.0).events.push(Event { node, ..event });
+                }
+                Reply::Event(_) => {}
+                mut reply => {
+                    if let Reply::Ended { image, .. } = &mut reply
+                        && let Some(image) = image.take()
+                    {
+                        let node = self.node.clone();
+                        lock(&self.mailbox.0).images.insert(node, image);
+                    }
+                    let _ = self.replies.send(reply);
+                }
+            }
+        }
+        // Its last output may still be in transit.
+        let _ = timeout(ERRORS, errors_read).await;
+        let reason = match join(&*lock(&self.errors), "; ") {
+            none if none.is_empty() => "its process ended".to_owned(),
+            errors => format!("its process ended: {errors}"),
+        };
+        self.failures.lose(lost(&self.node, &reason));
+    }
+}
+
+async fn write(mut input: ChildStdin, mut orders: UnboundedReceiver<Order>) {
+    while let Some(order) = orders.recv().await {
+        let Ok(mut line) = serde_json::to_vec(&order) else {
+            continue;
+        };
+        line.push(b'\n');
+        let is_last = matches!(order, Order::Leave { .. });
+        if input.write_all(&line).await.is_err() || input.flush().await.is_err() || is_last {
+            // Closes the other side's input: it waits for its end.
+            return;
+        }
+    }
+}
+
+/// Keeps the last lines. `_until` is dropped after the last one.
+async fn keep_last(
+    output: ChildStderr,
+    errors: Arc<Mutex<VecDeque<String>>>,
+    _until: oneshot::Sender<()>,
+) {
+    let mut lines = BufReader::new(output).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        let mut errors = lock(&errors);
+        errors.push_back(sanitize(&line).into_owned());
+        if errors.len() > LAST_LINES {
+            errors.pop_front();
+        }
+    }
+}
+
+/// Returns the minimum lead of a clock that showed this time between request and response, seconds.
+pub fn ahead(time: Timestamp, sent: Timestamp, received: Timestamp) -> f64 {
+    let nearest = time.clamp(sent, received.max(sent));
+    time.duration_since(nearest).as_secs_f64()
+}
+
+/// The end of a step on a lost machine.
+fn lost(node: &str, reason: &str) -> StepEnd {
+    let reason = format!("lost contact with the machine {node}: {reason}");
+    let advice = "check that machine, then resume the run";
+    StepEnd::failed(StepFault::Host, reason, advice)
+}
+
+/// A failure with the machine's name.
+fn named(node: &str, end: StepEnd) -> StepEnd {
+    end.reworded(|reason| format!("on {node}: {reason}"))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case::at_once(101, 101, 0.0)]
+    #[case::late_answer(100, 104, 0.0)]
+    #[case::behind(106, 107, -5.0)]
+    #[case::ahead(95, 96, 5.0)]
+    fn a_slow_response_is_not_clock_skew(
+        #[case] sent: i64,
+        #[case] received: i64,
+        #[case] expected: f64,
+    ) {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let actual = ahead(at(101), at(sent), at(received));
+        assert!((actual - expected).abs() < 1e-9, "{actual}");
+    }
+}

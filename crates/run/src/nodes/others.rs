@@ -1,0 +1,175 @@
+//! The head's side: the other machines of a run, each with our process.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::launcher::allow_pipes;
+use super::node::{Mailbox, Node, NodeError};
+use super::{Begin, Facts, Failures, Launcher, LocalImage, Order};
+use retrial_store::journal::{Event, StepEnd};
+
+/// The longest that the end of a step waits for the telemetry of the other machines.
+const UNWATCH: Duration = Duration::from_secs(10);
+
+/// The other machines of a run.
+pub struct Others {
+    nodes: Vec<Node>,
+    failures: Failures,
+    mailbox: Mailbox,
+    containers_live: bool,
+    /// The command that removes the run's containers on a machine whose process has exited.
+    clean: Vec<String>,
+    /// Differences are allowed.
+    pub(super) force: bool,
+}
+
+impl Others {
+    /// Starts a process on each machine, and queries its facts and how far its clock is ahead, seconds. `clean`
+    /// is the command that removes the run's containers on a machine whose process has exited. `force` allows
+    /// machines that differ.
+    ///
+    /// # Errors
+    /// The first machine where that fails.
+    pub async fn start(
+        launcher: Launcher,
+        names: &[String],
+        words: impl Fn(&str) -> Vec<String>,
+        clean: Vec<String>,
+        force: bool,
+    ) -> Result<(Self, Vec<(Facts, f64)>), NodeError> {
+        let mut others = Self {
+            nodes: Vec::new(),
+            failures: Failures::default(),
+            mailbox: Mailbox::default(),
+            containers_live: true,
+            clean,
+            force,
+        };
+        allow_pipes(names.len());
+        for name in names {
+            let process = launcher.start(name, &words(name));
+            let process = process.map_err(|error| NodeError {
+                node: name.clone(),
+                reason: format!("failed to start {launcher}: {error}"),
+            })?;
+            let node = Node::new(name, launcher, process, &others.failures, &others.mailbox);
+            others.nodes.push(node);
+        }
+        let facts = others.nodes.iter().map(Node::facts);
+        let facts: Result<Vec<_>, NodeError> = join_all(facts).await.into_iter().collect();
+        let facts = facts?;
+        // After all have replied: other work would delay the time stamps of responses.
+        let ahead = others.nodes.iter().map(Node::ahead);
+        let ahead: Result<Vec<_>, NodeError> = join_all(ahead).await.into_iter().collect();
+        let found = facts.into_iter().zip(ahead?).collect();
+        Ok((others, found))
+    }
+
+    /// Makes each machine check itself and prepare for steps. `begin` is given its position.
+    ///
+    /// # Errors
+    /// The first machine that does not meet the requirements, or is lost.
+    pub async fn begin(&mut self, begin: impl Fn(usize) -> Begin) -> Result<(), NodeError> {
+        for (index, node) in self.nodes.iter().enumerate() {
+            node.send(Order::Begin(Box::new(begin(index))));
+        }
+        let ready = join_all(self.nodes.iter().map(Node::ready)).await;
+        for lives in ready {
+            self.containers_live &= lives?;
+        }
+        Ok(())
+    }
+
+    /// Whether the run's containers are alive on all of them.
+    pub fn containers_live(&self) -> bool {
+        self.containers_live
+    }
+
+    /// Their failures, which end the steps here that depend on them.
+    pub fn failures(&self) -> Failures {
+        self.failures.clone()
+    }
+
+    /// Makes all machines execute a step, and waits for the last of them.
+    pub(crate) async fn execute(
+        &self,
+        step: u32,
+        token: &CancellationToken,
+    ) -> Result<(), StepEnd> {
+        self.send(&Order::Execute { step });
+        let ends = join_all(self.nodes.iter().map(|node| self.end_of(node, step)));
+        tokio::pin!(ends);
+        let ends = tokio::select! {
+            ends = &mut ends => ends,
+            () = token.cancelled() => {
+                self.send(&Order::Stop);
+                ends.await
+            }
+        };
+        if let Some(failed) = self.failures.first_of(std::iter::once(step)) {
+            return Err(failed);
+        }
+        if ends.contains(&StepEnd::Stopped) {
+            return Err(StepEnd::Stopped);
+        }
+        Ok(())
+    }
+
+    /// Makes all machines record telemetry during a step that they do not execute, and waits for the last
+    /// sample of each.
+    pub(crate) async fn watch<T>(&self, step: u32, work: impl Future<Output = T>) -> T {
+        self.send(&Order::Watch { step });
+        let done = work.await;
+        self.send(&Order::Unwatch { step });
+        let ends = join_all(self.nodes.iter().map(|node| node.end_of(step)));
+        let _ = timeout(UNWATCH, ends).await;
+        done
+    }
+
+    async fn end_of(&self, node: &Node, step: u32) -> StepEnd {
+        let end = node.end_of(step).await;
+        if matches!(end, StepEnd::Failed { .. }) {
+            self.fail(step, end.clone());
+        }
+        end
+    }
+
+    /// Ends a step on all machines: it failed on one of them.
+    pub(crate) fn fail(&self, step: u32, end: StepEnd) {
+        // Only once: if it fails on all machines, each need not be notified of every failure.
+        if self.failures.add(step, end.clone()) {
+            self.send(&Order::Fail { step, end });
+        }
+    }
+
+    /// Makes all machines leave, and waits until they have. The containers of a lost machine are removed if it
+    /// responds.
+    pub(crate) async fn leave(&self, keep: bool) {
+        let lost = self.nodes.iter().filter(|node| node.is_lost());
+        let clean = lost.map(|node| node.clean(&self.clean));
+        let clean = join_all(clean.filter(|_| !keep));
+        self.send(&Order::Leave { keep });
+        let exits = join_all(self.nodes.iter().map(Node::wait_for_exit));
+        tokio::join!(clean, exits);
+    }
+
+    /// Takes their events for the run's journal.
+    pub(crate) fn events(&self) -> Vec<Event> {
+        self.mailbox.events()
+    }
+
+    /// Takes the images of the last step, by machine.
+    pub(super) fn images(&self) -> BTreeMap<String, LocalImage> {
+        self.mailbox.images()
+    }
+
+    fn send(&self, order: &Order) {
+        for node in &self.nodes {
+            node.send(order.clone());
+        }
+    }
+}

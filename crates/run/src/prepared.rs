@@ -1,0 +1,37 @@
+//! A run that is ready to start: the data that is written before its first step.
+
+use serde_json::Value;
+
+use retrial_plan::{Plan, shell};
+use retrial_store::files::write_atomically;
+use retrial_store::{RunDirectory, StoreError};
+
+/// A run that is ready to start.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// The recipe as resolved, for recipe.yaml.
+    pub recipe: String,
+    /// The plan.
+    pub plan: Plan,
+    /// The facts of the host, for host.json.
+    pub host: Value,
+}
+
+impl Prepared {
+    /// The recipe's part of the run's id: `offline-quickstart`.
+    pub fn stem(&self) -> String {
+        shell::container_name(&self.plan.recipe)
+            .to_lowercase()
+            .replace(['_', '.'], "-")
+    }
+
+    /// Writes its files. The plan comes last: a directory with a plan can be resumed.
+    ///
+    /// # Errors
+    /// If the disk is full or cannot be written.
+    pub fn write_down(&self, directory: &RunDirectory) -> Result<(), StoreError> {
+        write_atomically(&directory.join("recipe.yaml"), self.recipe.as_bytes())?;
+        directory.write_json("host.json", &self.host)?;
+        directory.write_json("plan.json", &self.plan)
+    }
+}

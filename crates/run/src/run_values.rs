@@ -1,0 +1,30 @@
+//! Fills values known only at run time into the plan's texts: commits of models, names and addresses of
+//! machines.
+
+use super::session::Session;
+use retrial_plan::commit::{NamesCommits, commit_later};
+
+/// Returns a part of the plan with the values known so far; for one trial of a measurement, or for none.
+pub fn with_run_values<T: NamesCommits + Clone>(
+    session: &Session,
+    planned: &T,
+    trial: Option<(usize, u32)>,
+) -> T {
+    let mut part = planned.clone();
+    let models = session.state().models;
+    let commits: Vec<(String, &String)> = models
+        .iter()
+        .map(|(model, commit)| (commit_later(model), commit))
+        .collect();
+    for text in part.texts() {
+        for (later, commit) in &commits {
+            if text.contains(later) {
+                *text = text.replace(later, commit);
+            }
+        }
+    }
+    if let Some(machine) = &session.options.machine {
+        session.plan.on_machine(part.texts(), &machine.scope, trial);
+    }
+    part
+}

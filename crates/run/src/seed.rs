@@ -1,0 +1,100 @@
+//! A cached directory starts with the image's content at its path, which a bind mount would hide. The image's
+//! own `cp` copies it, in a container without any other mounts of the run. Its `chown` makes us the owner of a
+//! container's files.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::create::{create_again, start_error};
+use super::error::Halt;
+use super::labels::own_labels;
+use super::session::Session;
+use super::step_session::StepSession;
+use retrial_container::{ContainerSpec, Mount};
+use retrial_engine::error::EngineError;
+use retrial_plan::cached::{SEED, STAGE};
+
+/// The interval between checks whether it has ended.
+const PAUSE: Duration = Duration::from_millis(20);
+/// How long the owner of all files may take to change.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Our user and group, for `chown`.
+pub fn owner() -> String {
+    let (user, group) = (rustix::process::getuid(), rustix::process::getgid());
+    format!("{}:{}", user.as_raw(), group.as_raw())
+}
+
+/// Makes us the owner of all files in a directory, writable for everybody, as root of the run's image. Does not
+/// follow symlinks: they refer to paths of the container.
+pub async fn own(session: &Session, directory: &Path) -> Result<(), EngineError> {
+    let script = format!("chown -hR \"$1\" {STAGE} && chmod -R a+rwX {STAGE}");
+    let image = session.state().image.unwrap_or_default();
+    let spec = ContainerSpec {
+        command: ["-c", &script, "sh", &owner()].map(str::to_owned).to_vec(),
+        ..as_root(session, &image, directory)
+    };
+    let id = create_again(session, &spec).await?;
+    if session.engine.start(&id).await.is_ok() {
+        let _ = tokio::time::timeout(PATIENCE, session.engine.ended(&id)).await;
+    }
+    session.engine.remove(&id).await
+}
+
+/// A container of the image with one mounted directory of ours.
+fn as_root(session: &Session, image: &str, stage: &Path) -> ContainerSpec {
+    ContainerSpec {
+        name: format!("retrial-{}-seed", session.run.id()),
+        image: image.to_owned(),
+        entrypoint: Some(vec!["/bin/sh".to_owned()]),
+        network: Some("none".to_owned()),
+        user: Some("0".to_owned()),
+        mounts: vec![Mount {
+            source: stage.display().to_string(),
+            target: STAGE.to_owned(),
+            read_only: false,
+        }],
+        labels: own_labels(session),
+        ..ContainerSpec::default()
+    }
+}
+
+/// Copies the image's content at `path` into the directory `stage`, with its owners unless one is named.
+pub async fn seed(
+    session: &StepSession<'_>,
+    image: &str,
+    path: &str,
+    stage: &Path,
+    owner: &str,
+) -> Result<(), Halt> {
+    let words = ["-c", SEED, "sh", path, owner];
+    let spec = ContainerSpec {
+        command: words.map(str::to_owned).to_vec(),
+        ..as_root(session, image, stage)
+    };
+    let id = session.with_engine(|| create_again(session, &spec)).await?;
+    let copied = match session.with_engine(|| session.engine.start(&id)).await {
+        Ok(()) => wait(session, &id, path).await,
+        Err(error) => Err(start_error(&error)),
+    };
+    session.engine.remove(&id).await?;
+    copied
+}
+
+async fn wait(session: &StepSession<'_>, id: &str, path: &str) -> Result<(), Halt> {
+    loop {
+        let state = session.with_engine(|| session.engine.container(id)).await?;
+        match state {
+            Some(state) if state.running => session.pause(PAUSE).await?,
+            Some(state) if state.exit_code == Some(0) => return Ok(()),
+            state => {
+                let log = session.engine.container_log(id, 3).await;
+                let code = state.and_then(|state| state.exit_code).unwrap_or(-1);
+                return Err(Halt::host(format!(
+                    "the image's content at {path} could not be copied (exit code {code}): {}",
+                    log.unwrap_or_default().trim()
+                )));
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Services: started like any step and followed until they are ready, then left running; stopped by a
+//! later step, with all their processes.
+
+use std::time::Duration;
+
+use super::control::GRACE_S;
+use super::error::Halt;
+use super::exit::{verify, with_last_lines};
+use super::follow::{Followed, follow};
+use super::readiness::{Readiness, answers};
+use super::session::Session;
+use super::step_session::StepSession;
+use super::target::{Started, StepCommand};
+use super::terminate::Ending;
+use super::{container, exec, output};
+use retrial_plan::service::{ServiceStep, StopPolicy, StopStep};
+use retrial_recipe::model::ReadyWhen;
+use retrial_store::journal::{EventKind, StepEnd, StepFault};
+
+/// Starts a service and waits until it is ready; `reattach` if it may be running since before a kill
+/// of the tool. One that does not become ready is stopped.
+pub async fn start(
+    session: &StepSession<'_>,
+    service: &ServiceStep,
+    reattach: bool,
+) -> Result<(), Halt> {
+    let reattach = place(session, service, reattach).await?;
+    let command = StepCommand::of_service(session, service)?;
+    let result = follow_until_ready(service, &command, reattach).await;
+    session.set_deadline(Some(GRACE_S))?;
+    let halt = match result {
+        Ok(exec) => {
+            let service = service.service.clone();
+            return Ok(session.record(EventKind::ServiceReady { service, exec })?);
+        }
+        Err(Halt::Ended(end)) => Halt::Ended(with_last_lines(session, end)),
+        Err(halt) => return Err(halt),
+    };
+    shut_down(session, session, service).await?;
+    Err(halt)
+}
+
+/// Creates the service's own container, if it has one, or finds it. Returns whether the service may be
+/// running in it.
+async fn place(
+    session: &StepSession<'_>,
+    service: &ServiceStep,
+    reattach: bool,
+) -> Result<bool, Halt> {
+    let Some(own) = &service.own_container else {
+        return Ok(reattach);
+    };
+    let state = session.state();
+    if let Some(id) = state.service_containers.get(&session.step.number) {
+        let found = session.engine.container(id).await?;
+        let control = &session.service_controls[&service.service];
+        let begun = control.step(session.step).started();
+        if reattach && begun && found.is_some_and(|found| found.running) {
+            return Ok(true);
+        }
+        container::discard(session, id).await?;
+    }
+    container::create_for_service(session, &service.service, own).await?;
+    Ok(false)
+}
+
+/// Returns the engine's name for its process, if this process started it.
+async fn follow_until_ready(
+    service: &ServiceStep,
+    command: &StepCommand<'_>,
+    reattach: bool,
+) -> Result<Option<String>, Halt> {
+    let is_new = !(reattach && command.files.started());
+    let has_address = matches!(service.ready, ReadyWhen::Port(_) | ReadyWhen::Http(_));
+    // Another process already responds at the service's address.
+    if is_new && has_address && answers(service, command).await? {
+        let reason = format!(
+            "{} before the service {} was started",
+            service.readiness(),
+            service.service
+        );
+        let advice = "another program serves there: stop it, or choose another port";
+        return Err(Halt::failed(StepFault::Host, reason, advice));
+    }
+    let started = exec::start(command, reattach).await?;
+    let exec = started.as_ref().and_then(|started| match started {
+        Started::Exec(id) => Some(id.clone()),
+        Started::Process(_) => None,
+    });
+    let mut readiness = Readiness::new(service, command)?;
+    match follow(command, started, &mut readiness).await? {
+        Followed::Running(()) => Ok(exec),
+        Followed::Exited(exit) => Err(ended_early(service, verify(command, &exit)).into()),
+    }
+}
+
+fn ended_early(service: &ServiceStep, code: Result<i64, StepEnd>) -> StepEnd {
+    let early = format!("the service {} ended before it was ready", service.service);
+    match code {
+        Ok(code) => {
+            let reason = format!("{early}: it ended with exit code {code}");
+            let advice = "its command must stay in the foreground: it is stopped by Retrial";
+            StepEnd::failed(StepFault::Command, reason, advice).with_exit_code(Some(code))
+        }
+        Err(end) => end.reworded(|reason| format!("{early}: {reason}")),
+    }
+}
+
+/// Stops a service that was ready.
+pub async fn stop(session: &StepSession<'_>, ending: &StopStep) -> Result<(), Halt> {
+    let Some((start, service)) = session.plan.service(ending.of) else {
+        return Ok(());
+    };
+    shut_down(session, &StepSession::new(session, start), service).await
+}
+
+/// Ends a service's processes, keeps its output, and removes its own container, during a step that may differ
+/// from the one that started it.
+async fn shut_down(
+    session: &StepSession<'_>,
+    started: &StepSession<'_>,
+    service: &ServiceStep,
+) -> Result<(), Halt> {
+    let command = StepCommand::of_service(started, service)?;
+    let files = &command.files;
+    if files.started() && has_container(session, &command).await? {
+        let ending = ending_of(session, service.stop);
+        if files.exit().is_some() {
+            command.terminate_leftovers(ending).await;
+        } else if !command.terminate(ending).await {
+            let text = format!(
+                "the service {} did not end within {} of {}: it was killed",
+                service.service,
+                retrial_format::limit(ending.grace.as_secs()),
+                ending.signal
+            );
+            session.warn(text)?;
+        }
+    }
+    if files.exists() {
+        output::keep(&command).await?;
+    }
+    let exit_code = files.exit().map(|exit| exit.code);
+    let start = started.step.number;
+    if service.own_container.is_some()
+        && let Some(id) = session.state().service_containers.get(&start)
+    {
+        container::discard(session, id).await?;
+    }
+    let service = service.service.clone();
+    let event = EventKind::ServiceEnded {
+        service,
+        of: start,
+        exit_code,
+    };
+    Ok(session.record(event)?)
+}
+
+/// Whether there is a container in which it may be running. Waits for an unavailable engine: without it,
+/// nothing can be stopped.
+async fn has_container(session: &StepSession<'_>, command: &StepCommand<'_>) -> Result<bool, Halt> {
+    let Some(container) = &command.container else {
+        return Ok(false);
+    };
+    let found = session
+        .with_engine(|| session.engine.container(container))
+        .await?;
+    Ok(found.is_some())
+}
+
+/// How a service is ended: according to the recipe; a stopped run gives it no more time than any other step.
+fn ending_of(session: &Session, stop: StopPolicy) -> Ending {
+    let mut grace = Duration::from_secs(stop.timeout_s);
+    if session.stop.is_cancelled() {
+        grace = grace.min(Ending::default().grace);
+    }
+    Ending {
+        signal: stop.signal,
+        grace,
+    }
+}

@@ -1,0 +1,237 @@
+//! The thread that samples and writes.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use rustix::time::{ClockId, clock_gettime};
+use tokio::sync::oneshot;
+
+use crate::session::Session;
+use retrial_host::model::Gpu;
+use retrial_host::sensors::{ContainerSensor, Sensors};
+use retrial_results::evidence::telemetry::FILE;
+use retrial_store::journal::EventKind;
+use retrial_telemetry::rate::MOST_BYTES;
+use retrial_telemetry::table::HEADER;
+use retrial_telemetry::{ContainerReading, Live, Measured, Pace, Row, RowSource};
+
+/// The sampling task of one step.
+pub struct Task<T> {
+    pub measured: Measured,
+    pub container: Option<ContainerSensor>,
+    pub pace: Pace,
+    pub emit: T,
+}
+
+/// Sensors and file, kept from one step to the next.
+pub struct Recorder {
+    path: PathBuf,
+    root: PathBuf,
+    gpus: Vec<(u32, Gpu)>,
+    since: Timestamp,
+    sensors: Option<Sensors>,
+    file: Option<File>,
+    written: u64,
+    warnings: Vec<String>,
+    before: Option<(Timestamp, f64)>,
+    /// Another machine reads the file, over a file system that they share.
+    is_shared: bool,
+}
+
+impl Recorder {
+    /// Returns a recorder of a run; nothing is opened yet.
+    pub fn new(session: &Session) -> Self {
+        let assigned = session
+            .plan
+            .assigned_gpus
+            .iter()
+            .flat_map(|assigned| &assigned.gpus);
+        Self {
+            path: session.run.join(FILE),
+            root: session.options.root.clone(),
+            gpus: assigned.map(|gpu| (gpu.index, gpu.gpu.clone())).collect(),
+            since: session.state().since.unwrap_or_else(Timestamp::now),
+            sensors: None,
+            file: None,
+            written: 0,
+            warnings: Vec::new(),
+            before: None,
+            is_shared: session.options.machine.is_some(),
+        }
+    }
+
+    /// Warnings that were not returned yet.
+    pub fn warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+
+    /// Samples until the sender of `stop` is dropped, and then once more.
+    pub fn run<T: Fn(EventKind)>(
+        mut self: Box<Self>,
+        mut task: Task<T>,
+        sampled: oneshot::Sender<()>,
+        stop: &Receiver<()>,
+    ) -> Box<Self> {
+        self.open();
+        self.before = None;
+        let mut sampled = Some(sampled);
+        loop {
+            let (started, cpu_time) = (Instant::now(), processor_time());
+            let live = self.sample(&mut task);
+            (task.emit)(EventKind::Telemetry { live });
+            if let Some(sampled) = sampled.take() {
+                let _ = sampled.send(());
+            }
+            task.pace.sampled(processor_time().saturating_sub(cpu_time));
+            let pause = task.pace.pause().saturating_sub(started.elapsed());
+            if stop.recv_timeout(pause) != Err(RecvTimeoutError::Timeout) {
+                self.sample(&mut task);
+                self.flush();
+                return self;
+            }
+        }
+    }
+
+    fn open(&mut self) {
+        if self.sensors.is_none() {
+            let sensors = Sensors::open(&self.root, &self.gpus);
+            self.warnings.extend_from_slice(sensors.remarks());
+            self.sensors = Some(sensors);
+            match open(&self.path) {
+                Ok((file, written)) => {
+                    self.file = Some(file);
+                    self.written = written;
+                }
+                Err(error) => self.warn(&format!("cannot be written: {error}")),
+            }
+        }
+    }
+
+    fn warn(&mut self, reason: &str) {
+        let text = format!("telemetry: {} {reason}", self.path.display());
+        self.warnings.push(text);
+    }
+
+    /// Takes one sample and writes it.
+    fn sample<T>(&mut self, task: &mut Task<T>) -> Live {
+        let time = Timestamp::now();
+        let gpus = self.sensors.as_mut().map(Sensors::look).unwrap_or_default();
+        let container = task.container.as_mut().map(ContainerSensor::look);
+        let readings: Vec<_> = gpus.iter().map(|(_, reading)| reading).collect();
+        let mut live = Live::of(&readings);
+        self.of_container(&mut live, time, container);
+        let row = |source: RowSource| Row {
+            seconds: time.duration_since(self.since).as_secs_f64(),
+            time,
+            pause_s: task.pace.pause().as_secs_f64(),
+            measured: task.measured.clone(),
+            of: source,
+        };
+        let gpus = gpus.into_iter().map(|(watched, reading)| RowSource::Gpu {
+            index: watched.index,
+            pci: watched.pci,
+            reading,
+        });
+        let all = gpus.chain(container.map(RowSource::Container));
+        let text: String = all.map(|source| row(source).line()).collect();
+        self.write(&text);
+        live
+    }
+
+    fn of_container(
+        &mut self,
+        live: &mut Live,
+        time: Timestamp,
+        reading: Option<ContainerReading>,
+    ) {
+        let Some(reading) = reading else { return };
+        live.memory = reading.memory;
+        let now = reading.cpu_s.map(|cpu| (time, cpu));
+        if let (Some((then, before)), Some((time, cpu))) = (self.before, now) {
+            let seconds = time.duration_since(then).as_secs_f64();
+            live.cpus = (seconds > 0.0 && cpu >= before).then(|| (cpu - before) / seconds);
+        }
+        self.before = now;
+    }
+
+    /// Makes the rows visible to other machines that share the file's directory.
+    fn flush(&mut self) {
+        let file = self.file.as_ref().filter(|_| self.is_shared);
+        if let Some(Err(error)) = file.map(File::sync_data) {
+            self.file = None;
+            self.warn(&format!("can no longer be written: {error}"));
+        }
+    }
+
+    fn write(&mut self, text: &str) {
+        let Some(file) = &mut self.file else { return };
+        self.written += text.len() as u64;
+        if self.written > MOST_BYTES {
+            self.file = None;
+            self.warn("has grown to its limit of 64 MiB: recording ends here");
+        } else if let Err(error) = file.write_all(text.as_bytes()) {
+            self.file = None;
+            self.warn(&format!("can no longer be written: {error}"));
+        }
+    }
+}
+
+/// Returns the CPU time of this thread.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
+}
+
+/// Opens the file for appending: writes the header, and removes a last line truncated by a kill.
+fn open(path: &Path) -> std::io::Result<(File, u64)> {
+    let mut options = OpenOptions::new();
+    let mut file = options.read(true).append(true).create(true).open(path)?;
+    let mut end = file.metadata()?.len();
+    let mut byte = [0];
+    while end > 0 {
+        file.seek(SeekFrom::Start(end - 1))?;
+        file.read_exact(&mut byte)?;
+        if byte == *b"\n" {
+            break;
+        }
+        end -= 1;
+    }
+    file.set_len(end)?;
+    if end == 0 {
+        let header = format!("{HEADER}\n");
+        file.write_all(header.as_bytes())?;
+        end = header.len() as u64;
+    }
+    Ok((file, end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_truncated_by_a_kill_is_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(FILE);
+        drop(open(&path).unwrap());
+        let mut text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text, format!("{HEADER}\n"));
+        text += "1.000,2025-06-15T10:00:01.000Z,1,5,Offline,performance,1,container,,";
+        std::fs::write(&path, &text).unwrap();
+        let (mut file, end) = open(&path).unwrap();
+        assert_eq!(end, HEADER.len() as u64 + 1);
+        file.write_all(b"whole\n").unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text, format!("{HEADER}\nwhole\n"));
+        std::fs::write(&path, "no header, no end").unwrap();
+        drop(open(&path).unwrap());
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            format!("{HEADER}\n")
+        );
+    }
+}

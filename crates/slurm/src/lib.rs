@@ -1,0 +1,13 @@
+//! Slurm's programs: sbatch, squeue, sacct, scancel and scontrol, called as a user would call them.
+//!
+//! Only fixed fields are read (`squeue -h -o`, `sacct -n -P -o`): the JSON of older releases has no filter and
+//! other types. Error messages are passed on and never parsed.
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+mod error;
+mod program;
+mod rows;
+
+pub use error::SlurmError;
+pub use program::{Slurm, node_of_process, nodes_of_job, size_of_arrays, start_on_nodes};
+pub use rows::{Job, JobPhase};

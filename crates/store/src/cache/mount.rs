@@ -1,0 +1,64 @@
+//! The directory of a cache mount: runs write to it, one at a time, and only the content of a successful run is
+//! reused. Whether a container still mounts it is not known here.
+
+use std::path::PathBuf;
+
+use super::manifest::{Manifest, Origin};
+use super::{CacheEntry, Stage};
+use crate::error::StoreError;
+use crate::files::rename_synced;
+
+impl CacheEntry {
+    /// Claims the directory of an earlier run for `run`; none if there is none, or a failed run wrote it. Until
+    /// [`Self::release`] no other run reuses it.
+    ///
+    /// # Errors
+    /// If the cache cannot be written.
+    pub fn claim(&self, run: &Origin) -> Result<Option<Origin>, StoreError> {
+        let manifest = self.current().join("manifest.json");
+        let Some(Manifest { origin, .. }) = Manifest::read(&manifest) else {
+            return Ok(None);
+        };
+        // First prevent its reuse, then claim it: safe even after a power failure.
+        rename_synced(&manifest, &self.claim_file())?;
+        written(run).write(&self.claim_file())?;
+        Ok(Some(origin))
+    }
+
+    /// Claims a new directory with the content of `stage`, for `run`.
+    ///
+    /// # Errors
+    /// If the cache cannot be written.
+    pub fn claim_new(&self, stage: &Stage, run: &Origin) -> Result<(), StoreError> {
+        if self.current().exists() {
+            self.set_aside()?;
+        }
+        rename_synced(&stage.path, &self.current())?;
+        written(run).write(&self.claim_file())
+    }
+
+    /// Whether it is still claimed by `run`.
+    pub fn is_claimed_by(&self, run: &str) -> bool {
+        Manifest::read(&self.claim_file()).is_some_and(|manifest| manifest.origin.run == run)
+    }
+
+    /// Lets later runs reuse it.
+    ///
+    /// # Errors
+    /// If the cache cannot be written.
+    pub fn release(&self) -> Result<(), StoreError> {
+        rename_synced(&self.claim_file(), &self.current().join("manifest.json"))
+    }
+
+    fn claim_file(&self) -> PathBuf {
+        self.current().join("taken.json")
+    }
+}
+
+fn written(origin: &Origin) -> Manifest {
+    Manifest {
+        origin: origin.clone(),
+        written_by_runs: true,
+        ..Manifest::default()
+    }
+}

@@ -1,0 +1,144 @@
+//! Errors of run directories.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+retrial_format::words! {
+    /// The kind of record.
+    pub enum RecordKind {
+        /// A run.
+        Run = "run",
+        /// A batch.
+        Batch = "batch",
+    }
+}
+
+impl RecordKind {
+    /// Several of them.
+    pub fn several(self) -> &'static str {
+        match self {
+            Self::Run => "runs",
+            Self::Batch => "batches",
+        }
+    }
+}
+
+/// A fault with a run's files.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// Reading or writing failed.
+    #[error("failed to {doing} {path}: {source}{advice}", path = path.display(), advice = advice(source))]
+    Io {
+        /// `read`, `write`, …
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The cause.
+        #[source]
+        source: io::Error,
+    },
+    /// An invalid file.
+    #[error("{path} cannot be used: {reason}", path = path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// An archive that exceeds its limits.
+    #[error("{path} holds more than {limit}: {reason}", path = path.display())]
+    TooLarge {
+        /// The archive, or the directory that it is made from.
+        path: PathBuf,
+        /// The limit.
+        limit: String,
+        /// The part that exceeds it.
+        reason: String,
+    },
+    /// No run or batch of that name.
+    #[error("there is no {kind} {requested:?} in {among}{hint}", among = among.display())]
+    NoSuch {
+        /// The kind of record.
+        kind: RecordKind,
+        /// The query.
+        requested: String,
+        /// The directory that was searched.
+        among: PathBuf,
+        /// The number of matches.
+        matches: usize,
+        /// The existing ones.
+        hint: String,
+    },
+    /// Another process has the run.
+    #[error(
+        "run {run} is being followed by process {pid}\n  see it: retrial logs -f {run}    end it: retrial stop {run}"
+    )]
+    Busy {
+        /// The run.
+        run: String,
+        /// The holder.
+        pid: String,
+    },
+}
+
+impl StoreError {
+    /// Wraps an I/O error, for `map_err`.
+    pub fn io<E: Into<io::Error>>(doing: &'static str, path: &Path) -> impl FnOnce(E) -> Self {
+        let path = path.to_owned();
+        move |error| Self::Io {
+            doing,
+            path,
+            source: error.into(),
+        }
+    }
+
+    /// An invalid file.
+    pub fn unusable(path: &Path, reason: impl Into<String>) -> Self {
+        Self::Unusable {
+            path: path.to_owned(),
+            reason: reason.into(),
+        }
+    }
+
+    /// Wraps an error of reading or writing JSON, for `map_err`.
+    pub fn json(path: &Path) -> impl FnOnce(serde_json::Error) -> Self {
+        move |error| Self::unusable(path, error.to_string())
+    }
+
+    /// The same as a fragment without the path, for a context that names the file: `it is missing`.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                "it is missing".to_owned()
+            }
+            Self::Io { source, .. } => format!("it cannot be read: {source}"),
+            Self::Unusable { reason, .. } => reason.clone(),
+            other => other.to_string(),
+        }
+    }
+
+    /// Whether the disk is full.
+    pub fn is_disk_full(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if is_disk_full(source))
+    }
+}
+
+/// Whether an error means that the disk, or a quota, is full.
+pub fn is_disk_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
+}
+
+fn advice(error: &io::Error) -> &'static str {
+    if is_disk_full(error) {
+        "\n  free some space, or keep runs elsewhere: --home DIR"
+    } else if error.kind() == io::ErrorKind::PermissionDenied {
+        "\n  it belongs to another user; store runs elsewhere: --home DIR"
+    } else {
+        ""
+    }
+}

@@ -1,0 +1,305 @@
+//! Imports runs of another machine: from an archive of `runs pack`, or from a run's directory. Its creator is
+//! not trusted: only regular files and directories are imported, beneath their run and within limits, and only
+//! valid runs. Their verdicts are ignored: each is judged again before it becomes a run of this home.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Seek};
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::error::StoreError;
+use super::files::{PRIVATE, set_mode};
+use super::journal::Journal;
+use super::lock::FileLock;
+use super::pack::STAYS;
+use super::stage::{Stage, clear_left};
+use super::unpack::{Limits, unpack};
+use super::walk::{Entry, walk};
+use super::{Home, Record, RunDirectory};
+use crate::journal::{Event, EventKind};
+use retrial_plan::Plan;
+
+/// The file with the origin of a run.
+const MARK: &str = "imported.json";
+/// The maximum unpacked size of an import, bytes.
+const LARGEST: u64 = 256 << 30;
+/// The maximum number of files of an import.
+const MOST_FILES: usize = 4_000_000;
+
+/// The origin of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// The machine that it ran on.
+    pub host: String,
+    /// The archive or directory.
+    pub source: String,
+    /// When it was imported.
+    pub time: Timestamp,
+}
+
+impl Mark {
+    /// Reads the origin of a run; none if it ran here.
+    pub fn read(run: &RunDirectory) -> Option<Self> {
+        // Called for each run: most have none, and a check is cheaper than a failed read.
+        run.join(MARK).exists().then(|| run.read_json(MARK).ok())?
+    }
+}
+
+/// One run of an import.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Arrival {
+    /// The run.
+    pub run: String,
+    /// The machine that it ran on.
+    pub host: String,
+    /// It existed already: nothing was done.
+    pub already: bool,
+    /// How its verdict was changed by judging it again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rejudged: Option<String>,
+}
+
+/// The result of an import.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+pub struct Arrivals {
+    /// The runs.
+    pub runs: Vec<Arrival>,
+    /// Files that were omitted, and why.
+    pub omitted: Vec<String>,
+    /// Entries that were no run or could not be imported, and why.
+    pub refused: Vec<String>,
+}
+
+/// Judges a run by its files and stores the verdict; returns the difference from the previous one, or why it
+/// cannot be judged.
+pub type Judge<'a> = &'a dyn Fn(&RunDirectory) -> Result<Option<String>, String>;
+
+/// Unpacks the bundle of a run, checked against its manifest, into a directory; none if the file is not a
+/// bundle.
+pub type Unbundle<'a> = &'a dyn Fn(&Path, &Path) -> Option<Result<(), StoreError>>;
+
+/// Imports the runs of an archive, or one run's directory.
+///
+/// # Errors
+/// If it cannot be read, exceeds the free disk space, or contains no run.
+pub fn import(
+    home: &Home,
+    source: &Path,
+    judge: Judge<'_>,
+    unbundle: Unbundle<'_>,
+) -> Result<Arrivals, StoreError> {
+    let runs = home.runs();
+    clear_left(&runs);
+    let stage = Stage::new(&runs)?;
+    let omitted = if source.is_dir() {
+        copy_run(source, stage.path())?
+    } else if let Some(unpacked) = unbundle(source, stage.path()) {
+        unpacked.map(|()| Vec::new())?
+    } else {
+        let most_bytes = free_space(&runs).min(LARGEST);
+        let limits = Limits {
+            most_bytes,
+            most_files: MOST_FILES,
+            executable: false,
+            omitted_folders: 0,
+        };
+        let unpacked = unpack(open(source)?, source, stage.path(), limits);
+        unpacked.map_err(|error| no_archive(error, source))?.omitted
+    };
+    let mut arrivals = Arrivals {
+        omitted,
+        ..Arrivals::default()
+    };
+    // Once for all of them: a directory with a run's name is complete, even after a crash of the host.
+    File::open(stage.path())
+        .and_then(|held| Ok(rustix::fs::syncfs(held)?))
+        .map_err(StoreError::io("sync", stage.path()))?;
+    let entries = fs::read_dir(stage.path()).map_err(StoreError::io("read", stage.path()))?;
+    let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    names.sort();
+    for name in names {
+        let staged = RunDirectory::at(stage.path().join(&name));
+        arrivals.omitted.extend(remove_excluded(&staged));
+        match import_run(&staged, &runs, source, judge) {
+            Ok(arrival) => arrivals.runs.push(arrival),
+            Err(reason) => {
+                let name = name.to_string_lossy();
+                arrivals.refused.push(format!("{name}: {reason}"));
+            }
+        }
+    }
+    match (arrivals.runs.is_empty(), arrivals.refused.first()) {
+        (true, Some(reason)) => Err(StoreError::unusable(source, reason)),
+        (true, None) => Err(StoreError::unusable(source, "it contains no runs")),
+        (false, _) => Ok(arrivals),
+    }
+}
+
+/// The archive's bytes, decompressed if necessary.
+fn open(archive: &Path) -> Result<Box<dyn Read>, StoreError> {
+    let mut file = File::open(archive).map_err(StoreError::io("open", archive))?;
+    let mut magic = [0; 2];
+    let read = file
+        .read(&mut magic)
+        .map_err(StoreError::io("read", archive))?;
+    file.rewind().map_err(StoreError::io("read", archive))?;
+    let file = BufReader::new(file);
+    Ok(if read == 2 && magic == [0x1f, 0x8b] {
+        Box::new(GzDecoder::new(file))
+    } else {
+        Box::new(file)
+    })
+}
+
+/// Errors must not contain bytes of the archive.
+fn no_archive(error: StoreError, source: &Path) -> StoreError {
+    use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+    let bytes_are_wrong = match &error {
+        StoreError::Io { doing, source, .. } => {
+            *doing == "read" || matches!(source.kind(), InvalidData | InvalidInput | UnexpectedEof)
+        }
+        _ => false,
+    };
+    if !bytes_are_wrong {
+        return error;
+    }
+    let reason = "it is not an archive of runs (.tar, .tar.gz), or it is truncated";
+    StoreError::unusable(source, reason)
+}
+
+/// Copies a run's directory; a run in progress is not copied.
+fn copy_run(from: &Path, stage: &Path) -> Result<Vec<String>, StoreError> {
+    let from = from.canonicalize().map_err(StoreError::io("find", from))?;
+    let run = RunDirectory::at(from);
+    if !run.journal().is_file() || !run.join("plan.json").is_file() {
+        let reason = "it is not a run: it has no journal.jsonl and plan.json";
+        return Err(StoreError::unusable(run.path(), reason));
+    }
+    if let Some(pid) = FileLock::holder(&run.lock()) {
+        return Err(StoreError::Busy {
+            run: run.id().to_owned(),
+            pid: pid.to_string(),
+        });
+    }
+    let to = stage.join(run.id());
+    fs::create_dir(&to).map_err(StoreError::io("create", &to))?;
+    let mut omitted = Vec::new();
+    walk(run.path(), &STAYS, &mut |relative, entry| {
+        let target = to.join(relative);
+        match entry {
+            Entry::Directory => fs::create_dir(&target).map_err(StoreError::io("create", &target)),
+            Entry::File(mut file) => {
+                let mut out =
+                    File::create_new(&target).map_err(StoreError::io("create", &target))?;
+                io::copy(&mut file, &mut out)
+                    .map(drop)
+                    .map_err(StoreError::io("write", &target))
+            }
+            Entry::Other(reason) => {
+                omitted.push(format!("{}: {reason}", relative.display()));
+                Ok(())
+            }
+        }
+    })?;
+    Ok(omitted)
+}
+
+/// Removes the files that `pack` would have excluded; returns their names.
+fn remove_excluded(staged: &RunDirectory) -> Vec<String> {
+    let found = STAYS.iter().filter(|name| {
+        let path = staged.join(name);
+        fs::remove_file(&path)
+            .or_else(|_| fs::remove_dir_all(&path))
+            .is_ok()
+    });
+    let omitted =
+        found.map(|name| format!("{}/{name}: it belongs to the original machine", staged.id()));
+    omitted.collect()
+}
+
+/// Moves a staged run among the runs, or returns why it cannot.
+fn import_run(
+    staged: &RunDirectory,
+    runs: &Path,
+    source: &Path,
+    judge: Judge<'_>,
+) -> Result<Arrival, String> {
+    let id = staged.id();
+    if !Record::is_id(id) {
+        return Err("that is not the name of a run".to_owned());
+    }
+    let plan: Result<Plan, StoreError> = staged.read_json("plan.json");
+    plan.map_err(|error| format!("plan.json: {}", error.reason()))?;
+    let events: Vec<Event> = Journal::read(&staged.journal())
+        .map_err(|error| format!("its journal: {}", error.reason()))?;
+    let started = events.iter().find_map(|event| match &event.what {
+        EventKind::RunStarted { run, .. } => Some(run.as_str()),
+        _ => None,
+    });
+    if started != Some(id) {
+        let owner = started.unwrap_or("no run");
+        return Err(format!(
+            "it is not a run of this name: its journal belongs to {owner}"
+        ));
+    }
+    let host: serde_json::Value = staged.read_json("host.json").unwrap_or_default();
+    let host = host.pointer("/host/hostname");
+    let host = host
+        .and_then(|host| host.as_str())
+        .unwrap_or("an unknown host");
+    let arrival = Arrival {
+        run: id.to_owned(),
+        host: host.to_owned(),
+        already: false,
+        rejudged: None,
+    };
+    let target = runs.join(id);
+    if target.exists() {
+        let same = same_file(&staged.journal(), &target.join("journal.jsonl"));
+        return if same {
+            Ok(Arrival {
+                already: true,
+                ..arrival
+            })
+        } else {
+            Err(format!(
+                "a different run of this name is in {}, or a longer copy of this one; move it away first",
+                runs.display()
+            ))
+        };
+    }
+    // Replaces any existing mark: ours prevents the execution of its plan here.
+    let mark = Mark {
+        host: host.to_owned(),
+        source: source.display().to_string(),
+        time: Timestamp::now(),
+    };
+    let marked = staged.write_json(MARK, &mark);
+    marked.map_err(|error| error.to_string())?;
+    set_mode(staged.path(), PRIVATE).map_err(|error| error.to_string())?;
+    let rejudged = judge(staged)?;
+    fs::rename(staged.path(), &target).map_err(|error| error.to_string())?;
+    Ok(Arrival {
+        rejudged,
+        ..arrival
+    })
+}
+
+fn same_file(left: &Path, right: &Path) -> bool {
+    match (fs::read(left), fs::read(right)) {
+        (Ok(left), Ok(right)) => left == right,
+        _ => false,
+    }
+}
+
+/// Free bytes on the disk, minus a reserve for other users.
+pub fn free_space(directory: &Path) -> u64 {
+    let found = rustix::fs::statvfs(directory);
+    found.map_or(u64::MAX, |found| {
+        let free = found.f_bavail.saturating_mul(found.f_frsize);
+        free - free / 20
+    })
+}

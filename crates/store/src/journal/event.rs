@@ -1,0 +1,371 @@
+//! Events of a run, for reporters and the journal.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::reason::AbortReason;
+use super::step_end::StepEnd;
+use retrial_plan::step::Step;
+use retrial_telemetry::Live;
+
+/// One event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// The time.
+    pub time: Timestamp,
+    /// The machine.
+    pub node: String,
+    /// The container.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container: Option<String>,
+    /// The step, by number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u32>,
+    /// The step's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The kind of event, with its data.
+    #[serde(flatten)]
+    pub what: EventKind,
+}
+
+impl Event {
+    /// An event of the current time, in a step or in none.
+    pub fn new(node: &str, step: Option<&Step>, kind: EventKind) -> Self {
+        Self {
+            time: Timestamp::now(),
+            node: node.to_owned(),
+            container: step.and_then(|step| step.container.clone()),
+            step: step.map(|step| step.number),
+            name: step.map(|step| step.name.clone()),
+            what: kind,
+        }
+    }
+}
+
+/// The kind of an event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum EventKind {
+    /// A process started or resumed the run.
+    RunStarted {
+        /// The run's id.
+        run: String,
+        /// The total number of steps.
+        steps: usize,
+        /// The process.
+        pid: u32,
+        /// Steps that are already complete and are not executed again.
+        completed_steps: Vec<u32>,
+        /// The tool's version.
+        tool: String,
+        /// When an earlier process started the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<Timestamp>,
+    },
+    /// A job that executes the run is about to be submitted.
+    Submitting {
+        /// The site.
+        site: String,
+        /// The job's name.
+        job: String,
+    },
+    /// The terminal was detached; the run continues.
+    Detached {
+        /// How to reattach.
+        resume: String,
+    },
+    /// A step begins.
+    StepStarted {
+        /// Its command or action, in one line.
+        summary: String,
+        /// The longest time it may take, seconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timeout_s: Option<u64>,
+    },
+    /// A step that was running when the tool was killed was reattached.
+    StepReattached {
+        /// Its command in one line.
+        #[serde(default)]
+        summary: String,
+        /// When it started.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        started: Option<Timestamp>,
+        /// The longest time it may take since then, seconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        timeout_s: Option<u64>,
+    },
+    /// A step ended.
+    StepEnded {
+        /// How it ended.
+        #[serde(flatten)]
+        end: StepEnd,
+        /// How long it took, seconds.
+        seconds: f64,
+    },
+    /// A check that ended must be rerun.
+    CheckReset,
+    /// A declared condition was decided.
+    Decided {
+        /// The decision, and why.
+        decision: String,
+    },
+    /// The image that is launched.
+    Image {
+        /// Its id.
+        id: String,
+        /// The registry's digests.
+        digests: Vec<String>,
+        /// Bytes.
+        size: u64,
+    },
+    /// A machine has another image than the first one, allowed by `--force`.
+    ImageDiffers(ImageDifference),
+    /// The commit of a model's revision, before it is fetched.
+    ModelResolved {
+        /// Its key in the recipe.
+        model: String,
+        /// `owner/name`
+        repository: String,
+        /// Branch, tag or commit.
+        revision: String,
+        /// The commit.
+        commit: String,
+    },
+    /// A model with all files present and verified.
+    Model {
+        /// Its key in the recipe.
+        model: String,
+        /// `owner/name`
+        repository: String,
+        /// The commit.
+        commit: String,
+        /// The commit's directory in the hub's cache.
+        directory: String,
+        /// Files.
+        files: usize,
+        /// Total bytes.
+        bytes: u64,
+        /// Fetched bytes.
+        bytes_fetched: u64,
+    },
+    /// The container was created.
+    ContainerCreated {
+        /// Its id.
+        id: String,
+        /// Its name. The event's own `name` is the step's: a second field of that name could not be
+        /// deserialized.
+        #[serde(rename = "container_name")]
+        name: String,
+        /// It is a service's own container.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        service: bool,
+    },
+    /// A cache mount's directory was mounted.
+    CacheMounted(CacheMounted),
+    /// The container was removed.
+    ContainerRemoved {
+        /// Its id.
+        id: String,
+    },
+    /// A service is ready.
+    ServiceReady {
+        /// Its key in the recipe.
+        service: String,
+        /// The engine's name for its process, if it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exec: Option<String>,
+    },
+    /// A service has ended, or was stopped.
+    ServiceEnded {
+        /// Its key in the recipe.
+        service: String,
+        /// The step that started it.
+        of: u32,
+        /// Its exit code, if it wrote one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exit_code: Option<i64>,
+    },
+    /// Leftover processes of a step, which were terminated.
+    LeftoverProcesses {
+        /// `pid name` of each.
+        processes: Vec<String>,
+    },
+    /// Results were collected.
+    Collected {
+        /// The path in the container.
+        from: String,
+        /// The path in the run's directory.
+        to: String,
+        /// Files.
+        files: usize,
+        /// Bytes.
+        bytes: u64,
+        /// Omitted files, and why.
+        omitted: Vec<String>,
+    },
+    /// A warning.
+    Warning {
+        /// The text.
+        text: String,
+    },
+    /// The run was judged.
+    Judged {
+        /// The outcome's word.
+        outcome: String,
+        /// One sentence.
+        sentence: String,
+    },
+    /// The run ended.
+    RunEnded {
+        /// The exit code of the tool.
+        exit_code: u8,
+        /// The reason, if it ended early.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<AbortReason>,
+    },
+
+    // The following are shown, but not stored in the journal.
+    /// Progress of a layer of an image, or of a file of a model.
+    Transfer(Transfer),
+    /// The figures of a trial, for display; the verdict reads them again.
+    Measured {
+        /// `trial 2 of 5`; empty if there is one only.
+        trial: String,
+        /// Its first figures: name, value and unit.
+        figures: Vec<(String, f64, String)>,
+    },
+    /// A sample of the GPUs and the container during a measurement.
+    Telemetry {
+        /// The sample.
+        live: Live,
+    },
+    /// Output of a step, a build or a pull.
+    Output {
+        /// One line, sanitized for terminals.
+        line: String,
+    },
+}
+
+impl EventKind {
+    /// Whether it is stored in the journal.
+    pub fn is_kept(&self) -> bool {
+        !matches!(
+            self,
+            Self::Transfer(_)
+                | Self::Measured { .. }
+                | Self::Telemetry { .. }
+                | Self::Output { .. }
+        )
+    }
+}
+
+/// A cache mount of a container.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheMounted {
+    /// The container's id.
+    #[serde(rename = "container_id")]
+    pub container: String,
+    /// Its name in the recipe.
+    pub mount: String,
+    /// Its path in the container.
+    pub path: String,
+    /// The name of its directory, below that of the mount.
+    pub directory: String,
+    /// The run whose files it contained.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reused_from: Option<String>,
+}
+
+impl std::fmt::Display for CacheMounted {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { mount, path, .. } = self;
+        match &self.reused_from {
+            Some(run) => write!(
+                formatter,
+                "cache mount {mount}: compiled kernels of run {run} were reused ({path})"
+            ),
+            None => write!(formatter, "cache mount {mount}: nothing to reuse ({path})"),
+        }
+    }
+}
+
+/// An image that differs between two machines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageDifference {
+    /// Its reference in the recipe.
+    pub reference: String,
+    /// The machine with the other one.
+    #[serde(rename = "machine")]
+    pub node: String,
+    /// Its registry digest, or its id.
+    pub digest: String,
+    /// The reference machine, the head if it has the image.
+    pub first: String,
+    /// The image of the reference machine.
+    pub first_digest: String,
+}
+
+impl std::fmt::Display for ImageDifference {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            reference,
+            node,
+            digest,
+            first,
+            first_digest,
+        } = self;
+        write!(
+            formatter,
+            "{node} has a different image {reference} than {first}: {digest}, not {first_digest}"
+        )
+    }
+}
+
+/// Progress of a layer of an image, or of a file of a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transfer {
+    /// Layer or file.
+    pub unit: TransferUnit,
+    /// The layer's short id, or the file's path in the repository.
+    pub part: String,
+    /// Its state.
+    pub state: TransferState,
+    /// Bytes done, if they are counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current: Option<u64>,
+    /// Total bytes, once known; of a layer, compressed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+}
+
+/// The unit of a transfer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TransferUnit {
+    /// A layer of an image.
+    #[default]
+    Layer,
+    /// A file of a model.
+    File,
+}
+
+/// The state of a transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TransferState {
+    /// Not started.
+    Waiting,
+    /// Bytes arrive.
+    Downloading,
+    /// All bytes arrived.
+    Downloaded,
+    /// Its bytes are hashed.
+    Verifying,
+    /// A layer is unpacked.
+    Extracting,
+    /// It is complete, unpacked and matches its hash.
+    Done,
+    /// It was present already.
+    Cached,
+}

@@ -1,0 +1,281 @@
+//! The state of a run, from its journal.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+
+use super::event::{CacheMounted, Event, EventKind, ImageDifference};
+use super::reason::AbortReason;
+use super::step_end::{StepEnd, StepFault};
+use retrial_plan::step::{Action, Plan, Purpose, Step};
+
+/// The state of a run.
+#[derive(Debug, Clone, Default)]
+pub struct State {
+    /// A process has started it before.
+    pub begun: bool,
+    /// When the first process started it.
+    pub since: Option<Timestamp>,
+    /// The latest start of each step.
+    pub started: BTreeMap<u32, Timestamp>,
+    /// How each step ended; without steps that started again.
+    pub ended: BTreeMap<u32, (StepEnd, Timestamp)>,
+    /// Unfinished steps of the current container: they may be running.
+    pub open: BTreeSet<u32>,
+    /// Those of them that run on this machine, independent of containers.
+    on_host: BTreeSet<u32>,
+    /// The id of the current container.
+    pub container: Option<String>,
+    /// The step that created it.
+    pub made_by: Option<u32>,
+    /// Running services, by the step that started them, each with the engine's name for its process, if known.
+    pub services: BTreeMap<u32, Option<String>>,
+    /// Ids of service containers, by the step that created them.
+    pub service_containers: BTreeMap<u32, String>,
+    /// Registry digests of the image.
+    pub digests: Vec<String>,
+    /// The image's id.
+    pub image: Option<String>,
+    /// Images that differ between machines, by the step that pulled or built them.
+    pub image_differences: BTreeMap<u32, Vec<ImageDifference>>,
+    /// Commits of the models, by the model's key: a run keeps the one that it resolved first.
+    pub models: BTreeMap<String, String>,
+    /// Cache mounts of all its containers.
+    pub cache_mounts: Vec<CacheMounted>,
+    /// The latest path in the container from which each step collected results.
+    pub collected: BTreeMap<u32, String>,
+    /// How the run ended, if it did: exit code and reason.
+    pub over: Option<(u8, Option<AbortReason>)>,
+    /// Warnings so far.
+    pub warnings: Vec<String>,
+    /// The number of containers so far, and the one in which each step ended.
+    containers: u32,
+    ended_in: BTreeMap<u32, u32>,
+}
+
+impl State {
+    /// Whether the run ended with a verdict, so that no step remains.
+    pub fn is_judged(&self) -> bool {
+        matches!(self.over, Some((0 | 1 | 5, _)))
+    }
+
+    /// Reads the journal's entries.
+    pub fn from_events(events: &[Event]) -> Self {
+        let mut state = Self::default();
+        for event in events {
+            state.apply(event);
+        }
+        state
+    }
+
+    /// Applies one more event.
+    pub fn apply(&mut self, event: &Event) {
+        match (&event.what, event.step) {
+            (EventKind::RunStarted { .. }, _) => {
+                *self = self.resumed();
+                self.begun = true;
+                self.since.get_or_insert(event.time);
+            }
+            (EventKind::StepStarted { .. }, Some(step)) => {
+                self.started.insert(step, event.time);
+                self.ended.remove(&step);
+                self.open.insert(step);
+                self.image_differences.remove(&step);
+                if event.container.is_none() {
+                    self.on_host.insert(step);
+                }
+            }
+            (EventKind::StepEnded { end, .. }, Some(step)) => {
+                self.ended.insert(step, (end.clone(), event.time));
+                self.ended_in.insert(step, self.containers);
+                self.open.remove(&step);
+                self.on_host.remove(&step);
+            }
+            // The image of a service's own container.
+            (EventKind::Image { .. }, _) if event.container.is_some() => {}
+            (EventKind::Image { id, digests, .. }, _) => {
+                self.image = Some(id.clone());
+                self.digests.clone_from(digests);
+            }
+            (EventKind::ImageDiffers(difference), Some(step)) => {
+                let differences = self.image_differences.entry(step).or_default();
+                differences.push(difference.clone());
+            }
+            (EventKind::ModelResolved { model, commit, .. }, _) => {
+                self.models.insert(model.clone(), commit.clone());
+            }
+            (EventKind::ContainerCreated { id, service, .. }, Some(step)) if *service => {
+                self.service_containers.insert(step, id.clone());
+            }
+            (EventKind::ServiceReady { service: _, exec }, Some(step)) => {
+                self.services.insert(step, exec.clone());
+            }
+            (EventKind::ServiceEnded { of, .. }, _) => drop(self.services.remove(of)),
+            (EventKind::ContainerCreated { id, .. }, _) => {
+                self.container = Some(id.clone());
+                self.made_by = event.step;
+                self.containers += 1;
+                self.only_open(event.step);
+            }
+            (EventKind::CacheMounted(mounted), _) => self.cache_mounts.push(mounted.clone()),
+            (EventKind::ContainerRemoved { id }, _) if let Some(start) = self.service_of(id) => {
+                self.service_containers.remove(&start);
+                self.services.remove(&start);
+            }
+            (EventKind::ContainerRemoved { .. }, _) => {
+                self.container = None;
+                self.made_by = None;
+                self.only_open(None);
+            }
+            (EventKind::Collected { from, .. }, Some(step)) => {
+                self.collected.insert(step, from.clone());
+            }
+            (EventKind::CheckReset, Some(step)) => {
+                self.over = None;
+                self.ended.remove(&step);
+            }
+            (EventKind::Warning { text }, _) => self.warnings.push(text.clone()),
+            (EventKind::RunEnded { exit_code, reason }, _) => {
+                self.over = Some((*exit_code, reason.clone()));
+            }
+            _ => {}
+        }
+    }
+
+    /// The start step of the service with this container.
+    fn service_of(&self, id: &str) -> Option<u32> {
+        let mut containers = self.service_containers.iter();
+        containers
+            .find(|(_, listed)| *listed == id)
+            .map(|(start, _)| *start)
+    }
+
+    /// No step is running in a removed container; the step that created the new one continues.
+    fn only_open(&mut self, maker: Option<u32>) {
+        let Self { open, on_host, .. } = self;
+        self.services.clear();
+        open.retain(|step| Some(*step) == maker || on_host.contains(step));
+    }
+
+    /// The state from which the run is resumed: a completed run executes its failed steps again.
+    #[must_use]
+    pub fn resumed(&self) -> Self {
+        let mut state = self.clone();
+        if state.over.take().is_some() {
+            state.ended.retain(|_, (end, _)| end.is_done());
+        }
+        state
+    }
+
+    /// Whether a step succeeded.
+    pub fn done(&self, number: u32) -> bool {
+        self.ended
+            .get(&number)
+            .is_some_and(|(end, _)| end.is_done())
+    }
+
+    /// Completed steps that are not executed again: successful ones, and failed measurements. Without a live
+    /// container, its content is lost: preparation, and measurements whose results were not collected.
+    pub fn completed_steps(&self, plan: &Plan, container_lives: bool) -> Vec<u32> {
+        let steps = plan.steps.iter();
+        steps
+            .filter(|step| self.is_complete(plan, step, container_lives))
+            .map(|step| step.number)
+            .collect()
+    }
+
+    fn is_complete(&self, plan: &Plan, step: &Step, container_lives: bool) -> bool {
+        let done = self.done(step.number);
+        let here = container_lives && self.is_of_this_container(step.number);
+        match &step.action {
+            Action::Create => done && here,
+            Action::StartService(_) => {
+                let mut needing = plan.that_need(step.number);
+                self.failed(step.number)
+                    || done
+                        && (self.services.contains_key(&step.number)
+                            || needing.all(|step| self.is_complete(plan, step, container_lives)))
+            }
+            // A service that is started again must be stopped again.
+            Action::StopService(ending) => {
+                done && !self.services.contains_key(&ending.of)
+                    && plan
+                        .service(ending.of)
+                        .is_none_or(|(start, _)| self.is_complete(plan, start, container_lives))
+            }
+            // Cheap, and valid only at the end.
+            Action::Judge | Action::Remove => false,
+            Action::Exec(exec) => match exec.purpose {
+                Purpose::Prepare => done && here,
+                Purpose::Measure { .. } => {
+                    self.failed(step.number)
+                        || done && (here || self.is_collected(plan, step.number))
+                }
+                Purpose::Check { of, .. } => {
+                    self.failed(step.number) || done && (here || self.is_collected(plan, of))
+                }
+            },
+            // The results of a rerun check are collected again.
+            Action::Collect { of, .. } => {
+                let mut checks = plan.steps_of(*of).filter(|check| check.checks());
+                done && self.is_collected(plan, *of)
+                    && checks.all(|check| self.settled(check.number))
+            }
+            // The cache may have been cleared since, and the next container may be on another machine, whose
+            // engine does not have the image; without a new container it is not needed.
+            Action::Populate(_)
+            | Action::FetchModel(_)
+            | Action::Pull { .. }
+            | Action::Build(_) => done && container_lives,
+            Action::CopyOut { .. } | Action::Host(_) => done,
+        }
+    }
+
+    fn failed(&self, number: u32) -> bool {
+        let end = self.ended.get(&number).map(|(end, _)| end);
+        matches!(
+            end,
+            Some(StepEnd::Failed {
+                fault: StepFault::Command | StepFault::Timeout | StepFault::NoResult,
+                ..
+            })
+        )
+    }
+
+    /// Whether a step ended in the current or latest container.
+    pub fn is_of_this_container(&self, number: u32) -> bool {
+        self.ended_in.get(&number) == Some(&self.containers)
+    }
+
+    /// Whether all results of a measurement are in the run's directory. A check that reads collected results
+    /// can be rerun, one that reads the container cannot.
+    fn is_collected(&self, plan: &Plan, number: u32) -> bool {
+        let mut collecting = plan
+            .steps_of(number)
+            .filter(|step| step.collects())
+            .peekable();
+        self.done(number)
+            && if collecting.peek().is_some() {
+                collecting.all(|step| self.done(step.number))
+            } else {
+                plan.steps_of(number)
+                    .all(|check| self.settled(check.number))
+            }
+    }
+
+    /// Whether results of a complete or running measurement are only in the container.
+    pub fn uncollected(&self, plan: &Plan) -> bool {
+        plan.steps.iter().any(|step| match &step.action {
+            Action::Exec(exec) => {
+                matches!(exec.purpose, Purpose::Measure { .. }) && self.open.contains(&step.number)
+            }
+            Action::Collect { of, .. } => self.done(*of) && !self.settled(step.number),
+            _ => false,
+        })
+    }
+
+    /// Whether a step has an end that a retry would not change.
+    fn settled(&self, number: u32) -> bool {
+        self.done(number) || self.failed(number)
+    }
+}

@@ -1,0 +1,140 @@
+//! Runs in one archive, for another machine: `<id>/…` of each, without what belongs to this one. And results,
+//! for a container. Verifiable archives are made by `retrial-bundle`.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Read, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use tar::{Builder, EntryType, Header};
+
+use super::error::StoreError;
+use super::run_directory::RunDirectory;
+use super::walk::{Entry, walk};
+
+/// The excluded parts: the container's side of a run, its process's lock, the working directories of host
+/// commands.
+pub const STAYS: [&str; 3] = ["control", "lock", "host"];
+
+/// The packed files.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Packed {
+    /// Files.
+    pub files: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Omitted files, and why.
+    pub omitted: Vec<String>,
+}
+
+/// Writes an archive of runs; it is compressed if its name ends in `.gz` or `.tgz`.
+///
+/// # Errors
+/// If the archive exists already, the disk is full, or a run cannot be read.
+pub fn pack(runs: &[RunDirectory], to: &Path) -> Result<Packed, StoreError> {
+    if to.exists() {
+        return Err(StoreError::unusable(to, "it already exists"));
+    }
+    let mut name = to.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    let part = to.with_file_name(name);
+    let ending = to.extension().and_then(|ending| ending.to_str());
+    let is_compressed = matches!(ending, Some("gz" | "tgz"));
+    let packed = write(runs, &part, is_compressed).and_then(|packed| {
+        fs::rename(&part, to).map_err(StoreError::io("rename", to))?;
+        Ok(packed)
+    });
+    if packed.is_err() {
+        let _ = fs::remove_file(&part);
+    }
+    packed
+}
+
+/// Writes an archive of directories, each below a path of its own. It replaces an existing file.
+///
+/// # Errors
+/// If the disk is full, or a file cannot be read.
+pub fn pack_directories(
+    directories: &[(PathBuf, PathBuf)],
+    to: &Path,
+) -> Result<Packed, StoreError> {
+    let file = File::create(to).map_err(StoreError::io("create", to))?;
+    let (mut out, packed) = append_all(BufWriter::new(file), directories, &[], to)?;
+    out.flush().map_err(StoreError::io("write", to))?;
+    Ok(packed)
+}
+
+fn write(runs: &[RunDirectory], part: &Path, compressed: bool) -> Result<Packed, StoreError> {
+    let failed = || StoreError::io::<std::io::Error>("write", part);
+    let runs = runs
+        .iter()
+        .map(|run| (run.path().to_owned(), PathBuf::from(run.id())));
+    let runs: Vec<(PathBuf, PathBuf)> = runs.collect();
+    let file = File::create(part).map_err(StoreError::io("create", part))?;
+    let out = BufWriter::new(file);
+    let (mut out, packed) = if compressed {
+        let encoder = GzEncoder::new(out, Compression::fast());
+        let (encoder, packed) = append_all(encoder, &runs, &STAYS, part)?;
+        (encoder.finish().map_err(failed())?, packed)
+    } else {
+        append_all(out, &runs, &STAYS, part)?
+    };
+    out.flush().map_err(failed())?;
+    out.get_ref().sync_all().map_err(failed())?;
+    Ok(packed)
+}
+
+/// Appends directories, each below a path of its own, without the top-level entries in `excluded`.
+fn append_all<W: Write>(
+    out: W,
+    directories: &[(PathBuf, PathBuf)],
+    excluded: &[&str],
+    part: &Path,
+) -> Result<(W, Packed), StoreError> {
+    let mut builder = Builder::new(out);
+    let mut packed = Packed::default();
+    for (directory, top) in directories {
+        walk(directory, excluded, &mut |relative, entry| {
+            let path = top.join(relative);
+            match entry {
+                Entry::Directory => append(&mut builder, &path, None, part)?,
+                Entry::File(file) => {
+                    packed.files += 1;
+                    packed.bytes += file.metadata().map_or(0, |found| found.len());
+                    append(&mut builder, &path, Some(file), part)?;
+                }
+                Entry::Other(reason) => {
+                    let omitted = format!("{}: {reason}", path.display());
+                    packed.omitted.push(omitted);
+                }
+            }
+            Ok::<_, StoreError>(())
+        })?;
+    }
+    let out = builder.into_inner();
+    Ok((out.map_err(StoreError::io("write", part))?, packed))
+}
+
+fn append(
+    builder: &mut Builder<impl Write>,
+    path: &Path,
+    file: Option<File>,
+    part: &Path,
+) -> Result<(), StoreError> {
+    let mut header = Header::new_gnu();
+    header.set_mode(if file.is_some() { 0o644 } else { 0o755 });
+    let appended = if let Some(file) = file {
+        let found = file.metadata().map_err(StoreError::io("read", path))?;
+        header.set_size(found.len());
+        header.set_mtime(u64::try_from(found.mtime()).unwrap_or_default());
+        // Data appended meanwhile is not included.
+        builder.append_data(&mut header, path, file.take(found.len()))
+    } else {
+        header.set_entry_type(EntryType::Directory);
+        header.set_size(0);
+        builder.append_data(&mut header, path, std::io::empty())
+    };
+    appended.map_err(StoreError::io("write", part))
+}

@@ -1,0 +1,253 @@
+//! Unpacks an archive from a container or another machine: regular files and directories only, beneath the
+//! target, within limits. Omitted entries are reported.
+
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Component, Path, PathBuf};
+
+use tar::{Archive, EntryType};
+
+use super::error::StoreError;
+use retrial_format as format;
+
+/// The maximum number of files of a result.
+const MOST_FILES: usize = 100_000;
+
+/// The maximum number of omitted entries that are reported.
+const MOST_NAMED: usize = 20;
+
+/// The unpacked files.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Unpacked {
+    /// Files.
+    pub files: usize,
+    /// Bytes.
+    pub bytes: u64,
+    /// Omitted entries, and why.
+    pub omitted: Vec<String>,
+    /// The archive contains a single file, without a directory.
+    pub single: bool,
+    unnamed: usize,
+}
+
+/// The limits for unpacking an archive.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Total bytes of all files.
+    pub most_bytes: u64,
+    /// Files and directories.
+    pub most_files: usize,
+    /// Executable files stay executable.
+    pub executable: bool,
+    /// The number of leading path components to strip.
+    pub omitted_folders: usize,
+}
+
+impl Limits {
+    /// The limits of a result, without the folder around it.
+    pub fn results(most_bytes: u64) -> Self {
+        Self {
+            most_bytes,
+            most_files: MOST_FILES,
+            executable: false,
+            omitted_folders: 1,
+        }
+    }
+}
+
+/// Unpacks the stream of `archive` into the directory `to`. A file's length is checked before it is written: a
+/// sparse one counts in full.
+///
+/// # Errors
+/// If the archive is truncated or too large, or the disk is full.
+pub fn unpack(
+    from: impl Read,
+    archive: &Path,
+    to: &Path,
+    limits: Limits,
+) -> Result<Unpacked, StoreError> {
+    fs::create_dir_all(to).map_err(StoreError::io("create", to))?;
+    let mut unpacked = Unpacked::default();
+    let mut entry_count = 0;
+    let too_large = |limit: String, reason: String| StoreError::TooLarge {
+        path: archive.to_owned(),
+        limit,
+        reason,
+    };
+    let mut entries = Archive::new(from);
+    for entry in entries.entries().map_err(StoreError::io("read", archive))? {
+        let mut entry = entry.map_err(StoreError::io("read", archive))?;
+        let name = entry
+            .path()
+            .map_err(StoreError::io("read", archive))?
+            .into_owned();
+        entry_count += 1;
+        if entry_count > limits.most_files {
+            let limit = format!("{} files and directories", limits.most_files);
+            return Err(too_large(
+                limit,
+                format!("{} exceeds the limit", name.display()),
+            ));
+        }
+        let Some(relative) = beneath(&name, limits.omitted_folders) else {
+            unpacked.leave_out(&name, "points outside the results");
+            continue;
+        };
+        let kind = entry.header().entry_type();
+        let path = if relative.as_os_str().is_empty() && kind.is_file() {
+            unpacked.single = true;
+            to.join(name.file_name().unwrap_or_default())
+        } else {
+            to.join(&relative)
+        };
+        let has_bytes = kind.is_file() || kind.is_contiguous();
+        if has_bytes && unpacked.bytes.saturating_add(entry.size()) > limits.most_bytes {
+            let limit = format::size(limits.most_bytes);
+            let size = format::size(entry.size());
+            return Err(too_large(limit, format!("{} has {size}", name.display())));
+        }
+        let written = match kind {
+            EntryType::Directory => {
+                fs::create_dir_all(&path).map_err(StoreError::io("create", &path))
+            }
+            EntryType::Regular | EntryType::Continuous => {
+                let mode = entry.header().mode().unwrap_or(0);
+                let is_executable = limits.executable && mode & 0o111 != 0;
+                let mode = if is_executable { 0o777 } else { 0o666 };
+                write_file(&mut entry, &path, mode).map(|bytes| {
+                    unpacked.files += 1;
+                    unpacked.bytes += bytes;
+                })
+            }
+            EntryType::Symlink | EntryType::Link => {
+                unpacked.leave_out(&relative, "a link");
+                continue;
+            }
+            other => {
+                unpacked.leave_out(&relative, &format!("{other:?}"));
+                continue;
+            }
+        };
+        match written {
+            // The path is too long for this file system, below our own directory.
+            Err(StoreError::Io { source, .. })
+                if source.kind() == io::ErrorKind::InvalidFilename =>
+            {
+                unpacked.leave_out(&relative, "its name is too long");
+            }
+            other => other?,
+        }
+    }
+    if unpacked.unnamed > 0 {
+        unpacked
+            .omitted
+            .push(format!("and {} more", unpacked.unnamed));
+    }
+    Ok(unpacked)
+}
+
+impl Unpacked {
+    /// Reports an omitted entry; only the first ones, since an archive may have very many.
+    fn leave_out(&mut self, name: &Path, reason: &str) {
+        if self.omitted.len() < MOST_NAMED {
+            let name: String = name.display().to_string().chars().take(200).collect();
+            self.omitted.push(format!("{name}: {reason}"));
+        } else {
+            self.unnamed += 1;
+        }
+    }
+}
+
+fn write_file(entry: &mut impl Read, path: &Path, mode: u32) -> Result<u64, StoreError> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
+    }
+    let mut file = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(path)
+        .map_err(StoreError::io("create", path))?;
+    io::copy(entry, &mut file).map_err(StoreError::io("write", path))
+}
+
+/// The path of an entry below the target; none if it is outside.
+fn beneath(name: &Path, omitted_folders: usize) -> Option<PathBuf> {
+    let parts = name.components().filter(|part| *part != Component::CurDir);
+    let parts: Option<Vec<_>> = parts
+        .map(|part| match part {
+            Component::Normal(part) => Some(part),
+            _ => None,
+        })
+        .collect();
+    Some(parts?.into_iter().skip(omitted_folders).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hostile_archive_cannot_escape_its_target() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut builder = tar::Builder::new(Vec::new());
+        let mut add = |name: &str, kind: EntryType, link: &str| {
+            let mut header = tar::Header::new_gnu();
+            // Written raw: the crate itself rejects such names.
+            header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+            header.set_entry_type(kind);
+            header.set_mode(0o644);
+            header.set_size(if kind == EntryType::Regular { 2 } else { 0 });
+            if !link.is_empty() {
+                header.set_link_name(link).unwrap();
+            }
+            header.set_cksum();
+            builder
+                .append(
+                    &header,
+                    &b"hi"[..if kind == EntryType::Regular { 2 } else { 0 }],
+                )
+                .unwrap();
+        };
+        add("run_1/", EntryType::Directory, "");
+        add("run_1/summary.txt", EntryType::Regular, "");
+        add("run_1/deep/er.txt", EntryType::Regular, "");
+        add("run_1/../../escaped", EntryType::Regular, "");
+        add("run_1/evil", EntryType::Symlink, "/etc");
+        add("run_1/evil/passwd", EntryType::Regular, "");
+        let archive = builder.into_inner().unwrap();
+        let at = |to: &Path, most: u64| {
+            unpack(
+                &archive[..],
+                Path::new("/results"),
+                to,
+                Limits::results(most),
+            )
+        };
+        let to = directory.path().join("out");
+        let unpacked = at(&to, 1000).unwrap();
+        assert_eq!(unpacked.files, 3);
+        assert_eq!(unpacked.omitted.len(), 2);
+        assert_eq!(fs::read(to.join("summary.txt")).unwrap(), b"hi");
+        assert!(!directory.path().join("escaped").exists());
+        assert!(fs::symlink_metadata(to.join("evil")).unwrap().is_dir());
+        let error = at(&directory.path().join("small"), 3).unwrap_err();
+        let reason = "/results holds more than 3 B: run_1/deep/er.txt has 2 B";
+        assert_eq!(error.to_string(), reason);
+    }
+
+    #[test]
+    fn a_sparse_file_is_checked_at_full_size_before_writing() {
+        let mut header = tar::Header::new_gnu();
+        header.set_path("results/sparse").unwrap();
+        header.set_size(100 << 30);
+        header.set_cksum();
+        let endless = header.as_bytes().chain(io::repeat(0));
+        let directory = tempfile::tempdir().unwrap();
+        let limits = Limits::results(16 << 30);
+        let error = unpack(endless, Path::new("/results"), directory.path(), limits).unwrap_err();
+        assert!(matches!(error, StoreError::TooLarge { .. }), "{error}");
+        assert!(!directory.path().join("sparse").exists());
+    }
+}

@@ -1,3 +1,0 @@
-//! What the tests of progress share.
-
-pub(crate) mod script;
