@@ -92,35 +92,9 @@ fn published_v41_summaries_agree_with_their_detail_logs() {
             continue;
         };
         pairs += 1;
-        assert_eq!(
-            (detail.malformed, detail.foreign, detail.tests),
-            (0, 0, 1),
-            "{shown}"
-        );
-        assert!(
-            detail.is_complete() && detail.started_at.is_some(),
-            "{shown}"
-        );
-        assert!(detail.measured_ms.is_some_and(|ms| ms >= 0), "{shown}");
-        assert_eq!(
-            (summary.errors, summary.warnings),
-            (Some(detail.errors), Some(detail.warnings)),
-            "{shown}"
-        );
-        for (name, figure) in &summary.figures {
-            let is_estimate = name.contains("early_stopping_p");
-            let Some(logged) = detail.figures.get(name) else {
-                assert!(is_estimate, "{shown}: {name} is not in the detail log");
-                continue;
-            };
-            let difference = (figure.value - logged.value).abs();
-            assert!(
-                difference <= figure.half_digit + 2e-5 * logged.value.abs(),
-                "{shown}: {name}"
-            );
-            compared += 1;
-            rounded += i32::from(difference > 0.0);
-        }
+        let (same, different) = agree(summary, detail, &shown.to_string());
+        compared += same + different;
+        rounded += different;
         if run.mode() == Some(Mode::Performance) {
             assert_eq!(
                 summary.early_stopping.blocks().count(),
@@ -134,6 +108,49 @@ fn published_v41_summaries_agree_with_their_detail_logs() {
     );
     // Two performance summaries of v4.1 are in folders of accuracy: the log decides the mode.
     assert_eq!((performance, misplaced, pairs), (2281, 2, 2641));
+}
+
+/// Asserts that a summary agrees with its detail log. Returns how many figures are equal, and how many differ by
+/// rounding.
+fn agree(
+    summary: &summary::Summary,
+    detail: &retrial_mlperf::loadgen::Detail,
+    shown: &str,
+) -> (i32, i32) {
+    let (mut same, mut different) = (0, 0);
+    assert_eq!(
+        (detail.malformed, detail.foreign, detail.tests),
+        (0, 0, 1),
+        "{shown}"
+    );
+    assert!(
+        detail.is_complete() && detail.started_at.is_some(),
+        "{shown}"
+    );
+    assert!(detail.measured_ms.is_some_and(|ms| ms >= 0), "{shown}");
+    assert_eq!(
+        (summary.errors, summary.warnings),
+        (Some(detail.errors), Some(detail.warnings)),
+        "{shown}"
+    );
+    for (name, figure) in &summary.figures {
+        let is_estimate = name.contains("early_stopping_p");
+        let Some(logged) = detail.figures.get(name) else {
+            assert!(is_estimate, "{shown}: {name} is not in the detail log");
+            continue;
+        };
+        let difference = (figure.value - logged.value).abs();
+        assert!(
+            difference <= figure.half_digit + 2e-5 * logged.value.abs(),
+            "{shown}: {name}"
+        );
+        if difference > 0.0 {
+            different += 1;
+        } else {
+            same += 1;
+        }
+    }
+    (same, different)
 }
 
 /// The early-stopping blocks that both logs have, with the same text.

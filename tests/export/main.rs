@@ -64,19 +64,8 @@ fn field_of(export: &Value, list: &str, field: &str) -> Vec<String> {
         .collect()
 }
 
-#[rstest]
-#[case("v5.1")]
-#[case("v6.0")]
-fn a_complete_run_is_a_complete_submission(#[case] round: &'static str) {
-    let home = Home::new(round);
-    home.plant(&Planted::WHOLE);
-    with_info(&home);
-    let (tree, code) = home.export(&export(round, &["whole"], &COMPLETE));
-    assert_eq!(code, 0, "{tree:#}");
-    assert_eq!(tree["complete"], true);
-    assert_eq!(tree["division"], "closed");
-    let own = "closed/ACME";
-    let system = "8xMI355X_2xEPYC_9575F";
+/// The files of a complete submission.
+fn expected_files(round: &str, own: &str, system: &str) -> Vec<String> {
     let results = format!("{own}/results/{system}/llama2-70b-99/Offline");
     let (measurements, described, audit, code) = if round == "v5.1" {
         (
@@ -117,7 +106,28 @@ fn a_complete_run_is_a_complete_submission(#[case] round: &'static str) {
     expected.extend(offline.iter().map(|path| path.replace("Offline", "Server")));
     expected.extend(offline);
     expected.sort();
-    assert_eq!(files(&tree), expected);
+    expected
+}
+
+#[rstest]
+#[case("v5.1")]
+#[case("v6.0")]
+fn a_complete_run_is_a_complete_submission(#[case] round: &'static str) {
+    let home = Home::new(round);
+    home.plant(&Planted::WHOLE);
+    with_info(&home);
+    let (tree, code) = home.export(&export(round, &["whole"], &COMPLETE));
+    assert_eq!(code, 0, "{tree:#}");
+    assert_eq!(tree["complete"], true);
+    assert_eq!(tree["division"], "closed");
+    let own = "closed/ACME";
+    let system = "8xMI355X_2xEPYC_9575F";
+    let results = format!("{own}/results/{system}/llama2-70b-99/Offline");
+    let measurements = match round {
+        "v5.1" => format!("{own}/measurements/{system}/llama2-70b-99/Offline"),
+        _ => results.clone(),
+    };
+    assert_eq!(files(&tree), expected_files(round, own, system));
     // The system file has the run's facts and the submitter's.
     let read = |path: &str| fs::read_to_string(home.path("tree").join(path)).unwrap();
     let described: Value =

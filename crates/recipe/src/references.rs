@@ -133,33 +133,38 @@ impl RecipeLanguage<'_> {
                 problems,
                 "known only once the machines and the models are resolved; commands, env, mounts and paths may use it",
             ),
-            ("gpus", "" | "count") if names.gpus || self.partial => true,
-            ("gpus", "" | "count") => undefined(
-                problems,
-                "set the number of GPUs under `requires`: `gpus: {vendor: amd, count: 8}`".into(),
-            ),
-            ("gpus", _) => undefined(problems, "did you mean `gpus.count`?".into()),
-            ("nodes", "" | "count" | "gpus")
-            | ("node", "" | "name" | "gpus")
-            | ("head", "" | "address")
-                if names.nodes || self.partial =>
-            {
-                true
-            }
-            ("nodes" | "node" | "head", _) if names.nodes || self.partial => undefined(
-                problems,
-                "nodes have `nodes.count`, `nodes.gpus`, `node.name`, `node.gpus`, `head.address`"
-                    .into(),
-            ),
-            ("nodes" | "node" | "head", _) => undefined(
-                problems,
-                "set the number of machines at the top of the file: `nodes: {count: 2}`".into(),
-            ),
+            ("gpus" | "nodes" | "node" | "head", _) => match self.machines(root, rest) {
+                Some(help) => undefined(problems, help.to_owned()),
+                None => true,
+            },
             ("models", rest) => match self.model(rest) {
                 Some(help) => undefined(problems, help),
                 None => true,
             },
             _ => undefined(problems, self.instead_of(path, root)),
+        }
+    }
+
+    /// Returns what to write in place of a name of GPUs or machines, none if it is defined.
+    fn machines(&self, root: &str, rest: &str) -> Option<&'static str> {
+        let has_nodes = self.names.nodes || self.partial;
+        match (root, rest) {
+            ("gpus", "" | "count") if self.names.gpus || self.partial => None,
+            ("gpus", "" | "count") => {
+                Some("set the number of GPUs under `requires`: `gpus: {vendor: amd, count: 8}`")
+            }
+            ("gpus", _) => Some("did you mean `gpus.count`?"),
+            ("nodes", "" | "count" | "gpus")
+            | ("node", "" | "name" | "gpus")
+            | ("head", "" | "address")
+                if has_nodes =>
+            {
+                None
+            }
+            _ if has_nodes => Some(
+                "nodes have `nodes.count`, `nodes.gpus`, `node.name`, `node.gpus`, `head.address`",
+            ),
+            _ => Some("set the number of machines at the top of the file: `nodes: {count: 2}`"),
         }
     }
 

@@ -139,15 +139,17 @@ pub fn unpack(
             other => other?,
         }
     }
-    if unpacked.unnamed > 0 {
-        unpacked
-            .omitted
-            .push(format!("and {} more", unpacked.unnamed));
-    }
-    Ok(unpacked)
+    Ok(unpacked.with_count_of_unnamed())
 }
 
 impl Unpacked {
+    fn with_count_of_unnamed(mut self) -> Self {
+        if self.unnamed > 0 {
+            self.omitted.push(format!("and {} more", self.unnamed));
+        }
+        self
+    }
+
     /// Reports an omitted entry; only the first ones, since an archive may have very many.
     fn leave_out(&mut self, name: &Path, reason: &str) {
         if self.omitted.len() < MOST_NAMED {

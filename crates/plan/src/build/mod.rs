@@ -62,21 +62,7 @@ pub fn build(
         removed_privileges = privilege::remove_all(&mut recipe);
     }
     let recipe = &recipe;
-    let by_hand = recipe.host_notes.iter();
-    let by_hand = by_hand.map(|note| format!("host note: {}", note.trim_end()));
-    let mut builder = Builder {
-        recipe,
-        origin,
-        options,
-        host,
-        steps: Vec::new(),
-        measurements: Vec::new(),
-        downloads: Vec::new(),
-        assigned_gpus: None,
-        main_image: String::new(),
-        running: BTreeMap::new(),
-        notes: by_hand.collect(),
-    };
+    let mut builder = Builder::new(recipe, origin, options, host);
     check_secrets(recipe, options)?;
     builder.images_built_on_the_host()?;
     let (image, mut pinned) = builder.image();
@@ -185,7 +171,30 @@ struct Builder<'a> {
     notes: Vec<String>,
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
+    fn new(
+        recipe: &'a Recipe,
+        origin: &'a Origin,
+        options: &'a PlanOptions,
+        host: &'a HostView,
+    ) -> Self {
+        let by_hand = recipe.host_notes.iter();
+        let by_hand = by_hand.map(|note| format!("host note: {}", note.trim_end()));
+        Self {
+            recipe,
+            origin,
+            options,
+            host,
+            steps: Vec::new(),
+            measurements: Vec::new(),
+            downloads: Vec::new(),
+            assigned_gpus: None,
+            main_image: String::new(),
+            running: BTreeMap::new(),
+            notes: by_hand.collect(),
+        }
+    }
+
     /// Adds all steps after the image's, in their order.
     fn add_steps(&mut self, container: &ContainerSpec) -> Result<(), PlanError> {
         self.models()?;

@@ -2,62 +2,61 @@
 
 use super::*;
 
-/// Two releases of two backends, the first of them the baseline.
-#[expect(clippy::too_many_lines, reason = "one value, written out")]
-fn batch() -> BatchVerdict {
-    let side = |subject: &str, value: f64| MeasuredSide {
+fn side(subject: &str, value: f64) -> MeasuredSide {
+    MeasuredSide {
         subject: subject.to_owned(),
         value: Some(value),
         trials: vec![value, value * 1.01],
-    };
-    let bounds = Some(Bounds {
-        lower: 1.02,
-        upper: 1.06,
-    });
-    let cell = |rocm: &str, backend: &str, value: f64| {
-        let evidence = offline(&[value, value * 1.01]).expecting(TOKENS, official(100.0));
-        let is_baseline = (rocm, backend) == ("6.4.1", "vllm");
-        let axes = [("rocm", rocm), ("backend", backend)];
-        let axes = axes.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        CellVerdict {
-            name: format!("rocm={rocm},backend={backend}"),
-            recipe: "llama2".to_owned(),
-            axes: axes.into_iter().collect(),
-            is_baseline,
-            against: None,
-            trials: 2,
-            runs: vec![CellRun {
-                run: "20261121-000000-one-abcd".to_owned(),
-                trial: 1,
-                lost: None,
-            }],
-            outcome: Some(Outcome::Reproduced),
-            sentence: "It holds.".to_owned(),
-            verdict: Some(judge(&mlperf(), &[evidence])),
-            differences: vec![ComparedFigure {
-                benchmark: "llama2-70b-99".to_owned(),
-                scenario: "Offline".to_owned(),
-                mode: Mode::Performance,
-                figure: TOKENS.to_owned(),
-                unit: "tokens/s".to_owned(),
-                better: Better::Higher,
-                baseline: side("rocm=6.4.1,backend=vllm", 100.0),
-                candidate: side(rocm, value),
-                paired: true,
-                aggregate: Aggregate::Mean,
-                ratio: Some(value / 100.0),
-                interval: bounds,
-                change: Change::Faster,
-                limit: None,
-                sentence: "It is faster.".to_owned(),
-            }],
-        }
-    };
-    let axis = |name: &str, values: [&str; 2]| BatchAxis {
-        name: name.to_owned(),
-        values: values.map(str::to_owned).to_vec(),
-    };
-    let part = ClaimPart {
+    }
+}
+
+const BOUNDS: Option<Bounds> = Some(Bounds {
+    lower: 1.02,
+    upper: 1.06,
+});
+
+fn cell(rocm: &str, backend: &str, value: f64) -> CellVerdict {
+    let evidence = offline(&[value, value * 1.01]).expecting(TOKENS, official(100.0));
+    let is_baseline = (rocm, backend) == ("6.4.1", "vllm");
+    let axes = [("rocm", rocm), ("backend", backend)];
+    let axes = axes.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    CellVerdict {
+        name: format!("rocm={rocm},backend={backend}"),
+        recipe: "llama2".to_owned(),
+        axes: axes.into_iter().collect(),
+        is_baseline,
+        against: None,
+        trials: 2,
+        runs: vec![CellRun {
+            run: "20261121-000000-one-abcd".to_owned(),
+            trial: 1,
+            lost: None,
+        }],
+        outcome: Some(Outcome::Reproduced),
+        sentence: "It holds.".to_owned(),
+        verdict: Some(judge(&mlperf(), &[evidence])),
+        differences: vec![ComparedFigure {
+            benchmark: "llama2-70b-99".to_owned(),
+            scenario: "Offline".to_owned(),
+            mode: Mode::Performance,
+            figure: TOKENS.to_owned(),
+            unit: "tokens/s".to_owned(),
+            better: Better::Higher,
+            baseline: side("rocm=6.4.1,backend=vllm", 100.0),
+            candidate: side(rocm, value),
+            paired: true,
+            aggregate: Aggregate::Mean,
+            ratio: Some(value / 100.0),
+            interval: BOUNDS,
+            change: Change::Faster,
+            limit: None,
+            sentence: "It is faster.".to_owned(),
+        }],
+    }
+}
+
+fn part() -> ClaimPart {
+    ClaimPart {
         of: "backend=vllm".to_owned(),
         benchmark: "llama2-70b-99".to_owned(),
         scenario: "Offline".to_owned(),
@@ -76,10 +75,18 @@ fn batch() -> BatchVerdict {
         gaps: Vec::new(),
         paired: true,
         ratio: Some(1.04),
-        bounds,
+        bounds: BOUNDS,
         outcome: ClaimOutcome::Supported,
         more_trials: None,
         sentence: "It holds.".to_owned(),
+    }
+}
+
+/// Two releases of two backends, the first of them the baseline.
+fn batch() -> BatchVerdict {
+    let axis = |name: &str, values: [&str; 2]| BatchAxis {
+        name: name.to_owned(),
+        values: values.map(str::to_owned).to_vec(),
     };
     BatchVerdict {
         schema: 1,
@@ -109,7 +116,7 @@ fn batch() -> BatchVerdict {
             source: Some("a page".to_owned()),
             outcome: ClaimOutcome::Supported,
             sentence: "All parts hold.".to_owned(),
-            parts: vec![part],
+            parts: vec![part()],
         }],
         search: None,
         notice: None,

@@ -40,17 +40,12 @@ pub(crate) fn check(
         return checks;
     };
     if benchmark.submitter.is_open() {
-        let is_known = |scenario: &Scenario| rules.scenarios.get(*scenario).is_some();
-        let scenarios = benchmark.scenarios.iter();
-        let scenarios = scenarios.filter_map(super::ScenarioFolder::scenario);
-        checks.extend(
-            scenarios
-                .filter(|scenario| !is_known(scenario))
-                .map(|scenario| {
-                    let required = format!("a scenario of {official} in round {}", round.round);
-                    RuleCheck::warning("scenario", scenario.to_string(), required)
-                }),
-        );
+        let is_unknown = |scenario: &Scenario| rules.scenarios.get(*scenario).is_none();
+        let required = format!("a scenario of {official} in round {}", round.round);
+        let unknown = scenarios(benchmark).filter(is_unknown);
+        checks.extend(unknown.map(|scenario| {
+            RuleCheck::warning("scenario", scenario.to_string(), required.clone())
+        }));
         return checks;
     }
     let own = &benchmark.name;
@@ -59,11 +54,7 @@ pub(crate) fn check(
         let required = "the suite's own name, in the closed division";
         checks.push(RuleCheck::warning("benchmark", measured, required));
     }
-    let scenarios: Vec<Scenario> = benchmark
-        .scenarios
-        .iter()
-        .filter_map(super::ScenarioFolder::scenario)
-        .collect();
+    let scenarios: Vec<Scenario> = scenarios(benchmark).collect();
     for scenario in &scenarios {
         let is_allowed = rules.scenarios.get(*scenario).is_some_and(|rules| {
             system.is_none_or(|system| {
@@ -88,4 +79,10 @@ pub(crate) fn check(
         }
     }
     checks
+}
+
+/// The scenarios of its folders.
+fn scenarios(benchmark: &Benchmark) -> impl Iterator<Item = Scenario> {
+    let folders = benchmark.scenarios.iter();
+    folders.filter_map(super::ScenarioFolder::scenario)
 }
