@@ -76,13 +76,13 @@ doc:
 	$(call say,documentation and its tests)
 	@RUSTDOC=$(CURDIR)/tests/lint/rustdoc $(CARGO_LINTED) test --locked --doc
 
-# Twice as many tests at once as cores, since most of the long ones wait for an engine.
+# Three times as many tests at once as cores, since most of the long ones wait for an engine.
 .PHONY: nextest
 nextest:
 	$(call say,cargo nextest)
 	@$(CARGO_LINTED) nextest run --locked --no-run
 	@tests/lab/up --tests
-	@$(LAB); $(CARGO_LINTED) nextest run --locked --test-threads $$((2 * $$(nproc)))
+	@$(LAB); $(CARGO_LINTED) nextest run --locked --test-threads $$((3 * $$(nproc)))
 
 # $(1): the program, $(2): what cargo installs, $(3): how. A debug build takes a quarter of the time and is mostly quick enough.
 define install
