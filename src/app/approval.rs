@@ -11,7 +11,7 @@ use crate::app::failure::Failure;
 use crate::app::open::Opened;
 use crate::app::{file_owners, terminal};
 use retrial_plan::Plan;
-use retrial_plan::privilege::{self, Privilege};
+use retrial_plan::privilege::Privilege;
 use retrial_plan::step::{Action, ExecStep, RECIPE_DIRECTORY, Step};
 use retrial_store::Home;
 
@@ -94,13 +94,6 @@ pub fn ask(
     allowed: &[String],
     interactive: bool,
 ) -> Result<(), Failure> {
-    let unknown = |name: &&String| !privilege::NAMES.contains(&name.as_str());
-    if let Some(unknown) = allowed.iter().find(unknown) {
-        let names = privilege::NAMES.join(", ");
-        return Err(Failure::usage(format!(
-            "--allow {unknown}: no such privilege; known privileges: {names}"
-        )));
-    }
     let others = plans
         .iter()
         .filter(|(opened, _)| !opened.entry.is_builtin());

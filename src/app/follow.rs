@@ -16,8 +16,30 @@ use retrial_host as host;
 use retrial_report::{self as report, Entry, content};
 use retrial_results::verdict::ExitCode;
 use retrial_run::{Options, Session, execute};
-use retrial_store::journal::Event;
+use retrial_store::journal::{Event, State};
+use retrial_store::lock::FileLock;
 use retrial_store::{RunDirectory, scratch};
+
+/// What to say of a run that has not ended, if it has not.
+pub fn note_of_unended(
+    global: &GlobalOptions,
+    run: &RunDirectory,
+    state: &State,
+) -> Option<String> {
+    if matches!(state.over, Some((code, _)) if code != ExitCode::Interrupted.code()) {
+        return None;
+    }
+    let (program, id) = (global.home.program(), run.id());
+    Some(match FileLock::holder(&run.lock()) {
+        Some(pid) => format!(
+            "the run is in progress (process {pid}), and what it has not reached yet counts as failed\n  \
+             follow it: {program} logs -f {id}    judge it once it has ended: {program} judge {id}"
+        ),
+        None => format!(
+            "the run has not ended; this is its evidence so far\n  resume it: {program} resume {id}"
+        ),
+    })
+}
 
 /// `RETRIAL_ENGINE_PATIENCE`: how many seconds an engine may be away when it is needed.
 pub fn options(global: &GlobalOptions, require_accuracy: bool) -> Options {

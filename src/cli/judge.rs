@@ -56,18 +56,14 @@ pub fn one_run(
     run: &RunDirectory,
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
-    let id = run.id();
     let verdict = judge_run(run, require_accuracy)?;
     let plan: Plan = run.read_json("plan.json")?;
     let evidence = run.path().display().to_string();
     let entry = Entry::new(evidence, &verdict).of_run(&global.home, &plan);
     follow::print(global, &entry);
     let state = State::from_events(&Journal::read::<Event>(&run.journal()).unwrap_or_default());
-    if !matches!(state.over, Some((code, _)) if code != ExitCode::Interrupted.code()) {
-        terminal::note(&format!(
-            "the run has not ended; this is its evidence so far\n  resume it: {} resume {id}",
-            global.home.program()
-        ));
+    if let Some(note) = follow::note_of_unended(global, run, &state) {
+        terminal::note(&note);
     }
     // Only the run's journal records that a failure was the host's, such as a failed pull.
     let ended = state

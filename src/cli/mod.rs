@@ -29,6 +29,9 @@ mod verify;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use clap::CommandFactory as _;
+use clap::error::ErrorKind;
+
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{self, clean, nodes, stop, terminal};
@@ -43,6 +46,11 @@ pub fn main() -> ExitCode {
             failure.report();
             failure.exit
         }),
+        // With a home in the environment clap does not count this as a call without arguments.
+        Err(error) if error.kind() == ErrorKind::MissingSubcommand => {
+            eprint!("{}", Arguments::command().render_help());
+            Exit::Usage
+        }
         Err(error) if error.use_stderr() => {
             let _ = error.print();
             Exit::Usage
@@ -131,8 +139,8 @@ fn check_format(global: &GlobalOptions, command: &Command) -> Result<(), Failure
             "--output html and csv are formats of reports: retrial report RUN --output html"
         }
         Output::Junit | Output::Markdown => {
-            "--output junit and markdown are formats of verdicts: run, resume, judge, compare and \
-             report have them, other commands have text and json"
+            "--output junit and markdown are formats of verdicts: run, batch, bisect, resume, judge, compare \
+             and report have them, `runs` has markdown, and other commands have text and json"
         }
     };
     Err(Failure::usage(message))

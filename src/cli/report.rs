@@ -109,6 +109,12 @@ fn write(target: &Target, text: &str) -> Result<(), Failure> {
         }
         Target::Named(file) | Target::Usual(file) => file,
     };
+    if !parent(file).is_dir() {
+        let (file, parent) = (file.display(), parent(file).display());
+        return Err(Failure::usage(format!(
+            "--to {file}: there is no directory {parent}\n  create it: mkdir -p {parent}"
+        )));
+    }
     write_atomically(file, text.as_bytes())?;
     terminal::print(&format!("{}\n", file.display()));
     Ok(())

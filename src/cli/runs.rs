@@ -45,7 +45,7 @@ fn list(global: &GlobalOptions, arguments: &RunsArguments) {
     let mut rows = runs::index(global).runs(filter);
     order(&mut rows, arguments.sort);
     if let Some(limit) = arguments.limit {
-        rows.drain(..rows.len().saturating_sub(limit));
+        rows.drain(..rows.len().saturating_sub(limit.get()));
     }
     if global.output == Output::Json {
         terminal::print_json(&runs::with_states(&rows));

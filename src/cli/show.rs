@@ -7,7 +7,7 @@ use crate::app::options::{GlobalOptions, Output, PlanRequest, RecipeRequest};
 use crate::app::{hub, open, terminal};
 use retrial_plan::Plan;
 use retrial_plan::deviation::REIMPLEMENTED;
-use retrial_plan::text::downloads;
+use retrial_plan::text::{PRIVILEGES, downloads};
 use retrial_recipe::model::Recipe;
 use retrial_results::verdict::ExitCode;
 
@@ -73,10 +73,7 @@ fn text(
         ("downloads", downloads::lines(plan, &hub::here())),
         ("host notes", listed(&recipe.host_notes)),
         ("deviates from the guide", listed(&plan.deviations)),
-        (
-            "privileges that need your approval (--allow)",
-            privileges(plan),
-        ),
+        (PRIVILEGES, privileges(plan)),
         ("options (--set NAME=VALUE)", options(recipe, axes, unset)),
     ];
     for (title, lines) in sections {

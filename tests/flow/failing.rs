@@ -89,6 +89,11 @@ fn a_timeout_terminates_the_whole_process_group() {
         "{:?}",
         since.elapsed()
     );
+    let seconds = lab.end_of("main-performance")["seconds"].as_f64();
+    assert!(
+        seconds >= Some(2.0),
+        "stopped before its limit: {seconds:?}"
+    );
     let processes = lab.docker(&["top", &lab.container(), "-o", "pid,args"]);
     assert!(!processes.contains("sleep 10"), "{processes}");
 }

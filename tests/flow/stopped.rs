@@ -47,6 +47,23 @@ fn an_interrupt_stops_everything_and_preserves_the_evidence() {
 }
 
 #[test]
+fn a_verdict_on_a_run_in_progress_states_that_it_is() {
+    let Some(lab) = Lab::new() else { return };
+    let lab = lab.measures("echo going; sleep 60");
+    let mut going = lab.start(&[]);
+    lab.until_printed("03-main-performance", "going");
+    for command in [
+        &["judge", "last"][..],
+        &["report", "last", "--output", "text"],
+    ] {
+        lab.retrial(command)
+            .prints("the run is in progress (process ");
+    }
+    going.signal("INT");
+    going.end().expect_exit(130);
+}
+
+#[test]
 fn a_step_that_ignores_term_is_killed() {
     let Some(lab) = Lab::new() else { return };
     let lab = lab.measures("trap '' TERM INT\necho going\nsleep 60 & wait; sleep 60");

@@ -26,7 +26,8 @@ fn privileges_are_listed_and_allowed_by_name() {
         .does_not_print("privileged,");
     lab.run(&["--allow", "everything"])
         .expect_exit(2)
-        .prints("no such privilege");
+        .prints("invalid value 'everything' for '--allow <PRIVILEGE>'")
+        .prints("possible values: privileged");
     assert!(lab.runs().is_empty(), "nothing was started");
     lab.run(&["--allow", "privileged,sys-admin"]).expect_exit(0);
     lab.run(&[]).expect_exit(2);

@@ -406,7 +406,7 @@ fn telemetry_can_be_turned_off() {
     other
         .run(&["--telemetry", "1h"])
         .expect_exit(2)
-        .prints("between 100ms and 10m, or off");
+        .prints("expected a time between 100ms and 10m, or `off`");
 }
 
 #[test]

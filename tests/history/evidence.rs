@@ -206,7 +206,13 @@ fn invalid_runs_and_keys_are_refused() {
     more(&[&packing.run, "--to", &to], "has no verdict");
     let output = packing.scene.retrial(&["verify", &key]);
     assert_eq!(output.code, 2, "{}", output.out);
-    assert!(output.err.contains("is not a bundle"), "{}", output.err);
+    assert!(
+        output
+            .err
+            .contains("is not an archive that can be verified"),
+        "{}",
+        output.err
+    );
 }
 
 #[test]

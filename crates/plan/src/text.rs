@@ -21,6 +21,10 @@ use retrial_format::{limit, size};
 use retrial_recipe::model::{Placement, StepLocation};
 
 /// The maximum number of failure signs in a step's line.
+/// The title of a list of privileges.
+pub const PRIVILEGES: &str =
+    "root-equivalent privileges (need --allow, unless the recipe is built in)";
+
 const MOST_SIGNS: usize = 2;
 
 /// Renders the plan, with its estimated time here, if known, and this machine's hub settings. Long command
@@ -42,7 +46,7 @@ pub fn render(plan: &Plan, here: Option<&str>, hub: &HubHere) -> String {
     let gpus = plan.assigned_gpus.as_ref().map(gpus::lines);
     for (title, lines) in [
         ("unmet requirements", unmet.collect()),
-        ("needs your approval (--allow)", privileges.collect()),
+        (PRIVILEGES, privileges.collect()),
         ("secrets", plan.secrets.clone()),
         ("downloads", downloads::lines(plan, hub)),
         ("deviates from the guide", deviations.collect()),

@@ -1,4 +1,4 @@
-//! Reports: contents become documents, and formats draw any document. This module judges nothing and
+//! Reports: contents become documents, and formats draw any document. This crate judges nothing and
 //! writes no files.
 //!
 //! A new content is a module of `content` that returns a [`document::Document`]; a new format is a

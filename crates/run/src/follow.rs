@@ -160,9 +160,9 @@ fn check_limits(
     started: Timestamp,
     last_output: Instant,
 ) -> Result<(), StepEnd> {
-    let elapsed = Timestamp::now().as_second() - started.as_second();
+    let elapsed = Duration::try_from(Timestamp::now().duration_since(started)).unwrap_or_default();
     let silent = last_output.elapsed().as_secs();
-    let reason = if u64::try_from(elapsed).unwrap_or(0) >= command.timeout_s {
+    let reason = if elapsed >= Duration::from_secs(command.timeout_s) {
         format!("it did not finish within {}", limit(command.timeout_s))
     } else if let Some(silence) = command.silence_s.filter(|silence| silent >= *silence) {
         format!("it printed nothing for {}", limit(silence))

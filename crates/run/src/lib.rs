@@ -1,7 +1,7 @@
 //! Executes a plan, step by step, so that killing the tool loses nothing.
 //!
 //! The benchmark runs inside the container under `/.retrial/step`, which writes its output,
-//! process group and exit code to the run's control directory; this module only starts,
+//! process group and exit code to the run's control directory; this crate only starts,
 //! follows and ends it. Each event is in the journal before the next step starts, so
 //! [`execute()`] can resume a run at any point.
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]

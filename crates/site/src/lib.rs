@@ -1,5 +1,5 @@
 //! Sites: clusters on which a scheduler starts runs. A site is a file that defines how jobs are submitted
-//! there; this module reads it and renders the job's script. Pure.
+//! there; this crate reads it and renders the job's script. Pure.
 //!
 //! ```text
 //! sites/NAME.yaml ──read──▶ Site ──script──▶ what sbatch gets

@@ -1,4 +1,4 @@
-//! Slurm's programs: sbatch, squeue, sacct, scancel and scontrol, called as a user would call them.
+//! Slurm's programs: sbatch, squeue, sacct, scancel, scontrol and srun, called as a user would call them.
 //!
 //! Only fixed fields are read (`squeue -h -o`, `sacct -n -P -o`): the JSON of older releases has no filter and
 //! other types. Error messages are passed on and never parsed.

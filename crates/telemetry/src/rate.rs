@@ -52,7 +52,7 @@ impl Interval {
         let ms = pause.and_then(|pause| u64::try_from(pause.as_millis()).ok());
         ms.filter(|ms| (100..=600_000).contains(ms))
             .map(|ms| Self { ms })
-            .ok_or_else(|| "between 100ms and 10m, or off".to_owned())
+            .ok_or_else(|| "expected a time between 100ms and 10m, or `off`".to_owned())
     }
 }
 

@@ -66,15 +66,14 @@ impl CatalogError {
 
     pub(super) fn unknown(name: &str, names: &[String]) -> Self {
         let path = Path::new(name);
-        let containing = containing(name, names);
         let help = if path.is_file() || path.join("recipe.yaml").is_file() {
             format!("for the one in this directory, write `./{name}`")
-        } else if let Some(near) = similar(name, names) {
-            format!("did you mean `{near}`?")
-        } else if !containing.is_empty() {
-            format!("did you mean one of: {}?", containing.join(", "))
         } else {
-            "see `retrial list`; a path begins with `./` or `/`".to_owned()
+            match candidates(name, names)[..] {
+                [] => "see `retrial list`; a path begins with `./` or `/`".to_owned(),
+                [one] => format!("did you mean `{one}`?"),
+                ref several => format!("did you mean one of: {}?", several.join(", ")),
+            }
         };
         Self::Unknown {
             name: name.to_owned(),
@@ -83,26 +82,23 @@ impl CatalogError {
     }
 }
 
-/// The names that hold what was typed: `llama2`.
-fn containing<'a>(name: &str, names: &'a [String]) -> Vec<&'a str> {
+/// What may have been meant: the names that end with it (`llama2-70b-mi355x`), else one with a slip in it, else those
+/// that contain it (`llama2`).
+fn candidates<'a>(name: &str, names: &'a [String]) -> Vec<&'a str> {
+    let matching = |is_match: &dyn Fn(&str) -> bool| -> Vec<&'a str> {
+        let names = names.iter().map(String::as_str);
+        names.filter(|full| is_match(full)).collect()
+    };
+    let ending = matching(&|full| full.ends_with(&format!("/{name}")));
+    if !ending.is_empty() {
+        return ending;
+    }
+    let last = |full: &'a str| full.rsplit('/').next().unwrap_or(full);
+    let near = nearest(name, names.iter().map(String::as_str))
+        .or_else(|| nearest(name, names.iter().map(|full| last(full))));
+    if let Some(near) = near {
+        return matching(&|full| full == near || full.ends_with(&format!("/{near}")));
+    }
     let lower = name.to_lowercase();
-    let matches = |one: &&String| !lower.is_empty() && one.to_lowercase().contains(&lower);
-    names.iter().filter(matches).map(String::as_str).collect()
-}
-
-/// A name with a slip in it, or the end of one: `llama2-70b-mi355x`.
-fn similar<'a>(name: &str, names: &'a [String]) -> Option<&'a str> {
-    let last = |full: &'a String| full.rsplit('/').next().unwrap_or(full);
-    let ends = names
-        .iter()
-        .find(|full| full.ends_with(&format!("/{name}")));
-    ends.map(String::as_str)
-        .or_else(|| nearest(name, names.iter().map(String::as_str)))
-        .or_else(|| {
-            let near = nearest(name, names.iter().map(last))?;
-            names
-                .iter()
-                .find(|full| last(full) == near)
-                .map(String::as_str)
-        })
+    matching(&|full| !lower.is_empty() && full.to_lowercase().contains(&lower))
 }

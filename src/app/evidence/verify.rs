@@ -98,7 +98,7 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<Verified, Failure> {
         }
         Err(BundleError::NotABundle(reason)) if !unpack::is_bundle(path) => {
             Err(Failure::usage(format!(
-                "{} is not a bundle: {reason}\n  create one: retrial runs pack RUN --to RUN.tar.zst    import other \
+                "{} is not an archive that can be verified: {reason}\n  create one: retrial runs pack RUN --to RUN.tar.zst    import other \
                  archives: retrial runs import",
                 path.display()
             )))

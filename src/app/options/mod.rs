@@ -5,7 +5,7 @@ mod results;
 
 use std::path::PathBuf;
 
-use clap::builder::{PathBufValueParser, TypedValueParser as _};
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser as _};
 use clap::{ArgAction, Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,7 @@ pub use results::{CompareRequest, JudgeRequest, ReportRequest, TreeRequest, Veri
 
 use retrial_plan::PlanOptions;
 use retrial_plan::options::name_and_value;
+use retrial_plan::privilege;
 use retrial_store::Home;
 use retrial_store::cache::standard_cache;
 use retrial_telemetry::rate::Interval;
@@ -65,9 +66,16 @@ pub struct GlobalOptions {
         value_name = "DIR",
         default_value = "/",
         hide_default_value = true,
-        value_parser = PathBufValueParser::new().try_map(std::path::absolute)
+        value_parser = PathBufValueParser::new().try_map(existing)
     )]
     pub root: PathBuf,
+}
+
+/// The absolute path of an existing file or directory.
+pub(super) fn existing(path: PathBuf) -> std::io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    path.metadata()?;
+    Ok(path)
 }
 
 /// The format of a result.
@@ -118,7 +126,7 @@ pub struct PlanFiles {
     #[arg(long, value_name = "FILE", value_parser = lock)]
     pub lock: Option<String>,
     /// Add the rules of a round from this file, replacing a built-in round of that name
-    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(std::path::absolute))]
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(existing))]
     pub rules: Vec<PathBuf>,
 }
 
@@ -149,7 +157,13 @@ impl PlanRequest {
 )]
 pub struct RunRequest {
     /// Approve a root-equivalent privilege that the recipe needs (`retrial show` lists them)
-    #[arg(long, value_name = "PRIVILEGE", value_delimiter = ',', action = ArgAction::Append)]
+    #[arg(
+        long,
+        value_name = "PRIVILEGE",
+        value_delimiter = ',',
+        action = ArgAction::Append,
+        value_parser = PossibleValuesParser::new(privilege::NAMES)
+    )]
     pub allow: Vec<String>,
     /// Sample GPUs and container at this interval during measurements: 500ms, 1s, off
     #[arg(long, value_name = "INTERVAL", default_value = "1s", value_parser = Interval::read)]

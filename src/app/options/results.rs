@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{PathBufValueParser, TypedValueParser as _};
 
+use super::existing;
 use retrial_export::ExportRequest;
 use retrial_history::Filter;
 use retrial_plan::options::name_and_value;
@@ -35,7 +37,7 @@ pub struct JudgeRequest {
     #[arg(long, value_name = "DIVISION", value_parser = ["closed", "open", "network"], conflicts_with = "recipe")]
     pub division: Option<String>,
     /// Add the rules of a round from this file, replacing a built-in round of that name
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(existing))]
     pub rules: Vec<PathBuf>,
     /// Compare with published figures: a table of results, another tree, or a run
     #[arg(long, value_name = "FILE|DIR", conflicts_with = "recipe")]

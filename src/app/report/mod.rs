@@ -86,7 +86,7 @@ pub fn open<'a>(
 /// The recipe, the machine and the time.
 fn about(recipe: &str, environment: &[Fact], events: &[Event]) -> Vec<(Line, Text)> {
     let mut about = vec![("recipe".into(), Text::Code(recipe.into()))];
-    // The facts of `results::evidence::environment` that name a machine.
+    // The facts of `retrial_results::evidence::environment` that name a machine.
     let value = |name| {
         let fact = environment.iter().find(|fact| fact.what == name)?;
         Some(fact.value.clone())

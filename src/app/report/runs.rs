@@ -7,7 +7,7 @@ use super::{Report, steps};
 use crate::app::failure::Failure;
 use crate::app::open::RunOrBatch;
 use crate::app::options::{GlobalOptions, JudgeRequest, Output, ReportRequest};
-use crate::app::{judge, terminal};
+use crate::app::{follow, judge, terminal};
 use retrial_plan::{Plan, shell};
 use retrial_report::charts::{self, Chart};
 use retrial_report::content::page::{self, Page};
@@ -19,7 +19,7 @@ use retrial_results::evidence::{environment, telemetry};
 use retrial_results::verdict::comparison::{self, Comparison, Fact, Options, compare};
 use retrial_results::verdict::{self, RuleCheck, Verdict};
 use retrial_run::evidence_of;
-use retrial_store::journal::{Event, Journal};
+use retrial_store::journal::{Event, Journal, State};
 use retrial_store::{Home, RunDirectory};
 use retrial_telemetry::Row;
 
@@ -72,6 +72,12 @@ impl<'a> Runs<'a> {
             if let Some(RunOrBatch::Run(directory)) = source {
                 let bundle = bundles.iter().find(|one| one.run == directory);
                 let (result, subject) = run(directory, output, bundle)?;
+                if let Some(run) = result.run.as_ref().filter(|run| !run.is_packed) {
+                    let state = State::from_events(&run.events);
+                    if let Some(note) = follow::note_of_unended(global, &run.directory, &state) {
+                        terminal::note(&note);
+                    }
+                }
                 results.push(result);
                 compared.push(subject);
             } else {

@@ -1,5 +1,6 @@
 //! Arguments of `runs`: filters, order and subcommands.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -21,7 +22,7 @@ pub struct RunsArguments {
     pub sort: Order,
     /// List only the last COUNT runs
     #[arg(short = 'n', long, value_name = "COUNT")]
-    pub limit: Option<usize>,
+    pub limit: Option<NonZeroUsize>,
 }
 
 /// Options of `runs remove`.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Chart, Kind, Lines, Series, extent};
+use retrial_format::duration;
 use retrial_results::verdict::number::figure;
 use retrial_telemetry::{ContainerReading, GpuReading, Row, RowSource};
 
@@ -154,10 +155,10 @@ fn chart(
     };
     let ends = stretches.first().zip(stretches.last());
     let description = format!(
-        "from {} to {} over {:.0} seconds",
+        "from {} to {} over {}",
         figure(rounded(least / size), unit),
         figure(rounded(most / size), unit),
-        ends.map_or(0.0, |(first, last)| last.1 - first.0),
+        duration(ends.map_or(0.0, |(first, last)| last.1 - first.0)),
     );
     // A single one is the whole axis.
     let marked = Some(stretches).filter(|all| all.len() > 1);

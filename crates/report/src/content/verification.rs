@@ -112,11 +112,16 @@ fn of_judged(judged: &Judged) -> Vec<Item> {
     };
     let image = &judged.image;
     let digests = image.digests.join(", ");
-    let image = if image.pinned {
-        good("image", format!("pinned; ran {digests}"))
-    } else {
-        let text = format!("{} was not pinned; ran {digests}", image.name);
-        open("image", text)
+    let image = match (image.pinned, &*digests) {
+        (_, "") => open(
+            "image",
+            format!("{}: the evidence has no digest of it", image.name),
+        ),
+        (true, digests) => good("image", format!("pinned; ran {digests}")),
+        (false, digests) => open(
+            "image",
+            format!("{} was not pinned; ran {digests}", image.name),
+        ),
     };
     let files = format!("{files} ({bytes}), all match the manifest");
     let mut items = vec![good("files", files), verdict, rules, recipe, image];

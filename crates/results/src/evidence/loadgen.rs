@@ -147,8 +147,13 @@ fn without_audit_config(mut run: Run) -> Run {
 pub fn fallback(run: &Run) -> Option<RuleCheck> {
     let is_summary = run.detail.is_none() && run.summary.is_some();
     let measured = "missing; figures are those printed in the summary";
-    is_summary
-        .then(|| RuleCheck::warning(DETAIL, measured, "the log from which MLCommons publishes"))
+    is_summary.then(|| {
+        RuleCheck::warning(
+            DETAIL,
+            measured,
+            "the detail log, whose figures MLCommons publishes",
+        )
+    })
 }
 
 #[cfg(test)]

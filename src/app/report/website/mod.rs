@@ -1,5 +1,5 @@
 //! `report --all --to DIR`: a website of all runs. Which pages there are and what they have is of
-//! `report::content::website`; here runs are read, and files written.
+//! `retrial_report::content::website`; here runs are read, and files written.
 
 mod folder;
 
