@@ -1,5 +1,7 @@
 //! What a page shows: commands with their output, files, and how these compare with what was printed.
 
+use std::sync::LazyLock;
+
 use regex::Regex;
 
 /// A command and its output on the page.
@@ -53,9 +55,9 @@ pub fn files(text: &str) -> Vec<(String, String)> {
     found
 }
 
-/// A line without the parts that differ between runs.
-fn folded(line: &str) -> String {
-    let rules = [
+/// What differs between runs, and what stands for it.
+static FOLDED: LazyLock<[(Regex, &str); 8]> = LazyLock::new(|| {
+    [
         (r"\d{8}-\d{6}-([a-z0-9-]+)-[0-9a-f]{4}", "ID-$1"),
         (r"sha256:[0-9a-f]{12,}|\b[0-9a-f]{12,64}\b", "HEX"),
         (r"SHA256:[A-Za-z0-9+/]{43}", "KEY"),
@@ -64,13 +66,15 @@ fn folded(line: &str) -> String {
         (r"N (ns|µs|ms|s|min|m|h|kB|MB|GB|KiB|MiB|GiB)\b", "N U"),
         (r"[─━]+", "─"),
         (r"\s+", " "),
-    ];
+    ]
+    .map(|(pattern, with)| (Regex::new(pattern).unwrap(), with))
+});
+
+/// A line without the parts that differ between runs.
+fn folded(line: &str) -> String {
     let mut line = line.to_owned();
-    for (pattern, with) in rules {
-        line = Regex::new(pattern)
-            .unwrap()
-            .replace_all(&line, with)
-            .into_owned();
+    for (pattern, with) in &*FOLDED {
+        line = pattern.replace_all(&line, *with).into_owned();
     }
     line.trim().to_owned()
 }
