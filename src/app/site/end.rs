@@ -150,11 +150,14 @@ fn print_verdict(
 async fn accounted(slurm: &Slurm, submission: &Submission, id: &str) -> Option<Job> {
     let mut job = None;
     for _ in 0..QUESTIONS {
-        let accounted = slurm.accounted(&submission.since()).await;
-        let jobs = accounted.unwrap_or_default().into_iter().rev();
-        job = jobs.into_iter().find(|job| job.id == id);
-        // The job ends shortly after the run, and the accounting is updated later still.
-        if job.as_ref().is_none_or(|job| job.phase() == JobPhase::Over) {
+        // A site may have no accounting.
+        let jobs = slurm.accounted(&submission.since()).await.ok()?;
+        job = jobs.into_iter().rfind(|job| job.id == id);
+        // The job ends shortly after the run, and the accounting hears of its beginning and its end later still.
+        if job
+            .as_ref()
+            .is_some_and(|job| job.phase() == JobPhase::Over)
+        {
             break;
         }
         tokio::time::sleep(PAUSE).await;
