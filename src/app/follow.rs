@@ -21,7 +21,7 @@ use retrial_store::lock::FileLock;
 use retrial_store::{RunDirectory, scratch};
 
 /// What to say of a run that has not ended, if it has not.
-pub fn note_of_unended(
+pub fn note_if_not_ended(
     global: &GlobalOptions,
     run: &RunDirectory,
     state: &State,

@@ -62,7 +62,7 @@ pub fn one_run(
     let entry = Entry::new(evidence, &verdict).of_run(&global.home, &plan);
     follow::print(global, &entry);
     let state = State::from_events(&Journal::read::<Event>(&run.journal()).unwrap_or_default());
-    if let Some(note) = follow::note_of_unended(global, run, &state) {
+    if let Some(note) = follow::note_if_not_ended(global, run, &state) {
         terminal::note(&note);
     }
     // Only the run's journal records that a failure was the host's, such as a failed pull.

@@ -74,7 +74,7 @@ impl<'a> Runs<'a> {
                 let (result, subject) = run(directory, output, bundle)?;
                 if let Some(run) = result.run.as_ref().filter(|run| !run.is_packed) {
                     let state = State::from_events(&run.events);
-                    if let Some(note) = follow::note_of_unended(global, &run.directory, &state) {
+                    if let Some(note) = follow::note_if_not_ended(global, &run.directory, &state) {
                         terminal::note(&note);
                     }
                 }
