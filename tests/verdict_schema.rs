@@ -5,7 +5,6 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use retrial_report::schema;
 use rstest::rstest;
 use serde_json::Value;
 
@@ -18,29 +17,32 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// What `retrial schema` prints.
+fn printed_schema(of: &str) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_retrial"))
+        .args(["schema", of])
+        .output()
+        .unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn schema(of: &str) -> Value {
+    serde_json::from_str(&printed_schema(of)).unwrap()
+}
+
 /// `UPDATE_SCHEMA=1 cargo test` writes them.
 #[rstest]
-#[case("docs/verdict.schema.json", "verdict", schema::verdict())]
-#[case("docs/comparison.schema.json", "comparison", schema::comparison())]
-#[case("docs/comparisons.schema.json", "comparisons", schema::comparisons())]
-#[case("docs/report.schema.json", "report", schema::report())]
-#[case("docs/tree.schema.json", "tree", schema::tree())]
-#[case(
-    "docs/verification.schema.json",
-    "verification",
-    schema::verification()
-)]
-#[case(
-    "docs/batch-verdict.schema.json",
-    "batch-verdict",
-    schema::batch_verdict()
-)]
-fn the_committed_schemas_are_up_to_date(
-    #[case] file: &str,
-    #[case] schema: &str,
-    #[case] fresh: String,
-) {
-    let path = root().join(file);
+#[case("verdict")]
+#[case("comparison")]
+#[case("comparisons")]
+#[case("report")]
+#[case("tree")]
+#[case("verification")]
+#[case("batch-verdict")]
+fn the_committed_schemas_are_up_to_date(#[case] schema: &str) {
+    let file = format!("docs/{schema}.schema.json");
+    let fresh = printed_schema(schema);
+    let path = root().join(&file);
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
         std::fs::write(&path, &fresh).unwrap();
     }
@@ -105,7 +107,7 @@ const RECIPE: &str = "mlperf-inference/v6.0/amd/llama2-70b-mi355x";
 /// One published performance result, judged with a recipe: a whole verdict.
 #[test]
 fn a_printed_verdict_matches_the_schema() {
-    let schema: Value = serde_json::from_str(&schema::verdict()).unwrap();
+    let schema = schema("verdict");
     let directory = folder(
         "llama2-70b-v6.0",
         &[(
@@ -136,7 +138,7 @@ fn a_printed_verdict_matches_the_schema() {
 /// Several: each result as in a verdict.
 #[test]
 fn printed_results_match_the_schema() {
-    let schema: Value = serde_json::from_str(&schema::verdict()).unwrap();
+    let schema = schema("verdict");
     let directory = llama2();
     let judged = printed(directory.path(), &["judge", ".", "--recipe", RECIPE]);
     let results = judged["results"].as_array().unwrap();
@@ -149,7 +151,7 @@ fn printed_results_match_the_schema() {
 
 #[test]
 fn a_printed_tree_matches_the_schema() {
-    let schema: Value = serde_json::from_str(&schema::tree()).unwrap();
+    let schema = schema("tree");
     let tree = root().join("examples/submission");
     let judged = printed(&tree, &["judge", "."]);
     assert_eq!(fits(&schema, &schema, &judged, ""), Ok(()));
@@ -158,7 +160,7 @@ fn a_printed_tree_matches_the_schema() {
 
 #[test]
 fn a_printed_comparison_matches_the_schema() {
-    let schema: Value = serde_json::from_str(&schema::comparison()).unwrap();
+    let schema = schema("comparison");
     let (candidate, baseline) = (llama2(), llama2());
     let path = |directory: &tempfile::TempDir| directory.path().display().to_string();
     let limit = ["--recipe", RECIPE, "--fail-if", "slower:5%"];

@@ -5,21 +5,26 @@ use clap::CommandFactory;
 use super::arguments::{Arguments, SchemaOf};
 use crate::app::failure::Failure;
 use crate::app::terminal;
-use retrial_report as report;
-use retrial_results::verdict::ExitCode;
+use retrial_batch::verdict::BatchVerdict;
+use retrial_bundle::verification::Verification;
+use retrial_report::content::tree::TreeVerdict;
+use retrial_report::json::Report;
+use retrial_report::schema::json;
+use retrial_results::verdict::comparison::{Comparison, Comparisons};
+use retrial_results::verdict::{ExitCode, Verdict};
 
 /// Prints a JSON schema.
 pub fn schema(subject: SchemaOf) -> ExitCode {
     terminal::print(&match subject {
         SchemaOf::Recipe => retrial_recipe::schema::json(),
-        SchemaOf::Verdict => report::schema::verdict(),
-        SchemaOf::Comparison => report::schema::comparison(),
-        SchemaOf::Report => report::schema::report(),
-        SchemaOf::Comparisons => report::schema::comparisons(),
-        SchemaOf::Tree => report::schema::tree(),
+        SchemaOf::Verdict => json::<Verdict>("Retrial verdict"),
+        SchemaOf::Comparison => json::<Comparison>("Retrial comparison"),
+        SchemaOf::Report => json::<Report<'_>>("Retrial report"),
+        SchemaOf::Comparisons => json::<Comparisons>("Retrial comparisons"),
+        SchemaOf::Tree => json::<TreeVerdict>("Retrial verdicts on a submission tree"),
         SchemaOf::Batch => retrial_batch::schema::json(),
-        SchemaOf::BatchVerdict => report::schema::batch_verdict(),
-        SchemaOf::Verification => report::schema::verification(),
+        SchemaOf::BatchVerdict => json::<BatchVerdict>("Retrial verdict on a batch"),
+        SchemaOf::Verification => json::<Verification>("Retrial verification"),
         SchemaOf::Site => retrial_site::schema::json(),
     });
     ExitCode::Success

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::json_schema::fits;
 use super::{CommandOutput, Scene, ids};
-use retrial_report::schema::verification;
+
+const SCHEMA: &str = include_str!("../../docs/verification.schema.json");
 
 /// A run that was reproduced, by the planted ones' own arithmetic.
 pub const REPRODUCED: usize = 2;
@@ -102,7 +103,7 @@ fn a_signed_run_is_verified_and_judged_again() {
         assert_eq!(report["verified"], true);
         assert_eq!(report["run"], packing.run.as_str());
         assert_eq!(report["signature"]["state"], "not_checked");
-        let schema: Value = serde_json::from_str(&verification()).unwrap();
+        let schema: Value = serde_json::from_str(SCHEMA).unwrap();
         assert_eq!(fits(&schema, &schema, &report, ""), Ok(()));
         let judged = &report["judged"];
         assert_eq!(judged["recorded"], "reproduced");

@@ -13,7 +13,7 @@ use super::hashing::sha256;
 use super::head::STATEMENT;
 use super::manifest;
 use retrial_plan::Plan;
-use retrial_results::verdict::{Outcome, Qualifier, Verdict};
+use retrial_results::verdict::{Outcome, Qualifier, Reference, Verdict};
 use retrial_store::journal::{Event, EventKind};
 
 /// The type of a statement.
@@ -249,7 +249,7 @@ fn figures(verdict: &Verdict) -> Vec<Figure> {
             });
         }
         for judgement in &result.judgements {
-            let decides = judgement.references.iter().find(|one| one.decides);
+            let decides = Reference::deciding(&judgement.references);
             let measured = judgement.measured.as_ref();
             figures.push(Figure {
                 name: name(&judgement.figure),
@@ -257,11 +257,7 @@ fn figures(verdict: &Verdict) -> Vec<Figure> {
                 unit: measured.map_or_else(String::new, |value| value.unit.clone()),
                 published: decides.map(|reference| reference.value),
                 ratio: judgement.ratio,
-                // A violated rule counts, whatever the figure.
-                outcome: match result.outcome {
-                    worse @ (Outcome::Invalid | Outcome::Failed) => worse,
-                    _ => judgement.outcome,
-                },
+                outcome: result.outcome_of(judgement),
             });
         }
     }

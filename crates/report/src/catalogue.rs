@@ -66,7 +66,7 @@ fn whole(out: &mut String, entry: &Entry) {
     about(out, recipe);
     let takes = recipe.expected_duration.map(|whole| limit(whole.as_secs()));
     line(out, "takes", takes);
-    line(out, "image", Some(image(&recipe.image)));
+    line(out, "image", image(&recipe.image));
     let sources = recipe.submission.sources.iter().map(|source| link(source));
     let own = recipe.judge.reimplemented;
     line(
@@ -74,7 +74,7 @@ fn whole(out: &mut String, entry: &Entry) {
         "qualifier",
         own.then(|| format!("reimplemented: {REIMPLEMENTED}")),
     );
-    line(out, "sources", Some(join(sources, ", ")));
+    line(out, "sources", join(sources, ", "));
     figures(out, recipe);
     list(out, "Host notes", &recipe.host_notes);
     list(out, "Deviations", &recipe.deviations);
@@ -96,11 +96,7 @@ fn about(out: &mut String, recipe: &Recipe) {
         submission.system.as_deref(),
         Some(submission.benchmark.as_str()),
     ];
-    line(
-        out,
-        "submission",
-        Some(join(who.into_iter().flatten(), ", ")),
-    );
+    line(out, "submission", join(who.into_iter().flatten(), ", "));
     let requires = &recipe.requires;
     let gpus = requires.gpus.as_ref().map(|gpus| {
         let partition = gpus.partition.as_ref();
@@ -116,11 +112,11 @@ fn about(out: &mut String, recipe: &Recipe) {
         requires.disk.map(|bytes| format!("{} disk", size(bytes))),
     ];
     let hardware = join(hardware.into_iter().flatten(), ", ");
-    line(out, "needs", Some(hardware));
+    line(out, "needs", hardware);
 }
 
-fn line(out: &mut String, key: &str, value: Option<String>) {
-    if let Some(value) = value.filter(|value| !value.is_empty()) {
+fn line(out: &mut String, key: &str, value: impl Into<Option<String>>) {
+    if let Some(value) = value.into().filter(|value| !value.is_empty()) {
         let _ = writeln!(out, "- {key}: {value}");
     }
 }

@@ -5,7 +5,7 @@
 
 use csv::{QuoteStyle, WriterBuilder};
 
-use super::document::Line;
+use super::document::clean;
 
 /// Renders rows as lines of CSV.
 pub fn render(rows: impl IntoIterator<Item = Vec<String>>) -> String {
@@ -22,7 +22,7 @@ pub fn render(rows: impl IntoIterator<Item = Vec<String>>) -> String {
 
 /// Escapes formulas: see OWASP's page on CSV injection. A number may begin with a minus.
 fn safe(cell: &str) -> String {
-    let cell = String::from(Line::from(cell));
+    let cell = clean(cell);
     let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if formula && cell.parse::<f64>().is_err() {
         return format!("'{cell}");

@@ -15,7 +15,7 @@ pub(crate) fn deviation(values: &[f64]) -> f64 {
 }
 
 /// Returns the median of at least one value.
-pub(crate) fn median(values: &[f64]) -> f64 {
+pub fn median(values: &[f64]) -> f64 {
     let values = sorted(values);
     f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2])
 }

@@ -34,6 +34,7 @@ pub mod search;
 mod slow;
 mod standard_error;
 
+pub use descriptive::median;
 pub use difference::{Difference, Sample};
 pub use estimate::{Comparison, Estimate, Method, aggregate};
 pub use holm::step_down;

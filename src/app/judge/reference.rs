@@ -116,7 +116,7 @@ fn rows(verdict: &Verdict, official: Option<&str>) -> Vec<PublishedResult> {
     results
         .filter(|result| result.mode == Mode::Performance && result.valid)
         .filter_map(|result| {
-            let figure = result.figures.get(result.deciding.as_ref()?)?;
+            let (_, figure) = result.deciding_figure()?;
             Some(PublishedResult {
                 division: result.division.clone(),
                 submitter: result.submitter.clone(),

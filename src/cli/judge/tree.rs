@@ -78,7 +78,7 @@ impl Printer {
             results: results.collect(),
             benchmarks: self.benchmarks,
             faults,
-            counts: self.tree.counts(),
+            counts: self.tree.counts,
             notice,
         }
     }

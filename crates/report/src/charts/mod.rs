@@ -16,7 +16,9 @@ pub use of_comparison::of_comparison;
 pub use of_history::{CategoryResults, of_history};
 pub use of_telemetry::of_telemetry;
 pub use of_verdict::of_verdict;
-pub(super) use scale::{Scale, extent, median};
+pub(super) use scale::{Scale, extent, median, to_f64};
+
+use itertools::join;
 
 use super::document::clean;
 use retrial_results::verdict::Outcome;
@@ -219,11 +221,8 @@ impl Bar {
 
 /// A remark of a title if not all of a chart's rows are shown: `, the first 6 of 9 lines`.
 fn cut_to(shown: usize, count: usize, things: &str) -> String {
-    if shown < count {
-        format!(", the first {shown} of {count}{things}")
-    } else {
-        String::new()
-    }
+    let cut = (shown < count).then(|| format!(", the first {shown} of {count}{things}"));
+    cut.unwrap_or_default()
 }
 
 /// Whether the value of an axis is a release: `7.1.1`.
@@ -233,20 +232,14 @@ pub(super) fn is_release(value: &str) -> bool {
 
 /// Returns a text as a file's name: letters, digits and `-`.
 pub(super) fn file_name(text: &str) -> String {
-    let mut name = String::new();
-    for letter in text.chars().flat_map(char::to_lowercase) {
-        if letter.is_ascii_alphanumeric() {
-            name.push(letter);
-        } else if !name.ends_with('-') {
-            name.push('-');
-        }
-    }
-    let name: String = name.trim_matches('-').chars().take(80).collect();
+    let text = text.to_lowercase();
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let mut name = join(words.filter(|word| !word.is_empty()), "-");
+    name.truncate(80);
     if name.is_empty() {
-        "chart".to_owned()
-    } else {
-        name
+        return "chart".to_owned();
     }
+    name
 }
 
 #[cfg(test)]

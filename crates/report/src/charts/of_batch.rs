@@ -12,7 +12,7 @@ use super::of_verdict::{self, edges, published, rows, usable};
 use super::{Bar, Bars, Chart, Kind, Origin, Ratio, Ratios, cut_to, of_search};
 use retrial_batch::verdict::{BatchVerdict, CellVerdict, ClaimOutcome, ClaimPart, Statistic};
 use retrial_recipe::model::Mode;
-use retrial_results::verdict::number;
+use retrial_results::verdict::{Reference, number};
 use retrial_stats::AcceptanceRegion;
 
 /// The most bars or rows of a chart: the table has them all.
@@ -86,19 +86,17 @@ fn cells(batch: &BatchVerdict) -> Option<Chart> {
         rows.map(move |row| (cell.name.as_str(), row))
     });
     let all: Vec<(&str, Ratio)> = all.collect();
-    let (_, first) = all.first()?;
-    let (count, figure) = (all.len(), first.label.clone());
-    let is_one = all.iter().all(|(_, row)| row.label == figure);
+    let figure = all.iter().map(|(_, row)| &row.label).all_equal_value();
+    let figure = figure.ok().cloned();
+    let some = cut_to(ROWS, all.len(), "");
     let ratios = all.into_iter().take(ROWS).map(|(cell, row)| Ratio {
-        label: if is_one {
-            cell.to_owned()
-        } else {
-            format!("{cell}: {}", row.label)
+        label: match figure {
+            Some(_) => cell.to_owned(),
+            None => format!("{cell}: {}", row.label),
         },
         ..row
     });
-    let subject = if is_one { figure.as_str() } else { "Figures" };
-    let some = cut_to(ROWS, count, "");
+    let subject = figure.as_deref().unwrap_or("Figures");
     let title = format!("{subject} of each cell, relative to the published value{some}");
     published(ratios.collect(), batch.confidence).chart("", &title, &batch.sentence)
 }
@@ -124,13 +122,13 @@ fn figures<'a>(batch: &'a BatchVerdict) -> Vec<BatchFigure<'a>> {
     let results = verdicts.flat_map(|verdict| &verdict.results);
     let measured = results.filter(|result| result.mode == Mode::Performance);
     let figures = measured.filter_map(|result| {
-        let figure = result.deciding.as_deref()?;
+        let (figure, value) = result.deciding_figure()?;
         Some(BatchFigure {
             batch,
             benchmark: &result.benchmark,
             scenario: &result.scenario,
             figure,
-            unit: &result.figures.get(figure)?.unit,
+            unit: &value.unit,
         })
     });
     let key = |figure: &BatchFigure<'a>| {
@@ -173,7 +171,7 @@ impl BatchFigure<'_> {
         let value = result.figures.get(self.figure)?.value;
         let trials = result.trials.iter();
         let trials = trials.filter_map(|trial| Some(trial.figures.get(self.figure)?.value));
-        let decides = result.references.iter().find(|reference| reference.decides);
+        let decides = Reference::deciding(&result.references);
         Some(CellFigure {
             value,
             trials: trials.collect(),
@@ -189,7 +187,8 @@ impl BatchFigure<'_> {
             format!("{}: {}", cell.name, number::figure(figure.value, self.unit))
         };
         let values = cells.iter().map(text);
-        let published = common(cells.iter().map(|(_, figure)| figure.published));
+        let mut published = cells.iter().map(|(_, figure)| figure.published);
+        let published = published.all_equal_value().ok().flatten();
         let count = cells.len();
         let mut measured = 0;
         let mut bars = Vec::new();
@@ -227,19 +226,15 @@ impl BatchFigure<'_> {
                 && figure.figure == self.figure
         });
         let of_figure = of_figure.collect_vec();
-        let first = &of_figure.first()?.1.baseline.subject;
         let mut baselines = of_figure.iter().map(|(_, figure)| &figure.baseline.subject);
+        let baseline = baselines.all_equal_value();
         let rows = of_figure.iter();
         let rows = rows.filter_map(|(cell, figure)| row(cell.name.clone(), figure));
         let rows = rows.take(ROWS).collect_vec();
         let sentences = of_figure.iter().map(|(_, figure)| &figure.sentence);
         let has_rows = !rows.is_empty();
         let ratios = Ratios {
-            reference: if baselines.all_equal() {
-                first.clone()
-            } else {
-                "the baseline of each".to_owned()
-            },
+            reference: baseline.map_or("the baseline of each".to_owned(), String::clone),
             rows,
             whiskers: whiskers(self.batch.confidence),
             ..Ratios::default()
@@ -247,11 +242,4 @@ impl BatchFigure<'_> {
         let detail = ", compared with the baseline";
         has_rows.then(|| self.chart(detail, sentences, Kind::Ratios(ratios)))
     }
-}
-
-/// The value that all cells have in common, if there is one.
-fn common(mut values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
-    let first = values.next()??;
-    let same = |value: Option<f64>| value.is_some_and(|value| value.to_bits() == first.to_bits());
-    values.all(same).then_some(first)
 }

@@ -3,7 +3,7 @@
 use itertools::join;
 
 use super::of_verdict::usable;
-use super::{Chart, Kind, Ratio, Ratios};
+use super::{Chart, Ratio, Ratios};
 use retrial_recipe::model::{Better, Mode};
 use retrial_results::verdict::comparison::{Change, ComparedFigure, Comparison, MeasuredSide};
 use retrial_results::verdict::number;
@@ -20,7 +20,7 @@ pub fn of_comparison(comparison: &Comparison) -> Vec<Chart> {
         .collect();
     figures.sort_by_key(|figure| key(figure));
     let charts = figures.chunk_by(|left, right| key(left) == key(right));
-    let charts = charts.map(|figures| {
+    let charts = charts.filter_map(|figures| {
         let first = figures[0];
         let letter = &first.baseline.subject;
         let mut subjects = comparison.subjects.iter();
@@ -39,7 +39,7 @@ pub fn of_comparison(comparison: &Comparison) -> Vec<Chart> {
             ..Ratios::default()
         };
         let description = join(figures.iter().map(|figure| &figure.sentence), " ");
-        Chart::new(&first.benchmark, &title, &description, Kind::Ratios(ratios))
+        ratios.chart(&first.benchmark, &title, &description)
     });
     charts.collect()
 }

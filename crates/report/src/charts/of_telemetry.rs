@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Chart, Kind, Lines, Series, extent};
+use super::{Chart, Kind, Lines, Series, extent, to_f64};
 use retrial_format::duration;
 use retrial_results::verdict::number::figure;
 use retrial_telemetry::{ContainerReading, GpuReading, Row, RowSource};
@@ -30,7 +30,7 @@ const SENSORS: [Sensor; 5] = [
         gpu.temperature_c
     }),
     ("Memory in use on each GPU", BYTES, true, |gpu| {
-        gpu.vram.map(to_f64)
+        gpu.vram.map(of_bytes)
     }),
 ];
 
@@ -38,7 +38,7 @@ const SENSORS: [Sensor; 5] = [
 const BYTES: &str = "B";
 
 #[expect(clippy::cast_precision_loss, reason = "bytes, shown with three digits")]
-fn to_f64(bytes: u64) -> f64 {
+fn of_bytes(bytes: u64) -> f64 {
     bytes as f64
 }
 
@@ -86,13 +86,9 @@ pub fn of_telemetry(rows: &[Row]) -> Vec<Chart> {
     let of_container = |samples| vec![("container".to_owned(), samples)];
     add("CPUs in use", "CPUs", true, of_container(busy(&container)));
     let memory = container.iter();
-    let memory = memory.filter_map(|(row, reading)| Some(sample(row, to_f64(reading.memory?))));
-    add(
-        "Memory of the container",
-        BYTES,
-        true,
-        of_container(memory.collect()),
-    );
+    let memory = memory.filter_map(|(row, reading)| Some(sample(row, of_bytes(reading.memory?))));
+    let memory = of_container(memory.collect());
+    add("Memory of the container", BYTES, true, memory);
     charts
 }
 
@@ -184,8 +180,7 @@ fn line(mut samples: Vec<Sample>) -> Series {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
         return Series::default();
     };
-    #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
-    let width = ((last.0 - first.0) / POINTS as f64).max(f64::MIN_POSITIVE);
+    let width = ((last.0 - first.0) / to_f64(POINTS)).max(f64::MIN_POSITIVE);
     let begin = first.0;
     let mut series = Series::default();
     let same = |left: &Sample, right: &Sample| {
@@ -203,8 +198,7 @@ fn line(mut samples: Vec<Sample>) -> Series {
             series.points.push((time, None));
             series.band.push((0.0, 0.0));
         }
-        #[expect(clippy::cast_precision_loss, reason = "samples of one bucket")]
-        let count = together.len() as f64;
+        let count = to_f64(together.len());
         let mean = |value: fn(&Sample) -> f64| together.iter().map(value).sum::<f64>() / count;
         let point = (mean(|sample| sample.0), Some(mean(|sample| sample.3)));
         series.points.push(point);

@@ -4,7 +4,9 @@ use itertools::{Itertools as _, join};
 
 use super::{Bar, Bars, Chart, Kind, Lines, Origin, Ratio, Ratios, Series, extent};
 use retrial_recipe::model::Mode;
-use retrial_results::verdict::{Bounds, Judgement, Outcome, ResultVerdict, Verdict, number};
+use retrial_results::verdict::{
+    Bounds, Judgement, Outcome, Reference, ResultVerdict, Verdict, number,
+};
 use retrial_stats::AcceptanceRegion;
 
 /// The most rows of a chart.
@@ -63,9 +65,7 @@ fn ratios(verdict: &Verdict) -> Option<Chart> {
 /// Ratios to published figures. The legend has the margin if all have the same one.
 pub(super) fn published(rows: Vec<Ratio>, confidence: f64) -> Ratios {
     let mut least = rows.iter().filter_map(|row| row.edges.first().copied());
-    let first = least.next();
-    let same = least.all(|edge| Some(edge.to_bits()) == first.map(f64::to_bits));
-    let margin = first.filter(|edge| same && *edge <= 1.0);
+    let margin = least.all_equal_value().ok().filter(|edge| *edge <= 1.0);
     Ratios {
         reference: "published".to_owned(),
         rows,
@@ -83,17 +83,13 @@ pub(super) fn rows(result: &ResultVerdict) -> Vec<Ratio> {
         mode => format!("{mode} "),
     };
     let rows = result.judgements.iter().filter_map(|judgement| {
-        let outcome = if result.valid {
-            judgement.outcome
-        } else {
-            result.outcome
-        };
+        let outcome = result.outcome_of(judgement);
         Some(Ratio {
             label: format!("{} {mode}{}", result.scenario, judgement.figure),
             value: judgement.ratio?,
             interval: judgement.bounds.and_then(usable),
             edges: edges(AcceptanceRegion::new(judgement.claim, judgement.margin)),
-            trials: trial_ratios(result, judgement),
+            trials: trial_ratios(result, judgement).unwrap_or_default(),
             word: outcome.word().to_owned(),
             bad: outcome > Outcome::Inconclusive,
         })
@@ -110,18 +106,10 @@ pub(super) fn edges(region: AcceptanceRegion) -> Vec<f64> {
 
 /// The ratio of each trial to the published figure, if there are several. A ratio above 1 is better
 /// whichever direction the figure has: the quotient that the ratio of all equals tells the direction.
-fn trial_ratios(result: &ResultVerdict, judgement: &Judgement) -> Vec<f64> {
-    let decides = judgement
-        .references
-        .iter()
-        .find(|reference| reference.decides);
-    let (Some(ratio), Some(measured), Some(published)) =
-        (judgement.ratio, &judgement.measured, decides)
-    else {
-        return Vec::new();
-    };
-    let published = published.value;
-    let quotient = measured.value / published;
+fn trial_ratios(result: &ResultVerdict, judgement: &Judgement) -> Option<Vec<f64>> {
+    let ratio = judgement.ratio?;
+    let published = Reference::deciding(&judgement.references)?.value;
+    let quotient = judgement.measured.as_ref()?.value / published;
     let is_up = (quotient - ratio).abs() <= (quotient.recip() - ratio).abs();
     let factor = judgement.normalised_by.unwrap_or(1.0);
     let trials = trials(result, &judgement.figure).into_iter();
@@ -129,7 +117,7 @@ fn trial_ratios(result: &ResultVerdict, judgement: &Judgement) -> Vec<f64> {
         let quotient = trial * factor / published;
         if is_up { quotient } else { quotient.recip() }
     });
-    ratios.filter(|ratio| ratio.is_finite()).collect()
+    Some(ratios.filter(|ratio| ratio.is_finite()).collect())
 }
 
 /// The figure of each trial, if there are several.
@@ -150,8 +138,7 @@ pub(super) fn usable(bounds: Bounds) -> Option<(f64, f64)> {
 
 /// The trials of a figure without a published one, if there are several.
 fn measured(result: &ResultVerdict) -> Option<Chart> {
-    let name = result.deciding.as_ref()?;
-    let figure = result.figures.get(name)?;
+    let (name, figure) = result.deciding_figure()?;
     let trials = trials(result, name);
     if trials.is_empty() {
         return None;
@@ -185,9 +172,7 @@ fn percentiles(result: &ResultVerdict, stem: &str, name: &str) -> Option<Chart> 
         .map(|(percent, ..)| format!("p{percent}"))
         .collect();
     let described = percentiles.iter().zip(&categories);
-    let described = described.map(|((_, _, figure), category)| {
-        format!("{category}: {}", number::figure(figure.value, &figure.unit))
-    });
+    let described = described.map(|((_, _, figure), category)| format!("{category}: {figure}"));
     let described = join(described, ", ");
     let trials = |name: &String| {
         let trials = result.trials.iter();

@@ -1,5 +1,7 @@
 //! Axes: their range, and the numbers on them.
 
+use std::iter;
+
 use retrial_results::verdict::number;
 
 /// Maps values to positions on an axis.
@@ -35,17 +37,13 @@ impl Scale {
         let step = step((most - least) / f64::from(most_ticks.max(2)));
         let first = (least / step).floor();
         let end = (most / step - 1e-9).ceil().max(first + 1.0);
-        let mut ticks = Vec::new();
-        let mut at = first;
+        let steps = iter::successors(Some(first), |at| Some(at + 1.0));
         // At most two more than requested; the limit is for values at the end of f64's precision.
-        while at <= end && ticks.len() < 24 {
-            ticks.push(at * step);
-            at += 1.0;
-        }
+        let steps = steps.take_while(|at| *at <= end).take(24);
         Self {
             least: first * step,
             most: end * step,
-            ticks,
+            ticks: steps.map(|at| at * step).collect(),
         }
     }
 
@@ -87,16 +85,14 @@ pub(crate) fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     })
 }
 
+#[expect(clippy::cast_precision_loss, reason = "counts of things on a chart")]
+pub(crate) fn to_f64(count: usize) -> f64 {
+    count as f64
+}
+
 /// The middle of the values.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
-    let mut values = values.to_vec();
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    let upper = *values.get(middle)?;
-    if values.len() % 2 == 1 {
-        return Some(upper);
-    }
-    Some(f64::midpoint(upper, values[middle - 1]))
+    (!values.is_empty()).then(|| retrial_stats::median(values))
 }
 
 /// The next of 1, 2, 2.5, 5 times a power of ten.

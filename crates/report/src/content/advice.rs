@@ -56,19 +56,15 @@ fn inconclusive(verdict: &Verdict, command: Option<&str>) -> Vec<String> {
     });
     let open = all.filter(|(_, judgement)| judgement.outcome == Outcome::Inconclusive);
     let open: Vec<(&ResultVerdict, &Judgement)> = open.collect();
-    let trials = open
-        .iter()
-        .filter_map(|(_, judgement)| match judgement.more_trials? {
-            MoreTrials::AtLeast(more) | MoreTrials::About(more) => Some(judgement.trials + more),
-            _ => None,
-        });
+    let more = open.iter();
+    let more = more.filter_map(|(_, judgement)| Some((judgement.trials, judgement.more_trials?)));
+    let more = more.collect_vec();
+    let trials = more.iter().filter_map(|(trials, more)| match more {
+        MoreTrials::AtLeast(more) | MoreTrials::About(more) => Some(trials + more),
+        _ => None,
+    });
     let trials = trials.max();
-    let any = |is: fn(MoreTrials) -> bool| {
-        let mut more = open
-            .iter()
-            .filter_map(|(_, judgement)| judgement.more_trials);
-        more.any(is)
-    };
+    let any = |is: fn(MoreTrials) -> bool| more.iter().any(|(_, more)| is(*more));
     let hopeless = any(|more| matches!(more, MoreTrials::MoreThan(_) | MoreTrials::Never));
     let mut advice = Vec::from_iter(without_accuracy(verdict));
     if any(|more| more == MoreTrials::Independent) {

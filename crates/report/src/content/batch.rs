@@ -16,7 +16,7 @@ use retrial_format as format;
 use retrial_readings::nearest::shortened_to;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::comparison::ComparedFigure;
-use retrial_results::verdict::{FigureValue, Outcome, ResultVerdict, number};
+use retrial_results::verdict::{Outcome, ResultVerdict, number};
 
 /// The most rows of a table: JSON and CSV have all.
 const ROWS: usize = 2000;
@@ -126,25 +126,25 @@ fn reason(cell: &CellVerdict) -> String {
 fn conclusion(batch: &BatchVerdict, evidence: &str) -> Conclusion {
     let claimed = batch.claims.iter().map(|claim| claim.outcome).max();
     let cells_stand = matches!(batch.outcome, Some(Outcome::Reproduced | Outcome::Measured));
-    let (mark, word): (Option<Mark>, &str) = match (claimed.filter(|_| cells_stand), batch.outcome)
-    {
-        (Some(outcome), _) => {
-            let word = match outcome {
-                ClaimOutcome::Supported => "all claims supported",
-                ClaimOutcome::NotDecided => "claims not decided",
-                ClaimOutcome::Contradicted => "claim contradicted",
-            };
-            (Some(outcome.into()), word)
-        }
-        (None, Some(outcome)) => (Some(outcome.into()), outcome.word()),
-        (None, None) => (None, "nothing run"),
+    let claimed = claimed.filter(|_| cells_stand);
+    let (mark, word): (Option<Mark>, &str) = match (&batch.search, claimed, batch.outcome) {
+        (Some(search), ..) => (Some(search.outcome.into()), search::word(search.outcome)),
+        (None, Some(outcome), _) => (Some(outcome.into()), of_all(outcome)),
+        (None, None, Some(outcome)) => (Some(outcome.into()), outcome.word()),
+        (None, None, None) => (None, "nothing run"),
     };
-    let (mark, word) = batch.search.as_ref().map_or((mark, word), |search| {
-        (Some(search.outcome.into()), search::word(search.outcome))
-    });
     Conclusion {
         remarks: of_cell::evidence_remark(evidence).into_iter().collect(),
         ..Conclusion::new(mark, word, &batch.sentence)
+    }
+}
+
+/// The word of the claims' worst outcome.
+fn of_all(claims: ClaimOutcome) -> &'static str {
+    match claims {
+        ClaimOutcome::Supported => "all claims supported",
+        ClaimOutcome::NotDecided => "claims not decided",
+        ClaimOutcome::Contradicted => "claim contradicted",
     }
 }
 
@@ -187,14 +187,13 @@ fn in_brief(batch: &BatchVerdict) -> Option<Block> {
         let results = cell.verdict.iter().flat_map(|verdict| &verdict.results);
         let results = results.filter(|result| result.mode == Mode::Performance);
         let rows = results.filter_map(|result| {
-            let name = result.deciding.as_deref()?;
-            let figure = result.figures.get(name)?;
-            Some((cell, Some((result, figure)), difference(cell, result, name)))
+            let (name, figure) = result.deciding_figure()?;
+            let difference = difference(cell, result, name);
+            Some((cell, &*result.scenario, figure.to_string(), difference))
         });
-        rows.pad_using(1, move |_| (cell, None, None)).collect_vec()
+        let none = move |_| (cell, NOTHING, NOTHING.to_owned(), None);
+        rows.pad_using(1, none).collect_vec()
     });
-    let scenario = |result: &ResultVerdict| result.scenario.clone();
-    let text = |figure: &FigureValue| number::figure(figure.value, &figure.unit);
     let to_baseline = |cell: &CellVerdict, diff: Option<&ComparedFigure>| {
         if cell.is_baseline {
             return "baseline".to_owned();
@@ -203,19 +202,14 @@ fn in_brief(batch: &BatchVerdict) -> Option<Block> {
     };
     let measured = Column::number("measured").noted(unverified_word(batch.notice.is_some()));
     let change = |diff: &ComparedFigure| marks::change(diff.change);
-    let none = || NOTHING.to_owned();
     Table::of("Cells", rows)
         .head("cell", |(cell, ..)| &cell.name)
-        .column(Column::text("scenario").under(0), |(_, figure, _)| {
-            figure.map_or_else(none, |(result, _)| scenario(result))
-        })
-        .column(measured, |(_, figure, _)| {
-            figure.map_or_else(none, |(_, figure)| text(figure))
-        })
+        .column(Column::text("scenario").under(0), |row| row.1)
+        .column(measured, |(_, _, figure, _)| figure.clone())
         .number("runs", |(cell, ..)| runs(cell))
         .column(
             Column::number("ratio").noted("to baseline"),
-            |(cell, _, diff)| to_baseline(cell, *diff),
+            |(cell, .., diff)| to_baseline(cell, *diff),
         )
         .column(interval_at(batch.confidence).under(4), |(.., diff)| {
             interval(diff.and_then(|diff| diff.interval))

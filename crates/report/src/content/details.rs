@@ -150,28 +150,28 @@ fn rule_table<'a>(caption: &str, rules: impl IntoIterator<Item = &'a RuleCheck>)
 
 fn telemetry(subject: &Subject<'_>, in_full: bool) -> Vec<Block> {
     let results = subject.entry.verdict.results.iter();
-    let watched: Vec<(&ResultVerdict, &Summary)> = results
-        .filter_map(|result| Some((result, result.telemetry.as_ref()?)))
-        .collect();
+    let watched = results.filter_map(|result| {
+        let name = format!("{} {}", result.scenario, result.mode);
+        Some((name, result.telemetry.as_ref()?))
+    });
+    let watched: Vec<(String, &Summary)> = watched.collect();
     let mut blocks = Vec::from_iter(summaries(&watched));
-    for (result, summary) in &watched {
+    for (name, summary) in &watched {
         let causes = summary.throttled_s.iter().flatten();
         let causes = causes.filter(|(_, seconds)| **seconds > 0.0);
         blocks.extend(causes.map(|(cause, seconds)| {
-            let (scenario, mode, time) =
-                (&result.scenario, result.mode, format::duration(*seconds));
-            let text = format!("{scenario} {mode}: clocks were throttled by {cause} for {time}.");
-            Block::paragraph(text)
+            let time = format::duration(*seconds);
+            Block::paragraph(format!(
+                "{name}: clocks were throttled by {cause} for {time}."
+            ))
         }));
     }
     let unwatched = watched.iter();
     let unwatched = unwatched.filter(|(_, summary)| !summary.unwatched_machines.is_empty());
-    blocks.extend(unwatched.map(|(result, summary)| {
+    blocks.extend(unwatched.map(|(name, summary)| {
         let machines = format::first(&summary.unwatched_machines, 5);
-        Block::paragraph(format!(
-            "{} {}: power and energy are unknown: there are no samples of {machines}.",
-            result.scenario, result.mode
-        ))
+        let reason = format!("there are no samples of {machines}");
+        Block::paragraph(format!("{name}: power and energy are unknown: {reason}."))
     }));
     if in_full {
         blocks.extend(Block::charts(charts::of_telemetry(&subject.telemetry)));
@@ -180,7 +180,7 @@ fn telemetry(subject: &Subject<'_>, in_full: bool) -> Vec<Block> {
 }
 
 /// A table of telemetry; columns without values are not shown.
-fn summaries(watched: &[(&ResultVerdict, &Summary)]) -> Option<Block> {
+fn summaries(watched: &[(String, &Summary)]) -> Option<Block> {
     let text = |value: Option<f64>, unit: &str| {
         let value = value.map(|value| number::figure((value * 10.0).round() / 10.0, unit));
         value.unwrap_or_default()
@@ -197,11 +197,9 @@ fn summaries(watched: &[(&ResultVerdict, &Summary)]) -> Option<Block> {
         };
         (summary.gpus > 0).then(|| format!("{}{machines}", summary.gpus))
     };
-    let cpus = |summary: &Summary| summary.mean_cpus.map(|busy| format!("{busy:.2}"));
+    let cpus = |busy: Option<f64>| busy.map(|busy| format!("{busy:.2}")).unwrap_or_default();
     Table::of("During the measurements, over all trials", watched)
-        .head("scenario", |(result, _)| {
-            format!("{} {}", result.scenario, result.mode)
-        })
+        .head("scenario", |(name, _)| name)
         .number("sampled for", |(_, summary)| {
             format::duration(summary.seconds)
         })
@@ -222,9 +220,7 @@ fn summaries(watched: &[(&ResultVerdict, &Summary)]) -> Option<Block> {
             text(summary.peak_temperature_c, "°C")
         })
         .number("peak GPU memory", |(_, summary)| size(summary.peak_vram))
-        .number("CPUs in use", |(_, summary)| {
-            cpus(summary).unwrap_or_default()
-        })
+        .number("CPUs in use", |(_, summary)| cpus(summary.mean_cpus))
         .number("peak container memory", |(_, summary)| {
             size(summary.peak_memory)
         })

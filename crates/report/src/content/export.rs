@@ -8,7 +8,6 @@ use super::verdict::notice;
 use crate::document::{Block, Conclusion, Document, Item, Section};
 use retrial_export::Export;
 use retrial_format::count;
-use retrial_results::verdict::number::figure;
 
 /// An export for people; `to` is the tree's directory.
 pub fn document(export: &Export, to: &str) -> Document {
@@ -27,8 +26,7 @@ pub fn document(export: &Export, to: &str) -> Document {
             .clone()
             .unwrap_or_else(|| result.mode.to_string());
         let value = result.figures.values().next();
-        let value = value.map(|value| format!("{}, ", figure(value.value, &value.unit)));
-        let value = value.unwrap_or_default();
+        let value = value.map(|value| format!("{value}, ")).unwrap_or_default();
         let text = format!(
             "{value}trial {} of {} ({})",
             result.trial, result.run, result.reason

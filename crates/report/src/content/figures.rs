@@ -1,11 +1,13 @@
 //! The figures of a verdict as tables: measured, published, and their ratio.
 
+use itertools::Itertools as _;
+
 use super::marks;
 pub(super) use crate::document::NOTHING;
 use crate::document::{Block, Cell, Column, Table};
 use retrial_recipe::model::Claim;
 use retrial_results::verdict::{
-    Bounds, FigureValue, Judgement, Outcome, Reference, ResultVerdict, Verdict, number,
+    Bounds, Judgement, Outcome, Reference, ResultVerdict, Verdict, number, table_of,
 };
 
 /// More figures of one result than this are a table of their own, and their sentences are one.
@@ -107,11 +109,8 @@ fn by_itself(result: &ResultVerdict, rows: Vec<Vec<Cell>>, verdict: &Verdict) ->
 
 /// The one table that all figures are entries of.
 fn table_of_all(rows: &[Vec<Cell>]) -> Option<&str> {
-    let table = |row: &Vec<Cell>| row[FIGURE].text.find('[');
-    let first = rows.first()?;
-    let name = &first[FIGURE].text[..table(first)?];
-    let same = |row: &Vec<Cell>| table(row).is_some_and(|end| &row[FIGURE].text[..end] == name);
-    rows.iter().all(same).then_some(name)
+    let mut tables = rows.iter().map(|row| table_of(&row[FIGURE].text));
+    tables.all_equal_value().ok()?
 }
 
 /// The cells of [`columns`] of a result: a row for each published figure; if there is none, for each
@@ -122,79 +121,50 @@ pub(super) fn rows(result: &ResultVerdict) -> Vec<Vec<Cell>> {
         let declared = result.declared.iter().map(String::as_str);
         let others = declared.filter(|name| first != Some(name));
         let names = [first.unwrap_or_default()].into_iter().chain(others);
-        return names.map(|name| measured(result, name)).collect();
+        return names.map(|name| row(result, name, None)).collect();
     }
     let judgements = result.judgements.iter();
     judgements
-        .map(|judgement| judged(result, judgement))
+        .map(|judgement| row(result, &judgement.figure, Some(judgement)))
         .collect()
 }
 
-fn judged(result: &ResultVerdict, judgement: &Judgement) -> Vec<Cell> {
-    let mut references = judgement.references.iter();
-    let reference = references.find(|reference| reference.decides);
-    let measured = judgement.measured.as_ref();
-    let published = reference.map(|reference| {
-        let (unit, like) = measured.map_or(("", reference.value), |figure| {
-            (figure.unit.as_str(), figure.value)
-        });
-        // The measured figure has the unit.
-        let text = number::figure_like(reference.value, unit, like);
-        text.split(' ').next().unwrap_or_default().to_owned()
-    });
-    let outcome = match result.outcome {
-        Outcome::Invalid | Outcome::Failed => result.outcome,
-        _ => judgement.outcome,
+/// A figure, next to the published one; without a judgement, to the benchmark's own limit if it has one.
+fn row(result: &ResultVerdict, figure: &str, judged: Option<&Judgement>) -> Vec<Cell> {
+    let (measured, next_to) = match judged {
+        Some(judged) => (judged.measured.as_ref(), published(judged)),
+        None => (result.figures.get(figure), limit(result, figure)),
     };
-    row(
-        result,
-        &judgement.figure,
-        measured,
-        published.zip(reference.map(source)),
-        judgement.ratio,
-        bounds(judgement),
-        outcome,
-    )
-}
-
-/// A measured figure, next to the benchmark's own limit if it has one.
-fn measured(result: &ResultVerdict, name: &str) -> Vec<Cell> {
-    let limit = result.rules.iter().find(|rule| rule.rule == name);
-    let limit = limit.map(|rule| (rule.required.clone(), "limit".to_owned()));
-    let figure = result.figures.get(name);
-    row(
-        result,
-        name,
-        figure,
-        limit,
-        None,
-        String::new(),
-        result.outcome,
-    )
-}
-
-fn row(
-    result: &ResultVerdict,
-    figure: &str,
-    measured: Option<&FigureValue>,
-    published: Option<(String, String)>,
-    ratio: Option<f64>,
-    bounds: String,
-    outcome: Outcome,
-) -> Vec<Cell> {
-    let measured = measured.map(|figure| number::figure(figure.value, &figure.unit));
-    let (published, source) = published.unwrap_or((NOTHING.to_owned(), String::new()));
+    let (published, source) = next_to.unwrap_or((NOTHING.to_owned(), String::new()));
     vec![
         result.scenario.as_str().into(),
         result.mode.to_string().into(),
         figure.into(),
-        measured.map_or(NOTHING.into(), Cell::from),
+        measured.map_or(NOTHING.into(), |value| value.to_string().into()),
         published.into(),
         source.into(),
-        self::ratio(ratio).into(),
-        bounds.into(),
-        marks::outcome(outcome),
+        ratio(judged.and_then(|judged| judged.ratio)).into(),
+        judged.map(bounds).unwrap_or_default().into(),
+        marks::outcome(judged.map_or(result.outcome, |judged| result.outcome_of(judged))),
     ]
+}
+
+/// The published figure in the unit of the measured one, and its source.
+fn published(judgement: &Judgement) -> Option<(String, String)> {
+    let reference = Reference::deciding(&judgement.references)?;
+    let measured = judgement.measured.as_ref();
+    let (unit, like) = measured.map_or(("", reference.value), |figure| {
+        (figure.unit.as_str(), figure.value)
+    });
+    // The measured figure has the unit.
+    let text = number::figure_like(reference.value, unit, like);
+    let value = text.split(' ').next().unwrap_or_default();
+    Some((value.to_owned(), source(reference)))
+}
+
+fn limit(result: &ResultVerdict, figure: &str) -> Option<(String, String)> {
+    let limit = result.rules.iter().find(|rule| rule.rule == figure)?;
+    Some((limit.required.clone(), "limit".to_owned()))
 }
 
 pub(super) fn source(reference: &Reference) -> String {

@@ -9,7 +9,7 @@ use itertools::join;
 
 use crate::document::{Block, Column, Table};
 use retrial_recipe::model::Mode;
-use retrial_results::verdict::{FigureValue, ResultVerdict, Verdict, number};
+use retrial_results::verdict::{FigureValue, ResultVerdict, Verdict};
 
 /// The ending of LoadGen's own times.
 const NANOSECONDS: &str = "_ns";
@@ -58,23 +58,20 @@ fn table<'a>(latencies: impl Iterator<Item = Latencies<'a>>) -> Option<Block> {
     let rows = STATISTICS
         .iter()
         .fold(rows, |rows, &(statistic, name, spare)| {
-            let column = Column::number(name);
-            let column = match spare {
-                Some(rank) => column.spare(rank),
-                None => column,
+            let column = Column {
+                spare,
+                ..Column::number(name)
             };
             rows.column(column, |row| {
                 let figure = row.figures.get(statistic);
-                figure.map_or_else(String::new, |figure| {
-                    number::figure(figure.value, &figure.unit)
-                })
+                figure.map(ToString::to_string).unwrap_or_default()
             })
         });
     rows.block()
 }
 
 fn latencies(result: &ResultVerdict) -> impl Iterator<Item = Latencies<'_>> {
-    let of_kind = |&(prefix, kind): &(&str, &'static str)| {
+    let of_kind = move |&(prefix, kind): &(&str, &'static str)| {
         let figures = STATISTICS.iter().filter_map(|&(statistic, ..)| {
             let name = format!("{prefix}{statistic}{NANOSECONDS}");
             let figure = result.figures.get(&name)?;
@@ -86,9 +83,8 @@ fn latencies(result: &ResultVerdict) -> impl Iterator<Item = Latencies<'_>> {
             figures: figures.collect(),
         }
     };
-    let all: Vec<_> = KINDS.iter().map(of_kind).collect();
-    all.into_iter()
-        .filter(|latencies| !latencies.figures.is_empty())
+    let all = KINDS.iter().map(of_kind);
+    all.filter(|latencies| !latencies.figures.is_empty())
 }
 
 /// `Server performance, not judged: completed_samples_per_second 354.41 samples/s; …`
@@ -96,8 +92,7 @@ fn others(result: &ResultVerdict) -> Option<String> {
     let figures = result.figures.iter();
     let others =
         figures.filter(|(name, figure)| !is_latency(name) && !is_shown(result, name, figure));
-    let others = others
-        .map(|(name, figure)| format!("{name} {}", number::figure(figure.value, &figure.unit)));
+    let others = others.map(|(name, figure)| format!("{name} {figure}"));
     let others = join(others, "; ");
     let title = format!("{} {}", result.scenario, result.mode);
     (!others.is_empty()).then(|| format!("{title}, not judged: {others}."))

@@ -1,5 +1,6 @@
 //! Several machines for one recipe: a row for each, then what has to be fixed.
 
+use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::checks;
@@ -32,8 +33,7 @@ pub fn document(machines: &[Machine], differences: &[String]) -> Document {
         .text("GPUs", |machine| gpus(machine))
         .text("driver", |machine| version(&machine.driver))
         .text("ROCm", |machine| version(&machine.rocm));
-    let problems = problems(machines);
-    let problems = problems.iter().map(|problem| problem.item(machines.len()));
+    let problems = problems(machines).map(|problem| item(&problem, machines.len()));
     let errors = differences.iter().map(|_| CheckState::Error);
     let differ = differences.iter();
     let differ = differ.map(|text| Item::new(text).marked(CheckState::Error));
@@ -65,60 +65,41 @@ fn gpus(machine: &Machine) -> String {
     format!("{} x {}", machine.gpus, machine.models.join(" and "))
 }
 
-/// Something to fix, on one machine or several.
-struct Problem<'a> {
-    /// As the first of them found it.
-    check: &'a Check,
-    /// Whether all of them found the same.
-    is_same: bool,
-    on: Vec<&'a str>,
+/// Something to fix: the machines where it has to be, each with its check.
+type Problem<'a> = Vec<(&'a str, &'a Check)>;
+
+fn item(problem: &Problem<'_>, machines: usize) -> Item {
+    let (first, check) = problem[0];
+    let names: Vec<&str> = problem.iter().map(|(name, _)| *name).collect();
+    let is_same = problem
+        .iter()
+        .all(|(_, other)| other.actual == check.actual);
+    let listed = |names: &[&str], all: &str| {
+        if problem.len() == machines && names.len() > 1 {
+            all.to_owned()
+        } else {
+            names.join(", ")
+        }
+    };
+    let on = if is_same {
+        listed(&names, "all")
+    } else {
+        format!("{first}; also {}", listed(&names[1..], "all others"))
+    };
+    checks::item(check, &format!("{} ({on})", check.actual))
 }
 
-impl Problem<'_> {
-    fn item(&self, machines: usize) -> Item {
-        let listed = |names: &[&str], all: &str| {
-            let is_all = self.on.len() == machines && names.len() > 1;
-            if is_all {
-                all.to_owned()
-            } else {
-                names.join(", ")
-            }
-        };
-        let on = match self.on.split_first() {
-            Some((first, others)) if !self.is_same => {
-                format!("{first}; also {}", listed(others, "all others"))
-            }
-            _ => listed(&self.on, "all"),
-        };
-        checks::item(self.check, &format!("{} ({on})", self.check.actual))
-    }
-}
-
-/// What has to be fixed, each with the machines where it has to be.
-fn problems(machines: &[Machine]) -> Vec<Problem<'_>> {
-    let mut problems: Vec<Problem<'_>> = Vec::new();
+/// What has to be fixed, in the order in which it was found: the same on several machines once.
+fn problems(machines: &[Machine]) -> impl Iterator<Item = Problem<'_>> {
+    let mut problems: IndexMap<_, Problem<'_>> = IndexMap::new();
     for machine in machines {
         for check in machine.checks.iter().filter(|check| check.is_unmet()) {
-            let fixed_alike = |problem: &&mut Problem<'_>| {
-                let problem = problem.check;
-                (problem.kind, &problem.name, &problem.required, &problem.fix)
-                    == (check.kind, &check.name, &check.required, &check.fix)
-                    && problem.state == check.state
-            };
-            match problems.iter_mut().find(fixed_alike) {
-                Some(problem) => {
-                    problem.is_same &= problem.check.actual == check.actual;
-                    problem.on.push(&machine.name);
-                }
-                None => problems.push(Problem {
-                    check,
-                    is_same: true,
-                    on: vec![&machine.name],
-                }),
-            }
+            let fix = (&check.name, &check.required, &check.fix);
+            let found = problems.entry((check.kind, check.state, fix)).or_default();
+            found.push((&machine.name, check));
         }
     }
-    problems
+    problems.into_values()
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub fn document(rows: &[RunSummary], zone: &TimeZone) -> Document {
     let hosts = !rows.iter().map(|row| &row.host).all_equal();
     let host = |row: &RunSummary| if hosts { cut(&row.host) } else { String::new() };
     let ratio = |row: &RunSummary| row.deciding.as_ref()?.ratio.map(number::ratio);
-    let duration = |row: &RunSummary| row.seconds().map(format::duration);
+    let duration = |row: &RunSummary| row.seconds().map(format::duration).unwrap_or_default();
     let measured = Column::number("figure").noted(unverified_word(notice.is_some()));
     let table = Table::of("Runs", rows)
         .head("run", |row| &row.id)
@@ -35,9 +35,7 @@ pub fn document(rows: &[RunSummary], zone: &TimeZone) -> Document {
             ratio(row).unwrap_or_default()
         })
         .column(Column::text("started").spare(0), |row| started(row, zone))
-        .column(Column::number("duration").spare(1), |row| {
-            duration(row).unwrap_or_default()
-        })
+        .column(Column::number("duration").spare(1), |row| duration(row))
         .column(Column::text("host").spare(2), |row| host(row));
     let notice = verdict::notice(notice.as_deref());
     Document::new("", table.block().into_iter().chain(notice))
@@ -72,11 +70,8 @@ pub(super) fn title(row: &RunSummary) -> &str {
 
 /// The deciding figure's ratio to the published one.
 pub(super) fn ratio_of(row: &RunSummary) -> Option<f64> {
-    let deciding = row
-        .deciding
-        .as_ref()
-        .filter(|deciding| deciding.value.is_some());
-    deciding?.ratio
+    let deciding = row.deciding.as_ref()?;
+    deciding.value.and(deciding.ratio)
 }
 
 pub(super) fn started(row: &RunSummary, zone: &TimeZone) -> String {
@@ -91,20 +86,16 @@ pub(super) fn minute(time: Option<Timestamp>, zone: &TimeZone) -> String {
 
 /// `98,123.9 tokens/s`, with its scenario if there are several; or the reason why there is none.
 pub(super) fn figure(row: &RunSummary, scenarios: bool) -> String {
-    match (&row.deciding, &row.reason) {
-        (Some(deciding), _) => {
-            let value = deciding.value;
-            let value = value.map(|value| number::figure(value, &deciding.unit));
-            let value = value.unwrap_or_else(|| "no figure".to_owned());
-            if scenarios {
-                cut(&format!("{} {value}", deciding.scenario))
-            } else {
-                cut(&value)
-            }
-        }
-        (None, Some(reason)) => cut(reason),
-        (None, None) => String::new(),
+    let Some(deciding) = &row.deciding else {
+        return row.reason.as_deref().map(cut).unwrap_or_default();
+    };
+    let value = deciding.value;
+    let value = value.map(|value| number::figure(value, &deciding.unit));
+    let value = value.unwrap_or_else(|| "no figure".to_owned());
+    if scenarios {
+        return cut(&format!("{} {value}", deciding.scenario));
     }
+    cut(&value)
 }
 
 pub(super) fn cut(text: &str) -> String {

@@ -14,7 +14,7 @@ use retrial_format as format;
 use retrial_recipe::model::Mode;
 use retrial_results::evidence::tree::Fault;
 use retrial_results::verdict::{
-    BenchmarkVerdict, Outcome, ResultVerdict, RuleCheck, Verdict, number,
+    BenchmarkVerdict, Outcome, Reference, ResultVerdict, RuleCheck, Verdict, number,
 };
 
 /// The violated rules of a result that are shown by default.
@@ -49,7 +49,8 @@ pub struct Style {
 pub struct Tree {
     style: Style,
     system: String,
-    counts: Counts,
+    /// The numbers of judged results.
+    pub counts: Counts,
     notice: Option<String>,
 }
 
@@ -128,8 +129,7 @@ impl Tree {
         let mut items: Vec<Item> = notable.collect();
         let fine = items.is_empty() && verdict.results.iter().all(|result| result.valid);
         let quiet = self.style.quiet && fine;
-        let heading = system.clone();
-        self.system = system;
+        self.system.clone_from(&system);
         let scenarios = verdict.results.iter().map(|result| &result.scenario);
         for scenario in scenarios.unique() {
             let results = verdict.results.iter();
@@ -141,7 +141,7 @@ impl Tree {
         }
         let items = Block::list(items);
         if is_new && !quiet {
-            return vec![Section::block(heading, items)];
+            return vec![Section::block(system, items)];
         }
         items.into_iter().collect()
     }
@@ -155,7 +155,8 @@ impl Tree {
         let outcome = outcomes.max().unwrap_or(Outcome::Measured);
         let accuracy = of_mode(Mode::Accuracy).next().map(|result| {
             let word = if result.valid { "passed" } else { "violated" };
-            let figure = deciding(result).map(|(name, value)| format!(" {name} {value}"));
+            let figure = result.deciding_figure();
+            let figure = figure.map(|(name, figure)| format!(" {name} {figure}"));
             format!("accuracy {word}{}", figure.unwrap_or_default())
         });
         let tests = of_mode(Mode::Compliance).map(|result| {
@@ -163,13 +164,10 @@ impl Tree {
             format!("{}{word}", last_part(&result.path))
         });
         let tests = join(tests, " ");
-        let figure = performance.and_then(|result| deciding(result));
-        let figure = figure.map_or("no figure".to_owned(), |(_, value)| value);
+        let figure = performance.and_then(|result| result.deciding_figure());
+        let figure = figure.map_or("no figure".to_owned(), |(_, figure)| figure.to_string());
         let compared = performance.and_then(|result| {
-            let reference = result
-                .references
-                .iter()
-                .find(|reference| reference.decides)?;
+            let reference = Reference::deciding(&result.references)?;
             let source = reference.source.as_deref().unwrap_or("published");
             let published = number::grouped(reference.value);
             let ratio = number::ratio(result.ratio?);
@@ -208,11 +206,6 @@ impl Tree {
             (format!("{sign} {title}"), rule.to_string())
         });
         lines.chain(more).collect()
-    }
-
-    /// The numbers of judged results.
-    pub fn counts(&self) -> Counts {
-        self.counts
     }
 
     /// The end of the report: the faults of the tree itself, the counts, the notice.
@@ -272,11 +265,4 @@ fn faults_of(faults: &[Fault]) -> Option<Block> {
 
 fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
-}
-
-/// The name of the deciding figure, and its value with the unit.
-fn deciding(result: &ResultVerdict) -> Option<(&str, String)> {
-    let name = result.deciding.as_deref()?;
-    let figure = result.figures.get(name)?;
-    Some((name, number::figure(figure.value, &figure.unit)))
 }

@@ -3,7 +3,6 @@
 use itertools::join;
 
 use crate::csv;
-use retrial_recipe::model::Submission;
 use retrial_results::verdict::{
     FigureValue, Judgement, Reference, ResultVerdict, TrialVerdict, Verdict,
 };
@@ -12,7 +11,6 @@ use retrial_results::verdict::{
 struct TrialFigure<'a> {
     name: &'a str,
     verdict: &'a Verdict,
-    submission: &'a Submission,
     result: &'a ResultVerdict,
     trial: &'a TrialVerdict,
     is_warmup: bool,
@@ -27,18 +25,18 @@ type Column = (&'static str, fn(&TrialFigure<'_>) -> String);
 
 const COLUMNS: [Column; 29] = [
     ("run", |row| row.name.to_owned()),
-    ("suite", |row| row.submission.suite.clone()),
+    ("suite", |row| row.verdict.submission.suite.clone()),
     ("round", |row| {
-        first_known([&row.result.round, &row.submission.round])
+        first_known([&row.result.round, &row.verdict.submission.round])
     }),
     ("division", |row| {
-        first_known([&row.result.division, &row.submission.division])
+        first_known([&row.result.division, &row.verdict.submission.division])
     }),
     ("submitter", |row| {
-        first_known([&row.result.submitter, &row.submission.submitter])
+        first_known([&row.result.submitter, &row.verdict.submission.submitter])
     }),
     ("system", |row| {
-        first_known([&row.result.system, &row.submission.system])
+        first_known([&row.result.system, &row.verdict.submission.system])
     }),
     ("benchmark", |row| row.result.benchmark.clone()),
     ("variant", |row| {
@@ -119,16 +117,13 @@ pub fn rows(verdict: &Verdict, name: impl Fn(&TrialVerdict) -> String) -> String
             let row = TrialFigure {
                 name: &name,
                 verdict,
-                submission: &verdict.submission,
                 result,
                 trial,
                 is_warmup,
                 figure,
                 value,
                 judged,
-                reference: judged.and_then(|judged| {
-                    judged.references.iter().find(|reference| reference.decides)
-                }),
+                reference: judged.and_then(|judged| Reference::deciding(&judged.references)),
             };
             COLUMNS.map(|(_, value)| value(&row)).to_vec()
         })

@@ -1,5 +1,7 @@
 //! A verdict: its outcome, its figures, and a reason for each.
 
+use std::ptr;
+
 use itertools::{Itertools as _, join};
 
 use super::figures::{self, MANY};
@@ -10,7 +12,7 @@ use crate::document::{Block, Conclusion, Document, Item, Line, Mark, Section, Te
 use retrial_format as format;
 use retrial_recipe::model::Submission;
 use retrial_results::verdict::{
-    self, Judgement, Outcome, QualifierKind, ResultVerdict, Verdict, number,
+    self, Judgement, Outcome, QualifierKind, Reference, ResultVerdict, Verdict, number,
 };
 
 /// A verdict by itself.
@@ -88,24 +90,21 @@ pub(super) fn conclusion(entry: &Entry<'_>) -> Conclusion {
     let alerts = idle
         .iter()
         .map(|qualifier| format!("{}: {}", qualifier.kind, qualifier.reason).into());
-    let mut remarks: Vec<(Line, Text)> = Vec::new();
-    for of_kind in others.chunk_by(|left, right| left.kind == right.kind) {
+    let qualifiers = others.chunk_by(|left, right| left.kind == right.kind);
+    let qualifiers = qualifiers.map(|of_kind| {
         let reason = join(of_kind.iter().map(|qualifier| &qualifier.reason), "; ");
-        remarks.push((of_kind[0].kind.word().into(), reason.into()));
-    }
-    let labelled = |label: &str, text: &String| (Line::from(label), Text::from(text));
-    remarks.extend(
-        verdict
-            .warnings
-            .iter()
-            .map(|text| labelled("warning", text)),
-    );
-    let next = advice::next(entry);
-    remarks.extend(next.iter().map(|action| labelled("next", action)));
-    remarks.extend(evidence_remark(&entry.evidence));
+        (of_kind[0].kind.word(), reason)
+    });
+    let warnings = verdict.warnings.iter().cloned();
+    let warnings = warnings.map(|text| ("warning", text));
+    let next = advice::next(entry)
+        .into_iter()
+        .map(|action| ("next", action));
+    let remarks = qualifiers.chain(warnings).chain(next);
+    let remarks = remarks.map(|(label, text)| (label.into(), text.into()));
     Conclusion {
         alerts: alerts.collect(),
-        remarks,
+        remarks: remarks.chain(evidence_remark(&entry.evidence)).collect(),
         ..Conclusion::new(Mark::from(verdict.outcome), word, sentence)
     }
 }
@@ -151,7 +150,7 @@ fn reasons(result: &ResultVerdict) -> Vec<Item> {
         return vec![item(result.outcome, &result.sentence)];
     }
     let sentence = |judgement: &Judgement| {
-        item(judgement.outcome, &judgement.sentence).detailed(others(judgement))
+        item(judgement.outcome, &judgement.sentence).detailed(others(judgement).unwrap_or_default())
     };
     if result.judgements.len() <= MANY {
         return result.judgements.iter().map(sentence).collect();
@@ -167,22 +166,16 @@ fn reasons(result: &ResultVerdict) -> Vec<Item> {
 }
 
 /// The values that others published of a figure, which decide nothing.
-fn others(judgement: &Judgement) -> Vec<(String, String)> {
-    let (Some(measured), Some(decides)) = (
-        judgement.measured.as_ref(),
-        judgement
-            .references
-            .iter()
-            .position(|reference| reference.decides),
-    ) else {
-        return Vec::new();
-    };
-    let all = judgement.references.iter().enumerate();
-    let others = all.filter(|(at, _)| *at != decides).map(|(_, other)| {
+fn others(judgement: &Judgement) -> Option<Vec<(String, String)>> {
+    let measured = judgement.measured.as_ref()?;
+    let decides = Reference::deciding(&judgement.references)?;
+    let others = judgement.references.iter();
+    let others = others.filter(|other| !ptr::eq(*other, decides));
+    let values = others.map(|other| {
         let value = number::figure_like(other.value, &measured.unit, measured.value);
         (figures::source(other), value)
     });
-    others.collect()
+    Some(values.collect())
 }
 
 /// `38 figures hold, at 0.981–1.034 of the published values; each within 5 %.`

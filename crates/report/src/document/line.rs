@@ -24,12 +24,6 @@ impl<T: AsRef<str>> From<T> for Line {
     }
 }
 
-impl From<Line> for String {
-    fn from(line: Line) -> Self {
-        line.0
-    }
-}
-
 impl Deref for Line {
     type Target = str;
 

@@ -151,6 +151,7 @@ impl Mark {
 
 /// An entry of a list.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[must_use]
 pub struct Item {
     /// Good or bad news, if it is either.
     pub mark: Option<Mark>,
@@ -180,14 +181,12 @@ impl Item {
     }
 
     /// The same with a mark.
-    #[must_use]
     pub fn marked(mut self, mark: impl Into<Mark>) -> Self {
         self.mark = Some(mark.into());
         self
     }
 
     /// The same with details, each with its label.
-    #[must_use]
     pub fn detailed<L: Into<Line>, T: Into<Line>>(
         mut self,
         details: impl IntoIterator<Item = (L, T)>,

@@ -1,5 +1,7 @@
 //! Tables, with the ways in which a narrow format may lay out their columns.
 
+use itertools::Itertools as _;
+
 use super::{Block, Line, Mark, Tone};
 
 /// The text of a cell without a value.
@@ -29,6 +31,7 @@ pub struct Group {
 
 /// A column.
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct Column {
     /// Its head.
     pub name: Line,
@@ -87,21 +90,18 @@ impl Column {
     }
 
     /// With a second line of its head.
-    #[must_use]
     pub fn noted(mut self, note: impl Into<Line>) -> Self {
         self.note = note.into();
         self
     }
 
     /// Below another column's cells if the table is too wide.
-    #[must_use]
     pub fn under(mut self, column: usize) -> Self {
         self.under = Some(column);
         self
     }
 
     /// Omitted if the table is too wide.
-    #[must_use]
     pub fn spare(mut self, rank: u8) -> Self {
         self.spare = Some(rank);
         self
@@ -118,6 +118,7 @@ impl Column {
 
 /// A cell.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[must_use]
 pub struct Cell {
     /// Its text.
     pub text: Line,
@@ -144,7 +145,6 @@ impl Cell {
     }
 
     /// With the target of its link, if there is one.
-    #[must_use]
     pub fn linked(self, link: Option<String>) -> Self {
         Self { link, ..self }
     }
@@ -206,14 +206,15 @@ impl Table {
 }
 
 /// A table whose cells are functions of its rows.
+#[must_use]
 pub struct Rows<R> {
     rows: Vec<R>,
-    table: Table,
+    /// The table.
+    pub table: Table,
 }
 
 impl<R> Rows<R> {
     /// Adds a column.
-    #[must_use]
     pub fn column<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&R) -> C) -> Self {
         let cells = self
             .table
@@ -228,51 +229,37 @@ impl<R> Rows<R> {
     }
 
     /// Adds a column of the rows' subjects.
-    #[must_use]
     pub fn head<C: Into<Cell>>(self, name: &str, cell: impl Fn(&R) -> C) -> Self {
         self.column(Column::head(name), cell)
     }
 
     /// Adds a column of words.
-    #[must_use]
     pub fn text<C: Into<Cell>>(self, name: &str, cell: impl Fn(&R) -> C) -> Self {
         self.column(Column::text(name), cell)
     }
 
     /// Adds a column of numbers.
-    #[must_use]
     pub fn number<C: Into<Cell>>(self, name: &str, cell: impl Fn(&R) -> C) -> Self {
         self.column(Column::number(name), cell)
     }
 
     /// Adds a column of good and bad news.
-    #[must_use]
     pub fn status<C: Into<Cell>>(self, name: &str, cell: impl Fn(&R) -> C) -> Self {
         self.column(Column::status(name), cell)
     }
 
     /// Groups consecutive rows by their title, after all columns.
-    #[must_use]
     pub fn grouped(mut self, title: impl Fn(&R) -> String) -> Self {
-        let cells = self.table.groups.drain(..).flat_map(|group| group.rows);
-        let mut groups: Vec<Group> = Vec::new();
-        for (row, cells) in self.rows.iter().zip(cells) {
-            let title = Some(title(row).into());
-            match groups.last_mut() {
-                Some(group) if group.title == title => group.rows.push(cells),
-                _ => groups.push(Group {
-                    title,
-                    rows: vec![cells],
-                }),
-            }
-        }
-        self.table.groups = groups;
+        let groups = std::mem::take(&mut self.table.groups).into_iter();
+        let cells = groups.flat_map(|group| group.rows);
+        let together = self.rows.iter().zip(cells);
+        let together = together.chunk_by(|(row, _)| Cell::from(title(row)));
+        let groups = together.into_iter().map(|(title, rows)| Group {
+            title: Some(title),
+            rows: rows.map(|(_, cells)| cells).collect(),
+        });
+        self.table.groups = groups.collect();
         self
-    }
-
-    /// The table.
-    pub fn table(self) -> Table {
-        self.table
     }
 
     /// The table as a part of a report, if it has a row.

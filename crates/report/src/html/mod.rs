@@ -43,7 +43,7 @@ fn page(document: &Document, links: Option<&[(Line, String)]>) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width,initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta http-equiv="Content-Security-Policy" content=(links.map_or(POLICY, |_| website::policy()));
+                meta http-equiv="Content-Security-Policy" content=(links.map_or(POLICY, |_| &website::POLICY_WITH_SCRIPT));
                 meta name="generator" content="retrial";
                 @if links.is_some() { (website::feeds()) }
                 title { (document.title.as_str()) }

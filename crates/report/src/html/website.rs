@@ -14,15 +14,11 @@ use crate::feed;
 
 pub(super) const SCRIPT: &str = include_str!("filter.js");
 
-static WITH_SCRIPT: LazyLock<String> = LazyLock::new(|| {
+/// The policy of a page with the script.
+pub(super) static POLICY_WITH_SCRIPT: LazyLock<String> = LazyLock::new(|| {
     let hash = STANDARD.encode(Sha256::digest(SCRIPT));
     format!("{POLICY}; script-src 'sha256-{hash}'")
 });
-
-/// The policy of a page with the script.
-pub(super) fn policy() -> &'static str {
-    &WITH_SCRIPT
-}
 
 /// The feeds, for the head.
 pub(super) fn feeds() -> Markup {

@@ -165,11 +165,8 @@ impl Lines {
                     1 => String::new(),
                     attempt => format!(", attempt {attempt}"),
                 };
-                let on = if gpus.is_empty() {
-                    String::new()
-                } else {
-                    format!(" on GPUs {}", gpus.join(", "))
-                };
+                let on = (!gpus.is_empty()).then(|| format!(" on GPUs {}", gpus.join(", ")));
+                let on = on.unwrap_or_default();
                 format!("{}: run {run}{again}{on}", self.name(*trial_run))
             }
             BatchEventKind::TrialRunReattached { trial_run, run } => {

@@ -87,12 +87,9 @@ pub fn note(what: &EventKind) -> Option<String> {
 /// A sample of GPUs and container in a few words: `8 GPUs 97 %, 8.41 kW, 71 °C, VRAM 1.4 TiB; container 12.3 CPUs, 40.12 GiB
 /// of memory`.
 pub fn sample(live: &Live) -> String {
-    let watts = |value: f64| {
-        if value < 1000.0 {
-            format!("{value:.0} W")
-        } else {
-            format!("{:.2} kW", value / 1000.0)
-        }
+    let watts = |value: f64| match value {
+        ..1000.0 => format!("{value:.0} W"),
+        _ => format!("{:.2} kW", value / 1000.0),
     };
     let causes = join(live.throttled.iter().map(|cause| cause.word()), " and ");
     let gpus = [

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use indexmap::IndexMap;
 use jiff::Timestamp;
 
 use super::sentence;
@@ -17,7 +18,8 @@ const APART: f64 = 0.2;
 /// The layers of a pull, or the files of a model.
 #[derive(Debug, Clone, Default)]
 pub struct Transfers {
-    parts: Vec<Transfer>,
+    /// By name, in the order in which they first appeared.
+    parts: IndexMap<String, Transfer>,
     extracting: bool,
     samples: VecDeque<(Timestamp, u64)>,
 }
@@ -54,16 +56,9 @@ impl Transfers {
             current: transfer.total.and(transfer.current),
             ..transfer.clone()
         };
-        let existing = self
-            .parts
-            .iter_mut()
-            .find(|existing| existing.part == part.part);
-        if let Some(existing) = existing {
-            part.total = part.total.or(existing.total);
-            *existing = part;
-        } else {
-            self.parts.push(part);
-        }
+        let existing = self.parts.get(&part.part);
+        part.total = part.total.or(existing.and_then(|existing| existing.total));
+        self.parts.insert(part.part.clone(), part);
         self.sample(time);
     }
 
@@ -75,13 +70,13 @@ impl Transfers {
     /// Those in progress, in the order in which they first appeared.
     pub fn active(&self) -> impl Iterator<Item = &Transfer> {
         use TransferState::{Downloading, Extracting, Verifying};
-        let parts = self.parts.iter();
+        let parts = self.parts.values();
         parts.filter(|part| matches!(part.state, Downloading | Verifying | Extracting))
     }
 
     /// The sum of all.
     pub fn sum(&self, now: Timestamp) -> Sum {
-        let parts = self.parts.iter();
+        let parts = self.parts.values();
         let fetched = parts.filter(|part| part.state != TransferState::Cached);
         let totals = fetched.clone().filter_map(|part| part.total);
         let total = totals.fold(0, u64::saturating_add);
@@ -107,11 +102,12 @@ impl Transfers {
     }
 
     fn unit(&self) -> TransferUnit {
-        self.parts.first().map(|part| part.unit).unwrap_or_default()
+        let first = self.parts.values().next();
+        first.map(|part| part.unit).unwrap_or_default()
     }
 
     fn done(&self) -> u64 {
-        let done = self.parts.iter().map(|part| {
+        let done = self.parts.values().map(|part| {
             let total = part.total.unwrap_or(0);
             let current = part.current.unwrap_or(0).min(total);
             match part.state {
@@ -128,7 +124,7 @@ impl Transfers {
 
     fn sample(&mut self, time: Timestamp) {
         // Files are not unpacked.
-        let mut states = self.parts.iter().map(|part| part.state);
+        let mut states = self.parts.values().map(|part| part.state);
         let extracting = self.unit() == TransferUnit::Layer
             && !states
                 .any(|state| matches!(state, TransferState::Waiting | TransferState::Downloading));

@@ -1,7 +1,7 @@
 //! Axes: of numbers and of categories below a drawing, of values at its left.
 
-use super::drawing::{Drawing, SMALL, text_width, to_f64};
-use crate::charts::Scale;
+use super::drawing::{Drawing, SMALL, text_width};
+use crate::charts::{Scale, to_f64};
 use retrial_results::verdict::number;
 
 /// The numbers below, with a line up to `top` for each.

@@ -3,9 +3,9 @@
 use maud::html;
 
 use super::axes;
-use super::drawing::{BOLD, Drawing, HATCHED, text_width, to_f64};
+use super::drawing::{BOLD, Drawing, HATCHED, text_width};
 use super::legend::{self, Sign};
-use crate::charts::{Bar, Bars, Origin, Scale};
+use crate::charts::{Bar, Bars, Origin, Scale, to_f64};
 use retrial_results::verdict::number;
 
 /// A row: its words above, its bar below.

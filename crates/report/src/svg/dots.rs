@@ -1,9 +1,9 @@
 //! Trials at ordered categories, numbered in the order in which they were taken.
 
 use super::axes::{self, Field};
-use super::drawing::{Drawing, to_f64};
+use super::drawing::Drawing;
 use super::legend::{self, Sign};
-use crate::charts::Dots;
+use crate::charts::{Dots, to_f64};
 
 const HEIGHT: f64 = 240.0;
 /// Between the numbers of dots at one category.

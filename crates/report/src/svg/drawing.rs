@@ -5,6 +5,7 @@ use std::fmt;
 use maud::{Markup, html};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::charts::to_f64;
 use crate::document::clean;
 
 /// The width of a drawing for any screen, and of one for a wide screen, in its own units.
@@ -176,9 +177,4 @@ impl fmt::Display for At {
             None => formatter.write_str(&text),
         }
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts of things on a drawing")]
-pub(super) fn to_f64(count: usize) -> f64 {
-    count as f64
 }

@@ -19,7 +19,10 @@ pub(super) enum Sign {
 }
 
 /// Draws them in as many rows as needed.
-pub(super) fn draw<'a>(drawing: &mut Drawing, entries: impl IntoIterator<Item = (Sign, &'a str)>) {
+pub(super) fn draw<N: AsRef<str>>(
+    drawing: &mut Drawing,
+    entries: impl IntoIterator<Item = (Sign, N)>,
+) {
     let mut entries = entries.into_iter().peekable();
     if entries.peek().is_none() {
         return;
@@ -27,6 +30,7 @@ pub(super) fn draw<'a>(drawing: &mut Drawing, entries: impl IntoIterator<Item = 
     let mut x = 4.0;
     let mut y = drawing.height + 12.0;
     for (sign, name) in entries {
+        let name = name.as_ref();
         let width = 24.0 + text_width(name, SMALL) + 12.0;
         if x > 4.0 && x + width > drawing.width {
             x = 4.0;

@@ -3,20 +3,15 @@
 use std::fmt::Write as _;
 
 use super::axes::{self, Field};
-use super::drawing::{At, Drawing, to_f64};
+use super::drawing::{At, Drawing};
 use super::legend::{self, Sign};
-use crate::charts::{Lines, Scale, Series, extent};
+use crate::charts::{Lines, Scale, Series, extent, to_f64};
 
 const HEIGHT: f64 = 200.0;
 
 pub(super) fn draw(drawing: &mut Drawing, lines: &Lines) {
-    let field = Field::new(
-        drawing,
-        &values(lines),
-        &lines.unit,
-        lines.from_zero,
-        HEIGHT,
-    );
+    let values = values(lines);
+    let field = Field::new(drawing, &values, &lines.unit, lines.from_zero, HEIGHT);
     let ends = (field.left, field.right);
     let along = along(lines);
     let x = |at: f64| field.left + along.position(at) * (field.right - field.left);

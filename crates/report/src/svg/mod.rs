@@ -12,8 +12,8 @@ mod verdicts;
 
 use maud::{Markup, PreEscaped, html};
 
-use self::drawing::{Drawing, WIDE, WIDTH, to_f64, wrapped};
-use super::charts::{Chart, Kind};
+use self::drawing::{Drawing, WIDE, WIDTH, wrapped};
+use super::charts::{Chart, Kind, to_f64};
 use super::document::clean;
 
 /// The colours and fonts: once in a page, or within a file.

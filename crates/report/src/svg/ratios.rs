@@ -1,9 +1,9 @@
 //! Ratios around 1: a row for each, with its interval, its trials and the edges of what is required.
 
 use super::axes;
-use super::drawing::{At, BOLD, Drawing, LETTER, WIDE, text_width, to_f64, wrapped};
+use super::drawing::{At, BOLD, Drawing, LETTER, WIDE, text_width, wrapped};
 use super::legend::{self, Sign};
-use crate::charts::{Ratio, Ratios, Scale};
+use crate::charts::{Ratio, Ratios, Scale, to_f64};
 use retrial_results::verdict::number;
 
 /// The widest label that is next to its axis.

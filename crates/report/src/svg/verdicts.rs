@@ -1,9 +1,9 @@
 //! Verdicts over releases or time: a row of cells for each, its label above.
 
 use super::axes;
-use super::drawing::{BOLD, Drawing, text_width, to_f64};
+use super::drawing::{BOLD, Drawing, text_width};
 use super::legend::{self, Sign};
-use crate::charts::Verdicts;
+use crate::charts::{Verdicts, to_f64};
 use crate::document::{Mark, Tone};
 use retrial_results::verdict::Outcome;
 
@@ -50,16 +50,9 @@ fn explain(drawing: &mut Drawing, verdicts: &Verdicts) {
         cells.any(|cell| *cell == Some(*outcome))
     };
     let used = Outcome::ALL.into_iter().filter(is_shown);
-    let named = used.map(|outcome| {
-        (
-            class(outcome),
-            format!("{} {outcome}", Mark::from(outcome).sign),
-        )
+    let entries = used.map(|outcome| {
+        let name = format!("{} {outcome}", Mark::from(outcome).sign);
+        (Sign::Square(class(outcome)), name)
     });
-    let named: Vec<(&str, String)> = named.collect();
-    let entries = named.iter();
-    legend::draw(
-        drawing,
-        entries.map(|(class, name)| (Sign::Square(class), name.as_str())),
-    );
+    legend::draw(drawing, entries);
 }

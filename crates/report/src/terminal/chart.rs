@@ -4,10 +4,9 @@ use console::{Alignment, pad_str, truncate_str};
 use itertools::join;
 use unicode_width::UnicodeWidthStr;
 
-use super::Terminal;
-use super::style::Style;
+use super::{Terminal, Writer};
 use crate::charts::{
-    Bars, Chart, Dots, Kind, Lines, Origin, Ratio, Ratios, Scale, Series, Verdicts, extent,
+    Bars, Chart, Dots, Kind, Lines, Origin, Ratio, Ratios, Scale, Series, Verdicts, extent, to_f64,
 };
 use crate::document::{Mark, clean};
 use retrial_results::verdict::number;
@@ -18,16 +17,12 @@ const BAD: &str = "31";
 
 /// A chart in at most `width` columns (40 or more).
 pub(crate) fn text(chart: &Chart, width: usize, terminal: Terminal) -> String {
-    let mut canvas = Canvas {
+    let mut canvas = Writer {
         width: width.max(40),
-        terminal,
-        style: Style {
-            color: terminal.color,
-        },
-        text: String::new(),
+        ..Writer::new(terminal)
     };
     let title = canvas.fitted(&chart.title, canvas.width);
-    canvas.line(&canvas.style.bold(title.trim_end()));
+    canvas.line(&canvas.terminal.bold(title.trim_end()));
     match &chart.kind {
         Kind::Bars(bars) => of_bars(&mut canvas, bars),
         Kind::Ratios(ratios) => of_ratios(&mut canvas, ratios),
@@ -55,19 +50,7 @@ impl<'a> ChartRow<'a> {
     }
 }
 
-struct Canvas {
-    width: usize,
-    terminal: Terminal,
-    style: Style,
-    text: String,
-}
-
-impl Canvas {
-    fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
-        self.text.push('\n');
-    }
-
+impl Writer {
     /// Draws the rows: `draw` gets a row's position and the columns of its drawing, and returns the
     /// drawing with the code of its colour. The note is below all rows.
     fn rows<'a>(
@@ -85,12 +68,13 @@ impl Canvas {
         let below = |canvas: &mut Self, note: &str| {
             let note = format!("  {}  {note}", " ".repeat(label));
             let note = canvas.plain(&canvas.fitted(&note, canvas.width));
-            canvas.line(&canvas.style.dim(&note));
+            canvas.line(&canvas.terminal.dim(&note));
         };
         for (at, (row, words)) in rows.iter().zip(&words).enumerate() {
             let (drawn, code) = draw(at, columns);
             let padding = " ".repeat(columns.saturating_sub(drawn.width()));
-            let (label, drawn) = (self.fitted(row.label, label), self.style.with(code, &drawn));
+            let label = self.fitted(row.label, label);
+            let drawn = self.terminal.with(code, &drawn);
             self.line(&format!("  {label}  {drawn}{padding}  {words}"));
             if let Some(note) = &row.note {
                 below(self, note);
@@ -118,7 +102,7 @@ impl Canvas {
     }
 }
 
-fn of_bars(canvas: &mut Canvas, bars: &Bars) {
+fn of_bars(canvas: &mut Writer, bars: &Bars) {
     let like = bars.bars.first().map_or(1.0, |bar| bar.value);
     let text = |value| number::figure_like(value, &bars.unit, like);
     let rows = bars.bars.iter().map(|bar| ChartRow {
@@ -154,12 +138,11 @@ fn filled(share: f64, columns: usize, full: &str, eighths: bool) -> String {
 
 /// A share of so many steps, rounded.
 fn steps_of(share: f64, steps: usize) -> usize {
-    #[expect(clippy::cast_precision_loss, reason = "columns of a terminal")]
-    let reaches = |step: &usize| share >= (*step as f64 + 0.5) / steps as f64;
+    let reaches = |step: &usize| share >= (to_f64(*step) + 0.5) / to_f64(steps);
     (0..steps).take_while(reaches).count()
 }
 
-fn of_ratios(canvas: &mut Canvas, ratios: &Ratios) {
+fn of_ratios(canvas: &mut Writer, ratios: &Ratios) {
     let rows = ratios.rows.iter().map(|row| {
         let words = format!("{} {}", number::ratio(row.value), row.word);
         ChartRow::new(&row.label, words)
@@ -195,7 +178,7 @@ fn of_ratios(canvas: &mut Canvas, ratios: &Ratios) {
     canvas.rows(rows, draw, Some(&note));
 }
 
-fn of_lines(canvas: &mut Canvas, chart: &Lines) {
+fn of_lines(canvas: &mut Writer, chart: &Lines) {
     let rows = chart.series.iter();
     let rows = rows.map(|series| ChartRow::new(&series.name, range(series, &chart.unit)));
     let all = chart.series.iter().flat_map(|series| &series.points);
@@ -214,7 +197,7 @@ fn of_lines(canvas: &mut Canvas, chart: &Lines) {
 }
 
 /// A sign for each category; the word is of the latest.
-fn of_verdicts(canvas: &mut Canvas, chart: &Verdicts) {
+fn of_verdicts(canvas: &mut Writer, chart: &Verdicts) {
     let rows = chart.rows.iter().map(|(label, cells)| {
         let latest = cells.iter().rev().flatten().next();
         ChartRow::new(label, latest.map_or(String::new(), ToString::to_string))
@@ -233,7 +216,7 @@ fn of_verdicts(canvas: &mut Canvas, chart: &Verdicts) {
 }
 
 /// A row for each category with a trial: its trials along the axis of values, and their numbers.
-fn of_dots(canvas: &mut Canvas, chart: &Dots) {
+fn of_dots(canvas: &mut Writer, chart: &Dots) {
     let numbers = |category: usize| {
         let here = (1..)
             .zip(&chart.dots)
@@ -290,17 +273,14 @@ fn spark(series: &Series, scale: &Scale, columns: usize, unicode: bool) -> Strin
     };
     let count = series.points.len();
     let columns = columns.min(count);
-    let mut text = String::new();
-    for column in 0..columns {
+    let blocks = (0..columns).map(|column| {
         let points = &series.points[column * count / columns..(column + 1) * count / columns];
         let values: Vec<f64> = points.iter().filter_map(|(_, value)| *value).collect();
         if values.is_empty() {
-            text.push(' ');
-            continue;
+            return " ";
         }
-        #[expect(clippy::cast_precision_loss, reason = "points of a chart")]
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        text.push_str(signs[steps_of(scale.position(mean), signs.len() - 1)]);
-    }
-    text
+        let mean = values.iter().sum::<f64>() / to_f64(values.len());
+        signs[steps_of(scale.position(mean), signs.len() - 1)]
+    });
+    blocks.collect()
 }

@@ -6,7 +6,7 @@
 use itertools::{Itertools as _, join};
 use unicode_width::UnicodeWidthStr;
 
-use super::style::Style;
+use super::Terminal;
 use super::wrap::{fold, wrap_anywhere};
 use crate::document::{Cell, ColumnKind, Table};
 
@@ -23,7 +23,7 @@ type Layout = Vec<Vec<usize>>;
 type Lines = Vec<(String, bool)>;
 
 /// Draws the table in the first of its layouts that fits.
-pub(super) fn table(table: &Table, width: usize, style: Style) -> String {
+pub(super) fn table(table: &Table, width: usize, terminal: Terminal) -> String {
     let used = table.used();
     if used.is_empty() {
         return String::new();
@@ -38,9 +38,9 @@ pub(super) fn table(table: &Table, width: usize, style: Style) -> String {
     let stacked = stacked(table, &used);
     let mut layouts = side_by_side.chain([stacked.clone()]);
     layouts
-        .find_map(|layout| drawn(table, &layout, width, false, style))
-        .or_else(|| drawn(table, &stacked, width, true, style))
-        .unwrap_or_else(|| listed(table, width, style))
+        .find_map(|layout| drawn(table, &layout, width, false, terminal))
+        .or_else(|| drawn(table, &stacked, width, true, terminal))
+        .unwrap_or_else(|| listed(table, width, terminal))
 }
 
 /// The layout in which columns that may go below others do.
@@ -63,7 +63,7 @@ fn drawn(
     layout: &Layout,
     width: usize,
     folded: bool,
-    style: Style,
+    terminal: Terminal,
 ) -> Option<String> {
     let mut grid = Grid::new(table, layout);
     if folded {
@@ -79,7 +79,7 @@ fn drawn(
         }
         grid.tighten(&rows);
     }
-    Some(grid.text(&rows, style))
+    Some(grid.text(&rows, terminal))
 }
 
 /// A table whose columns have widths.
@@ -163,21 +163,21 @@ impl<'a> Grid<'a> {
         }
     }
 
-    fn text(&self, rows: &[Vec<Lines>], style: Style) -> String {
-        let rule = style.dim(&"─".repeat(self.total())) + "\n";
+    fn text(&self, rows: &[Vec<Lines>], terminal: Terminal) -> String {
+        let rule = terminal.dim(&"─".repeat(self.total())) + "\n";
         let mut text = String::new();
         for number in 0..2 {
             let names = self.heads.iter().map(|head| head[number].as_str());
             let line = joined(names.map(|name| (name, name.to_owned())), &self.widths);
             if !line.is_empty() {
-                text += &(style.dim(&line) + "\n");
+                text += &(terminal.dim(&line) + "\n");
             }
         }
         text += &rule;
         let mut rows = rows.iter();
         for group in &self.table.groups {
             if let Some(title) = &group.title {
-                text += &(style.bold(&title.text) + "\n");
+                text += &(terminal.bold(&title.text) + "\n");
             }
             for (row, cells) in group.rows.iter().zip(rows.by_ref()) {
                 for number in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
@@ -185,7 +185,7 @@ impl<'a> Grid<'a> {
                         let line = lines.get(number);
                         let (line, below) =
                             line.map_or(("", false), |(line, below)| (line, *below));
-                        (line, styled(row.get(stack[0]), line, below, style))
+                        (line, styled(row.get(stack[0]), line, below, terminal))
                     });
                     text += &(joined(line, &self.widths) + "\n");
                 }
@@ -195,10 +195,10 @@ impl<'a> Grid<'a> {
     }
 }
 
-fn styled(cell: Option<&Cell>, line: &str, below: bool, style: Style) -> String {
+fn styled(cell: Option<&Cell>, line: &str, below: bool, terminal: Terminal) -> String {
     match cell.and_then(|cell| cell.tone) {
-        _ if below => style.dim(line),
-        Some(tone) => style.tone(tone, line),
+        _ if below => terminal.dim(line),
+        Some(tone) => terminal.tone(tone, line),
         None => line.to_owned(),
     }
 }
@@ -238,7 +238,7 @@ fn joined<'a>(cells: impl Iterator<Item = (&'a str, String)>, widths: &[usize]) 
 }
 
 /// Draws each row as a small list: its heads and status, then its other cells.
-fn listed(table: &Table, width: usize, style: Style) -> String {
+fn listed(table: &Table, width: usize, terminal: Terminal) -> String {
     let used = table.used();
     let of_kind = |kinds: &'static [ColumnKind]| {
         let columns = used.iter().copied();
@@ -257,20 +257,20 @@ fn listed(table: &Table, width: usize, style: Style) -> String {
     let mut line = |line: &str| text += &(line.trim_end().to_owned() + "\n");
     for group in &table.groups {
         if let Some(title) = &group.title {
-            line(&style.bold(&title.text));
+            line(&terminal.bold(&title.text));
         }
         for row in &group.rows {
             let title = words(row, &[ColumnKind::Head]);
             let status = words(row, &[ColumnKind::Status]);
             let tone = of_kind(&[ColumnKind::Status]).find_map(|at| row.get(at)?.tone);
-            let styled = tone.map_or(status.clone(), |tone| style.tone(tone, &status));
+            let styled = tone.map_or(status.clone(), |tone| terminal.tone(tone, &status));
             let room = width.saturating_sub(title.width() + status.width());
             if room >= GAP {
                 let gap = if status.is_empty() { 0 } else { room };
-                line(&(style.bold(&title) + &" ".repeat(gap) + &styled));
+                line(&(terminal.bold(&title) + &" ".repeat(gap) + &styled));
             } else {
                 for part in wrap_anywhere(&title, width, GAP) {
-                    line(&style.bold(&part));
+                    line(&terminal.bold(&part));
                 }
                 line(&format!("  {styled}"));
             }

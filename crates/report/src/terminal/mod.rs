@@ -2,12 +2,11 @@
 
 pub(super) mod chart;
 mod grid;
-pub(super) mod style;
+mod style;
 pub mod wrap;
 
 use unicode_width::UnicodeWidthStr;
 
-use self::style::Style;
 use self::wrap::wrap;
 use super::document::{Block, Conclusion, Document, Item, Text, Tone};
 
@@ -34,7 +33,7 @@ pub fn render(document: &Document, terminal: Terminal) -> String {
     let mut writer = Writer::new(terminal);
     if !document.title.is_empty() {
         writer.line("");
-        writer.styled(&document.title, 0, Style::bold);
+        writer.styled(&document.title, 0, Terminal::bold);
         writer.line("");
     }
     writer.blocks(&document.blocks);
@@ -54,7 +53,6 @@ pub fn blocks(blocks: &[Block], terminal: Terminal) -> String {
 struct Writer {
     terminal: Terminal,
     width: usize,
-    style: Style,
     text: String,
 }
 
@@ -63,9 +61,6 @@ impl Writer {
         Self {
             terminal,
             width: usize::from(terminal.width).clamp(NARROWEST, WIDEST),
-            style: Style {
-                color: terminal.color,
-            },
             text: String::new(),
         }
     }
@@ -80,9 +75,9 @@ impl Writer {
     }
 
     /// Writes wrapped text, each line in a style.
-    fn styled(&mut self, text: &str, indent: usize, apply: impl Fn(Style, &str) -> String) {
+    fn styled(&mut self, text: &str, indent: usize, apply: impl Fn(Terminal, &str) -> String) {
         for line in wrap(text, self.width, indent) {
-            self.line(&apply(self.style, &line));
+            self.line(&apply(self.terminal, &line));
         }
     }
 
@@ -106,15 +101,15 @@ impl Writer {
     fn block(&mut self, block: &Block) {
         match block {
             Block::Conclusion(conclusion) => self.conclusion(conclusion),
-            Block::Paragraph(Text::Faint(line)) => self.styled(line, 0, Style::dim),
+            Block::Paragraph(Text::Faint(line)) => self.styled(line, 0, Terminal::dim),
             Block::Paragraph(text) => self.wrapped(text.line(), 0),
             Block::List(items) => self.list(items),
             Block::Table(table) => {
                 if table.titled {
-                    self.styled(&table.caption, 2, Style::bold);
+                    self.styled(&table.caption, 2, Terminal::bold);
                 }
                 let width = usize::from(self.terminal.width).max(NARROWEST);
-                self.text += &grid::table(table, width, self.style);
+                self.text += &grid::table(table, width, self.terminal);
             }
             Block::Charts(charts) => {
                 for (position, chart) in charts.iter().enumerate() {
@@ -125,22 +120,22 @@ impl Writer {
                 }
             }
             Block::Verbatim(label, lines) => {
-                self.line(&self.style.bold(label));
+                self.line(&self.terminal.bold(label));
                 for line in lines {
                     self.line(&format!("  {line}"));
                 }
             }
             Block::Folded(summary, blocks) => {
-                self.line(&self.style.bold(summary));
+                self.line(&self.terminal.bold(summary));
                 self.blocks(blocks);
             }
             Block::Section(section) => {
                 if !section.title.is_empty() {
-                    self.styled(&section.title, 0, Style::bold);
+                    self.styled(&section.title, 0, Terminal::bold);
                 }
                 self.blocks(&section.blocks);
             }
-            Block::Notice(notice) => self.styled(notice, 0, Style::dim),
+            Block::Notice(notice) => self.styled(notice, 0, Terminal::dim),
         }
     }
 
@@ -149,12 +144,12 @@ impl Writer {
         let word = format!("{sign} {}", conclusion.word);
         let tone = conclusion.mark.map_or(Tone::Plain, |mark| mark.tone);
         let text = format!("{}: {}", word.trim(), conclusion.sentence);
-        self.styled(text.trim_matches([':', ' ']), 2, |style, line| {
-            line.replacen(word.trim(), &style.strong(tone, word.trim()), 1)
+        self.styled(text.trim_matches([':', ' ']), 2, |terminal, line| {
+            line.replacen(word.trim(), &terminal.strong(tone, word.trim()), 1)
         });
         for alert in &conclusion.alerts {
-            self.styled(&format!("! {alert}"), 2, |style, line| {
-                style.strong(Tone::Bad, line)
+            self.styled(&format!("! {alert}"), 2, |terminal, line| {
+                terminal.strong(Tone::Bad, line)
             });
         }
         for (label, text) in &conclusion.remarks {
@@ -203,7 +198,7 @@ impl Writer {
                 match tone.filter(|_| number == 0) {
                     Some(tone) => {
                         let rest = line.strip_prefix(sign).unwrap_or(&line);
-                        self.line(&(self.style.tone(tone, sign) + rest));
+                        self.line(&(self.terminal.tone(tone, sign) + rest));
                     }
                     None => self.line(&line),
                 }

@@ -1,33 +1,27 @@
 //! Colours, as escape sequences if the terminal has them.
 
+use super::Terminal;
 use crate::document::Tone;
 
-/// Styles text.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Style {
-    /// Whether to write escape sequences.
-    pub color: bool,
-}
-
-impl Style {
-    pub fn bold(self, text: &str) -> String {
+impl Terminal {
+    pub(super) fn bold(self, text: &str) -> String {
         self.with("1", text)
     }
 
-    pub fn dim(self, text: &str) -> String {
+    pub(super) fn dim(self, text: &str) -> String {
         self.with("2", text)
     }
 
-    pub fn tone(self, tone: Tone, text: &str) -> String {
+    pub(super) fn tone(self, tone: Tone, text: &str) -> String {
         self.with(code(tone), text)
     }
 
-    pub fn strong(self, tone: Tone, text: &str) -> String {
+    pub(super) fn strong(self, tone: Tone, text: &str) -> String {
         self.with(&format!("1;{}", code(tone)), text)
     }
 
     /// With the code of an escape sequence.
-    pub fn with(self, code: &str, text: &str) -> String {
+    pub(super) fn with(self, code: &str, text: &str) -> String {
         if self.color && !text.is_empty() {
             format!("\u{1b}[{code}m{text}\u{1b}[0m")
         } else {

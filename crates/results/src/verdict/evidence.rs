@@ -3,12 +3,13 @@
 //! The runner and `retrial judge` fill these from the run directory; nothing here knows of files.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::RuleCheck;
+use super::{RuleCheck, number};
 use retrial_mlperf::loadgen::RunSettings;
 use retrial_plan::measurement::MeasurementPlan;
 use retrial_recipe::model::{FigureSource, Mode};
@@ -95,7 +96,7 @@ impl Evidence {
 }
 
 /// The table that a figure is an entry of: `gemm` of `gemm[bf16 8192]`.
-pub(crate) fn table_of(figure: &str) -> Option<&str> {
+pub fn table_of(figure: &str) -> Option<&str> {
     figure.split_once('[').map(|(table, _)| table)
 }
 
@@ -194,6 +195,13 @@ impl FigureValue {
     #[must_use]
     pub fn printed(self, half_digit: f64) -> Self {
         Self { half_digit, ..self }
+    }
+}
+
+/// As people read it: `103,480 tokens/s`.
+impl fmt::Display for FigureValue {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&number::figure(self.value, &self.unit))
     }
 }
 

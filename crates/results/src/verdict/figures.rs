@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::compare::unit;
 use super::evidence::{named, table_of};
-use super::{Evidence, FigureValue, convergence, number, reference};
+use super::{Evidence, FigureValue, convergence, reference};
 use retrial_format as format;
 use retrial_recipe::model::Mode;
 use retrial_stats::aggregate;
@@ -61,13 +61,7 @@ pub(crate) fn measured_sentence(
     let printed: Vec<String> = main
         .iter()
         .chain(others)
-        .filter_map(|name| {
-            let figure = figures.get(name)?;
-            Some(format!(
-                "{name}: {}",
-                number::figure(figure.value, &figure.unit)
-            ))
-        })
+        .filter_map(|name| Some(format!("{name}: {}", figures.get(name)?)))
         .collect();
     match printed.as_slice() {
         [] => "valid, as the benchmark itself reports.".to_owned(),

@@ -34,7 +34,7 @@ mod telemetry;
 
 pub use benchmark::BenchmarkVerdict;
 pub use context::Context;
-pub use evidence::{Evidence, FigureValue, StepOutcome, TrialEvidence, Validity};
+pub use evidence::{Evidence, FigureValue, StepOutcome, TrialEvidence, Validity, table_of};
 pub use exit::ExitCode;
 pub use judge::judge;
 pub use model::{Bounds, Judgement, Noise, Reference, ResultVerdict, TrialVerdict, Verdict};

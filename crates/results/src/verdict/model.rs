@@ -101,6 +101,22 @@ pub struct ResultVerdict {
     pub sentence: String,
 }
 
+impl ResultVerdict {
+    /// Returns the name and the value of the deciding figure.
+    pub fn deciding_figure(&self) -> Option<(&str, &FigureValue)> {
+        let (name, figure) = self.figures.get_key_value(self.deciding.as_ref()?)?;
+        Some((name, figure))
+    }
+
+    /// Returns the outcome of a judged figure: a violated rule counts, whatever the figure.
+    pub fn outcome_of(&self, judgement: &Judgement) -> Outcome {
+        match self.outcome {
+            Outcome::Invalid | Outcome::Failed => self.outcome,
+            _ => judgement.outcome,
+        }
+    }
+}
+
 /// One trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrialVerdict {
@@ -192,6 +208,13 @@ pub struct Reference {
     pub ratio: Option<f64>,
     /// Whether it decides; the others are only shown.
     pub decides: bool,
+}
+
+impl Reference {
+    /// Returns the published figure that was compared with.
+    pub fn deciding(references: &[Self]) -> Option<&Self> {
+        references.iter().find(|reference| reference.decides)
+    }
 }
 
 /// Bounds of a ratio.

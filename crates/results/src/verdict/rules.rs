@@ -203,7 +203,7 @@ impl TrialRules<'_> {
     /// have none of.
     fn expected(&mut self, name: &str) {
         let figure = self.trial.figure(name);
-        let text = figure.map_or_else(|| "no such figure".to_owned(), show);
+        let text = figure.map_or_else(|| "no such figure".to_owned(), FigureValue::to_string);
         let required = "a figure above zero";
         let dropped = convergence::dropped(self.evidence, name)
             .and_then(|position| self.evidence.trials.get(position))
@@ -270,7 +270,7 @@ impl TrialRules<'_> {
             let why = format!("{name} is missing{missing}; required {required}");
             return self.violate(name, "no such figure", &required, &why);
         };
-        let text = show(figure);
+        let text = figure.to_string();
         if limit.allows(figure.value) {
             self.pass(name, text, &required);
         } else {
@@ -293,10 +293,6 @@ fn why_missing(trial: &TrialEvidence, name: &str) -> String {
     let there = trial.figures.keys().map(String::as_str);
     let there = there.filter(|figure| table_of(figure) == Some(table));
     format!(": the table has {}", listed(there))
-}
-
-fn show(figure: &FigureValue) -> String {
-    number::figure(figure.value, &figure.unit)
 }
 
 /// `at least 43.9869`, `below 450 ms`.

@@ -27,16 +27,15 @@ pub(crate) fn of_figure(
     let Some(measured) = &judgement.measured else {
         return format!("{name} is missing or cannot be compared.");
     };
-    let figure = number::figure(measured.value, &measured.unit);
     let Some(ratio) = judgement.ratio else {
         return format!(
-            "{name}: {figure}; the recipe's published value {} allows no ratio: state it as a limit.",
+            "{name}: {measured}; the recipe's published value {} allows no ratio: state it as a limit.",
             number::grouped(expectation.value)
         );
     };
     let published = published(compared, measured.value);
     let head = format!(
-        "{name}: {figure} is {} of {published}",
+        "{name}: {measured} is {} of {published}",
         number::ratio(ratio)
     );
     if judgement.outcome == Outcome::Inconclusive && ratio > IMPLAUSIBLE {

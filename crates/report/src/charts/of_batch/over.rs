@@ -17,13 +17,7 @@ pub(super) fn lines(figure: &BatchFigure<'_>) -> Option<Chart> {
     let mut series = series(axis, figure);
     let count = series.len();
     series.truncate(LINES);
-    let count_known = |series: &Series| {
-        series
-            .points
-            .iter()
-            .filter(|point| point.1.is_some())
-            .count()
-    };
+    let count_known = |series: &Series| series.points.iter().flat_map(|(_, value)| value).count();
     if series.iter().all(|series| count_known(series) < 2) {
         return None;
     }

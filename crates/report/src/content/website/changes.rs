@@ -5,7 +5,7 @@ use itertools::{Itertools as _, join};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::group::{Group, Series};
+use super::group::Group;
 use super::{FRONT, Website, tables};
 use crate::content::marks;
 use crate::content::runs::{cut, minute, shortened};
@@ -43,15 +43,12 @@ impl Change<'_> {
 
 /// The changes of a submission.
 pub(super) fn of<'a>(group: &Group<'a>) -> impl Iterator<Item = Change<'a>> {
-    group.series.iter().flat_map(of_series)
-}
-
-fn of_series<'a>(series: &Series<'a>) -> impl Iterator<Item = Change<'a>> {
-    let judged = series.rows.iter();
-    let judged = judged.filter_map(|row| Some((*row, row.outcome?)));
-    let pairs = judged.tuple_windows();
-    pairs.filter_map(|((before, was), (run, is))| {
-        (was != is).then_some(Change {
+    group.series.iter().flat_map(|series| {
+        let judged = series.rows.iter();
+        let judged = judged.filter_map(|row| Some((*row, row.outcome?)));
+        let pairs = judged.tuple_windows();
+        let changes = pairs.filter(|((_, was), (_, is))| was != is);
+        changes.map(|((before, was), (run, is))| Change {
             before,
             was,
             run,
@@ -96,7 +93,7 @@ pub(super) fn table(website: &Website<'_>, only: Option<usize>, bytes: usize) ->
         }),
         None => table,
     };
-    let mut blocks = tables::fitting(table.table(), bytes, "of older changes");
+    let mut blocks = tables::fitting(table.table, bytes, "of older changes");
     if count > LISTED {
         let text = format!("The newest {LISTED} of {count}.");
         blocks.push(Block::paragraph(text));
@@ -125,16 +122,11 @@ pub(super) fn feed(website: &Website<'_>) -> Feed {
 }
 
 fn entry(group: &Group<'_>, change: &Change<'_>) -> Entry {
-    let Change {
-        before,
-        was,
-        run,
-        is,
-    } = change;
+    let (before, run) = (change.before, change.run);
     let choices = run.choices();
     let words = [group.title, &choices, &run.gpus].map(cut);
     let words = words.into_iter().filter(|word| !word.is_empty());
-    let title = format!("{}: {was}, now {is}", join(words, ", "));
+    let title = format!("{}: {}, now {}", join(words, ", "), change.was, change.is);
     let place = format!(
         "Run {} on {}; previous run: {}.",
         run.id, run.host, before.id

@@ -34,7 +34,7 @@ pub(super) fn name(at: usize) -> String {
 /// The submissions of each front page.
 pub(super) fn parts(groups: &[Group<'_>]) -> Vec<Range<usize>> {
     let all: Vec<&Group<'_>> = groups.iter().collect();
-    let weights = tables::weights(&submissions(&all).table());
+    let weights = tables::weights(&submissions(&all).table);
     let parts = tables::split(&weights, usize::MAX, SUBMISSIONS_BYTES);
     if parts.is_empty() {
         return std::iter::once(0..0).collect();
@@ -185,7 +185,7 @@ fn by_gpu(website: &Website<'_>) -> Table {
         let gpus = if gpus.is_empty() { "no GPU" } else { gpus };
         (String::new(), gpus, tally)
     });
-    table("Newest verdicts by GPU", "GPUs", rows).table()
+    table("Newest verdicts by GPU", "GPUs", rows).table
 }
 
 /// By release, each kind a group of rows.
@@ -203,5 +203,5 @@ fn by_release(website: &Website<'_>) -> Table {
     let rows = rows.into_iter();
     let rows = rows.map(|((kind, release), tally)| (kind.name(), release, tally));
     let table = table("Newest verdicts by release", "release", rows);
-    table.grouped(|(kind, ..)| kind.clone()).table()
+    table.grouped(|(kind, ..)| kind.clone()).table
 }

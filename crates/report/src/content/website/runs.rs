@@ -36,7 +36,7 @@ const PROPERTIES: [Property; 6] = [
 /// The runs of each page of runs; none if a submission's first page has room for all of them.
 pub(super) fn parts(rows: &[&RunSummary], options: &Options<'_>) -> Vec<Range<usize>> {
     let all = table("", rows, &PROPERTIES, options);
-    let weights = tables::weights(&all.table());
+    let weights = tables::weights(&all.table);
     if rows.len() <= FIRST && weights.iter().sum::<usize>() <= FIRST_BYTES {
         return Vec::new();
     }
@@ -99,7 +99,7 @@ fn listed(caption: &str, rows: &[&RunSummary], bytes: usize, options: &Options<'
         let value = property(rows.first()?);
         (!value.is_empty()).then(|| Item::keyed(name, value))
     });
-    let table = table(caption, rows, &differ, options).table();
+    let table = table(caption, rows, &differ, options).table;
     let table = tables::fitting(table, bytes, "on the pages of runs");
     Block::list(common).into_iter().chain(table).collect()
 }

@@ -38,7 +38,7 @@ pub(super) fn page(website: &Website<'_>, at: usize) -> Page {
         }),
         notice.is_some(),
     );
-    let series = tables::fitting(series.table(), SERIES_BYTES, "of other variants and GPUs");
+    let series = tables::fitting(series.table, SERIES_BYTES, "of other variants and GPUs");
     blocks.push(Section::block("By GPU", series));
     blocks.push(Section::block(
         "By release",
@@ -105,15 +105,14 @@ struct VariantRuns<'a> {
 fn releases(group: &Group<'_>, is_noticed: bool) -> Vec<Block> {
     let rows = by_release(group);
     let common = OF_ALL.into_iter().filter_map(|kind| {
-        let release = kind.release(group.newest())?;
-        let mut rows = group.rows.iter();
-        let is_common = rows.all(|row| kind.release(row) == Some(release));
-        is_common.then(|| Item::keyed(kind.name(), cut(release)))
+        let mut releases = group.rows.iter().map(|row| kind.release(row));
+        let release = releases.all_equal_value().ok()??;
+        Some(Item::keyed(kind.name(), cut(release)))
     });
     let mut blocks = Vec::from_iter(Block::list(common));
     if !rows.is_empty() {
         let table = table("Newest verdict by release", rows, is_noticed);
-        let table = table.grouped(|row| row.kind.clone()).table();
+        let table = table.grouped(|row| row.kind.clone()).table;
         blocks.extend(tables::fitting(table, RELEASES_BYTES, "of other releases"));
     }
     blocks

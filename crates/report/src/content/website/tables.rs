@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use jiff::tz::TimeZone;
+use maud::html;
 
 use crate::content::figures::{ratio, unverified_word};
 use crate::content::runs;
@@ -76,17 +77,7 @@ pub(super) fn split(weights: &[usize], rows: usize, bytes: usize) -> Vec<Range<u
 fn weight(cells: &[Cell]) -> usize {
     let weights = cells.iter().map(|cell| {
         let link = cell.link.as_ref().map_or(0, |link| 20 + 3 * link.len());
-        64 + escaped(&cell.text) + link
+        64 + html! { (cell.text.as_str()) }.into_string().len() + link
     });
     weights.sum()
-}
-
-fn escaped(text: &str) -> usize {
-    let bytes = text.bytes().map(|byte| match byte {
-        b'"' => 6,
-        b'&' => 5,
-        b'<' | b'>' => 4,
-        _ => 1,
-    });
-    bytes.sum()
 }

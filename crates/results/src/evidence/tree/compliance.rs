@@ -190,15 +190,9 @@ fn against(
         ),
         (None, None) => return None,
     };
-    let printed = |figure: &FigureValue| number::figure(figure.value, &figure.unit);
     Some(RuleCheck::new(
         "speed compared with the performance run",
-        format!(
-            "{}, {} of {}",
-            printed(measured),
-            number::ratio(ratio),
-            printed(published)
-        ),
+        format!("{measured}, {} of {published}", number::ratio(ratio)),
         required,
         is_met,
     ))
