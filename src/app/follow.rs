@@ -10,12 +10,13 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::app::failure::Failure;
 use crate::app::nodes::{self, Allocation};
 use crate::app::options::{GlobalOptions, Output};
-use crate::app::{estimate, prepare, signals, terminal, watch};
+use crate::app::{estimate, signals, terminal, watch};
 use retrial_engine::docker::Docker;
 use retrial_host as host;
+use retrial_plan::Plan;
 use retrial_report::{self as report, Entry, content};
-use retrial_results::verdict::ExitCode;
-use retrial_run::{Options, Session, execute};
+use retrial_results::verdict::{ExitCode, Verdict};
+use retrial_run::{Options, Session, execute, judge_run, secrets};
 use retrial_store::journal::{Event, State};
 use retrial_store::lock::FileLock;
 use retrial_store::{RunDirectory, scratch};
@@ -61,7 +62,7 @@ pub fn options(global: &GlobalOptions, require_accuracy: bool) -> Options {
 
 /// Returns the directory of containers' control directories if the home is on a network file system, which
 /// may deny access to the engine's root: `RETRIAL_SCRATCH`, else a directory of this user below /tmp.
-pub fn scratch(global: &GlobalOptions) -> Option<PathBuf> {
+fn scratch(global: &GlobalOptions) -> Option<PathBuf> {
     let named = std::env::var_os("RETRIAL_SCRATCH").filter(|named| !named.is_empty());
     let named = named.map(PathBuf::from).filter(|named| named.is_absolute());
     let shared = || host::network_file_system(global.home.root());
@@ -79,11 +80,12 @@ pub async fn session(
     let mut options = options(global, require_accuracy);
     let mut others = None;
     if let Some(allocation) = Allocation::read(&directory)? {
-        let head = nodes::begin(global, &directory, &allocation, options.patience).await?;
-        options.machine = Some(head.machine);
-        others = Some(head.others);
+        let begun = nodes::begin(global, &directory, &allocation, options.patience);
+        let (this, other_machines) = begun.await?;
+        options.machine = Some(this);
+        others = Some(other_machines);
     }
-    let secrets = prepare::secrets(&directory.read_json("plan.json")?);
+    let secrets = secrets(&directory.read_json("plan.json")?);
     let session = Session::open(Arc::new(engine), directory, events, secrets, options)?;
     Ok(match others {
         Some(others) => session.with_others(others),
@@ -117,7 +119,7 @@ pub async fn follow(
         }
         reporter.finish();
     });
-    let signals = signals::handle_signals(Arc::clone(&session));
+    let signals = signals::handle_signals(signals::of_session(Arc::clone(&session)));
     let ended = execute(&session).await;
     signals.abort();
     let _ = signals.await;
@@ -146,6 +148,20 @@ pub async fn follow(
         terminal::note(&format!("no verdict: {reason}\n{next_steps}"));
     }
     Ok(ended.exit)
+}
+
+/// Judges a run by its files, and prints the verdict.
+pub fn judge(
+    global: &GlobalOptions,
+    run: &RunDirectory,
+    require_accuracy: bool,
+) -> Result<Verdict, Failure> {
+    let verdict = judge_run(run, require_accuracy)?;
+    let plan: Plan = run.read_json("plan.json")?;
+    let evidence = run.path().display().to_string();
+    let entry = Entry::new(evidence, &verdict).of_run(&global.home, &plan);
+    print(global, &entry);
+    Ok(verdict)
 }
 
 /// Prints a verdict in the format of the command line.

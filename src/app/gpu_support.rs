@@ -2,19 +2,14 @@
 //! only its configuration files are known.
 
 use std::path::Path;
-use std::time::Duration;
 
 use crate::app::options::GlobalOptions;
 use crate::app::runtime;
 use retrial_engine::api::{Abilities, Engine as _};
-use retrial_engine::docker::Docker;
 use retrial_host::assign::depends_on_engine;
 use retrial_host::gpu_support::{CdiDevice, GpuSupport};
 use retrial_host::model::HostView;
 use retrial_recipe::model::Recipe;
-
-/// An engine elsewhere that does not answer must not hold up a plan.
-const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Adds the engine's answer if the plan of a recipe depends on it.
 pub fn ask_for(global: &GlobalOptions, recipe: &Recipe, host: &mut HostView) {
@@ -28,18 +23,11 @@ pub fn ask_the_engine(global: &GlobalOptions, support: &mut GpuSupport) {
     if global.root != Path::new("/") && global.engine.is_none() {
         return;
     }
-    let Ok(runtime) = runtime::runtime() else {
-        return;
-    };
-    let engine_answer = runtime.block_on(async {
-        let answer = async {
-            let engine = Docker::connect(global.engine.as_deref()).await.ok()?;
-            let abilities = engine.abilities().await.ok()?;
-            Some((engine.info().api.clone(), abilities))
-        };
-        tokio::time::timeout(PATIENCE, answer).await.ok().flatten()
+    let answer = runtime::ask_engine(global, async |engine| {
+        let abilities = engine.abilities().await.ok()?;
+        Some((engine.info().api.clone(), abilities))
     });
-    if let Some((api, abilities)) = engine_answer {
+    if let Some((api, abilities)) = answer {
         add(support, api, &abilities);
     }
 }

@@ -148,7 +148,8 @@ pub fn name_stand_ins(text: String, unset: &[String]) -> String {
     })
 }
 
-fn settings(arguments: &RecipeRequest) -> Vec<Setting> {
+/// The settings of a recipe on the command line.
+pub fn settings(arguments: &RecipeRequest) -> Vec<Setting> {
     let pairs = arguments.settings.iter();
     pairs
         .map(|(name, value)| Setting::new(name.clone(), value.clone()))

@@ -1,8 +1,6 @@
 //! Plans a run and checks everything that can be checked before anything is fetched. Runs of batches
 //! are prepared in the same way.
 
-use std::collections::BTreeMap;
-
 use crate::app::failure::Failure;
 use crate::app::open::{self, Opened};
 use crate::app::options::{GlobalOptions, PlanRequest, RunRequest};
@@ -10,7 +8,7 @@ use crate::app::{free_space, preflight, terminal};
 use retrial_engine::api::Engine;
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
-use retrial_run::Prepared;
+use retrial_run::{Prepared, secrets};
 
 /// Plans a run as the command line requests.
 pub fn planned(
@@ -115,17 +113,4 @@ pub fn check_privileges(approved: &Plan, here: &Plan) -> Result<(), Failure> {
             new.name, approved.recipe, new.name
         )))
     })
-}
-
-/// Values of the secrets that the plan names, from the environment. They are never written down.
-pub fn secrets(plan: &Plan) -> BTreeMap<String, String> {
-    plan.secrets
-        .iter()
-        .filter_map(|name| {
-            Some((
-                name.clone(),
-                std::env::var(name).ok().filter(|value| !value.is_empty())?,
-            ))
-        })
-        .collect()
 }

@@ -1,9 +1,14 @@
 //! This process: its asynchronous runtime, for commands that talk to an engine, and its program's file.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::failure::Failure;
 use super::options::GlobalOptions;
+use retrial_engine::docker::Docker;
+
+/// An engine that does not answer must not hold up a plan.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Starts a runtime on this thread.
 ///
@@ -14,6 +19,19 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::host(format!("cannot start: {error}")))
+}
+
+/// The engine's answer to a question, if it comes soon.
+pub fn ask_engine<T>(
+    global: &GlobalOptions,
+    question: impl AsyncFnOnce(&Docker) -> Option<T>,
+) -> Option<T> {
+    let answer = async {
+        let engine = Docker::connect(global.engine.as_deref()).await.ok()?;
+        question(&engine).await
+    };
+    let answered = async { tokio::time::timeout(PATIENCE, answer).await.ok() };
+    runtime().ok()?.block_on(answered).flatten()
 }
 
 /// The file of this program, for processes of it elsewhere.

@@ -21,6 +21,12 @@ fn colors_enabled() -> bool {
         && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
+/// Returns whether a terminal can be drawn on. A dumb one (an editor's shell, a serial console) shows escapes as
+/// they are.
+pub fn can_draw() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb")
+}
+
 /// Returns whether the locale allows more than ASCII.
 pub fn unicode() -> bool {
     // In the order of the C library.

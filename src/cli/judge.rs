@@ -11,10 +11,8 @@ use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, JudgeRequest, Output};
 use crate::app::{follow, terminal};
 use retrial_format as format;
-use retrial_plan::Plan;
 use retrial_report::Entry;
 use retrial_results::verdict::{ExitCode, Outcome};
-use retrial_run::judge_run;
 use retrial_store::RunDirectory;
 use retrial_store::journal::{Event, Journal, State};
 
@@ -56,11 +54,7 @@ pub fn one_run(
     run: &RunDirectory,
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
-    let verdict = judge_run(run, require_accuracy)?;
-    let plan: Plan = run.read_json("plan.json")?;
-    let evidence = run.path().display().to_string();
-    let entry = Entry::new(evidence, &verdict).of_run(&global.home, &plan);
-    follow::print(global, &entry);
+    let verdict = follow::judge(global, run, require_accuracy)?;
     let state = State::from_events(&Journal::read::<Event>(&run.journal()).unwrap_or_default());
     if let Some(note) = follow::note_if_not_ended(global, run, &state) {
         terminal::note(&note);

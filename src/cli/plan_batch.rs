@@ -46,7 +46,8 @@ fn for_site(
     }
     let cells = Cells::open(&opened.plan)?;
     let target = array::target(global, site_file, &opened.plan, &cells)?;
-    let (script, arrays) = runtime::runtime()?.block_on(array::script(&target, &opened.plan))?;
+    let (script, arrays) =
+        runtime::runtime()?.block_on(array::script(global, &target, &opened.plan))?;
     terminal::print(&script);
     if arrays > 1 {
         terminal::note(&format!(

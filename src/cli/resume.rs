@@ -14,13 +14,7 @@ use retrial_store::{Home, Record};
 
 /// Resumes a run or a batch; the verdict of one that is complete is printed again.
 pub fn resume(global: &GlobalOptions, arguments: &ResumeArguments) -> Result<ExitCode, Failure> {
-    let ResumeArguments {
-        from,
-        require_accuracy,
-        in_job,
-        ..
-    } = arguments;
-    let (in_job, require_accuracy) = (*in_job, *require_accuracy);
+    let (in_job, require_accuracy) = (arguments.in_job, arguments.require_accuracy);
     if arguments.in_background {
         // Detach from the terminal, whose hangup must not end this process. Fails only for a group leader.
         let _ = rustix::process::setsid();
@@ -30,7 +24,7 @@ pub fn resume(global: &GlobalOptions, arguments: &ResumeArguments) -> Result<Exi
         RunOrBatch::Run(directory) => directory,
         RunOrBatch::Batch(directory) => {
             check_home(&directory, &home.batches(), "batch", &home)?;
-            if from.is_some() {
+            if arguments.from.is_some() {
                 return Err(Failure::usage(
                     "--from names a check of a run, and this is a batch",
                 ));
@@ -45,24 +39,28 @@ pub fn resume(global: &GlobalOptions, arguments: &ResumeArguments) -> Result<Exi
     if !in_job {
         open::check_not_imported(&directory)?;
     }
-    if let Some(check) = from {
+    if let Some(check) = &arguments.from {
         recheck::reset(&directory, check)?;
     }
     let state = State::from_events(&Journal::read::<Event>(&directory.journal())?);
     if state.is_judged() {
         return judge::one_run(global, &directory, require_accuracy);
     }
-    if in_job {
-        site::node::prepare(global, &directory)?;
-    } else if site::is_submitted(&directory) {
+    if !in_job && site::is_submitted(&directory) {
         return site::resume(global, &directory, require_accuracy);
     }
     let run = directory.clone();
-    let ended = runtime::runtime()?.block_on(async {
-        let engine = open::engine(global).await?;
-        follow::follow(global, engine, directory, require_accuracy).await
-    });
-    if let (true, Err(failure)) = (in_job, &ended) {
+    let follow = || {
+        runtime::runtime()?.block_on(async {
+            let engine = open::engine(global).await?;
+            follow::follow(global, engine, directory, require_accuracy).await
+        })
+    };
+    if !in_job {
+        return follow();
+    }
+    let ended = site::node::prepare(global, &run).and_then(|()| follow());
+    if let Err(failure) = &ended {
         site::node::record_failure(&run, failure)?;
     }
     ended

@@ -68,5 +68,5 @@ pub use judge::{evidence_of, judge_files};
 pub use labels::{
     CACHE_LABEL, GPU_LABEL, JOB_LABEL, PATH_LABEL, RUN_LABEL, USER_LABEL, labels_of, other_user,
 };
-pub use prepared::Prepared;
+pub use prepared::{Prepared, secrets};
 pub use session::{Options, Session};

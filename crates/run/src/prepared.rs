@@ -1,5 +1,7 @@
 //! A run that is ready to start: the data that is written before its first step.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use retrial_plan::{Plan, shell};
@@ -15,6 +17,15 @@ pub struct Prepared {
     pub plan: Plan,
     /// The facts of the host, for host.json.
     pub host: Value,
+}
+
+/// Values of the secrets that the plan names, from the environment. They are never written down.
+pub fn secrets(plan: &Plan) -> BTreeMap<String, String> {
+    let set = plan.secrets.iter().filter_map(|name| {
+        let value = std::env::var(name).ok()?;
+        Some((name.clone(), value)).filter(|(_, value)| !value.is_empty())
+    });
+    set.collect()
 }
 
 impl Prepared {

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use itertools::join;
 
-use super::record::{RunOptions, recipe_of};
+use super::record::{BatchRecord, recipe_of};
 use crate::app::failure::Failure;
 use crate::app::open::{self, Opened};
 use crate::app::options::GlobalOptions;
-use crate::app::{approval, catalog, prepare, terminal};
+use crate::app::{approval, catalog, gpu_support, prepare, terminal};
 use retrial_batch::{BatchPlan, TrialRun};
 use retrial_host::assign::depends_on_engine;
 use retrial_host::model::HostView;
@@ -67,10 +67,9 @@ impl Cells {
 
     /// The position of a cell whose recipe does not have its hash of these any more.
     pub fn changed(&self, hashes: &[String]) -> Option<usize> {
-        let has_changed =
-            |cell: &usize, opened: &Opened| hashes.get(*cell) != Some(&opened.resolved.hash);
         let mut cells = self.0.iter();
-        let changed = cells.find(|(cell, opened)| has_changed(cell, opened));
+        let changed =
+            cells.find(|(cell, opened)| hashes.get(**cell) != Some(&opened.resolved.hash));
         changed.map(|(cell, _)| *cell)
     }
 
@@ -84,31 +83,29 @@ impl Cells {
     pub fn plans(
         &self,
         global: &GlobalOptions,
-        batch: &BatchPlan,
-        options: &RunOptions,
+        record: &BatchRecord,
         gpus: &[String],
         host: Option<HostView>,
     ) -> Result<Plans, Failure> {
         let is_examined = host.is_some();
-        let host = host.unwrap_or_default();
-        let (run, mut failures) = (&options.run, Failures::default());
-        let mut plans: Vec<(TrialRun, Plan)> = Vec::new();
+        let (run, mut failures) = (&record.options.run, Failures::default());
+        let mut plans = Plans {
+            host: host.unwrap_or_default(),
+            plans: Vec::new(),
+        };
         let mut warned = BTreeSet::new();
-        for trial_run in &batch.schedule.trial_runs {
-            let mut planned = plans.iter().rev();
-            let is_planned = planned.any(|(other, _)| is_same(other, trial_run));
-            let cell = batch.cells.get(trial_run.cell);
-            let (false, Some(cell), Some(opened)) = (is_planned, cell, self.get(trial_run.cell))
+        for trial_run in &record.plan.schedule.trial_runs {
+            let cell = record.plan.cells.get(trial_run.cell);
+            let (None, Some(cell), Some(opened)) =
+                (plans.of(trial_run), cell, self.get(trial_run.cell))
             else {
                 continue;
             };
             // Warnings of a recipe are printed once, not for every cell.
-            let quiet = GlobalOptions {
-                quiet: global.quiet || !warned.insert(&cell.path),
-                ..global.clone()
-            };
-            let arguments = options.plan(cell, trial_run, gpus);
-            match prepare::planned(&quiet, &arguments, run, opened, &host) {
+            let mut quiet = global.clone();
+            quiet.quiet |= !warned.insert(&cell.path);
+            let arguments = record.options.plan(cell, trial_run, gpus);
+            match prepare::planned(&quiet, &arguments, run, opened, &plans.host) {
                 Ok(mut plan) => {
                     if !is_examined {
                         plan.unmet.clear();
@@ -119,13 +116,13 @@ impl Cells {
                     if let Err(failure) = checked {
                         failures.add(&cell.name, failure);
                     }
-                    plans.push((trial_run.clone(), plan));
+                    plans.plans.push((trial_run.clone(), plan));
                 }
                 Err(failure) => failures.add(&cell.name, failure),
             }
         }
         let opened = plans.iter();
-        let opened = opened.filter_map(|(run, plan)| Some((self.get(run.cell)?, plan)));
+        let opened = opened.filter_map(|(cell, plan)| Some((self.get(cell)?, plan)));
         let opened: Vec<_> = opened.collect();
         // Asks for approval only if all can run.
         let interactive = failures.is_empty();
@@ -133,19 +130,17 @@ impl Cells {
         if let Err(failure) = approved {
             failures.add("", failure);
         }
-        failures.result().map(|()| Plans { host, plans })
+        failures.result().map(|()| plans)
     }
 
     /// Probes this host, and its engine if a recipe depends on it.
     pub fn this_host(&self, global: &GlobalOptions) -> HostView {
-        let asks_engine = self.0.values().find(|cell| {
-            let recipe = &cell.resolved.recipe;
-            depends_on_engine(&recipe.container, recipe.requires.gpus.as_ref())
-        });
-        match asks_engine {
-            Some(cell) => open::host_and_engine(global, cell),
-            None => open::host_view(global),
+        let mut recipes = self.0.values().map(|cell| &cell.resolved.recipe);
+        let mut host = open::host_view(global);
+        if recipes.any(|one| depends_on_engine(&one.container, one.requires.gpus.as_ref())) {
+            gpu_support::ask_the_engine(global, &mut host.gpu_support);
         }
+        host
     }
 }
 

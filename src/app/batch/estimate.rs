@@ -6,7 +6,6 @@ use crate::app::options::GlobalOptions;
 use crate::app::{open, runtime};
 use retrial_batch::{BatchEstimate, ImageSource};
 use retrial_engine::api::Engine as _;
-use retrial_engine::docker::Docker;
 use retrial_history::earlier::Earlier;
 use retrial_history::entry;
 use retrial_host::checks::Check;
@@ -15,9 +14,6 @@ use retrial_plan::build::Origin;
 use retrial_plan::remaining::{Basis, Remaining, StepTimes};
 use retrial_recipe::Resolved;
 use retrial_recipe::model::Trials;
-
-/// An engine that does not answer must not hold up a plan.
-const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The requirements of any cell that this host does not meet, each once.
 pub fn unmet(global: &GlobalOptions, options: &PlanOptions, cells: &[Resolved]) -> Vec<Check> {
@@ -69,26 +65,18 @@ pub fn here(
 
 /// Adds which images the engine has, if it answers.
 pub fn ask_the_engine(global: &GlobalOptions, estimate: &mut BatchEstimate) {
-    let Ok(runtime) = runtime::runtime() else {
-        return;
-    };
     let images = &mut estimate.images;
-    runtime.block_on(async {
-        let answers = async {
-            let Ok(engine) = Docker::connect(global.engine.as_deref()).await else {
-                return;
+    // Of several images, those that it named in time are shown.
+    runtime::ask_engine(global, async |engine| {
+        for image in images {
+            let ImageSource::Pulled { reference } = &image.source else {
+                continue;
             };
-            for image in images {
-                let ImageSource::Pulled { reference } = &image.source else {
-                    continue;
-                };
-                if let Ok(local) = engine.image(reference).await {
-                    image.here = Some(local.is_some());
-                    image.size = local.map(|local| local.size);
-                }
+            if let Ok(local) = engine.image(reference).await {
+                image.here = Some(local.is_some());
+                image.size = local.map(|local| local.size);
             }
-        };
-        // Answers until then are shown.
-        let _ = tokio::time::timeout(PATIENCE, answers).await;
+        }
+        Some(())
     });
 }

@@ -4,12 +4,13 @@ use std::path::{Component, Path, PathBuf};
 
 use rayon::prelude::*;
 
+use super::record::recipe_of;
 use crate::app::catalog::{self, CatalogError};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::app::terminal;
+use crate::app::{open, terminal};
 use retrial_batch::{self as batch, AxisDomain, Batch, BatchPlan, CliOverrides, Spanned};
-use retrial_recipe::{Diagnostic, Diagnostics, Loaded, Resolved, Setting, Source};
+use retrial_recipe::{Diagnostic, Diagnostics, Loaded, Resolved, Source};
 use retrial_store::Home;
 
 /// A batch, and the recipes that it is over.
@@ -39,11 +40,10 @@ pub fn open(
     let home = &global.home;
     let opened = match file(recipe) {
         Some(source) => {
-            let (batch, mut problems) = batch::read_as_far(&source);
-            let batch = batch.map(|mut batch| {
-                problems.extend(overrides.apply_to(&mut batch));
-                batch
-            });
+            let (mut batch, mut problems) = batch::read_as_far(&source);
+            if let Some(batch) = &mut batch {
+                problems.extend(overrides.apply_to(batch));
+            }
             opened(batch, problems, &source, home)
         }
         None => overrides.batch(recipe).and_then(|batch| {
@@ -51,15 +51,11 @@ pub fn open(
             opened(Some(batch), Diagnostics::default(), &source, home)
         }),
     };
-    match opened {
-        Ok(opened) => {
-            if !global.quiet && !opened.warnings.is_empty() {
-                terminal::note(&opened.warnings.render(terminal::error_color()));
-            }
-            Ok(opened)
-        }
-        Err(problems) => Err(Failure::problems(problems)),
+    let opened = opened.map_err(Failure::problems)?;
+    if !global.quiet && !opened.warnings.is_empty() {
+        terminal::note(&opened.warnings.render(terminal::error_color()));
     }
+    Ok(opened)
 }
 
 /// Returns the axes of a recipe; its problems are a failure.
@@ -239,9 +235,7 @@ impl OpenedBatch {
     pub fn resolve(&self) -> Result<Vec<Resolved>, Diagnostics> {
         let resolved = self.plan.cells.par_iter().filter_map(|cell| {
             let read = self.recipes.iter().find(|read| read.name == cell.recipe)?;
-            let settings = cell.settings();
-            let settings = settings.map(|(name, value)| Setting::new(name, value));
-            let settings: Vec<Setting> = settings.collect();
+            let settings = open::settings(&recipe_of(cell));
             Some(read.loaded.resolve(&read.entry, &settings))
         });
         let resolved: Vec<_> = resolved.collect();

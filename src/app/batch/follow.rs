@@ -10,11 +10,11 @@ use super::planned::PlannedBatch;
 use super::watch;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::app::signals::{self, STOPPING, SignalTarget};
+use crate::app::signals::{STOPPING, SignalRequest, SignalTarget, handle_signals};
 use crate::app::site::end::commands;
 use crate::app::{follow, open};
 use retrial_batch::journal::BatchEventKind;
-use retrial_batch::run::{BatchEnded, BatchJob, BatchSession, Emitter, execute};
+use retrial_batch::run::{BatchEnded, BatchJob, BatchSession, execute};
 use retrial_batch::verdict::BatchVerdict;
 use retrial_engine::api::Engine;
 use retrial_results::verdict::ExitCode;
@@ -57,27 +57,23 @@ impl Followed {
 /// Executes what is left of a batch, and judges it.
 pub async fn follow(
     global: &GlobalOptions,
-    planned: PlannedBatch,
-    directory: Record,
+    planned: &PlannedBatch,
+    directory: &Record,
 ) -> Result<Followed, Failure> {
     let engine: Arc<dyn Engine> = Arc::new(open::engine(global).await?);
-    let home = global.home.clone();
-    let id = directory.id().to_owned();
     let maker = Maker {
         global,
         engine: &*engine,
-        id: &id,
-        planned: &planned,
+        id: directory.id(),
+        planned,
     };
     maker.look().await?;
     let (events, incoming) = unbounded_channel();
-    let plans = planned
-        .plans
-        .iter()
-        .map(|(cell, plan)| (cell, plan.clone()));
-    let watcher = watch::watch(global, &planned.record.plan, plans.collect(), incoming);
+    let plans = planned.plans.iter();
+    let plans = plans.map(|(cell, plan)| (cell, plan.clone())).collect();
+    let watcher = watch::watch(global, &planned.record.plan, plans, incoming);
     let batch = BatchSession::open(BatchJob {
-        home: home.clone(),
+        home: global.home.clone(),
         engine: Arc::clone(&engine),
         directory: directory.clone(),
         plan: planned.record.plan.clone(),
@@ -93,13 +89,7 @@ pub async fn follow(
         )),
         error => error.into(),
     })?;
-    let subject = BatchSignals {
-        id: id.clone(),
-        emitter: batch.emitter(),
-        stop: Arc::clone(&batch.stop),
-        is_at_a_terminal: planned.host.is_none(),
-    };
-    let signals = signals::handle_signals(subject);
+    let signals = handle_signals(signal_target(&batch));
     let ended = execute(&batch).await;
     let concluded = match &ended {
         Ok(ended) => conclude(global, &batch, ended).await,
@@ -110,7 +100,7 @@ pub async fn follow(
                 node: slurm::node_of_process(),
             };
             let _ = batch.record(end);
-            let [evidence, resume] = next_commands(global, &directory);
+            let [evidence, resume] = next_commands(global, directory);
             Err(Failure::host(format!("{error}\n{evidence}\n{resume}")))
         }
     };
@@ -120,7 +110,7 @@ pub async fn follow(
     let _ = watcher.join();
     let (exit, verdict) = concluded?;
     let reason = ended.ok().and_then(|ended| ended.reason);
-    Ok(Followed::new(global, &directory, exit, verdict, reason))
+    Ok(Followed::new(global, directory, exit, verdict, reason))
 }
 
 /// Where the evidence of a batch is, and how to resume it.
@@ -161,31 +151,23 @@ async fn conclude(
     Ok((exit, verdict))
 }
 
-/// A batch, as signals see it.
-struct BatchSignals {
-    id: String,
-    emitter: Emitter,
-    stop: Arc<tokio_util::sync::CancellationToken>,
-    is_at_a_terminal: bool,
-}
-
-impl SignalTarget for BatchSignals {
-    fn stop(&self) {
-        let text = STOPPING.to_owned();
-        let _ = self.emitter.emit(BatchEventKind::Warning { text });
-        self.stop.cancel();
-    }
-
-    fn hung_up(&self) {
-        let resume = format!("retrial resume {}", self.id);
-        let _ = self.emitter.emit(BatchEventKind::Detached { resume });
-    }
-
-    fn cleanup(&self) -> String {
-        "retrial clean".to_owned()
-    }
-
-    fn is_at_a_terminal(&self) -> bool {
-        self.is_at_a_terminal
+/// A batch that this process executes.
+fn signal_target(batch: &BatchSession<'_>) -> SignalTarget<impl Fn(SignalRequest) + use<>> {
+    let emitter = batch.emitter();
+    let resume = format!("retrial resume {}", batch.job.directory.id());
+    SignalTarget {
+        stop: batch.stop.clone(),
+        cleanup: "retrial clean".to_owned(),
+        is_at_a_terminal: batch.job.host.is_none(),
+        record: move |request| {
+            let _ = emitter.emit(match request {
+                SignalRequest::Stop => BatchEventKind::Warning {
+                    text: STOPPING.to_owned(),
+                },
+                SignalRequest::Detach => BatchEventKind::Detached {
+                    resume: resume.clone(),
+                },
+            });
+        },
     }
 }

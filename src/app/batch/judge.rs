@@ -1,7 +1,7 @@
 //! The verdict on a batch from its directories and those of its runs.
 
 use crate::app::failure::Failure;
-use crate::app::judge::{self, Gathered};
+use crate::app::judge;
 use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{GlobalOptions, JudgeRequest};
 use retrial_batch::run::evidence_of_cells;
@@ -20,16 +20,9 @@ pub fn judge(global: &GlobalOptions, directory: &Record) -> Result<BatchVerdict,
         return super::search::judge(global, directory, &plan, search);
     }
     let cells = evidence_of_cells(&global.home, directory, &plan)?;
-    let external_results = plan.external_results.iter();
-    let external_results: Vec<SubjectEvidence> = external_results
-        .map(|result| external(global, result))
-        .collect();
-    Ok(judge_batch(
-        Some(directory.id()),
-        &plan,
-        &cells,
-        &external_results,
-    ))
+    let subjects = plan.external_results.iter();
+    let subjects: Vec<SubjectEvidence> = subjects.map(|one| external(global, one)).collect();
+    Ok(judge_batch(Some(directory.id()), &plan, &cells, &subjects))
 }
 
 /// Judges a batch, and writes its verdict into its directory.
@@ -70,11 +63,5 @@ fn of_name(global: &GlobalOptions, name: &str) -> Result<Vec<(Context, Vec<Evide
     }
     let groups = judge::gather(global, name.as_ref(), &JudgeRequest::default())?;
     let groups = groups.into_iter();
-    Ok(groups
-        .map(
-            |Gathered {
-                 context, evidence, ..
-             }| (context, evidence),
-        )
-        .collect())
+    Ok(groups.map(|one| (one.context, one.evidence)).collect())
 }

@@ -1,6 +1,6 @@
 //! Prepares a batch's trial runs as `retrial run` would.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 
@@ -29,13 +29,8 @@ pub struct Maker<'a> {
 impl Maker<'_> {
     /// The plan of a trial run in a worker.
     fn plan(&self, number: usize, worker: usize) -> Result<(String, Plan), Failure> {
-        let PlannedBatch {
-            record,
-            cells,
-            plans,
-            gpus,
-            ..
-        } = self.planned;
+        let PlannedBatch { record, gpus, .. } = self.planned;
+        let (cells, plans) = (&self.planned.cells, &self.planned.plans);
         let planned = record.plan.trial_run_of_cell(number);
         let opened = planned.as_ref().and_then(|(one, _)| cells.get(one.cell));
         let (Some((trial_run, cell)), Some(opened)) = (&planned, opened) else {
@@ -48,13 +43,8 @@ impl Maker<'_> {
         } else {
             let gpus = gpus.get(worker).map(Vec::as_slice).unwrap_or_default();
             let arguments = record.options.plan(cell, trial_run, gpus);
-            prepare::planned(
-                self.global,
-                &arguments,
-                &record.options.run,
-                opened,
-                &plans.host,
-            )?
+            let run = &record.options.run;
+            prepare::planned(self.global, &arguments, run, opened, &plans.host)?
         };
         plan.batch = Some(OfBatch {
             id: self.id.to_owned(),
@@ -68,33 +58,22 @@ impl Maker<'_> {
     pub async fn look(&self) -> Result<(), Failure> {
         let mut failures = Failures::default();
         let mut checked = BTreeSet::new();
-        let force = self.planned.record.options.run.force;
-        for (cell, plan) in self.planned.plans.iter() {
-            let name = self
-                .planned
-                .record
-                .plan
-                .cells
-                .get(cell)
-                .map(|cell| &cell.name);
+        let PlannedBatch { record, plans, .. } = self.planned;
+        let force = record.options.run.force;
+        for (cell, plan) in plans.iter() {
             if !checked.insert(needs(plan)) {
                 continue;
             }
-            let host = self.planned.plans.host.clone();
-            let prepared = prepare::prepared(
-                self.global,
-                host,
-                self.engine,
-                String::new(),
-                plan.clone(),
-                force,
-            );
+            let (host, plan) = (plans.host.clone(), plan.clone());
+            let recipe = String::new();
+            let prepared = prepare::prepared(self.global, host, self.engine, recipe, plan, force);
             if let Err(failure) = prepared.await {
-                failures.add(name.map_or("", String::as_str), failure);
+                let cell = record.plan.cells.get(cell);
+                failures.add(cell.map_or("", |cell| &cell.name), failure);
             }
         }
         failures.result()?;
-        let plans: Vec<&Plan> = self.planned.plans.iter().map(|(_, plan)| plan).collect();
+        let plans: Vec<&Plan> = plans.iter().map(|(_, plan)| plan).collect();
         let images: BTreeSet<&str> = plans.iter().map(|plan| plan.image.as_str()).collect();
         if images.len() > 1 {
             free_space::for_images(self.engine, &plans, force).await?;
@@ -105,19 +84,17 @@ impl Maker<'_> {
 
 /// The requirements of a plan: the host is examined once for plans with the same.
 fn needs(plan: &Plan) -> String {
-    let models = plan.steps.iter().filter_map(|step| match &step.action {
-        Action::FetchModel(model) => Some((&model.repository, &model.revision)),
-        _ => None,
-    });
-    let models: Vec<_> = models.collect();
-    let ports = &plan.container;
+    let models = plan.fetched_models();
+    let models: Vec<_> = models
+        .map(|model| (&model.repository, &model.revision))
+        .collect();
     serde_json::json!([
         plan.image,
         models,
         plan.requires,
         plan.assigned_gpus,
         plan.recipe,
-        ports.network
+        plan.container.network
     ])
     .to_string()
 }
@@ -125,10 +102,8 @@ fn needs(plan: &Plan) -> String {
 #[async_trait(?Send)]
 impl RunMaker for Maker<'_> {
     fn image(&self, trial_run: usize) -> Option<String> {
-        let plan = self
-            .planned
-            .plans
-            .of(&self.planned.record.plan.trial_run(trial_run)?)?;
+        let trial_run = self.planned.record.plan.trial_run(trial_run)?;
+        let plan = self.planned.plans.of(&trial_run)?;
         plan.steps.iter().find_map(|step| match &step.action {
             Action::Pull {
                 reference,
@@ -155,9 +130,5 @@ impl RunMaker for Maker<'_> {
             reason: Some(failure.into_text()),
             ..TrialRunEnd::default()
         })
-    }
-
-    fn secrets(&self, plan: &Plan) -> BTreeMap<String, String> {
-        prepare::secrets(plan)
     }
 }

@@ -28,21 +28,9 @@ impl PlannedBatch {
         record: &BatchRecord,
         cells: Cells,
     ) -> Result<Self, Failure> {
-        let batch = &record.plan;
-        let workers = workers(batch);
-        let gpus = &batch.execution.gpus;
-        let host = Some(cells.this_host(global));
-        let plans = cells.plans(global, batch, &record.options, gpus, host)?;
-        let each: Vec<&Plan> = plans.iter().map(|(_, plan)| plan).collect();
-        let gpus = gpus_of_workers(workers.len(), gpus, &each, &plans.host)?;
-        Ok(Self {
-            record: record.clone(),
-            cells,
-            plans,
-            gpus,
-            workers,
-            host: None,
-        })
+        let workers = workers(&record.plan);
+        let gpus = &record.plan.execution.gpus;
+        Self::of_workers(global, record.clone(), cells, workers, gpus)
     }
 
     /// Plans the runs of a task, which has these GPUs of this host.
@@ -51,17 +39,31 @@ impl PlannedBatch {
         record: BatchRecord,
         cells: Cells,
         trial_runs: Vec<usize>,
-        gpus: Vec<String>,
+        gpus: &[String],
+    ) -> Result<Self, Failure> {
+        let mut task = Self::of_workers(global, record, cells, vec![trial_runs], gpus)?;
+        task.host = Some(task.plans.host.hostname.clone());
+        Ok(task)
+    }
+
+    fn of_workers(
+        global: &GlobalOptions,
+        record: BatchRecord,
+        cells: Cells,
+        workers: Workers,
+        gpus: &[String],
     ) -> Result<Self, Failure> {
         let host = Some(cells.this_host(global));
-        let plans = cells.plans(global, &record.plan, &record.options, &gpus, host)?;
+        let plans = cells.plans(global, &record, gpus, host)?;
+        let each: Vec<&Plan> = plans.iter().map(|(_, plan)| plan).collect();
+        let gpus = gpus_of_workers(workers.len(), gpus, &each, &plans.host)?;
         Ok(Self {
-            host: Some(plans.host.hostname.clone()),
             record,
             cells,
             plans,
-            gpus: vec![gpus],
-            workers: vec![trial_runs],
+            gpus,
+            workers,
+            host: None,
         })
     }
 }

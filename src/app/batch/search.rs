@@ -54,11 +54,10 @@ fn changes(home: &Home, outcome: &SearchVerdict) -> Vec<EnvironmentGroup> {
         let mut trials = outcome.trials.iter().rev();
         let trial = trials.find(|trial| Some(&trial.value) == value.as_ref())?;
         let all = environment::of_run(&RunDirectory::at(home.runs().join(&trial.run)));
-        let all = all.into_iter();
-        Some(
-            all.filter(|fact| fact.group != FactGroup::Telemetry)
-                .collect(),
-        )
+        let lasting = all
+            .into_iter()
+            .filter(|fact| fact.group != FactGroup::Telemetry);
+        Some(lasting.collect())
     };
     let (Some(before), Some(after)) = (facts(&outcome.before), facts(&outcome.after)) else {
         return Vec::new();

@@ -2,59 +2,59 @@
 
 use itertools::join;
 
+use super::array::{self, SiteBatch};
 use super::cells::Cells;
 use super::file::OpenedBatch;
+use super::planned::PlannedBatch;
 use super::record::{BatchRecord, RunOptions};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
+use crate::app::site::find::SiteFile;
 use crate::app::terminal;
-use retrial_batch as batch;
 use retrial_batch::journal::BatchState;
 use retrial_batch::run::read_state;
+use retrial_batch::{self as batch, BatchPlan};
 use retrial_store::files::write_atomically;
 use retrial_store::lock::FileLock;
 use retrial_store::{Home, Record};
 
-/// A batch that was requested.
-pub enum Started<T> {
-    /// It has runs to do.
-    Planned(T, Record),
-    /// All of its runs are there already, and only its claims are new.
-    Measured(Record),
+/// A batch whose runs are planned.
+pub enum Planned {
+    /// On this host.
+    Here(Box<PlannedBatch>),
+    /// On the nodes of a site.
+    OnSite(Box<SiteBatch>),
 }
 
-/// Plans a batch by `take`, in a new directory, or in that of the same batch if it is unfinished or has other
-/// claims: these are judged on the runs that there are.
-pub fn start<T>(
+/// Plans a batch, in a new directory, or in that of the same batch if it is unfinished or has other claims: these
+/// are judged on the runs that there are. None if all of its runs are there already, and only its claims are new.
+pub fn start(
     global: &GlobalOptions,
     opened: OpenedBatch,
     options: RunOptions,
-    site: Option<String>,
+    site: Option<SiteFile>,
     new: bool,
-    take: impl FnOnce(&BatchRecord, Cells) -> Result<T, Failure>,
-) -> Result<Started<T>, Failure> {
+) -> Result<(Option<Planned>, Record), Failure> {
     let cells = Cells::open(&opened.plan)?;
     let mut record = BatchRecord {
         recipe_hashes: cells.hashes(),
-        site,
+        site: site.as_ref().map(|site| site.name.clone()),
         options,
         plan: opened.plan,
     };
     let yaml = batch::yaml(&opened.batch);
     let Some(before) = earlier(&global.home, &record).filter(|_| !new) else {
-        let planned = take(&record, cells)?;
+        let planned = plan(global, site, &record, cells)?;
         let directory = global.home.new_batch(&stem(&record.plan.title))?;
         write(&directory, &yaml, &record)?;
-        return Ok(Started::Planned(planned, directory));
+        return Ok((Some(planned), directory));
     };
-    let Earlier {
-        directory, state, ..
-    } = &before;
+    let (directory, state) = (before.directory, before.state);
     let mut note = format!("{} is unfinished and continues", directory.id());
-    if before.has_other_claims(&record) && FileLock::holder(&directory.lock()).is_none() {
+    if before.plan.claims != record.plan.claims && FileLock::holder(&directory.lock()).is_none() {
         let ended = state.trial_runs.values().any(|one| one.end.is_some());
-        record.plan.restated = before.record.plan.restated || ended;
-        write(directory, &yaml, &record)?;
+        record.plan.restated = before.plan.restated || ended;
+        write(&directory, &yaml, &record)?;
         note = format!(
             "{} has new claims, which are judged on its existing runs",
             directory.id()
@@ -64,18 +64,18 @@ pub fn start<T>(
         terminal::note(&format!("{note} (start a new one: --new)"));
     }
     if state.is_over() {
-        return Ok(Started::Measured(before.directory));
+        return Ok((None, directory));
     }
-    let planned = take(&record, cells)?;
-    Ok(Started::Planned(planned, before.directory))
+    let planned = plan(global, site, &record, cells)?;
+    Ok((Some(planned), directory))
 }
 
-/// Plans the rest of a batch by `take`. None if it has ended,
-/// with all of its runs.
-pub fn resume<T>(
+/// Plans the rest of a batch. None if it has ended, with all of its runs.
+pub fn resume(
+    global: &GlobalOptions,
     directory: &Record,
-    take: impl FnOnce(&BatchRecord, Cells) -> Result<T, Failure>,
-) -> Result<Option<T>, Failure> {
+    site: Option<SiteFile>,
+) -> Result<Option<Planned>, Failure> {
     let record: BatchRecord = directory.read_json("batch.json")?;
     let state = read_state(directory)?;
     let mut trial_runs = 1..=record.plan.schedule.trial_runs.len();
@@ -89,7 +89,20 @@ pub fn resume<T>(
     }
     let cells = Cells::open(&record.plan)?;
     is_unchanged(&record, &cells, directory.id())?;
-    take(&record, cells).map(Some)
+    plan(global, site, &record, cells).map(Some)
+}
+
+/// Plans the runs of a batch for a site, or for this host.
+fn plan(
+    global: &GlobalOptions,
+    site: Option<SiteFile>,
+    record: &BatchRecord,
+    cells: Cells,
+) -> Result<Planned, Failure> {
+    Ok(match site {
+        Some(site) => Planned::OnSite(Box::new(array::take(global, site, record, &cells)?)),
+        None => Planned::Here(Box::new(PlannedBatch::new(global, record, cells)?)),
+    })
 }
 
 /// Refuses a recipe that has changed since the batch started: its trials are one sample.
@@ -107,14 +120,8 @@ pub fn is_unchanged(record: &BatchRecord, cells: &Cells, id: &str) -> Result<(),
 /// A batch of this home with the same runs.
 struct Earlier {
     directory: Record,
-    record: BatchRecord,
+    plan: BatchPlan,
     state: BatchState,
-}
-
-impl Earlier {
-    fn has_other_claims(&self, record: &BatchRecord) -> bool {
-        self.record.plan.claims != record.plan.claims
-    }
 }
 
 /// The latest batch that is the same but for its claims: an unfinished one, or else one whose claims
@@ -130,14 +137,14 @@ fn earlier(home: &Home, record: &BatchRecord) -> Option<Earlier> {
         (same == *record).then(|| Earlier {
             state: read_state(&directory).unwrap_or_default(),
             directory,
-            record: stored,
+            plan: stored.plan,
         })
     });
     let mut found: Vec<Earlier> = found.collect();
     let unfinished = found.iter().position(|one| !one.state.is_over());
     let at = unfinished.or_else(|| {
         let latest = found.first()?;
-        latest.has_other_claims(record).then_some(0)
+        (latest.plan.claims != record.plan.claims).then_some(0)
     });
     at.map(|at| found.swap_remove(at))
 }

@@ -90,8 +90,7 @@ impl BatchDisplay {
         if self.global.output == Output::Json && !self.global.quiet {
             return terminal::print_json(event);
         }
-        let ends = matches!(event.what, BatchEventKind::TrialRunEnded { .. });
-        if ends {
+        if matches!(event.what, BatchEventKind::TrialRunEnded { .. }) {
             self.between_runs();
         }
         if !self.global.quiet || matches!(event.what, BatchEventKind::Warning { .. }) {
@@ -104,10 +103,8 @@ impl BatchDisplay {
         | BatchEventKind::TrialRunReattached { trial_run, .. } = event.what
         {
             let overall = Some(self.lines.overall(trial_run));
-            let remaining = self
-                .lines
-                .cell(trial_run)
-                .and_then(|cell| self.cells.get(&cell));
+            let cell = self.lines.cell(trial_run);
+            let remaining = cell.and_then(|cell| self.cells.get(&cell));
             let remaining = remaining.cloned().unwrap_or_default();
             self.run = Some(reporter(&self.global, overall, remaining, self.live));
         }

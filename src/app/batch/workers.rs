@@ -1,6 +1,7 @@
 //! GPUs of their own for runs that are executed at the same time.
 
 use crate::app::failure::Failure;
+use retrial_host::assign::range;
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
 
@@ -62,9 +63,8 @@ pub fn gpus_of_workers(
 
 /// `0-3` is four GPUs.
 fn each(word: &str) -> Vec<String> {
-    let range = word.split_once('-').and_then(|(first, last)| {
-        let range = first.parse::<u32>().ok()?..=last.parse::<u32>().ok()?;
-        Some(range.map(|index| index.to_string()).collect())
-    });
-    range.unwrap_or_else(|| vec![word.to_owned()])
+    match range(word) {
+        Some((first, last)) => (first..=last).map(|index| index.to_string()).collect(),
+        None => vec![word.to_owned()],
+    }
 }

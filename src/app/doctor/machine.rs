@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::app::failure::Failure;
-use crate::app::nodes::{facts, nonce, recipe_of};
+use crate::app::nodes::{self, recipe_of};
 use crate::app::options::GlobalOptions;
 use crate::app::{gpu_support, missing, open, preflight, runtime, terminal};
 use retrial_engine::api::Engine;
@@ -77,16 +77,12 @@ pub fn examine(
 ) -> Result<ExitCode, Failure> {
     let shared = RunDirectory::at(directory.to_owned());
     let mut host = open::host_view(global);
-    let nonce = nonce(&shared);
-    let plan: Option<Plan> = nonce
-        .is_some()
-        .then(|| shared.read_json("plan.json"))
-        .transpose()?;
+    let (facts, plan) = nodes::examine(&host, &shared)?;
     let answer = Answer {
         name: name
             .or_else(node_of_process)
             .unwrap_or_else(|| host.hostname.clone()),
-        facts: facts(&host, plan.as_ref(), nonce),
+        facts,
         time: Timestamp::now(),
     };
     terminal::print_json(&answer);

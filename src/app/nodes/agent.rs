@@ -4,14 +4,14 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use tokio::io::AsyncWriteExt;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::compare::facts;
-use super::shared::{nonce, recipe_of};
+use super::compare::examine;
+use super::shared::recipe_of;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
 use crate::app::runtime::runtime;
+use crate::app::signals::Signals;
 use crate::app::{clean, follow, free_space, gpu_support, open, preflight, prepare};
 use retrial_engine::api::Engine as _;
 use retrial_engine::docker::Docker;
@@ -43,26 +43,14 @@ async fn until_the_end(
     name: &str,
 ) -> Result<ExitCode, Failure> {
     let run = RunDirectory::at(run.to_owned());
-    ignore_signals();
+    // A scheduler sends them to all processes of a job: the head reacts to them and sends orders.
+    let _ignored = Signals::new();
     let (replies, outgoing) = unbounded_channel();
     let writer = tokio::spawn(write(outgoing));
     let served = Box::pin(serve_head(global, &run, name, &replies)).await;
     drop(replies);
     let _ = writer.await;
     served.map(|()| ExitCode::Success)
-}
-
-/// Ignores signals, since a scheduler sends them to all processes of a job: the head reacts to them and sends
-/// orders.
-fn ignore_signals() {
-    for kind in [
-        SignalKind::interrupt(),
-        SignalKind::terminate(),
-        SignalKind::hangup(),
-    ] {
-        // A handler that does nothing stays until the process ends.
-        let _ = signal(kind);
-    }
 }
 
 async fn serve_head(
@@ -72,12 +60,7 @@ async fn serve_head(
     replies: &UnboundedSender<Reply>,
 ) -> Result<(), Failure> {
     let host = open::host_view(global);
-    let nonce = nonce(run);
-    let shared: Option<Plan> = nonce
-        .is_some()
-        .then(|| run.read_json("plan.json"))
-        .transpose()?;
-    let answer = facts(&host, shared.as_ref(), nonce);
+    let (answer, shared) = examine(&host, run)?;
     let _ = replies.send(Reply::Facts(Box::new(answer)));
     let mut orders = read_orders(tokio::io::stdin());
     let begin = loop {
@@ -148,13 +131,11 @@ async fn execute(
     let (events, incoming) = unbounded_channel();
     let options = Options {
         patience: begin.patience,
-        root: global.root.clone(),
-        scratch: follow::scratch(global),
         machine: Some(Machine {
             scope: begin.scope,
             is_head: false,
         }),
-        ..Options::default()
+        ..follow::options(global, false)
     };
     let session = Session::open(
         std::sync::Arc::new(engine),

@@ -1,5 +1,6 @@
 //! The machines of a run: named on the command line, and written into its directory.
 
+use itertools::Itertools as _;
 use serde::{Deserialize, Serialize};
 
 use crate::app::failure::Failure;
@@ -39,9 +40,8 @@ pub fn parse(text: &str) -> Result<Allocation, String> {
             "`{name}` is not a machine name: put users and ports in ~/.ssh/config"
         ));
     }
-    let repeated = (1..others.len()).find(|index| others[..*index].contains(&others[*index]));
-    if let Some(index) = repeated {
-        return Err(format!("duplicate `{}`", others[index]));
+    if let Some(name) = others.iter().duplicates().next() {
+        return Err(format!("duplicate `{name}`"));
     }
     Ok(Allocation {
         launcher: Launcher::Ssh,

@@ -1,10 +1,14 @@
 //! Compares the machines of a run before the first step: they must share the run's directory, have the GPUs
 //! that the recipe counts together, and be alike.
 
+use itertools::join;
+
+use super::shared::nonce;
 use retrial_host::model::HostView;
 use retrial_plan::Plan;
 use retrial_recipe::model::GpuVendor;
 use retrial_run::nodes::Facts;
+use retrial_store::{RunDirectory, StoreError};
 
 /// The most by which clocks may differ, seconds: logs are matched with steps by time.
 const CLOCKS: f64 = 1.0;
@@ -26,6 +30,17 @@ pub struct Differences {
     pub errors: Vec<String>,
     /// Without these the result is another one: they can be forced.
     pub refusals: Vec<String>,
+}
+
+/// The facts of this machine, and the plan of a run if it has the run's directory.
+///
+/// # Errors
+/// If the plan cannot be read.
+pub fn examine(host: &HostView, run: &RunDirectory) -> Result<(Facts, Option<Plan>), StoreError> {
+    let nonce = nonce(run);
+    let plan = nonce.as_ref().map(|_| run.read_json("plan.json"));
+    let plan: Option<Plan> = plan.transpose()?;
+    Ok((facts(host, plan.as_ref(), nonce), plan))
 }
 
 /// The facts of a machine.
@@ -105,14 +120,12 @@ pub fn compare(
     if let Some(required) = all_gpus {
         let actual: u32 = machines.iter().map(|one| one.facts.gpus).sum();
         if actual != required {
-            let each: Vec<String> = machines
-                .iter()
-                .map(|one| format!("{} {}", one.name, one.facts.gpus))
-                .collect();
+            let each = machines.iter();
+            let each = each.map(|one| format!("{} {}", one.name, one.facts.gpus));
             differences.refusals.push(format!(
                 "{actual} GPUs on {} machines, required {required}: {}",
                 machines.len(),
-                each.join(", ")
+                join(each, ", ")
             ));
         }
     }

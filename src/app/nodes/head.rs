@@ -3,28 +3,23 @@
 use std::net::{ToSocketAddrs, UdpSocket};
 use std::time::Duration;
 
+use itertools::join;
+
 use super::Allocation;
 use super::compare::{KnownMachine, compare, facts};
 use super::shared::write_nonce;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::app::{open, prepare, runtime};
+use crate::app::{open, runtime};
 use retrial_plan::Plan;
 use retrial_recipe::expression::NodeScope;
 use retrial_run::nodes::{Begin, Machine, NodeError, Others};
+use retrial_run::secrets;
 use retrial_slurm::node_of_process;
 use retrial_store::RunDirectory;
 
-/// The head and the other machines, ready for the first step.
-pub struct Head {
-    /// This machine.
-    pub machine: Machine,
-    /// The others.
-    pub others: Others,
-}
-
-/// Starts the agent on the other machines of a run, and checks them all. Forced differences become
-/// 'modified' in the verdict.
+/// Starts the agent on the other machines of a run, and checks them all. Returns this machine and the others,
+/// ready for the first step. Forced differences become 'modified' in the verdict.
 ///
 /// # Errors
 /// If a machine cannot be reached, or does not meet the requirements.
@@ -33,7 +28,7 @@ pub async fn begin(
     run: &RunDirectory,
     allocation: &Allocation,
     patience: Duration,
-) -> Result<Head, Failure> {
+) -> Result<(Machine, Others), Failure> {
     let mut plan: Plan = run.read_json("plan.json")?;
     for name in &allocation.others {
         run.machine(name).lay_out()?;
@@ -58,19 +53,10 @@ pub async fn begin(
         facts: facts(&host, Some(&plan), Some(nonce.clone())),
         ahead: 0.0,
     };
-    let machines: Vec<KnownMachine> = std::iter::once(this_machine)
-        .chain(
-            allocation
-                .others
-                .iter()
-                .zip(answers)
-                .map(|(name, (facts, ahead))| KnownMachine {
-                    name: name.clone(),
-                    facts,
-                    ahead,
-                }),
-        )
-        .collect();
+    let mut machines = vec![this_machine];
+    for (name, (facts, ahead)) in allocation.others.iter().cloned().zip(answers) {
+        machines.push(KnownMachine { name, facts, ahead });
+    }
     check(run, &mut plan, &machines, &nonce, allocation.force)?;
     let all_gpus = machines.iter().map(|one| one.facts.gpus).sum();
     let address = address(allocation.others.first(), &host.hostname);
@@ -81,7 +67,7 @@ pub async fn begin(
         count: u32::try_from(machines.len()).unwrap_or(u32::MAX),
         all_gpus,
     };
-    let secrets = prepare::secrets(&plan);
+    let secrets = secrets(&plan);
     let ready = others.begin(|index| Begin {
         scope: scope(&machines[index + 1]),
         secrets: secrets.clone(),
@@ -91,13 +77,11 @@ pub async fn begin(
         patience,
     });
     ready.await?;
-    Ok(Head {
-        machine: Machine {
-            scope: scope(&machines[0]),
-            is_head: true,
-        },
-        others,
-    })
+    let machine = Machine {
+        scope: scope(&machines[0]),
+        is_head: true,
+    };
+    Ok((machine, others))
 }
 
 /// Refuses machines that differ where they must not.
@@ -110,17 +94,9 @@ fn check(
 ) -> Result<(), Failure> {
     let directory = run.path().display().to_string();
     let differences = compare(machines, nonce, plan.all_gpus(), &directory);
-    let refused = if force {
-        &[][..]
-    } else {
-        &differences.refusals
-    };
-    let lines: Vec<String> = differences
-        .errors
-        .iter()
-        .chain(refused)
-        .map(|line| format!("  {line}"))
-        .collect();
+    let refused: &[String] = if force { &[] } else { &differences.refusals };
+    let lines = differences.errors.iter().chain(refused);
+    let lines = join(lines.map(|line| format!("  {line}")), "\n");
     if !lines.is_empty() {
         let force = if refused.is_empty() {
             ""
@@ -128,8 +104,7 @@ fn check(
             "\n  differences in GPUs and drivers can be allowed with --force: the verdict is then marked 'modified'"
         };
         return Err(Failure::host(format!(
-            "the machines of this run do not match:\n{}{force}",
-            lines.join("\n")
+            "the machines of this run do not match:\n{lines}{force}"
         )));
     }
     if plan.node_differences != differences.refusals {

@@ -9,6 +9,6 @@ mod shared;
 
 pub use agent::serve;
 pub use allocation::{Allocation, parse};
-pub use compare::{Differences, KnownMachine, compare, facts};
+pub use compare::{Differences, KnownMachine, compare, examine};
 pub use head::begin;
-pub use shared::{nonce, recipe_of, write_nonce};
+pub use shared::{recipe_of, write_nonce};

@@ -41,10 +41,7 @@ impl<'a> Display<'a> {
         if self.is_silent {
             return;
         }
-        if self.reporter.is_none() {
-            if !matches!(event.what, EventKind::RunStarted { .. }) {
-                return;
-            }
+        if self.reporter.is_none() && matches!(event.what, EventKind::RunStarted { .. }) {
             self.waiting.clear();
             let is_terminal = std::io::stderr().is_terminal();
             let remaining = estimate::of_run(self.global, self.run);

@@ -2,22 +2,20 @@
 
 use std::time::Duration;
 
-use itertools::join;
+use itertools::{Itertools as _, join};
 use serde_json::Value;
 
 use super::follow::End;
 use super::record::{self, Submission};
+use super::submit::is_living;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::{follow, terminal};
 use retrial_format as format;
-use retrial_plan::Plan;
 use retrial_readings::sanitize;
-use retrial_report::Entry;
 use retrial_results::verdict::ExitCode;
-use retrial_run::judge_run;
 use retrial_site::time_limit::warning_s;
-use retrial_slurm::{Job, JobPhase, Slurm};
+use retrial_slurm::{Job, Slurm};
 use retrial_store::open::read_text_beneath;
 use retrial_store::{Home, Record, RunDirectory};
 
@@ -70,7 +68,7 @@ pub async fn conclude(
     let submission = record::latest(run)?.unwrap_or_default();
     let resume = commands(&global.home, run, &[("resume", "resume")]);
     let next_steps = format!("  evidence: {}\n  {resume}", run.path().display());
-    match end {
+    let (exit, note) = match end {
         End::Run {
             code,
             reason,
@@ -89,61 +87,45 @@ pub async fn conclude(
                 reason.map(|reason| format!("no verdict: {reason}"))
             };
             if judged {
-                print_verdict(global, run, require_accuracy)?;
+                follow::judge(global, run, require_accuracy)?;
             }
-            if global.output != Output::Json && !global.quiet {
-                if let Some(why) = why {
-                    terminal::note(&format!("{why}\n{next_steps}"));
-                } else if exit == ExitCode::Host {
-                    terminal::note(&format!("  {resume}"));
-                }
-            }
-            Ok(exit)
+            let note = match why {
+                _ if global.output == Output::Json => None,
+                Some(why) => Some(format!("{why}\n{next_steps}")),
+                None => (exit == ExitCode::Host).then(|| format!("  {resume}")),
+            };
+            (exit, note)
         }
         End::Job { .. } if submission.stop_requested => {
-            if !global.quiet {
-                terminal::note(&format!("stopped: job {id} has ended\n{next_steps}"));
-            }
-            Ok(ExitCode::Interrupted)
+            let note = format!("stopped: job {id} has ended\n{next_steps}");
+            (ExitCode::Interrupted, Some(note))
         }
         End::Job { state } => {
             let job = accounted(slurm, &submission, id).await;
             // A warning or a scancel before the run could handle it.
-            if job.as_ref().is_some_and(|job| job.terminated) {
-                let (exit, why) = stop_cause(job.as_ref(), &submission, id);
-                if !global.quiet {
-                    terminal::note(&format!("no verdict: {why}\n{next_steps}"));
-                }
-                return Ok(exit);
+            if job.as_ref().is_none_or(|job| !job.terminated) {
+                return Err(Failure::host(format!(
+                    "job {id} ended before the run did: {state}{}\n{next_steps}",
+                    output(run, id)
+                )));
             }
-            Err(Failure::host(format!(
-                "job {id} ended before the run did: {state}{}\n{next_steps}",
-                output(run, id)
-            )))
+            let (exit, why) = stop_cause(job.as_ref(), &submission, id);
+            (exit, Some(format!("no verdict: {why}\n{next_steps}")))
         }
-        End::Unknown => Err(Failure::host(format!(
-            "the state of job {id} is unknown: neither squeue nor sacct lists it\n{next_steps}"
-        ))),
+        End::Unknown => {
+            return Err(Failure::host(format!(
+                "the state of job {id} is unknown: neither squeue nor sacct lists it\n{next_steps}"
+            )));
+        }
         End::Detached => {
-            if !global.quiet {
-                terminal::note(&continues(&global.home, run, &format!("job {id}")));
-            }
-            Ok(ExitCode::Interrupted)
+            let note = continues(&global.home, run, &format!("job {id}"));
+            (ExitCode::Interrupted, Some(note))
         }
+    };
+    if let Some(note) = note.filter(|_| !global.quiet) {
+        terminal::note(&note);
     }
-}
-
-fn print_verdict(
-    global: &GlobalOptions,
-    run: &RunDirectory,
-    require_accuracy: bool,
-) -> Result<(), Failure> {
-    let verdict = judge_run(run, require_accuracy)?;
-    let plan: Plan = run.read_json("plan.json")?;
-    let evidence = run.path().display().to_string();
-    let entry = Entry::new(evidence, &verdict).of_run(&global.home, &plan);
-    follow::print(global, &entry);
-    Ok(())
+    Ok(exit)
 }
 
 /// Returns a job that is ending or has ended, from the accounting.
@@ -154,10 +136,7 @@ async fn accounted(slurm: &Slurm, submission: &Submission, id: &str) -> Option<J
         let jobs = slurm.accounted(&submission.since()).await.ok()?;
         job = jobs.into_iter().rfind(|job| job.id == id);
         // The job ends shortly after the run, and the accounting hears of its beginning and its end later still.
-        if job
-            .as_ref()
-            .is_some_and(|job| job.phase() == JobPhase::Over)
-        {
+        if job.as_ref().is_some_and(|job| !is_living(job)) {
             break;
         }
         tokio::time::sleep(PAUSE).await;
@@ -191,16 +170,11 @@ fn stop_cause(job: Option<&Job>, submission: &Submission, id: &str) -> (ExitCode
 pub fn output(run: &Record, id: &str) -> String {
     let name = format!("slurm-{id}.out");
     let text = read_text_beneath(run.path(), name.as_ref(), OUTPUT).unwrap_or_default();
-    let lines: Vec<&str> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
-    let lines = &lines[lines.len().saturating_sub(LINES)..];
-    if lines.is_empty() {
-        return String::new();
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let last = lines.tail(LINES);
+    let last = join(last.map(|line| format!("\n    | {}", sanitize(line))), "");
+    if last.is_empty() {
+        return last;
     }
-    let lines = lines
-        .iter()
-        .map(|line| format!("\n    | {}", sanitize(line)));
-    format!("\n  the last lines of {name}:{}", lines.collect::<String>())
+    format!("\n  the last lines of {name}:{last}")
 }

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::slice;
 
+use itertools::Itertools as _;
+
 use crate::app::failure::Failure;
 use crate::app::file_owners;
 use retrial_document::{Source, did_you_mean};
@@ -38,20 +40,14 @@ pub fn expanded(path: &str) -> PathBuf {
 
 /// Names of the site files, sorted, with their paths.
 pub fn list() -> Vec<(String, PathBuf)> {
-    let entries = std::fs::read_dir(directory())
-        .into_iter()
-        .flatten()
-        .flatten();
-    let mut sites: Vec<(String, PathBuf)> = entries
-        .filter_map(|entry| {
-            let path = entry.path();
-            let is_yaml = path.extension().is_some_and(|ending| ending == "yaml");
-            let name = path.file_stem()?.to_str()?.to_owned();
-            (is_yaml && !name.starts_with('.')).then_some((name, path))
-        })
-        .collect();
-    sites.sort();
-    sites
+    let entries = std::fs::read_dir(directory()).into_iter().flatten();
+    let sites = entries.flatten().filter_map(|entry| {
+        let path = entry.path();
+        let is_yaml = path.extension().is_some_and(|ending| ending == "yaml");
+        let name = path.file_stem()?.to_str()?.to_owned();
+        (is_yaml && !name.starts_with('.')).then_some((name, path))
+    });
+    sites.sorted().collect()
 }
 
 /// Opens a site by its name, and prints the problems of its file. One that other users can change is
@@ -63,13 +59,17 @@ pub fn open(name: &str) -> Result<SiteFile, Failure> {
     };
     let reason = "a site's commands run with your rights";
     file_owners::check(&directory(), slice::from_ref(path), reason)?;
-    let source = source(path)?;
-    let site = site::read(&source).map_err(Failure::problems)?;
+    read(name, path.clone())
+}
+
+/// Reads a site's file, and prints its problems.
+pub fn read(name: &str, path: PathBuf) -> Result<SiteFile, Failure> {
+    let source = source(&path)?;
     Ok(SiteFile {
         name: name.to_owned(),
-        path: path.clone(),
+        path,
         text: source.text.to_string(),
-        site,
+        site: site::read(&source).map_err(Failure::problems)?,
     })
 }
 
@@ -80,11 +80,11 @@ pub fn source(path: &Path) -> Result<Source, Failure> {
 }
 
 fn unknown(name: &str, sites: &[(String, PathBuf)]) -> Failure {
-    let names: Vec<&str> = sites.iter().map(|(name, _)| name.as_str()).collect();
-    let suggestion = if names.is_empty() {
+    let names = sites.iter().map(|(name, _)| name.as_str());
+    let suggestion = if sites.is_empty() {
         "there are none yet".to_owned()
     } else {
-        did_you_mean(name, names.iter().copied(), "there are")
+        did_you_mean(name, names, "there are")
     };
     Failure::usage(format!(
         "--site {name}: no such site; {suggestion}\n  a site is a file {}/NAME.yaml; its keys: docs/clusters.md",

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::timeout;
 
 use super::display::Display;
 use super::events::Events;
@@ -12,12 +12,13 @@ use super::record::{self, JobEventKind};
 use super::stopping::Stopping;
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
+use crate::app::signals::{SignalRequest, Signals};
 use retrial_slurm::{JobPhase, Slurm};
 use retrial_store::journal::{AbortReason, EventKind};
 use retrial_store::{RunDirectory, StoreError};
 
 /// The time between two polls of the shared directory, each of which opens two files.
-const LOOK: Duration = Duration::from_millis(500);
+pub const LOOK: Duration = Duration::from_millis(500);
 /// How long the journal of a job that is over may take to arrive through a network file system.
 pub const ARRIVAL: Duration = Duration::from_secs(5);
 /// How long a job that Slurm does not list is searched for.
@@ -93,7 +94,7 @@ impl<'a> Following<'a> {
 
     /// Follows it until it has ended.
     pub async fn until_the_end(mut self) -> Result<End, Failure> {
-        let mut signals = Signals::new()?;
+        let mut signals = listen()?;
         let end = loop {
             if let Some(end) = self.look() {
                 break end;
@@ -106,9 +107,9 @@ impl<'a> Following<'a> {
                 let note = |text: &str| self.display.note(text);
                 stopping.next(self.phase, note).await?;
             }
-            match signals.pause().await {
-                Some(SignalRequest::Detach) => break End::Detached,
-                Some(SignalRequest::Stop) if self.stop()? => break End::Detached,
+            match timeout(LOOK, signals.next()).await {
+                Ok(SignalRequest::Detach) => break End::Detached,
+                Ok(SignalRequest::Stop) if self.stop()? => break End::Detached,
                 _ => {}
             }
         };
@@ -191,44 +192,7 @@ impl<'a> Following<'a> {
     }
 }
 
-/// The signals that a follower handles.
-pub struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    hangup: Signal,
-}
-
-/// The request of a signal to a follower.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SignalRequest {
-    /// Stop the job.
-    Stop,
-    /// Detach: the terminal was closed.
-    Detach,
-}
-
-impl Signals {
-    /// Listens from now on.
-    pub fn new() -> Result<Self, Failure> {
-        let listen = || {
-            Ok(Self {
-                interrupt: signal(SignalKind::interrupt())?,
-                terminate: signal(SignalKind::terminate())?,
-                hangup: signal(SignalKind::hangup())?,
-            })
-        };
-        listen().map_err(|error: std::io::Error| {
-            Failure::host(format!("failed to listen for signals: {error}"))
-        })
-    }
-
-    /// Waits between two polls, and returns the request of a signal in the meantime.
-    pub async fn pause(&mut self) -> Option<SignalRequest> {
-        tokio::select! {
-            () = tokio::time::sleep(LOOK) => None,
-            _ = self.interrupt.recv() => Some(SignalRequest::Stop),
-            _ = self.terminate.recv() => Some(SignalRequest::Stop),
-            _ = self.hangup.recv() => Some(SignalRequest::Detach),
-        }
-    }
+/// Listens for signals from now on.
+pub fn listen() -> Result<Signals, Failure> {
+    Signals::new().map_err(|error| Failure::host(format!("failed to listen for signals: {error}")))
 }

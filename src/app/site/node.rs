@@ -24,16 +24,6 @@ const ASSIGNED: &str = "SLURM_JOB_GPUS";
 /// The most that recipe.yaml may hold, bytes.
 const RECIPE: u64 = 64 << 20;
 
-/// Prepares a run on this node. A failure is also written into the run's journal, where followers of the job
-/// read it.
-pub fn prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), Failure> {
-    let prepared = try_prepare(global, directory);
-    if let Err(failure) = &prepared {
-        record_failure(directory, failure)?;
-    }
-    prepared
-}
-
 /// Writes into the run's journal why its job ends early, where followers of the job read it.
 pub fn record_failure(directory: &RunDirectory, failure: &Failure) -> Result<(), StoreError> {
     let node = slurm::node_of_process().unwrap_or_else(|| "its node".to_owned());
@@ -46,7 +36,8 @@ pub fn record_failure(directory: &RunDirectory, failure: &Failure) -> Result<(),
     record::write(directory, what)
 }
 
-fn try_prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), Failure> {
+/// Prepares a run on this node.
+pub fn prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), Failure> {
     let request: SiteRequest = directory.read_json(REQUEST)?;
     let before: Plan = directory.read_json("plan.json")?;
     let mut host = open::host_view(global);
@@ -73,13 +64,10 @@ fn try_prepare(global: &GlobalOptions, directory: &RunDirectory) -> Result<(), F
 /// The nodes of the job, of which this is the first.
 async fn allocation(directory: &RunDirectory, force: bool) -> Result<Allocation, Failure> {
     let names = slurm::nodes_of_job().await;
-    let mut names = names.map_err(|error| Failure::host(error.to_string()))?;
-    if !names.is_empty() {
-        names.remove(0);
-    }
+    let names = names.map_err(|error| Failure::host(error.to_string()))?;
     Ok(Allocation {
         launcher: Launcher::Srun,
-        others: names,
+        others: names.into_iter().skip(1).collect(),
         force,
         exclusive: site(directory)?.exclusive,
     })
@@ -89,14 +77,11 @@ async fn allocation(directory: &RunDirectory, force: bool) -> Result<Allocation,
 fn on_this_node(
     directory: &RunDirectory,
     request: &SiteRequest,
-    before: Plan,
+    mut before: Plan,
     host: &HostView,
 ) -> Result<Plan, Failure> {
-    let before = Plan {
-        gpus: gpus(directory, request)?,
-        directory: request.directory.clone(),
-        ..before
-    };
+    before.gpus = gpus(directory, request)?;
+    before.directory.clone_from(&request.directory);
     let mut here = on_host(&before, &request.recipe, host)?;
     prepare::check_privileges(&before, &here)?;
     missing::note(&mut here, &request.recipe);

@@ -90,8 +90,6 @@ pub struct Submission {
     pub journal: u64,
     /// A user requested its end.
     pub stop_requested: bool,
-    /// It is over, or was refused.
-    pub over: bool,
 }
 
 /// Returns whether a run is one of a site's.
@@ -136,30 +134,28 @@ pub fn has_ended(run: &RunDirectory) -> Result<bool, StoreError> {
 impl Submission {
     /// The latest of these events.
     fn from_events(events: &[JobEvent]) -> Option<Self> {
-        let mut latest: Option<Self> = None;
-        for event in events {
-            if let JobEventKind::Intended {
-                time_limit_s,
-                journal,
-                ..
-            } = event.what
-            {
-                latest = Some(Self {
-                    time: event.time,
+        let is_new = |event: &JobEvent| matches!(event.what, JobEventKind::Intended { .. });
+        let start = events.iter().rposition(is_new)?;
+        let mut latest = Self {
+            time: events[start].time,
+            ..Self::default()
+        };
+        for event in &events[start..] {
+            match &event.what {
+                JobEventKind::Intended {
                     time_limit_s,
                     journal,
-                    ..Self::default()
-                });
-            }
-            let Some(latest) = &mut latest else { continue };
-            match &event.what {
+                    ..
+                } => {
+                    latest.time_limit_s = *time_limit_s;
+                    latest.journal = *journal;
+                }
                 JobEventKind::Submitted { id } => latest.id = Some(id.clone()),
                 JobEventKind::StopRequested => latest.stop_requested = true,
-                JobEventKind::Refused { .. } | JobEventKind::Over { .. } => latest.over = true,
-                JobEventKind::Intended { .. } => {}
+                JobEventKind::Refused { .. } | JobEventKind::Over { .. } => {}
             }
         }
-        latest
+        Some(latest)
     }
 
     /// The day before it, for the accounting: `2026-11-22`. Clocks differ.
@@ -196,10 +192,10 @@ mod tests {
         let events = [intended(0), id("7"), stop, over, intended(90)];
         let latest = Submission::from_events(&events).unwrap();
         assert_eq!((latest.id, latest.journal), (None, 90));
-        assert!(!latest.over && !latest.stop_requested);
+        assert!(!latest.stop_requested);
         let first = Submission::from_events(&events[..4]).unwrap();
         assert_eq!(first.id.as_deref(), Some("7"));
-        assert!(first.over && first.stop_requested);
+        assert!(first.stop_requested);
         assert_eq!(first.since(), "1969-12-31");
     }
 }

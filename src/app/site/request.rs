@@ -20,8 +20,6 @@ use retrial_store::{Home, scratch};
 pub struct Target {
     /// The site.
     pub site_file: SiteFile,
-    /// The shared directory for runs.
-    pub home: Home,
     /// How its jobs are executed.
     pub job: JobOptions,
 }
@@ -112,12 +110,7 @@ impl Target {
             time_limit,
             site: site_file.site.clone(),
         };
-        let home = global.home.clone();
-        Ok(Self {
-            site_file,
-            home,
-            job,
-        })
+        Ok(Self { site_file, job })
     }
 
     /// The script of the job of a run or an array in this directory.
@@ -183,14 +176,9 @@ fn planned(
     run: Option<&RunRequest>,
     opened: &open::Opened,
 ) -> Result<Plan, Failure> {
-    let request = PlanRequest {
-        options: PlanOptions {
-            // Determined on the node.
-            gpus: Vec::new(),
-            ..request.options.clone()
-        },
-        ..request.clone()
-    };
+    let mut request = request.clone();
+    // Determined on the node.
+    request.options.gpus.clear();
     let host = HostView::default();
     let mut plan = match run {
         Some(run) => prepare::planned(global, &request, run, opened, &host)?,

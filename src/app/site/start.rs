@@ -110,21 +110,7 @@ fn jobs_of(directory: &RunDirectory) -> Slurm {
 /// A site by its name; else as it was when a run or an array in this directory was submitted.
 pub fn found_or_saved(directory: &Record, name: &str) -> Result<SiteFile, Failure> {
     // Its file may have been corrected since.
-    match find::open(name) {
-        Ok(site_file) => Ok(site_file),
-        Err(_) => saved(directory, name),
-    }
-}
-
-fn saved(directory: &Record, name: &str) -> Result<SiteFile, Failure> {
-    let path = directory.join(SITE);
-    let source = find::source(&path)?;
-    Ok(SiteFile {
-        name: name.to_owned(),
-        text: source.text.to_string(),
-        site: retrial_site::read(&source).map_err(Failure::problems)?,
-        path,
-    })
+    find::open(name).or_else(|_| find::read(name, directory.join(SITE)))
 }
 
 async fn follow(
@@ -200,14 +186,14 @@ impl Liveness {
         if self.has_ended {
             return false;
         }
-        match self.queried {
-            Some((since, live)) if since.elapsed() < LOOK => live,
-            _ => {
-                let live = has_job(&self.directory);
-                self.queried = Some((Instant::now(), live));
-                live
-            }
+        if let Some((since, live)) = self.queried
+            && since.elapsed() < LOOK
+        {
+            return live;
         }
+        let live = has_job(&self.directory);
+        self.queried = Some((Instant::now(), live));
+        live
     }
 }
 
@@ -217,10 +203,6 @@ fn has_job(directory: &RunDirectory) -> bool {
         return false;
     };
     // A run counts as live if the controller does not answer.
-    runtime.block_on(async {
-        match slurm.queued().await {
-            Ok(jobs) => jobs.iter().any(submit::is_living),
-            Err(_) => true,
-        }
-    })
+    let jobs = runtime.block_on(slurm.queued());
+    jobs.map_or(true, |jobs| jobs.iter().any(submit::is_living))
 }

@@ -85,10 +85,8 @@ impl Stopping {
             JobPhase::Waiting => Order::Withdraw,
             JobPhase::Active => Order::Terminate,
         };
-        let is_due = match self.tried {
-            Some((tried, at)) if tried == order => at.elapsed() > AGAIN,
-            _ => true,
-        };
+        let is_due = |(tried, at): (Order, Instant)| tried != order || at.elapsed() > AGAIN;
+        let is_due = self.tried.is_none_or(is_due);
         if self.call.is_none() && self.accepted != Some(order) && is_due {
             self.tried = Some((order, Instant::now()));
             let (slurm, id) = (self.slurm.clone(), self.id.clone());

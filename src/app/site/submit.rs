@@ -121,11 +121,7 @@ async fn submit(
     earlier: &[String],
     quiet: bool,
 ) -> Result<SubmittedJob, Failure> {
-    let Request {
-        directory: run,
-        target,
-        ..
-    } = *request;
+    let (run, target) = (request.directory, request.target);
     let name = request.work.job_name();
     let script = run.join(SCRIPT);
     let text = target.script(request.work, run.path())?;

@@ -10,7 +10,8 @@ use retrial_slurm::Job;
 
 /// The line of a job that waits.
 pub struct Waiting {
-    quiet: bool,
+    /// Nothing is shown.
+    pub is_quiet: bool,
     /// The terminal that the line is on, if there is one.
     term: Option<Term>,
     last: String,
@@ -18,12 +19,11 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// Nothing is shown if `quiet`.
-    pub fn new(quiet: bool) -> Self {
-        let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
-        let draws = std::io::stderr().is_terminal() && !is_dumb;
+    /// Nothing is shown if it `is_quiet`.
+    pub fn new(is_quiet: bool) -> Self {
+        let draws = std::io::stderr().is_terminal() && terminal::can_draw();
         Self {
-            quiet,
+            is_quiet,
             term: draws.then(Term::stderr),
             last: String::new(),
             is_drawn: false,
@@ -40,7 +40,7 @@ impl Waiting {
     /// Shows a text: on one line of a terminal, else once for each value of `change`.
     pub fn status(&mut self, text: &str, change: String) {
         let text = sentence::line(text);
-        if self.quiet {
+        if self.is_quiet {
             return;
         }
         if let Some(term) = &mut self.term {
@@ -57,7 +57,7 @@ impl Waiting {
     /// Writes a line that stays.
     pub fn note(&mut self, text: &str) {
         self.clear();
-        if !self.quiet {
+        if !self.is_quiet {
             terminal::note(text);
         }
     }
@@ -80,10 +80,8 @@ fn text(job: &Job, position: Option<(usize, usize)>) -> String {
     };
     let place = position
         .map(|(place, total)| format!(", place {place} of {total} in partition {}", job.partition));
-    let start = job
-        .start
-        .as_ref()
-        .map(|start| format!(", may start {start}"));
+    let start = job.start.as_ref();
+    let start = start.map(|start| format!(", may start {start}"));
     format!(
         "job {} is {}{reason}{}{}",
         job.id,

@@ -79,13 +79,11 @@ fn bars(view: &View, step: &ActiveStep, now: Timestamp, columns: usize, rows: us
     let mut bars = vec![head(view, step, now, columns)];
     let mut lines = Vec::new();
     if !step.summary.is_empty() {
-        lines.push(style(fit(&step.summary, columns, 2)).dim().to_string());
+        let summary = style(fit(&step.summary, columns, 2)).dim();
+        lines.push(format!("  {summary}"));
     }
     if !step.sample.is_empty() {
-        lines.push(fit(&step.sample, columns, 2));
-    }
-    for line in &mut lines {
-        line.insert_str(0, "  ");
+        lines.push(format!("  {}", fit(&step.sample, columns, 2)));
     }
     if step.transfers.is_empty() {
         let room = rows.saturating_sub(1 + lines.len());

@@ -38,9 +38,7 @@ pub fn reporter(
 ) -> Box<dyn Reporter> {
     let GlobalOptions { quiet, verbose, .. } = *global;
     let brief = of_batch.is_some() && !verbose;
-    // A dumb terminal (an editor's shell, a serial console) shows escapes as they are.
-    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
-    let can_draw = is_terminal && !is_dumb;
+    let can_draw = is_terminal && terminal::can_draw();
     if quiet || (brief && !can_draw) {
         Box::new(Lines::new(std::io::stderr(), lines::failure))
     } else if global.output == Output::Json {

@@ -128,15 +128,11 @@ impl<T: Terminal> State<T> {
 
     /// Rows from the first line that is shown to the cursor.
     fn rows(&self) -> usize {
+        if !self.terminal.reflows() {
+            return self.shown.len();
+        }
         let (columns, _) = self.terminal.size();
-        let reflows = self.terminal.reflows();
-        let rows = |line: &String| {
-            if reflows {
-                measure_text_width(line).div_ceil(columns.max(1)).max(1)
-            } else {
-                1
-            }
-        };
+        let rows = |line: &String| measure_text_width(line).div_ceil(columns.max(1)).max(1);
         self.shown.iter().map(rows).sum()
     }
 }

@@ -1,11 +1,8 @@
 //! Whoever knows recipes, trust and the host makes a trial run an ordinary run.
 
-use std::collections::BTreeMap;
-
 use async_trait::async_trait;
 
 use crate::journal::TrialRunEnd;
-use retrial_plan::Plan;
 use retrial_run::Prepared;
 
 /// Makes ordinary runs of the trial runs of a schedule, numbered from 1.
@@ -17,7 +14,4 @@ pub trait RunMaker {
     /// Looks at the host once more and says what the run will be, on the GPUs of a worker; else why it
     /// cannot begin.
     async fn make(&self, trial_run: usize, worker: usize) -> Result<Prepared, TrialRunEnd>;
-
-    /// Values of the secrets that a plan names.
-    fn secrets(&self, plan: &Plan) -> BTreeMap<String, String>;
 }

@@ -62,7 +62,7 @@ pub struct BatchSession<'a> {
     /// The batch.
     pub job: BatchJob<'a>,
     /// Cancelled when the batch is to stop.
-    pub stop: Arc<CancellationToken>,
+    pub stop: CancellationToken,
     /// A run has come so far that images may be pulled ahead of others.
     pub(super) under_way: Notify,
     emitter: Emitter,
@@ -104,7 +104,7 @@ impl<'a> BatchSession<'a> {
         };
         Ok(Self {
             job,
-            stop: Arc::new(CancellationToken::new()),
+            stop: CancellationToken::new(),
             under_way: Notify::new(),
             emitter,
             halted: Mutex::new(None),

@@ -12,7 +12,7 @@ use crate::journal::{BatchEventKind, BatchState, Next, TrialRunEnd, TrialRunFigu
 use retrial_host::assign::AssignedGpus;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{ExitCode, Verdict};
-use retrial_run::{Ended, RunError, Session};
+use retrial_run::{Ended, RunError, Session, secrets};
 use retrial_store::journal::Journal;
 use retrial_store::journal::{Event, EventKind, State};
 use retrial_store::{RunDirectory, StoreError};
@@ -138,7 +138,7 @@ async fn run(
 ) -> Result<TrialRunEnd, StoreError> {
     let since = Instant::now();
     let (sender, mut events) = unbounded_channel::<Event>();
-    let secrets = batch.job.makes.secrets(&directory.read_json("plan.json")?);
+    let secrets = secrets(&directory.read_json("plan.json")?);
     let opened = Session::open(
         Arc::clone(&batch.job.engine),
         directory.clone(),

@@ -19,7 +19,7 @@ use retrial_container::{GpuDevices, Mount};
 use retrial_recipe::model::{Container, GpuAccess, GpuRequest, GpuVendor};
 
 pub use method::{InjectionMethod, unsupported_method};
-pub use select::cards;
+pub use select::{cards, range};
 
 /// The GPUs assigned to a container, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -181,8 +181,8 @@ fn has(available: &[AssignedGpu]) -> String {
     }
 }
 
-/// `3` or `0-3`.
-fn range(word: &str) -> Option<(usize, usize)> {
+/// The first and the last index in `3` or `0-3`.
+pub fn range(word: &str) -> Option<(usize, usize)> {
     let (first, last) = word.split_once('-').unwrap_or((word, word));
     let number = |text: &str| text.parse::<usize>().ok();
     Some((number(first)?, number(last)?)).filter(|(first, last)| first <= last)

@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use tokio::time::timeout;
 
 use super::manifest::Array;
 use super::tasks::FollowedTask;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
+use crate::app::signals::SignalRequest;
 use crate::app::site::end::output;
-use crate::app::site::follow::{SignalRequest, Signals};
+use crate::app::site::follow::{LOOK, listen};
 use crate::app::site::question::{Questions, jobs};
 use crate::app::site::stopping::Stopping;
 use crate::app::site::waiting::Waiting;
@@ -34,7 +36,6 @@ pub struct Following<'a> {
     questions: Questions<Vec<Job>>,
     lines: Lines,
     waiting: Waiting,
-    is_silent: bool,
 }
 
 /// An array that is followed.
@@ -72,36 +73,28 @@ impl<'a> Following<'a> {
             // Times of earlier runs on this host do not apply to the nodes.
             lines: Lines::new(plan.clone(), 1, false, BTreeMap::new()),
             waiting: Waiting::new(global.quiet || is_silent),
-            is_silent,
         }
     }
 
     /// Follows these arrays, too, each with its id.
     pub fn add(&mut self, arrays: Vec<(Array, String)>) -> Result<(), StoreError> {
-        for (array, id) in arrays {
-            if self
-                .arrays
-                .iter()
-                .any(|one| one.array.number == array.number)
-            {
-                continue;
-            }
+        let known: Vec<usize> = self.arrays.iter().map(|one| one.array.number).collect();
+        let new = arrays.into_iter();
+        let new = new.filter(|(array, _)| !known.contains(&array.number));
+        self.arrays.extend(new.map(|(array, id)| {
             let entries = array.manifest.tasks.iter();
             let tasks = entries.map(|entry| FollowedTask::new(self.batch, entry));
-            self.arrays.push(FollowedArray {
+            FollowedArray {
                 tasks: tasks.collect(),
                 slurm: array.slurm(),
                 array,
                 id,
                 stopping: None,
-            });
-        }
+            }
+        }));
         let mut queries = Vec::new();
-        for followed in self
-            .arrays
-            .iter()
-            .filter(|one| one.phase() != JobPhase::Over)
-        {
+        let living = self.arrays.iter();
+        for followed in living.filter(|one| one.phase() != JobPhase::Over) {
             let since = followed.array.submission()?.unwrap_or_default().since();
             let (slurm, id) = (followed.slurm.clone(), followed.id.clone());
             queries.push((slurm, id, since, followed.tasks.len()));
@@ -113,7 +106,7 @@ impl<'a> Following<'a> {
     /// Shows an event.
     pub fn show(&mut self, event: &BatchEvent) {
         let lines = self.lines.take(event);
-        if self.is_silent || self.global.quiet {
+        if self.waiting.is_quiet {
             return;
         }
         if self.global.output == Output::Json {
@@ -126,7 +119,7 @@ impl<'a> Following<'a> {
 
     /// Follows them until all have ended.
     pub async fn until_the_end(&mut self) -> Result<End, Failure> {
-        let mut signals = Signals::new()?;
+        let mut signals = listen()?;
         self.look(true);
         let end = loop {
             if self.phase() == JobPhase::Over {
@@ -146,9 +139,9 @@ impl<'a> Following<'a> {
                     stopping.next(phase, note).await?;
                 }
             }
-            match signals.pause().await {
-                Some(SignalRequest::Detach) => break End::Detached,
-                Some(SignalRequest::Stop) if self.stop()? => break End::Detached,
+            match timeout(LOOK, signals.next()).await {
+                Ok(SignalRequest::Detach) => break End::Detached,
+                Ok(SignalRequest::Stop) if self.stop()? => break End::Detached,
                 _ => {}
             }
         };
@@ -228,16 +221,16 @@ impl<'a> Following<'a> {
                 if row.is_none_or(|row| row.phase() != JobPhase::Waiting) {
                     events.extend(task.look());
                 }
-                let Some(lost) = task.take(row, is_stopping) else {
+                if !task.take(row, is_stopping) {
                     continue;
-                };
+                }
                 let entry = &followed.array.manifest.tasks[index as usize];
                 let job = format!("{}_{index}", followed.id);
                 let trial_runs = self.tasks.get(entry.task - 1);
-                task.end(lost, trial_runs.map_or(&[], Vec::as_slice), &job)?;
+                task.end(row, trial_runs.map_or(&[], Vec::as_slice), &job)?;
                 let tail = output(&followed.array.directory, &job);
                 events.extend(task.look());
-                if !tail.is_empty() && !self.is_silent {
+                if !tail.is_empty() {
                     self.waiting.note(&format!("job {job} ended early{tail}"));
                 }
             }

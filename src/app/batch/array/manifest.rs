@@ -3,9 +3,11 @@
 
 use std::fs;
 
+use itertools::Itertools as _;
 use serde::{Deserialize, Serialize};
 
 use crate::app::site::record::{self, Submission};
+use retrial_batch::run::read_journal;
 use retrial_site::script::Work;
 use retrial_slurm::Slurm;
 use retrial_store::{Record, StoreError};
@@ -80,8 +82,9 @@ impl Array {
         whole.map(|number| Self::open(batch, number)).collect()
     }
 
-    /// The arrays of a session of a batch, in their order.
-    pub fn of_session(batch: &Record, session: usize) -> Result<Vec<Self>, StoreError> {
+    /// The arrays of the latest session of a batch, in their order.
+    pub fn of_session(batch: &Record) -> Result<Vec<Self>, StoreError> {
+        let session = read_journal(batch)?.sessions;
         let mut arrays = Self::all(batch)?;
         arrays.retain(|array| array.manifest.session == session);
         Ok(arrays)
@@ -114,10 +117,6 @@ fn directory(batch: &Record, number: usize) -> Record {
 
 fn numbers(batch: &Record) -> Vec<usize> {
     let entries = fs::read_dir(batch.join(ARRAYS)).into_iter().flatten();
-    let numbers = entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let mut numbers: Vec<usize> = numbers.collect();
-    numbers.sort_unstable();
-    numbers
+    let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+    entries.flatten().filter_map(number).sorted().collect()
 }

@@ -26,14 +26,10 @@ pub struct TaskState {
 
 /// The arrays that are to be submitted, each with no more tasks than `most`; none if nothing is left for this
 /// session. All arrays of the session are over.
-pub fn next(
-    batch: &Record,
-    plan: &BatchPlan,
-    session: usize,
-    most: usize,
-) -> Result<Vec<Manifest>, Failure> {
+pub fn next(batch: &Record, plan: &BatchPlan, most: usize) -> Result<Vec<Manifest>, Failure> {
+    let session = read_journal(batch)?.sessions;
     let mut groups: BTreeMap<Exclude, Vec<TaskEntry>> = BTreeMap::new();
-    for task in task_states(batch, plan, session)? {
+    for task in task_states(batch, plan)? {
         if let Some(exclude) = task.again(plan.execution.retries) {
             groups.entry(exclude).or_default().push(task.entry);
         }
@@ -48,13 +44,9 @@ pub fn next(
     Ok(cut.collect())
 }
 
-/// The tasks of a batch, as far as they came until this session of it.
-pub fn task_states(
-    batch: &Record,
-    plan: &BatchPlan,
-    session: usize,
-) -> Result<Vec<TaskState>, Failure> {
-    let arrays = Array::of_session(batch, session)?;
+/// The tasks of a batch, as far as they came until its latest session.
+pub fn task_states(batch: &Record, plan: &BatchPlan) -> Result<Vec<TaskState>, Failure> {
+    let arrays = Array::of_session(batch)?;
     let entries = arrays.iter().flat_map(|array| &array.manifest.tasks);
     let submitted: Vec<usize> = entries.map(|entry| entry.task).collect();
     let task = |(number, trial_runs)| {

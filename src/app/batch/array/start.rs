@@ -16,7 +16,7 @@ use crate::app::options::{GlobalOptions, Output};
 use crate::app::site::end::{continues, print_detached};
 use crate::app::site::find::SiteFile;
 use crate::app::site::request::Target;
-use crate::app::site::submit::{self, Request, SubmittedJob};
+use crate::app::site::submit::{self, Request};
 use crate::app::terminal;
 use retrial_batch::journal::{BatchEvent, BatchEventKind};
 use retrial_batch::run::{read_journal, tasks};
@@ -32,14 +32,12 @@ use retrial_store::Record;
 /// controller: `MaxArraySize`, slurm.conf(5).
 const USUAL_SIZE: u32 = 1001;
 
-/// A batch on a site, and how its arrays are submitted.
+/// A batch that is planned for nodes of a site.
 pub struct SiteBatch {
-    /// Its directory.
-    pub directory: Record,
-    /// Its plan and options.
-    pub record: BatchRecord,
+    /// Its plan.
+    plan: BatchPlan,
     /// How its arrays are submitted.
-    pub target: Target,
+    target: Target,
 }
 
 /// Plans a batch for nodes of a site, which are not examined yet, and returns how it is submitted.
@@ -48,7 +46,7 @@ pub fn take(
     site_file: SiteFile,
     record: &BatchRecord,
     cells: &Cells,
-) -> Result<Target, Failure> {
+) -> Result<SiteBatch, Failure> {
     let execution = &record.plan.execution;
     if execution.parallel > 1 {
         return Err(Failure::usage(
@@ -60,8 +58,11 @@ pub fn take(
             "--on-failure fail-fast needs one host: on a site, tasks do not know of each other",
         ));
     }
-    cells.plans(global, &record.plan, &record.options, &[], None)?;
-    target(global, site_file, &record.plan, cells)
+    cells.plans(global, record, &[], None)?;
+    Ok(SiteBatch {
+        target: target(global, site_file, &record.plan, cells)?,
+        plan: record.plan.clone(),
+    })
 }
 
 /// How the arrays of a batch are submitted.
@@ -89,22 +90,23 @@ fn longest(plan: &BatchPlan, cells: &Cells) -> Option<Duration> {
 /// Submits the rest of a batch, and follows it to its verdict. None if it is only submitted.
 pub async fn start(
     global: &GlobalOptions,
+    directory: &Record,
     batch: &SiteBatch,
     detach: bool,
 ) -> Result<Option<Followed>, Failure> {
-    let started = begin(batch)?;
-    let reused = reused(batch)?;
-    let (plan, directory) = (&batch.record.plan, &batch.directory);
+    let plan = &batch.plan;
+    let started = begin(directory, plan)?;
+    let reused = reused(directory, plan)?;
     let mut following = Following::new(global, directory, plan, false);
     if !detach {
         let shown = started.iter().chain(&reused);
         shown.for_each(|event| following.show(event));
     }
-    if arrays(&batch.directory)?.is_empty() {
-        make_next(batch, 0).await?;
+    if Array::of_session(directory)?.is_empty() {
+        make_next(directory, plan, 0).await?;
     }
     loop {
-        submit_left(global, batch).await?;
+        submit_left(global, directory, &batch.target).await?;
         if detach {
             let id = directory.id();
             let jobs = submitted_arrays(directory)?.into_iter().map(|(_, id)| id);
@@ -113,7 +115,7 @@ pub async fn start(
             print_detached(global, directory, &json, "");
             return Ok(None);
         }
-        following.add(submitted_arrays(&batch.directory)?)?;
+        following.add(submitted_arrays(directory)?)?;
         if following.until_the_end().await? == End::Detached {
             return Ok(Some(Followed {
                 exit: ExitCode::Interrupted,
@@ -121,63 +123,49 @@ pub async fn start(
                 notes: vec![continues(&global.home, directory, "the batch")],
             }));
         }
-        if following.was_stopped() || make_next(batch, following.count()).await? == 0 {
-            return conclude(global, &batch.directory, plan).map(Some);
+        let known = following.count();
+        if following.was_stopped() || make_next(directory, plan, known).await? == 0 {
+            return conclude(global, directory, plan).map(Some);
         }
     }
 }
 
 /// Begins another session, unless one has begun and not ended.
-fn begin(batch: &SiteBatch) -> Result<Option<BatchEvent>, Failure> {
-    let directory = &batch.directory;
+fn begin(directory: &Record, plan: &BatchPlan) -> Result<Option<BatchEvent>, Failure> {
     let _lock = lock(directory)?;
     let state = read_journal(directory)?;
     if state.sessions > 0 && state.over.is_none() {
         return Ok(None);
     }
-    let trial_runs = batch.record.plan.schedule.trial_runs.len();
+    let trial_runs = plan.schedule.trial_runs.len();
     let what = BatchEventKind::started(directory.id(), trial_runs);
     Ok(Some(record(directory, what)?))
 }
 
 /// The runs of earlier sessions that count.
-fn reused(batch: &SiteBatch) -> Result<Option<BatchEvent>, Failure> {
-    let session = session(&batch.directory)?;
-    let tasks = task_states(&batch.directory, &batch.record.plan, session)?;
+fn reused(directory: &Record, plan: &BatchPlan) -> Result<Option<BatchEvent>, Failure> {
+    let tasks = task_states(directory, plan)?;
     let others = tasks.iter().filter(|task| task.submitted == 0);
     let trial_runs: Vec<usize> = others.flat_map(TaskState::ended).collect();
     let is_resumed = !trial_runs.is_empty();
     Ok(is_resumed.then(|| BatchEvent::now(BatchEventKind::Reused { trial_runs })))
 }
 
-/// The session of a batch: how often it was begun.
-fn session(batch: &Record) -> Result<usize, Failure> {
-    Ok(read_journal(batch)?.sessions)
-}
-
-/// The arrays of a batch's session.
-fn arrays(batch: &Record) -> Result<Vec<Array>, Failure> {
-    Ok(Array::of_session(batch, session(batch)?)?)
-}
-
 /// Makes arrays of what is to be submitted now that those of this session are over; they are submitted
-/// later. Returns how many there are that the caller does not know.
-async fn make_next(batch: &SiteBatch, followed: usize) -> Result<usize, Failure> {
-    let directory = &batch.directory;
-    let plan = &batch.record.plan;
-    let session = session(directory)?;
-    if next(directory, plan, session, usize::MAX)?.is_empty() {
+/// later. Returns how many there are besides those `known`.
+async fn make_next(directory: &Record, plan: &BatchPlan, known: usize) -> Result<usize, Failure> {
+    if next(directory, plan, usize::MAX)?.is_empty() {
         return Ok(0);
     }
     let size = slurm::size_of_arrays().await;
     let size = size.map_err(|error| Failure::host(error.to_string()))?;
     let _lock = lock(directory)?;
     // Another process may follow the batch, too.
-    let others = arrays(directory)?.len().saturating_sub(followed);
+    let others = Array::of_session(directory)?.len().saturating_sub(known);
     if others > 0 {
         return Ok(others);
     }
-    let manifests = next(directory, plan, session, size as usize)?;
+    let manifests = next(directory, plan, size as usize)?;
     let count = manifests.len();
     for manifest in manifests {
         Array::create(directory, manifest)?;
@@ -186,8 +174,12 @@ async fn make_next(batch: &SiteBatch, followed: usize) -> Result<usize, Failure>
 }
 
 /// Submits the arrays of this session that have no job yet.
-async fn submit_left(global: &GlobalOptions, batch: &SiteBatch) -> Result<(), Failure> {
-    for array in arrays(&batch.directory)? {
+async fn submit_left(
+    global: &GlobalOptions,
+    directory: &Record,
+    target: &Target,
+) -> Result<(), Failure> {
+    for array in Array::of_session(directory)? {
         if array.submission()?.is_some_and(|last| last.id.is_some()) {
             continue;
         }
@@ -195,23 +187,21 @@ async fn submit_left(global: &GlobalOptions, batch: &SiteBatch) -> Result<(), Fa
             work: array.work(),
             directory: &array.directory,
             run: None,
-            target: &batch.target,
+            target,
         };
         let job = submit::submit_once(&array.slurm(), &request, global.quiet).await?;
         if !global.quiet && global.output == Output::Text {
-            let text = submitted(&array, &job);
-            terminal::note(&format!("batch {}: {text}", batch.directory.id()));
+            let tasks = count(array.manifest.tasks.len(), "task");
+            let exclude = array.manifest.exclude.as_ref();
+            let exclude = exclude.map(|node| format!(", again, on nodes other than {node}"));
+            let exclude = exclude.unwrap_or_default();
+            terminal::note(&format!(
+                "batch {}: {job}: {tasks}{exclude}",
+                directory.id()
+            ));
         }
     }
     Ok(())
-}
-
-/// `submitted job 7: 12 tasks, on other nodes than n3`
-fn submitted(array: &Array, job: &SubmittedJob) -> String {
-    let tasks = count(array.manifest.tasks.len(), "task");
-    let exclude = array.manifest.exclude.as_ref();
-    let exclude = exclude.map(|node| format!(", again, on nodes other than {node}"));
-    format!("{job}: {tasks}{}", exclude.unwrap_or_default())
 }
 
 /// The arrays of this session that have a job, with its id.
@@ -220,7 +210,8 @@ fn submitted_arrays(directory: &Record) -> Result<Vec<(Array, String)>, Failure>
         let id = array.submission().ok()??.id?;
         Some((array, id))
     };
-    Ok(arrays(directory)?.into_iter().filter_map(with_id).collect())
+    let arrays = Array::of_session(directory)?.into_iter();
+    Ok(arrays.filter_map(with_id).collect())
 }
 
 /// Stops a batch's arrays: Retrial in each task ends the benchmark and keeps its evidence, later Slurm ends it.
@@ -248,7 +239,11 @@ pub async fn stop(global: &GlobalOptions, directory: &Record) -> Result<ExitCode
 }
 
 /// The script of a batch's first array, and how many arrays there are.
-pub async fn script(target: &Target, plan: &BatchPlan) -> Result<(String, usize), Failure> {
+pub async fn script(
+    global: &GlobalOptions,
+    target: &Target,
+    plan: &BatchPlan,
+) -> Result<(String, usize), Failure> {
     let tasks = tasks(plan).len();
     let size = slurm::size_of_arrays().await.unwrap_or(USUAL_SIZE).max(1) as usize;
     let work = Work::Array {
@@ -257,6 +252,6 @@ pub async fn script(target: &Target, plan: &BatchPlan) -> Result<(String, usize)
         tasks: tasks.min(size),
         exclude: None,
     };
-    let directory = target.home.batches().join("BATCH/arrays/1");
+    let directory = global.home.batches().join("BATCH/arrays/1");
     Ok((target.script(work, &directory)?, tasks.div_ceil(size)))
 }

@@ -43,12 +43,10 @@ pub fn execute(global: &GlobalOptions, batch: &Record, array: usize) -> Result<E
     fs::create_dir_all(task.path()).map_err(StoreError::io("create", task.path()))?;
     let ended = try_execute(global, &array, record, &task, trial_runs.clone());
     if let Err(failure) = &ended {
-        let reason = match slurm::node_of_process() {
-            Some(node) => format!("on {node}: {}", failure.text()),
-            None => failure.text().to_owned(),
-        };
-        // Whatever it was: on another node it may be otherwise.
         let node = slurm::node_of_process();
+        let on = node.as_ref().map(|node| format!("on {node}: "));
+        let reason = format!("{}{}", on.unwrap_or_default(), failure.text());
+        // Whatever it was: on another node it may be otherwise.
         end_task(&task, &trial_runs, ExitCode::Host, &reason, node)?;
     }
     ended
@@ -68,7 +66,7 @@ fn try_execute(
     is_unchanged(&record, &cells, task.id())?;
     let site: Site = node::site(&array.directory)?;
     let gpus = node::gpus_of_node(&record.plan.execution.gpus, &site);
-    let planned = PlannedBatch::of_task(global, record, cells, trial_runs, gpus)?;
+    let planned = PlannedBatch::of_task(global, record, cells, trial_runs, &gpus)?;
     let ended = runtime::runtime()?.block_on(async {
         if site.exclusive {
             let engine = open::engine(global).await?;
@@ -76,7 +74,7 @@ fn try_execute(
             let own: Vec<&str> = state.runs().map(|(_, run)| run).collect();
             clean::containers::of_earlier_jobs(&engine, &own).await?;
         }
-        follow(global, planned, task.clone()).await
+        follow(global, &planned, task).await
     })?;
     Ok(ended.exit)
 }

@@ -27,14 +27,6 @@ pub struct FollowedTask {
     missing: Option<Instant>,
 }
 
-/// The end of a task whose process is lost.
-pub struct LostTask {
-    /// Slurm's word for it; none if Slurm has no record of it.
-    pub state: Option<String>,
-    /// Its node, if it had one.
-    pub node: Option<String>,
-}
-
 impl FollowedTask {
     /// A task of a batch.
     pub fn new(batch: &Record, entry: &TaskEntry) -> Self {
@@ -66,15 +58,15 @@ impl FollowedTask {
         events
     }
 
-    /// Takes Slurm's state of it, after its journal was read. Returns how it ended if it is lost.
-    pub fn take(&mut self, row: Option<&Job>, is_stopping: bool) -> Option<LostTask> {
+    /// Takes Slurm's state of it, after its journal was read. Returns whether its process is lost.
+    pub fn take(&mut self, row: Option<&Job>, is_stopping: bool) -> bool {
         if self.is_settled {
-            return None;
+            return false;
         }
         if let Some(row) = row.filter(|row| row.phase() != JobPhase::Over) {
             self.phase = row.phase();
             self.missing = None;
-            return None;
+            return false;
         }
         // A task that was withdrawn before it started has no row.
         let patience = match row {
@@ -83,38 +75,39 @@ impl FollowedTask {
             Some(_) => ARRIVAL,
         };
         if self.missing.get_or_insert_with(Instant::now).elapsed() < patience {
-            return None;
+            return false;
         }
         self.is_settled = true;
         self.phase = JobPhase::Over;
-        Some(LostTask {
-            state: row.map(|row| row.state.clone()),
-            node: row
-                .map(|row| row.nodes.clone())
-                .filter(|node| !node.is_empty()),
-        })
+        true
     }
 
-    /// Writes how it ended into its journal, for its process.
-    pub fn end(&self, lost: LostTask, trial_runs: &[usize], job: &str) -> Result<(), StoreError> {
-        let exit = match &lost.state {
-            Some(state) => match state.as_str() {
-                "CANCELLED" | "TIMEOUT" | "DEADLINE" | "PREEMPTED" => ExitCode::Interrupted,
-                _ => ExitCode::Host,
-            },
+    /// Writes how it ended into its journal, for its process, which is lost.
+    pub fn end(
+        &self,
+        row: Option<&Job>,
+        trial_runs: &[usize],
+        job: &str,
+    ) -> Result<(), StoreError> {
+        let state = row.map(|row| row.state.as_str());
+        let exit = match state {
+            Some("CANCELLED" | "TIMEOUT" | "DEADLINE" | "PREEMPTED") => ExitCode::Interrupted,
+            Some(_) => ExitCode::Host,
             None if self.started => ExitCode::Host,
             // It never started: no node is known to be at fault.
             None => return Ok(()),
         };
-        let state = lost.state.as_deref().unwrap_or("Slurm has no record of it");
-        let on = lost.node.as_ref().map(|node| format!(" on {node}"));
+        let state = state.unwrap_or("Slurm has no record of it");
+        let node = row.map(|row| row.nodes.clone());
+        let node = node.filter(|node| !node.is_empty());
+        let on = node.as_ref().map(|node| format!(" on {node}"));
         let reason = format!(
             "job {job}{} ended before its task did: {state}",
             on.unwrap_or_default()
         );
         std::fs::create_dir_all(self.directory.path())
             .map_err(StoreError::io("create", self.directory.path()))?;
-        end_task(&self.directory, trial_runs, exit, &reason, lost.node)
+        end_task(&self.directory, trial_runs, exit, &reason, node)
     }
 }
 
