@@ -19,8 +19,8 @@ pub struct AxisDomain {
     params: Vec<DeclaredParam>,
     /// The keys of its scenarios.
     pub(super) scenarios: Vec<String>,
-    /// The figures that it names.
-    pub(super) figures: Vec<String>,
+    /// The figures that the recipe declares; none of a suite that has figures of its own.
+    pub figures: Vec<String>,
 }
 
 impl AxisDomain {
@@ -73,28 +73,17 @@ impl AxisDomain {
     /// The recipe has no such axis or param.
     pub fn listed(&self, name: &str, span: &Span) -> Result<Vec<String>, Box<Diagnostic>> {
         if !self.has(name) {
-            return Err(Box::new(unknown_axis(
-                std::slice::from_ref(self),
-                name,
-                span,
-            )));
+            let recipes = std::slice::from_ref(self);
+            return Err(Box::new(unknown_axis(recipes, name, span)));
         }
         Ok(self.values(name).into_iter().map(str::to_owned).collect())
-    }
-
-    /// The figures that the recipe declares; none of a suite that has figures of its own.
-    pub fn figures(&self) -> &[String] {
-        &self.figures
     }
 
     fn values(&self, name: &str) -> Vec<&str> {
         let axis = self.variants.axis(name).map(|axis| &axis.values);
         let param = self.param(name).map(|param| &param.values);
-        axis.or(param)
-            .into_iter()
-            .flatten()
-            .map(String::as_str)
-            .collect()
+        let values = axis.or(param).into_iter().flatten();
+        values.map(String::as_str).collect()
     }
 }
 
@@ -133,13 +122,10 @@ pub(super) fn unknown_value(
     name: &str,
     value: &Spanned<String>,
 ) -> Option<Diagnostic> {
-    if recipes
-        .iter()
-        .any(|domain| domain.has_value(name, &value.value))
-    {
+    let text = &value.value;
+    if recipes.iter().any(|domain| domain.has_value(name, text)) {
         return None;
     }
-    let text = &value.value;
     let message = format!("invalid value `{text}` for `{name}`");
     let problem = Diagnostic::error("unknown-value", message, value.span.clone());
     let values = recipes.iter().flat_map(|domain| domain.values(name));

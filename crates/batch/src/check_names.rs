@@ -2,7 +2,8 @@
 
 use super::axis_domain::{AxisDomain, is_known, unknown_axis, unknown_value};
 use super::model::{Batch, Spanned};
-use super::names::{RECIPE, same_scenario};
+use super::names::RECIPE;
+use retrial_plan::measurement::same_scenario;
 use retrial_recipe::{Diagnostics, did_you_mean};
 
 /// Returns a problem for every name that means nothing to the recipes.

@@ -104,12 +104,10 @@ impl CliOverrides {
             let text = self.baseline.join(",");
             batch.baseline = Combination::of_text(&place("--baseline", &text), &mut problems);
         }
+        let claims = self.claims.iter().map(|text| place("--claim", text));
         batch
             .claims
-            .extend(self.claims.iter().map(|text| WrittenClaim {
-                text: place("--claim", text),
-                source: None,
-            }));
+            .extend(claims.map(|text| WrittenClaim { text, source: None }));
         let execution = &mut batch.execution;
         if let Some(Trials { min, max }) = options.trials {
             execution.trials = max;

@@ -149,11 +149,9 @@ impl ImageSource {
 fn built(context: &str, dockerfile: &str, args: &BTreeMap<String, String>) -> String {
     let context = context.trim_end_matches('/');
     let args = args.iter().map(|(name, value)| format!("{name}={value}"));
-    let args = join(args, ", ");
-    if args.is_empty() {
-        format!("{context}/{dockerfile}")
-    } else {
-        format!("{context}/{dockerfile} ({args})")
+    match join(args, ", ") {
+        none if none.is_empty() => format!("{context}/{dockerfile}"),
+        args => format!("{context}/{dockerfile} ({args})"),
     }
 }
 

@@ -39,9 +39,8 @@ pub use model::{
     Axis, Batch, BatchRecipe, Combination, ExecutionOptions, ExternalResult, ExternalRuns,
     OnFailure, Order, PullAhead, Spanned, WrittenClaim,
 };
-pub use names::same_scenario;
 pub use plan::BatchPlan;
-pub use read::{is_batch, read, read_as_far};
+pub use read::{is_batch, read};
 pub use schedule::{Schedule, TrialRun};
 pub use values::Values;
 pub use yaml::text as yaml;

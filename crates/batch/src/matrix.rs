@@ -9,9 +9,10 @@ use super::cell::{Cell, ExcludedCell, Omission};
 use super::check_names::check_names;
 use super::claim::{self, Claim, Subjects};
 use super::model::{Axis, Batch, Combination, ExternalResult};
-use super::names::{RECIPE, same_scenario};
+use super::names::RECIPE;
 use super::plan::BatchPlan;
 use super::{Schedule, Values};
+use retrial_plan::measurement::same_scenario;
 use retrial_recipe::{Choice, Diagnostics};
 
 /// Version of batch.json.
@@ -103,7 +104,7 @@ impl Matrix<'_> {
 
     /// A combination of the product: a cell, or omitted.
     fn combination(&mut self, domain: &AxisDomain, axes: Values) {
-        let with_recipe = with_recipe(domain, &axes);
+        let with_recipe = with_recipe(&domain.name, &axes);
         let mut excluded = self.batch.exclude.iter();
         if let Some(by) = excluded.find(|exclude| exclude.plain().are_in(&with_recipe)) {
             let reason = by.reason.clone();
@@ -204,9 +205,7 @@ impl Matrix<'_> {
             let plain = exclude.plain();
             let applies = |cell: &ExcludedCell| {
                 matches!(cell.reason, Omission::Excluded { .. })
-                    && self.recipes.iter().any(|domain| {
-                        domain.name == cell.recipe && plain.are_in(&with_recipe(domain, &cell.axes))
-                    })
+                    && plain.are_in(&with_recipe(&cell.recipe, &cell.axes))
             };
             if !self.excluded.iter().any(applies) {
                 let message = format!("there is no cell with {plain}");
@@ -339,8 +338,8 @@ impl Matrix<'_> {
     }
 }
 
-fn with_recipe(domain: &AxisDomain, axes: &Values) -> Values {
+fn with_recipe(recipe: &str, axes: &Values) -> Values {
     let mut values = axes.clone();
-    values.set(RECIPE, &domain.name);
+    values.set(RECIPE, recipe);
     values
 }

@@ -275,22 +275,19 @@ fn title(node: &Node) -> Option<String> {
 }
 
 fn recipes(node: &Node) -> Option<Vec<BatchRecipe>> {
-    let unnamed = |recipe: Spanned<String>| (String::new(), recipe);
     let several = node.get("recipes");
-    let listed = several.map_or(&[][..], Node::items).iter();
-    let listed = listed.chain(node.get("recipe"));
-    let listed = listed
-        .filter_map(|recipe| Spanned::read(recipe, &TEXT))
-        .map(unnamed);
     let named = match several {
         Some(several) => Ordered::<Spanned<String>>::read(several, &VALUES)?,
         None => Vec::new(),
     };
-    let all = named.into_iter().chain(listed);
-    Some(
-        all.map(|(name, recipe)| BatchRecipe { name, recipe })
-            .collect(),
-    )
+    let listed = several.map_or(&[][..], Node::items).iter();
+    let listed = listed.chain(node.get("recipe"));
+    let listed = listed.filter_map(|recipe| Spanned::read(recipe, &TEXT));
+    let all = named
+        .into_iter()
+        .chain(listed.map(|recipe| (String::new(), recipe)));
+    let recipes = all.map(|(name, recipe)| BatchRecipe { name, recipe });
+    Some(recipes.collect())
 }
 
 fn axes(node: &Node) -> Option<Vec<Axis>> {

@@ -1,5 +1,7 @@
 //! What recipes and cells of a batch are called.
 
+use std::collections::HashSet;
+
 use itertools::Itertools as _;
 
 use super::model::{BatchRecipe, Combination, Spanned};
@@ -41,28 +43,23 @@ impl Combination {
     }
 }
 
-/// Whether two names mean one scenario: `single-stream` is `SingleStream`.
-pub fn same_scenario(left: &str, right: &str) -> bool {
-    let folded = |name: &str| name.to_lowercase().replace(['-', '_'], "");
-    folded(left) == folded(right)
-}
-
 /// The axis of a batch's recipes.
 pub(super) const RECIPE: &str = "recipe";
+
+/// The texts that are equal to an earlier one.
+pub(super) fn repeated(texts: &[Spanned<String>]) -> impl Iterator<Item = &Spanned<String>> {
+    let mut known = HashSet::new();
+    texts.iter().filter(move |text| !known.insert(&text.value))
+}
 
 /// Calls each recipe by the last part of its name, or by as many parts as tell it from the others.
 pub(super) fn short_names(
     recipes: &[Spanned<String>],
     problems: &mut Diagnostics,
 ) -> Vec<BatchRecipe> {
-    for (position, recipe) in recipes.iter().enumerate() {
-        if recipes[..position]
-            .iter()
-            .any(|other| other.value == recipe.value)
-        {
-            let message = format!("duplicate `{}`", recipe.value);
-            problems.error("duplicate", message, &recipe.span, "remove one of them");
-        }
+    for recipe in repeated(recipes) {
+        let message = format!("duplicate `{}`", recipe.value);
+        problems.error("duplicate", message, &recipe.span, "remove one of them");
     }
     let all: Vec<Vec<&str>> = recipes.iter().map(|recipe| parts(&recipe.value)).collect();
     let most = all.iter().map(Vec::len).max().unwrap_or(1);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::model::{Axis, Batch, Combination, Spanned};
-use super::names::short_names;
+use super::names::{repeated, short_names};
 use retrial_document::{Diagnostics, Field as _, Keys as _, Node, Source, checked, parse};
 
 /// Whether a file is a batch, and no recipe: it has `recipe`, `recipes` or `vary`, which no recipe
@@ -18,33 +18,19 @@ pub fn is_batch(source: &Source) -> bool {
         })
 }
 
-/// Reads a batch file. Relative paths in it are from its own directory, which is put before them.
-///
-/// # Errors
-/// Every problem of it, each with its place.
-pub fn read(source: &Source) -> Result<Batch, Diagnostics> {
-    match read_as_far(source) {
-        (Some(batch), problems) if !problems.has_errors() => Ok(batch),
-        (_, mut problems) => {
-            problems.sort(&source.path);
-            Err(problems)
-        }
-    }
-}
-
-/// As [`read`], but with the batch as far as it can be understood: what is wrong with its axes and
-/// claims can then be reported together with a misspelt key.
-pub fn read_as_far(source: &Source) -> (Option<Batch>, Diagnostics) {
+/// Reads a batch file as far as it can be understood, with every problem of it: what is wrong with its axes and
+/// claims can then be reported together with a misspelt key. Relative paths in it are from its own directory,
+/// which is put before them.
+pub fn read(source: &Source) -> (Option<Batch>, Diagnostics) {
     let mut problems = Diagnostics::default();
-    let batch = try_read(source, &mut problems);
+    let checked = checked::<Batch>(source, "docs/batches.md", &mut problems);
+    let batch = checked.and_then(|checked| {
+        let mut batch = Batch::from_keys(&checked)?;
+        let directory = directory_of(&source.path);
+        complete(&mut batch, &checked, directory, &mut problems);
+        Some(batch)
+    });
     (batch, problems)
-}
-
-fn try_read(source: &Source, problems: &mut Diagnostics) -> Option<Batch> {
-    let checked = checked::<Batch>(source, "docs/batches.md", problems)?;
-    let mut batch = Batch::from_keys(&checked)?;
-    complete(&mut batch, &checked, directory_of(&source.path), problems);
-    Some(batch)
 }
 
 /// Completes what depends on more than one key, or on where the file is.
@@ -77,13 +63,10 @@ fn complete(batch: &mut Batch, node: &Node, directory: &str, problems: &mut Diag
 
 /// Reports values that are listed twice: they would be run twice as often.
 pub(super) fn check_duplicates(axis: &Axis, problems: &mut Diagnostics) {
-    for (position, value) in axis.values.iter().enumerate() {
-        let mut before = axis.values[..position].iter();
-        if before.any(|earlier| earlier.value == value.value) {
-            let message = format!("duplicate `{}` under `{}`", value.value, axis.name.value);
-            let help = "remove one of them; `trials` repeats all cells";
-            problems.error("duplicate", message, &value.span, help);
-        }
+    for value in repeated(&axis.values) {
+        let message = format!("duplicate `{}` under `{}`", value.value, axis.name.value);
+        let help = "remove one of them; `trials` repeats all cells";
+        problems.error("duplicate", message, &value.span, help);
     }
 }
 

@@ -205,6 +205,20 @@ impl Diagnostics {
             key(one).cmp(&key(other))
         });
     }
+
+    /// Returns what was read, if it could be and none of them is an error.
+    ///
+    /// # Errors
+    /// All of them, sorted with the file `first` before all others.
+    pub fn into_result<T>(mut self, read: Option<T>, first: &str) -> Result<T, Self> {
+        if !self.has_errors()
+            && let Some(value) = read
+        {
+            return Ok(value);
+        }
+        self.sort(first);
+        Err(self)
+    }
 }
 
 impl<'a> IntoIterator for &'a Diagnostics {

@@ -38,17 +38,13 @@ impl SystemInfo {
     /// All problems of it, each with its position.
     pub fn parse(source: &Source) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::default();
-        let node = parse(source, &mut problems);
         let mut info = Self::default();
-        if let Some(node) = node {
+        let node = parse(source, &mut problems);
+        let info = node.map(|node| {
             info.take(&node, &mut problems);
-        }
-        problems.sort(&source.path);
-        if problems.has_errors() {
-            Err(problems)
-        } else {
-            Ok(info)
-        }
+            info
+        });
+        problems.into_result(info, &source.path)
     }
 
     /// A field of a benchmark's `measurements.json`.

@@ -60,14 +60,11 @@ impl RunSummary {
             Fact::new(FactGroup::Image, "image", &*self.image),
             Fact::new(FactGroup::Image, "image digest", &*self.digest),
         ];
-        let chosen = |kind: &'static str, all: &'_ BTreeMap<String, String>| {
-            let facts = all.iter().map(|(name, value)| {
+        for (kind, chosen) in [("variant", &self.variant), ("param", &self.params)] {
+            facts.extend(chosen.iter().map(|(name, value)| {
                 Fact::new(FactGroup::Parameters, format!("{kind} {name}"), &**value)
-            });
-            facts.collect::<Vec<_>>()
-        };
-        facts.extend(chosen("variant", &self.variant));
-        facts.extend(chosen("param", &self.params));
+            }));
+        }
         facts.extend([
             Fact::new(FactGroup::Gpus, "GPUs", &*self.gpus),
             Fact::new(FactGroup::Gpus, "ROCm of the host", &*self.rocm),

@@ -123,13 +123,9 @@ impl RunSummary {
     fn take_verdict(&mut self, verdict: Verdict) {
         self.deciding = deciding(&verdict);
         self.outcome = Some(verdict.outcome);
-        let mut kinds: Vec<_> = verdict
-            .qualifiers
-            .iter()
-            .map(|qualifier| qualifier.kind)
-            .collect();
-        kinds.dedup();
-        self.qualifiers = kinds;
+        let qualifiers = verdict.qualifiers.iter();
+        self.qualifiers = qualifiers.map(|qualifier| qualifier.kind).collect();
+        self.qualifiers.dedup();
         self.sentence = verdict.sentence;
     }
 }

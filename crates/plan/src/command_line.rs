@@ -1,5 +1,7 @@
 //! The command line of a plan, for advice and reports.
 
+use itertools::Itertools as _;
+
 use super::step::Plan;
 use retrial_recipe::quote::quote;
 
@@ -21,14 +23,9 @@ impl Plan {
         if self.require_accuracy {
             words.push("--require-accuracy".to_owned());
         }
-        let mut warmups = self
-            .measurements
-            .iter()
-            .map(|measurement| measurement.warmup);
-        let warmup = warmups
-            .next()
-            .filter(|first| warmups.all(|other| other == *first));
-        if let Some(warmup @ 1..) = warmup {
+        let measurements = self.measurements.iter();
+        let mut warmups = measurements.map(|measurement| measurement.warmup);
+        if let Ok(warmup @ 1..) = warmups.all_equal_value() {
             words.push(format!("--warmup {warmup}"));
         }
         words.join(" ")

@@ -43,9 +43,7 @@ impl Plan {
             }
         }
     }
-}
 
-impl Plan {
     /// The plan with the number of machines and GPUs that the recipe has, for display: names and addresses
     /// remain expressions.
     #[must_use]

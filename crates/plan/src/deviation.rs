@@ -1,9 +1,9 @@
 //! Deviations of a plan from the guide that it follows: those of its recipe, and those of Retrial with every
 //! recipe. Pure.
 
-use itertools::Itertools as _;
+use itertools::{Itertools as _, join};
 
-use retrial_container::{ContainerSpec, Mount};
+use retrial_container::ContainerSpec;
 use retrial_recipe::model::Recipe;
 
 /// Why verdicts carry the qualifier `reimplemented`.
@@ -28,42 +28,26 @@ fn of_the_container(recipe: &Recipe, container: &ContainerSpec) -> String {
         Some(_) => "the image's entrypoint and command",
         None => "the image's command",
     };
-    let is_own = |(name, _): &&(String, String)| {
-        recipe
-            .container
-            .env
-            .iter()
-            .all(|(stated, _)| stated != name)
-    };
+    let stated = &recipe.container.env;
+    let is_own = |(name, _): &&(String, String)| stated.iter().all(|(stated, _)| stated != name);
     let added = container.env.iter().filter(is_own);
-    let added: Vec<String> = added
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
+    let added = join(added.map(|(name, value)| format!("{name}={value}")), " ");
     let mut parts = vec![
         "in the background (-d, --name) instead of -it".to_owned(),
         format!("a process that waits instead of {replaced}"),
     ];
     if !added.is_empty() {
-        parts.push(format!("{} added", added.join(" ")));
+        parts.push(format!("{added} added"));
     }
-    let files = recipe
-        .files
-        .iter()
-        .filter(|file| is_mounted(container, &file.target));
-    let files: Vec<&str> = files.map(|file| file.source.as_str()).collect();
+    let targets: Vec<&String> = container.mounts.iter().map(|mount| &mount.target).collect();
+    let files = recipe.files.iter();
+    let files = files.filter(|file| targets.contains(&&file.target));
+    let files = files.map(|file| &file.source).join(", ");
     if !files.is_empty() {
-        parts.push(format!(
-            "{} of the recipe mounted read-only",
-            files.join(", ")
-        ));
+        parts.push(format!("{files} of the recipe mounted read-only"));
     }
     format!(
         "docker run: {}. Each command is a docker exec",
         parts.join(", ")
     )
-}
-
-fn is_mounted(container: &ContainerSpec, target: &str) -> bool {
-    let is_it = |mount: &Mount| mount.target == target;
-    container.mounts.iter().any(is_it)
 }

@@ -92,13 +92,10 @@ impl Plan {
     /// compiled for one GPU, on one machine, by one recipe must not be reused by another; and an unreviewed
     /// recipe cannot leave programs for a trusted one.
     pub fn cache_mount(&self, path: &str, image: &str, machine: &str) -> String {
-        let assigned = self
-            .assigned_gpus
-            .iter()
-            .flat_map(|assigned| &assigned.gpus);
-        let gpus =
-            assigned.map(|assigned| assigned.gpu.gfx.as_ref().unwrap_or(&assigned.gpu.model));
-        let gpus: BTreeSet<&String> = gpus.collect();
+        let assigned = self.assigned_gpus.iter();
+        let gpus = assigned.flat_map(|assigned| &assigned.gpus);
+        let models = gpus.map(|assigned| assigned.gpu.gfx.as_ref().unwrap_or(&assigned.gpu.model));
+        let gpus: BTreeSet<&String> = models.collect();
         let identity = cached::identity(&(&self.recipe_hash, path, machine, gpus));
         cached::of_image(&identity, image)
     }
@@ -137,15 +134,11 @@ impl Plan {
 
     /// The hosts that the plan's commands connect to, each once.
     pub fn needed_hosts(&self) -> Vec<String> {
-        let hosts = self
-            .downloads
-            .iter()
-            .flat_map(|planned| &planned.download.hosts);
+        let downloads = self.downloads.iter();
+        let hosts = downloads.flat_map(|planned| &planned.download.hosts);
         hosts.sorted().dedup().cloned().collect()
     }
-}
 
-impl Plan {
     /// The steps that check or collect the results of a measured command.
     pub fn steps_of(&self, command: u32) -> impl Iterator<Item = &Step> {
         self.steps
@@ -155,10 +148,8 @@ impl Plan {
 
     /// The step that collects the results that a check reads, if there is one.
     pub fn collects_for(&self, check: &Step) -> Option<&Step> {
-        let mut collecting = self
-            .steps_of(check.measured_step()?)
-            .filter(|step| step.collects());
-        collecting.find(|step| step.trial() == check.trial())
+        let mut steps = self.steps_of(check.measured_step()?);
+        steps.find(|step| step.collects() && step.trial() == check.trial())
     }
 
     /// The directory of a trial's results, relative to the run's.

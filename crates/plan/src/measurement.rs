@@ -103,9 +103,13 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// Whether a name refers to a scenario of this key, or of `LoadGen`: `single-stream` is `SingleStream`.
+/// Whether two names mean one scenario: `single-stream` is `SingleStream`.
+pub fn same_scenario(left: &str, right: &str) -> bool {
+    let folded = |name: &str| name.to_lowercase().replace(['-', '_'], "");
+    folded(left) == folded(right)
+}
+
+/// Whether a name refers to a scenario of this key, or of `LoadGen`.
 pub(super) fn is_scenario(name: &str, key: &str, loadgen: Option<&str>) -> bool {
-    let folded = |text: &str| text.to_lowercase().replace(['-', '_'], "");
-    let mut names = [Some(key), loadgen].into_iter().flatten();
-    names.any(|known_name| folded(known_name) == folded(name))
+    same_scenario(name, key) || loadgen.is_some_and(|loadgen| same_scenario(name, loadgen))
 }

@@ -3,6 +3,7 @@
 //! and GPU clocks.
 
 use std::fmt;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -120,47 +121,39 @@ fn remove(container: &mut Container, place: &str) -> Vec<Privilege> {
 
 /// `place` is the container's key in the recipe.
 fn of_container(container: &Container, place: &str) -> Vec<Privilege> {
-    let privilege = |name: &str, setting: &str, effect: &str| {
-        Privilege::new(name, format!("{place}.{setting}"), effect)
+    let mut privileges = Vec::new();
+    let mut add = |name: &str, setting: &str, effect: &str| {
+        privileges.push(Privilege::new(name, format!("{place}.{setting}"), effect));
     };
-    let everything = "every device of the host, and settings of its kernel and of the GPUs' clocks";
-    let privileged = container.privileged;
-    let privileged = privileged.then(|| privilege("privileged", "privileged", everything));
-    let capabilities = container.cap_add.iter();
-    let capabilities = capabilities.filter(|name| is_root_capability(name));
-    let capabilities = capabilities.map(|name| {
-        let setting = format!("cap_add {name}");
-        privilege("sys-admin", &setting, "enough to escape the container")
-    });
-    let opens_paths = container
-        .security_opt
-        .iter()
-        .any(|option| option == SYSTEM_PATHS);
-    let paths = opens_paths.then(|| {
-        let setting = format!("security_opt {SYSTEM_PATHS}");
-        privilege(
-            "sys-admin",
-            &setting,
-            "the kernel's settings in /proc and /sys",
-        )
-    });
-    let devices = container.devices.iter();
-    let devices = devices.filter(|device| !is_accelerator_device(device));
-    let devices = devices.map(|device| {
-        let effect = "not a GPU's device: it may be the host's memory or disks";
-        privilege("dev-mem", &format!("devices {device}"), effect)
-    });
-    let sees_processes = container.pid.as_deref() == Some("host");
-    let pid = sees_processes.then(|| privilege("host-pid", "pid host", "the host's processes"));
-    let all = privileged.into_iter().chain(capabilities).chain(paths);
-    all.chain(devices).chain(pid).collect()
+    if container.privileged {
+        let effect = "every device of the host, and settings of its kernel and of the GPUs' clocks";
+        add("privileged", "privileged", effect);
+    }
+    for name in &container.cap_add {
+        if is_root_capability(name) {
+            let effect = "enough to escape the container";
+            add("sys-admin", &format!("cap_add {name}"), effect);
+        }
+    }
+    let mut options = container.security_opt.iter();
+    if options.any(|option| option == SYSTEM_PATHS) {
+        let effect = "the kernel's settings in /proc and /sys";
+        add("sys-admin", &format!("security_opt {SYSTEM_PATHS}"), effect);
+    }
+    for device in &container.devices {
+        if !is_accelerator_device(device) {
+            let effect = "not a GPU's device: it may be the host's memory or disks";
+            add("dev-mem", &format!("devices {device}"), effect);
+        }
+    }
+    if container.pid.as_deref() == Some("host") {
+        add("host-pid", "pid host", "the host's processes");
+    }
+    privileges
 }
 
 fn below(path: &str, directory: &str) -> bool {
-    !path.split('/').any(|part| part == "..")
-        && path
-            .strip_prefix(directory.trim_end_matches('/'))
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    !path.split('/').any(|part| part == "..") && Path::new(path).starts_with(directory)
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
+
 use super::step::{Action, Condition, Plan, Purpose, Step};
 
 /// Durations of steps: number and sum in seconds, by their work. The trials of a measurement do the same work.
@@ -119,10 +121,8 @@ impl Remaining {
         let whole = self.plan.expected_duration?;
         let work = |step: &Step| work(&self.plan, step);
         let measuring = self.plan.steps.iter().filter(|step| step.measures());
-        let mut all: Vec<String> = measuring.filter_map(work).collect();
-        all.sort();
-        all.dedup();
-        let count = u32::try_from(all.len()).ok()?;
+        let count = measuring.filter_map(work).unique().count();
+        let count = u32::try_from(count).ok()?;
         (count > 0 && !self.plan.partial).then(|| whole.as_secs_f64() / f64::from(count))
     }
 }

@@ -47,11 +47,8 @@ pub fn script(plan: &Plan, files: &[RecipeFile]) -> String {
         let _ = writeln!(out, "# note: {}", one_line(note));
     }
     out.push_str("set -eu\n");
-    if plan
-        .steps
-        .iter()
-        .any(|step| step.command().is_some_and(|exec| exec.shell.is_none()))
-    {
+    let mut commands = plan.steps.iter().filter_map(Step::command);
+    if commands.any(|exec| exec.shell.is_none()) {
         let _ = writeln!(
             out,
             "\n# bash if the image has it, else sh; stops at errors, also in pipes\nrun={}",
@@ -59,7 +56,8 @@ pub fn script(plan: &Plan, files: &[RecipeFile]) -> String {
         );
     }
     out.push_str(&files::header(&written));
-    if mounts_anything(plan) {
+    let mut containers = plan.containers();
+    if containers.any(|container| !container.mounts.is_empty()) {
         out.push_str(CHECK_MOUNTS);
     }
     out.push_str(output::header(plan));
@@ -74,13 +72,11 @@ pub fn script(plan: &Plan, files: &[RecipeFile]) -> String {
         if lines.is_empty() {
             continue;
         }
-        let _ = writeln!(
-            out,
-            "\n# {:02} {}{}",
-            step.number,
-            step.name,
-            condition(step)
-        );
+        let condition = match step.when.to_string() {
+            none if none.is_empty() => none,
+            condition => format!(" ({condition})"),
+        };
+        let _ = writeln!(out, "\n# {:02} {}{condition}", step.number, step.name);
         // The user watches a pasted command.
         let signs = step.command().map(|exec| exec.failure.fragments());
         for sign in signs.into_iter().flatten() {
@@ -97,15 +93,6 @@ pub fn script(plan: &Plan, files: &[RecipeFile]) -> String {
         }
     }
     models::with_commits(plan, out)
-}
-
-fn condition(step: &Step) -> String {
-    let text = step.when.to_string();
-    if text.is_empty() {
-        text
-    } else {
-        format!(" ({text})")
-    }
 }
 
 pub(super) fn pull_line(reference: &str) -> String {
@@ -173,12 +160,6 @@ fn mounts(plan: &Plan, step: &Step) -> Vec<String> {
     let mut mounts = models::mounts(plan);
     mounts.extend(cached::mounts(plan, step.number));
     mounts
-}
-
-/// Whether a container of the plan mounts anything that earlier steps did not create.
-fn mounts_anything(plan: &Plan) -> bool {
-    let mut containers = plan.containers();
-    containers.any(|container| !container.mounts.is_empty())
 }
 
 /// `docker run -d` with the options of the container, and mounts that earlier steps created. It pulls no image:

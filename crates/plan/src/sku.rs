@@ -36,7 +36,9 @@ impl<'a> Named<'a> {
         if !gpu.to_ascii_uppercase().starts_with("MI") || !family.eq_ignore_ascii_case("EPYC") {
             return None;
         }
-        let processor = parts.next().filter(|model| is_model(model))?;
+        // `9575F`; `TURIN` is a whole generation.
+        let is_model = |text: &&str| text.starts_with(|first: char| first.is_ascii_digit());
+        let processor = parts.next().filter(is_model)?;
         match (parts.next(), parts.next()) {
             (None, _) => {}
             (Some(index), None) if index.bytes().all(|byte| byte.is_ascii_digit()) => {}
@@ -66,11 +68,6 @@ impl<'a> Named<'a> {
 fn counted(part: &str) -> Option<(usize, &str)> {
     let (count, model) = part.split_once('x')?;
     Some((count.parse().ok()?, model)).filter(|_| !model.is_empty())
-}
-
-/// `9575F`; `TURIN` is a whole generation.
-fn is_model(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_ascii_digit())
 }
 
 #[cfg(test)]

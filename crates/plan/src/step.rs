@@ -27,7 +27,7 @@ use retrial_telemetry::rate::Interval;
 pub const RECIPE_DIRECTORY: &str = "RETRIAL_RECIPE_DIR";
 
 /// All steps of a run, decided before it starts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a switch of the command line, or a fact of its own"

@@ -284,22 +284,18 @@ fn described(exec: &ExecStep, first: String) -> String {
         )],
     };
     let mut about = vec![first];
-    about.extend(
-        exec.silence_s
-            .map(|silence| format!("silence {}", limit(silence))),
-    );
+    if let Some(silence) = exec.silence_s {
+        about.push(format!("silence {}", limit(silence)));
+    }
     about.extend(fails);
-    about.extend(
-        exec.max_log
-            .map(|bytes| format!("at most {} of output", size(bytes))),
-    );
+    if let Some(bytes) = exec.max_log {
+        about.push(format!("at most {} of output", size(bytes)));
+    }
     about.extend(exec.workdir.iter().map(|workdir| format!("in {workdir}")));
     about.extend(exec.user.iter().map(|user| format!("as {user}")));
-    about.extend(
-        exec.shell
-            .iter()
-            .map(|shell| format!("by {}", shell.join(" "))),
-    );
+    if let Some(shell) = &exec.shell {
+        about.push(format!("by {}", shell.join(" ")));
+    }
     let env = exec.env.iter();
     about.extend(env.map(|(key, value)| quote(&format!("{key}={value}"))));
     about.extend(exec.secrets.iter().map(|name| format!("secret {name}")));

@@ -99,6 +99,12 @@ pub fn percent(fraction: f64) -> String {
     format!("{} %", if text == "-0" { "0" } else { text })
 }
 
+/// Reads `5%` or `5 %`, from 0 to under 100 %, as a fraction.
+pub fn parse_percent(text: &str) -> Option<f64> {
+    let number = text.trim().strip_suffix('%')?.trim().parse::<f64>().ok()?;
+    (0.0..100.0).contains(&number).then_some(number / 100.0)
+}
+
 /// A fraction as a percentage with enough digits to distinguish it from another one.
 pub fn percent_unlike(fraction: f64, other: f64) -> String {
     let other = other * 100.0;

@@ -82,11 +82,7 @@ pub fn variants(source: &Source, templates: &dyn Templates) -> Result<Variants, 
     let mut problems = Diagnostics::default();
     let merged = load(source, templates, &mut problems);
     let variants = merged.map(|merged| Variants::read(&merged, &mut problems));
-    problems.sort(&source.path);
-    match variants {
-        Some(variants) if !problems.has_errors() => Ok(variants),
-        _ => Err(problems),
-    }
+    problems.into_result(variants, &source.path)
 }
 
 /// Returns whether a template is missing: it might have had the missing keys.

@@ -1,6 +1,6 @@
 //! The formats of a site's values: text that is valid on a line of a job's script. Pure.
 
-use retrial_document::formats::{mismatch, no_parent, unless};
+use retrial_document::formats::{FILLED, is_word, mismatch, no_parent, unless};
 use retrial_document::{Mismatch, StringFormat};
 
 /// One word: a partition, an account.
@@ -78,21 +78,19 @@ const KEYS: [(&[&str], &str); 9] = [
 ];
 
 fn line(text: &str) -> Option<Mismatch> {
-    if text.trim().is_empty() {
-        return mismatch("this is empty", "write it, or remove the key");
-    }
-    unless(
-        !text.contains(char::is_control),
-        "a line break or another control character",
-        "write it on one line: it becomes a line of the job's script",
-    )
+    FILLED.mismatch(text).or_else(|| {
+        unless(
+            !text.contains(char::is_control),
+            "a line break or another control character",
+            "write it on one line: it becomes a line of the job's script",
+        )
+    })
 }
 
 fn word(text: &str) -> Option<Mismatch> {
-    let is_word = !text.contains(char::is_whitespace);
     line(text).or_else(|| {
         unless(
-            is_word,
+            !text.contains(char::is_whitespace),
             format!("`{text}` contains whitespace"),
             "write one word",
         )
@@ -136,25 +134,17 @@ fn gres(text: &str) -> Option<Mismatch> {
 
 fn gpus(text: &str) -> Option<Mismatch> {
     let (name, count) = text.rsplit_once(':').unwrap_or(("gpu", text));
-    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic())
-        && name
-            .chars()
-            .all(|letter| letter.is_ascii_alphanumeric() || "_.-".contains(letter));
+    let begins = name.starts_with(|first: char| first.is_ascii_alphabetic());
     unless(
-        is_name && count.parse::<u32>().is_ok_and(|count| count > 0),
+        begins && is_word(name, "_.-") && count.parse::<u32>().is_ok_and(|count| count > 0),
         format!("`{text}` is not a number of GPUs"),
         "write 8, or TYPE:8",
     )
 }
 
 fn variable(text: &str) -> Option<Mismatch> {
-    let first = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
-    let is_name = text.starts_with(first)
-        && text
-            .chars()
-            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
     unless(
-        is_name,
+        is_word(text, "_") && !text.starts_with(|first: char| first.is_ascii_digit()),
         format!("`{text}` is not an environment variable name"),
         "names have letters, digits and `_`, and do not begin with a digit",
     )

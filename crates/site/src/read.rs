@@ -18,13 +18,7 @@ pub fn is_site(source: &Source) -> bool {
 pub fn read(source: &Source) -> Result<Site, Diagnostics> {
     let mut problems = Diagnostics::default();
     let site = try_read(source, &mut problems);
-    match site {
-        Some(site) if !problems.has_errors() => Ok(site),
-        _ => {
-            problems.sort(&source.path);
-            Err(problems)
-        }
-    }
+    problems.into_result(site, &source.path)
 }
 
 fn try_read(source: &Source, problems: &mut Diagnostics) -> Option<Site> {

@@ -128,22 +128,17 @@ impl JobOptions {
 
     /// The options of srun, and its command line on each node, which checks nodes like those of a job.
     pub fn examination(&self, directory: &str, time_limit: Duration) -> [Vec<String>; 2] {
-        let allocation = self.allocation(time_limit).into_iter();
-        let allocation = allocation.map(|(name, value)| match value {
-            Some(value) => format!("{name}={value}"),
-            None => name,
-        });
-        let named = ["--job-name=retrial-doctor".to_owned()];
+        let mut options = vec!["--job-name=retrial-doctor".to_owned()];
+        options.extend(self.allocation(time_limit, str::to_owned));
         let script = format!(
             "{}exec {} examine {}",
             self.environment(),
             command_line(&self.tool),
             quote(directory)
         );
-        let command = ["/bin/bash".to_owned(), "-c".to_owned(), script];
         [
-            named.into_iter().chain(allocation).collect(),
-            command.into(),
+            options,
+            vec!["/bin/bash".to_owned(), "-c".to_owned(), script],
         ]
     }
 
@@ -186,33 +181,29 @@ impl JobOptions {
             options.push(format!("--array=0-{}{throttle}", tasks.saturating_sub(1)));
             options.extend(exclude.map(|node| valued("exclude", node)));
         }
-        let allocation = self.allocation(self.time_limit).into_iter();
-        options.extend(allocation.map(|(name, value)| match value {
-            Some(value) => format!("{name}={}", as_sbatch(&value)),
-            None => name,
-        }));
+        options.extend(self.allocation(self.time_limit, as_sbatch));
         options
     }
 
-    /// The options by which `sbatch` and `srun` allocate nodes, with their values.
-    fn allocation(&self, time_limit: Duration) -> Vec<(String, Option<String>)> {
+    /// The options by which `sbatch` and `srun` allocate nodes, their values quoted by `quoted`.
+    fn allocation(&self, time_limit: Duration, quoted: fn(&str) -> String) -> Vec<String> {
         let site = &self.site;
-        let valued = |name: &str, value: String| (format!("--{name}"), Some(value));
+        let valued = |name: &str, value: &str| format!("--{name}={}", quoted(value));
         let mut options = vec![
-            valued("nodes", self.nodes.to_string()),
-            valued("ntasks-per-node", "1".to_owned()),
+            valued("nodes", &self.nodes.to_string()),
+            valued("ntasks-per-node", "1"),
         ];
         if site.exclusive {
-            options.push(("--exclusive".to_owned(), None));
+            options.push("--exclusive".to_owned());
         }
-        options.push(valued("time", as_slurm(time_limit)));
+        options.push(valued("time", &as_slurm(time_limit)));
         let keys = site.sbatch_keys();
-        options.extend(keys.map(|(name, value)| valued(&name.replace('_', "-"), value.to_owned())));
-        let more = site.options.iter().map(|option| {
-            let (name, value) = option.split_once('=').unzip();
-            (name.unwrap_or(option).to_owned(), value.map(str::to_owned))
-        });
-        options.extend(more);
+        options.extend(keys.map(|(name, value)| valued(&name.replace('_', "-"), value)));
+        let more = site.options.iter();
+        options.extend(more.map(|option| match option.split_once('=') {
+            Some((name, value)) => format!("{name}={}", quoted(value)),
+            None => option.clone(),
+        }));
         options
     }
 

@@ -216,12 +216,10 @@ async fn call(
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let stderr = String::from_utf8_lossy(&output.stderr);
-    let stderr = stderr
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty());
-    let stderr: Vec<String> = stderr
-        .map(|line| retrial_readings::sanitize(line).into_owned())
+    let stderr = stderr.lines().map(str::trim);
+    let stderr: Vec<_> = stderr
+        .filter(|line| !line.is_empty())
+        .map(retrial_readings::sanitize)
         .collect();
     let message = if stderr.is_empty() {
         output.status.to_string()

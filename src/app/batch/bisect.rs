@@ -122,7 +122,7 @@ fn values(domain: &AxisDomain, search: &SearchRequest) -> Result<Vec<String>, Fa
 
 /// Refuses a figure that the recipe does not declare; a suite has figures of its own.
 fn check_figure(domain: &AxisDomain, search: &SearchRequest) -> Result<(), Failure> {
-    let declared = domain.figures();
+    let declared = &domain.figures;
     match &search.figure {
         Some(figure) if !declared.is_empty() && !declared.contains(figure) => {
             let figures = declared.join(", ");

@@ -40,7 +40,7 @@ pub fn open(
     let home = &global.home;
     let opened = match file(recipe) {
         Some(source) => {
-            let (mut batch, mut problems) = batch::read_as_far(&source);
+            let (mut batch, mut problems) = batch::read(&source);
             if let Some(batch) = &mut batch {
                 problems.extend(overrides.apply_to(batch));
             }
@@ -87,7 +87,7 @@ fn file(recipe: &str) -> Option<Source> {
 
 /// Every problem of a batch's file, and of its cells.
 pub fn check(global: &GlobalOptions, source: &Source) -> Diagnostics {
-    let (batch, problems) = batch::read_as_far(source);
+    let (batch, problems) = batch::read(source);
     let result = opened(batch, problems, source, &global.home);
     let mut problems = match result.map(|opened| (opened.resolve(), opened.warnings)) {
         Ok((Ok(_), warnings)) => warnings,

@@ -83,15 +83,14 @@ const VERBS: [Verb; 16] = {
 /// Reads a sentence.
 pub(super) fn read(claim: &Spanned<String>, subjects: &Subjects<'_>) -> Result<Sentence, Problem> {
     let mut words = words::of(claim);
-    let bare = match words.first() {
-        Some(first) if first.is("the") => &words[1..],
-        _ => &words[..],
+    let bare = match &words[..] {
+        [first, bare @ ..] if first.is("the") => bare,
+        all => all,
     };
-    if bare.first().is_some_and(|word| word.is("gap")) {
-        return gap(bare, &claim.span, subjects);
-    }
-    if bare.first().is_some_and(|word| word.is("gain")) {
-        return gain(bare, &claim.span, subjects);
+    match bare.first() {
+        Some(word) if word.is("gap") => return gap(bare, &claim.span, subjects),
+        Some(word) if word.is("gain") => return gain(bare, &claim.span, subjects),
+        _ => {}
     }
     let exception = find(&words, NOT_ALWAYS);
     let not_always = exception.is_some();

@@ -16,12 +16,10 @@ const HOST: u8 = 3;
 pub struct BatchState {
     /// How often a process took it up.
     pub sessions: usize,
-    /// When the first did.
-    pub since: Option<Timestamp>,
     /// Its trial runs, by number.
     pub trial_runs: BTreeMap<usize, TrialRunState>,
-    /// How the latest process ended: exit code, and why if early.
-    pub over: Option<(u8, Option<String>)>,
+    /// The exit code of the latest process, if it has ended.
+    pub over: Option<u8>,
     /// The node of that process, by the scheduler's name for it.
     pub node: Option<String>,
 }
@@ -35,10 +33,8 @@ pub struct TrialRunState {
     pub attempt: u32,
     /// When that run began.
     pub started: Option<Timestamp>,
-    /// How it ended, and when.
-    pub end: Option<(TrialRunEnd, Timestamp)>,
-    /// Runs of this trial run before, which the host failed.
-    pub failed: Vec<String>,
+    /// How it ended.
+    pub end: Option<TrialRunEnd>,
 }
 
 /// What is to be done for a trial run.
@@ -68,20 +64,18 @@ impl BatchState {
         state
     }
 
-    /// Adds the trial runs of a part of the batch, which has a journal of its own.
-    pub fn add(&mut self, part: Self) {
-        self.trial_runs.extend(part.trial_runs);
-    }
-
     /// Takes an event in.
     pub fn apply(&mut self, event: &BatchEvent) {
         match &event.what {
             BatchEventKind::BatchStarted { .. } => {
+                // Resuming a batch that had ended means that the host was fixed meanwhile.
                 if self.over.take().is_some() {
-                    self.attempts_anew();
+                    let trial_runs = self.trial_runs.values_mut();
+                    for failed in trial_runs.filter(|trial_run| trial_run.host_failed()) {
+                        failed.attempt = 0;
+                    }
                 }
                 self.sessions += 1;
-                self.since.get_or_insert(event.time);
             }
             BatchEventKind::TrialRunStarted {
                 trial_run,
@@ -90,7 +84,7 @@ impl BatchState {
                 ..
             } => {
                 let state = self.trial_runs.entry(*trial_run).or_default();
-                state.failed.extend(state.run.replace(run.clone()));
+                state.run = Some(run.clone());
                 state.attempt = *attempt;
                 state.started = Some(event.time);
                 state.end = None;
@@ -107,26 +101,15 @@ impl BatchState {
                     // It could not begin: that was an attempt, too.
                     state.attempt += 1;
                 }
-                state.end = Some((end.clone(), event.time));
+                state.end = Some(end.clone());
             }
             BatchEventKind::BatchEnded {
-                exit_code,
-                reason,
-                node,
+                exit_code, node, ..
             } => {
-                self.over = Some((*exit_code, reason.clone()));
+                self.over = Some(*exit_code);
                 self.node.clone_from(node);
             }
             _ => {}
-        }
-    }
-
-    /// Resuming a batch that had ended means that the host was fixed meanwhile.
-    fn attempts_anew(&mut self) {
-        for trial_run in self.trial_runs.values_mut() {
-            if trial_run.host_failed() {
-                trial_run.attempt = 0;
-            }
         }
     }
 
@@ -178,7 +161,7 @@ impl BatchState {
 
     /// Whether a process came to the end of the batch without being stopped.
     pub fn is_over(&self) -> bool {
-        matches!(self.over, Some((code, _)) if code != INTERRUPTED)
+        self.over.is_some_and(|code| code != INTERRUPTED)
     }
 }
 
@@ -190,7 +173,7 @@ impl TrialRunState {
 
     /// What it exited with, if it has ended.
     pub fn exit_code(&self) -> Option<u8> {
-        self.end.as_ref().map(|(end, _)| end.exit_code)
+        self.end.as_ref().map(|end| end.exit_code)
     }
 }
 
@@ -300,7 +283,6 @@ mod tests {
         let after = state(events.clone());
         assert_eq!(after.next(1, 1), Next::Complete);
         assert!(!after.has_ended(1));
-        assert_eq!(after.trial_runs[&1].failed, ["r1"]);
         // Resumed after its end, it may retry as often again.
         events.extend([ended(3), started()]);
         assert_eq!(state(events).next(1, 1), Next::Start { attempt: 1 });

@@ -46,7 +46,7 @@ pub fn evidence_of_cells(
 fn of_trial_run(home: &Home, state: Option<&TrialRunState>, trial: u32) -> RunEvidence {
     let run = state.and_then(|state| state.run.clone());
     let found = match state.and_then(|state| state.end.as_ref()) {
-        Some((end, _)) => of_end(home, end),
+        Some(end) => of_end(home, end),
         None if run.is_none() => lost("it was not started", ExitCode::Inconclusive),
         None => lost("it has not ended", ExitCode::Interrupted),
     };

@@ -44,11 +44,8 @@ pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, StoreError>
         .map(async |(worker, trial_runs)| {
             for trial_run in trial_runs {
                 let result = take(batch, trial_run, (!alone).then_some(worker)).await;
-                if result.is_err() {
-                    // The other workers stop cleanly; this error is reported.
-                    batch.stop.cancel();
-                }
-                result?;
+                // The other workers stop cleanly; this error is reported.
+                result.inspect_err(|_| batch.stop.cancel())?;
             }
             Ok::<(), StoreError>(())
         });
@@ -70,7 +67,7 @@ pub async fn execute(batch: &BatchSession<'_>) -> Result<BatchEnded, StoreError>
         }
     };
     ends.into_iter().collect::<Result<Vec<()>, StoreError>>()?;
-    let halted = batch.halted();
+    let halted = batch.halted().cloned();
     Ok(batch.ask(|state| BatchEnded::new(state, &all, halted)))
 }
 
@@ -84,11 +81,9 @@ fn lost_runs(batch: &BatchSession<'_>) -> Result<(), StoreError> {
     });
     for (trial_run, run) in runs {
         let directory = RunDirectory::at(batch.job.home.runs().join(&run));
-        let is_elsewhere = batch
-            .job
-            .host
-            .as_ref()
-            .is_some_and(|here| host_of(&directory).is_some_and(|host| host != *here));
+        let here = batch.job.host.as_ref();
+        let is_elsewhere =
+            here.is_some_and(|here| host_of(&directory).is_some_and(|host| host != *here));
         if is_elsewhere || !directory.path().is_dir() {
             batch.record(BatchEventKind::TrialRunLost { trial_run, run })?;
         }

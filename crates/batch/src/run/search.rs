@@ -56,13 +56,11 @@ pub(super) async fn search(
 ) -> Result<BatchEnded, StoreError> {
     let plan = &batch.job.plan;
     let mut observations = Observations::default();
+    let ended = |exit, reason| Ok(BatchEnded { exit, reason });
     loop {
         let trials = batch.ask(|state| observations.trials(&batch.job.home, plan, search, state));
         let Next::Measure(cell) = Course::new(plan, search, &trials).next() else {
-            return Ok(BatchEnded {
-                exit: ExitCode::Success,
-                reason: None,
-            });
+            return ended(ExitCode::Success, None);
         };
         // An interrupted trial of the cell continues.
         let mut numbers = (cell + 1..).step_by(plan.cells.len());
@@ -72,16 +70,12 @@ pub(super) async fn search(
         let code = batch.ask(|state| state.exit_code(number));
         match code.and_then(|code| ExitCode::try_from(code).ok()) {
             None | Some(ExitCode::Interrupted) => {
-                return Ok(BatchEnded {
-                    exit: ExitCode::Interrupted,
-                    reason: Some(format!("stopped after {} trials", trials.len())),
-                });
+                let reason = format!("stopped after {} trials", trials.len());
+                return ended(ExitCode::Interrupted, Some(reason));
             }
             Some(exit @ (ExitCode::Host | ExitCode::Usage)) => {
-                return Ok(BatchEnded {
-                    exit,
-                    reason: Some(format!("the search needs {}", batch.named(number))),
-                });
+                let reason = format!("the search needs {}", batch.named(number));
+                return ended(exit, Some(reason));
             }
             Some(_) => {}
         }

@@ -1,6 +1,6 @@
 //! One process's hold on a batch: its plan, its journal, and the way to tell what happens.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
@@ -66,7 +66,7 @@ pub struct BatchSession<'a> {
     /// A run has come so far that images may be pulled ahead of others.
     pub(super) under_way: Notify,
     emitter: Emitter,
-    halted: Mutex<Option<String>>,
+    halted: OnceLock<String>,
     _lock: FileLock,
 }
 
@@ -107,7 +107,7 @@ impl<'a> BatchSession<'a> {
             stop: CancellationToken::new(),
             under_way: Notify::new(),
             emitter,
-            halted: Mutex::new(None),
+            halted: OnceLock::new(),
             _lock: lock,
         })
     }
@@ -147,14 +147,12 @@ impl<'a> BatchSession<'a> {
 
     /// No further trial run begins; the first reason stays.
     pub(super) fn halt(&self, reason: String) {
-        let mut halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner);
-        halted.get_or_insert(reason);
+        self.halted.get_or_init(|| reason);
     }
 
     /// Why no further trial run begins, if that is so.
-    pub(super) fn halted(&self) -> Option<String> {
-        let halted = self.halted.lock().unwrap_or_else(PoisonError::into_inner);
-        halted.clone()
+    pub(super) fn halted(&self) -> Option<&String> {
+        self.halted.get()
     }
 }
 

@@ -1,8 +1,6 @@
 //! The parts of a batch that is distributed over nodes: each task has a directory with a journal of its own,
 //! so that no two processes append to one file.
 
-use std::path::PathBuf;
-
 use crate::journal::{BatchEvent, BatchState};
 use retrial_store::journal::Journal;
 use retrial_store::{Record, StoreError};
@@ -21,8 +19,10 @@ pub fn task_directory(batch: &Record, task: usize) -> Record {
 /// If a journal cannot be read.
 pub fn read_state(batch: &Record) -> Result<BatchState, StoreError> {
     let mut state = read_journal(batch)?;
-    for path in directories(batch) {
-        state.add(read_journal(&Record::at(path))?);
+    let tasks = std::fs::read_dir(batch.join(TASKS)).into_iter().flatten();
+    for task in tasks.flatten() {
+        let task = read_journal(&Record::at(task.path()))?;
+        state.trial_runs.extend(task.trial_runs);
     }
     Ok(state)
 }
@@ -36,12 +36,6 @@ pub fn read_journal(record: &Record) -> Result<BatchState, StoreError> {
     if !path.exists() {
         return Ok(BatchState::default());
     }
-    Ok(BatchState::from_events(&Journal::read::<BatchEvent>(
-        &path,
-    )?))
-}
-
-fn directories(batch: &Record) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(batch.join(TASKS)).into_iter().flatten();
-    entries.flatten().map(|entry| entry.path()).collect()
+    let events: Vec<BatchEvent> = Journal::read(&path)?;
+    Ok(BatchState::from_events(&events))
 }

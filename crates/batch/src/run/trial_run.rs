@@ -12,7 +12,7 @@ use crate::journal::{BatchEventKind, BatchState, Next, TrialRunEnd, TrialRunFigu
 use retrial_host::assign::AssignedGpus;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{ExitCode, Verdict};
-use retrial_run::{Ended, RunError, Session, secrets};
+use retrial_run::{RunError, Session, secrets};
 use retrial_store::journal::Journal;
 use retrial_store::journal::{Event, EventKind, State};
 use retrial_store::{RunDirectory, StoreError};
@@ -65,11 +65,8 @@ async fn begin(
     let Some((planned, cell)) = batch.job.plan.trial_run_of_cell(trial_run) else {
         return Ok(TrialRunEnd::default());
     };
-    let assigned = prepared
-        .plan
-        .assigned_gpus
-        .as_ref()
-        .filter(|_| worker.is_some());
+    let assigned = prepared.plan.assigned_gpus.as_ref();
+    let assigned = assigned.filter(|_| worker.is_some());
     batch.record(BatchEventKind::TrialRunStarted {
         trial_run,
         run: directory.id().to_owned(),
@@ -177,17 +174,11 @@ async fn run(
     };
     let (ended, ()) = tokio::join!(executed, forwarded);
     let mut end = match ended {
-        Ok(Ended {
-            verdict,
-            exit,
-            reason,
-        }) => end(
-            batch,
-            &directory,
-            exit.code(),
-            verdict.as_ref(),
-            reason.map(|reason| reason.to_string()),
-        ),
+        Ok(ended) => {
+            let (code, verdict) = (ended.exit.code(), ended.verdict.as_ref());
+            let reason = ended.reason.map(|reason| reason.to_string());
+            end(batch, &directory, code, verdict, reason)
+        }
         Err(error) => end(batch, &directory, HOST, None, Some(error.to_string())),
     };
     end.seconds = since.elapsed().as_secs_f64();

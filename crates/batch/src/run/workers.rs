@@ -3,7 +3,7 @@
 //! A worker has GPUs of its own. With several trials a worker takes whole rounds: the trials of a round
 //! are compared as pairs, so all of them run on the same GPUs. With one trial the cells are dealt.
 
-use crate::BatchPlan;
+use crate::{BatchPlan, TrialRun};
 
 /// The trial runs of each worker, numbered from 1, in the order of the schedule.
 pub type Workers = Vec<Vec<usize>>;
@@ -20,26 +20,20 @@ pub fn tasks(plan: &BatchPlan) -> Workers {
 
 fn deal(plan: &BatchPlan, at_once: usize) -> Workers {
     let trial_runs = &plan.schedule.trial_runs;
-    let trials = trial_runs
-        .iter()
-        .map(|trial_run| trial_run.trial)
-        .max()
-        .unwrap_or(1);
-    let several = trials > 1;
-    let most = if several {
-        trials as usize
-    } else {
-        plan.cells.len()
-    };
-    let count = at_once.min(most).max(1);
-    let mut workers = vec![Vec::new(); count];
-    for (number, trial_run) in (1..).zip(trial_runs) {
-        let worker = if several {
+    let has_rounds = trial_runs.iter().any(|trial_run| trial_run.trial > 1);
+    // Its round, or its cell.
+    let share = |trial_run: &TrialRun| {
+        if has_rounds {
             trial_run.trial as usize - 1
         } else {
             trial_run.cell
-        };
-        workers[worker % count].push(number);
+        }
+    };
+    let last = trial_runs.iter().map(share).max();
+    let count = at_once.min(last.map_or(1, |last| last + 1)).max(1);
+    let mut workers = vec![Vec::new(); count];
+    for (number, trial_run) in (1..).zip(trial_runs) {
+        workers[share(trial_run) % count].push(number);
     }
     workers
 }

@@ -52,7 +52,10 @@ impl FromStr for Criterion {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (word, margin) = match text.split_once(':') {
             None => (text, None),
-            Some((word, margin)) => (word, Some(percent(margin).ok_or(CriterionError)?)),
+            Some((word, margin)) => (
+                word,
+                Some(number::parse_percent(margin).ok_or(CriterionError)?),
+            ),
         };
         match (word, margin) {
             ("slower", margin) => Ok(Self::Slower {
@@ -66,12 +69,6 @@ impl FromStr for Criterion {
             _ => Err(CriterionError),
         }
     }
-}
-
-/// `5%`, from 0 to under 100 %, as a fraction.
-fn percent(text: &str) -> Option<f64> {
-    let number = text.trim().strip_suffix('%')?.trim().parse::<f64>().ok()?;
-    (0.0..100.0).contains(&number).then_some(number / 100.0)
 }
 
 impl fmt::Display for Criterion {

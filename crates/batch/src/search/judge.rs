@@ -3,7 +3,7 @@
 use super::{
     Course, Criterion, Next, Observed, SearchOutcome, SearchTrial, SearchVerdict, sentence,
 };
-use crate::{BatchPlan, Cell};
+use crate::BatchPlan;
 use retrial_results::verdict::{Bounds, ExitCode};
 
 /// Judges a search as it stands; the differences between environments are added by those who read
@@ -11,9 +11,9 @@ use retrial_results::verdict::{Bounds, ExitCode};
 pub fn judge(plan: &BatchPlan, course: &Course<'_>) -> SearchVerdict {
     let axis = &course.search.axis;
     let value = |cell: usize| {
-        plan.cells
-            .get(cell)
-            .map_or_else(String::new, |cell| axis_value(cell, axis))
+        let cell = plan.cells.get(cell);
+        let value = cell.map(|cell| cell.axes.get(axis).unwrap_or(&cell.name));
+        value.unwrap_or_default().to_owned()
     };
     let next = course.next();
     let (outcome, pair, found) = match &next {
@@ -77,9 +77,4 @@ pub fn judge(plan: &BatchPlan, course: &Course<'_>) -> SearchVerdict {
     );
     verdict.sentence = sentence::of(&verdict, &next, is_answer, plan.execution.confidence);
     verdict
-}
-
-/// The value of a cell on the axis.
-fn axis_value(cell: &Cell, axis: &str) -> String {
-    cell.axes.get(axis).unwrap_or(&cell.name).to_owned()
 }

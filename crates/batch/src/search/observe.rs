@@ -58,18 +58,16 @@ pub fn observe(search: &SearchPlan, context: &Context, evidence: &[Evidence]) ->
         Criterion::Slower { .. } | Criterion::Faster { .. } => {
             let name = search.figure.as_deref();
             let pairs = evidence.iter().zip(&verdict.results);
-            for (evidence, result) in
-                pairs.filter(|(evidence, _)| evidence.mode == Mode::Performance)
-            {
+            let performance = pairs.filter(|(evidence, _)| evidence.mode == Mode::Performance);
+            for (evidence, result) in performance {
                 if !result.valid {
                     return Observed::Nothing(result.sentence.clone());
                 }
-                let mut figures = Measurement::new(context, evidence, result)
-                    .figures
-                    .into_iter();
-                if let Some(figure) =
-                    figures.find(|figure| name.is_none_or(|name| figure.name == name))
-                {
+                let measured = Measurement::new(context, evidence, result);
+                let mut figures = measured.figures.into_iter();
+                let is_searched =
+                    |figure: &MeasuredFigure| name.is_none_or(|name| figure.name == name);
+                if let Some(figure) = figures.find(is_searched) {
                     return of_figure(&result.scenario, figure);
                 }
             }

@@ -17,44 +17,33 @@ pub(super) fn of(verdict: &SearchVerdict, next: &Next, is_answer: bool, confiden
         return String::new();
     };
     let confidence = number::percent(confidence);
-    let pair = || {
-        let text = |value: &Option<String>| value.clone().unwrap_or_default();
-        (text(&verdict.before), text(&verdict.after))
-    };
+    let before = verdict.before.as_deref().unwrap_or_default();
+    let after = verdict.after.as_deref().unwrap_or_default();
+    let word = criterion.trim_start_matches("not ");
     match next {
         Next::Found { found, .. } => {
-            let (before, after) = pair();
             let detail = if is_answer {
-                format!(
-                    "{before} is {}, {after} is not",
-                    criterion.trim_start_matches("not ")
-                )
+                format!("{before} is {word}, {after} is not")
             } else {
-                figure(verdict, &before, &after, &confidence)
+                figure(verdict, before, after, &confidence)
             };
             let sweep = format::count(found.sweep, "trial");
             format!(
                 "The change is between {axis} {before} and {after}: {detail}. {trials}; a sweep with the same error rate takes {sweep}."
             )
         }
-        Next::NoDifference if is_answer => {
-            let word = criterion.trim_start_matches("not ");
-            format!(
-                "{axis} {first} is not {word}, or {last} is ({trials}): there is no change to search for."
-            )
-        }
+        Next::NoDifference if is_answer => format!(
+            "{axis} {first} is not {word}, or {last} is ({trials}): there is no change to search for."
+        ),
         Next::NoDifference => format!(
             "{axis} {last} is not {criterion}, compared with {first}, at {confidence} confidence ({trials})."
         ),
         Next::EndsUndecided => format!(
             "{trials} do not show that {axis} {last} is {criterion}, compared with {first}; more trials: --max-trials."
         ),
-        Next::Undecided { .. } => {
-            let (before, after) = pair();
-            format!(
-                "The change is between {axis} {before} and {after}; {trials} cannot narrow it down; allow more with --max-trials."
-            )
-        }
+        Next::Undecided { .. } => format!(
+            "The change is between {axis} {before} and {after}; {trials} cannot narrow it down; allow more with --max-trials."
+        ),
         Next::NoEnd(end) => {
             let value = verdict.values.get(*end).cloned().unwrap_or_default();
             let mut reasons = verdict.skipped.iter();

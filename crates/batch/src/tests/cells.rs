@@ -33,7 +33,8 @@ pub(crate) fn domain(name: &str, text: &str) -> AxisDomain {
 }
 
 pub(crate) fn planned(text: &str) -> Result<BatchPlan, Diagnostics> {
-    let batch = read(&Source::new("batch.yaml", text))?;
+    let (batch, problems) = read(&Source::new("batch.yaml", text));
+    let batch = problems.into_result(batch, "batch.yaml")?;
     let recipes: Vec<AxisDomain> = batch
         .recipes
         .iter()

@@ -33,26 +33,18 @@ pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec
     });
     let open = decided.iter().filter(|decided| !**decided).count();
     let mut decided = decided.into_iter();
-    let outcomes: Vec<Vec<ClaimOutcome>> = tested
-        .iter()
-        .map(|tests| {
-            let outcome = |part_test: &PartTest| {
-                if part_test.shares_error() && !decided.next().unwrap_or(false) {
-                    ClaimOutcome::NotDecided
-                } else {
-                    part_test.outcome(rules.alpha)
-                }
-            };
-            tests.iter().map(outcome).collect()
-        })
-        .collect();
-    let verdicts = claims.iter().zip(tested).zip(outcomes);
+    let mut finished = |part_test: PartTest| {
+        let outcome = if part_test.shares_error() && !decided.next().unwrap_or(false) {
+            ClaimOutcome::NotDecided
+        } else {
+            part_test.outcome(rules.alpha)
+        };
+        finish(part_test, outcome, rules.alpha, open)
+    };
+    let verdicts = claims.iter().zip(tested);
     verdicts
-        .map(|((claim, tests), outcomes)| {
-            let parts = tests.into_iter().zip(outcomes);
-            let parts: Vec<ClaimPart> = parts
-                .map(|(part_test, outcome)| finish(part_test, outcome, rules.alpha, open))
-                .collect();
+        .map(|(claim, tests)| {
+            let parts: Vec<ClaimPart> = tests.into_iter().map(&mut finished).collect();
             let outcome = of_all(claim, &parts);
             ClaimVerdict {
                 claim: claim.text.clone(),
@@ -67,17 +59,15 @@ pub(super) fn judge(claims: &[Claim], subjects: &[Subject], rules: Rules) -> Vec
 
 /// A part as it is shown. `open` is how many tests share the error with it while none of them is
 /// decided.
-fn finish(tested: PartTest, outcome: ClaimOutcome, alpha: f64, open: usize) -> ClaimPart {
-    let mut tested = tested;
+fn finish(mut tested: PartTest, outcome: ClaimOutcome, alpha: f64, open: usize) -> ClaimPart {
     let difference = match &tested.test {
-        Test::Ratio(difference) => Some((difference, false)),
-        Test::Gap(gap) => Some((&gap.between, true)),
+        Test::Ratio(difference) => Some((difference, 1.0)),
+        Test::Gap(gap) => Some((&gap.between, -1.0)),
         Test::Limits(..) | Test::Nothing(_) => None,
     };
     let part = &mut tested.part;
     part.outcome = outcome;
-    if let Some((difference, is_gap)) = difference {
-        let sign = if is_gap { -1.0 } else { 1.0 };
+    if let Some((difference, sign)) = difference {
         part.ratio = Some(exp(sign * difference.center));
         part.bounds = difference.bounds(alpha).map(|(lower, upper)| {
             let (first, second) = (sign * lower, sign * upper);

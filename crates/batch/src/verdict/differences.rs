@@ -1,40 +1,41 @@
 //! Each cell next to its baseline.
 
 use super::subject::{Cut, Subject};
+use crate::BatchPlan;
 use retrial_results::verdict::comparison::{
     ComparedFigure, Options, Pair, changes, pair_up, sentence,
 };
 
-/// A cell and what it is compared with.
-pub(super) struct ComparedCell<'a> {
-    /// The position of the cell.
-    pub cell: usize,
-    pub candidate: &'a Subject,
-    pub baseline: &'a Subject,
-}
-
-/// The differences of all cells, by the position of the cell, and notes on them.
+/// The differences of all cells, by the position of the cell, and notes on them. A cell is compared with its
+/// baseline where both have figures.
 pub(super) fn differences(
-    all: &[ComparedCell<'_>],
+    plan: &BatchPlan,
+    subjects: &[Subject],
     paired: bool,
-    confidence: f64,
 ) -> (Vec<(usize, ComparedFigure)>, Vec<String>) {
-    let cuts = all.iter();
-    let cuts: Vec<Cut<'_>> = cuts
-        .map(|compared| Cut::new(compared.baseline, compared.candidate, paired))
-        .collect();
-    let sides: Vec<_> = cuts.iter().map(Cut::sides).collect();
-    let mut notes: Vec<String> = cuts.iter().flat_map(|cut| cut.notes.clone()).collect();
+    let confidence = plan.execution.confidence;
+    let cells = plan.cells.iter().enumerate();
+    let cuts = cells.filter_map(|(position, cell)| {
+        let name = cell.baseline.as_ref()?;
+        let baseline = plan.cells.iter().position(|other| other.name == *name)?;
+        let (candidate, baseline) = (&subjects[position], &subjects[baseline]);
+        let both = !candidate.measured.is_empty() && !baseline.measured.is_empty();
+        both.then(|| (position, Cut::new(baseline, candidate, paired)))
+    });
+    let cuts: Vec<(usize, Cut<'_>)> = cuts.collect();
+    let sides: Vec<_> = cuts.iter().map(|(_, cut)| cut.sides()).collect();
+    let notes = cuts.iter().flat_map(|(_, cut)| cut.notes.clone());
+    let mut notes: Vec<String> = notes.collect();
     let mut pairs: Vec<Pair<'_>> = Vec::new();
     let mut cells = Vec::new();
-    for (compared, [baseline, candidate]) in all.iter().zip(&sides) {
+    for ((cell, cut), [baseline, candidate]) in cuts.iter().zip(&sides) {
         let mut own = Vec::new();
         pair_up(baseline, candidate, paired, &mut pairs, &mut own);
         // A failed cell already reports that it has no figures.
-        if !compared.candidate.has_failed() && !compared.baseline.has_failed() {
+        if !cut.subjects.iter().any(|subject| subject.has_failed()) {
             notes.extend(own);
         }
-        cells.resize(pairs.len(), compared.cell);
+        cells.resize(pairs.len(), *cell);
     }
     let alpha = 1.0 - confidence;
     let options = Options {

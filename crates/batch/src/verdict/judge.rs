@@ -1,7 +1,7 @@
 //! From the evidence of all cells to the verdict of the batch.
 
 use super::claims;
-use super::differences::{ComparedCell, differences};
+use super::differences::differences;
 use super::evidence::{RunEvidence, SubjectEvidence};
 use super::model::{
     BatchAxis, BatchVerdict, CellRun, CellVerdict, ClaimOutcome, ClaimPart, ClaimVerdict,
@@ -36,8 +36,7 @@ pub fn judge(
     let subjects: Vec<Subject> = of_cells.chain(others).collect();
     let paired = plan.execution.order == Order::Interleaved;
     let confidence = plan.execution.confidence;
-    let against = against(plan, &subjects);
-    let (by_cell, mut notes) = differences(&against, paired, confidence);
+    let (by_cell, mut notes) = differences(plan, &subjects, paired);
     let mut of_cells: Vec<CellVerdict> = plan
         .cells
         .iter()
@@ -88,24 +87,6 @@ pub fn judge(
         claims,
         search: None,
     }
-}
-
-/// Each cell with the baseline that it is compared with, where both have figures.
-fn against<'a>(plan: &BatchPlan, subjects: &'a [Subject]) -> Vec<ComparedCell<'a>> {
-    let cells = plan.cells.iter().enumerate();
-    cells
-        .filter_map(|(position, cell)| {
-            let name = cell.baseline.as_ref()?;
-            let baseline = plan.cells.iter().position(|other| other.name == *name)?;
-            let (candidate, baseline) = (&subjects[position], &subjects[baseline]);
-            let both = !candidate.measured.is_empty() && !baseline.measured.is_empty();
-            both.then_some(ComparedCell {
-                cell: position,
-                candidate,
-                baseline,
-            })
-        })
-        .collect()
 }
 
 fn of_cell(plan: &BatchPlan, cell: &Cell, subject: &Subject, runs: &[RunEvidence]) -> CellVerdict {
@@ -173,28 +154,22 @@ fn of_conduct(plan: &BatchPlan) -> Vec<String> {
 
 /// A claim asks one thing, with its own share of the error; the table of cells asks everything.
 fn two_answers(cells: &[CellVerdict], claims: &[ClaimVerdict]) -> Option<String> {
-    let open = |part: &ClaimPart| {
-        let of_cell = cells
-            .iter()
-            .filter(|cell| cell.name == part.candidate.subject);
-        let differences = of_cell.flat_map(|cell| &cell.differences);
-        let same = differences.filter(|figure| {
-            figure.scenario == part.scenario
+    let is_open = |part: &&ClaimPart| {
+        let candidate = &part.candidate.subject;
+        let baseline = part.baseline.as_ref().map(|side| &side.subject);
+        let of_cell = cells.iter().filter(|cell| cell.name == *candidate);
+        of_cell.flat_map(|cell| &cell.differences).any(|figure| {
+            figure.change == Change::NoDifference
+                && figure.scenario == part.scenario
                 && figure.figure == part.figure
-                && part
-                    .baseline
-                    .as_ref()
-                    .is_some_and(|side| side.subject == figure.baseline.subject)
-        });
-        same.map(|figure| figure.change)
-            .any(|change| change == Change::NoDifference)
+                && Some(&figure.baseline.subject) == baseline
+        })
     };
     let parts = claims.iter().flat_map(|claim| &claim.parts);
-    let better = parts.filter(|part| {
+    let mut better = parts.filter(|part| {
         part.outcome == ClaimOutcome::Supported && part.required.claim == Some(Claim::Better)
     });
-    let mut both = better.filter(|part| open(part));
-    both.next().map(|part| {
+    better.find(is_open).map(|part| {
         format!(
             "{} is shown to be better where it is claimed, and no difference is shown among the cells: \
              a claim is one question, asked one-sided; the cells are all questions at once, asked two-sided",

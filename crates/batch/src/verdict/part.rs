@@ -65,12 +65,8 @@ pub(super) fn limits(measured: &Rounds, figure: Option<&str>) -> Test {
         let named = measured.limited.iter().any(|limited| limited == rule);
         named && figure.is_none_or(|figure| figure == rule)
     };
-    let checked: Vec<_> = result
-        .rules
-        .iter()
-        .filter(|check| applies(&check.rule))
-        .collect();
-    let broken = checked.iter().find(|check| !check.passed);
+    let mut checked = result.rules.iter().filter(|check| applies(&check.rule));
+    let broken = checked.clone().find(|check| !check.passed);
     let message = |check: &RuleCheck| {
         format!(
             "{} {}; required {}",
@@ -83,7 +79,7 @@ pub(super) fn limits(measured: &Rounds, figure: Option<&str>) -> Test {
     if !result.valid {
         return Test::Nothing(format!("it is {}: {}", result.outcome, result.sentence));
     }
-    match checked.first() {
+    match checked.next() {
         Some(first) => Test::Limits(ClaimOutcome::Supported, message(first)),
         None => Test::Nothing("it has no accuracy limit".to_owned()),
     }

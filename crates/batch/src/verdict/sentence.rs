@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use itertools::join;
+use itertools::{Itertools as _, join};
 
 use super::model::{ClaimOutcome, ClaimPart, Gap, Statistic};
 use super::part::{PartTest, Test};
@@ -211,50 +211,38 @@ fn words(more: MoreTrials) -> String {
 
 /// What a claim's parts show together.
 pub(super) fn of_claim(outcome: ClaimOutcome, not_always: bool, parts: &[ClaimPart]) -> String {
+    if let [only] = parts {
+        return only.sentence.clone();
+    }
     let with_outcome =
         |outcome: ClaimOutcome| parts.iter().filter(move |part| part.outcome == outcome);
-    let [only] = parts else {
-        let count = parts.len();
-        let decides = with_outcome(outcome).count();
-        let first = with_outcome(outcome)
-            .next()
-            .map_or("", |part| &part.sentence);
-        if not_always {
-            return match outcome {
-                ClaimOutcome::Supported => {
-                    format!("{decides} of {count} parts are exceptions. {first}")
-                }
-                ClaimOutcome::Contradicted => format!("No part is an exception. {first}"),
-                ClaimOutcome::NotDecided => {
-                    format!("No exception is shown, {decides} of {count} parts undecided. {first}")
-                }
-            };
+    let count = parts.len();
+    let decides = with_outcome(outcome).count();
+    let first = with_outcome(outcome).next();
+    let first = first.map_or("", |part| &part.sentence);
+    match outcome {
+        ClaimOutcome::Supported if not_always => {
+            format!("{decides} of {count} parts are exceptions. {first}")
         }
-        return match outcome {
-            ClaimOutcome::Supported => {
-                let ratios = parts.iter().filter_map(|part| part.ratio);
-                let (least, most) = ratios
-                    .fold((f64::INFINITY, 0.0_f64), |(least, most), ratio| {
-                        (least.min(ratio), most.max(ratio))
-                    });
-                let all = format::all(count, "part");
-                if least > most {
-                    format!("{all} hold.")
-                } else {
-                    let (least, most) = (number::ratio(least), number::ratio(most));
-                    format!("{all} hold, at {least} to {most}.")
-                }
-            }
-            ClaimOutcome::Contradicted => {
-                format!("{decides} of {count} parts do not hold. {first}")
-            }
-            ClaimOutcome::NotDecided => {
-                let holds = with_outcome(ClaimOutcome::Supported).count();
-                format!("{holds} of {count} parts hold, {decides} undecided. {first}")
-            }
-        };
-    };
-    only.sentence.clone()
+        ClaimOutcome::Contradicted if not_always => format!("No part is an exception. {first}"),
+        ClaimOutcome::NotDecided if not_always => {
+            format!("No exception is shown, {decides} of {count} parts undecided. {first}")
+        }
+        ClaimOutcome::Supported => {
+            let ratios = parts.iter().filter_map(|part| part.ratio).minmax();
+            let range = ratios.into_option().map(|ends| {
+                let (least, most) = (number::ratio(ends.0), number::ratio(ends.1));
+                format!(", at {least} to {most}")
+            });
+            let all = format::all(count, "part");
+            format!("{all} hold{}.", range.unwrap_or_default())
+        }
+        ClaimOutcome::Contradicted => format!("{decides} of {count} parts do not hold. {first}"),
+        ClaimOutcome::NotDecided => {
+            let holds = with_outcome(ClaimOutcome::Supported).count();
+            format!("{holds} of {count} parts hold, {decides} undecided. {first}")
+        }
+    }
 }
 
 /// `5 cells: 4 measured, 1 failed. Of 3 claims 2 are supported and 1 is not decided.`

@@ -91,7 +91,7 @@ impl Rounds {
 
 /// Two subjects as they are compared: cut to the rounds that both have, where rounds make pairs.
 pub(super) struct Cut<'a> {
-    subjects: [&'a Subject; 2],
+    pub subjects: [&'a Subject; 2],
     measurements: [Vec<Measurement>; 2],
     /// Rounds make pairs.
     pub paired: bool,

@@ -6,7 +6,8 @@ use super::gap::GapTest;
 use super::model::{ClaimOutcome, ClaimPart, Gap, RequiredRatio, Statistic};
 use super::part::{PartTest, Test, limits};
 use super::subject::{Cut, Subject};
-use crate::{Assertion, Claim, Part, same_scenario};
+use crate::{Assertion, Claim, Part};
+use retrial_plan::measurement::same_scenario;
 use retrial_recipe::model::{Better, Mode};
 use retrial_results::verdict::comparison::{
     Change, ComparedFigure, Measured, MeasuredFigure, MeasuredSide, Pair, are_named,

@@ -39,7 +39,8 @@ pub fn update(
 ) -> Result<Connection, IndexError> {
     if let Some(connection) = place.open()?
         && let Ok(changes) = changes(&connection, listed)
-        && changes.is_empty()
+        && changes.read.is_empty()
+        && changes.removed.is_empty()
     {
         return Ok(connection);
     }
@@ -85,12 +86,6 @@ pub fn in_memory(
 fn sorted(mut rows: Vec<RunSummary>) -> Vec<RunSummary> {
     order(&mut rows, Order::Started);
     rows
-}
-
-impl Changes {
-    fn is_empty(&self) -> bool {
-        self.read.is_empty() && self.removed.is_empty()
-    }
 }
 
 /// Compares the index with the directories.

@@ -12,11 +12,7 @@ impl Round {
     pub fn parse(source: &Source) -> Result<Self, Diagnostics> {
         let mut problems = Diagnostics::default();
         let round = read(source, &mut problems);
-        problems.sort(&source.path);
-        match round {
-            Some(round) if !problems.has_errors() => Ok(round),
-            _ => Err(problems),
-        }
+        problems.into_result(round, &source.path)
     }
 
     /// Returns a benchmark by its official name, by a submitter's name for it, or by a part of a name
@@ -62,9 +58,6 @@ fn read(source: &Source, problems: &mut Diagnostics) -> Option<Round> {
     let top = source.span(0..0);
     let checked = Validator::new(&mut Plain, problems).object(&node, Round::OBJECT, &top);
     consistent(&checked, problems);
-    if problems.has_errors() {
-        return None;
-    }
     Round::from_keys(&checked)
 }
 

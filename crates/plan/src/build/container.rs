@@ -8,7 +8,7 @@ use retrial_container::first_process;
 use retrial_container::{ContainerSpec, Mount};
 use retrial_host::assign::{AssignRequest, AssignedGpus, GpuFlags, assign};
 use retrial_recipe::expression::Scope;
-use retrial_recipe::model::{Container, Entrypoint, Image, ModelSource, Recipe};
+use retrial_recipe::model::{Container, Entrypoint, Image, ModelSource, Placement, Recipe};
 
 /// The name of a built image: one for each resolved recipe.
 fn built_tag(recipe: &Recipe, hash: &str) -> String {
@@ -18,31 +18,24 @@ fn built_tag(recipe: &Recipe, hash: &str) -> String {
     format!("retrial/{}:{short}", stem.trim_matches('-'))
 }
 
-/// A path of the host; relative paths are resolved in the recipe's directory.
-fn absolute(directory: &str, path: String) -> String {
-    if path.starts_with('/') {
-        return path;
-    }
-    join(directory, &path)
-}
-
 impl Builder<'_> {
-    pub(super) fn image(&mut self) -> (String, bool) {
+    /// Adds the pull or the build of the recipe's own image.
+    pub(super) fn image(&mut self) {
         match &self.recipe.image {
             image @ Image::Pull { digest, .. } => {
-                (self.pull("pull", None, image), digest.is_some())
+                self.plan.image = self.pull("pull", None, image);
+                self.plan.pinned = digest.is_some();
             }
             Image::Build(build) => {
                 let directory = self.origin.directory.as_deref().unwrap_or(".");
-                let tag = built_tag(self.recipe, &self.origin.hash);
+                self.plan.image = built_tag(self.recipe, &self.origin.hash);
                 let build = BuildStep {
                     context: join(directory, &build.context),
                     dockerfile: build.dockerfile.clone(),
                     args: build.args.clone(),
-                    tag: tag.clone(),
+                    tag: self.plan.image.clone(),
                 };
                 self.step("build", None, Action::Build(build));
-                (tag, false)
             }
         }
     }
@@ -65,15 +58,15 @@ impl Builder<'_> {
             reference: reference.clone(),
             policy,
         };
-        self.step_when(name, container, when, action);
+        self.step_on(Placement::All, name, container, when, action);
         reference
     }
 
     /// The container that measures.
-    pub(super) fn container(&mut self, image: &str) -> Result<ContainerSpec, PlanError> {
-        let (spec, assigned) = self.container_of(&self.recipe.container, image)?;
-        self.assigned_gpus = assigned;
-        Ok(spec)
+    pub(super) fn container(&mut self) -> Result<(), PlanError> {
+        let made = self.container_of(&self.recipe.container, &self.plan.image)?;
+        (self.plan.container, self.plan.assigned_gpus) = made;
+        Ok(())
     }
 
     /// A container with all settings of the recipe, and the GPUs assigned to it.
@@ -136,7 +129,7 @@ impl Builder<'_> {
             let source = expression("container.mounts", &request.source, scope)?;
             let target = expression("container.mounts", &request.target, scope)?;
             mounts.push(Mount {
-                source: absolute(directory, source),
+                source: join(directory, &source),
                 target,
                 read_only: request.read_only,
             });
@@ -153,7 +146,7 @@ impl Builder<'_> {
                 let place = format!("models.{name}");
                 let source = expression(&place, path, scope)?;
                 mounts.push(Mount {
-                    source: absolute(directory, source),
+                    source: join(directory, &source),
                     target: expression(&place, mount, scope)?,
                     read_only: model.writable.is_empty(),
                 });

@@ -22,7 +22,7 @@ impl Builder<'_> {
         for (index, entry) in selected.iter().enumerate() {
             let plan = self.measurement(entry)?;
             let last = *plan.judged_trials().end();
-            self.measurements.push(plan);
+            self.plan.measurements.push(plan);
             for trial in 1..=last {
                 let trial = TrialContext::new(self, entry.measurement, trial);
                 self.trial(&trial, &mut shared)?;
@@ -30,7 +30,7 @@ impl Builder<'_> {
             let later = selected[index + 1..].iter();
             self.stop_unneeded(later.map(|entry| entry.measurement));
         }
-        if self.measurements.is_empty() {
+        if self.plan.measurements.is_empty() {
             return Err(self.nothing_to_measure());
         }
         Ok(())
@@ -73,7 +73,7 @@ impl Builder<'_> {
             }
             fetching = self.step_of_the_head(context, "check", Action::Exec(exec));
         }
-        let name = self.measurements[index].stem();
+        let name = self.plan.measurements[index].stem();
         self.fetches(fetching, name, from.download.as_ref());
         if let Some(path) = results {
             let action = Action::Collect {
@@ -114,7 +114,8 @@ impl Builder<'_> {
             None => self.shared_step(name, context)?,
         };
         shared.insert(key, number);
-        let step = self.steps.iter_mut().find(|step| step.number == number);
+        let mut steps = self.plan.steps.iter_mut();
+        let step = steps.find(|step| step.number == number);
         if let Some(Action::Exec(exec)) = step.map(|step| &mut step.action) {
             exec.results.extend(results.cloned());
             if let Purpose::Measure { measurements, .. } = &mut exec.purpose {
@@ -157,13 +158,12 @@ impl Builder<'_> {
                 figure.file = Some(Template(expression(&place, file, &scope)?));
             }
         }
-        let trials = match (mode, self.options.trials) {
-            (Mode::Performance, chosen) => chosen.unwrap_or(from.trials),
-            _ => Trials::default(),
-        };
-        let warmup = match (mode, self.options.warmup) {
-            (Mode::Performance, chosen) => chosen.unwrap_or(from.warmup),
-            _ => 0,
+        let (trials, warmup) = match mode {
+            Mode::Performance => (
+                self.options.trials.unwrap_or(from.trials),
+                self.options.warmup.unwrap_or(from.warmup),
+            ),
+            Mode::Accuracy | Mode::Compliance => (Trials::default(), 0),
         };
         if let (1.., MeasurementCommand::From(command)) = (warmup, &from.command) {
             return Err(PlanError::SharedWarmup {
@@ -201,7 +201,7 @@ impl Builder<'_> {
 
     /// Whether the options exclude some of the recipe's measurements.
     pub(super) fn is_partial(&self) -> bool {
-        self.measurements.len() < recipe_measurements(self.recipe).count()
+        self.plan.measurements.len() < recipe_measurements(self.recipe).count()
     }
 
     /// Rejects misspelt scenarios, which would be excluded silently.
@@ -284,8 +284,8 @@ pub(super) struct TrialContext<'a> {
 impl<'a> TrialContext<'a> {
     /// Returns the context of a trial of the measurement that was added last.
     fn new(builder: &Builder<'_>, from: &'a Measurement, trial: u32) -> Self {
-        let index = builder.measurements.len() - 1;
-        let plan = &builder.measurements[index];
+        let index = builder.plan.measurements.len() - 1;
+        let plan = &builder.plan.measurements[index];
         let mut scope = builder.scope();
         scope.scenario = Some(plan.scenario.clone());
         scope.mode = Some(plan.mode);

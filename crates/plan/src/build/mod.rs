@@ -17,22 +17,16 @@ use itertools::Itertools as _;
 use super::commit::commit_later;
 use super::deviation;
 use super::download::PlannedDownload;
-use super::lookup::own_containers;
-use super::measurement::MeasurementPlan;
 use super::options::PlanOptions;
 use super::privilege;
 use super::sku;
 use super::step::{Action, Condition, Plan, Step};
-use retrial_container::ContainerSpec;
-use retrial_host::assign::AssignedGpus;
 use retrial_host::checks::unmet;
 use retrial_host::model::HostView;
 use retrial_recipe::expression::{NodeScope, Scope, render};
 use retrial_recipe::model::{
     Download, ModelSource, Ordered, Placement, Recipe, Template, is_commit,
 };
-
-use retrial_telemetry::rate::Interval;
 
 pub use elsewhere::on_host;
 pub use error::PlanError;
@@ -62,17 +56,24 @@ pub fn build(
         removed_privileges = privilege::remove_all(&mut recipe);
     }
     let recipe = &recipe;
-    let mut builder = Builder::new(recipe, origin, options, host);
     check_secrets(recipe, options)?;
-    builder.images_built_on_the_host()?;
-    let (image, mut pinned) = builder.image();
-    builder.main_image.clone_from(&image);
-    pinned &= builder.images_of_services(&image);
-    let container = builder.container(&image)?;
-    builder.add_steps(&container)?;
-    let services = own_containers(&builder.steps).map(|(_, container)| container);
-    let sources = mounted(std::iter::once(&container).chain(services), host);
-    let assigned = builder.assigned_gpus.as_ref();
+    let host_notes = recipe.host_notes.iter();
+    let host_notes = host_notes.map(|note| format!("host note: {}", note.trim_end()));
+    let mut builder = Builder {
+        recipe,
+        origin,
+        options,
+        host,
+        plan: Plan {
+            notes: host_notes.collect(),
+            ..Plan::default()
+        },
+        running: BTreeMap::new(),
+    };
+    builder.add_steps()?;
+    let plan = &builder.plan;
+    let sources = mounted(plan, host);
+    let assigned = plan.assigned_gpus.as_ref();
     let unmet = unmet(&recipe.requires, host, assigned, !options.gpus.is_empty());
     let system = recipe.submission.system.as_deref();
     let same_sku = unmet.is_empty() && system.is_some_and(|system| sku::is_same(system, host));
@@ -91,40 +92,21 @@ pub fn build(
         nodes: recipe.nodes,
         directory: origin.directory.clone(),
         gpus: options.gpus.clone(),
-        assigned_gpus: builder.assigned_gpus.take(),
-        no_wait: false,
-        warnings: Vec::new(),
-        node_differences: Vec::new(),
         removed_privileges,
         unmet,
         privileges: privilege::needed(recipe, &sources, origin.directory.as_deref()),
-        image,
-        pinned,
-        deviations: deviation::deviations(recipe, &container),
-        container,
+        deviations: deviation::deviations(recipe, &plan.container),
         judge: recipe.judge.clone(),
         secrets: builder.secrets(),
-        measurements: builder.measurements,
-        downloads: complete(builder.downloads, &builder.steps),
-        steps: builder.steps,
-        notes: builder.notes,
         same_sku,
-        batch: None,
-        require_accuracy: false,
-        lock: None,
-        cache: String::new(),
-        verify_cache: false,
-        telemetry: Interval::default(),
+        ..builder.plan
     })
 }
 
 /// The sources of the containers' mounts, each once. Read-only mounts of the driver's own files are not the
 /// recipe's.
-fn mounted<'a>(
-    containers: impl Iterator<Item = &'a ContainerSpec>,
-    host: &HostView,
-) -> Vec<String> {
-    let mounts = containers.flat_map(|container| &container.mounts);
+fn mounted(plan: &Plan, host: &HostView) -> Vec<String> {
+    let mounts = plan.containers().flat_map(|container| &container.mounts);
     let writable =
         mounts.filter(|mount| !mount.read_only || !host.gpu_support.has_file(&mount.source));
     writable
@@ -142,64 +124,27 @@ fn check_secrets(recipe: &Recipe, options: &PlanOptions) -> Result<(), PlanError
     })
 }
 
-/// Removes downloads of skipped steps, and marks those after a measurement.
-fn complete(mut downloads: Vec<PlannedDownload>, steps: &[Step]) -> Vec<PlannedDownload> {
-    let mut measuring = steps.iter().filter(|step| step.measures());
-    let measured = measuring.find(|step| !step.is_skipped());
-    let skipped = steps.iter().filter(|step| step.is_skipped());
-    let skipped: BTreeSet<u32> = skipped.map(|step| step.number).collect();
-    downloads.retain(|download| !skipped.contains(&download.step));
-    for download in &mut downloads {
-        download.late = measured.is_some_and(|measured| download.step > measured.number);
-    }
-    downloads
-}
-
 struct Builder<'a> {
     recipe: &'a Recipe,
     origin: &'a Origin,
     options: &'a PlanOptions,
     host: &'a HostView,
-    steps: Vec<Step>,
-    measurements: Vec<MeasurementPlan>,
-    downloads: Vec<PlannedDownload>,
-    assigned_gpus: Option<AssignedGpus>,
-    /// The recipe's own.
-    main_image: String,
+    /// The plan so far.
+    plan: Plan,
     /// Start steps of services with the run's scope, by the service's name.
     running: BTreeMap<String, u32>,
-    notes: Vec<String>,
 }
 
-impl<'a> Builder<'a> {
-    fn new(
-        recipe: &'a Recipe,
-        origin: &'a Origin,
-        options: &'a PlanOptions,
-        host: &'a HostView,
-    ) -> Self {
-        let by_hand = recipe.host_notes.iter();
-        let by_hand = by_hand.map(|note| format!("host note: {}", note.trim_end()));
-        Self {
-            recipe,
-            origin,
-            options,
-            host,
-            steps: Vec::new(),
-            measurements: Vec::new(),
-            downloads: Vec::new(),
-            assigned_gpus: None,
-            main_image: String::new(),
-            running: BTreeMap::new(),
-            notes: by_hand.collect(),
-        }
-    }
-
-    /// Adds all steps after the image's, in their order.
-    fn add_steps(&mut self, container: &ContainerSpec) -> Result<(), PlanError> {
+impl Builder<'_> {
+    /// Adds all steps in their order, and the container.
+    fn add_steps(&mut self) -> Result<(), PlanError> {
+        self.images_built_on_the_host()?;
+        self.image();
+        self.images_of_services();
+        self.container()?;
         self.models()?;
         self.copies();
-        self.before_the_container(container)?;
+        self.before_the_container()?;
         self.step("create", Some("main"), Action::Create);
         self.models_in_the_container()?;
         self.in_the_container()?;
@@ -209,26 +154,18 @@ impl<'a> Builder<'a> {
         let keep = Condition::Unless {
             keep: self.options.keep,
         };
-        self.step_when("remove", Some("main"), keep, Action::Remove);
+        let (all, main) = (Placement::All, Some("main"));
+        self.step_on(all, "remove", main, keep, Action::Remove);
         self.skip()?;
+        self.complete_downloads();
         self.commits_are_known()
     }
 
     fn step(&mut self, name: &str, container: Option<&str>, action: Action) -> u32 {
-        self.step_when(name, container, Condition::Always, action)
+        self.step_on(Placement::All, name, container, Condition::Always, action)
     }
 
-    fn step_when(
-        &mut self,
-        name: &str,
-        container: Option<&str>,
-        when: Condition,
-        action: Action,
-    ) -> u32 {
-        self.step_on(Placement::All, name, container, when, action)
-    }
-
-    /// Adds a step, executed on the machines of the placement.
+    /// Adds a step, executed on the machines of the placement if the condition holds.
     fn step_on(
         &mut self,
         on: Placement,
@@ -237,8 +174,8 @@ impl<'a> Builder<'a> {
         when: Condition,
         action: Action,
     ) -> u32 {
-        let number = u32::try_from(self.steps.len()).unwrap_or(u32::MAX - 1) + 1;
-        self.steps.push(Step {
+        let number = u32::try_from(self.plan.steps.len()).unwrap_or(u32::MAX - 1) + 1;
+        self.plan.steps.push(Step {
             number,
             name: name.to_owned(),
             on: self.recipe.nodes.map(|_| on),
@@ -251,15 +188,29 @@ impl<'a> Builder<'a> {
 
     /// Adds a download of a step, once for all trials.
     fn fetches(&mut self, step: u32, name: String, download: Option<&Download>) {
-        let is_known = self.downloads.iter().any(|known| known.name == name);
+        let downloads = &mut self.plan.downloads;
+        let is_known = downloads.iter().any(|known| known.name == name);
         let download = download.filter(|_| !is_known).cloned();
-        self.downloads
-            .extend(download.map(|download| PlannedDownload {
-                step,
-                name,
-                late: false,
-                download,
-            }));
+        downloads.extend(download.map(|download| PlannedDownload {
+            step,
+            name,
+            late: false,
+            download,
+        }));
+    }
+
+    /// Removes downloads of skipped steps, and marks those after a measurement.
+    fn complete_downloads(&mut self) {
+        let steps = &self.plan.steps;
+        let mut measuring = steps.iter().filter(|step| step.measures());
+        let measured = measuring.find(|step| !step.is_skipped());
+        let skipped = steps.iter().filter(|step| step.is_skipped());
+        let skipped: BTreeSet<u32> = skipped.map(|step| step.number).collect();
+        let downloads = &mut self.plan.downloads;
+        downloads.retain(|download| !skipped.contains(&download.step));
+        for download in downloads {
+            download.late = measured.is_some_and(|measured| download.step > measured.number);
+        }
     }
 
     fn scope(&self) -> Scope {
@@ -278,12 +229,15 @@ impl<'a> Builder<'a> {
     }
 }
 
-fn join(directory: &str, relative: &str) -> String {
-    let relative = relative.trim_start_matches("./");
-    if relative.is_empty() || relative == "." {
-        return directory.to_owned();
+/// A path of the host; relative paths are resolved in the recipe's directory.
+fn join(directory: &str, path: &str) -> String {
+    if path.starts_with('/') {
+        return path.to_owned();
     }
-    format!("{}/{relative}", directory.trim_end_matches('/'))
+    match path.trim_start_matches("./") {
+        "" | "." => directory.to_owned(),
+        relative => format!("{}/{relative}", directory.trim_end_matches('/')),
+    }
 }
 
 fn expression(place: &str, template: &Template, scope: &Scope) -> Result<String, PlanError> {
@@ -310,10 +264,8 @@ fn render_map(
 ) -> Result<Vec<(String, String)>, PlanError> {
     map.iter()
         .map(|(name, value)| {
-            Ok((
-                name.clone(),
-                expression(&format!("{place}.{name}"), value, scope)?,
-            ))
+            let value = expression(&format!("{place}.{name}"), value, scope)?;
+            Ok((name.clone(), value))
         })
         .collect()
 }

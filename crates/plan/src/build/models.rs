@@ -40,7 +40,8 @@ impl Builder<'_> {
 
     /// Checks that each commit that a step names is determined by an earlier fetch.
     pub(super) fn commits_are_known(&self) -> Result<(), PlanError> {
-        let skipped = self.steps.iter().filter(|step| step.is_skipped());
+        let steps = &self.plan.steps;
+        let skipped = steps.iter().filter(|step| step.is_skipped());
         for fetch in skipped {
             let Action::FetchModel(ModelFetch { model, .. }) = &fetch.action else {
                 continue;
@@ -50,7 +51,7 @@ impl Builder<'_> {
                 let mut action = step.action.clone();
                 !step.is_skipped() && action.texts().iter().any(|text| text.contains(&later))
             };
-            if let Some(user) = self.steps.iter().find(names) {
+            if let Some(user) = steps.iter().find(names) {
                 return Err(PlanError::CommitUnknown {
                     step: fetch.name.clone(),
                     user: user.name.clone(),

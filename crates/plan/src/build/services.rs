@@ -13,17 +13,16 @@ use retrial_recipe::model::{
 };
 
 impl<'a> Builder<'a> {
-    /// Pulls the images of services with containers of their own. Returns whether all are pinned.
-    pub(super) fn images_of_services(&mut self, recipes: &str) -> bool {
-        let mut pinned = true;
-        let mut pulled = vec![recipes.to_owned()];
+    /// Pulls the images of services with containers of their own. The plan is pinned if all of them are.
+    pub(super) fn images_of_services(&mut self) {
+        let mut pulled = vec![self.plan.image.clone()];
         for (name, service) in &self.recipe.services {
             let image = service.own_container.as_ref();
             let Some(image) = image.and_then(|own| own.image.as_ref()) else {
                 continue;
             };
             let reference = image.reference().unwrap_or_default();
-            pinned &= matches!(
+            self.plan.pinned &= matches!(
                 image,
                 Image::Pull {
                     digest: Some(_),
@@ -35,7 +34,6 @@ impl<'a> Builder<'a> {
                 pulled.push(reference);
             }
         }
-        pinned
     }
 
     /// Adds a step that measures, between the starts and stops of the services that it needs.
@@ -157,7 +155,7 @@ impl<'a> Builder<'a> {
             return Ok(None);
         };
         let image = own.image.as_ref().and_then(Image::reference);
-        let image = image.unwrap_or_else(|| self.main_image.clone());
+        let image = image.unwrap_or_else(|| self.plan.image.clone());
         let (mut spec, _) = self.container_of(&own.flags, &image)?;
         let network = self.recipe.container.network.clone();
         spec.network = network.filter(|network| network == "host");

@@ -6,8 +6,7 @@ use super::error::PlanError;
 use super::{Builder, expression};
 use crate::cached::{CachedDirectory, PopulateStep};
 use crate::step::{Action, Condition, ExecStep, Purpose, RECIPE_DIRECTORY};
-use retrial_container::ContainerSpec;
-use retrial_recipe::model::{CacheRequest, Image, ModelSource, Setup, StepLocation};
+use retrial_recipe::model::{CacheRequest, Image, ModelSource, Placement, Setup, StepLocation};
 
 impl<'a> Builder<'a> {
     /// Copies of image files for steps on the host.
@@ -54,11 +53,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Other steps on the host, and those that populate a cached directory.
-    pub(super) fn before_the_container(
-        &mut self,
-        container: &ContainerSpec,
-    ) -> Result<(), PlanError> {
-        let inputs = self.inputs(container);
+    pub(super) fn before_the_container(&mut self) -> Result<(), PlanError> {
+        let inputs = self.inputs();
         for (name, setup) in self.setups() {
             let Some(cache) = &setup.cache else {
                 if setup.on == StepLocation::Host && !self.builds_an_image(&name) {
@@ -72,7 +68,8 @@ impl<'a> Builder<'a> {
                 key: populate_step.directory.key.clone(),
             };
             let container = (setup.on == StepLocation::Container).then_some("fill");
-            let step = self.step_when(&name, container, when, Action::Populate(populate_step));
+            let action = Action::Populate(populate_step);
+            let step = self.step_on(Placement::All, &name, container, when, action);
             self.fetches(step, name, setup.download.as_ref());
         }
         Ok(())
@@ -154,9 +151,9 @@ impl<'a> Builder<'a> {
     }
 
     /// Other inputs that a command may read besides the image, on which its output depends.
-    fn inputs(&self, container: &ContainerSpec) -> Vec<String> {
+    fn inputs(&self) -> Vec<String> {
         let recipe_mounts = self.recipe.container.mounts.len();
-        let mounts = container.mounts.iter().take(recipe_mounts);
+        let mounts = self.plan.container.mounts.iter().take(recipe_mounts);
         let models = self.recipe.models.iter();
         let models = models.map(|(_, model)| match &model.source {
             ModelSource::Hub {

@@ -12,16 +12,16 @@ impl Builder<'_> {
         for name in &self.options.skip {
             let index = self.index_of("--skip", name)?;
             let option = format!("--skip {name}");
-            self.steps[index].when = Condition::Skipped { option };
+            self.plan.steps[index].when = Condition::Skipped { option };
         }
         if let Some(name) = &self.options.from {
             let first = self.index_of("--from", name)?;
-            let services: Vec<u32> = self.steps[first..]
+            let services: Vec<u32> = self.plan.steps[first..]
                 .iter()
                 .filter_map(Step::command)
                 .flat_map(|command| command.needs.iter().copied())
                 .collect();
-            for step in &mut self.steps[..first] {
+            for step in &mut self.plan.steps[..first] {
                 let needed = services.contains(&step.number)
                     || matches!(
                         step.action,
@@ -38,18 +38,19 @@ impl Builder<'_> {
             }
         }
         if self.options.keep == Keep::Always {
-            self.notes
-                .push("the container remains at the end; `retrial clean` removes it".to_owned());
+            let notes = &mut self.plan.notes;
+            notes.push("the container remains at the end; `retrial clean` removes it".to_owned());
         }
         Ok(())
     }
 
     /// Finds a step by name or number.
     fn index_of(&self, option: &'static str, name: &str) -> Result<usize, PlanError> {
-        let mut steps = self.steps.iter();
-        let found = steps.position(|step| step.name == name || step.number.to_string() == name);
+        let steps = &self.plan.steps;
+        let is_it = |step: &Step| step.name == name || step.number.to_string() == name;
+        let found = steps.iter().position(is_it);
         found.ok_or_else(|| {
-            let names: Vec<&str> = self.steps.iter().map(|step| step.name.as_str()).collect();
+            let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
             let near = nearest(name, names.iter().copied());
             PlanError::NoSuchStep {
                 option,

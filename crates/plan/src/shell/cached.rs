@@ -53,12 +53,11 @@ pub(super) fn populate(
     let mut out = String::new();
     let _ = writeln!(out, "cached_{number}={}", directory(cached, &image));
     let _ = writeln!(out, "if [ ! -d \"$cached_{number}/current\" ]; then");
-    let mut lines = String::new();
     let owner = match location {
         StepLocation::Container => "''",
         StepLocation::Host => "\"$(id -u):$(id -g)\"",
     };
-    lines.push_str(&seed(&format!("$cached_{number}"), &image, &path, owner));
+    out.push_str(&seed(&format!("$cached_{number}"), &image, &path, owner));
     match location {
         StepLocation::Container => {
             let populator = format!("{name}-fill");
@@ -68,38 +67,33 @@ pub(super) fn populate(
                 cache_mounts: Vec::new(),
                 ..plan.container.clone()
             };
-            let _ = writeln!(lines, "{}", docker_run(&container, &populator, mounts));
-            let _ = writeln!(lines, "{}", docker_exec(command, &populator));
+            let _ = writeln!(out, "{}", docker_run(&container, &populator, mounts));
+            let _ = writeln!(out, "{}", docker_exec(command, &populator));
             let rights = if cached.writable { "a+rwX" } else { "a+rX" };
-            let _ = writeln!(
-                lines,
-                "docker exec -u 0 {populator} chmod -R {rights} {path}"
-            );
-            let _ = writeln!(lines, "docker rm -f {populator}");
+            let _ = writeln!(out, "docker exec -u 0 {populator} chmod -R {rights} {path}");
+            let _ = writeln!(out, "docker rm -f {populator}");
         }
         StepLocation::Host => {
-            lines.push_str("export RETRIAL_CACHE_PATH=\"$stage/content\"\n");
-            let _ = writeln!(lines, "{}", host(command));
+            out.push_str("export RETRIAL_CACHE_PATH=\"$stage/content\"\n");
+            let _ = writeln!(out, "{}", host(command));
         }
     }
     for (listed, expected) in &cached.files {
         let listed = quote(listed);
         if let Some(size) = expected.size {
             let _ = writeln!(
-                lines,
+                out,
                 "test \"$(stat -c %s \"$stage/content\"/{listed})\" = {size}"
             );
         }
         if let Some(hash) = &expected.sha256 {
             let _ = writeln!(
-                lines,
+                out,
                 "test \"$(sha256sum <\"$stage/content\"/{listed})\" = '{hash}  -'"
             );
         }
     }
-    let _ = writeln!(lines, "sync; mv \"$stage\" \"$cached_{number}/current\"");
-    out.push_str(&lines);
-    out.push_str("fi");
+    let _ = write!(out, "sync; mv \"$stage\" \"$cached_{number}/current\"\nfi");
     out
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use itertools::join;
 
@@ -36,12 +37,10 @@ pub(super) fn word(text: &str) -> String {
 /// Makes the plan use the recipe's files in the directory that the script creates. Returns the required files;
 /// a plan without files of its own needs none.
 pub(super) fn take<'a>(plan: &mut Plan, files: &'a [RecipeFile]) -> Vec<&'a RecipeFile> {
-    let Some(directory) = plan.directory.clone() else {
+    let directory = plan.directory.clone();
+    let Some(directory) = directory.filter(|_| !files.is_empty()) else {
         return Vec::new();
     };
-    if files.is_empty() {
-        return Vec::new();
-    }
     let mut needed = BTreeSet::new();
     for path in paths(plan) {
         let below = path.strip_prefix(&directory);
@@ -53,10 +52,8 @@ pub(super) fn take<'a>(plan: &mut Plan, files: &'a [RecipeFile]) -> Vec<&'a Reci
         needed.insert(rest.trim_start_matches('/').to_owned());
     }
     let is_needed = |file: &&RecipeFile| {
-        needed.iter().any(|path| {
-            let rest = file.path.strip_prefix(path.as_str());
-            path.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        })
+        let file = Path::new(&file.path);
+        needed.iter().any(|path| file.starts_with(path))
     };
     files.iter().filter(is_needed).collect()
 }

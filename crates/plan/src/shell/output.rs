@@ -2,7 +2,7 @@
 
 use super::quote;
 use crate::measurement::MeasurementPlan;
-use crate::step::{Action, ExecStep, Plan, Purpose};
+use crate::step::{Action, ExecStep, Plan, Purpose, Step};
 use retrial_recipe::model::{FigureSource, Find, Mode};
 
 /// The directory of the results that are judged.
@@ -20,14 +20,13 @@ logged() {
 
 /// The function, if the script needs it.
 pub(super) fn header(plan: &Plan) -> &'static str {
-    let mut commands = plan.steps.iter().filter_map(|step| match &step.action {
-        Action::Exec(exec) => Some(exec),
-        _ => None,
-    });
-    if commands.any(|exec| !files(plan, exec).is_empty()) {
-        return FUNCTION;
+    let is_logged =
+        |step: &Step| matches!(&step.action, Action::Exec(exec) if !files(plan, exec).is_empty());
+    if plan.steps.iter().any(is_logged) {
+        FUNCTION
+    } else {
+        ""
     }
-    ""
 }
 
 /// A line that runs a command of a measurement, and logs its output if figures are read from it.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use itertools::join;
+use itertools::{Itertools as _, join};
 
 use super::{docker_run, exec_options, mounts, quote, shell_words};
 use crate::service::{PROBE_HTTP, PROBE_PORT, ServiceStep, StopPolicy, StopStep};
@@ -43,16 +43,11 @@ stop_service() { docker exec -u 0 "$1" sh -c "$end" "$2" "$3" "$4" 2>/dev/null |
 
 /// The part shared by all services; empty for a plan without.
 pub(super) fn header(plan: &Plan, name: &str) -> String {
-    let mut services: Vec<&ServiceStep> = Vec::new();
-    for step in &plan.steps {
-        if let Action::StartService(service) = &step.action
-            && !services
-                .iter()
-                .any(|listed| listed.service == service.service)
-        {
-            services.push(service);
-        }
-    }
+    let services = plan.steps.iter().filter_map(|step| match &step.action {
+        Action::StartService(service) => Some(&**service),
+        _ => None,
+    });
+    let services: Vec<&ServiceStep> = services.unique_by(|service| &service.service).collect();
     if services.is_empty() {
         return String::new();
     }
@@ -68,13 +63,13 @@ pub(super) fn header(plan: &Plan, name: &str) -> String {
         let _ = writeln!(out, "ask_port={}", quote(PROBE_PORT));
     }
     let _ = writeln!(out, "{FUNCTIONS}");
-    let ends = services
-        .iter()
-        .rev()
-        .map(|service| match service.own_container {
-            Some(_) => format!("docker rm -f {name}-{} >/dev/null 2>&1", service.service),
-            None => end_line(name, &service.service, service.stop),
-        });
+    let ends = services.iter().rev().map(|service| {
+        let container = container_of(service, name);
+        match service.own_container {
+            Some(_) => format!("docker rm -f {container} >/dev/null 2>&1"),
+            None => end_line(&container, &service.service, service.stop),
+        }
+    });
     let _ = writeln!(
         out,
         "trap {} EXIT\ntrap 'exit 130' INT\ntrap 'exit 143' TERM",

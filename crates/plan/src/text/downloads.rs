@@ -6,12 +6,8 @@ use retrial_format::size;
 
 /// The lines of a plan's downloads: name, size, terms and disk.
 pub fn lines(plan: &Plan, hub: &HubHere) -> Vec<String> {
-    let width = plan
-        .downloads
-        .iter()
-        .map(|planned| planned.name.len())
-        .max();
-    let width = width.unwrap_or_default();
+    let names = plan.downloads.iter().map(|planned| planned.name.len());
+    let width = names.max().unwrap_or_default();
     // Scenarios often share a download: it is listed once.
     let mut groups: Vec<(Vec<&str>, Vec<String>)> = Vec::new();
     for planned in &plan.downloads {
@@ -31,11 +27,8 @@ pub fn lines(plan: &Plan, hub: &HubHere) -> Vec<String> {
             lines.push(format!("{name:<width$}  {about}").trim_end().to_owned());
         }
     }
-    let sizes: Vec<u64> = plan
-        .downloads
-        .iter()
-        .filter_map(|planned| planned.download.size)
-        .collect();
+    let sizes = plan.downloads.iter();
+    let sizes: Vec<u64> = sizes.filter_map(|planned| planned.download.size).collect();
     if sizes.len() > 1 {
         let least = if sizes.len() < plan.downloads.len() {
             "at least "
@@ -60,19 +53,20 @@ fn about(plan: &Plan, planned: &PlannedDownload, step: &Step, hub: &HubHere) -> 
     };
     let hosts = (!download.hosts.is_empty()).then(|| download.hosts.join(", "));
     let place = place.filter(|place| !place.is_empty());
-    let size = download.size.map(|bytes| {
-        let by = download.size_by.iter().map(|by| format!(" ({by})"));
-        size(bytes) + &by.collect::<String>()
-    });
-    let is_model = matches!(step.action, Action::FetchModel(_));
-    let size = size
-        .or_else(|| is_model.then(|| "size unknown (`retrial doctor` queries the hub)".to_owned()));
+    let size = match (download.size, &step.action) {
+        (Some(bytes), _) => {
+            let by = download.size_by.iter().map(|by| format!(" ({by})"));
+            Some(size(bytes) + &by.collect::<String>())
+        }
+        (None, Action::FetchModel(_)) => {
+            Some("size unknown (`retrial doctor` queries the hub)".to_owned())
+        }
+        (None, _) => None,
+    };
+    let licence = download.licence.as_ref();
     let facts = [
         size,
-        download
-            .licence
-            .as_ref()
-            .map(|licence| format!("licence: {licence}")),
+        licence.map(|licence| format!("licence: {licence}")),
         place.map(|place| format!("to {place}")),
         hosts.map(|hosts| format!("connects to {hosts}")),
         planned.late.then(|| "only after a measurement".to_owned()),

@@ -8,29 +8,19 @@ use retrial_host::assign::{AssignedGpu, AssignedGpus, cards};
 const MAX_LISTED: usize = 8;
 
 pub(super) fn lines(assigned: &AssignedGpus) -> Vec<String> {
-    let line = |key: &str, text: String| format!("{key:<13} {text}");
-    let mut lines = Vec::new();
-    if assigned.gpus.len() > MAX_LISTED {
-        lines.push(line("assigned", summary(&assigned.gpus)));
+    let gpus = if assigned.gpus.len() > MAX_LISTED {
+        vec![summary(&assigned.gpus)]
     } else {
-        lines.extend(
-            assigned
-                .gpus
-                .iter()
-                .map(|gpu| line("assigned", one_gpu(gpu))),
-        );
-    }
-    lines.push(line(
-        "by",
-        format!("{}: {}", assigned.method.name(), assigned.reason),
-    ));
-    if !assigned.isolated && !assigned.gpus.is_empty() {
-        lines.push(line(
-            "reach",
-            "the container can open every GPU of the host: variables such as ROCR_VISIBLE_DEVICES only select, they do not restrict".to_owned(),
-        ));
-    }
-    lines
+        assigned.gpus.iter().map(one_gpu).collect()
+    };
+    let by = format!("{}: {}", assigned.method.name(), assigned.reason);
+    let reaches_all = !assigned.isolated && !assigned.gpus.is_empty();
+    let reach = "the container can open every GPU of the host: variables such as ROCR_VISIBLE_DEVICES only select, they do not restrict";
+    let rows = gpus.into_iter().map(|gpu| ("assigned", gpu));
+    let rows = rows.chain([("by", by)]);
+    let rows = rows.chain(reaches_all.then(|| ("reach", reach.to_owned())));
+    rows.map(|(key, text)| format!("{key:<13} {text}"))
+        .collect()
 }
 
 fn one_gpu(assigned: &AssignedGpu) -> String {

@@ -241,7 +241,7 @@ impl Lines {
         let cell = self.cell(trial_run);
         let mean = |of_cell: bool| {
             let ended = self.state.trial_runs.iter().filter_map(|(other, state)| {
-                let (end, _) = state.end.as_ref()?;
+                let end = state.end.as_ref()?;
                 // A failed run took as long as it took to fail.
                 let is_measured = matches!(end.exit_code, 0 | 1 | 5) && end.seconds > 0.0;
                 let counts = is_measured && (!of_cell || self.cell(*other) == cell);

@@ -73,7 +73,7 @@ impl TaskState {
 
     /// Returns whether it is to be submitted, and without which node.
     fn again(&self, retries: u32) -> Option<Exclude> {
-        let failed = matches!(self.state.over, Some((code, _)) if code == ExitCode::Host.code());
+        let failed = self.state.over == Some(ExitCode::Host.code());
         match self.submitted {
             _ if self.ended().count() == self.trial_runs.len() => None,
             0 => Some(Exclude(None)),

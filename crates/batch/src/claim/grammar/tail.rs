@@ -2,7 +2,7 @@
 
 use crate::claim::sentence::{Amount, Problem, Subjects, Tail, wrong};
 use crate::claim::words::{Word, find, place};
-use crate::same_scenario;
+use retrial_plan::measurement::same_scenario;
 use retrial_recipe::{Span, is_loadgen_figure, nearest};
 
 /// Parts words into a side and what follows it.
@@ -24,21 +24,19 @@ pub(super) fn tail<'a>(
             words.len() >= length && find(&words[..length], phrase) == Some(0)
         })
     };
-    let clauses: Vec<usize> = (0..words.len())
-        .filter(|at| begins(&words[*at..]).is_some())
+    let clauses: Vec<_> = (0..words.len())
         // `to within` begins once.
         .filter(|at| !(words[*at].is("within") && *at > 0 && words[*at - 1].is("to")))
+        .filter_map(|at| Some((at, begins(&words[at..])?)))
         .collect();
-    let end = clauses.first().copied().unwrap_or(words.len());
+    let end = clauses.first().map_or(words.len(), |(at, _)| *at);
     let mut tail = Tail::default();
-    for (position, at) in clauses.iter().enumerate() {
-        let until = clauses.get(position + 1).copied().unwrap_or(words.len());
-        let Some((phrase, kind)) = begins(&words[*at..]) else {
-            continue;
-        };
+    for (position, (at, (phrase, kind))) in clauses.iter().enumerate() {
+        let next = clauses.get(position + 1);
+        let until = next.map_or(words.len(), |(at, _)| *at);
         let rest = &words[at + phrase.split(' ').count()..until];
         let span = place(&words[*at..until], &words[*at].span);
-        match kind {
+        match *kind {
             Some(kind) if tail.by.is_none() => {
                 tail.by = Some((percentage(rest, &span)?, kind, span));
             }

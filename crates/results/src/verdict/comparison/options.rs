@@ -6,6 +6,8 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::verdict::number;
+
 /// How to compare.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
@@ -45,15 +47,10 @@ impl FromStr for FailIf {
     type Err = FailIfError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let percent = text
-            .strip_prefix("slower:")
-            .and_then(|rest| rest.trim().strip_suffix('%'))
-            .and_then(|number| number.trim().parse::<f64>().ok())
-            .filter(|percent| (0.0..100.0).contains(percent));
-        percent
-            .map(|percent| Self {
-                slower: percent / 100.0,
-            })
+        let percent = text.strip_prefix("slower:");
+        let slower = percent.and_then(number::parse_percent);
+        slower
+            .map(|slower| Self { slower })
             .ok_or_else(|| FailIfError {
                 text: text.to_owned(),
             })
@@ -62,11 +59,8 @@ impl FromStr for FailIf {
 
 impl fmt::Display for FailIf {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "slower by more than {}",
-            crate::verdict::number::percent(self.slower)
-        )
+        let slower = number::percent(self.slower);
+        write!(formatter, "slower by more than {slower}")
     }
 }
 
