@@ -1,9 +1,9 @@
 //! Asks a person to approve the root-equivalent privileges of a recipe.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use indexmap::{IndexMap, IndexSet};
+use itertools::Itertools as _;
 use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// The key of a remembered approval: a digest of the resolved recipe and of the companion files that
 /// the container, the image or a command on the host can read. None if that cannot be determined.
-fn key(plan: &Plan, directory: Option<&Path>) -> Option<String> {
+fn key(plan: &Plan, directory: &Path) -> Option<String> {
     let mut digest = Sha256::new();
     digest.update(&plan.recipe_hash);
     let mut left = MOST_BYTES;
@@ -32,8 +32,8 @@ fn key(plan: &Plan, directory: Option<&Path>) -> Option<String> {
 
 /// Companion files and directories of a recipe that the container, the image or a command on the host
 /// can read. None if that cannot be determined.
-fn companions(plan: &Plan, directory: Option<&Path>) -> Option<Vec<PathBuf>> {
-    let own = directory.and_then(|directory| directory.canonicalize().ok());
+fn companions(plan: &Plan, directory: &Path) -> Option<Vec<PathBuf>> {
+    let own = directory.canonicalize().ok();
     let mut companions = Vec::new();
     // Read-only mounts: a directory that steps write into differs each time.
     let mounts = plan.container.mounts.iter().filter(|mount| mount.read_only);
@@ -94,16 +94,16 @@ pub fn ask(
     allowed: &[String],
     interactive: bool,
 ) -> Result<(), Failure> {
-    let others = plans
-        .iter()
-        .filter(|(opened, _)| !opened.entry.is_builtin());
     let mut missing = Vec::new();
-    for (opened, plan) in others {
-        let directory = opened.entry.directory();
+    for (opened, plan) in plans {
+        // A built-in recipe has none, and needs no approval.
+        let Some(directory) = opened.entry.directory() else {
+            continue;
+        };
         let mut privileges = plan.privileges.clone();
         privileges.extend(escaping_mounts(plan, directory));
         if !privileges.is_empty() {
-            check_owners(opened, plan)?;
+            check_owners(opened, directory, plan)?;
         }
         missing.extend(unapproved(home, directory, plan, privileges, allowed));
     }
@@ -116,8 +116,8 @@ pub fn ask(
         names(missing.iter().flat_map(|one| &one.privileges)).join(",")
     );
     let recipes = missing.iter().map(|one| one.plan.recipe.as_str());
-    let recipes: Vec<&str> = recipes.collect::<BTreeSet<_>>().into_iter().collect();
-    let look = format!("retrial plan {}", recipes.join("    retrial plan "));
+    let recipes = recipes.sorted().dedup().join("    retrial plan ");
+    let look = format!("retrial plan {recipes}");
     let question = format!("{text}Approve this until the recipe changes?");
     let answer = interactive.then(|| terminal::ask(&question)).flatten();
     match answer {
@@ -142,23 +142,20 @@ pub fn ask(
 }
 
 /// Refuses a recipe on disk that other users can change.
-fn check_owners(opened: &Opened, plan: &Plan) -> Result<(), Failure> {
-    let Some(directory) = opened.entry.directory() else {
-        return Ok(());
-    };
+fn check_owners(opened: &Opened, directory: &Path, plan: &Plan) -> Result<(), Failure> {
     let mut files = vec![
         PathBuf::from(&*opened.entry.source.path),
         directory.join("templates"),
     ];
     files.extend(plan.lock.iter().map(|lock| PathBuf::from(&lock.path)));
-    files.extend(companions(plan, Some(directory)).unwrap_or_default());
+    files.extend(companions(plan, directory).unwrap_or_default());
     let reason = "the recipe needs root-equivalent privileges";
     file_owners::check(directory, &files, reason)
 }
 
 fn unapproved<'a>(
     home: &Home,
-    directory: Option<&Path>,
+    directory: &Path,
     plan: &'a Plan,
     mut privileges: Vec<Privilege>,
     allowed: &[String],
@@ -194,29 +191,19 @@ fn text(missing: &[Missing<'_>]) -> String {
 }
 
 fn names<'a>(privileges: impl IntoIterator<Item = &'a Privilege>) -> Vec<String> {
-    let names: BTreeSet<String> = privileges
-        .into_iter()
-        .map(|privilege| privilege.name.clone())
-        .collect();
-    names.into_iter().collect()
+    let names = privileges.into_iter().map(|privilege| &privilege.name);
+    names.sorted().dedup().cloned().collect()
 }
 
 /// Mounts below the recipe's directory that a link leads out of it: a plan, which is made without
 /// reading files, cannot see that.
-fn escaping_mounts(plan: &Plan, directory: Option<&Path>) -> Vec<Privilege> {
-    let Some(directory) = directory.and_then(|directory| std::path::absolute(directory).ok())
+fn escaping_mounts(plan: &Plan, directory: &Path) -> Vec<Privilege> {
+    let (Ok(directory), Ok(real)) = (std::path::absolute(directory), directory.canonicalize())
     else {
         return Vec::new();
     };
-    let Ok(real) = directory.canonicalize() else {
-        return Vec::new();
-    };
-    let inside = plan
-        .container
-        .mounts
-        .iter()
-        .map(|mount| &mount.source)
-        .filter(|source| Path::new(source).starts_with(&directory));
+    let sources = plan.container.mounts.iter().map(|mount| &mount.source);
+    let inside = sources.filter(|source| Path::new(source).starts_with(&directory));
     inside
         .filter_map(|source| {
             let leads_to = Path::new(source).canonicalize().ok()?;

@@ -19,7 +19,6 @@ use retrial_results::evidence::run::RunFiles;
 use retrial_results::evidence::telemetry::Telemetry;
 use retrial_results::verdict::RuleCheck;
 use retrial_run::judge_files;
-use retrial_store::journal::{Journal, State};
 use retrial_store::{RunDirectory, StoreError};
 
 /// A tree that was written.
@@ -122,7 +121,7 @@ fn read(
         let rules = scenario.and_then(|scenario| round.rules(benchmark, scenario));
         measured.rules = rules.map(|rules| rules.submitted_to(&division));
     }
-    let state = State::from_events(&Journal::read(&directory.journal())?);
+    let state = directory.state()?;
     let files = RunFiles {
         directory,
         plan: &plan,

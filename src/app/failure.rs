@@ -21,18 +21,12 @@ pub struct Failure {
 impl Failure {
     /// The command line or a recipe is wrong.
     pub fn usage(text: impl Into<String>) -> Self {
-        Self {
-            exit: ExitCode::Usage,
-            text: text.into(),
-        }
+        Self::new(ExitCode::Usage, text)
     }
 
     /// The host or its services failed.
     pub fn host(text: impl Into<String>) -> Self {
-        Self {
-            exit: ExitCode::Host,
-            text: text.into(),
-        }
+        Self::new(ExitCode::Host, text)
     }
 
     /// A failure with any exit code.
@@ -57,10 +51,7 @@ impl Failure {
 
     /// A failure whose message was printed already.
     pub fn reported(exit: ExitCode) -> Self {
-        Self {
-            exit,
-            text: String::new(),
-        }
+        Self::new(exit, "")
     }
 
     /// The message.
@@ -107,12 +98,6 @@ impl From<CatalogError> for Failure {
             CatalogError::Write { .. } => Self::host(text),
             _ => Self::usage(text),
         }
-    }
-}
-
-impl From<serde_json::Error> for Failure {
-    fn from(error: serde_json::Error) -> Self {
-        Self::host(error.to_string())
     }
 }
 

@@ -130,10 +130,7 @@ pub async fn follow(
     let evidence = path.display().to_string();
     let resume = format!("  resume it: {} resume {id}", global.home.program());
     let next_steps = format!("  evidence: {evidence}\n{resume}");
-    let ended = match ended {
-        Ok(ended) => ended,
-        Err(error) => return Err(Failure::host(format!("{error}\n{next_steps}"))),
-    };
+    let ended = ended.map_err(|error| Failure::host(format!("{error}\n{next_steps}")))?;
     if let Some(verdict) = &ended.verdict {
         let entry = Entry::new(evidence.as_str(), verdict).of_run(&global.home, &plan);
         print(global, &entry);

@@ -4,11 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use tokio::sync::mpsc::unbounded_channel;
-use tokio_util::sync::CancellationToken;
-
 use super::failure::Failure;
-use super::options::{GlobalOptions, RecipeRequest};
+use super::options::GlobalOptions;
 use super::{open, terminal};
 use crate::app::catalog::Opened;
 use retrial_container::ImageRef;
@@ -16,12 +13,12 @@ use retrial_engine::EngineError;
 use retrial_engine::api::Engine;
 use retrial_engine::credentials;
 use retrial_hub::{FetchError, Hub, ModelSpec};
-use retrial_recipe::fingerprint;
 use retrial_recipe::lock::{Lock, LockedModel};
 use retrial_recipe::model::{Image, ModelSource};
+use retrial_recipe::{Setting, fingerprint};
 use retrial_run::models::hash;
 use retrial_store::StoreError;
-use retrial_store::files::write_atomically;
+use retrial_store::files::{directory_of, write_atomically};
 
 /// The images and models that a recipe names, under all of its variants.
 #[derive(Default)]
@@ -32,14 +29,13 @@ struct References {
 }
 
 /// Lists the images and models that a recipe names under all of its variants.
-fn references(entry: &Opened, recipe: &str) -> Result<References, Failure> {
+fn references(entry: &Opened) -> Result<References, Failure> {
     let variants = retrial_recipe::variants(&entry.source, entry).map_err(Failure::problems)?;
     let mut references = References::default();
     for choice in variants.choices() {
-        let (opened, _) = open::recipe_with_stand_ins(&RecipeRequest {
-            recipe: recipe.to_owned(),
-            settings: choice.into_iter().collect(),
-        })?;
+        let settings = choice.into_iter();
+        let settings = settings.map(|(axis, value)| Setting::new(axis, value));
+        let (opened, _) = open::look(entry.clone(), settings.collect())?;
         let recipe = opened.resolved.recipe;
         if let Image::Pull {
             reference,
@@ -64,12 +60,8 @@ fn references(entry: &Opened, recipe: &str) -> Result<References, Failure> {
 }
 
 /// Resolves the names in a recipe through the registry and the hub.
-pub async fn resolved(
-    global: &GlobalOptions,
-    entry: &Opened,
-    recipe: &str,
-) -> Result<Lock, Failure> {
-    let references = references(entry, recipe)?;
+pub async fn resolved(global: &GlobalOptions, entry: &Opened) -> Result<Lock, Failure> {
+    let references = references(entry)?;
     let mut lock = Lock {
         recipe: entry.name.clone(),
         fingerprint: fingerprint(&entry.source, entry).unwrap_or_default(),
@@ -124,11 +116,7 @@ async fn commit(hub: &Hub, repository: &str, revision: &str) -> Result<LockedMod
         revision: revision.to_owned(),
         ..ModelSpec::default()
     };
-    // Attempts and waits are not shown: this is a question, not a download.
-    let (progress, _unread) = unbounded_channel();
-    let snapshot = hub
-        .resolve(&model, &progress, &CancellationToken::new())
-        .await;
+    let snapshot = hub.look_up(&model).await;
     let snapshot = snapshot.map_err(|error| fetch_failure(&error))?;
     let files = snapshot.files.into_iter();
     Ok(LockedModel {
@@ -147,9 +135,8 @@ fn fetch_failure(error: &FetchError) -> Failure {
 
 /// Writes a lock file.
 pub fn write(path: &Path, lock: &Lock) -> Result<(), Failure> {
-    if let Some(parent) = path.parent().filter(|parent| *parent != Path::new("")) {
-        std::fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
-    }
+    let directory = directory_of(path);
+    std::fs::create_dir_all(directory).map_err(StoreError::io("create", directory))?;
     let path: PathBuf = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     write_atomically(&path, lock.to_yaml().as_bytes())?;
     Ok(())

@@ -22,12 +22,10 @@ pub fn place(global: &GlobalOptions, recipe: &catalog::Opened) -> PathBuf {
     };
     // `.yaml` and `.yml` only: a name may have other dots.
     let is_yaml = |ending: &&std::ffi::OsStr| *ending == "yaml" || *ending == "yml";
-    let mut name = match path.extension().filter(is_yaml) {
-        Some(_) => path.with_extension("").into_os_string(),
-        None => path.into_os_string(),
-    };
-    name.push(".lock.yaml");
-    PathBuf::from(name)
+    match path.extension().filter(is_yaml) {
+        Some(_) => path.with_extension("lock.yaml"),
+        None => path.with_added_extension("lock.yaml"),
+    }
 }
 
 /// Reads a lock file, and prints its problems. None if it does not exist.

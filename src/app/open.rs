@@ -110,7 +110,7 @@ pub fn recipe(request: &RecipeRequest) -> Result<Opened, Failure> {
 
 /// Resolves a recipe with the settings of the command line.
 pub fn resolved(entry: catalog::Opened, request: &RecipeRequest) -> Result<Opened, Diagnostics> {
-    let resolved = resolve(&entry.name, &entry.source, &entry, &settings(request))?;
+    let resolved = resolve(&entry.name, &entry.source, &entry, &request.settings)?;
     Ok(Opened { entry, resolved })
 }
 
@@ -118,7 +118,7 @@ pub fn resolved(entry: catalog::Opened, request: &RecipeRequest) -> Result<Opene
 /// their names, too.
 pub fn recipe_with_stand_ins(request: &RecipeRequest) -> Result<(Opened, Vec<String>), Failure> {
     let entry = catalog::open(&request.recipe)?;
-    look(entry, settings(request))
+    look(entry, request.settings.clone())
 }
 
 /// Resolves a recipe with a stand-in for each param that must be set and is not, and names these.
@@ -146,14 +146,6 @@ pub fn name_stand_ins(text: String, unset: &[String]) -> String {
     unset.iter().fold(text, |text, name| {
         text.replace(&stand_in(name), &format!("${{{{ params.{name} }}}}"))
     })
-}
-
-/// The settings of a recipe on the command line.
-pub fn settings(arguments: &RecipeRequest) -> Vec<Setting> {
-    let pairs = arguments.settings.iter();
-    pairs
-        .map(|(name, value)| Setting::new(name.clone(), value.clone()))
-        .collect()
 }
 
 /// The recipe's directory on this machine. A built-in recipe with companion files is extracted below

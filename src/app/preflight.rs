@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use rustix::fs::Access as Rights;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
 
 use crate::app::failure::Failure;
 use crate::app::network;
@@ -236,11 +234,7 @@ async fn access(hub: &Hub, model: &ModelSpec) -> Access {
 }
 
 async fn model_size(hub: &Hub, model: &ModelSpec) -> Option<ModelSize> {
-    let (progress, _unread) = mpsc::unbounded_channel();
-    let snapshot = hub
-        .resolve(model, &progress, &CancellationToken::new())
-        .await;
-    let snapshot = snapshot.ok()?;
+    let snapshot = hub.look_up(model).await.ok()?;
     Some(ModelSize {
         files: snapshot.files.len(),
         bytes: snapshot.files.iter().map(|file| file.size).sum(),
@@ -258,11 +252,8 @@ fn disks(
     let mut disks = vec![disk("runs", global.home.root(), true)];
     let images = abilities.and_then(|abilities| abilities.root_directory.as_deref());
     // An engine elsewhere has its disk elsewhere.
-    disks.extend(
-        images
-            .filter(|path| path.exists())
-            .map(|path| disk("images", path, false)),
-    );
+    let images = images.filter(|path| path.exists());
+    disks.extend(images.map(|path| disk("images", path, false)));
     let Some(plan) = plan else {
         return disks;
     };

@@ -87,11 +87,10 @@ fn read(text: &str, hosts: &[String]) -> Probed {
     let python = installed.databases.into_iter();
     let python = python.filter(|database| database.manager == Manager::Python);
     let result_of = |name: &String| {
-        let mut answers = answers
+        let prefix = format!("host {name} ");
+        let answer = answers
             .lines()
-            .filter_map(|line| line.strip_prefix("host "));
-        let answer =
-            answers.find_map(|line| line.strip_prefix(name.as_str())?.strip_prefix(' '))?;
+            .find_map(|line| line.strip_prefix(&prefix))?;
         let error = match answer {
             "ok" => None,
             "unknown" => return None,

@@ -5,7 +5,7 @@ use crate::app::failure::Failure;
 use retrial_plan::Plan;
 use retrial_plan::step::Step;
 use retrial_store::RunDirectory;
-use retrial_store::journal::{Event, EventKind, Journal, State};
+use retrial_store::journal::{Event, EventKind, Journal};
 use retrial_store::lock::FileLock;
 
 /// Resets a check, by its step's name or number.
@@ -13,7 +13,7 @@ pub fn reset(run: &RunDirectory, name: &str) -> Result<(), Failure> {
     let _lock = FileLock::take(&run.lock(), run.id())?;
     let plan: Plan = run.read_json("plan.json")?;
     let check = find(&plan, name)?;
-    let state = State::from_events(&Journal::read::<Event>(&run.journal())?);
+    let state = run.state()?;
     let collecting = plan.collects_for(check);
     let is_collected = collecting.is_some_and(|step| state.done(step.number));
     if !is_collected {

@@ -1,10 +1,14 @@
 //! The built-in recipes, and filters of them.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
+use itertools::join;
+use serde::Serialize;
 
 use crate::app::catalog;
 use crate::app::failure::Failure;
-use retrial_recipe::{Summary, VariantSummary, summarize_all};
+use retrial_recipe::{Summary, VariantSummary, summarize};
 
 /// Filters of recipes. Each may be given several times, in any case; an unknown value is an error
 /// that lists the known ones.
@@ -32,14 +36,18 @@ pub struct RecipeFilter {
 
 /// A built-in recipe: what it says with its default variants, and with those that are another
 /// submission.
+#[derive(Serialize)]
 pub struct ListedRecipe {
     /// Its name.
     pub name: String,
     /// As its default variants have it.
+    #[serde(flatten)]
     pub summary: Summary,
     /// Whether it matches with its default variants; else only with some of the others.
+    #[serde(skip)]
     pub matches: bool,
     /// Other submissions that match.
+    #[serde(skip)]
     pub variants: Vec<VariantSummary>,
 }
 
@@ -70,17 +78,11 @@ impl RecipeFilter {
     /// Refuses a value that nothing has, whatever the other filters say.
     pub(super) fn refuse_unknown(&self, kind: &str, all: &[FacetValues]) -> Result<(), Failure> {
         for (at, (facet, accepted)) in self.facets().into_iter().enumerate() {
-            let mut known: Vec<&str> = all
-                .iter()
-                .flat_map(|values| &values[at])
-                .map(String::as_str)
-                .collect();
+            let known: BTreeSet<&String> = all.iter().flat_map(|values| &values[at]).collect();
             let is_unknown =
                 |requested: &&String| !known.iter().any(|value| value_matches(requested, value));
             if let Some(requested) = accepted.iter().find(is_unknown) {
-                known.sort_unstable();
-                known.dedup();
-                let known = known.join(", ");
+                let known = join(&known, ", ");
                 return Err(Failure::usage(format!(
                     "no {kind} has the {facet} `{requested}`; known: {known}"
                 )));
@@ -108,7 +110,7 @@ fn values(summary: &Summary) -> FacetValues {
 pub fn find(filter: &RecipeFilter) -> Result<Vec<ListedRecipe>, Failure> {
     let mut recipes = Vec::new();
     for opened in catalog::list() {
-        let (summary, variants) = summarize_all(&opened.source, &opened)
+        let (summary, variants) = summarize(&opened.source, &opened)
             .map_err(|diagnostics| Failure::usage(diagnostics.render(false)))?;
         recipes.push(ListedRecipe {
             name: opened.name,

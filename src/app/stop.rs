@@ -15,7 +15,6 @@ use retrial_batch::run::read_state;
 use retrial_plan::Plan;
 use retrial_results::verdict::ExitCode;
 use retrial_run::execute;
-use retrial_store::journal::{Event, Journal, State};
 use retrial_store::lock::FileLock;
 use retrial_store::{Record, RunDirectory};
 
@@ -40,10 +39,9 @@ fn stop_batch(global: &GlobalOptions, directory: &Record) -> Result<ExitCode, Fa
         return Ok(ExitCode::Success);
     }
     let state = read_state(directory)?;
-    let home = global.home.clone();
     let going = state.running();
     for run in &going {
-        stop_run(global, home.find(run)?)?;
+        stop_run(global, global.home.find(run)?)?;
     }
     if going.is_empty() {
         terminal::note(&format!("{id}: none of its runs is running"));
@@ -99,7 +97,7 @@ fn stop_run(global: &GlobalOptions, directory: RunDirectory) -> Result<ExitCode,
     if stop_follower(&directory)? {
         return Ok(ExitCode::Success);
     }
-    let state = State::from_events(&Journal::read::<Event>(&directory.journal())?);
+    let state = directory.state()?;
     if state.over.is_some() {
         let container = if state.container.is_some() {
             format!("; its container still exists: retrial clean {id}")

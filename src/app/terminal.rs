@@ -1,6 +1,6 @@
 //! The terminal: width, colours, and writing to a pipe that may close.
 
-use std::io::{BufRead, ErrorKind, IsTerminal, Write};
+use std::io::{BufRead, BufWriter, ErrorKind, IsTerminal, StdoutLock, Write};
 use std::sync::OnceLock;
 
 use retrial_report::document::{Block, Document};
@@ -103,10 +103,20 @@ pub fn print(text: &str) {
     check_write(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
 }
 
-/// Writes a result as JSON on one line, piece by piece: a round's verdicts are never held as text.
+/// Writes a result as JSON on one line.
 pub fn print_json(result: &impl serde::Serialize) {
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    let written = serde_json::to_writer(&mut out, result).map_err(std::io::Error::from);
+    write_json(|out| serde_json::to_writer(out, result));
+}
+
+/// Writes a result as JSON of several lines.
+pub fn print_pretty(result: &impl serde::Serialize) {
+    write_json(|out| serde_json::to_writer_pretty(out, result));
+}
+
+/// Writes JSON piece by piece: a round's verdicts are never held as text.
+fn write_json(write: impl FnOnce(&mut BufWriter<StdoutLock<'_>>) -> serde_json::Result<()>) {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let written = write(&mut out).map_err(std::io::Error::from);
     check_write(
         written
             .and_then(|()| writeln!(out))
@@ -126,12 +136,6 @@ pub fn ask(question: &str) -> Option<bool> {
     Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-/// Writes a result as JSON of several lines.
-pub fn print_pretty(result: &impl serde::Serialize) -> Result<(), serde_json::Error> {
-    print(&format!("{}\n", serde_json::to_string_pretty(result)?));
-    Ok(())
-}
-
 /// JSON on one line.
 pub fn json(value: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(value).unwrap_or_default();
@@ -145,10 +149,6 @@ pub fn note(text: &str) {
 
 /// Writes a result of several lines.
 pub fn print_lines(lines: impl IntoIterator<Item = String>) {
-    let mut text = String::new();
-    for line in lines {
-        text.push_str(&line);
-        text.push('\n');
-    }
-    print(&text);
+    let lines = lines.into_iter().map(|line| line + "\n");
+    print(&lines.collect::<String>());
 }

@@ -1,9 +1,11 @@
 //! `retrial catalogue`: the page of all built-in recipes, docs/recipes.md (`make docs` writes it).
 
+use std::iter;
+
 use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::{open, terminal};
-use retrial_recipe::{Setting, summarize_all};
+use retrial_recipe::{Setting, summarize};
 use retrial_report::catalogue::{Entry, render};
 use retrial_results::verdict::ExitCode;
 
@@ -11,18 +13,15 @@ use retrial_results::verdict::ExitCode;
 pub fn catalogue() -> Result<ExitCode, Failure> {
     let mut entries = Vec::new();
     for opened in catalog::list() {
-        let (_, variants) = summarize_all(&opened.source, &opened)
+        let (_, variants) = summarize(&opened.source, &opened)
             .map_err(|diagnostics| Failure::usage(diagnostics.render(false)))?;
-        let mut choices = vec![None];
-        choices.extend(variants.into_iter().map(|one| Some((one.axis, one.value))));
-        for choice in choices {
-            let settings: Vec<Setting> = choice
-                .iter()
-                .map(|(axis, value)| Setting::new(axis.clone(), value.clone()))
-                .collect();
+        let variants = variants.into_iter();
+        let variants = variants.map(|one| Some(Setting::new(one.axis, one.value)));
+        for choice in iter::once(None).chain(variants) {
+            let settings: Vec<Setting> = choice.iter().cloned().collect();
             entries.push(Entry {
                 file: opened.source.path.to_string(),
-                choice: choice.map(|(axis, value)| format!("--set {axis}={value}")),
+                choice: choice.map(|set| format!("--set {}={}", set.name, set.value)),
                 recipe: open::look(opened.clone(), settings)?.0.resolved.recipe,
             });
         }

@@ -55,7 +55,7 @@ pub fn check(global: &GlobalOptions, files: &[String]) -> ExitCode {
         }
     }
     if global.output == Output::Json {
-        terminal::print(&format!("{}\n", serde_json::json!(reports)));
+        terminal::print_json(&reports);
     }
     ExitCode::Usage.unless(!failed)
 }

@@ -32,18 +32,15 @@ pub fn schema(subject: SchemaOf) -> ExitCode {
 
 /// Prints a shell's completions.
 pub fn completions(shell: clap_complete::Shell) -> ExitCode {
-    let mut out = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "retrial", &mut out);
-    terminal::print(&String::from_utf8_lossy(&out));
+    let mut command = Arguments::command();
+    clap_complete::generate(shell, &mut command, "retrial", &mut terminal::Stdout);
     ExitCode::Success
 }
 
 /// Prints the manual page.
 pub fn man() -> Result<ExitCode, Failure> {
-    let mut out = Vec::new();
     clap_mangen::Man::new(Arguments::command())
-        .render(&mut out)
+        .render(&mut terminal::Stdout)
         .map_err(|error| Failure::host(format!("cannot render the manual: {error}")))?;
-    terminal::print(&String::from_utf8_lossy(&out));
     Ok(ExitCode::Success)
 }

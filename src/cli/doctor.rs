@@ -47,7 +47,7 @@ fn this_host(
     };
     let checks = look(global, host, plan.as_ref())?;
     if global.output == Output::Json {
-        terminal::print_pretty(&json!({ "checks": checks }))?;
+        terminal::print_pretty(&json!({ "checks": checks }));
     } else {
         terminal::show(&content::checks::document(&checks));
     }

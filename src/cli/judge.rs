@@ -4,6 +4,8 @@ mod tree;
 
 use std::path::Path;
 
+use itertools::join;
+
 use super::batch;
 use crate::app::failure::Failure;
 use crate::app::judge::{self, Judged};
@@ -14,7 +16,6 @@ use retrial_format as format;
 use retrial_report::Entry;
 use retrial_results::verdict::{ExitCode, Outcome};
 use retrial_store::RunDirectory;
-use retrial_store::journal::{Event, Journal, State};
 
 /// Judges a run or a batch by its files, a submission tree or a part of one, or other folders of
 /// results.
@@ -55,7 +56,7 @@ pub fn one_run(
     require_accuracy: bool,
 ) -> Result<ExitCode, Failure> {
     let verdict = follow::judge(global, run, require_accuracy)?;
-    let state = State::from_events(&Journal::read::<Event>(&run.journal()).unwrap_or_default());
+    let state = run.state().unwrap_or_default();
     if let Some(note) = follow::note_if_not_ended(global, run, &state) {
         terminal::note(&note);
     }
@@ -85,16 +86,13 @@ fn print_folders(global: &GlobalOptions, judged: &[Judged]) {
     }
     if judged.len() > 1 && global.output != Output::Json {
         let count_of = |outcome: Outcome| results().filter(|one| one.outcome == outcome).count();
-        let counts: Vec<String> = Outcome::ALL
-            .into_iter()
-            .map(|outcome| (count_of(outcome), outcome))
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, outcome)| format!("{count} {outcome}"))
-            .collect();
+        let counts = Outcome::ALL.map(|outcome| (count_of(outcome), outcome));
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let counts = counts.map(|(count, outcome)| format!("{count} {outcome}"));
         terminal::print(&format!(
             "\n{} with results, each judged separately: {}\n",
             format::count(judged.len(), "group"),
-            counts.join(", ")
+            join(counts, ", ")
         ));
     }
 }

@@ -28,7 +28,7 @@ pub fn list(
     let matches = published::filter(&index, &entries, filter)?;
     if global.output == Output::Json {
         let objects: Vec<Value> = matches.iter().map(|entry| as_json(&index, entry)).collect();
-        terminal::print_pretty(&objects)?;
+        terminal::print_pretty(&objects);
         return Ok(ExitCode::Success);
     }
     if matches.is_empty() {
@@ -57,13 +57,8 @@ fn as_text(entries: &[&Entry<'_>]) -> Vec<String> {
         .map(|text| sanitize(&text).into_owned())
     };
     let rows: Vec<[String; 4]> = entries.iter().map(|entry| columns(entry)).collect();
-    let width = |at: usize| {
-        rows.iter()
-            .map(|row| row[at].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let [first, second, third] = [0, 1, 2].map(width);
+    let widths = |at: usize| rows.iter().map(move |row| row[at].chars().count());
+    let [first, second, third] = [0, 1, 2].map(|at| widths(at).max().unwrap_or(0));
     let lines = rows.iter().zip(entries).flat_map(|(row, entry)| {
         let [id, submitter, system, benchmark] = row;
         let figures: Vec<String> = entry.figures.iter().map(figure).collect();

@@ -27,7 +27,7 @@ pub fn lock(global: &GlobalOptions, arguments: &LockArguments) -> Result<ExitCod
             path.display()
         )));
     }
-    let resolved = lock::resolved(global, &entry, &arguments.recipe);
+    let resolved = lock::resolved(global, &entry);
     let now = runtime::runtime()?.block_on(resolved)?;
     match before {
         Some(before) if arguments.check => Ok(report_differences(global, &path, &before, &now)),
@@ -51,8 +51,10 @@ fn report(
 ) {
     let differences = before.map_or_else(Vec::new, |before| before.differences(now));
     if global.output == Output::Json {
-        let document = json!({ "path": path, "images": now.images, "models": commits(now), "changed": differences });
-        return terminal::print(&format!("{document:#}\n"));
+        let (images, models) = (&now.images, commits(now));
+        return terminal::print_pretty(
+            &json!({ "path": path, "images": images, "models": models, "changed": differences }),
+        );
     }
     let mut out = format!("{}\n", path.display());
     for (name, digest) in now.images.iter().chain(&commits(now)) {
@@ -81,8 +83,7 @@ fn commits(lock: &Lock) -> BTreeMap<String, String> {
 fn report_differences(global: &GlobalOptions, path: &Path, before: &Lock, now: &Lock) -> ExitCode {
     let differences = before.differences(now);
     if global.output == Output::Json {
-        let document = json!({ "path": path, "differences": differences });
-        terminal::print(&format!("{document:#}\n"));
+        terminal::print_pretty(&json!({ "path": path, "differences": differences }));
     } else if differences.is_empty() {
         terminal::print(&format!("{} is up to date\n", path.display()));
     } else {

@@ -104,7 +104,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Command::Examine { directory, name } => app::doctor::examine(&global, &directory, name),
         Command::Lock(lock) => lock::lock(&global, &lock),
         Command::Runs(runs) => runs::runs(&global, *runs),
-        Command::Sites => sites::sites(&global),
+        Command::Sites => Ok(sites::sites(&global)),
         Command::New(arguments) => new::new(&arguments),
         Command::Clean(arguments) => match arguments.cached.as_deref() {
             Some("") => Ok(clean::cached::list(&global)),

@@ -12,6 +12,7 @@ use retrial_format as format;
 use retrial_import::{self as import, Index};
 use retrial_recipe::scaffold;
 use retrial_results::verdict::ExitCode;
+use retrial_store::files::directory_of;
 
 /// Writes a commented recipe, one from a vendor's command line, or one from published results; never
 /// over an existing file.
@@ -37,26 +38,14 @@ pub fn new(arguments: &NewArguments) -> Result<ExitCode, Failure> {
         )),
         _ => Failure::host(format!("failed to write {}: {error}", path.display())),
     };
-    let stem = name
-        .file_stem()
-        .map(|stem| stem.to_string_lossy().into_owned())
-        .unwrap_or_default();
+    let stem = name.file_stem().unwrap_or_default().to_string_lossy();
     let (text, notes) = match (from, &results.from_results) {
         (_, Some(tree)) => from_results(tree, results)?,
         (Some(from), None) => new_from::read(&stem, from)?,
         (None, None) => (scaffold::new(&stem), Vec::new()),
     };
-    if let Some(parent) = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-    {
-        std::fs::create_dir_all(parent).map_err(fault)?;
-    }
-    let mut file = std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&path)
-        .map_err(fault)?;
+    std::fs::create_dir_all(directory_of(&path)).map_err(fault)?;
+    let mut file = std::fs::File::create_new(&path).map_err(fault)?;
     file.write_all(text.as_bytes()).map_err(fault)?;
     let shown = if path.is_absolute() || path.starts_with(".") {
         path.display().to_string()

@@ -70,7 +70,7 @@ fn print(
     let json =
         format == PlanFormat::Json || (format == PlanFormat::Text && global.output == Output::Json);
     if json {
-        terminal::print_pretty(plan)?;
+        terminal::print_pretty(plan);
     } else if format == PlanFormat::Shell {
         if let Some(nodes) = plan.nodes.filter(|nodes| nodes.count > 1) {
             return Err(Failure::usage(format!(

@@ -42,7 +42,8 @@ fn for_site(
         let resolved = opened.resolve().map_err(Failure::problems)?.into_iter();
         let cells = resolved.map(|Resolved { recipe, .. }| ResolvedCell { recipe, here: None });
         let estimate = BatchEstimate::new(&opened.plan, &cells.collect::<Vec<_>>());
-        return print(global, &opened, &estimate, &[], format);
+        print(global, &opened, &estimate, &[], format);
+        return Ok(ExitCode::Success);
     }
     let cells = Cells::open(&opened.plan)?;
     let target = array::target(global, site_file, &opened.plan, &cells)?;
@@ -93,7 +94,8 @@ pub(super) fn opened_batch(
     let mut estimate = BatchEstimate::new(&opened.plan, &cells.collect::<Vec<_>>());
     estimate::ask_the_engine(global, &mut estimate);
     let unmet = estimate::unmet(global, &request.options, &resolved);
-    print(global, opened, &estimate, &unmet, format)
+    print(global, opened, &estimate, &unmet, format);
+    Ok(ExitCode::Success)
 }
 
 fn print(
@@ -102,17 +104,17 @@ fn print(
     estimate: &BatchEstimate,
     unmet: &[Check],
     format: PlanFormat,
-) -> Result<ExitCode, Failure> {
+) {
     let json = format == PlanFormat::Json || global.output == Output::Json;
     if json {
         let plan = &opened.plan;
-        terminal::print_pretty(&json!({ "plan": plan, "estimate": estimate, "unmet": unmet }))?;
-        return Ok(ExitCode::Success);
+        return terminal::print_pretty(
+            &json!({ "plan": plan, "estimate": estimate, "unmet": unmet }),
+        );
     }
     terminal::show(&batch_plan::document(&opened.plan, estimate));
     if !unmet.is_empty() {
         terminal::print("\nUnmet requirements of this host\n");
         terminal::print_lines(unmet.iter().map(|one| format!("  {one}")));
     }
-    Ok(ExitCode::Success)
 }

@@ -13,7 +13,7 @@ use retrial_report::charts::Chart;
 use retrial_report::html::GENERATOR;
 use retrial_report::svg;
 use retrial_results::verdict::ExitCode;
-use retrial_store::files::write_atomically;
+use retrial_store::files::{directory_of, write_atomically};
 use retrial_store::open::read_beneath;
 
 /// The destination of a report.
@@ -66,14 +66,8 @@ impl Target {
         let (Self::Named(file) | Self::Usual(file)) = self else {
             return None;
         };
-        parent(file).canonicalize().ok()
+        directory_of(file).canonicalize().ok()
     }
-}
-
-fn parent(file: &Path) -> &Path {
-    let parent = file.parent();
-    let parent = parent.filter(|parent| !parent.as_os_str().is_empty());
-    parent.unwrap_or(Path::new("."))
 }
 
 /// Returns the destination on the command line; else the directory of the evidence for a page, and standard
@@ -109,8 +103,9 @@ fn write(target: &Target, text: &str) -> Result<(), Failure> {
         }
         Target::Named(file) | Target::Usual(file) => file,
     };
-    if !parent(file).is_dir() {
-        let (file, parent) = (file.display(), parent(file).display());
+    let parent = directory_of(file);
+    if !parent.is_dir() {
+        let (file, parent) = (file.display(), parent.display());
         return Err(Failure::usage(format!(
             "--to {file}: there is no directory {parent}\n  create it: mkdir -p {parent}"
         )));
@@ -126,7 +121,7 @@ fn is_replaceable(file: &Path) -> bool {
         return true;
     }
     let name = file.file_name().unwrap_or_default();
-    let text = read_beneath(parent(file), Path::new(name), 256 << 20);
+    let text = read_beneath(directory_of(file), Path::new(name), 256 << 20);
     text.is_ok_and(|bytes| {
         let head = String::from_utf8_lossy(&bytes[..bytes.len().min(4096)]).into_owned();
         head.contains(GENERATOR)

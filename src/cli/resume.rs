@@ -9,7 +9,6 @@ use crate::app::open::{self, RunOrBatch};
 use crate::app::options::GlobalOptions;
 use crate::app::{batch as app_batch, follow, recheck, runtime, site};
 use retrial_results::verdict::ExitCode;
-use retrial_store::journal::{Event, Journal, State};
 use retrial_store::{Home, Record};
 
 /// Resumes a run or a batch; the verdict of one that is complete is printed again.
@@ -19,11 +18,11 @@ pub fn resume(global: &GlobalOptions, arguments: &ResumeArguments) -> Result<Exi
         // Detach from the terminal, whose hangup must not end this process. Fails only for a group leader.
         let _ = rustix::process::setsid();
     }
-    let home = global.home.clone();
-    let directory = match open::run_or_batch(&home, &arguments.run)? {
+    let home = &global.home;
+    let directory = match open::run_or_batch(home, &arguments.run)? {
         RunOrBatch::Run(directory) => directory,
         RunOrBatch::Batch(directory) => {
-            check_home(&directory, &home.batches(), "batch", &home)?;
+            check_home(&directory, &home.batches(), "batch", home)?;
             if arguments.from.is_some() {
                 return Err(Failure::usage(
                     "--from names a check of a run, and this is a batch",
@@ -35,14 +34,14 @@ pub fn resume(global: &GlobalOptions, arguments: &ResumeArguments) -> Result<Exi
             return batch::resume(global, &directory);
         }
     };
-    check_home(&directory, &home.runs(), "run", &home)?;
+    check_home(&directory, &home.runs(), "run", home)?;
     if !in_job {
         open::check_not_imported(&directory)?;
     }
     if let Some(check) = &arguments.from {
         recheck::reset(&directory, check)?;
     }
-    let state = State::from_events(&Journal::read::<Event>(&directory.journal())?);
+    let state = directory.state()?;
     if state.is_judged() {
         return judge::one_run(global, &directory, require_accuracy);
     }

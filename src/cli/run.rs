@@ -27,14 +27,13 @@ pub fn run(global: &GlobalOptions, arguments: &RunArguments) -> Result<ExitCode,
     open::report_warnings(global, &opened, &plan);
     prepare::check(global, request, execution, &plan)?;
     Allocation::matches(nodes.as_ref(), &plan)?;
-    let home = global.home.clone();
-    approval::ask(&home, &[(&opened, &plan)], &execution.allow, true)?;
+    approval::ask(&global.home, &[(&opened, &plan)], &execution.allow, true)?;
     runtime::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
         let recipe = opened.resolved.yaml.clone();
         let prepared =
             prepare::prepared(global, host, &engine, recipe, plan, execution.force).await?;
-        let directory = home.new_run(&prepared.stem())?;
+        let directory = global.home.new_run(&prepared.stem())?;
         prepared.write_down(&directory)?;
         if let Some(nodes) = nodes {
             let force = execution.force;

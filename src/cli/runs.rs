@@ -50,12 +50,10 @@ fn list(global: &GlobalOptions, arguments: &RunsArguments) {
     if global.output == Output::Json {
         terminal::print_json(&runs::with_states(&rows));
     } else if rows.is_empty() {
-        let home = global.home.runs();
-        let home = home.display();
         terminal::note(&if filter.is_all() {
-            format!("no runs in {home} yet")
+            format!("no runs in {} yet", global.home.runs().display())
         } else {
-            format!("no run in {home} matches; `retrial runs` lists all")
+            runs::none_matches(global)
         });
     } else {
         let document = content::runs::document(&rows, &TimeZone::system());

@@ -13,7 +13,6 @@ use retrial_engine::api::{Engine, ExecSpec};
 use retrial_results::verdict::ExitCode;
 use retrial_run::nodes::Launcher;
 use retrial_store::RunDirectory;
-use retrial_store::journal::{Event, Journal, State};
 
 /// Runs the best shell of the container.
 const SHELL: [&str; 3] = [
@@ -33,7 +32,7 @@ pub fn shell(global: &GlobalOptions, arguments: &ShellArguments) -> Result<ExitC
     if is_elsewhere || node.is_some() {
         return on_node(global, &directory, node, command);
     }
-    let state = State::from_events(&Journal::read::<Event>(&directory.journal())?);
+    let state = directory.state()?;
     let Some(container) = state.container else {
         return Err(Failure::usage(format!(
             "{} has no container\n  keep it next time: retrial run … --keep always (or on-failure)",

@@ -20,7 +20,7 @@ pub fn show(
     let (opened, unset) = open::recipe_with_stand_ins(request)?;
     if resolved {
         if global.output == Output::Json {
-            terminal::print_pretty(&opened.resolved.origins)?;
+            terminal::print_pretty(&opened.resolved.origins);
         } else {
             terminal::print(&origins_text(&opened.resolved));
         }
@@ -28,7 +28,7 @@ pub fn show(
     }
     let recipe = &opened.resolved.recipe;
     if global.output == Output::Json {
-        terminal::print_pretty(recipe)?;
+        terminal::print_pretty(recipe);
         return Ok(ExitCode::Success);
     }
     let every = PlanRequest::everything(request.clone());

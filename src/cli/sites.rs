@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
 use crate::app::site::find;
 use crate::app::terminal;
@@ -10,7 +9,7 @@ use retrial_results::verdict::ExitCode;
 use retrial_site::{self as site, Site};
 
 /// Lists the site files.
-pub fn sites(global: &GlobalOptions) -> Result<ExitCode, Failure> {
+pub fn sites(global: &GlobalOptions) -> ExitCode {
     let sites = find::list();
     let read = |path: &std::path::Path| site::read(&find::source(path).ok()?).ok();
     let sites: Vec<_> = sites
@@ -21,8 +20,8 @@ pub fn sites(global: &GlobalOptions) -> Result<ExitCode, Failure> {
         let objects = sites.iter().map(
             |(name, site, path)| json!({ "name": name, "path": path, "ok": site.is_some(), "site": site }),
         );
-        terminal::print_pretty(&objects.collect::<Vec<Value>>())?;
-        return Ok(ExitCode::Success);
+        terminal::print_pretty(&objects.collect::<Vec<Value>>());
+        return ExitCode::Success;
     }
     if sites.is_empty() {
         terminal::note(&format!(
@@ -39,7 +38,7 @@ pub fn sites(global: &GlobalOptions) -> Result<ExitCode, Failure> {
         };
         format!("{name:<width$}  {text}")
     }));
-    Ok(ExitCode::Success)
+    ExitCode::Success
 }
 
 /// `slurm, partition gpu, account bench, runs in /shared/ann: MI355X nodes`.

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Values;
+use retrial_recipe::Setting;
 use retrial_recipe::model::Mode;
 
 /// One recipe with one value of each axis: all that its plan needs.
@@ -31,9 +32,12 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// What its recipe is resolved with: names and values.
-    pub fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.set.iter().chain(self.axes.iter())
+    /// What its recipe is resolved with.
+    pub fn settings(&self) -> Vec<Setting> {
+        let settings = self.set.iter().chain(self.axes.iter());
+        settings
+            .map(|(name, value)| Setting::new(name, value))
+            .collect()
     }
 }
 

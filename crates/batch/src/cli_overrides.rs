@@ -9,7 +9,7 @@ use super::names::short_names;
 use super::read::check_duplicates;
 use retrial_plan::PlanOptions;
 use retrial_recipe::model::Trials;
-use retrial_recipe::{Diagnostic, Diagnostics, Source};
+use retrial_recipe::{Diagnostic, Diagnostics, Setting, Source};
 
 /// The cells of a batch and how to run them. These options override the batch's file.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
@@ -46,7 +46,7 @@ pub struct CliOverrides {
     pub options: PlanOptions,
     /// `--set NAME=VALUE`
     #[arg(skip)]
-    pub set: Vec<(String, String)>,
+    pub set: Vec<Setting>,
 }
 
 impl CliOverrides {
@@ -84,7 +84,7 @@ impl CliOverrides {
             let exclude = Combination::of_text(&place("--exclude", text), &mut problems);
             batch.exclude.extend(exclude);
         }
-        for (name, value) in &self.set {
+        for Setting { name, value } in &self.set {
             batch.set.retain(|(existing, _)| existing != name);
             let span = place("--set", &format!("{name}={value}")).span;
             let value = value.clone();

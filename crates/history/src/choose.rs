@@ -7,7 +7,7 @@ use jiff::civil::DateTime;
 use jiff::{Span, Timestamp, Zoned};
 
 use super::RunSummary;
-use retrial_plan::options::name_and_value;
+use retrial_recipe::Setting;
 
 /// Every word for a run's state.
 pub const STATES: [&str; 10] = [
@@ -49,8 +49,8 @@ pub struct Filter {
     #[arg(long, value_name = "MODEL")]
     pub gpu: Vec<String>,
     /// Match a variant or a parameter; if given several times, all must match
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value)]
-    pub settings: Vec<(String, String)>,
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub settings: Vec<Setting>,
     /// Match runs started since this time: 2026-11-21, 2026-11-21T18:00, or an age: 12h, 7d
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub since: Option<Timestamp>,
@@ -76,7 +76,7 @@ impl Filter {
     /// Whether a run matches.
     pub fn fits(&self, row: &RunSummary) -> bool {
         let batch = row.batch.as_ref().map_or("", |batch| batch.id.as_str());
-        let setting = |(name, value): &(String, String)| {
+        let setting = |Setting { name, value }: &Setting| {
             let actual = row.variant.get(name).or_else(|| row.params.get(name));
             actual == Some(value)
         };
@@ -228,8 +228,8 @@ mod tests {
     #[case::whole_host(|filter: &mut Filter| filter.host.push("node".into()), false)]
     #[case::benchmark(|filter: &mut Filter| filter.benchmark.push("llama2-70b".into()), true)]
     #[case::not_its_beginning(|filter: &mut Filter| filter.benchmark.push("llama2-7".into()), false)]
-    #[case::axis(|filter: &mut Filter| filter.settings.push(("rocm".into(), "7.1.1".into())), true)]
-    #[case::both_settings(|filter: &mut Filter| filter.settings = vec![("rocm".into(), "7.1.1".into()), ("batch".into(), "8".into())], false)]
+    #[case::axis(|filter: &mut Filter| filter.settings.push(Setting::new("rocm", "7.1.1")), true)]
+    #[case::both_settings(|filter: &mut Filter| filter.settings = vec![Setting::new("rocm", "7.1.1"), Setting::new("batch", "8")], false)]
     #[case::since(|filter: &mut Filter| filter.since = "2026-11-21T00:00:00Z".parse().ok(), true)]
     #[case::until(|filter: &mut Filter| filter.until = "2026-11-21T10:00:00Z".parse().ok(), false)]
     #[case::state(|filter: &mut Filter| filter.outcome.push("interrupted".into()), true)]

@@ -4,7 +4,6 @@ use crate::{Filter, Index, RunSummary};
 use retrial_plan::Plan;
 use retrial_plan::remaining::StepTimes;
 use retrial_store::RunDirectory;
-use retrial_store::journal::{Event, Journal, State};
 
 /// The latest run of a recipe that was judged on this machine, and how long its steps took.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,8 +32,7 @@ impl Earlier {
 
 /// How long the steps of a run took that were done; nothing if it has no journal yet.
 pub fn step_times(directory: &RunDirectory, plan: &Plan) -> StepTimes {
-    let events = Journal::read::<Event>(&directory.journal()).unwrap_or_default();
-    let state = State::from_events(&events);
+    let state = directory.state().unwrap_or_default();
     let mut times = StepTimes::default();
     for (number, (_, ended)) in state.ended.iter().filter(|(_, (end, _))| end.is_done()) {
         if let Some(started) = state.started.get(number) {

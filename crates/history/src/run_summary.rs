@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use retrial_plan::OfBatch;
 use retrial_recipe::model::{Mode, Submission};
 use retrial_results::verdict::{ExitCode, Outcome, QualifierKind};
+use retrial_store::RunDirectory;
 
 /// The summary of a run. What its files do not say is empty.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -111,6 +112,11 @@ pub enum RunState {
 }
 
 impl RunSummary {
+    /// Its directory, with its files.
+    pub fn directory(&self) -> RunDirectory {
+        RunDirectory::at(self.path.clone())
+    }
+
     /// Its state in a word: `running`, its verdict's outcome, `stopped`, `failed` or `interrupted`.
     pub fn state(&self) -> &'static str {
         let stopped = Some(ExitCode::Interrupted.code());

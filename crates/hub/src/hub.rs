@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
-use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use crate::blobs::{Blobs, present};
@@ -137,6 +137,16 @@ impl Hub {
         let tree = listing::tree(&connection, &cache, &request).await?;
         let files = tree.files().map_err(|reason| request.malformed(&reason))?;
         self.select(model, commit, files)
+    }
+
+    /// As [`Self::resolve`], for a question that nobody stops and whose attempts and waits are not shown.
+    ///
+    /// # Errors
+    /// As [`Self::resolve`].
+    pub async fn look_up(&self, model: &ModelSpec) -> Result<Snapshot, FetchError> {
+        let (progress, _unread) = unbounded_channel();
+        self.resolve(model, &progress, &CancellationToken::new())
+            .await
     }
 
     /// Checks that the hub serves a revision's files to this account, before anything else is

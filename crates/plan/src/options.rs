@@ -72,17 +72,6 @@ pub enum PullPolicy {
     Never,
 }
 
-/// Parses `NAME=VALUE`, as `--set` takes it.
-///
-/// # Errors
-/// If there is no name or no `=`.
-pub fn name_and_value(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
-        _ => Err("expected NAME=VALUE".to_owned()),
-    }
-}
-
 /// The largest number of trials.
 const MOST_TRIALS: u32 = 1000;
 

@@ -38,7 +38,7 @@ pub use retrial_document::{
     Diagnostic, Diagnostics, SIZE_LIMIT, Severity, Source, Span, did_you_mean, nearest,
 };
 pub use settings::Setting;
-pub use summary::{Summary, VariantSummary, summarize, summarize_all};
+pub use summary::{Summary, VariantSummary, summarize};
 pub use variants::{Axis, Choice, Unsupported, Variants};
 
 /// The source of templates and of files next to a recipe. The catalog has an implementation

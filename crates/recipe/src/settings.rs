@@ -45,8 +45,8 @@ impl std::str::FromStr for Setting {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once('=') {
-            Some((name, value)) if !name.trim().is_empty() => Ok(Self::new(name.trim(), value)),
-            _ => Err(format!("`{text}` is not name=value")),
+            Some((name, value)) if !name.is_empty() => Ok(Self::new(name, value)),
+            _ => Err("expected NAME=VALUE".to_owned()),
         }
     }
 }

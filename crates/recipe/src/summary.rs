@@ -18,8 +18,6 @@ pub struct Summary {
     pub suite: Option<String>,
     /// `v6.0`
     pub round: Option<String>,
-    /// `closed`, `open`
-    pub division: Option<String>,
     /// Who submitted.
     pub submitter: Option<String>,
     /// The system as published.
@@ -29,15 +27,14 @@ pub struct Summary {
     /// `8 x MI355X`, or its known part.
     pub gpus: Option<String>,
     /// Its GPUs' models: `MI355X`.
+    #[serde(skip)]
     pub gpu_models: Vec<String>,
-    /// Scenarios and named cases, as they are keyed.
-    pub scenarios: Vec<String>,
     /// Where it was published, the first place.
     pub source: Option<String>,
 }
 
 /// A recipe's summary with another value of one axis.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VariantSummary {
     /// `gpu`
     pub axis: String,
@@ -47,20 +44,12 @@ pub struct VariantSummary {
     pub summary: Summary,
 }
 
-/// Returns a recipe's summary, with its default variants.
+/// Returns a recipe's summary with its default variants, and one for each variant that is another
+/// submission.
 ///
 /// # Errors
 /// The file is not a recipe.
-pub fn summarize(source: &Source, templates: &dyn Templates) -> Result<Summary, Diagnostics> {
-    let (summary, _) = summarize_all(source, templates)?;
-    Ok(summary)
-}
-
-/// As [`summarize`], and of each variant that is another submission.
-///
-/// # Errors
-/// The file is not a recipe.
-pub fn summarize_all(
+pub fn summarize(
     source: &Source,
     templates: &dyn Templates,
 ) -> Result<(Summary, Vec<VariantSummary>), Diagnostics> {
@@ -125,7 +114,6 @@ fn of(merged: &Node, choice: Choice) -> Summary {
     let submission = recipe.get("submission");
     let published = |key: &str| text(submission.and_then(|submission| submission.get(key)));
     let sources = submission.and_then(|submission| submission.get("sources"));
-    let scenarios = recipe.get("scenarios").into_iter().flat_map(Node::named);
     let gpus = recipe.at(&["requires", "gpus"]);
     let models = gpus.and_then(|gpus| gpus.get("models"));
     let models = models.map_or(&[][..], Node::items);
@@ -140,7 +128,6 @@ fn of(merged: &Node, choice: Choice) -> Summary {
             .to_owned(),
         suite: published("suite"),
         round: published("round"),
-        division: published("division"),
         submitter: published("submitter"),
         system: published("system"),
         benchmark: published("benchmark"),
@@ -152,7 +139,6 @@ fn of(merged: &Node, choice: Choice) -> Summary {
             )
         }),
         gpu_models,
-        scenarios: scenarios.map(|(name, _)| name.to_owned()).collect(),
         source: text(sources.and_then(|sources| sources.items().first())),
     }
 }

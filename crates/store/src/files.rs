@@ -7,6 +7,13 @@ use std::path::Path;
 
 use super::error::StoreError;
 
+/// The directory of a file: `.` for a bare name.
+pub fn directory_of(file: &Path) -> &Path {
+    let parent = file.parent();
+    let parent = parent.filter(|parent| !parent.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
+}
+
 /// Writes a temporary file next to the target, syncs it and renames it.
 ///
 /// # Errors

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::path::PathBuf;
 
 use super::error::StoreError;
+use super::journal::{Journal, State};
 use super::record::Record;
 
 /// The directory of one run: `<home>/runs/<id>`.
@@ -57,6 +58,14 @@ impl RunDirectory {
         Self {
             record: Record::at(path),
         }
+    }
+
+    /// Its state, from its journal.
+    ///
+    /// # Errors
+    /// If there is no journal that can be read.
+    pub fn state(&self) -> Result<State, StoreError> {
+        Ok(State::from_events(&Journal::read(&self.journal())?))
     }
 
     /// The names of its other machines that have started.

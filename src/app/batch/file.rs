@@ -4,11 +4,10 @@ use std::path::{Component, Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::record::recipe_of;
 use crate::app::catalog::{self, CatalogError};
 use crate::app::failure::Failure;
 use crate::app::options::GlobalOptions;
-use crate::app::{open, terminal};
+use crate::app::terminal;
 use retrial_batch::{self as batch, AxisDomain, Batch, BatchPlan, CliOverrides, Spanned};
 use retrial_recipe::{Diagnostic, Diagnostics, Loaded, Resolved, Source};
 use retrial_store::Home;
@@ -235,8 +234,7 @@ impl OpenedBatch {
     pub fn resolve(&self) -> Result<Vec<Resolved>, Diagnostics> {
         let resolved = self.plan.cells.par_iter().filter_map(|cell| {
             let read = self.recipes.iter().find(|read| read.name == cell.recipe)?;
-            let settings = open::settings(&recipe_of(cell));
-            Some(read.loaded.resolve(&read.entry, &settings))
+            Some(read.loaded.resolve(&read.entry, &cell.settings()))
         });
         let resolved: Vec<_> = resolved.collect();
         let mut problems = Diagnostics::default();

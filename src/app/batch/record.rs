@@ -76,11 +76,8 @@ impl RunOptions {
 
 /// A cell's recipe with its settings, as the command line would have it.
 pub fn recipe_of(cell: &Cell) -> RecipeRequest {
-    let settings = cell.settings();
     RecipeRequest {
         recipe: cell.path.clone(),
-        settings: settings
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect(),
+        settings: cell.settings(),
     }
 }

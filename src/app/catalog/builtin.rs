@@ -9,14 +9,14 @@ use include_dir::{Dir, DirEntry, File, include_dir};
 use super::{CatalogError, Home, Opened};
 use retrial_plan::shell::RecipeFile;
 use retrial_recipe::{Kind, Source};
+use retrial_store::files::directory_of;
 
 static RECIPES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/recipes");
 static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
 
 /// Names of the built-in recipes, sorted.
 pub fn names() -> Vec<String> {
-    let mut names = Vec::new();
-    collect(&RECIPES, &mut names);
+    let mut names = names_below(&RECIPES);
     names.sort();
     names
 }
@@ -28,28 +28,22 @@ pub fn omitted() -> &'static str {
 }
 
 /// A directory with recipe.yaml is a recipe, which its other files belong to.
-fn collect(directory: &Dir<'_>, names: &mut Vec<String>) {
-    if directory
-        .get_file(directory.path().join("recipe.yaml"))
-        .is_some()
-    {
-        names.extend(directory.path().to_str().map(str::to_owned));
-        return;
+fn names_below(directory: &Dir<'_>) -> Vec<String> {
+    let path = directory.path();
+    if directory.contains(path.join("recipe.yaml")) {
+        return path.to_str().map(str::to_owned).into_iter().collect();
     }
-    for entry in directory.entries() {
-        match entry {
-            DirEntry::Dir(below) => collect(below, names),
-            DirEntry::File(file) => names.extend(stem(file)),
-        }
-    }
+    let names = directory.entries().iter().flat_map(|entry| match entry {
+        DirEntry::Dir(below) => names_below(below),
+        DirEntry::File(file) => stem(file).into_iter().collect(),
+    });
+    names.collect()
 }
 
 /// The path of a YAML file without its ending.
 fn stem(file: &File<'_>) -> Option<String> {
-    file.path()
-        .to_str()?
-        .strip_suffix(".yaml")
-        .map(str::to_owned)
+    let path = file.path().to_str()?;
+    path.strip_suffix(".yaml").map(str::to_owned)
 }
 
 pub(super) fn open(name: &str) -> Option<Opened> {
@@ -75,9 +69,7 @@ pub(super) fn template(name: &str) -> Option<Source> {
 }
 
 pub(super) fn template_names() -> Vec<String> {
-    let mut names = Vec::new();
-    collect(&TEMPLATES, &mut names);
-    names
+    names_below(&TEMPLATES)
 }
 
 pub(super) fn exists(path: &Path) -> bool {
@@ -129,9 +121,7 @@ pub(super) fn extract(home: &Path, target: &Path) -> Result<(), CatalogError> {
 }
 
 fn write(file: &File<'_>, path: &Path) -> std::io::Result<()> {
-    if let Some(parent) = path.parent() {
-        fs::create_dir_all(parent)?;
-    }
+    fs::create_dir_all(directory_of(path))?;
     fs::write(path, file.contents())?;
     if file.contents().starts_with(b"#!") {
         fs::set_permissions(path, fs::Permissions::from_mode(0o755))?;

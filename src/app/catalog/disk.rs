@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{CatalogError, Home, Opened};
 use retrial_recipe::{Kind, SIZE_LIMIT, Source};
+use retrial_store::files::directory_of;
 
 /// Opens a file, or a directory that contains recipe.yaml.
 ///
@@ -24,11 +25,8 @@ pub fn open(path: &Path) -> Result<Opened, CatalogError> {
         },
         error => error,
     })?;
-    let directory = match file.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-        _ => PathBuf::from("."),
-    };
-    let directory = fs::canonicalize(&directory).map_err(|error| unreadable(&directory, error))?;
+    let directory = directory_of(&file);
+    let directory = fs::canonicalize(directory).map_err(|error| unreadable(directory, error))?;
     // `.` and `..` name nothing.
     let name = path.file_name().map_or(&*directory, |_| path);
     let named_recipe = file.file_name().is_some_and(|name| name == "recipe.yaml");

@@ -9,6 +9,8 @@ mod error;
 
 use std::path::{Path, PathBuf};
 
+use itertools::Itertools as _;
+
 pub use builtin::{names, omitted};
 pub use disk::open as open_path;
 pub use error::CatalogError;
@@ -114,22 +116,16 @@ impl Templates for Opened {
         if !is_template_name(name) {
             return None;
         }
-        if let Home::Disk(directory) = &self.home
-            && let Some(source) = disk::template(directory, self.kind, name)
-        {
-            return Some(source);
-        }
-        builtin::template(name)
+        let own = self.directory();
+        let own = own.and_then(|directory| disk::template(directory, self.kind, name));
+        own.or_else(|| builtin::template(name))
     }
 
     fn names(&self) -> Vec<String> {
-        let mut names = builtin::template_names();
-        if let Home::Disk(directory) = &self.home {
-            names.extend(disk::template_names(directory, self.kind));
-        }
-        names.sort();
-        names.dedup();
-        names
+        let own = self.directory();
+        let own = own.map(|directory| disk::template_names(directory, self.kind));
+        let names = own.into_iter().flatten().chain(builtin::template_names());
+        names.sorted().dedup().collect()
     }
 
     fn companion_exists(&self, relative: &str) -> Option<bool> {

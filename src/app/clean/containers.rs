@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
+use serde_json::json;
 
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, Output};
@@ -40,9 +41,8 @@ pub fn clean(
             "--all-users needs root\n  ask the containers' owners, or run it with sudo",
         ));
     }
-    let home = global.home.clone();
-    let selected = run.map(|run| home.find(run)).transpose()?;
-    let runs = home.runs();
+    let selected = run.map(|run| global.home.find(run)).transpose()?;
+    let runs = global.home.runs();
     let runs = runs.canonicalize().unwrap_or(runs);
     runtime::runtime()?.block_on(async {
         let engine = open::engine(global).await?;
@@ -70,10 +70,9 @@ pub fn clean(
             removed.push(container.name);
         }
         match global.output {
-            Output::Json => terminal::print(&format!(
-                "{}\n",
-                serde_json::json!({ "removed": removed, "dry_run": dry_run })
-            )),
+            Output::Json => {
+                terminal::print_json(&json!({ "removed": removed, "dry_run": dry_run }));
+            }
             _ if removed.is_empty() => terminal::print("nothing to remove\n"),
             _ => {
                 let word = if dry_run { "would remove" } else { "removed" };

@@ -1,5 +1,6 @@
 //! Runs of the history along one axis, everything else being equal.
 
+use itertools::Itertools as _;
 use rayon::prelude::*;
 
 use super::options;
@@ -13,7 +14,6 @@ use retrial_results::verdict::ExitCode;
 use retrial_results::verdict::comparison::{
     Comparison, Comparisons, Fact, Measurement, Subject, compare,
 };
-use retrial_store::RunDirectory;
 
 /// With at most so many values, the environments are read from the runs' files; with more, from
 /// the index.
@@ -104,7 +104,7 @@ fn side(name: &str, runs: &[&RunSummary], all_files: bool) -> Subject {
     let mut pool = Subject::pooled(name, subjects);
     let newest = runs.iter().rev().find(|row| row.outcome.is_some());
     if let Some(row) = newest.filter(|_| all_files) {
-        let files = environment::of_run(&RunDirectory::at(row.path.clone()));
+        let files = environment::of_run(&row.directory());
         if !files.is_empty() {
             pool.environment = files;
             if runs.len() > 1 {
@@ -147,28 +147,18 @@ fn nothing(
     (rows, all): (&[RunSummary], bool),
     grouped: &GroupedRuns<'_>,
 ) -> String {
+    if rows.is_empty() && all {
+        return format!("there are no runs in {} yet", global.home.runs().display());
+    }
     if rows.is_empty() {
-        let home = global.home.runs();
-        return if all {
-            format!("there are no runs in {} yet", home.display())
-        } else {
-            let home = home.display();
-            format!("no run in {home} matches; `retrial runs` lists all")
-        };
+        return runs::none_matches(global);
     }
     if grouped.without_axis == rows.len() {
-        let mut names: Vec<&str> = rows
-            .iter()
-            .flat_map(|row| row.variant.keys().chain(&row.modified))
-            .map(String::as_str)
-            .collect();
-        names.sort_unstable();
-        names.dedup();
-        names.extend(PROPERTIES.map(|(name, _)| name));
-        return format!(
-            "no run has an axis or a parameter {axis}; they have: {}",
-            names.join(", ")
-        );
+        let rows = rows.iter();
+        let names = rows.flat_map(|row| row.variant.keys().chain(&row.modified));
+        let names = names.map(String::as_str).sorted_unstable().dedup();
+        let names = names.chain(PROPERTIES.map(|(name, _)| name)).join(", ");
+        return format!("no run has an axis or a parameter {axis}; they have: {names}");
     }
     let notes = omitted(axis, grouped).join("; ");
     format!("no two runs differ in {axis} alone: {notes}")

@@ -7,6 +7,8 @@ pub use by::by;
 
 use std::collections::BTreeSet;
 
+use itertools::join;
+
 use crate::app::failure::Failure;
 use crate::app::options::{CompareRequest, GlobalOptions};
 use retrial_results::verdict::comparison::{
@@ -61,10 +63,6 @@ fn options(request: &CompareRequest) -> Options {
 
 /// The first lines of a list, below an error.
 fn listed(lines: &[String]) -> String {
-    let mut text = String::new();
-    for line in lines.iter().take(8) {
-        text += "\n  ";
-        text += line;
-    }
-    text
+    let lines = lines.iter().take(8);
+    join(lines.map(|line| format!("\n  {line}")), "")
 }

@@ -1,7 +1,8 @@
 //! Subjects of a comparison: a run, a folder, several runs pooled, a batch's cell.
 
-use std::collections::BTreeSet;
 use std::path::Path;
+
+use itertools::Itertools as _;
 
 use super::listed;
 use crate::app::failure::Failure;
@@ -10,6 +11,7 @@ use crate::app::open::{self, RunOrBatch};
 use crate::app::options::{CompareRequest, GlobalOptions, JudgeRequest};
 use crate::app::runs;
 use retrial_history::{Filter, RunSummary};
+use retrial_plan::OfBatch;
 use retrial_results::evidence::environment;
 use retrial_results::verdict::comparison::Subject;
 use retrial_run::evidence_of;
@@ -113,10 +115,7 @@ fn of_batch(global: &GlobalOptions, id: &str) -> Vec<RunSummary> {
 /// All runs of a batch's cell, in the order of its rounds.
 fn of_cell(global: &GlobalOptions, batch: &str, cell: &str) -> Result<Subject, Failure> {
     let rows = of_batch(global, batch);
-    let batches = rows
-        .iter()
-        .filter_map(|row| Some(row.batch.as_ref()?.id.clone()));
-    let batches: Vec<String> = batches.collect::<BTreeSet<_>>().into_iter().collect();
+    let batches = distinct(&rows, |batch| &batch.id);
     let [id] = &batches[..] else {
         return Err(Failure::usage(if batches.is_empty() {
             format!("{batch}:{cell}: the history has no run of a batch {batch}; see: retrial runs")
@@ -130,38 +129,35 @@ fn of_cell(global: &GlobalOptions, batch: &str, cell: &str) -> Result<Subject, F
     if found.is_empty() {
         return Err(Failure::usage(format!(
             "batch {id} has no cell {cell}; it has:{}",
-            listed(&cells(&rows))
+            listed(&distinct(&rows, |batch| &batch.cell))
         )));
     }
     let runs = found
         .iter()
-        .map(|row| of_directory(&RunDirectory::at(row.path.clone())))
+        .map(|row| of_directory(&row.directory()))
         .collect::<Result<Vec<Subject>, Failure>>()?;
     Ok(Subject::pooled(format!("{id}:{cell}"), runs))
 }
 
 /// A cell's name is its axes' values, in whichever order they are typed.
 fn is_of_cell(row: &RunSummary, cell: &str) -> bool {
-    let sorted = |name: &str| {
-        let mut parts: Vec<String> = name.split(',').map(|part| part.trim().to_owned()).collect();
-        parts.sort();
-        parts
-    };
-    row.batch
-        .as_ref()
-        .is_some_and(|batch| batch.cell == cell || sorted(&batch.cell) == sorted(cell))
+    let batch = row.batch.as_ref();
+    batch.is_some_and(|batch| batch.cell == cell || parts(&batch.cell) == parts(cell))
 }
 
-fn cells(rows: &[RunSummary]) -> Vec<String> {
-    let cells = rows
-        .iter()
-        .filter_map(|row| Some(row.batch.as_ref()?.cell.clone()));
-    cells.collect::<BTreeSet<_>>().into_iter().collect()
+fn parts(cell: &str) -> Vec<&str> {
+    cell.split(',').map(str::trim).sorted().collect()
+}
+
+/// What these runs' batches have, each value once.
+fn distinct(rows: &[RunSummary], value: impl Fn(&OfBatch) -> &String) -> Vec<String> {
+    let batches = rows.iter().filter_map(|row| row.batch.as_ref());
+    batches.map(value).sorted().dedup().cloned().collect()
 }
 
 fn is_batch(id: &str, rows: &[RunSummary]) -> Failure {
     Failure::usage(format!(
         "{id} is a batch: name one of its cells, {id}:CELL{}",
-        listed(&cells(rows))
+        listed(&distinct(rows, |batch| &batch.cell))
     ))
 }

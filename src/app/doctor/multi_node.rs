@@ -43,7 +43,7 @@ pub fn nodes(
     let command = |name: &str| runtime::command(&program, global, &["examine", &directory, name]);
     let answers = collect::machines(&host.hostname, allocation, command);
     let answers = runtime::runtime()?.block_on(answers)?;
-    shared.conclude(global, &plan, &answers)
+    Ok(shared.conclude(global, &plan, &answers))
 }
 
 /// Examines the nodes that a site allocates to a job of a recipe.
@@ -60,7 +60,7 @@ pub fn site(
     let shared = Shared::new(&site.global, &site.plan, &site.opened.resolved.yaml)?;
     let [options, command] = site.target.examination(shared.directory.path(), JOB)?;
     let answers = runtime::runtime()?.block_on(collect::job(&options, &command))?;
-    shared.conclude(&site.global, &site.plan, &answers)
+    Ok(shared.conclude(&site.global, &site.plan, &answers))
 }
 
 /// A directory in the home for the time of the examination, which all machines should see.
@@ -88,23 +88,18 @@ impl Shared {
     }
 
     /// Compares the machines, and shows everything.
-    fn conclude(
-        &self,
-        global: &GlobalOptions,
-        plan: &Plan,
-        answers: &[KnownMachine],
-    ) -> Result<ExitCode, Failure> {
+    fn conclude(&self, global: &GlobalOptions, plan: &Plan, answers: &[KnownMachine]) -> ExitCode {
         let differences = self.differences(plan, answers);
         let machines: Vec<Machine> = answers.iter().map(|one| self.machine(one)).collect();
         if global.output == Output::Json {
-            terminal::print_pretty(&json!({ "machines": machines, "differences": differences }))?;
+            terminal::print_pretty(&json!({ "machines": machines, "differences": differences }));
         } else {
             terminal::show(&machines::document(&machines, &differences));
         }
         let mut checks = machines.iter().flat_map(|machine| &machine.checks);
         let is_ready =
             differences.is_empty() && checks.all(|check| check.state != CheckState::Error);
-        Ok(ExitCode::Host.unless(is_ready))
+        ExitCode::Host.unless(is_ready)
     }
 
     fn differences(&self, plan: &Plan, answers: &[KnownMachine]) -> Vec<String> {

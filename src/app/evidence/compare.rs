@@ -1,5 +1,7 @@
 //! Compares the recorded verdict of a bundle with the recomputed one, and the statement with both.
 
+use std::fmt::Display;
+
 use retrial_bundle::manifest::Manifest;
 use retrial_bundle::statement::{Facts, Statement};
 use retrial_bundle::verification::{Basis, BasisKind};
@@ -14,12 +16,7 @@ const MOST_NAMED: usize = 10;
 /// Returns the differences between a recorded and a recomputed verdict, except those of wording.
 pub fn differences(recorded: &Verdict, recomputed: &Verdict) -> Vec<String> {
     let mut differences = Vec::new();
-    if recorded.outcome != recomputed.outcome {
-        differences.push(format!(
-            "recorded {}, recomputed {}",
-            recorded.outcome, recomputed.outcome
-        ));
-    }
+    differences.extend(difference(recorded.outcome, recomputed.outcome));
     if recorded.results.len() != recomputed.results.len() {
         let (recorded, recomputed) = (recorded.results.len(), recomputed.results.len());
         differences.push(format!(
@@ -45,26 +42,22 @@ pub fn differences(recorded: &Verdict, recomputed: &Verdict) -> Vec<String> {
     differences
 }
 
+/// Returns how a recorded value differs from the recomputed one, if it does.
+pub fn difference<T: Copy + PartialEq + Display>(recorded: T, recomputed: T) -> Option<String> {
+    (recorded != recomputed).then(|| format!("recorded {recorded}, recomputed {recomputed}"))
+}
+
 fn result_differences(
     name: &str,
     recorded: &ResultVerdict,
     recomputed: &ResultVerdict,
 ) -> Vec<String> {
     let mut differences = Vec::new();
-    if recorded.outcome != recomputed.outcome {
-        let reason = format!(
-            "{name}: recorded {}, recomputed {}",
-            recorded.outcome, recomputed.outcome
-        );
-        differences.push(reason);
-    }
-    if recorded.valid != recomputed.valid {
-        let word = |valid| if valid { "valid" } else { "invalid" };
-        let (recorded, recomputed) = (word(recorded.valid), word(recomputed.valid));
-        differences.push(format!(
-            "{name}: recorded {recorded}, recomputed {recomputed}"
-        ));
-    }
+    let word = |valid| if valid { "valid" } else { "invalid" };
+    let outcome = difference(recorded.outcome, recomputed.outcome);
+    let validity = difference(word(recorded.valid), word(recomputed.valid));
+    let whole = outcome.into_iter().chain(validity);
+    differences.extend(whole.map(|difference| format!("{name}: {difference}")));
     for (figure, value) in &recomputed.figures {
         match recorded.figures.get(figure) {
             Some(other) if is_same(other.value, value.value) && other.unit == value.unit => {}
@@ -126,46 +119,32 @@ pub fn statement(
 
 /// The basis of a verdict: the files that were judged again, and those that are taken as they are.
 pub fn basis(manifest: &Manifest) -> Vec<Basis> {
-    use BasisKind::{Declared, Raw};
-    const KINDS: [(BasisKind, &str, &str); 9] = [
+    /// Files that were judged again.
+    const RAW: [(&str, &str); 2] = [
+        ("results/", "the benchmark's own logs: figures and rules"),
+        ("steps/", "output of the steps: figures that are printed"),
+    ];
+    /// Files that are taken as they are.
+    const DECLARED: [(&str, &str); 7] = [
+        ("journal.jsonl", "times, exit codes, image digests"),
         (
-            Raw,
-            "results/",
-            "the benchmark's own logs: figures and rules",
-        ),
-        (
-            Raw,
-            "steps/",
-            "output of the steps: figures that are printed",
-        ),
-        (
-            Declared,
-            "journal.jsonl",
-            "times, exit codes, image digests",
-        ),
-        (
-            Declared,
             "plan.json",
             "what was executed, and the rules it was judged by",
         ),
-        (Declared, "host.json", "host, GPUs, drivers, settings"),
-        (Declared, "packages.json", "packages in the container"),
-        (
-            Declared,
-            "models.json",
-            "names and hashes of the models' files",
-        ),
-        (Declared, "telemetry.csv", "samples of GPUs and container"),
-        (Declared, "nodes/", "the same of the other machines"),
+        ("host.json", "host, GPUs, drivers, settings"),
+        ("packages.json", "packages in the container"),
+        ("models.json", "names and hashes of the models' files"),
+        ("telemetry.csv", "samples of GPUs and container"),
+        ("nodes/", "the same of the other machines"),
     ];
-    let parts = KINDS.into_iter().map(|(kind, path, content)| {
+    let raw = RAW.map(|part| (BasisKind::Raw, part)).into_iter();
+    let parts = raw.chain(DECLARED.map(|part| (BasisKind::Declared, part)));
+    let parts = parts.map(|(kind, (path, content))| {
+        let is_directory = path.ends_with('/');
         let of_kind = manifest
             .files
             .iter()
-            .filter(|file| match path.strip_suffix('/') {
-                Some(_) => file.path.starts_with(path),
-                None => file.path == path,
-            });
+            .filter(|file| file.path == path || (is_directory && file.path.starts_with(path)));
         let (files, bytes) = of_kind.fold((0, 0), |(files, bytes), file| {
             (files + 1, bytes + file.bytes)
         });

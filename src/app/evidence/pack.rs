@@ -14,6 +14,7 @@ use retrial_bundle::statement::{Facts, Statement, Tool};
 use retrial_bundle::{BundleError, Head, Manifest};
 use retrial_plan::Plan;
 use retrial_results::verdict::Verdict;
+use retrial_store::files::directory_of;
 use retrial_store::journal::{Event, Journal};
 use retrial_store::pack::{Packed, STAYS};
 use retrial_store::walk::{Entry, walk};
@@ -54,10 +55,7 @@ pub fn pack(run: &RunDirectory, to: &Path, key: Option<&Path>) -> Result<PackedB
 
     let failed =
         |error: io::Error| Failure::host(format!("failed to write {}: {error}", to.display()));
-    let folder = match to.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
+    let folder = directory_of(to);
     let (mut body, manifest, omitted) = write_body(run, folder)?;
     let facts = Facts {
         plan: &plan,

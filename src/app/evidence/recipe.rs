@@ -17,10 +17,10 @@ const MOST_LINES: usize = 20;
 /// Compares the resolved recipe of a run with the built-in one, resolved with the same settings.
 pub fn compare(plan: &Plan, text: &str) -> Recipe {
     let variants = plan.variant.iter();
-    let variants = variants.map(|(axis, value)| Setting::new(axis.clone(), value.clone()));
+    let variants = variants.map(|(axis, value)| Setting::new(axis, value));
     let params = plan.modified.iter().filter_map(|name| {
-        let value = plan.params.get(name)?.to_string();
-        Some(Setting::new(name.clone(), value))
+        let value = plan.params.get(name)?;
+        Some(Setting::new(name, value.to_string()))
     });
     let settings: Vec<Setting> = variants.chain(params).collect();
     with_settings(&plan.recipe, &settings, text)

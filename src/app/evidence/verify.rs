@@ -81,41 +81,33 @@ pub fn verify(request: &VerifyRequest, to: &Path) -> Result<Verified, Failure> {
         exit_code: ExitCode::NotReproduced,
     };
     let identity = request.identity.as_deref();
-    match examine(file, signers.as_deref(), identity, to, &mut verification) {
+    let run = match examine(file, signers.as_deref(), identity, to, &mut verification) {
         Ok(run) => {
-            if verification.problems.is_empty() {
+            if let (Some(judged), []) = (&verification.judged, &verification.problems[..]) {
+                let outcomes = [judged.by_bundle, judged.by_program];
+                verification.exit_code = ExitCode::first(outcomes.map(ExitCode::from));
                 verification.verified = true;
-                verification.exit_code =
-                    verification
-                        .judged
-                        .as_ref()
-                        .map_or(ExitCode::NotReproduced, |judged| {
-                            let outcomes = [judged.by_bundle, judged.by_program];
-                            ExitCode::first(outcomes.map(ExitCode::from))
-                        });
             }
-            Ok(Verified { verification, run })
+            run
         }
         Err(BundleError::NotABundle(reason)) if !unpack::is_bundle(path) => {
-            Err(Failure::usage(format!(
+            return Err(Failure::usage(format!(
                 "{} is not an archive that can be verified: {reason}\n  create one: retrial runs pack RUN --to RUN.tar.zst    import other \
                  archives: retrial runs import",
                 path.display()
-            )))
+            )));
         }
-        Err(error) if error.is_of_host() => Err(error.into()),
+        Err(error) if error.is_of_host() => return Err(error.into()),
         Err(error) => {
             verification.problems.push(error.to_string());
             verification.differences = File::open(path)
                 .ok()
                 .and_then(differences::find)
                 .filter(|differences| !differences.is_empty());
-            Ok(Verified {
-                verification,
-                run: None,
-            })
+            None
         }
-    }
+    };
+    Ok(Verified { verification, run })
 }
 
 fn allowed(path: &Path) -> Result<Vec<AllowedSigner>, Failure> {
@@ -192,11 +184,8 @@ fn judge(
     statement: &Statement,
     head: &Head,
 ) -> Result<Judged, String> {
-    let journal = manifest
-        .files
-        .iter()
-        .find(|file| file.path == "journal.jsonl");
-    if journal.is_some_and(|file| file.bytes > LARGEST) {
+    let mut large = manifest.files.iter().filter(|file| file.bytes > LARGEST);
+    if large.any(|file| file.path == "journal.jsonl") {
         return Err("journal.jsonl: it is larger than that of any run".to_owned());
     }
     let recorded: Verdict = read(run, "verdict.json")?;
@@ -279,10 +268,9 @@ fn problems(judged: &Judged) -> Vec<String> {
         .iter()
         .map(|difference| format!("its verdict does not match its logs: {difference}"))
         .collect();
-    if judged.by_program != judged.recorded {
+    if let Some(difference) = compare::difference(judged.recorded, judged.by_program) {
         problems.push(format!(
-            "its verdict does not match the round's rules: recorded {}, recomputed {}",
-            judged.recorded, judged.by_program
+            "its verdict does not match the round's rules: {difference}"
         ));
     }
     if !judged.statement_differs.is_empty() {

@@ -1,6 +1,8 @@
 //! The basis of judgements: known rounds, and published figures. For results outside a submission tree, the
 //! logs' seeds determine the round, their folders possibly the benchmark, and the command line the rest.
 
+use itertools::Itertools as _;
+
 use crate::app::catalog;
 use crate::app::failure::Failure;
 use crate::app::options::JudgeRequest;
@@ -35,11 +37,10 @@ impl<'a> Basis<'a> {
             rules: JudgeRules::default(),
         };
         if let (Some(name), None) = (&request.round, basis.named_round()) {
-            let known: Vec<&str> = basis.rounds.names().collect();
             return Err(Failure::usage(format!(
                 "no rules of a round {name:?}; there are {} of MLPerf Inference (--rules FILE adds \
                  others), {} of MLPerf Training",
-                known.join(", "),
+                basis.rounds.names().join(", "),
                 training_rounds()
             )));
         }
@@ -166,11 +167,8 @@ impl<'a> Basis<'a> {
 
 /// `v5.0, v5.1, v6.0`
 fn training_rounds() -> String {
-    let known: Vec<&str> = training_rules()
-        .iter()
-        .map(|round| round.round.as_str())
-        .collect();
-    known.join(", ")
+    let rounds = training_rules().iter();
+    rounds.map(|round| &round.round).join(", ")
 }
 
 fn mixed(tree_round: &RoundOfTree<'_>) -> Option<Fault> {

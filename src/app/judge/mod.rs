@@ -15,6 +15,7 @@ pub use self::trees::Trees;
 use self::basis::Basis;
 use crate::app::failure::Failure;
 use crate::app::options::{GlobalOptions, JudgeRequest};
+use crate::app::terminal;
 use retrial_results::evidence::training;
 use retrial_results::evidence::tree::{self, Fault};
 use retrial_results::verdict::{self, Context, Evidence, ExitCode, RuleCheck, Verdict};
@@ -131,7 +132,7 @@ pub fn judge_trees(
     mut each: impl FnMut(tree::Judged),
 ) -> Result<(ExitCode, Vec<Fault>), Failure> {
     let mut compared = false;
-    let ended = trees.judge(&basis(request)?, |judged| {
+    let ended = trees.judge(&basis(request)?, terminal::note, |judged| {
         compared |= is_compared(&judged.verdict);
         each(judged);
     })?;

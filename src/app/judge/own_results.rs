@@ -82,16 +82,12 @@ fn remove_unlogged_figures(evidence: &mut Evidence) -> Vec<String> {
         .map(|(name, _)| name.clone())
         .filter(|name| nowhere(name))
         .collect();
-    evidence
-        .plan
-        .figures
-        .retain(|(name, _)| !names.contains(name));
-    evidence
-        .plan
-        .expect
-        .retain(|(name, _)| !names.contains(name));
+    let is_logged = |name: &String| !names.contains(name);
+    let plan = &mut evidence.plan;
+    plan.figures.retain(|(name, _)| is_logged(name));
+    plan.expect.retain(|(name, _)| is_logged(name));
     for trial in &mut evidence.trials {
-        trial.missing.retain(|name, _| !names.contains(name));
+        trial.missing.retain(|name, _| is_logged(name));
     }
     names
 }
@@ -99,12 +95,9 @@ fn remove_unlogged_figures(evidence: &mut Evidence) -> Vec<String> {
 fn one_folder(directory: &Path, measured: &MeasurementPlan) -> Evidence {
     let mut evidence = Evidence::from(measured.clone());
     evidence.path = directory.display().to_string();
-    let is_trained = |figure: &FigureSource| matches!(figure.find, Find::Mllog(_));
-    let trained = measured
-        .figures
-        .iter()
-        .any(|(_, figure)| is_trained(figure));
-    let usual = if trained { TRAINING_LOGS } else { OUTPUT };
+    let mut figures = measured.figures.iter();
+    let is_trained = figures.any(|(_, figure)| matches!(figure.find, Find::Mllog(_)));
+    let usual = if is_trained { TRAINING_LOGS } else { OUTPUT };
     let folders = trial_folders(directory, measured);
     let read = folders.iter().flat_map(|folder| {
         let read = readings(&measured.figures, &|source| text(source, folder, usual));

@@ -7,9 +7,8 @@ use super::trees::Trees;
 use crate::app::failure::Failure;
 use crate::app::options::JudgeRequest;
 use retrial_recipe::model::Mode;
-use retrial_results::evidence::training;
+use retrial_results::evidence::tree::Judged;
 use retrial_results::evidence::tree::published::{Published, PublishedResult};
-use retrial_results::evidence::tree::{self, Judged};
 use retrial_results::verdict::Verdict;
 use retrial_run::judge_run;
 use retrial_store::RunDirectory;
@@ -77,37 +76,25 @@ fn of_directory(path: &Path, basis: &Basis<'_>) -> Result<Vec<PublishedResult>, 
     }
     let trees = Trees::find(path)
         .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+    let Some(trees) = trees else {
+        return Err(Failure::usage(format!(
+            "{} is neither a run nor a submission tree nor a table of results",
+            path.display()
+        )));
+    };
     // The results that are compared with these may be of one benchmark, and must have an accuracy.
     let request = JudgeRequest {
         benchmark: None,
         require_accuracy: false,
         ..basis.request.clone()
     };
-    let basis = Basis::read(&request)?;
-    let judged: Vec<Judged> = match trees {
-        Some(Trees::Inference(trees)) => {
-            let (context, _) = basis.context(&trees);
-            let benchmarks = trees.benchmarks.iter();
-            benchmarks.map(|one| tree::judge(one, &context)).collect()
-        }
-        Some(Trees::Training(trees)) => {
-            let context = basis.training_context(&trees)?;
-            let results = trees.results.iter();
-            results
-                .map(|one| training::judge(one, &context).judged)
-                .collect()
-        }
-        None => {
-            return Err(Failure::usage(format!(
-                "{} is neither a run nor a submission tree nor a table of results",
-                path.display()
-            )));
-        }
+    let mut all = Vec::new();
+    let each = |judged: Judged| {
+        let official = judged.benchmark.official.as_deref();
+        all.extend(rows(&judged.verdict, official));
     };
-    Ok(judged
-        .iter()
-        .flat_map(|one| rows(&one.verdict, one.benchmark.official.as_deref()))
-        .collect())
+    trees.judge(&Basis::read(&request)?, |_| {}, each)?;
+    Ok(all)
 }
 
 /// The valid performance results of a verdict: nothing is compared with an invalid one.

@@ -8,7 +8,6 @@ use rayon::prelude::*;
 
 use super::basis::Basis;
 use crate::app::failure::Failure;
-use crate::app::terminal;
 use retrial_results::evidence::training::{self, RunKey, TrainingTrees};
 use retrial_results::evidence::tree::{self, Fault, Judged, SubmissionTrees};
 use retrial_results::verdict::ExitCode;
@@ -35,10 +34,11 @@ impl Trees {
     }
 
     /// Judges every benchmark, and passes on each verdict in its order. Returns the faults of the tree
-    /// itself with the exit code.
+    /// itself with the exit code. If only `LoadGen`'s own rules are checked, `note` says so first.
     pub(super) fn judge(
         &self,
         basis: &Basis<'_>,
+        note: impl FnOnce(&str),
         mut each: impl FnMut(Judged),
     ) -> Result<(ExitCode, Vec<Fault>), Failure> {
         let mut exits = Vec::new();
@@ -49,7 +49,7 @@ impl Trees {
             each(judged);
         };
         let faults = match self {
-            Self::Inference(trees) => judge_inference(trees, basis, &mut each),
+            Self::Inference(trees) => judge_inference(trees, basis, note, &mut each),
             Self::Training(trees) => judge_training(trees, basis, &mut each)?,
         };
         let is_violated = faults.iter().any(|fault| fault.is_violation);
@@ -73,11 +73,12 @@ fn judge_each<T: Sync, J: Send>(
 fn judge_inference(
     trees: &SubmissionTrees,
     basis: &Basis<'_>,
+    note: impl FnOnce(&str),
     each: &mut dyn FnMut(Judged),
 ) -> Vec<Fault> {
     let (context, mixed) = basis.context(trees);
     if context.round.is_none() {
-        terminal::note(
+        note(
             "no log has the seeds of a known round: only LoadGen's own rules are checked\n  \
              choose a round: --round v5.1    add its rules: --rules FILE",
         );

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 pub use results::{CompareRequest, JudgeRequest, ReportRequest, TreeRequest, VerifyRequest};
 
 use retrial_plan::PlanOptions;
-use retrial_plan::options::name_and_value;
 use retrial_plan::privilege;
+use retrial_recipe::Setting;
 use retrial_store::Home;
 use retrial_store::cache::standard_cache;
 use retrial_telemetry::rate::Interval;
@@ -101,8 +101,8 @@ pub struct RecipeRequest {
     /// A built-in name (`retrial list`) or a path (./mine.yaml, ./directory)
     pub recipe: String,
     /// Select a variant or set a parameter
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value)]
-    pub settings: Vec<(String, String)>,
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub settings: Vec<Setting>,
 }
 
 /// A plan of a recipe.

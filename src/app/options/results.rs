@@ -8,7 +8,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser as _};
 use super::existing;
 use retrial_export::ExportRequest;
 use retrial_history::Filter;
-use retrial_plan::options::name_and_value;
+use retrial_recipe::Setting;
 use retrial_results::verdict::comparison::FailIf;
 
 /// Results, and what they are judged by.
@@ -21,8 +21,8 @@ pub struct JudgeRequest {
     #[arg(long, value_name = "RECIPE")]
     pub recipe: Option<String>,
     /// Select a variant of that recipe or set a parameter
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value, requires = "recipe")]
-    pub settings: Vec<(String, String)>,
+    #[arg(long = "set", value_name = "NAME=VALUE", requires = "recipe")]
+    pub settings: Vec<Setting>,
     /// Set the scenario, if neither the folder's name nor the log has it
     #[arg(long)]
     pub scenario: Option<String>,

@@ -14,7 +14,6 @@ use retrial_report::content::history::{self, RunsPage};
 use retrial_report::content::{runs as listed, trials};
 use retrial_report::{Entry, html, junit, markdown, terminal as text};
 use retrial_results::verdict::Verdict;
-use retrial_store::RunDirectory;
 
 /// Verdicts that are read at once for CSV, so that ten thousand runs take little memory.
 const TOGETHER: usize = 256;
@@ -28,10 +27,7 @@ impl History {
     pub fn open(global: &GlobalOptions, request: &ReportRequest) -> Result<Self, Failure> {
         let rows = runs::index(global).runs(&request.filter);
         if rows.is_empty() {
-            return Err(Failure::usage(format!(
-                "no run in {} matches; `retrial runs` lists all",
-                global.home.runs().display()
-            )));
+            return Err(Failure::usage(runs::none_matches(global)));
         }
         Ok(Self { rows })
     }
@@ -65,10 +61,7 @@ impl Report for History {
 
 /// The verdict of every run that has one, and why the others that are not running have none.
 fn junit(rows: &[RunSummary]) -> String {
-    let verdict = |row: &RunSummary| -> Option<Verdict> {
-        let run = RunDirectory::at(row.path.clone());
-        run.read_json("verdict.json").ok()
-    };
+    let verdict = |row: &RunSummary| row.directory().read_json::<Verdict>("verdict.json").ok();
     let rows = rows.iter();
     let over = rows.filter(|row| !matches!(row.run_state, RunState::Running { .. }));
     let read: Vec<_> = over.map(|row| (row, verdict(row))).collect();
@@ -91,9 +84,8 @@ fn trials(rows: &[RunSummary]) -> String {
     let mut text = trials::head();
     for rows in rows.chunks(TOGETHER) {
         let parts = rows.par_iter().filter_map(|row| {
-            let run = RunDirectory::at(row.path.clone());
-            let verdict: Verdict = run.read_json("verdict.json").ok()?;
-            Some(trials::rows(&verdict, |_| run.id().to_owned()))
+            let verdict: Verdict = row.directory().read_json("verdict.json").ok()?;
+            Some(trials::rows(&verdict, |_| row.id.clone()))
         });
         text.extend(parts.collect::<Vec<String>>());
     }

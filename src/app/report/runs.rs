@@ -242,15 +242,12 @@ fn run(
     let facts = environment::of_run(&directory);
     let name = directory.id().to_owned();
     let is_shown = matches!(output, Output::Html | Output::Text);
+    let telemetry = is_shown.then(|| telemetry::rows(&directory));
     let run = Run {
         is_packed: bundle.is_some(),
         plan: directory.read_json("plan.json")?,
         events: Journal::read(&directory.journal()).unwrap_or_default(),
-        telemetry: if is_shown {
-            telemetry::rows(&directory)
-        } else {
-            Vec::new()
-        },
+        telemetry: telemetry.unwrap_or_default(),
         environment: facts.clone(),
         directory,
     };

@@ -21,6 +21,13 @@ pub fn index(global: &GlobalOptions) -> Index {
     index
 }
 
+/// The message where no run matches the filters.
+pub fn none_matches(global: &GlobalOptions) -> String {
+    let home = global.home.runs();
+    let home = home.display();
+    format!("no run in {home} matches; `retrial runs` lists all")
+}
+
 /// Selects runs by name or by a filter. One of both is required, so that nothing happens to all
 /// runs by oversight.
 pub fn select(

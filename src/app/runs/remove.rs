@@ -10,10 +10,9 @@ use crate::app::{open, runtime};
 use retrial_engine::api::Engine;
 use retrial_history::{RunState, RunSummary};
 use retrial_run::RUN_LABEL;
-use retrial_store::journal::{Event, Journal, State};
 use retrial_store::remove::{frees, remove as remove_run};
 use retrial_store::stage::clear_left;
-use retrial_store::{Home, RunDirectory, packages};
+use retrial_store::{Home, packages};
 
 /// Runs that can be removed, and runs that cannot.
 pub struct Removal<'a> {
@@ -74,7 +73,7 @@ impl<'a> Removal<'a> {
     pub fn execute(&mut self, home: &Home) {
         let skipped = &mut self.skipped;
         self.runs.retain(|(row, _)| {
-            let removed = remove_run(&RunDirectory::at(row.path.clone()));
+            let removed = remove_run(&row.directory());
             skipped.extend(removed.as_ref().err().map(|error| SkippedRun {
                 run: row.id.clone(),
                 reason: error.to_string(),
@@ -94,9 +93,8 @@ fn with_container<'a>(global: &GlobalOptions, rows: &'a [RunSummary]) -> BTreeMa
     let own = rows.iter().filter(|row| row.imported_from.is_none());
     let open: Vec<&RunSummary> = own
         .filter(|row| {
-            let journal = RunDirectory::at(row.path.clone()).journal();
-            let events = Journal::read::<Event>(&journal).unwrap_or_default();
-            State::from_events(&events).container.is_some()
+            let state = row.directory().state();
+            state.unwrap_or_default().container.is_some()
         })
         .collect();
     if open.is_empty() {

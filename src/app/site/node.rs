@@ -15,7 +15,7 @@ use retrial_plan::build::on_host;
 use retrial_run::nodes::Launcher;
 use retrial_site::Site;
 use retrial_slurm as slurm;
-use retrial_store::journal::{AbortReason, Event, EventKind, Journal, State};
+use retrial_store::journal::{AbortReason, EventKind};
 use retrial_store::open::read_text_beneath;
 use retrial_store::{Record, RunDirectory, StoreError};
 
@@ -115,7 +115,7 @@ pub fn site(directory: &Record) -> Result<Site, Failure> {
 
 /// Warns if an earlier job measured on another node.
 fn warn_of_other_node(directory: &RunDirectory, name: &str) -> Result<(), StoreError> {
-    let state = State::from_events(&Journal::read::<Event>(&directory.journal())?);
+    let state = directory.state()?;
     let host: Value = directory.read_json("host.json").unwrap_or_default();
     let earlier = host["host"]["hostname"].as_str().unwrap_or_default();
     if !state.begun || earlier.is_empty() || earlier == name {

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::app::nodes::{self, Allocation};
-use retrial_plan::options::name_and_value;
+use retrial_recipe::Setting;
 
 /// Arguments of `doctor`.
 #[derive(Debug, Clone, Args)]
@@ -11,8 +11,8 @@ pub struct DoctorArguments {
     /// Check the requirements of this recipe
     pub recipe: Option<String>,
     /// Select a variant of the recipe or set a parameter
-    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = name_and_value, requires = "recipe")]
-    pub settings: Vec<(String, String)>,
+    #[arg(long = "set", value_name = "NAME=VALUE", requires = "recipe")]
+    pub settings: Vec<Setting>,
     /// Check these GPUs: index (0,2 or 0-3), GPU-… or PCI address
     #[arg(long, value_name = "GPU", value_delimiter = ',', requires = "recipe")]
     pub gpus: Vec<String>,

@@ -44,10 +44,7 @@ pub fn pack(
     if rows.is_empty() {
         return Err(Failure::usage("no run matches: nothing to pack"));
     }
-    let runs: Vec<RunDirectory> = rows
-        .iter()
-        .map(|row| RunDirectory::at(row.path.clone()))
-        .collect();
+    let runs: Vec<RunDirectory> = rows.iter().map(RunSummary::directory).collect();
     let (packed, size, seal) = write(&runs, to, sign)?;
     for omitted in &packed.omitted {
         terminal::note(&sanitize(&format!("omitted: {omitted}")));
@@ -118,10 +115,9 @@ fn write(
 
 /// Imports the runs of archives and directories.
 pub fn import(global: &GlobalOptions, paths: &[PathBuf]) -> ExitCode {
-    let home = global.home.clone();
     let mut all = Arrivals::default();
     for path in paths {
-        match import_one(&home, path) {
+        match import_one(&global.home, path) {
             Ok(arrivals) => {
                 all.runs.extend(arrivals.runs);
                 all.omitted.extend(arrivals.omitted);

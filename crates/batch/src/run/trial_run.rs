@@ -13,8 +13,7 @@ use retrial_host::assign::AssignedGpus;
 use retrial_recipe::model::Mode;
 use retrial_results::verdict::{ExitCode, Verdict};
 use retrial_run::{RunError, Session, secrets};
-use retrial_store::journal::Journal;
-use retrial_store::journal::{Event, EventKind, State};
+use retrial_store::journal::{Event, EventKind};
 use retrial_store::{RunDirectory, StoreError};
 
 /// Takes a trial run to its end, or until the batch is stopped; `worker` where others run in parallel.
@@ -120,7 +119,7 @@ fn over(directory: &RunDirectory) -> Result<Option<(u8, Option<String>)>, StoreE
     if !directory.journal().exists() {
         return Ok(None);
     }
-    let state = State::from_events(&Journal::read::<Event>(&directory.journal())?);
+    let state = directory.state()?;
     let over = state
         .over
         .map(|(code, reason)| (code, reason.map(|reason| reason.to_string())));

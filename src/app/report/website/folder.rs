@@ -20,7 +20,8 @@ const LARGEST: u64 = 16 << 20;
 
 /// The directory of a website, and a lock on it: two processes would write the same files.
 pub struct Folder {
-    path: PathBuf,
+    /// Its path, absolute.
+    pub path: PathBuf,
     listed: BTreeSet<String>,
     _lock: File,
 }
@@ -73,11 +74,6 @@ impl Folder {
             listed,
             _lock: lock,
         })
-    }
-
-    /// Its path, absolute.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Writes the files whose text changes, and removes those that are no longer part of the website. A kill

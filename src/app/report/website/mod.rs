@@ -15,7 +15,6 @@ use retrial_plan::Plan;
 use retrial_report::content::website::{FRONT, Options, Website};
 use retrial_report::{feed, html};
 use retrial_results::verdict::Verdict;
-use retrial_store::RunDirectory;
 
 use super::steps;
 
@@ -32,7 +31,7 @@ pub fn write(
     }
     let rows = runs(global, request)?;
     let folder = folder::Folder::open(directory)?;
-    let reports = reports(&rows, folder.path());
+    let reports = reports(&rows, &folder.path);
     let options = Options {
         made: concat!("retrial ", env!("CARGO_PKG_VERSION")),
         link: &|row| reports.get(row.id.as_str()).cloned(),
@@ -69,14 +68,13 @@ pub fn write(
 fn runs(global: &GlobalOptions, request: &ReportRequest) -> Result<Vec<RunSummary>, Failure> {
     let mut rows = runs::index(global).runs(&request.filter);
     if rows.is_empty() {
-        let runs = global.home.runs();
-        let runs = runs.display();
         return Err(Failure::usage(if request.filter.is_all() {
             format!(
-                "no run in {runs}\n  `retrial run RECIPE` makes one, --home DIR names another home"
+                "no run in {}\n  `retrial run RECIPE` makes one, --home DIR names another home",
+                global.home.runs().display()
             )
         } else {
-            format!("no run in {runs} matches; `retrial runs` lists all")
+            runs::none_matches(global)
         }));
     }
     rows.retain(|row| match unreadable(row) {
@@ -94,19 +92,16 @@ fn runs(global: &GlobalOptions, request: &ReportRequest) -> Result<Vec<RunSummar
 
 /// Why a run cannot be shown, if its plan or its verdict is there and cannot be read.
 fn unreadable(row: &RunSummary) -> Option<String> {
-    let run = RunDirectory::at(row.path.clone());
-    let is_there = |name: &str| row.path.join(name).symlink_metadata().is_ok();
-    if row.recipe.is_empty() {
-        return run
-            .read_json::<Plan>("plan.json")
-            .err()
-            .map(|error| error.to_string());
-    }
-    if row.outcome.is_none() && is_there("verdict.json") {
-        let verdict = run.read_json::<Verdict>("verdict.json");
-        return verdict.err().map(|error| error.to_string());
-    }
-    None
+    let run = row.directory();
+    let has_verdict = || run.join("verdict.json").symlink_metadata().is_ok();
+    let read = if row.recipe.is_empty() {
+        run.read_json::<Plan>("plan.json").map(drop)
+    } else if row.outcome.is_none() && has_verdict() {
+        run.read_json::<Verdict>("verdict.json").map(drop)
+    } else {
+        Ok(())
+    };
+    read.err().map(|error| error.to_string())
 }
 
 /// The paths to the runs' own reports, where these were written.

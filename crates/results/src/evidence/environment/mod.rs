@@ -13,8 +13,7 @@ use retrial_container::ImageRef;
 use retrial_plan::Plan;
 use retrial_plan::step::{Action, Purpose};
 use retrial_store::RunDirectory;
-use retrial_store::journal::Journal;
-use retrial_store::journal::{Event, State};
+use retrial_store::journal::State;
 
 pub use host::models as gpus;
 pub use packages::of_run as packages;
@@ -29,8 +28,7 @@ pub const OTHER_MACHINES: &str = "other machines";
 pub fn of_run(directory: &RunDirectory) -> Vec<Fact> {
     let host: Value = directory.read_json("host.json").unwrap_or_default();
     let plan: Option<Plan> = directory.read_json("plan.json").ok();
-    let state =
-        State::from_events(&Journal::read::<Event>(&directory.journal()).unwrap_or_default());
+    let state = directory.state().unwrap_or_default();
     let mut facts = of_files(&host, plan.as_ref(), &state);
     let others = directory.other_machines();
     if let Some(host) = facts.iter().position(|fact| fact.what == "host")

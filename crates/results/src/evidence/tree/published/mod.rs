@@ -9,6 +9,7 @@ use std::path::Path;
 use super::ScenarioFolder;
 use retrial_readings::units;
 use retrial_recipe::model::{Claim, Expectation, ExpectationKind};
+use retrial_store::files::directory_of;
 
 pub use result::PublishedResult;
 pub use table::TableError;
@@ -53,12 +54,8 @@ impl Published {
     /// # Errors
     /// Where the file cannot be read, or has no rows of results.
     pub fn read(path: &Path) -> Result<Self, TableError> {
-        let directory = path
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty());
-        let directory = directory.unwrap_or(Path::new("."));
         let name = path.file_name().map_or(path, Path::new);
-        let bytes = retrial_store::open::read_beneath(directory, name, TABLE_CAP)?;
+        let bytes = retrial_store::open::read_beneath(directory_of(path), name, TABLE_CAP)?;
         Ok(Self {
             name: name.display().to_string(),
             rows: table::rows(&bytes, path)?,
