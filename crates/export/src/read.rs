@@ -8,6 +8,7 @@ use walkdir::WalkDir;
 use crate::{CheckOutput, SourceRun, TrialFiles};
 use retrial_host::model::HostView;
 use retrial_plan::step::{Action, Purpose};
+use retrial_results::evidence::compliance::VERIFIED;
 use retrial_results::evidence::folder::{self, SUMMARY};
 use retrial_results::evidence::run::RunFiles;
 use retrial_results::evidence::texts::Text;
@@ -19,12 +20,6 @@ const TEXT_CAP: u64 = 1 << 20;
 /// Limits on the files of a result: their depth below its folder, and their number.
 const DEPTH: usize = 6;
 const MOST_FILES: usize = 10_000;
-/// Files that the verifications of the audit's tests write.
-const VERIFIED: [&str; 3] = [
-    "verify_accuracy.txt",
-    "verify_performance.txt",
-    "verify_output_len.txt",
-];
 
 /// Reads a run; `host` is its host.json.
 ///

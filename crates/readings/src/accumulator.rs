@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
+
 use super::figure::Printed;
 use super::sum::Sum;
 use crate::request::Take;
@@ -16,7 +18,7 @@ pub type Entries = BTreeMap<String, Accumulator>;
 pub const MOST_VALUES: usize = 100_000;
 
 /// The numbers read so far; bounded in memory, whatever their count.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Accumulator {
     take: Take,
     stored: Vec<Printed>,
@@ -31,10 +33,7 @@ impl Accumulator {
     pub fn new(take: Take) -> Self {
         Self {
             take,
-            stored: Vec::new(),
-            sum: Sum::default(),
-            count: 0,
-            overflowed: false,
+            ..Self::default()
         }
     }
 
@@ -139,13 +138,7 @@ pub(crate) fn entry<'a, 'n>(
     name: impl IntoIterator<Item = &'n str>,
     take: Take,
 ) -> Option<&'a mut Accumulator> {
-    let mut key = String::new();
-    for word in name.into_iter().flat_map(str::split_whitespace) {
-        if !key.is_empty() {
-            key.push(' ');
-        }
-        key.push_str(word);
-    }
+    let key = name.into_iter().flat_map(str::split_whitespace).join(" ");
     let has_room = entries.len() < MOST_ENTRIES || entries.contains_key(&key);
     has_room.then(|| entries.entry(key).or_insert_with(|| Accumulator::new(take)))
 }

@@ -18,18 +18,6 @@ pub const QUERIES_PER_SECOND: &str = "queries/s";
 /// Nanoseconds, LoadGen's unit of time.
 pub const NANOSECONDS: &str = "ns";
 
-/// Where a figure was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Source {
-    /// `mlperf_log_summary.txt`.
-    Summary,
-    /// `mlperf_log_detail.txt`, from which MLCommons takes what it publishes.
-    Detail,
-    /// A step's output or a file of its own, by a recipe's `figures:`.
-    Recipe,
-}
-
 /// One measured figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
@@ -39,8 +27,6 @@ pub struct Figure {
     pub unit: Cow<'static, str>,
     /// Half of the last printed digit: the true value lies within `value` ± this.
     pub half_digit: f64,
-    /// Where it was read.
-    pub source: Source,
 }
 
 impl Figure {
@@ -51,7 +37,6 @@ impl Figure {
             value: self.value * factor,
             unit: unit.into(),
             half_digit: self.half_digit * factor.abs(),
-            source: self.source,
         }
     }
 }

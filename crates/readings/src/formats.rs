@@ -6,6 +6,7 @@ use retrial_document::formats::{NAME, mismatch, unless};
 use retrial_document::{Mismatch, StringFormat};
 
 use crate::json_path::parse;
+use crate::pattern::regex_fault;
 
 /// A figure's name, or one of a table's: `gemm[bf16 8192]`.
 pub const FIGURE: StringFormat =
@@ -81,17 +82,14 @@ fn pattern(text: &str) -> Option<Mismatch> {
 }
 
 fn compiled(text: &str) -> Result<regex::Regex, Mismatch> {
-    regex::Regex::new(text).map_err(|error| match error {
-        regex::Error::Syntax(report) => {
-            let reason = report.lines().last().unwrap_or("");
-            let reason = reason.trim_start_matches("error: ");
-            let help = "the syntax is that of https://docs.rs/regex/latest/regex/#syntax";
-            let message = format!("invalid regular expression: {reason}");
-            (message, Some(help.to_owned()))
-        }
-        error => {
-            let message = format!("invalid regular expression: {error}");
-            (message, Some("make it simpler".to_owned()))
-        }
+    regex::Regex::new(text).map_err(|error| {
+        let help = match error {
+            regex::Error::Syntax(_) => {
+                "the syntax is that of https://docs.rs/regex/latest/regex/#syntax"
+            }
+            _ => "make it simpler",
+        };
+        let message = format!("invalid regular expression: {}", regex_fault(&error));
+        (message, Some(help.to_owned()))
     })
 }

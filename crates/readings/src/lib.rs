@@ -27,7 +27,7 @@ pub mod scan;
 mod sum;
 pub mod units;
 
-pub use figure::{Figure, Figures, Source};
+pub use figure::{Figure, Figures};
 pub use request::{CsvCell, Limit, Take};
 pub use retrial_document::{Ordered, is_harmful};
 pub use sanitize::{sanitize, strip_escapes};

@@ -34,10 +34,6 @@ pub struct LineSplitter {
     /// A carriage return was read, and nothing but carriage returns after it.
     returned: bool,
     limit: usize,
-    /// Bytes read since the beginning of the stream.
-    position: u64,
-    /// Where in the stream the unfinished line begins.
-    line_start: u64,
 }
 
 impl Default for LineSplitter {
@@ -58,8 +54,6 @@ impl LineSplitter {
             shown: Vec::new(),
             returned: false,
             limit: limit.max(LEAST_LIMIT),
-            position: 0,
-            line_start: 0,
         }
     }
 
@@ -67,11 +61,8 @@ impl LineSplitter {
     pub fn push(&mut self, chunk: &[u8], mut emit: impl FnMut(Line<'_>)) {
         let mut rest = chunk;
         while !rest.is_empty() {
-            if self.position == self.line_start {
-                rest = self.take_whole_lines(rest, &mut emit);
-                if rest.is_empty() {
-                    break;
-                }
+            if self.shown.is_empty() && !self.returned {
+                rest = self.emit_whole_lines(rest, &mut emit);
             }
             let end = memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
             let (segment, from_end) = rest.split_at(end);
@@ -79,12 +70,10 @@ impl LineSplitter {
             let Some((&delimiter, after)) = from_end.split_first() else {
                 break;
             };
-            self.position += 1;
+            self.returned = delimiter == b'\r';
             if delimiter == b'\n' {
                 emit(line(&self.shown, false));
-                self.begin_line();
-            } else {
-                self.returned = true;
+                self.shown.clear();
             }
             rest = after;
         }
@@ -104,19 +93,12 @@ impl LineSplitter {
         (!self.shown.is_empty()).then(|| line(&self.shown, false).text)
     }
 
-    /// How many bytes of the stream have been handed out as lines. A new splitter that reads from
-    /// there loses and doubles none.
-    pub fn handed_out(&self) -> u64 {
-        self.line_start
-    }
-
     /// The common case, without a copy: lines that are complete in this chunk. Returns the rest.
-    fn take_whole_lines<'a>(
-        &mut self,
-        chunk: &'a [u8],
+    fn emit_whole_lines<'a>(
+        &self,
+        mut rest: &'a [u8],
         emit: &mut impl FnMut(Line<'_>),
     ) -> &'a [u8] {
-        let mut rest = chunk;
         while let Some(end) = memchr::memchr2(b'\n', b'\r', rest) {
             let length = match &rest[end..] {
                 [b'\n', ..] => end + 1,
@@ -129,8 +111,6 @@ impl LineSplitter {
             emit(line(&rest[..end], false));
             rest = &rest[length..];
         }
-        self.position += (chunk.len() - rest.len()) as u64;
-        self.line_start = self.position;
         rest
     }
 
@@ -144,21 +124,12 @@ impl LineSplitter {
         while self.shown.len() + segment.len() > self.limit {
             let (fits, beyond) = segment.split_at(self.limit - self.shown.len());
             self.shown.extend_from_slice(fits);
-            self.position += fits.len() as u64;
             let cut = whole_characters(&self.shown);
             emit(line(&self.shown[..cut], true));
             self.shown.drain(..cut);
-            self.line_start = self.position - self.shown.len() as u64;
             segment = beyond;
         }
         self.shown.extend_from_slice(segment);
-        self.position += segment.len() as u64;
-    }
-
-    fn begin_line(&mut self) {
-        self.shown.clear();
-        self.returned = false;
-        self.line_start = self.position;
     }
 }
 
@@ -309,20 +280,6 @@ mod tests {
             let actual: Vec<_> = split(&[text.as_bytes()], 4096).into_iter().map(|(text, _)| text).collect();
             let expected: Vec<_> = text.lines().map(str::to_owned).collect();
             prop_assert_eq!(actual, expected);
-        }
-
-        #[test]
-        fn a_second_splitter_continues_at_the_first_ones_offset(bytes in text(), at in 0_usize..400) {
-            let at = at.min(bytes.len());
-            let mut lines = Vec::new();
-            let mut first = LineSplitter::with_limit(4096);
-            first.push(&bytes[..at], |line| lines.push(line.text.into_owned()));
-            let from = usize::try_from(first.handed_out()).unwrap();
-            let mut second = LineSplitter::with_limit(4096);
-            second.push(&bytes[from..], |line| lines.push(line.text.into_owned()));
-            second.finish(|line| lines.push(line.text.into_owned()));
-            let expected: Vec<_> = split(&[&bytes], 4096).into_iter().map(|(text, _)| text).collect();
-            prop_assert_eq!(lines, expected);
         }
     }
 }

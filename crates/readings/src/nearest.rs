@@ -1,6 +1,7 @@
 //! What a figure that is missing may have been printed as: the nearest line, path or name, so that
 //! a person sees at once what to fix.
 
+use itertools::{Itertools as _, join};
 use serde_json::Value;
 
 /// Leaves of a document that are looked at.
@@ -28,16 +29,14 @@ pub fn shortened_to(text: &str, most: usize) -> String {
 /// Names in a sentence: the first of them, and how many more there are.
 pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const MOST: usize = 12;
-    let names: Vec<&str> = names.into_iter().collect();
-    let shown: Vec<String> = names
-        .iter()
-        .take(MOST)
-        .map(|name| shortened(name))
-        .collect();
-    match names.len() {
-        0 => "none".to_owned(),
-        count if count > MOST => format!("{} and {} more", shown.join(", "), count - MOST),
-        _ => shown.join(", "),
+    let mut names = names.into_iter().peekable();
+    if names.peek().is_none() {
+        return "none".to_owned();
+    }
+    let shown = join(names.by_ref().take(MOST).map(shortened), ", ");
+    match names.count() {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
     }
 }
 
@@ -97,14 +96,9 @@ fn words_of(pattern: &str) -> Vec<String> {
             _ => plain.push(letter),
         }
     }
-    let mut words: Vec<String> = plain
-        .split(|letter: char| !letter.is_alphanumeric())
-        .filter(|word| word.chars().count() > 1)
-        .map(str::to_lowercase)
-        .collect();
-    words.sort();
-    words.dedup();
-    words
+    let words = plain.split(|letter: char| !letter.is_alphanumeric());
+    let words = words.filter(|word| word.chars().count() > 1);
+    words.map(str::to_lowercase).sorted().dedup().collect()
 }
 
 /// `; the nearest is …`: the number of a document whose path is nearest to the written one.

@@ -14,7 +14,6 @@ pub fn figure_like(value: f64, unit: &str, like: f64) -> String {
     let number = grouped(value * factor);
     match unit {
         "" => number,
-        "%" => format!("{number} %"),
         unit => format!("{number} {unit}"),
     }
 }

@@ -348,7 +348,7 @@ fn compiled(pattern: &str) -> Result<Regex, PatternError> {
     builder.size_limit(1 << 20).dfa_size_limit(1 << 20);
     builder.build().map_err(|error| PatternError::Syntax {
         pattern: pattern.to_owned(),
-        reason: one_line(&error.to_string()),
+        reason: regex_fault(&error),
     })
 }
 
@@ -356,8 +356,10 @@ fn group_of(regex: &Regex, name: &str) -> Option<usize> {
     regex.capture_names().position(|group| group == Some(name))
 }
 
-fn one_line(text: &str) -> String {
-    let last = text.lines().last().unwrap_or(text).trim();
+/// What is wrong with a regular expression, in one line.
+pub(crate) fn regex_fault(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let last = text.lines().last().unwrap_or(&text).trim();
     last.trim_start_matches("error: ").to_owned()
 }
 

@@ -1,5 +1,6 @@
 //! Requests for figures of a text: the match that counts, the cell, the limit of a figure.
 
+use itertools::join;
 use retrial_document::formats::FILLED;
 use retrial_document::{FieldType, Ordered, Scope, object, words};
 use schemars::JsonSchema;
@@ -84,10 +85,8 @@ impl Limit {
             ("at most", self.max),
             ("below", self.below),
         ];
-        let words: Vec<String> = bounds
-            .into_iter()
-            .filter_map(|(word, bound)| Some(format!("{word} {}", show(bound?))))
-            .collect();
-        words.join(" and ")
+        let words = bounds.into_iter();
+        let words = words.filter_map(|(word, bound)| Some(format!("{word} {}", show(bound?))));
+        join(words, " and ")
     }
 }

@@ -4,6 +4,8 @@
 //! text before it, and a table may be part of a step's output. Separators are commas, semicolons
 //! or tabs.
 
+use itertools::join;
+
 use super::accumulator::{Entries, MOST_ENTRIES, entry};
 use super::figure::parse_number;
 use super::nearest::{listed, shortened};
@@ -74,12 +76,7 @@ pub fn read(bytes: &[u8], cell: &CsvCell, by: &[String], take: Take) -> Result<E
             .iter()
             .all(|(column, value)| same(&at(*column), value));
         if !fits {
-            let values: Vec<String> = header
-                .filter
-                .iter()
-                .map(|(column, _)| at(*column).into_owned())
-                .collect();
-            let values = values.join(" ");
+            let values = join(header.filter.iter().map(|(column, _)| at(*column)), " ");
             if rejected.len() < 50 && !rejected.contains(&values) {
                 rejected.push(values);
             }
@@ -114,16 +111,9 @@ fn no_row(cell: &CsvCell, rows: u32, matched: u32, rejected: &[String]) -> RowsE
         _ if rows == 0 => "there are no rows below the header".to_owned(),
         Some(_) if matched > 0 => format!("{matched} match"),
         _ => {
-            let columns: Vec<&str> = cell
-                .filter
-                .iter()
-                .map(|(column, _)| column.as_str())
-                .collect();
-            format!(
-                "{} of the {rows} there are: {}",
-                columns.join(" "),
-                listed(rejected.iter().map(String::as_str))
-            )
+            let columns = join(cell.filter.iter().map(|(column, _)| column), " ");
+            let existing = listed(rejected.iter().map(String::as_str));
+            format!("{columns} of the {rows} there are: {existing}")
         }
     };
     criteria.extend(cell.row.map(|row| format!("number {row}")));
@@ -176,10 +166,8 @@ impl Header {
                     .filter(|name| at(name).is_none())
                     .collect();
                 if missing.is_empty() {
-                    let all = |names: &[&str]| -> Vec<usize> {
-                        names.iter().filter_map(|name| at(name)).collect()
-                    };
-                    let positions = all(&required);
+                    let positions: Vec<usize> =
+                        required.iter().filter_map(|name| at(name)).collect();
                     let (filter, rest) = positions[1..].split_at(cell.filter.len());
                     return Ok(Self {
                         begin,

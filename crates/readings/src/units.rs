@@ -9,11 +9,11 @@ pub fn factor(from: &str, to: &str) -> Option<f64> {
     if from.is_empty() || folded(from) == folded(to) {
         return Some(1.0);
     }
-    let target = Unit::read(to)?;
+    let target = Unit::read(to);
     if let Some(scale) = prefix(from) {
         return Some(scale / target.scale);
     }
-    let source = Unit::read(from)?;
+    let source = Unit::read(from);
     (source.base == target.base).then(|| source.scale / target.scale)
 }
 
@@ -24,44 +24,33 @@ struct Unit {
 }
 
 impl Unit {
-    fn read(text: &str) -> Option<Self> {
+    fn new(scale: f64, base: impl Into<String>) -> Self {
+        let base = base.into();
+        Self { scale, base }
+    }
+
+    fn read(text: &str) -> Self {
         // The text after the slash belongs to the base: only `s` is read, so that `min` is no prefix.
-        let text = text.trim();
         if let Some(seconds) = seconds(text) {
-            return Some(Self {
-                scale: seconds,
-                base: "s".to_owned(),
-            });
+            return Self::new(seconds, "s");
         }
         let unit = folded(text);
         // Longest first: `FLOPS` is `FLOP/s`, and `B` ends both.
-        for (name, base) in BASES {
-            if let Some(before) = unit.strip_suffix(name)
-                && let Some(scale) = text.get(..before.len()).and_then(|before| {
-                    if before.is_empty() {
-                        Some(1.0)
-                    } else {
-                        prefix(before.trim())
-                    }
-                })
-            {
-                return Some(Self {
-                    scale,
-                    base: (*base).to_owned(),
-                });
-            }
-        }
-        // Anything else is its own base, with a prefix as a word before it: `k tokens/s`.
-        match text.split_once(' ') {
-            Some((first, rest)) if prefix(first).is_some() => Some(Self {
-                scale: prefix(first)?,
-                base: folded(rest),
-            }),
-            _ => Some(Self {
-                scale: 1.0,
-                base: folded(text),
-            }),
-        }
+        let known = BASES.iter().find_map(|(name, base)| {
+            let before = unit.strip_suffix(name)?.len();
+            let scale = match text.get(..before)?.trim() {
+                "" => 1.0,
+                before => prefix(before)?,
+            };
+            Some(Self::new(scale, *base))
+        });
+        known.unwrap_or_else(|| {
+            // Anything else is its own base, with a prefix as a word before it: `k tokens/s`.
+            let split = text.split_once(' ');
+            let scaled =
+                split.and_then(|(first, rest)| Some(Self::new(prefix(first)?, folded(rest))));
+            scaled.unwrap_or_else(|| Self::new(1.0, unit))
+        })
     }
 }
 

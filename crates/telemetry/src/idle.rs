@@ -2,6 +2,7 @@
 //! (`ONNX Runtime`'s `MIGraphX` provider does), and the figure is then the CPU's. Without data a GPU is never
 //! idle: it is idle only if sensors reported it.
 
+use itertools::join;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,13 +56,12 @@ impl Idle {
                 "{subject} idle during the benchmark: it ran on the CPU, or on GPUs that were not monitored"
             );
         }
-        let list: Vec<String> = self.gpus.iter().map(u32::to_string).collect();
         format!(
             "{} of {} GPUs{of_machine} were idle during the benchmark, which requires {}: {} were idle",
             self.gpus.len(),
             self.of,
             self.required,
-            list.join(", ")
+            join(&self.gpus, ", ")
         )
     }
 }

@@ -1,5 +1,6 @@
 //! The latest sample, for an event and a display line.
 
+use itertools::Itertools as _;
 use serde::{Deserialize, Serialize};
 
 use super::reading::{Cause, GpuReading};
@@ -29,22 +30,16 @@ pub struct Live {
 impl Live {
     /// Returns the sample of these GPUs; sums only if each has a value.
     pub fn of(gpus: &[&GpuReading]) -> Self {
-        let busy: Vec<f64> = gpus.iter().filter_map(|gpu| gpu.utilization).collect();
         let power: Option<f64> = gpus.iter().map(|gpu| gpu.power_w).sum();
         let vram: Option<u64> = gpus.iter().map(|gpu| gpu.vram).sum();
-        let mut throttled: Vec<Cause> = gpus
-            .iter()
-            .flat_map(|gpu| gpu.throttled.iter().flatten().copied())
-            .collect();
-        throttled.sort_unstable();
-        throttled.dedup();
+        let throttled = gpus.iter().flat_map(|gpu| gpu.throttled.iter().flatten());
         Self {
             gpus: gpus.len(),
-            utilization: average(&busy),
+            utilization: average(gpus.iter().filter_map(|gpu| gpu.utilization)),
             power_w: power.filter(|_| !gpus.is_empty()),
             temperature_c: highest(gpus.iter().map(|gpu| gpu.temperature_c)),
             vram: vram.filter(|_| !gpus.is_empty()),
-            throttled,
+            throttled: throttled.copied().sorted().dedup().collect(),
             cpus: None,
             memory: None,
         }

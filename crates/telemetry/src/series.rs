@@ -43,10 +43,9 @@ pub(super) fn gap((time, pause): (Timestamp, f64), next: Timestamp) -> Option<f6
     (seconds > LATE * pause + LATE_S).then_some(seconds)
 }
 
-pub(super) fn average(values: &[f64]) -> Option<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "GPUs of one machine")]
-    let count = values.len() as f64;
-    (count > 0.0).then(|| values.iter().sum::<f64>() / count)
+pub(super) fn average(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (count, sum) = values.fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
+    (count > 0.0).then(|| sum / count)
 }
 
 /// The highest reported value.
@@ -55,6 +54,11 @@ pub(super) fn highest(values: impl Iterator<Item = Option<f64>>) -> Option<f64> 
 }
 
 impl Series<'_> {
+    fn reading_at(&self, time: Timestamp) -> Option<&GpuReading> {
+        let at = self.samples.binary_search_by_key(&time, |sample| sample.0);
+        Some(self.samples[at.ok()?].2)
+    }
+
     /// The time-weighted mean of a sensor's values, by trapezoids; gaps are excluded.
     pub(super) fn mean(&self, reading: fn(&GpuReading) -> Option<f64>) -> Option<f64> {
         let values: Vec<(Timestamp, f64, f64)> = self
@@ -73,21 +77,13 @@ impl Series<'_> {
         if seconds > 0.0 {
             return Some(area / seconds);
         }
-        average(
-            &values
-                .iter()
-                .map(|(_, _, value)| *value)
-                .collect::<Vec<_>>(),
-        )
+        average(values.iter().map(|(_, _, value)| *value))
     }
 
     /// Joules by its counter; none if it has none, or it was reset meanwhile.
     pub(super) fn energy(&self) -> Option<f64> {
-        let counter = |sample: &(Timestamp, f64, &GpuReading)| sample.2.energy_j;
-        let (first, last) = (
-            counter(self.samples.first()?)?,
-            counter(self.samples.last()?)?,
-        );
+        let first = self.samples.first()?.2.energy_j?;
+        let last = self.samples.last()?.2.energy_j?;
         (self.samples.len() > 1 && last >= first).then_some(last - first)
     }
 }
@@ -98,13 +94,7 @@ pub(super) fn peak_power(series: &[Series], moments: &[(Timestamp, f64)]) -> Opt
         return None;
     }
     let sums = moments.iter().map(|(time, _)| {
-        let powers = series.iter().map(|gpu| {
-            let at = gpu
-                .samples
-                .binary_search_by_key(time, |sample| sample.0)
-                .ok()?;
-            gpu.samples[at].2.power_w
-        });
+        let powers = series.iter().map(|gpu| gpu.reading_at(*time)?.power_w);
         powers.sum::<Option<f64>>()
     });
     highest(sums)
@@ -121,10 +111,8 @@ pub(super) fn throttled(series: &[Series], moments: &[(Timestamp, f64)]) -> BTre
         }
         for cause in Cause::ALL {
             let held = series.iter().any(|gpu| {
-                let at = gpu.samples.binary_search_by_key(&time, |sample| sample.0);
-                let causes = at
-                    .ok()
-                    .and_then(|at| gpu.samples[at].2.throttled.as_deref());
+                let reading = gpu.reading_at(time);
+                let causes = reading.and_then(|reading| reading.throttled.as_deref());
                 causes.is_some_and(|causes| causes.contains(&cause))
             });
             if held {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,8 +129,7 @@ impl Summary {
         };
         let sum = |values: Vec<f64>| values.into_iter().sum::<f64>();
         let mean = |reading: fn(&GpuReading) -> Option<f64>| {
-            let means: Vec<f64> = series.iter().filter_map(|gpu| gpu.mean(reading)).collect();
-            average(&means)
+            average(series.iter().filter_map(|gpu| gpu.mean(reading)))
         };
         let by_counter = all(&|gpu| gpu.energy())
             .map(sum)
@@ -206,7 +206,12 @@ impl Summary {
             gpus: first.gpus,
             within_measurement: all.iter().all(|summary| summary.within_measurement),
             machines: first.machines,
-            unwatched_machines: unwatched(all),
+            unwatched_machines: all
+                .iter()
+                .flat_map(|summary| &summary.unwatched_machines)
+                .unique()
+                .cloned()
+                .collect(),
             mean_power_w: weighted(|summary| summary.mean_power_w),
             peak_power_w: highest(all.iter().map(|summary| summary.peak_power_w)),
             energy_j: sum(|summary| summary.energy_j),
@@ -243,15 +248,4 @@ impl Summary {
             unit,
         })
     }
-}
-
-/// Machines that were not monitored in one of these, each once.
-fn unwatched(all: &[&Summary]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for name in all.iter().flat_map(|summary| &summary.unwatched_machines) {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
-    names
 }

@@ -1,6 +1,7 @@
 //! The rows of `telemetry.csv`. One row for each GPU and one for the container at every sample; a cell is empty
 //! if unknown. A row truncated by a kill is ignored.
 
+use itertools::join;
 use jiff::Timestamp;
 
 use super::reading::{Cause, ContainerReading, GpuReading};
@@ -97,10 +98,8 @@ impl Row {
             container.cpu_s.map(|seconds| format!("{seconds:.3}")),
             whole(container.memory),
         ];
-        let cells = labels
-            .into_iter()
-            .chain(values.map(Option::unwrap_or_default));
-        cells.collect::<Vec<_>>().join(",") + "\n"
+        let values = values.map(Option::unwrap_or_default);
+        join(labels.iter().chain(&values), ",") + "\n"
     }
 }
 
@@ -118,8 +117,7 @@ fn causes(causes: &[Cause]) -> String {
     if causes.is_empty() {
         return "no".to_owned();
     }
-    let words: Vec<&str> = causes.iter().map(|cause| cause.word()).collect();
-    words.join("+")
+    join(causes, "+")
 }
 
 /// A scenario's name is the recipe's own.

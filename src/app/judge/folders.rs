@@ -63,9 +63,8 @@ pub fn gather(
     if folders.is_empty() && tests.is_empty() {
         return match &reader.plan {
             Some(plan) => {
-                let (context, rounds) = (context(plan, request), &reader.basis.rounds);
-                let (context, evidence) =
-                    own_results::gather(directory, plan, request, rounds, context)?;
+                let rounds = &reader.basis.rounds;
+                let (context, evidence) = own_results::gather(directory, plan, request, rounds)?;
                 Ok(vec![Gathered {
                     path: directory.to_owned(),
                     context,
@@ -102,16 +101,6 @@ pub fn gather(
         .collect())
 }
 
-fn context(plan: &Plan, request: &JudgeRequest) -> Context {
-    Context {
-        submission: plan.submission.clone(),
-        rules: plan.judge.clone(),
-        variant: plan.variant.clone(),
-        require_accuracy: request.require_accuracy,
-        ..Context::default()
-    }
-}
-
 impl Reader<'_> {
     fn place(&self, full: &Path, relative: &Path) -> ResultPath {
         let mut place = ResultPath::parse(&full.join(relative));
@@ -146,22 +135,21 @@ impl Reader<'_> {
     }
 
     fn gathered(&self, group: Group) -> Gathered {
-        let request = self.basis.request;
         let rules = || group.evidence.iter().find_map(|one| one.rules.as_ref());
         let context = match &self.plan {
-            Some(plan) => Context {
-                qualifiers: group.qualifiers,
-                ..context(plan, request)
-            },
+            Some(plan) => Context::from(plan),
             None => Context {
                 submission: self.basis.submission(&group.place, rules()),
-                require_accuracy: request.require_accuracy,
                 ..Context::default()
             },
         };
         Gathered {
+            context: Context {
+                qualifiers: group.qualifiers,
+                require_accuracy: self.basis.request.require_accuracy,
+                ..context
+            },
             path: group.place.group,
-            context,
             evidence: group.evidence,
         }
     }

@@ -20,13 +20,12 @@ pub const OUTPUT: &str = "output.log";
 /// The files with the logs of a submission's runs, as MLCommons names them.
 const TRAINING_LOGS: &str = "result_*.txt";
 
-/// Reads the recipe's own figures from a directory; `context` applies to all results of the recipe.
+/// Reads the recipe's own figures from a directory.
 pub fn gather(
     directory: &Path,
     plan: &Plan,
     request: &JudgeRequest,
     rounds: &Rounds,
-    mut context: Context,
 ) -> Result<(Context, Vec<Evidence>), Failure> {
     let mut results: Vec<Evidence> = plan
         .measurements
@@ -47,6 +46,10 @@ pub fn gather(
             plan.recipe
         )));
     }
+    let mut context = Context {
+        require_accuracy: request.require_accuracy,
+        ..Context::from(plan)
+    };
     if let Some(origin) = Origin::of_training(directory) {
         context.qualifiers = origin.modified(plan, rounds, request.force)?;
     }

@@ -142,12 +142,6 @@ impl<'a> Cut<'a> {
 
     /// What the baseline and the candidate have, with their names.
     pub fn sides(&self) -> [Vec<Measured<'_>>; 2] {
-        [0, 1].map(|side| {
-            let letter = &self.subjects[side].name;
-            let measured = self.measurements[side].iter();
-            measured
-                .map(|measured| Measured { letter, measured })
-                .collect()
-        })
+        [0, 1].map(|side| Measured::all(&self.subjects[side].name, &self.measurements[side]))
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::{at, number, whole};
 use crate::loadgen::{Mode, Parameters, RunSettings, Scenario};
 use retrial_readings::figure::{
-    Figure, Figures, NANOSECONDS, SAMPLES_PER_SECOND, Source, TOKENS_PER_SECOND,
+    Figure, Figures, NANOSECONDS, SAMPLES_PER_SECOND, TOKENS_PER_SECOND,
 };
 
 /// The results of an endpoint's performance run.
@@ -163,7 +163,6 @@ impl Performance {
                 value,
                 unit: unit.into(),
                 half_digit: 0.0,
-                source: Source::Detail,
             };
             self.figures.insert(name.into(), figure);
         }

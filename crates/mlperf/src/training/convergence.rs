@@ -49,7 +49,7 @@ pub enum ConvergenceError {
     )]
     NoPoint {
         /// The batch size.
-        size: u64,
+        size: f64,
     },
     /// Faster than chance explains.
     #[error(
@@ -83,7 +83,7 @@ struct Point {
 /// reference for the batch size.
 pub fn normalise(
     rcp: &ReferencePoints,
-    batch_size: u64,
+    batch_size: f64,
     samples: &[f64],
 ) -> Result<Convergence, ConvergenceError> {
     let lost = samples
@@ -112,10 +112,9 @@ pub fn normalise(
 
 /// The point of a batch size: its own, else one between its neighbours, else the smallest where
 /// all are larger (a smaller batch converges in fewer samples).
-fn point_at(rcp: &ReferencePoints, batch_size: u64) -> Option<Point> {
+fn point_at(rcp: &ReferencePoints, size: f64) -> Option<Point> {
     let runs = f64::from(rcp.runs);
     let points = pruned(rcp);
-    let size = to_f64(batch_size);
     let own = points
         .iter()
         .find(|point| (point.batch_size - size).abs() < 0.5);

@@ -252,12 +252,7 @@ fn convergence(
     if counts.len() < FEWEST || sizes.any(|other| (other - size).abs() > 0.0) {
         return None;
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a batch size that is none has no point"
-    )]
-    Some(normalise(reference, size as u64, &counts))
+    Some(normalise(reference, size, &counts))
 }
 
 fn check_convergence(

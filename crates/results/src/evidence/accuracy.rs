@@ -3,6 +3,8 @@
 use std::io::Read;
 use std::path::Path;
 
+use itertools::join;
+
 use crate::verdict::{FigureValue, TrialEvidence};
 use retrial_mlperf::accuracy::{Accuracy, Reader};
 use retrial_mlperf::check::RuleCheck;
@@ -100,10 +102,9 @@ pub fn checks(accuracy: &Accuracy, log: Option<u64>) -> Vec<RuleCheck> {
     for (name, figure) in &accuracy.figures {
         if !figure.others.is_empty() {
             let values = figure.others.iter().chain([&figure.value]);
-            let values: Vec<String> = values.map(ToString::to_string).collect();
             checks.push(RuleCheck::new(
                 format!("{name} in {ACCURACY}"),
-                values.join(", then "),
+                join(values, ", then "),
                 "one value",
                 false,
             ));

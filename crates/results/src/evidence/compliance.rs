@@ -3,6 +3,8 @@
 use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
+use itertools::Itertools as _;
+
 use super::{accuracy, folder};
 use crate::verdict::RuleCheck;
 use retrial_mlperf::compliance::{self, ComplianceResult, Files, Test, TestRequirements};
@@ -13,7 +15,7 @@ use retrial_store::open;
 /// Where the log of a test's run lies.
 pub const RUN: &str = "performance/run_1";
 /// What the tests' scripts write.
-const VERIFIED: [&str; 3] = [
+pub const VERIFIED: [&str; 3] = [
     "verify_accuracy.txt",
     "verify_performance.txt",
     "verify_output_len.txt",
@@ -26,7 +28,7 @@ const MOST_NAMES: usize = 100;
 /// Every folder in or below a directory in which the script of a test left what it found.
 pub fn find_all(directory: &Path) -> Vec<PathBuf> {
     folder::find(directory, folder::DEEP, |name| {
-        VERIFIED.iter().any(|verified| name == *verified)
+        VERIFIED.into_iter().any(|verified| name == verified)
     })
 }
 
@@ -81,7 +83,5 @@ pub fn read(folder: &Path, requirements: &TestRequirements) -> ComplianceResult 
 fn names(folder: &Path) -> Option<Vec<String>> {
     let is_folder = std::fs::symlink_metadata(folder).is_ok_and(|metadata| metadata.is_dir());
     let files = is_folder.then(|| folder::names_in(folder, FileType::is_file))?;
-    let mut names: Vec<String> = files.take(MOST_NAMES).collect();
-    names.sort();
-    Some(names)
+    Some(files.take(MOST_NAMES).sorted().collect())
 }

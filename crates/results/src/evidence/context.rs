@@ -1,5 +1,7 @@
 //! The context of a whole run: its rules, qualifiers and warnings.
 
+use itertools::join;
+
 use super::run::RunFiles;
 use crate::verdict::{Context, Qualifier, QualifierKind};
 use retrial_container::ImageRef;
@@ -16,20 +18,13 @@ pub fn context(files: &RunFiles<'_>) -> Context {
             let value = plan.params.get(name).map(ToString::to_string);
             format!("--set {name}={}", value.unwrap_or_default())
         });
-        let set: Vec<String> = set.collect();
-        qualifiers.push(Qualifier::new(QualifierKind::Modified, set.join(" ")));
+        qualifiers.push(Qualifier::new(QualifierKind::Modified, join(set, " ")));
     }
     let images = files.state.image_differences.values().flatten();
     let images = images.map(ToString::to_string);
-    let differences: Vec<String> = plan
-        .node_differences
-        .iter()
-        .cloned()
-        .chain(images)
-        .collect();
+    let differences = join(plan.node_differences.iter().cloned().chain(images), "; ");
     if !differences.is_empty() {
-        let reason = differences.join("; ");
-        qualifiers.push(Qualifier::new(QualifierKind::Modified, reason));
+        qualifiers.push(Qualifier::new(QualifierKind::Modified, differences));
     }
     for check in plan.unmet.iter().filter(|check| check.other_hardware()) {
         let reason = format!("{} in place of {}", check.actual, check.required);
@@ -39,12 +34,10 @@ pub fn context(files: &RunFiles<'_>) -> Context {
         Action::Pull { reference, .. } => Some(reference),
         _ => None,
     });
-    let mut unpinned: Vec<&String> = pulled
-        .filter(|reference| !plan.pinned && !reference.contains('@'))
-        .collect();
-    let others = unpinned.extract_if(.., |reference| **reference != plan.image);
-    let others: Vec<&String> = others.collect();
-    if !unpinned.is_empty() {
+    let unpinned = pulled.filter(|reference| !plan.pinned && !reference.contains('@'));
+    let (own, others): (Vec<&String>, Vec<&String>) =
+        unpinned.partition(|reference| **reference == plan.image);
+    if !own.is_empty() {
         let digests = &files.state.digests;
         let ran = digests
             .iter()
@@ -58,24 +51,19 @@ pub fn context(files: &RunFiles<'_>) -> Context {
         let reason = format!("{reference} may move");
         qualifiers.push(Qualifier::new(QualifierKind::UnpinnedImage, reason));
     }
-    let performance = plan
-        .measurements
-        .iter()
-        .filter(|measured| measured.mode == Mode::Performance);
-    let accuracy = plan
-        .measurements
-        .iter()
-        .filter(|measured| measured.mode == Mode::Accuracy);
+    let measured_in = |mode: Mode| {
+        let measurements = plan.measurements.iter();
+        measurements.filter(move |measured| measured.mode == mode)
+    };
+    let accuracy = measured_in(Mode::Accuracy);
+    let performance = measured_in(Mode::Performance);
     Context {
-        submission: plan.submission.clone(),
-        rules: plan.judge.clone(),
-        variant: plan.variant.clone(),
         qualifiers,
         warnings: warnings(files),
         same_sku: plan.same_sku && plan.gpus.is_empty(),
-        require_accuracy: false,
         accuracy_scenarios: accuracy.map(|measured| measured.scenario.clone()).collect(),
         published_figures: performance.map(|measured| measured.expect.len()).sum(),
+        ..Context::from(plan)
     }
 }
 
@@ -91,12 +79,9 @@ fn warnings(files: &RunFiles<'_>) -> Vec<String> {
     }
     if !plan.removed_privileges.is_empty() {
         let settings = plan.removed_privileges.iter();
-        let settings: Vec<&str> = settings
-            .map(|privilege| privilege.setting.as_str())
-            .collect();
+        let settings = join(settings.map(|privilege| &privilege.setting), ", ");
         warnings.push(format!(
-            "--least-privilege removed {}; scripts could not set clocks or kernel settings",
-            settings.join(", ")
+            "--least-privilege removed {settings}; scripts could not set clocks or kernel settings"
         ));
     }
     let reused = files.state.cache_mounts.iter();

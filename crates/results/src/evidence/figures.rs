@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Seek, SeekFrom};
 
+use itertools::Itertools as _;
+
 use super::scan;
 pub use super::texts::Text;
 use crate::verdict::FigureValue;
@@ -28,15 +30,11 @@ pub type FigureValues = BTreeMap<String, FigureValue>;
 /// # Errors
 /// A sentence: where it was searched, why there is none, and the nearest line.
 pub fn find(name: &str, source: &FigureSource, texts: &[Text]) -> Result<FigureValues, String> {
-    let mut reason = None;
-    for text in texts {
-        match find_in(name, source, text) {
-            Ok(values) => return Ok(values),
-            // The first text's error counts: the others are only fallbacks.
-            Err(error) => drop(reason.get_or_insert(error)),
-        }
-    }
-    Err(reason.unwrap_or_else(|| "there is no output to search".to_owned()))
+    let found = texts.iter().map(|text| find_in(name, source, text));
+    // The first text's error counts: the others are only fallbacks.
+    found
+        .find_or_first(Result::is_ok)
+        .unwrap_or_else(|| Err("there is no output to search".to_owned()))
 }
 
 fn find_in(name: &str, source: &FigureSource, text: &Text) -> Result<FigureValues, String> {

@@ -2,9 +2,9 @@
 
 use std::ffi::OsStr;
 use std::fs::FileType;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use itertools::{Itertools as _, join};
 use walkdir::WalkDir;
 
 use retrial_mlperf::loadgen::{Run, Summary, detail, summary};
@@ -54,11 +54,8 @@ pub fn read(folder: &Path) -> Result<Run, FolderError> {
         [path] => path.clone(),
         several if several.iter().any(|path| path.as_os_str().is_empty()) => PathBuf::new(),
         several => {
-            let names: Vec<String> = several
-                .iter()
-                .map(|path| path.display().to_string())
-                .collect();
-            return Err(FolderError::Several(names.join(", ")));
+            let names = join(several.iter().map(|path| path.display()), ", ");
+            return Err(FolderError::Several(names));
         }
     };
     let summary = summary_at(folder, &relative)?;
@@ -123,7 +120,10 @@ pub fn summary_at(root: &Path, folder: &Path) -> Result<Summary, FolderError> {
 pub fn detail_at(root: &Path, folder: &Path) -> Result<detail::Detail, StoreError> {
     let relative = folder.join(DETAIL);
     let file = open::open_beneath(root, &relative)?;
-    stream(file).map_err(StoreError::io("read", &root.join(relative)))
+    let mut parser = detail::Parser::new();
+    blocks::each(file, |block| parser.push(block))
+        .map_err(StoreError::io("read", &root.join(relative)))?;
+    Ok(parser.finish())
 }
 
 /// Whether the file is not there at all.
@@ -134,13 +134,6 @@ pub fn is_missing(error: &StoreError) -> bool {
 /// Every folder in or below a directory that holds a summary, sorted; links are not followed.
 pub fn find_all(directory: &Path) -> Vec<PathBuf> {
     find(directory, DEEP, |name| name == SUMMARY)
-}
-
-/// Reads a detail log of any length in bounded memory.
-fn stream(file: impl Read) -> std::io::Result<detail::Detail> {
-    let mut parser = detail::Parser::new();
-    blocks::each(file, |block| parser.push(block))?;
-    Ok(parser.finish())
 }
 
 /// The names of a directory's entries of some kind; none where it cannot be read.
@@ -165,8 +158,5 @@ pub(crate) fn find(directory: &Path, depth: usize, is_name: fn(&OsStr) -> bool) 
         let folder = entry.path().parent()?.strip_prefix(directory).ok()?;
         Some(folder.to_owned())
     });
-    let mut folders: Vec<PathBuf> = folders.collect();
-    folders.sort();
-    folders.dedup();
-    folders
+    folders.sorted().dedup().collect()
 }

@@ -20,12 +20,7 @@ pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvi
         all.iter()
             .map(|(name, figure)| (name.to_string(), value(figure))),
     );
-    let named = evidence
-        .expect
-        .iter()
-        .map(|(name, _)| name)
-        .chain(evidence.limits.iter().map(|(name, _)| name));
-    for name in named {
+    for name in evidence.required_figures() {
         if let Some(figure) = run.resolve(name) {
             trial.figures.insert(name.clone(), value(&figure));
         }
@@ -70,25 +65,25 @@ pub fn loadgen_evidence(run: &Run, evidence: &mut Evidence, trial: &mut TrialEvi
     }
 }
 
-/// Checks that the logs are of the mode and scenario of their folder; properties that they do not
-/// state are skipped. LoadGen calls an Interactive run Server.
-pub(crate) fn of_its_kind(
+/// Returns a failed check where the logs are of another mode or scenario than their folder; properties
+/// that they do not state are skipped. LoadGen calls an Interactive run Server.
+pub(crate) fn not_of_its_kind(
     run: &Run,
     mode: loadgen::Mode,
     scenario: Option<Scenario>,
 ) -> Vec<RuleCheck> {
-    let mode_check = run
-        .mode()
-        .map(|actual| RuleCheck::new("mode", actual.to_string(), mode.to_string(), actual == mode));
-    let scenario_check = run.scenario().zip(scenario).map(|(actual, scenario)| {
+    let other_mode = run.mode().filter(|actual| *actual != mode);
+    let other_mode =
+        other_mode.map(|actual| RuleCheck::failed("mode", actual.to_string(), mode.to_string()));
+    let other_scenario = run.scenario().zip(scenario).and_then(|(actual, scenario)| {
         let logged = match scenario {
             Scenario::Interactive => Scenario::Server,
             other => other,
         };
-        let passed = actual == logged || actual == scenario;
-        RuleCheck::new("scenario", actual.to_string(), logged.as_str(), passed)
+        let is_other = actual != logged && actual != scenario;
+        is_other.then(|| RuleCheck::failed("scenario", actual.to_string(), logged.as_str()))
     });
-    mode_check.into_iter().chain(scenario_check).collect()
+    other_mode.into_iter().chain(other_scenario).collect()
 }
 
 /// Logs of another mode or scenario than that of an accuracy run are told, with the file: MLCommons'
@@ -99,9 +94,9 @@ pub fn other_kind(run: &Run, scenario: Option<Scenario>) -> Vec<RuleCheck> {
     } else {
         SUMMARY
     };
-    let checks = of_its_kind(run, loadgen::Mode::Accuracy, scenario);
-    let other = checks.into_iter().filter(|check| !check.passed);
-    other
+    let checks = not_of_its_kind(run, loadgen::Mode::Accuracy, scenario);
+    checks
+        .into_iter()
         .map(|check| {
             let rule = format!("{} of accuracy/{file}", check.rule);
             let required = format!(
@@ -186,8 +181,7 @@ mod tests {
     ) {
         let violated = |mode| {
             let run = run(mode, logged);
-            let checks = of_its_kind(&run, loadgen::Mode::Accuracy, Some(measured)).into_iter();
-            let failed = checks.filter(|check| !check.passed);
+            let failed = not_of_its_kind(&run, loadgen::Mode::Accuracy, Some(measured)).into_iter();
             failed.map(|check| check.rule).collect::<Vec<_>>()
         };
         assert_eq!(violated(loadgen::Mode::Accuracy), wrong);

@@ -4,6 +4,7 @@
 use std::io::Read;
 use std::path::Path;
 
+use itertools::join;
 use regex::Regex;
 use walkdir::WalkDir;
 
@@ -65,8 +66,8 @@ fn reason(folder: &Path, path: &Path) -> Option<String> {
     let mut text = Vec::new();
     file.take(LARGEST).read_to_end(&mut text).ok()?;
     let text = String::from_utf8_lossy(&text);
-    let words: Vec<&str> = text.split_whitespace().collect();
-    (!words.is_empty()).then(|| shortened_to(&words.join(" "), REASON))
+    let words = join(text.split_whitespace(), " ");
+    (!words.is_empty()).then(|| shortened_to(&words, REASON))
 }
 
 fn line(pattern: &str, outputs: &[Text]) -> Option<RuleCheck> {

@@ -7,12 +7,7 @@ use retrial_plan::Plan;
 
 /// Every scenario in every mode that the plan measures and the verdict has.
 pub fn of_verdict(plan: &Plan, verdict: &Verdict) -> Vec<Measurement> {
-    let context = Context {
-        submission: plan.submission.clone(),
-        rules: plan.judge.clone(),
-        variant: plan.variant.clone(),
-        ..Context::default()
-    };
+    let context = Context::from(plan);
     let of_plan = plan.measurements.iter().filter_map(|measured| {
         let mut results = verdict.results.iter();
         let result = results.find(|result| {

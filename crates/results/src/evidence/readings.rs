@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
+
 use super::figures::{self, Text, each_line};
 use crate::verdict::{FigureValue, TrialEvidence};
 use retrial_mlperf::mllog::{Runs, SAMPLES_TO_CONVERGE, TIME_TO_TRAIN, TrainingRun};
@@ -101,20 +103,16 @@ impl<'a> Logs<'a> {
             .map(|(_, source, figure)| (figure.key.clone(), source.take))
             .collect();
         let runs = leader.map_or(Ok(Vec::new()), |(_, source, _)| {
-            let mut reason = "there is no output to search".to_owned();
-            for text in texts(source) {
-                match runs_in(&text, &keys) {
-                    Ok(runs) => return Ok(runs),
-                    Err(error) => reason = format!("{}: {error}", text.file.display()),
-                }
-            }
-            Err(reason)
+            let runs = texts(source).into_iter().map(|text| {
+                let runs = runs_in(&text, &keys);
+                runs.map_err(|error| format!("{}: {error}", text.file.display()))
+            });
+            runs.find_or_last(Result::is_ok)
+                .unwrap_or_else(|| Err("there is no output to search".to_owned()))
         });
-        let several_files = runs.as_ref().is_ok_and(|runs| {
-            let mut files: Vec<_> = runs.iter().map(|(file, _)| &file.file).collect();
-            files.dedup();
-            files.len() > 1
-        });
+        let several_files = runs
+            .as_ref()
+            .is_ok_and(|runs| !runs.iter().map(|(text, _)| &text.file).all_equal());
         Self {
             file: leader.and_then(|(_, source, _)| source.file.as_ref().map(|file| file.0.clone())),
             figures: mllog_figures,
@@ -160,18 +158,17 @@ impl<'a> Logs<'a> {
         } else if self.count() > 1 {
             reading.run = Some(format!("run {} of the log", index + 1));
         }
-        reading
-            .parameters
-            .extend(run.batch_size.map(|size| (BATCH_SIZE.to_owned(), size)));
-        reading.parameters.extend(
-            run.samples_to_converge()
-                .map(|samples| (SAMPLES.to_owned(), samples)),
-        );
+        let parameters = [
+            (BATCH_SIZE, run.batch_size),
+            (SAMPLES, run.samples_to_converge()),
+        ];
+        for (name, value) in parameters {
+            let value = value.map(|value| (name.to_owned(), value));
+            reading.parameters.extend(value);
+        }
         for (position, (name, source, figure)) in self.figures.iter().enumerate() {
             match value(run, position, source, figure) {
-                Ok(value) => {
-                    reading.figures.insert((*name).clone(), value);
-                }
+                Ok(value) => drop(reading.figures.insert((*name).clone(), value)),
                 Err(reason) => {
                     let reason = format!("{}: {reason}", file.file.display());
                     reading.missing.insert((*name).clone(), reason);

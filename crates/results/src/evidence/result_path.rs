@@ -10,8 +10,6 @@ use retrial_mlperf::compliance::Test;
 use retrial_mlperf::loadgen::Scenario;
 use retrial_recipe::model::{Mode, Submission};
 
-const MODES: [Mode; 3] = [Mode::Performance, Mode::Accuracy, Mode::Compliance];
-
 /// The properties of a result that its path contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResultPath {
@@ -33,7 +31,7 @@ impl ResultPath {
         let mut names = names(path);
         let all = names.len();
         let is_trial = names.pop_if(|name| is_trial(name)).is_some();
-        let mode_of = |name: &String| MODES.into_iter().find(|mode| mode.to_string() == *name);
+        let mode_of = |name: &String| name.parse::<Mode>().ok();
         let mode = names.pop_if(|name| mode_of(name).is_some());
         let mode = mode.as_ref().and_then(mode_of);
         // `TEST01/performance/run_1` is a test of the audit, whatever it ran.

@@ -1,8 +1,10 @@
 //! One published figure against its trials: what is compared, and on which side of the margin the
 //! bounds lie.
 
+use itertools::Itertools as _;
+
 use super::reference::AssumedNoise;
-use super::{Context, Evidence, FigureValue, QualifierKind, convergence, reference};
+use super::{Context, Evidence, FigureValue, QualifierKind, TrialEvidence, convergence, reference};
 use retrial_recipe::model::{Aggregate, Better, Expectation, Mode};
 use retrial_stats::{AcceptanceRegion, Comparison, Decision, Estimate, step_down};
 
@@ -53,28 +55,12 @@ fn compare_one(
 ) -> Option<Compared> {
     let decisive = reference::decisive(expectations)?;
     let expectation = &expectations[decisive];
-    let figures: Vec<Option<&FigureValue>> = evidence
-        .trials
-        .iter()
-        .map(|trial| trial.figure(name))
-        .collect();
-    let usable = |value: f64| value.is_finite() && value > 0.0;
-    let dropped = convergence::dropped(evidence, name);
-    let values: Option<Vec<f64>> = figures
-        .iter()
-        .enumerate()
-        .map(|(position, figure)| {
-            figure
-                .map(|figure| figure.value)
-                .filter(|value| usable(*value) || dropped == Some(position))
-        })
-        .collect();
-    let values = values.unwrap_or_default();
+    let values = values(evidence, name).unwrap_or_default();
     let unit = unit(evidence, name);
     let (better, aggregate) = reference::aggregation(evidence, name, &unit);
     let sigma = expectation
         .sigma
-        .filter(|sigma| sigma.is_finite() && *sigma > 0.0)
+        .filter(|sigma| is_usable(*sigma))
         .unwrap_or(0.0);
     let assumed = reference::noise(context, evidence, name, Some(expectation));
     let noise = assumed.as_ref().map(|assumed| assumed.value);
@@ -84,12 +70,12 @@ fn compare_one(
         better,
         aggregate,
         noise,
-        printed: printed(&figures, noise),
+        printed: printed(evidence, name, noise),
         typical: evidence.mode == Mode::Performance,
     };
     // The rules report a convergence that violates them; the figure is compared as measured.
     let factor = convergence::factor(evidence, name);
-    let estimate = (!values.is_empty() && usable(expectation.value))
+    let estimate = (!values.is_empty() && is_usable(expectation.value))
         .then(|| Estimate::of(&values, &comparison).scaled(factor.unwrap_or(1.0), better));
     let aggregate = estimate
         .as_ref()
@@ -117,47 +103,65 @@ fn compare_one(
     })
 }
 
+/// Whether a value has a logarithm.
+fn is_usable(value: f64) -> bool {
+    value.is_finite() && value > 0.0
+}
+
+/// A figure's values in the order of the trials; none where one of them has no usable value.
+pub(crate) fn values(evidence: &Evidence, name: &str) -> Option<Vec<f64>> {
+    let dropped = convergence::dropped(evidence, name);
+    let value = |(position, trial): (usize, &TrialEvidence)| {
+        let value = trial.figure(name)?.value;
+        (is_usable(value) || dropped == Some(position)).then_some(value)
+    };
+    evidence.trials.iter().enumerate().map(value).collect()
+}
+
+/// A figure in those trials that have it.
+fn figures<'a>(evidence: &'a Evidence, name: &str) -> impl Iterator<Item = &'a FigureValue> {
+    let trials = evidence.trials.iter();
+    trials.filter_map(move |trial| trial.figure(name))
+}
+
 /// Half of the last digit that the trials print, as a fraction of the least of them. What is fixed
 /// (noise 0) is no rounded measurement: accuracies are compared as they are printed.
-fn printed(trials: &[Option<&FigureValue>], noise: Option<f64>) -> f64 {
+fn printed(evidence: &Evidence, name: &str, noise: Option<f64>) -> f64 {
     if noise == Some(0.0) {
         return 0.0;
     }
-    let figures = trials.iter().flatten();
-    let shares = figures.map(|figure| figure.half_digit / figure.value);
-    let usable = shares.filter(|share| share.is_finite() && *share > 0.0);
-    usable.fold(0.0, f64::max)
+    let shares = figures(evidence, name).map(|figure| figure.half_digit / figure.value);
+    shares.filter(|share| is_usable(*share)).fold(0.0, f64::max)
 }
 
 /// A figure's unit: what the trials say, else the recipe.
 pub(crate) fn unit(evidence: &Evidence, name: &str) -> String {
-    evidence
-        .trials
-        .iter()
-        .filter_map(|trial| trial.figure(name))
-        .map(|figure| figure.unit.clone())
+    let mut units = figures(evidence, name).map(|figure| &figure.unit);
+    units
         .find(|unit| !unit.is_empty())
-        .or_else(|| evidence.source_of(name)?.unit.clone())
+        .or_else(|| evidence.source_of(name)?.unit.as_ref())
+        .cloned()
         .unwrap_or_default()
 }
 
 impl Compared {
+    /// Bounds of the log ratio, each with error `alpha`.
+    pub fn bounds(&self, alpha: f64) -> Option<(f64, f64)> {
+        self.estimate.as_ref()?.bounds(alpha)
+    }
+
     /// On which side of the acceptance region the figure lies, with error `alpha` on either side.
     pub fn decide(&self, alpha: f64) -> Decision {
-        self.estimate
-            .as_ref()
-            .and_then(|estimate| estimate.bounds(alpha))
-            .map_or(Decision::Open, |(lower, upper)| {
-                self.region.decide(lower, upper)
-            })
+        let bounds = self.bounds(alpha);
+        bounds.map_or(Decision::Open, |(lower, upper)| {
+            self.region.decide(lower, upper)
+        })
     }
 
     /// Its bounds have a width: it may be wrong by chance, and counts in a correction for many.
     pub fn is_statistical(&self) -> bool {
-        self.estimate
-            .as_ref()
-            .and_then(|estimate| estimate.bounds(self.alpha))
-            .is_some_and(|(lower, upper)| upper > lower)
+        let bounds = self.bounds(self.alpha);
+        bounds.is_some_and(|(lower, upper)| upper > lower)
     }
 
     /// The expectation that decides.
@@ -201,9 +205,8 @@ pub(crate) fn worse(figures: &[&Compared]) -> Vec<bool> {
         .iter()
         .map(|figure| !figure.is_statistical() && worse_at(figure, 1.0))
         .collect();
-    let tested: Vec<usize> = (0..figures.len())
-        .filter(|position| figures[*position].is_statistical())
-        .collect();
+    let tested = figures.iter().positions(|figure| figure.is_statistical());
+    let tested: Vec<usize> = tested.collect();
     let rejected = step_down(tested.len(), |index, share| {
         worse_at(figures[tested[index]], share)
     });

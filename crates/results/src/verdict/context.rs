@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Qualifier;
+use retrial_plan::Plan;
 use retrial_recipe::model::{JudgeRules, Submission};
 
 /// The margin where nothing else is said.
@@ -33,6 +34,17 @@ pub struct Context {
     /// How many published performance figures the run has in all, for the error that is shared
     /// between them while it runs; 0: those of the evidence at hand.
     pub published_figures: usize,
+}
+
+impl From<&Plan> for Context {
+    fn from(plan: &Plan) -> Self {
+        Self {
+            submission: plan.submission.clone(),
+            rules: plan.judge.clone(),
+            variant: plan.variant.clone(),
+            ..Self::default()
+        }
+    }
 }
 
 impl Context {

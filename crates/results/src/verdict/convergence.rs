@@ -1,6 +1,8 @@
 //! `MLPerf` Training's normalisation by reference convergence points, of a recipe's figure: the
 //! arithmetic is [`retrial_mlperf::training::convergence`]'s.
 
+use itertools::Itertools as _;
+
 use super::Evidence;
 use retrial_mlperf::training::convergence::{self, Convergence, FEWEST, ReferencePoints};
 use retrial_recipe::model::{Aggregate, Better, Find, MllogFigure, ReferenceConvergence};
@@ -73,35 +75,21 @@ fn from_trials(
 ) -> Result<Convergence, ConvergenceError> {
     let logged = |name: &str, parameter| {
         let of_trial = evidence.trials.iter().map(move |trial| {
-            trial
-                .parameters
-                .get(name)
-                .copied()
-                .ok_or(ConvergenceError::NotLogged {
-                    trial: trial.trial,
-                    parameter,
-                })
+            let logged = trial.parameters.get(name).copied();
+            let trial = trial.trial;
+            logged.ok_or(ConvergenceError::NotLogged { trial, parameter })
         });
         of_trial.collect::<Result<Vec<f64>, _>>()
     };
     let samples = logged(SAMPLES, "samples_count or epoch_num of an eval_accuracy")?;
     let sizes = logged(BATCH_SIZE, "global_batch_size")?;
-    let (first, second) = (
-        sizes[0],
-        sizes.iter().find(|size| (*size - sizes[0]).abs() > 0.0),
-    );
-    if let Some(second) = second {
+    let size = sizes[0];
+    if let Some(other) = sizes.iter().find(|other| (*other - size).abs() > 0.0) {
         return Err(ConvergenceError::BatchSizes {
-            first,
-            second: *second,
+            first: size,
+            second: *other,
         });
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a batch size that is none has no point"
-    )]
-    let size = first as u64;
     let points = ReferencePoints {
         runs: rcp.runs,
         points: rcp.points.clone(),
@@ -121,12 +109,11 @@ pub(crate) fn dropped(evidence: &Evidence, figure: &str) -> Option<usize> {
     if !olympic(evidence, figure) || evidence.trials.len() < FEWEST_WITH_ONE_LOST {
         return None;
     }
-    let mut lost = evidence.trials.iter().enumerate().filter(|(_, trial)| {
+    let lost = evidence.trials.iter().positions(|trial| {
         let figure = trial.figure(figure);
         figure.is_some_and(|figure| is_infinite(figure.value))
     });
-    let (position, _) = lost.next()?;
-    lost.next().is_none().then_some(position)
+    lost.exactly_one().ok()
 }
 
 #[cfg(test)]

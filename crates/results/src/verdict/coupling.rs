@@ -50,11 +50,8 @@ pub(crate) fn couple_accuracy(
                 || accuracy.iter().any(|(_, _, judged, _)| *judged)
         };
         if result.valid && !is_shown {
-            let reason = if own.is_some() {
-                format!("the accuracy of {} was not judged", result.scenario)
-            } else {
-                format!("the accuracy of {} was not measured", result.scenario)
-            };
+            let what = if own.is_some() { "judged" } else { "measured" };
+            let reason = format!("the accuracy of {} was not {what}", result.scenario);
             if context.require_accuracy {
                 undecided_without(result, &reason);
             }

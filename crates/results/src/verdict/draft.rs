@@ -1,5 +1,7 @@
 //! One result: its rules checked and its figures compared, then worded.
 
+use itertools::Itertools as _;
+
 use super::compare::{Compared, compare, exp};
 use super::figures::{aggregated, declared, main_figure, measured_sentence};
 use super::qualifier::{Qualifier, explained, merge};
@@ -10,10 +12,7 @@ use super::{
     TrialVerdict, sentence, telemetry,
 };
 use retrial_recipe::model::{Claim, Mode};
-use retrial_stats::Decision;
-use retrial_stats::Method;
-use retrial_stats::more_trials;
-use retrial_stats::outliers;
+use retrial_stats::{Decision, Method, more_trials, outliers};
 
 /// A result whose figures are compared, and not yet corrected for one another.
 pub(crate) struct Draft<'a> {
@@ -117,8 +116,13 @@ impl<'a> Draft<'a> {
     fn judgement(&self, context: &Context, compared: &Compared, worse: bool) -> Judgement {
         let estimate = compared.estimate.as_ref();
         let noise = noise(compared);
-        let bounds = estimate.and_then(|estimate| estimate.bounds(compared.alpha));
-        let is_implausible = self.is_implausible(compared);
+        let bounds = compared.bounds(compared.alpha);
+        let ratio = estimate.map(|estimate| exp(estimate.center));
+        let claim = compared.expectation().claim;
+        // Far better than published, for no stated reason.
+        let is_implausible = ratio.is_some_and(|ratio| ratio > IMPLAUSIBLE)
+            && claim != Claim::Better
+            && !explained(&self.qualifiers);
         let decision = compared.decide(compared.alpha);
         let is_unshown = decision == Decision::Holds && self.is_excerpt();
         let outcome = match decision {
@@ -135,10 +139,10 @@ impl<'a> Draft<'a> {
             figure: compared.figure.clone(),
             measured: compared.measured(),
             references: references(compared),
-            ratio: estimate.map(|estimate| exp(estimate.center)),
+            ratio,
             bounds: bounds.map(Bounds::of_logs),
             confidence: 1.0 - compared.alpha,
-            claim: compared.expectation().claim,
+            claim,
             margin: compared.margin,
             normalised_by: compared.factor,
             noise,
@@ -154,7 +158,7 @@ impl<'a> Draft<'a> {
             order: estimate.and_then(|estimate| estimate.order),
             slow_start: estimate.and_then(|estimate| estimate.slow_start),
             holds_within: bounds.map(|(lower, upper)| {
-                let either_way = compared.expectation().claim == Claim::Equivalent;
+                let either_way = claim == Claim::Equivalent;
                 let furthest = if either_way { lower.min(-upper) } else { lower };
                 (1.0 - exp(furthest)).max(0.0)
             }),
@@ -180,18 +184,6 @@ impl<'a> Draft<'a> {
     /// Whether a trial is an excerpt of a log.
     fn is_excerpt(&self) -> bool {
         self.evidence.trials.iter().any(|trial| trial.excerpt)
-    }
-
-    /// Far better than published, for no stated reason.
-    fn is_implausible(&self, compared: &Compared) -> bool {
-        let ratio = compared
-            .estimate
-            .as_ref()
-            .map(|estimate| exp(estimate.center));
-        let claims_more = compared.expectation().claim == Claim::Better;
-        ratio.is_some_and(|ratio| ratio > IMPLAUSIBLE)
-            && !claims_more
-            && !explained(&self.qualifiers)
     }
 
     /// The numbers of trials at these positions.
@@ -262,14 +254,11 @@ fn trial_verdict(trial: &TrialEvidence, valid: bool, deciding: Option<&str>) -> 
 /// The judgement that decides: the worst; of equals the published metric, else the first.
 fn deciding<'a>(evidence: &Evidence, judgements: &'a [Judgement]) -> Option<&'a Judgement> {
     let worst = judgements.iter().map(|judgement| judgement.outcome).max()?;
-    let mut equals = judgements
+    let equals = judgements
         .iter()
         .filter(|judgement| judgement.outcome == worst);
-    let metric = evidence.published_metric.as_deref();
-    equals
-        .clone()
-        .find(|judgement| Some(judgement.figure.as_str()) == metric)
-        .or_else(|| equals.next())
+    let metric = evidence.published_metric.as_ref();
+    equals.find_or_first(|judgement| Some(&judgement.figure) == metric)
 }
 
 fn references(compared: &Compared) -> Vec<Reference> {
@@ -290,21 +279,17 @@ fn references(compared: &Compared) -> Vec<Reference> {
 }
 
 fn noise(compared: &Compared) -> Noise {
-    match compared
-        .estimate
-        .as_ref()
-        .map(|estimate| (&estimate.method, estimate.deviation()))
-    {
-        Some((Method::Assumed { noise }, _)) => Noise::Assumed(*noise),
+    let Some(estimate) = &compared.estimate else {
+        return Noise::Unknown;
+    };
+    let assumed = compared.assumed.as_ref().map(|noise| noise.value);
+    match estimate.deviation() {
+        None => Noise::Unknown,
+        Some(noise) if matches!(estimate.method, Method::Assumed { .. }) => Noise::Assumed(noise),
         // Two trials whose own is less.
-        Some((_, Some(deviation)))
-            if compared.values.len() == 2
-                && deviation > 0.0
-                && compared.assumed.as_ref().map(|noise| noise.value) == Some(deviation) =>
-        {
-            Noise::Assumed(deviation)
+        Some(noise) if compared.values.len() == 2 && noise > 0.0 && assumed == Some(noise) => {
+            Noise::Assumed(noise)
         }
-        Some((_, Some(deviation))) => Noise::Measured(deviation),
-        _ => Noise::Unknown,
+        Some(noise) => Noise::Measured(noise),
     }
 }

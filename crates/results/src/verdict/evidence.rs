@@ -85,6 +85,12 @@ impl Evidence {
         all.map(|(name, _)| name.as_str())
     }
 
+    /// The figures of which something is required: a published value or a limit.
+    pub(crate) fn required_figures(&self) -> impl Iterator<Item = &String> {
+        let expected = self.expect.iter().map(|(name, _)| name);
+        expected.chain(self.limits.iter().map(|(name, _)| name))
+    }
+
     /// The recipe's declaration of a figure; for an entry of a table, that of the table.
     pub(crate) fn source_of(&self, figure: &str) -> Option<&FigureSource> {
         let named = |expected: &str| {
@@ -101,7 +107,7 @@ pub fn table_of(figure: &str) -> Option<&str> {
 }
 
 /// One trial.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct TrialEvidence {
     /// Its number, from 1.
     pub trial: u32,
@@ -131,14 +137,7 @@ impl TrialEvidence {
         Self {
             trial,
             path: path.into(),
-            outcome: StepOutcome::Finished,
-            figures: BTreeMap::new(),
-            missing: BTreeMap::new(),
-            validity: Validity::NotStated,
-            excerpt: false,
-            run_settings: None,
-            parameters: BTreeMap::new(),
-            telemetry: None,
+            ..Self::default()
         }
     }
 
@@ -206,10 +205,11 @@ impl fmt::Display for FigureValue {
 }
 
 /// How a trial's step ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepOutcome {
     /// Finished with exit code 0.
+    #[default]
     Finished,
     /// Failed.
     Failed {
@@ -236,7 +236,7 @@ pub enum StepOutcome {
 }
 
 /// The validity that the benchmark itself states.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Validity {
     /// Stated as valid.
@@ -244,5 +244,6 @@ pub enum Validity {
     /// Stated as invalid, or its log has errors; each reason is a fragment.
     Invalid(Vec<String>),
     /// Not stated.
+    #[default]
     NotStated,
 }

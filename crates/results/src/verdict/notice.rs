@@ -3,24 +3,23 @@
 //! Its results messaging guidelines ask for the word 'unverified' next to each score, the suite
 //! with round, division and benchmark, the sentence on verification, and the trademark's line.
 
+use itertools::join;
+
 use retrial_recipe::model::Submission;
 
 /// The notice for a suite of `MLCommons`'; none for others.
 pub fn notice(submission: &Submission) -> Option<String> {
     let suite = submission.suite.strip_prefix("mlperf")?;
-    let suite: Vec<String> = suite.split(['-', '_', ' ']).map(capitalized).collect();
+    let suite = join(suite.split(['-', '_', ' ']).map(capitalized), " ");
     let division = submission.division.as_deref().map(capitalized);
     let words = [
         "Unverified MLPerf",
         submission.round.as_deref().unwrap_or_default(),
-        suite.join(" ").trim(),
+        suite.trim(),
         division.as_deref().unwrap_or_default(),
         &submission.benchmark,
-    ]
-    .into_iter()
-    .filter(|word| !word.is_empty())
-    .collect::<Vec<_>>()
-    .join(" ");
+    ];
+    let words = join(words.into_iter().filter(|word| !word.is_empty()), " ");
     Some(format!(
         "{words} results. Results not verified by MLCommons Association. The MLPerf name and logo \
          are registered and unregistered trademarks of MLCommons Association in the United States \

@@ -247,9 +247,7 @@ impl TrialRules<'_> {
     fn declared(&mut self) {
         let evidence = self.evidence;
         let is_required = |declared: &str| {
-            let expected = evidence.expect.iter().map(|(name, _)| name);
-            let limited = evidence.limits.iter().map(|(name, _)| name);
-            let mut required = expected.chain(limited);
+            let mut required = evidence.required_figures();
             required.any(|name| name == declared || table_of(name) == Some(declared))
         };
         for (name, reason) in &self.trial.missing {

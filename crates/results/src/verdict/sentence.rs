@@ -3,6 +3,8 @@
 mod decision;
 mod trials;
 
+use itertools::Itertools as _;
+
 use super::compare::Compared;
 use super::qualify::IMPLAUSIBLE;
 use super::{Judgement, Noise, Outcome, ResultVerdict, number};
@@ -130,14 +132,14 @@ fn published(compared: &Compared, like: f64) -> String {
 /// `; 7 other published results reach 94–100 % of this one`
 fn others(compared: &Compared, judgement: &Judgement) -> String {
     let published = compared.expectation().value;
-    let mut ratios: Vec<f64> = judgement
+    let ratios: Vec<f64> = judgement
         .references
         .iter()
         .filter(|reference| !reference.decides)
         .map(|reference| reference.value / published)
         .filter(|ratio| ratio.is_finite())
+        .sorted_by(f64::total_cmp)
         .collect();
-    ratios.sort_by(f64::total_cmp);
     match ratios.as_slice() {
         [] => String::new(),
         [ratio] => format!(

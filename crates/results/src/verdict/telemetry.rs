@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
+
 use super::{Evidence, FigureValue, Qualifier, QualifierKind, TrialEvidence};
 use retrial_telemetry::Summary;
 
@@ -17,16 +19,10 @@ pub(crate) fn of_result(
     deciding: Option<&str>,
     figures: &BTreeMap<String, FigureValue>,
 ) -> Option<Summary> {
-    let mut paths: Vec<&str> = Vec::new();
-    let mut all: Vec<&Summary> = Vec::new();
-    for trial in &evidence.trials {
-        if let Some(summary) = &trial.telemetry
-            && !paths.contains(&trial.path.as_str())
-        {
-            paths.push(&trial.path);
-            all.push(summary);
-        }
-    }
+    let trials = evidence.trials.iter();
+    let seen = trials.filter_map(|trial| Some((&trial.path, trial.telemetry.as_ref()?)));
+    let of_steps = seen.unique_by(|(path, _)| *path);
+    let all: Vec<&Summary> = of_steps.map(|(_, summary)| summary).collect();
     Some(with_figure(Summary::together(&all)?, deciding, figures))
 }
 

@@ -52,10 +52,7 @@ pub(super) fn narrow(tallies: &[Tally], alpha: f64) -> (usize, usize) {
 pub(super) fn of_levels(tallies: &[Tally], printed: f64) -> Vec<f64> {
     let all = Tally::merged(tallies).count;
     let logs = (1..tallies.len()).map(|behind| {
-        let (one, other) = (
-            Tally::merged(&tallies[..behind]),
-            Tally::merged(&tallies[behind..]),
-        );
+        let (one, other) = sides(tallies, behind);
         // What was printed is a figure rounded: a third of the square of half a digit.
         let scatter = one.scatter() + other.scatter() + all * printed * printed / 3.0;
         -0.5 * (one.count * other.count).ln() - 0.5 * (all - 2.0) * scatter.ln()
@@ -67,13 +64,16 @@ pub(super) fn of_levels(tallies: &[Tally], printed: f64) -> Vec<f64> {
 pub(super) fn of_answers(tallies: &[Tally], error: f64) -> Vec<f64> {
     let odds = ((1.0 - error) / error).ln();
     let logs = (1..tallies.len()).map(|behind| {
-        let (one, other) = (
-            Tally::merged(&tallies[..behind]),
-            Tally::merged(&tallies[behind..]),
-        );
+        let (one, other) = sides(tallies, behind);
         0.5 * odds * (one.surplus() - other.surplus())
     });
     normalized(logs.collect())
+}
+
+/// All trials before a position, and all from it on.
+fn sides(tallies: &[Tally], position: usize) -> (Tally, Tally) {
+    let (before, behind) = tallies.split_at(position);
+    (Tally::merged(before), Tally::merged(behind))
 }
 
 fn normalized(logs: Vec<f64>) -> Vec<f64> {
@@ -114,8 +114,7 @@ pub(super) fn credible(chances: &[f64], alpha: f64) -> (usize, usize) {
 
 /// The deviation of one trial from the mean of its side of a place.
 pub(super) fn deviation(tallies: &[Tally], at: usize) -> f64 {
-    let (one, other) = tallies.split_at(at + 1);
-    let (one, other) = (Tally::merged(one), Tally::merged(other));
+    let (one, other) = sides(tallies, at + 1);
     let degrees = (one.count + other.count - 2.0).max(1.0);
     ((one.scatter() + other.scatter()) / degrees).sqrt()
 }

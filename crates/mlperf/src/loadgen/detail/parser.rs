@@ -10,7 +10,7 @@ use crate::loadgen::early_stopping::Stop;
 use crate::loadgen::names::{self, EARLY_STOPPING_LATENCY};
 use crate::loadgen::{ResultWord, Scenario};
 use crate::power::moment;
-use retrial_readings::figure::{Figure, NANOSECONDS, Source};
+use retrial_readings::figure::{Figure, NANOSECONDS};
 
 /// A line longer than this loses its middle; `loaded_qsl_set` of a large sample set is such a line.
 const LONGEST_LINE: usize = 1 << 20;
@@ -251,7 +251,6 @@ fn logged_figure(value: &Value, unit: &'static str) -> Option<Figure> {
         value: number,
         unit: unit.into(),
         half_digit,
-        source: Source::Detail,
     })
 }
 

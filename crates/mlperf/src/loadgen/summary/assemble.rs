@@ -5,7 +5,7 @@ use super::{Completeness, Summary, SummaryError};
 use crate::loadgen::early_stopping::Stop;
 use crate::loadgen::names::{self, EARLY_STOPPING_LATENCY};
 use crate::loadgen::{EarlyStopping, Mode, Scenario};
-use retrial_readings::figure::{Figure, Figures, NANOSECONDS, Source};
+use retrial_readings::figure::{Figure, Figures, NANOSECONDS};
 
 impl Parser {
     /// The summary, after its last line.
@@ -89,6 +89,5 @@ fn nanoseconds(value: u64) -> Figure {
         value: value as f64,
         unit: NANOSECONDS.into(),
         half_digit: 0.5,
-        source: Source::Summary,
     }
 }

@@ -3,7 +3,7 @@
 use super::stats::Stats;
 use super::{Summary, SummaryError};
 use crate::loadgen::names;
-use retrial_readings::figure::{Figure, Figures, Source, parse_number};
+use retrial_readings::figure::{Figure, Figures, parse_number};
 
 const MOST_UNREAD: usize = 20;
 
@@ -154,7 +154,6 @@ impl Parser {
             value: printed.value,
             unit: named.unit.into(),
             half_digit: printed.half_digit,
-            source: Source::Summary,
         };
         self.in_stats |= begins_stats(&lower);
         if !self.in_stats {

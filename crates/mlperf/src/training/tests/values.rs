@@ -119,9 +119,9 @@ fn values_can_depend_on_other_values(
 
 #[test]
 fn points_match_the_official_checker() {
-    let point = |benchmark: &str, size: u64, samples: f64| {
+    let point = |benchmark: &str, size: u32, samples: f64| {
         let rules = rules("v5.1", benchmark, Division::Closed);
-        convergence::normalise(&rules.reference.unwrap(), size, &[samples; 10])
+        convergence::normalise(&rules.reference.unwrap(), size.into(), &[samples; 10])
     };
     for (benchmark, size, mean, fewest) in [
         ("llama2_70b_lora", 8, 3_178.666_666, 2_960.633_961),
@@ -140,18 +140,18 @@ fn points_match_the_official_checker() {
         assert!((actual.fewest - fewest).abs() < 2e-4, "{actual:?}");
     }
     let none = point("llama2_70b_lora", 256, 12_000.0);
-    assert_eq!(none, Err(ConvergenceError::NoPoint { size: 256 }));
+    assert_eq!(none, Err(ConvergenceError::NoPoint { size: 256.0 }));
 }
 
 proptest! {
     #[test]
     fn a_factor_is_at_least_one(
         samples in prop::collection::vec(1.0_f64..1e6, 3..12),
-        size in 1_u64..200,
+        size in 1_u32..200,
         points in prop::collection::vec((1_u64..128, prop::collection::vec(1.0_f64..1e6, 0..6)), 0..5),
     ) {
         let reference = ReferencePoints { runs: 10, points, allowance: 0.0 };
-        if let Ok(normal) = convergence::normalise(&reference, size, &samples) {
+        if let Ok(normal) = convergence::normalise(&reference, size.into(), &samples) {
             prop_assert!(normal.factor >= 1.0 && normal.factor.is_finite());
             prop_assert!(normal.fewest <= normal.reference + 1e-6);
         }

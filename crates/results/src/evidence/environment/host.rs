@@ -2,16 +2,16 @@
 
 use std::borrow::Borrow;
 
+use itertools::Itertools as _;
 use serde_json::Value;
 
 use crate::verdict::comparison::{Fact, FactGroup};
 use retrial_format::size;
-use retrial_host::model::{Condition, Settings};
-use retrial_host::model::{Gpu, HostView};
+use retrial_host::model::{Condition, Gpu, HostView, Settings};
 
 /// The GPUs that were assigned to the container; all, where that is not known.
 pub fn gpus(written: &Value) -> Vec<Fact> {
-    let host = view(written);
+    let host: HostView = part(written, "host");
     let assigned = written
         .pointer("/assigned_gpus/gpus")
         .and_then(Value::as_array);
@@ -22,9 +22,14 @@ pub fn gpus(written: &Value) -> Vec<Fact> {
         .collect();
     let used: Vec<Gpu> = among(&assigned, host.gpus);
     let states: Vec<Condition> = among(&assigned, part(written, "conditions"));
-    let of_gpus = |value: fn(&Gpu) -> Option<String>| Some(distinct(used.iter().filter_map(value)));
-    let of_states =
-        |value: fn(&Condition) -> Option<String>| Some(distinct(states.iter().filter_map(value)));
+    let of_gpus = |value: fn(&Gpu) -> Option<String>| {
+        let values = used.iter().filter_map(value);
+        Some(values.unique().join(", "))
+    };
+    let of_states = |value: fn(&Condition) -> Option<String>| {
+        let values = states.iter().filter_map(value);
+        Some(values.unique().join(", "))
+    };
     let partition = |gpu: &Gpu| {
         let partition = gpu.partition.as_ref()?;
         let memory = partition.memory.as_deref().unwrap_or_default();
@@ -58,7 +63,7 @@ fn among<T>(positions: &[u64], all: Vec<T>) -> Vec<T> {
 
 /// The machine and its engine.
 pub fn machine(written: &Value) -> Vec<Fact> {
-    let host = view(written);
+    let host: HostView = part(written, "host");
     let text = |pointer: &str| {
         let text = written.pointer(pointer).and_then(Value::as_str);
         text.unwrap_or_default().to_owned()
@@ -112,10 +117,6 @@ fn in_group<const COUNT: usize>(
     present.collect()
 }
 
-fn view(written: &Value) -> HostView {
-    part(written, "host")
-}
-
 /// A part of the file; nothing where it is not what it should be.
 fn part<T: serde::de::DeserializeOwned + Default>(written: &Value, name: &str) -> T {
     let part = written.get(name).cloned();
@@ -125,21 +126,9 @@ fn part<T: serde::de::DeserializeOwned + Default>(written: &Value, name: &str) -
 
 /// `8 x MI355X`
 pub fn models<One: Borrow<Gpu>>(gpus: &[One]) -> String {
-    let alike: Vec<String> = gpus
-        .chunk_by(|first, second| first.borrow().model == second.borrow().model)
+    gpus.chunk_by(|first, second| first.borrow().model == second.borrow().model)
         .map(|gpus| format!("{} x {}", gpus.len(), gpus[0].borrow().model))
-        .collect();
-    alike.join(", ")
-}
-
-fn distinct(values: impl Iterator<Item = String>) -> String {
-    let mut unique: Vec<String> = Vec::new();
-    for value in values {
-        if !unique.contains(&value) {
-            unique.push(value);
-        }
-    }
-    unique.join(", ")
+        .join(", ")
 }
 
 fn yes(yes: bool) -> String {

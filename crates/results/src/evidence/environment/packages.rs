@@ -1,7 +1,9 @@
 //! The packages of a run, one fact for each name and manager, wherever it is installed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+
+use itertools::join;
 
 use crate::packages::{Installed, Manager};
 use crate::verdict::comparison::{Fact, FactGroup};
@@ -27,24 +29,17 @@ fn facts(installed: &Installed) -> Vec<Fact> {
         .map(|release| Fact::new(FactGroup::Image, "ROCm in the image", release.as_str()))
         .collect();
     // Several Pythons may have one package: its versions stand together.
-    let mut by_name: BTreeMap<(Manager, &str), Vec<&str>> = BTreeMap::new();
+    let mut by_name: BTreeMap<(Manager, &str), BTreeSet<&str>> = BTreeMap::new();
     for database in &installed.databases {
         for (name, version) in &database.packages {
             let versions = by_name.entry((database.manager, name)).or_default();
-            if !versions.contains(&version.as_str()) {
-                versions.push(version);
-            }
+            versions.insert(version);
         }
     }
-    facts.extend(by_name.into_iter().map(|((manager, name), mut versions)| {
-        versions.sort_unstable();
-        let package = format!("{name} ({})", manager.word());
-        let versions = versions.join(", ");
-        let version = if versions.is_empty() {
-            "no version"
-        } else {
-            &versions
-        };
+    facts.extend(by_name.into_iter().map(|((manager, name), versions)| {
+        let package = format!("{name} ({manager})");
+        let versions = Some(join(versions, ", ")).filter(|versions| !versions.is_empty());
+        let version = versions.unwrap_or_else(|| "no version".to_owned());
         Fact::new(FactGroup::Packages, package, version)
     }));
     facts

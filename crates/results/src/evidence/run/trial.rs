@@ -8,7 +8,7 @@ use super::RunFiles;
 use super::window::measured_window;
 use crate::evidence::figures::Text;
 use crate::evidence::folder::{self, FolderError};
-use crate::evidence::loadgen::{loadgen_evidence, of_its_kind};
+use crate::evidence::loadgen::{loadgen_evidence, not_of_its_kind};
 use crate::evidence::readings::{Reading, readings};
 use crate::evidence::{accuracy, markers};
 use crate::verdict::{Evidence, StepOutcome, TrialEvidence};
@@ -185,26 +185,28 @@ impl Trial<'_> {
             Mode::Accuracy => loadgen::Mode::Accuracy,
             Mode::Performance | Mode::Compliance => loadgen::Mode::Performance,
         };
-        let checks = of_its_kind(run, mode, Scenario::from_word(&self.measured.scenario));
-        let checks = checks.into_iter().filter(|check| !check.passed);
-        evidence
-            .checks
-            .extend(checks.map(|check| check.on(Some(self.number))));
+        let checks = not_of_its_kind(run, mode, Scenario::from_word(&self.measured.scenario));
+        let checks = checks.into_iter().map(|check| check.on(Some(self.number)));
+        evidence.checks.extend(checks);
     }
 
     /// What was seen while the step ran, or within a window of it.
     fn watched(&self, measure: &Step, window: Option<(Timestamp, Timestamp)>) -> Option<Summary> {
-        let started = *self.files.state.started.get(&measure.number)?;
-        let (_, ended) = self.files.state.ended.get(&measure.number)?;
-        let (files, span) = (self.files, (started, *ended));
+        let (files, span) = (self.files, self.span(measure)?);
         files.telemetry.of_step(files.plan, measure, span, window)
+    }
+
+    /// When a step started and ended.
+    fn span(&self, step: &Step) -> Option<(Timestamp, Timestamp)> {
+        let started = self.files.state.started.get(&step.number)?;
+        let (_, ended) = self.files.state.ended.get(&step.number)?;
+        Some((*started, *ended))
     }
 
     /// Why a log cannot be of this step: its own start lies outside.
     fn stale(&self, measure: &Step, run: &Run) -> Option<String> {
         let logged = run.started_at()?;
-        let started = self.files.state.started.get(&measure.number)?;
-        let (_, ended) = self.files.state.ended.get(&measure.number)?;
+        let (started, ended) = self.span(measure)?;
         let early = logged.as_second() < started.as_second() - CLOCK_SLACK_S;
         let late = logged.as_second() > ended.as_second() + CLOCK_SLACK_S;
         (early || late).then(|| {

@@ -3,6 +3,8 @@
 use std::fs::FileType;
 use std::path::{Component, Path, PathBuf};
 
+use itertools::Itertools as _;
+
 use crate::evidence::folder::names_in;
 use crate::evidence::tree::Fault;
 use crate::evidence::tree::find::{find_below, folders, one_or_all, systems_without_results};
@@ -64,9 +66,8 @@ pub fn find(directory: &Path) -> std::io::Result<Option<TrainingTrees>> {
     std::fs::read_dir(&directory)?;
     let mut positions: Vec<Position> = inside(&directory).into_iter().collect();
     if positions.is_empty() {
-        let mut submitters = Vec::new();
-        find_below(&directory, DEPTH, &is_submitter, &mut submitters);
-        positions.extend(submitters.into_iter().map(|submitter| Position {
+        let submitters = find_below(&directory, DEPTH, &is_submitter).into_iter();
+        positions.extend(submitters.map(|submitter| Position {
             submitter,
             ..Position::default()
         }));
@@ -143,9 +144,8 @@ fn logs(directory: &Path) -> Vec<String> {
     let is_log = |name: &String| {
         name.starts_with("result_") && Path::new(name).extension() == Some("txt".as_ref())
     };
-    let mut names: Vec<String> = names.filter(is_log).take(MOST_LOGS).collect();
-    names.sort_by_key(|name| natural(name));
-    names
+    let logs = names.filter(is_log).take(MOST_LOGS);
+    logs.sorted_by_cached_key(|name| natural(name)).collect()
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use itertools::join;
 use rayon::prelude::*;
 
 use super::find::TrainingResult;
@@ -137,8 +138,8 @@ fn read(result: &TrainingResult, by: &TrainingContext<'_>) -> ResultEvidence {
     let named = benchmark(result, by);
     let division = system.division.unwrap_or(Division::Closed);
     let Some(rules) = by.round.rules(named, division) else {
-        let benchmarks: Vec<&str> = by.round.benchmarks().collect();
-        let required = format!("one of round {}: {}", by.round.round, benchmarks.join(", "));
+        let benchmarks = join(by.round.benchmarks(), ", ");
+        let required = format!("one of round {}: {benchmarks}", by.round.round);
         evidence
             .checks
             .push(RuleCheck::failed("benchmark", named, required));

@@ -1,7 +1,5 @@
 //! A scenario's accuracy: the figures of `accuracy.txt`, and the logs of the run that gave them.
 
-use std::path::Path;
-
 use super::files::{Missing, check_logs};
 use super::submission::ScenarioFolder;
 use crate::evidence::accuracy::{self, ACCURACY, LOG};
@@ -71,10 +69,5 @@ pub(crate) fn gather(
 
 /// Whether a place has any accuracy at all.
 pub(crate) fn is_there(place: &ScenarioFolder) -> bool {
-    place
-        .submitter
-        .root
-        .join(place.results())
-        .join(Path::new(RUN))
-        .is_dir()
+    place.results_folder().join(RUN).is_dir()
 }

@@ -1,5 +1,6 @@
 //! A scenario's compliance tests, each a folder `TEST06` of its own.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::files::{Missing, check_logs};
@@ -239,16 +240,15 @@ pub(crate) fn passed(
 }
 
 /// The folders of tests, by name; where there are several of one name, the first.
-fn find(place: &ScenarioFolder) -> Vec<(String, PathBuf)> {
-    let mut tests: Vec<(String, PathBuf)> = Vec::new();
+fn find(place: &ScenarioFolder) -> BTreeMap<String, PathBuf> {
+    let mut tests: BTreeMap<String, PathBuf> = BTreeMap::new();
     for at in place.compliance() {
         for name in folders(&place.submitter.root.join(&at)) {
-            let upper = name.to_uppercase();
-            if is_test(&name) && !tests.iter().any(|(test, _)| *test == upper) {
-                tests.push((upper, at.join(name)));
+            if is_test(&name) {
+                let path = at.join(&name);
+                tests.entry(name.to_uppercase()).or_insert(path);
             }
         }
     }
-    tests.sort();
     tests
 }

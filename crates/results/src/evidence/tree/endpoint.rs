@@ -1,8 +1,6 @@
 //! A scenario that was measured at an endpoint: no `LoadGen` logs, but its configuration and results
 //! as YAML and JSON (v6.1 and later).
 
-use std::path::Path;
-
 use super::submission::ScenarioFolder;
 use crate::evidence::endpoints;
 use crate::evidence::folder::{DETAIL, SUMMARY};
@@ -14,7 +12,7 @@ use retrial_recipe::model::Mode;
 /// Whether a place is one of an endpoint, and not of `LoadGen`: accuracy scripts leave an
 /// `accuracy_results.json` next to `LoadGen`'s logs, too.
 pub(crate) fn is_one(place: &ScenarioFolder) -> bool {
-    let folder = folder(place);
+    let folder = place.results_folder();
     let has_logs = ["performance/run_1", "accuracy"].iter().any(|run| {
         let logs = [SUMMARY, DETAIL].map(|log| folder.join(run).join(log));
         logs.iter()
@@ -29,14 +27,10 @@ pub(crate) fn performance(
     rules: Option<&Rules>,
     allowed: bool,
 ) -> Evidence {
-    let path = place.results().join("performance");
-    let mut evidence = begun(place, Mode::Performance, &path, allowed);
-    let run = match endpoints::performance(&folder(place)) {
-        Ok(run) => run,
-        Err(reason) => {
-            evidence.checks.push(unreadable(reason));
-            return evidence;
-        }
+    let run = endpoints::performance(&place.results_folder());
+    let (mut evidence, run) = begun(place, Mode::Performance, allowed, run);
+    let Some(run) = run else {
+        return evidence;
     };
     let mut trial = TrialEvidence::finished(1, evidence.path.clone());
     for (name, figure) in &run.figures {
@@ -65,14 +59,10 @@ pub(crate) fn performance(
 
 /// Reads its accuracy.
 pub(crate) fn accuracy(place: &ScenarioFolder, rules: Option<&Rules>, allowed: bool) -> Evidence {
-    let path = place.results().join("accuracy");
-    let mut evidence = begun(place, Mode::Accuracy, &path, allowed);
-    let results = match endpoints::accuracy(&folder(place)) {
-        Ok(results) => results,
-        Err(reason) => {
-            evidence.checks.push(unreadable(reason));
-            return evidence;
-        }
+    let results = endpoints::accuracy(&place.results_folder());
+    let (mut evidence, results) = begun(place, Mode::Accuracy, allowed, results);
+    let Some(results) = results else {
+        return evidence;
     };
     let mut trial = TrialEvidence::finished(1, evidence.path.clone());
     if let Some(rules) = rules {
@@ -104,8 +94,14 @@ pub(crate) fn accuracy(place: &ScenarioFolder, rules: Option<&Rules>, allowed: b
     evidence
 }
 
-fn begun(place: &ScenarioFolder, mode: Mode, path: &Path, allowed: bool) -> Evidence {
-    let mut evidence = place.evidence(mode, path);
+/// The evidence of a mode without its trial, and its results where they can be read.
+fn begun<Results>(
+    place: &ScenarioFolder,
+    mode: Mode,
+    allowed: bool,
+    results: Result<Results, String>,
+) -> (Evidence, Option<Results>) {
+    let mut evidence = place.evidence(mode, &place.results().join(mode.to_string()));
     evidence.loadgen = false;
     if !allowed {
         evidence.checks.push(RuleCheck::failed(
@@ -114,17 +110,12 @@ fn begun(place: &ScenarioFolder, mode: Mode, path: &Path, allowed: bool) -> Evid
             "LoadGen's logs, which this round requires",
         ));
     }
+    let unreadable = |reason: &String| {
+        let required = "config.yaml, and the results of its runs";
+        RuleCheck::failed("endpoint's files", reason, required)
+    };
     evidence
-}
-
-fn unreadable(reason: String) -> RuleCheck {
-    RuleCheck::failed(
-        "endpoint's files",
-        reason,
-        "config.yaml, and the results of its runs",
-    )
-}
-
-fn folder(place: &ScenarioFolder) -> std::path::PathBuf {
-    place.submitter.root.join(place.results())
+        .checks
+        .extend(results.as_ref().err().map(unreadable));
+    (evidence, results.ok())
 }

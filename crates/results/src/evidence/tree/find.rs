@@ -7,6 +7,7 @@ use std::fs::FileType;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use itertools::Itertools as _;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -80,22 +81,19 @@ impl fmt::Display for Fault {
 pub fn find(directory: &Path) -> std::io::Result<Option<SubmissionTrees>> {
     let directory = directory.canonicalize()?;
     std::fs::read_dir(&directory)?;
-    if let Some(position) = layout::position(&directory) {
-        return Ok(Some(walk(&position)));
-    }
-    let mut roots = Vec::new();
-    find_below(&directory, DEPTH, &layout::is_root, &mut roots);
-    let mut trees = SubmissionTrees::default();
-    for root in roots {
-        let tree = walk(&Position {
+    let mut positions: Vec<Position> = layout::position(&directory).into_iter().collect();
+    if positions.is_empty() {
+        let roots = find_below(&directory, DEPTH, &layout::is_root).into_iter();
+        positions.extend(roots.map(|root| Position {
             root,
             ..Position::default()
-        });
-        trees.roots.extend(tree.roots);
-        trees.benchmarks.extend(tree.benchmarks);
-        trees.faults.extend(tree.faults);
+        }));
     }
-    Ok((!trees.roots.is_empty()).then_some(trees))
+    let mut trees = SubmissionTrees::default();
+    for position in &positions {
+        walk(position, &mut trees);
+    }
+    Ok((!positions.is_empty()).then_some(trees))
 }
 
 /// The folders for which something holds, and none below them.
@@ -103,18 +101,19 @@ pub(crate) fn find_below(
     directory: &Path,
     depth: usize,
     is_match: &dyn Fn(&Path) -> bool,
-    matches: &mut Vec<PathBuf>,
-) {
+) -> Vec<PathBuf> {
     if is_match(directory) {
-        matches.push(directory.to_owned());
-    } else if depth > 0 {
-        for name in folders(directory) {
-            find_below(&directory.join(name), depth - 1, is_match, matches);
-        }
+        return vec![directory.to_owned()];
     }
+    let Some(depth) = depth.checked_sub(1) else {
+        return Vec::new();
+    };
+    let folders = folders(directory).into_iter();
+    let below = folders.flat_map(|name| find_below(&directory.join(name), depth, is_match));
+    below.collect()
 }
 
-fn walk(position: &Position) -> SubmissionTrees {
+fn walk(position: &Position, trees: &mut SubmissionTrees) {
     let divisions = match &position.division {
         Some(division) => vec![division.clone()],
         None => DIVISIONS.map(str::to_owned).to_vec(),
@@ -129,15 +128,11 @@ fn walk(position: &Position) -> SubmissionTrees {
         .par_iter()
         .map(|(division, name)| walk_submitter(position, division, name))
         .collect();
-    let mut trees = SubmissionTrees {
-        roots: vec![position.root.clone()],
-        ..SubmissionTrees::default()
-    };
+    trees.roots.push(position.root.clone());
     for tree in walked {
         trees.benchmarks.extend(tree.benchmarks);
         trees.faults.extend(tree.faults);
     }
-    trees
 }
 
 fn walk_submitter(position: &Position, division: &str, name: &str) -> SubmissionTrees {
@@ -205,11 +200,8 @@ fn walk_submitter(position: &Position, division: &str, name: &str) -> Submission
 
 /// Returns whether a folder whose name is not a scenario contains results anyway.
 fn holds_results(place: &ScenarioFolder) -> bool {
-    let folder = place.submitter.root.join(place.results());
-    let parts = folders(&folder);
-    parts
-        .iter()
-        .any(|name| name == "performance" || name == "accuracy" || is_test(name))
+    let mut parts = folders(&place.results_folder()).into_iter();
+    parts.any(|name| name == "performance" || name == "accuracy" || is_test(&name))
 }
 
 /// What is described in a submitter's `systems` besides the systems that have results.
@@ -223,15 +215,11 @@ pub(crate) fn systems_without_results(
         let required = "a description of each system";
         return vec![Fault::new(&described, "missing", required)];
     };
-    let mut names: Vec<String> = entries
-        .flatten()
-        .filter_map(|entry| {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            name.strip_suffix(".json").map(str::to_owned)
-        })
-        .collect();
-    names.sort();
-    let names = names.iter().filter(|name| !systems.contains(name));
+    let names = entries.flatten().filter_map(|entry| {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        name.strip_suffix(".json").map(str::to_owned)
+    });
+    let names = names.filter(|name| !systems.contains(name)).sorted();
     let faults = names.map(|name| {
         let path = described.join(format!("{name}.json"));
         Fault {
@@ -249,9 +237,8 @@ pub(crate) fn one_or_all(name: Option<&String>, directory: &Path) -> Vec<String>
 /// The folders in a directory, sorted; links are not followed, and hidden ones are no results.
 pub(crate) fn folders(directory: &Path) -> Vec<String> {
     let folders = folder::names_in(directory, FileType::is_dir);
-    let mut names: Vec<String> = folders.filter(|name| !name.starts_with('.')).collect();
-    names.sort();
-    names
+    let shown = folders.filter(|name| !name.starts_with('.'));
+    shown.sorted().collect()
 }
 
 /// The submitter's own names of benchmarks; none where there is no such file.

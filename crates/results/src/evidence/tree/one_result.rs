@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use itertools::{Itertools as _, join};
+
 use crate::verdict::{Evidence, RuleCheck, number};
 use retrial_mlperf::loadgen::RunSettings;
 use retrial_mlperf::rounds::Rules;
@@ -27,9 +29,8 @@ pub(crate) fn differences(all: &[&Evidence], rules: Option<&Rules>) -> Vec<RuleC
         .collect();
     let different = |rule: &str, property: &dyn Fn(&RunSettings) -> Option<String>| {
         let values: BTreeSet<String> = logs.iter().filter_map(|log| property(log)).collect();
-        let values: Vec<String> = values.into_iter().collect();
-        let differ = values.len() > 1;
-        differ.then(|| RuleCheck::warning(rule, values.join(" and "), "the same in all its logs"))
+        let required = "the same in all its logs";
+        (values.len() > 1).then(|| RuleCheck::warning(rule, join(values, " and "), required))
     };
     let version = |log: &RunSettings| {
         let version = log.loadgen_version.as_deref()?.split_whitespace().next();
@@ -84,8 +85,8 @@ pub(crate) fn tokens(
 }
 
 fn far_apart(logs: &[&RunSettings]) -> Option<RuleCheck> {
-    let started = || logs.iter().filter_map(|log| log.started_at);
-    let (first, last) = (started().min()?, started().max()?);
+    let started = logs.iter().filter_map(|log| log.started_at);
+    let (first, last) = started.minmax().into_option()?;
     let days = (last.as_second() - first.as_second()) / (24 * 60 * 60);
     (days > MOST_DAYS).then(|| {
         let date = |time: jiff::Timestamp| time.strftime("%F").to_string();

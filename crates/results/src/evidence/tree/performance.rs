@@ -1,13 +1,13 @@
 //! A scenario's performance: `performance/run_1`, the run that `MLCommons` publishes.
 
-use std::path::Path;
+use itertools::join;
 
 use super::files::{Missing, check_logs};
 use super::find::folders;
 use super::submission::ScenarioFolder;
 use super::{JudgeContext, inferred, official, power};
-use crate::evidence::folder::{self, Logs};
-use crate::evidence::loadgen::{fallback, loadgen_evidence};
+use crate::evidence::folder;
+use crate::evidence::loadgen::{fallback, loadgen_evidence, not_of_its_kind};
 use crate::evidence::markers;
 use crate::verdict::{Evidence, FigureValue, RuleCheck, TrialEvidence};
 use retrial_mlperf::loadgen;
@@ -37,10 +37,9 @@ pub(crate) fn gather(
     if let Some(rules) = rules {
         let metric = rules.metric.name();
         if let Some(figure) = inferred::figure(&logs.run, rules) {
-            let half_digit = figure.half_digit;
-            let figure = FigureValue::new(figure.value, rules.metric.unit.clone());
-            let figure = figure.printed(half_digit);
-            trial.figures.insert(metric.clone(), figure);
+            let value = FigureValue::new(figure.value, rules.metric.unit.clone());
+            let value = value.printed(figure.half_digit);
+            trial.figures.insert(metric.clone(), value);
         }
         evidence.published_metric = Some(metric);
         evidence.rules = Some(rules.clone().submitted_to(&place.submitter.division));
@@ -53,12 +52,15 @@ pub(crate) fn gather(
         Some(Err(check)) => evidence.checks.push(check),
         None => {}
     }
-    let root = &place.submitter.root;
     for folder in ["", "performance", RUN] {
-        let folder = root.join(place.results()).join(folder);
+        let folder = place.results_folder().join(folder);
         evidence.checks.extend(markers::usual(&folder));
     }
-    evidence.checks.extend(other_mode(&logs));
+    // The log of an accuracy run is no evidence of speed.
+    let mode = loadgen::Mode::Performance;
+    evidence
+        .checks
+        .extend(not_of_its_kind(&logs.run, mode, None));
     evidence.checks.extend(other_runs(place));
     evidence.trials.push(trial);
     evidence
@@ -104,31 +106,17 @@ pub(crate) fn expect(
     }
 }
 
-/// The log of an accuracy run is no evidence of speed.
-fn other_mode(logs: &Logs) -> Option<RuleCheck> {
-    let mode = logs
-        .run
-        .mode()
-        .filter(|mode| *mode != loadgen::Mode::Performance)?;
-    let required = loadgen::Mode::Performance.to_string();
-    Some(RuleCheck::failed("mode", mode.to_string(), required))
-}
-
 /// Reports runs other than the one that counts, so that they are not taken for it.
 fn other_runs(place: &ScenarioFolder) -> Option<RuleCheck> {
-    let folder = place
-        .submitter
-        .root
-        .join(place.results())
-        .join("performance");
-    let others: Vec<String> = folders(&folder)
-        .into_iter()
-        .filter(|name| name.starts_with("run_") && Path::new(name) != Path::new("run_1"))
-        .collect();
+    let others = folders(&place.results_folder().join("performance")).into_iter();
+    let others = join(
+        others.filter(|name| name.starts_with("run_") && name != "run_1"),
+        ", ",
+    );
     (!others.is_empty()).then(|| {
         RuleCheck::new(
             "runs",
-            format!("run_1, and also {}", others.join(", ")),
+            format!("run_1, and also {others}"),
             "run_1, which is published; the others do not count",
             true,
         )

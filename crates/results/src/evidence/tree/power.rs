@@ -12,7 +12,7 @@ use super::inferred::MULTI_STREAM_SAMPLES;
 use super::submission::ScenarioFolder;
 use crate::verdict::{FigureValue, RuleCheck};
 use retrial_mlperf::loadgen::{Detail, Run, Scenario};
-use retrial_mlperf::power::{Meter, Power, moment};
+use retrial_mlperf::power::{Meter, moment};
 use retrial_store::{blocks, open};
 
 /// The meter's log.
@@ -67,8 +67,9 @@ fn measured(
         .zip(at(&detail.power_end))
         .ok_or_else(|| "the detail log does not state when the run began and ended".to_owned())?;
     let file = open::open_beneath(root, log).map_err(|error| error.to_string())?;
-    let power =
-        read(file, Meter::between(from, to)).map_err(|error| format!("{METER}: {error}"))?;
+    let mut meter = Meter::between(from, to);
+    blocks::each(file, |block| meter.push(block)).map_err(|error| format!("{METER}: {error}"))?;
+    let power = meter.finish();
     let Some(mean) = power.mean_w else {
         return Err(format!(
             "{METER} has {} samples, and none between {from} and {to}",
@@ -141,10 +142,4 @@ fn energy(joules: f64, scenario: Option<Scenario>, detail: &Detail) -> Option<f6
     #[expect(clippy::cast_precision_loss, reason = "a count of queries is exact")]
     let queries = queries as f64;
     Some(joules * 1000.0 * each / queries)
-}
-
-/// A meter's log of any length.
-fn read(file: impl Read, mut meter: Meter) -> std::io::Result<Power> {
-    blocks::each(file, |block| meter.push(block))?;
-    Ok(meter.finish())
 }

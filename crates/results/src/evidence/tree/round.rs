@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use indexmap::IndexMap;
 use rayon::prelude::*;
 
 use super::{Part, ScenarioFolder, SubmissionTrees};
@@ -28,24 +29,18 @@ pub fn of_tree<'a>(trees: &SubmissionTrees, rounds: &'a Rounds) -> Option<RoundO
     let of_places = places
         .par_iter()
         .filter_map(|place| of_logs(place, rounds).or_else(|| of_endpoint(place, rounds)));
-    let mut by_round: Vec<(&Round, usize)> = Vec::new();
+    let mut counts: IndexMap<&str, (&Round, usize)> = IndexMap::new();
     for round in of_places.collect::<Vec<_>>() {
-        match by_round
-            .iter_mut()
-            .find(|(counted, _)| counted.round == round.round)
-        {
-            Some((_, count)) => *count += 1,
-            None => by_round.push((round, 1)),
-        }
+        counts.entry(&round.round).or_insert((round, 0)).1 += 1;
     }
     // Of equals the first in the tree's order.
-    by_round.sort_by_key(|(_, count)| Reverse(*count));
-    let (round, _) = by_round.first()?;
-    let counts = by_round.iter();
+    counts.sort_by_cached_key(|_, (_, count)| Reverse(*count));
+    let (_, &(round, _)) = counts.first()?;
     Some(RoundOfTree {
         round,
         counts: counts
-            .map(|(round, count)| (round.round.as_str(), *count))
+            .iter()
+            .map(|(name, (_, count))| (*name, *count))
             .collect(),
     })
 }
@@ -72,7 +67,7 @@ fn of_logs<'a>(place: &ScenarioFolder, rounds: &'a Rounds) -> Option<&'a Round> 
 
 /// An endpoint's configuration has two of the three seeds.
 fn of_endpoint<'a>(place: &ScenarioFolder, rounds: &'a Rounds) -> Option<&'a Round> {
-    let folder = place.submitter.root.join(place.results());
+    let folder = place.results_folder();
     if !endpoints::is_there(&folder) {
         return None;
     }

@@ -110,6 +110,11 @@ impl ScenarioFolder {
         self.of("results")
     }
 
+    /// The folder of its results.
+    pub fn results_folder(&self) -> PathBuf {
+        self.submitter.root.join(self.results())
+    }
+
     /// Where its measurements lie, below the root.
     pub fn measurements(&self) -> PathBuf {
         self.of(if self.submitter.in_one_folder {

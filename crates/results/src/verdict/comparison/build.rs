@@ -1,5 +1,7 @@
 //! From the evidence of several runs to one table: who is faster, corrected for all figures.
 
+use itertools::Itertools as _;
+
 use super::environment::{EnvironmentGroup, environments};
 use super::fact::Fact;
 use super::measurement::{MeasuredFigure, Measurement};
@@ -19,15 +21,9 @@ const LENGTH: f64 = 0.01;
 /// Compares every subject with the first.
 pub fn compare(subjects: &[Subject], options: &Options) -> Comparison {
     let letters: Vec<String> = (0..subjects.len()).map(letter).collect();
-    let measured: Vec<Vec<Measured<'_>>> = subjects
-        .iter()
-        .zip(&letters)
-        .map(|(subject, letter)| {
-            let measured = subject.measured.iter();
-            measured
-                .map(|measured| Measured { letter, measured })
-                .collect()
-        })
+    let named = subjects.iter().zip(&letters);
+    let measured: Vec<Vec<Measured<'_>>> = named
+        .map(|(subject, letter)| Measured::all(letter, &subject.measured))
         .collect();
     let mut notes: Vec<String> = Vec::new();
     let mut pairs = Vec::new();
@@ -145,11 +141,7 @@ pub fn pair_up<'a>(
 /// Whether benchmarks are told apart by their names: folders of one benchmark each may be named as somebody
 /// pleased.
 pub fn are_named(baseline: &[Measured<'_>], candidate: &[Measured<'_>]) -> bool {
-    let of_one = |all: &[Measured<'_>]| {
-        let mut names = all.iter().map(|side| &side.measured.benchmark);
-        let first = names.next();
-        names.all(|name| Some(name) == first)
-    };
+    let of_one = |all: &[Measured<'_>]| all.iter().map(|side| &side.measured.benchmark).all_equal();
     !(of_one(baseline) && of_one(candidate))
 }
 
@@ -230,9 +222,7 @@ fn limits(pairs: &[Pair<'_>], options: &Options, alpha: f64) -> Vec<Option<Decis
     let Some(limit) = options.fail_if else {
         return vec![None; pairs.len()];
     };
-    let tested: Vec<usize> = (0..pairs.len())
-        .filter(|position| pairs[*position].is_performance())
-        .collect();
+    let tested: Vec<usize> = pairs.iter().positions(Pair::is_performance).collect();
     let worse = step_down(tested.len(), |index, share| {
         pairs[tested[index]].decide(limit, alpha / share) == Decision::Worse
     });

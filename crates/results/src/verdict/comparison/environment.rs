@@ -1,7 +1,7 @@
 //! What differs between the places where the subjects were measured, and what does not.
 
-use std::collections::{BTreeMap, HashMap};
-
+use indexmap::IndexMap;
+use itertools::Itertools as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
@@ -63,45 +63,35 @@ fn side_by_side(
     letters: &[String],
     facts: &[&[Fact]],
 ) -> Option<EnvironmentGroup> {
-    let mut order: Vec<&str> = Vec::new();
-    let mut by_name: HashMap<&str, Vec<Option<&Fact>>> = HashMap::new();
+    let mut by_name: IndexMap<&str, Vec<Option<&Fact>>> = IndexMap::new();
     let mut recorded = vec![false; facts.len()];
     for (position, facts) in facts.iter().enumerate() {
         for fact in facts.iter().filter(|fact| fact.group == group) {
             recorded[position] = true;
-            let values = by_name.entry(&fact.what).or_insert_with(|| {
-                order.push(&fact.what);
-                vec![None; recorded.len()]
-            });
-            values[position] = Some(fact);
+            let values = by_name.entry(&fact.what);
+            values.or_insert_with(|| vec![None; recorded.len()])[position] = Some(fact);
         }
     }
-    if order.is_empty() {
+    if by_name.is_empty() {
         return None;
     }
     if group == FactGroup::Packages {
-        order.sort_by_cached_key(|name| (stacks::rank(name), name.to_lowercase()));
+        by_name.sort_by_cached_key(|name, _| (stacks::rank(name), name.to_lowercase()));
     }
+    let not_known = letters.iter().zip(&recorded);
+    let not_known = not_known.filter(|(_, recorded)| !**recorded);
     let mut result = EnvironmentGroup {
         group,
         differs: Vec::new(),
         same: 0,
         alike: Vec::new(),
-        not_known: letters
-            .iter()
-            .zip(&recorded)
-            .filter(|(_, recorded)| !**recorded)
-            .map(|(letter, _)| letter.clone())
-            .collect(),
+        not_known: not_known.map(|(letter, _)| letter.clone()).collect(),
         omitted: 0,
     };
-    for name in order {
-        let values = by_name.remove(name).unwrap_or_default();
-        let recorded_values: Vec<Option<&Fact>> = values
-            .iter()
-            .zip(&recorded)
-            .filter(|(_, recorded)| **recorded)
-            .map(|(value, _)| *value)
+    for (name, values) in by_name {
+        let pairs = values.iter().zip(&recorded);
+        let recorded_values: Vec<Option<&Fact>> = pairs
+            .filter_map(|(value, recorded)| recorded.then_some(*value))
             .collect();
         if are_alike(&recorded_values) {
             result.same += 1;
@@ -135,10 +125,8 @@ fn are_alike(values: &[Option<&Fact>]) -> bool {
         let most = numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         return most - least <= CLOSE * most.abs().max(least.abs());
     }
-    values.windows(2).all(|pair| match (pair[0], pair[1]) {
-        (Some(first), Some(second)) => first.value == second.value,
-        (first, second) => first.is_none() && second.is_none(),
-    })
+    let mut values = values.iter().map(|fact| fact.map(|fact| &fact.value));
+    values.all_equal()
 }
 
 /// Values of one fact that are shown of runs that were pooled.
@@ -149,30 +137,19 @@ pub(crate) fn merged(runs: &[&[Fact]]) -> (Vec<Fact>, Vec<String>) {
     if let [facts] = runs {
         return (facts.to_vec(), Vec::new());
     }
-    let mut order: Vec<(FactGroup, &str)> = Vec::new();
-    let mut by_fact: BTreeMap<(FactGroup, &str), Vec<&str>> = BTreeMap::new();
+    let mut by_fact: IndexMap<(FactGroup, &str), Vec<&str>> = IndexMap::new();
     for fact in runs.iter().copied().flatten() {
         let key = (fact.group, fact.what.as_str());
-        let values = by_fact.entry(key).or_insert_with(|| {
-            order.push(key);
-            Vec::new()
-        });
+        let values = by_fact.entry(key).or_default();
         if !values.contains(&fact.value.as_str()) {
             values.push(&fact.value);
         }
     }
-    let mut several = Vec::new();
-    let facts = order
-        .into_iter()
-        .map(|key| {
-            let values = by_fact.get(&key).map(Vec::as_slice).unwrap_or_default();
-            if values.len() > 1 {
-                several.push(key.1.to_owned());
-            }
-            Fact::new(key.0, key.1, first(values, SHOWN))
-        })
-        .collect();
-    (facts, several)
+    let several = by_fact.iter().filter(|(_, values)| values.len() > 1);
+    let several = several.map(|((_, what), _)| (*what).to_owned()).collect();
+    let facts = by_fact.iter();
+    let facts = facts.map(|((group, what), values)| Fact::new(*group, *what, first(values, SHOWN)));
+    (facts.collect(), several)
 }
 
 #[cfg(test)]

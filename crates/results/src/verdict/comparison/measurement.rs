@@ -3,11 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::verdict::compare;
-use crate::verdict::reference;
-use crate::verdict::{Context, Evidence, Outcome, ResultVerdict, convergence, number};
+use crate::verdict::{Context, Evidence, Outcome, ResultVerdict};
+use crate::verdict::{compare, convergence, number, reference};
 use retrial_recipe::model::{Aggregate, Better, Mode};
 use retrial_telemetry::Summary;
 
@@ -57,7 +56,7 @@ pub struct MeasuredFigure {
     pub noise_basis: Option<String>,
     /// The trials; none where one of them has no usable figure. JSON knows no infinity: a run that
     /// did not converge is null in it.
-    #[serde(with = "endless")]
+    #[serde(deserialize_with = "endless")]
     pub trials: Option<Vec<f64>>,
 }
 
@@ -72,25 +71,11 @@ pub struct TelemetryFigure {
     pub values: Vec<f64>,
 }
 
-/// Trials in JSON.
-mod endless {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    #[expect(clippy::ref_option, reason = "serde asks for it")]
-    pub fn serialize<S: Serializer>(
-        trials: &Option<Vec<f64>>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        trials.serialize(serializer)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<Vec<f64>>, D::Error> {
-        let trials = Option::<Vec<Option<f64>>>::deserialize(deserializer)?;
-        let value = |trial: Option<f64>| trial.unwrap_or(f64::INFINITY);
-        Ok(trials.map(|trials| trials.into_iter().map(value).collect()))
-    }
+/// Reads trials of JSON.
+fn endless<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<f64>>, D::Error> {
+    let trials = Option::<Vec<Option<f64>>>::deserialize(deserializer)?;
+    let value = |trial: Option<f64>| trial.unwrap_or(f64::INFINITY);
+    Ok(trials.map(|trials| trials.into_iter().map(value).collect()))
 }
 
 impl Measurement {
@@ -134,11 +119,8 @@ impl Measurement {
             let mut own = self.figures.iter_mut();
             match own.find(|own| own.name == figure.name && own.unit == figure.unit) {
                 Some(own) => {
-                    let more = figure.trials;
-                    own.trials = own.trials.take().zip(more).map(|(mut trials, more)| {
-                        trials.extend(more);
-                        trials
-                    });
+                    let both = own.trials.take().zip(figure.trials);
+                    own.trials = both.map(|(trials, more)| [trials, more].concat());
                 }
                 None => self.figures.push(figure),
             }
@@ -215,25 +197,17 @@ fn figure(context: &Context, evidence: &Evidence, name: &str) -> MeasuredFigure 
         aggregate,
         noise: assumed.as_ref().map(|assumed| assumed.value),
         noise_basis: assumed.map(|assumed| assumed.basis),
-        trials: values(evidence, name),
+        trials: scores(evidence, name),
         unit,
     }
 }
 
 /// The trials of a figure, times what their convergence makes of them; none where one of them has
 /// no usable figure.
-fn values(evidence: &Evidence, figure: &str) -> Option<Vec<f64>> {
+fn scores(evidence: &Evidence, figure: &str) -> Option<Vec<f64>> {
     let factor = convergence::factor(evidence, figure).unwrap_or(1.0);
-    let dropped = convergence::dropped(evidence, figure);
-    let trials = evidence.trials.iter().enumerate();
-    let values: Option<Vec<f64>> = trials
-        .map(|(position, trial)| {
-            let value = trial.figures.get(figure)?.value;
-            let usable = value.is_finite() && value > 0.0;
-            (usable || dropped == Some(position)).then_some(value * factor)
-        })
-        .collect();
-    values.filter(|values| !values.is_empty())
+    let values = compare::values(evidence, figure).filter(|values| !values.is_empty())?;
+    Some(values.into_iter().map(|value| value * factor).collect())
 }
 
 fn telemetry_figures(summary: &Summary) -> Vec<TelemetryFigure> {

@@ -6,9 +6,7 @@ use super::{Change, FailIf};
 use crate::verdict::Bounds;
 use crate::verdict::compare::exp;
 use retrial_recipe::model::{Claim, Mode};
-use retrial_stats::Decision;
-use retrial_stats::aggregate;
-use retrial_stats::{Difference, Sample};
+use retrial_stats::{Decision, Difference, Sample, aggregate};
 
 /// One scenario in one mode of one subject.
 #[derive(Clone, Copy)]
@@ -20,6 +18,12 @@ pub struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
+    /// All that was measured of a subject.
+    pub fn all(letter: &'a str, measured: &'a [Measurement]) -> Vec<Self> {
+        let measured = measured.iter();
+        measured.map(|measured| Self { letter, measured }).collect()
+    }
+
     /// A figure of it.
     pub fn figure(&self, name: &str) -> Option<&'a MeasuredFigure> {
         let mut figures = self.measured.figures.iter();

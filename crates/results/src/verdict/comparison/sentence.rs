@@ -1,5 +1,7 @@
 //! One sentence on each compared figure.
 
+use itertools::join;
+
 use super::measurement::MeasuredFigure;
 use super::model::ComparedFigure;
 use super::pair::{Measured, Pair};
@@ -101,13 +103,11 @@ fn obstacle(pair: &Pair<'_>, options: &Options) -> String {
     let broken = |side: &Measured<'_>| {
         (!side.measured.valid).then(|| format!("{} is {}", side.letter, side.measured.outcome))
     };
-    let broken: Vec<String> = [&pair.baseline, &pair.candidate]
-        .into_iter()
-        .filter_map(broken)
-        .collect();
+    let sides = [&pair.baseline, &pair.candidate];
+    let broken = join(sides.into_iter().filter_map(broken), ", ");
     let [ours, theirs] = pair.trials();
     if !broken.is_empty() {
-        broken.join(", ")
+        broken
     } else if options.paired && ours != theirs && ours.min(theirs) > 0 {
         format!("{ours} and {theirs} trials cannot be paired")
     } else {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use itertools::{Itertools as _, join};
+
 use super::environment::merged;
 use super::fact::Fact;
 use super::measurement::Measurement;
@@ -54,10 +56,8 @@ impl Subject {
         environment: Vec<Fact>,
     ) -> Self {
         let titles = groups.iter();
-        let mut titles: Vec<String> = titles
-            .map(|(context, _)| title(&context.submission, &context.variant))
-            .collect();
-        titles.dedup();
+        let titles = titles.map(|(context, _)| title(&context.submission, &context.variant));
+        let titles: Vec<String> = titles.dedup().collect();
         let title = match titles.as_slice() {
             [] => String::new(),
             [title] => title.clone(),
@@ -169,16 +169,7 @@ fn title(submission: &Submission, variant: &BTreeMap<String, String>) -> String 
         submission.round.as_deref(),
         Some(submission.benchmark.as_str()),
     ];
-    let mut words: Vec<String> = words
-        .into_iter()
-        .flatten()
-        .filter(|word| !word.is_empty())
-        .map(str::to_owned)
-        .collect();
-    words.extend(
-        variant
-            .iter()
-            .map(|(axis, value)| format!("{axis} {value}")),
-    );
-    words.join(" ")
+    let words = words.into_iter().flatten().filter(|word| !word.is_empty());
+    let variant = variant.iter().flat_map(|(axis, value)| [axis, value]);
+    join(words.chain(variant.map(String::as_str)), " ")
 }

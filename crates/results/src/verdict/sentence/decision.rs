@@ -2,6 +2,7 @@
 
 use super::super::compare::Compared;
 use super::super::{Bounds, Judgement, MoreTrials, Outcome, number};
+use retrial_format as format;
 use retrial_recipe::model::{Better, Claim};
 use retrial_stats::Decision;
 
@@ -115,17 +116,11 @@ fn missed(judgement: &Judgement, bounds: Bounds) -> String {
 }
 
 fn more(more: Option<MoreTrials>) -> String {
-    let plural = |count: u32| if count == 1 { "trial" } else { "trials" };
+    let trials = |more: u32| format::count(more as usize, "more trial");
     match more {
-        Some(MoreTrials::AtLeast(count)) => {
-            format!("it takes at least {count} more {}", plural(count))
-        }
-        Some(MoreTrials::About(count)) => {
-            format!("about {count} more {} would decide", plural(count))
-        }
-        Some(MoreTrials::MoreThan(count)) => {
-            format!("it would take more than {count} more {}", plural(count))
-        }
+        Some(MoreTrials::AtLeast(more)) => format!("it takes at least {}", trials(more)),
+        Some(MoreTrials::About(more)) => format!("about {} would decide", trials(more)),
+        Some(MoreTrials::MoreThan(more)) => format!("it would take more than {}", trials(more)),
         Some(MoreTrials::Independent) => {
             "more trials like these would not decide: take them after a pause, in another order or \
              in separate runs"

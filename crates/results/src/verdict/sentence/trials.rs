@@ -1,5 +1,7 @@
 //! Trials that are not like the others, and trials that depend on their order.
 
+use itertools::join;
+
 use super::super::compare::Compared;
 use super::super::{Judgement, number};
 use retrial_recipe::model::Better;
@@ -53,9 +55,8 @@ fn slower(compared: &Compared) -> f64 {
 
 /// `trial 2 is …`, `trials 2, 5 are …`
 fn named(trials: &[u32], single: &str, several: &str) -> String {
-    let numbers: Vec<String> = trials.iter().map(u32::to_string).collect();
     match trials {
         [trial] => format!("trial {trial} {single}"),
-        _ => format!("trials {} {several}", numbers.join(", ")),
+        _ => format!("trials {} {several}", join(trials, ", ")),
     }
 }

@@ -36,17 +36,15 @@ pub enum TableError {
 /// The rows of a table, whatever its form.
 pub(crate) fn rows(bytes: &[u8], path: &Path) -> Result<Vec<PublishedResult>, TableError> {
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+    let no_table = |reason| TableError::NoTable {
+        path: path.to_owned(),
+        reason,
+    };
     let rows = if matches!(first, Some(b'[' | b'{')) {
-        let value: Value = serde_json::from_slice(bytes).map_err(|error| TableError::NoTable {
-            path: path.to_owned(),
-            reason: error.to_string(),
-        })?;
+        let value = serde_json::from_slice(bytes).map_err(|error| no_table(error.to_string()))?;
         of_json(&value)
     } else {
-        of_csv(bytes).map_err(|error| TableError::NoTable {
-            path: path.to_owned(),
-            reason: error.to_string(),
-        })?
+        of_csv(bytes).map_err(|error| no_table(error.to_string()))?
     };
     if rows.is_empty() {
         return Err(TableError::NoRows {
