@@ -16,7 +16,6 @@ use retrial_mlperf::rounds::Round;
 use retrial_plan::Plan;
 use retrial_recipe::{SIZE_LIMIT, Source};
 use retrial_results::evidence::run::RunFiles;
-use retrial_results::evidence::telemetry::Telemetry;
 use retrial_results::verdict::RuleCheck;
 use retrial_run::judge_files;
 use retrial_store::{RunDirectory, StoreError};
@@ -122,13 +121,8 @@ fn read(
         measured.rules = rules.map(|rules| rules.submitted_to(&division));
     }
     let state = directory.state()?;
-    let files = RunFiles {
-        directory,
-        plan: &plan,
-        state: &state,
-        telemetry: Telemetry::of_run(directory),
-    };
-    let verdict = judge_files(&files, false);
+    let files = RunFiles::of(directory, &plan, &state);
+    let verdict = judge_files(&files);
     Ok(read::read(&files, verdict)?)
 }
 

@@ -24,7 +24,7 @@ use retrial_host::model::{Condition, HostView, Settings};
 use retrial_hub::{FetchError, Hub, ModelSpec};
 use retrial_plan::{Action, Plan};
 use retrial_run::models::spec;
-use retrial_run::{GPU_LABEL, RUN_LABEL, USER_LABEL};
+use retrial_run::{GPU_LABEL, label, run_of};
 
 /// How long the hub may take to list a model's files.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -189,12 +189,7 @@ async fn claims(engine: Option<&dyn Engine>) -> Vec<String> {
     let containers = engine.containers(GPU_LABEL).await.unwrap_or_default();
     let running = containers.iter().filter(|container| container.running);
     running
-        .map(|container| {
-            let label = |name| container.labels.get(name).cloned().unwrap_or_default();
-            let user = Some(label(USER_LABEL)).filter(|user| !user.is_empty());
-            let owner = user.map(|user| format!(" of {user}")).unwrap_or_default();
-            format!("{} by run {}{owner}", label(GPU_LABEL), label(RUN_LABEL))
-        })
+        .map(|container| format!("{} by {}", label(container, GPU_LABEL), run_of(container)))
         .collect()
 }
 

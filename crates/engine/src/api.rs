@@ -59,16 +59,29 @@ pub struct ImageInfo {
     pub repo_digests: Vec<String>,
     /// Bytes on disk.
     pub size: u64,
-    /// Environment, entrypoint, command, user and working directory of the image.
+    /// The image's environment, `NAME=VALUE` each.
     pub env: Vec<String>,
-    /// The image's entrypoint.
-    pub entrypoint: Vec<String>,
-    /// The image's user, empty for root.
-    pub user: String,
-    /// The image's working directory.
-    pub workdir: String,
-    /// `amd64`, …
-    pub architecture: String,
+}
+
+impl ImageInfo {
+    fn digests(&self) -> impl Iterator<Item = &str> {
+        let digests = self.repo_digests.iter();
+        digests.filter_map(|digest| Some(digest.split_once('@')?.1))
+    }
+
+    /// Returns whether another engine's image has the same content. Engines that store images in different ways
+    /// have different ids for it.
+    pub fn is(&self, other: &Self) -> bool {
+        self.id == other.id
+            || self
+                .digests()
+                .any(|digest| other.digests().any(|candidate| candidate == digest))
+    }
+
+    /// The digest, or the id of an image that came from no registry.
+    pub fn name(&self) -> &str {
+        self.digests().next().unwrap_or(&self.id)
+    }
 }
 
 /// One thing that a pull or a build reports.
@@ -135,8 +148,6 @@ pub struct ExecSpec {
     pub workdir: Option<String>,
     /// User; none: the container's.
     pub user: Option<String>,
-    /// Extended privileges for this process.
-    pub privileged: bool,
 }
 
 impl ExecSpec {
@@ -173,31 +184,25 @@ pub struct ExecOutput {
 }
 
 /// The state of a container.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContainerState {
     /// Full id.
     pub id: String,
     /// Name without the slash.
     pub name: String,
-    /// `created`, `running`, `exited`, `dead`, …
-    pub status: String,
     /// Whether it runs.
     pub running: bool,
     /// Exit code, once it ended.
     pub exit_code: Option<i64>,
     /// The engine saw the first process killed for memory.
     pub oom_killed: bool,
-    /// The engine's word on a failed start.
-    pub error: String,
     /// The image's id.
     pub image: String,
     /// Its first process on the engine's machine, while it runs.
-    #[serde(default)]
     pub pid: Option<u32>,
     /// Labels.
     pub labels: BTreeMap<String, String>,
     /// Environment of its first process, `NAME=VALUE` each: the image's and its own.
-    #[serde(default)]
     pub env: Vec<String>,
 }
 

@@ -37,15 +37,11 @@ pub async fn connect(endpoint: &Endpoint) -> Result<(Docker, EngineInfo), Engine
         .map_err(|error| unreachable(endpoint, &error))?;
     let info = describe(endpoint, &version);
     if api_version(&info.api) < LEAST_API {
-        let EngineInfo {
-            product,
-            version,
-            endpoint,
-            api,
-            ..
-        } = info;
         return Err(EngineError::TooOld {
-            engine: format!("{product} {version} at {endpoint} has API {api}"),
+            engine: format!(
+                "{} {} at {} has API {}",
+                info.product, info.version, info.endpoint, info.api
+            ),
             needed: format!("{}.{}", LEAST_API.0, LEAST_API.1),
         });
     }

@@ -7,11 +7,12 @@ use std::path::Path;
 
 use super::cached::{image, origin, remove_stale};
 use super::error::Halt;
-use super::labels::CACHE_LABEL;
+use super::labels::{CACHE_LABEL, mounts_cached};
 use super::seed;
 use super::session::Session;
 use super::step_session::StepSession;
 use retrial_container::{ContainerSpec, Mount};
+use retrial_engine::api::ContainerState;
 use retrial_store::cache::CacheEntry;
 use retrial_store::journal::{CacheMounted, EventKind, StepEnd};
 use retrial_store::lock::{FileLock, LockAttempt};
@@ -67,13 +68,10 @@ pub async fn take(
 
 impl MountedCaches {
     /// Records which directories the container got.
-    pub fn record(&self, session: &StepSession<'_>, container: &str) -> Result<(), Halt> {
-        for (mounted, _) in &self.mounted {
-            let mounted = CacheMounted {
-                container: container.to_owned(),
-                ..mounted.clone()
-            };
-            session.record(EventKind::CacheMounted(mounted))?;
+    pub fn record(&mut self, session: &StepSession<'_>, container: &str) -> Result<(), Halt> {
+        for (mounted, _) in &mut self.mounted {
+            container.clone_into(&mut mounted.container);
+            session.record(EventKind::CacheMounted(mounted.clone()))?;
         }
         Ok(())
     }
@@ -96,15 +94,9 @@ async fn free(
         };
         let containers = session.with_engine(|| session.engine.containers(CACHE_LABEL));
         let mine = entry.identity();
-        let mut running = containers
-            .await?
-            .into_iter()
-            .filter(|container| container.running);
-        if !running.any(|container| {
-            container.labels[CACHE_LABEL]
-                .lines()
-                .any(|line| line == mine)
-        }) {
+        let is_user =
+            |container: &ContainerState| container.running && mounts_cached(container, &mine);
+        if !containers.await?.iter().any(is_user) {
             return Ok((directory, entry, lock));
         }
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::error::Halt;
-use super::labels::{CACHE_LABEL, RUN_LABEL};
+use super::labels::{RUN_LABEL, mounts_cached};
 use super::run_values::with_run_values;
 use super::session::Session;
 use super::step_session::StepSession;
@@ -143,17 +143,10 @@ pub async fn interruptible<T: Send + 'static>(
 /// Removes invalid directories and unused stages. A run with a live container removes its own.
 pub async fn remove_stale(session: &Session, entry: &CacheEntry) -> Result<(), Halt> {
     let containers = session.engine.containers(RUN_LABEL).await?;
-    let label = |name: &str| {
-        let labels = containers
-            .iter()
-            .filter_map(|container| container.labels.get(name));
-        labels.cloned().collect::<Vec<_>>()
-    };
-    let mine = entry.identity();
-    let mounted = label(CACHE_LABEL);
-    let in_use = mounted
-        .iter()
-        .any(|all| all.lines().any(|line| line == mine));
-    entry.remove_stale(&label(RUN_LABEL), in_use);
+    let mut all = containers.iter();
+    let runs = all.clone().filter_map(|one| one.labels.get(RUN_LABEL));
+    let runs: Vec<String> = runs.cloned().collect();
+    let in_use = all.any(|container| mounts_cached(container, &entry.identity()));
+    entry.remove_stale(&runs, in_use);
     Ok(())
 }

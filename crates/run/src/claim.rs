@@ -3,12 +3,14 @@
 //! a run whose GPUs are busy waits until the other container ends.
 
 use std::fs::{File, TryLockError};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rustix::fs::{Mode, OFlags};
+
 use super::error::Halt;
-use super::labels::{GPU_LABEL, RUN_LABEL, USER_LABEL};
+use super::labels::{GPU_LABEL, RUN_LABEL, label, run_of};
 use super::session::Session;
 use super::step_session::StepSession;
 use retrial_engine::api::ContainerState;
@@ -55,14 +57,8 @@ pub async fn claim(session: &StepSession<'_>) -> Result<Option<File>, Halt> {
         // Other runs may check meanwhile.
         drop(lock);
         let run = label(holder, RUN_LABEL);
-        let user = match label(holder, USER_LABEL) {
-            "" => String::new(),
-            user => format!(" of {user}"),
-        };
-        let holder_text = format!(
-            "{} in use by run {run}{user}",
-            gpus(label(holder, GPU_LABEL))
-        );
+        let gpus = gpus(label(holder, GPU_LABEL));
+        let holder_text = format!("{gpus} in use by {}", run_of(holder));
         if session.plan.no_wait {
             let advice = format!(
                 "wait for it (without --no-wait), end it (retrial stop {run}), or choose others with --gpus"
@@ -79,10 +75,6 @@ pub async fn claim(session: &StepSession<'_>) -> Result<Option<File>, Halt> {
             () = session.stop.cancelled() => return Err(StepEnd::Stopped.into()),
         }
     }
-}
-
-fn label<'a>(container: &'a ContainerState, name: &str) -> &'a str {
-    container.labels.get(name).map_or("", String::as_str)
 }
 
 fn gpus(claim: &str) -> String {
@@ -138,13 +130,9 @@ fn lock_path() -> PathBuf {
 /// Reading is enough to lock. Another user's file in a sticky folder may not be opened with
 /// `O_CREAT` (`fs.protected_regular`), so it is created only if it does not exist.
 fn open(path: &Path) -> std::io::Result<File> {
-    let open_existing = || {
-        let no_follow = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits());
-        let no_follow = no_follow.map_err(std::io::Error::other)?;
-        File::options()
-            .read(true)
-            .custom_flags(no_follow)
-            .open(path)
+    let open_existing = || -> std::io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
     };
     match open_existing() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}

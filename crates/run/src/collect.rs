@@ -2,14 +2,13 @@
 
 use itertools::join;
 
-use super::control::ResultDirectory;
+use super::control::{ResultDirectory, StepControl};
 use super::error::Halt;
-use super::extract::{Extraction, MAX_BYTES, extract, remove_directory};
+use super::extract::{Extraction, MAX_BYTES, extract};
 use super::interrupt::on_thread;
-use super::session::Session;
 use super::step_session::StepSession;
 use retrial_plan::step::Action;
-use retrial_store::files::rename_synced;
+use retrial_store::files::{remove_directory, rename_synced};
 use retrial_store::journal::{EventKind, StepEnd, StepFault};
 use retrial_store::unpack::{Limits, Unpacked};
 
@@ -22,15 +21,13 @@ pub async fn collect(
     pattern: &str,
 ) -> Result<(), Halt> {
     let missing = |reason: String, advice: &str| Halt::failed(StepFault::NoResult, reason, advice);
-    let mut directories = results_of(session, producer, pattern);
-    if !session
-        .plan
-        .step(producer)
-        .is_some_and(|step| session.control.step(step).exists())
-    {
+    let producer = session.plan.step(producer);
+    let producer = producer.map(|step| session.control.step(step));
+    let directories = match producer.filter(StepControl::exists) {
+        Some(producer) => producer.result_directories(pattern),
         // A check was rerun on another disk than the measurement.
-        directories.extend(collected_before(session, pattern));
-    }
+        None => collected_before(session).into_iter().collect(),
+    };
     let directory = match &directories[..] {
         [directory] => directory,
         [] => {
@@ -60,33 +57,20 @@ pub async fn collect(
 /// Copies the results of a failed step into the step's own directory: they are evidence, not a result. Copy
 /// errors are ignored.
 pub async fn collect_evidence(session: &StepSession<'_>, producer: u32, pattern: &str) {
-    for (index, directory) in results_of(session, producer, pattern).iter().enumerate() {
-        if let Some(source) = session.plan.step(producer) {
-            let to = format!("steps/{}/results-{}", source.directory(), index + 1);
-            let _ = copy_results(session, directory, &to).await;
-        }
+    let Some(source) = session.plan.step(producer) else {
+        return;
+    };
+    let directories = session.control.step(source).result_directories(pattern);
+    for (index, directory) in directories.iter().enumerate() {
+        let to = format!("steps/{}/results-{}", source.directory(), index + 1);
+        let _ = copy_results(session, directory, &to).await;
     }
 }
 
-/// Returns the directories that a step created and that match the pattern.
-fn results_of(session: &Session, producer: u32, pattern: &str) -> Vec<ResultDirectory> {
-    let step = session.plan.step(producer);
-    let directories = step.map(|step| session.control.step(step).result_directories());
-    let directories = directories.unwrap_or_default();
-    let matching = directories
-        .into_iter()
-        .filter(|directory| directory.pattern == pattern);
-    matching.collect()
-}
-
 /// Returns the directory from which a step collected results before.
-fn collected_before(session: &StepSession<'_>, pattern: &str) -> Option<ResultDirectory> {
+fn collected_before(session: &StepSession<'_>) -> Option<ResultDirectory> {
     let path = session.state().collected.remove(&session.step.number)?;
-    Some(ResultDirectory {
-        pattern: pattern.to_owned(),
-        path,
-        length: 0,
-    })
+    Some(ResultDirectory { path, length: 0 })
 }
 
 /// Copies one result directory to `to` below the run's directory, without the step's secrets.

@@ -10,7 +10,7 @@ use super::create::{create_again, start_error};
 use super::error::{Halt, RunError};
 use super::labels::{CACHE_LABEL, GPU_LABEL, own_labels};
 use super::model_mounts;
-use super::mount_check::{MountCheck, verify_control_mount};
+use super::mount_check::{not_shared, verify_control_mount};
 use super::run_values::with_run_values;
 use super::seed::owner;
 use super::session::Session;
@@ -74,7 +74,7 @@ async fn launch(
             "create it or correct the recipe; the engine would mount an empty directory",
         ));
     }
-    let caches = cache_mounts::take(session, &mut spec).await?;
+    let mut caches = cache_mounts::take(session, &mut spec).await?;
     spec.control = Some(control.path().display().to_string());
     let now = jiff::Timestamp::now().as_nanosecond();
     let nonce = format!("{}-{now}", session.run.id());
@@ -102,31 +102,13 @@ async fn launch(
     session.record(event)?;
     caches.record(session, &id)?;
     let started = match session.with_engine(|| session.engine.start(&id)).await {
-        Ok(()) => verify(session, control, &id, &nonce).await,
+        Ok(()) => verify_control_mount(session, control, &id, &nonce).await,
         Err(error) => Err(start_error(&error)),
     };
     if matches!(&started, Err(Halt::Ended(StepEnd::Failed { .. }))) {
         let _ = discard(session, &id).await;
     }
     started
-}
-
-/// Verifies that a started container shares the control directory.
-async fn verify(session: &Session, control: &Control, id: &str, nonce: &str) -> Result<(), Halt> {
-    let (reason, advice) = match verify_control_mount(session, control, id, nonce).await {
-        MountCheck::Shared => return Ok(()),
-        MountCheck::Stopped => return Err(StepEnd::Stopped.into()),
-        MountCheck::NotShared => return Err(not_shared(session)),
-        MountCheck::EntrypointOverridden(log) => (
-            format!("the image's entrypoint does not execute its arguments{log}"),
-            "remove `entrypoint: image` from the recipe: the entrypoint is then bypassed",
-        ),
-        MountCheck::Exited(reason) => (
-            reason,
-            "with `entrypoint: image`, the image's entrypoint must execute its arguments",
-        ),
-    };
-    Err(Halt::failed(StepFault::Host, reason, advice))
 }
 
 /// Creates the container, and verifies that its image is the one that was pulled or built: the tag may
@@ -155,18 +137,6 @@ async fn create_from_image(
         ..spec.clone()
     };
     create_again(session, &exact).await
-}
-
-fn not_shared(session: &Session) -> Halt {
-    let endpoint = &session.engine.info().endpoint;
-    let path = session.control.path().display();
-    Halt::failed(
-        StepFault::Host,
-        format!(
-            "the engine at {endpoint} does not share this machine's files: its containers do not see {path}"
-        ),
-        "run retrial on the engine's own machine; remote engines are not supported",
-    )
 }
 
 /// Returns the first bind mount whose source does not exist.

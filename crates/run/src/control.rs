@@ -6,9 +6,10 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
 
+use super::mutex::lock;
 use retrial_container::first_process::DEFAULT_SHELL;
 use retrial_plan::shell::takes_text;
 use retrial_plan::step::{ExecStep, Step};
@@ -43,6 +44,9 @@ const LONGEST_LIST: u64 = 8 << 20;
 
 /// The container's own time, in seconds, after the longest step: for collecting and judging.
 pub const GRACE_S: u64 = 15 * 60;
+
+/// The interval between extensions of the deadline of a container that waits.
+pub const RENEWAL: Duration = Duration::from_secs(GRACE_S / 3);
 
 /// The variable that identifies a step's processes.
 pub fn mark(run: &RunDirectory, step: &Step) -> (String, String) {
@@ -111,13 +115,8 @@ impl Control {
     /// # Errors
     /// If the disk is full or cannot be written.
     pub fn lay_out(&self, nonce: &str, private_pids: bool) -> Result<(), StoreError> {
-        self.create()?;
-        let directory = Directory::open(&self.path)?;
-        directory.set_mode(0o755)?;
+        let directory = self.write_scripts(0o755, 0o644)?;
         directory.directory("steps")?.set_mode(0o755)?;
-        for (name, text) in SCRIPTS {
-            directory.write(name, text.as_bytes(), 0o644)?;
-        }
         directory.write("nonce", format!("{nonce}\n").as_bytes(), 0o644)?;
         directory.write("seen", b"", 0o666)?;
         directory.write("ended", b"", 0o666)?;
@@ -128,7 +127,6 @@ impl Control {
         } else {
             directory.remove("private-pids")?;
         }
-        *self.scripts() = Some(self.read_scripts());
         self.set_deadline(Some(GRACE_S))
     }
 
@@ -137,33 +135,30 @@ impl Control {
     /// # Errors
     /// If the disk is full or cannot be written.
     pub fn lay_out_for_host(&self) -> Result<(), StoreError> {
-        self.create()?;
-        let directory = Directory::open(&self.path)?;
-        directory.set_mode(0o700)?;
-        for (name, text) in SCRIPTS {
-            directory.write(name, text.as_bytes(), 0o600)?;
-        }
-        *self.scripts() = Some(self.read_scripts());
-        Ok(())
+        self.write_scripts(0o700, 0o600).map(drop)
     }
 
-    fn create(&self) -> Result<(), StoreError> {
+    /// Creates the directory, with the scripts in it.
+    fn write_scripts(&self, directory_mode: u32, mode: u32) -> Result<Directory, StoreError> {
         let steps = self.path.join("steps");
-        std::fs::create_dir_all(&steps).map_err(StoreError::io("create", &steps))
+        std::fs::create_dir_all(&steps).map_err(StoreError::io("create", &steps))?;
+        let directory = Directory::open(&self.path)?;
+        directory.set_mode(directory_mode)?;
+        for (name, text) in SCRIPTS {
+            directory.write(name, text.as_bytes(), mode)?;
+        }
+        *lock(&self.scripts) = Some(self.read_scripts());
+        Ok(directory)
     }
 
     /// The first script that was changed since this process wrote it, or since the first call.
     pub fn changed_script(&self) -> Option<&'static str> {
         let now = self.read_scripts();
-        let mut original = self.scripts();
+        let mut original = lock(&self.scripts);
         let original = original.get_or_insert_with(|| now.clone());
         let mut names = SCRIPTS.iter().zip(original.iter().zip(&now));
         let changed = names.find(|(_, (original, now))| original != now);
         changed.map(|((name, _), _)| *name)
-    }
-
-    fn scripts(&self) -> MutexGuard<'_, Option<Scripts>> {
-        self.scripts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn read_scripts(&self) -> Scripts {

@@ -7,13 +7,13 @@ use std::path::Path;
 use super::collect::record;
 use super::create::create_again;
 use super::error::Halt;
-use super::extract::{Extraction, MAX_BYTES, extract, remove_directory};
+use super::extract::{Extraction, MAX_BYTES, extract};
 use super::host;
 use super::labels::own_labels;
 use super::step_session::StepSession;
 use retrial_container::ContainerSpec;
 use retrial_store::StoreError;
-use retrial_store::files::rename_synced;
+use retrial_store::files::{remove_directory, rename_synced};
 use retrial_store::journal::{StepEnd, StepFault};
 use retrial_store::unpack::Limits;
 

@@ -6,19 +6,11 @@ use retrial_store::journal::{AbortReason, StepEnd, StepFault};
 
 /// The course of a run after the steps that have ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Course {
-    /// No step failed.
-    #[default]
-    Clean,
-    /// Steps failed that no other step needs; the most severe fault.
-    Failed(StepFault),
-    /// The remaining measurements are aborted.
-    Aborted {
-        /// The first abort reason.
-        reason: AbortReason,
-        /// The most severe fault; none if the run was only stopped.
-        fault: Option<StepFault>,
-    },
+pub struct Course {
+    /// The most severe fault of a step; none if no step failed.
+    fault: Option<StepFault>,
+    /// Why the remaining measurements are aborted, if they are: the first reason.
+    pub abort_reason: Option<AbortReason>,
 }
 
 impl Course {
@@ -26,51 +18,32 @@ impl Course {
     pub fn advance(&mut self, step: &Step, end: &StepEnd) {
         match end {
             StepEnd::Done { .. } | StepEnd::Skipped { .. } => {}
-            StepEnd::Stopped => self.abort(AbortReason::Stopped),
+            StepEnd::Stopped => {
+                self.abort_reason.get_or_insert(AbortReason::Stopped);
+            }
             StepEnd::Failed { fault, reason, .. } => {
-                match self {
-                    Self::Clean => *self = Self::Failed(*fault),
-                    Self::Failed(gravest) => *gravest = (*gravest).max(*fault),
-                    Self::Aborted { fault: gravest, .. } => *gravest = (*gravest).max(Some(*fault)),
-                }
+                self.fault = self.fault.max(Some(*fault));
                 if is_needed(step, *fault) {
                     let error = reason.lines().next().unwrap_or_default().to_owned();
                     let name = step.name.clone();
-                    self.abort(AbortReason::StepFailed { name, error });
+                    let reason = AbortReason::StepFailed { name, error };
+                    self.abort_reason.get_or_insert(reason);
                 }
             }
         }
     }
 
-    fn abort(&mut self, reason: AbortReason) {
-        let fault = self.fault();
-        if self.abort_reason().is_none() {
-            *self = Self::Aborted { reason, fault };
-        }
-    }
-
-    /// Returns why the run was aborted, if it was.
-    pub fn abort_reason(&self) -> Option<&AbortReason> {
-        match self {
-            Self::Aborted { reason, .. } => Some(reason),
-            _ => None,
-        }
-    }
-
-    fn fault(&self) -> Option<StepFault> {
-        match self {
-            Self::Clean => None,
-            Self::Failed(fault) => Some(*fault),
-            Self::Aborted { fault, .. } => *fault,
-        }
+    /// Whether no step failed, and the run was not stopped.
+    pub fn is_clean(&self) -> bool {
+        *self == Self::default()
     }
 
     /// The exit code of a run that ends now; `stopped` by a signal or `retrial stop`.
     pub fn exit_code(&self, verdict: Option<&Verdict>, stopped: bool) -> ExitCode {
-        if stopped && (self.abort_reason().is_some() || verdict.is_none()) {
+        if stopped && (self.abort_reason.is_some() || verdict.is_none()) {
             return ExitCode::Interrupted;
         }
-        match self.fault() {
+        match self.fault {
             Some(StepFault::Request) => ExitCode::Usage,
             Some(StepFault::Host) => ExitCode::Host,
             Some(StepFault::Command | StepFault::Timeout) => ExitCode::StepFailed,
@@ -132,11 +105,13 @@ mod tests {
     fn a_failed_measurement_does_not_abort_and_the_worst_fault_wins() {
         let missing = StepEnd::failed(StepFault::NoResult, "no results", "");
         let course = after(&[(collect(), missing.clone())]);
-        assert_eq!(course, Course::Failed(StepFault::NoResult));
+        assert_eq!(course.abort_reason, None);
+        assert_eq!(course.fault, Some(StepFault::NoResult));
         assert_eq!(course.exit_code(None, false), ExitCode::Host);
         let removal = (Action::Remove, StepEnd::host("the engine is unavailable"));
         let course = after(&[removal, (collect(), missing)]);
-        assert_eq!(course, Course::Failed(StepFault::Host));
+        assert_eq!(course.abort_reason, None);
+        assert_eq!(course.fault, Some(StepFault::Host));
     }
 
     #[test]
@@ -151,7 +126,7 @@ mod tests {
             name: "one".to_owned(),
             error: "no such user".to_owned(),
         };
-        assert_eq!(course.abort_reason(), Some(&reason));
+        assert_eq!(course.abort_reason, Some(reason));
         assert_eq!(course.exit_code(None, false), ExitCode::Usage);
         assert_eq!(course.exit_code(None, true), ExitCode::Interrupted);
     }

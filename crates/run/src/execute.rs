@@ -2,8 +2,6 @@
 
 use std::time::Instant;
 
-use jiff::Timestamp;
-
 use super::course::Course;
 use super::error::{Halt, RunError};
 use super::interrupt::unless_stopped;
@@ -64,7 +62,7 @@ pub async fn execute(session: &Session) -> Result<Ended, RunError> {
     session.clear_scratch();
     let stopped = session.stop.is_cancelled();
     let exit = run.course.exit_code(run.verdict.as_ref(), stopped);
-    let reason = run.course.abort_reason().cloned();
+    let reason = run.course.abort_reason.clone();
     let event = EventKind::RunEnded {
         exit_code: exit.code(),
         reason: reason.clone(),
@@ -109,7 +107,8 @@ impl<'a> Run<'a> {
             run.measuring = session.lock_shared().await?;
         }
         let here = run.reattach().await?;
-        let lives = here && session.others.as_ref().is_none_or(Others::containers_live);
+        let others = session.others.as_ref();
+        let lives = here && others.is_none_or(|others| others.containers_live);
         run.completed_steps = run.completed(lives);
         let event = EventKind::RunStarted {
             run: session.run.id().to_owned(),
@@ -134,7 +133,7 @@ impl<'a> Run<'a> {
 
 impl Run<'_> {
     async fn execute_steps(&mut self) -> Result<(), RunError> {
-        if self.course.abort_reason().is_some() {
+        if self.course.abort_reason.is_some() {
             return Ok(()); // Results of an earlier container could not be collected.
         }
         let plan: &Plan = &self.session.plan;
@@ -336,11 +335,11 @@ impl Run<'_> {
 fn seconds_before(session: &StepSession<'_>) -> f64 {
     let step = session.step;
     let is_open = step.command().is_some() && session.state().open.contains(&step.number);
-    let started = session.started().filter(|_| is_open);
-    started.map_or(0.0, |started| {
-        let seconds = Timestamp::now().duration_since(started).as_secs_f64();
-        seconds.max(0.0)
-    })
+    if is_open {
+        session.age().as_secs_f64()
+    } else {
+        0.0
+    }
 }
 
 fn record_end(

@@ -1,7 +1,6 @@
 //! Copies a path out of a container through the engine's archive call, which needs no mount and omits nothing.
 //! The store unpacks the stream without trusting the archive.
 
-use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +12,7 @@ use super::interrupt::unless_stopped;
 use super::step_session::StepSession;
 use retrial_format as format;
 use retrial_store::StoreError;
+use retrial_store::files::remove_directory;
 use retrial_store::journal::StepEnd;
 use retrial_store::unpack::{Limits, Unpacked, unpack};
 
@@ -103,14 +103,6 @@ fn unpack_on_thread(
             Err(StoreError::Unusable { path, reason })
         })
     }
-}
-
-/// Removes a directory, if there is one.
-pub fn remove_directory(path: &Path) -> Result<(), StoreError> {
-    if path.exists() {
-        fs::remove_dir_all(path).map_err(StoreError::io("remove", path))?;
-    }
-    Ok(())
 }
 
 /// An archive as the engine sends it.

@@ -3,8 +3,6 @@
 
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
-
 use super::control::{Control, StepExit};
 use super::failure::FailureWatch;
 use super::output::{Output, max_log};
@@ -82,7 +80,6 @@ pub async fn follow<M: Meanwhile>(
     meanwhile: &mut M,
 ) -> Result<Followed<M::Outcome>, StepEnd> {
     let (session, control) = (&command.session, &command.files);
-    let step_started = session.started().unwrap_or_else(Timestamp::now);
     let mut output = Output::open(session);
     let mut liveness = LivenessProbe::new(started);
     let mut failure = FailureWatch::new(command)?;
@@ -109,7 +106,7 @@ pub async fn follow<M: Meanwhile>(
         if session.stop.is_cancelled() {
             return Err(StepEnd::Stopped);
         }
-        check_limits(command.exec, step_started, last_output).map_err(|end| meanwhile.late(end))?;
+        check_limits(command, last_output).map_err(|end| meanwhile.late(end))?;
         meanwhile.look()?;
         failure.look(command).map_err(|end| meanwhile.failed(end))?;
         if last_asked.elapsed() > ENGINE_INTERVAL {
@@ -155,16 +152,12 @@ pub(super) fn check_length(command: &ExecStep, output: &Output<'_>) -> Result<()
 }
 
 /// Whether a command is within its time limits.
-fn check_limits(
-    command: &ExecStep,
-    started: Timestamp,
-    last_output: Instant,
-) -> Result<(), StepEnd> {
-    let elapsed = Duration::try_from(Timestamp::now().duration_since(started)).unwrap_or_default();
+fn check_limits(command: &StepCommand<'_>, last_output: Instant) -> Result<(), StepEnd> {
+    let exec = command.exec;
     let silent = last_output.elapsed().as_secs();
-    let reason = if elapsed >= Duration::from_secs(command.timeout_s) {
-        format!("it did not finish within {}", limit(command.timeout_s))
-    } else if let Some(silence) = command.silence_s.filter(|silence| silent >= *silence) {
+    let reason = if command.session.age() >= Duration::from_secs(exec.timeout_s) {
+        format!("it did not finish within {}", limit(exec.timeout_s))
+    } else if let Some(silence) = exec.silence_s.filter(|silence| silent >= *silence) {
         format!("it printed nothing for {}", limit(silence))
     } else {
         return Ok(());

@@ -58,7 +58,12 @@ pub async fn record(session: &Session) {
 async fn installed(session: &Session, container: &str) -> Installed {
     let list = async {
         if session.control.ask_for_packages() {
-            return Ok(answer(session).await);
+            loop {
+                if let Some(text) = session.control.listed_packages() {
+                    return Ok(text);
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
         }
         let spec = ExecSpec::as_root(["/bin/sh", &format!("{CONTROL}/packages")]);
         let output = session.engine.exec(container, &spec).await;
@@ -72,16 +77,6 @@ async fn installed(session: &Session, container: &str) -> Installed {
     Installed {
         remarks: vec![format!("the installed packages are unknown: {remark}")],
         ..packages::read("@end")
-    }
-}
-
-/// Returns the complete list of the first process.
-async fn answer(session: &Session) -> String {
-    loop {
-        if let Some(text) = session.control.listed_packages() {
-            return text;
-        }
-        tokio::time::sleep(PAUSE).await;
     }
 }
 

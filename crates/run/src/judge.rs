@@ -3,22 +3,20 @@
 use super::error::{Halt, RunError};
 use super::interrupt::on_thread;
 use super::step_session::StepSession;
-use retrial_plan::step::{Action, Plan};
+use retrial_plan::step::{Action, Condition, Plan};
 use retrial_results::evidence::context::context;
 use retrial_results::evidence::run::{self, RunFiles};
-use retrial_results::evidence::telemetry::Telemetry;
 use retrial_results::verdict::{self, Context, Evidence, StageDecision, Verdict};
 use retrial_store::RunDirectory;
-use retrial_store::journal::EventKind;
-use retrial_store::journal::Journal;
-use retrial_store::journal::State;
+use retrial_store::journal::{EventKind, Journal, State};
 
 /// The verdict on a finished run, from its files alone.
 ///
 /// # Errors
 /// If the run's files are missing or damaged.
 pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Verdict, RunError> {
-    let (context, evidence) = evidence_of(directory, require_accuracy)?;
+    let (mut context, evidence) = evidence_of(directory)?;
+    context.require_accuracy |= require_accuracy;
     Ok(verdict::judge(&context, &evidence))
 }
 
@@ -26,33 +24,16 @@ pub fn judge_run(directory: &RunDirectory, require_accuracy: bool) -> Result<Ver
 ///
 /// # Errors
 /// If the run's files are missing or damaged.
-pub fn evidence_of(
-    directory: &RunDirectory,
-    require_accuracy: bool,
-) -> Result<(Context, Vec<Evidence>), RunError> {
+pub fn evidence_of(directory: &RunDirectory) -> Result<(Context, Vec<Evidence>), RunError> {
     let plan: Plan = directory.read_json("plan.json")?;
     let state = State::from_events(&Journal::read(&directory.journal())?);
-    let files = RunFiles {
-        directory,
-        plan: &plan,
-        state: &state,
-        telemetry: Telemetry::of_run(directory),
-    };
-    let require_accuracy = require_accuracy || plan.require_accuracy;
-    Ok(made_of(&files, require_accuracy))
-}
-
-fn made_of(files: &RunFiles<'_>, require_accuracy: bool) -> (Context, Vec<Evidence>) {
-    let mut context = context(files);
-    context.require_accuracy = require_accuracy;
-    (context, run::gather(files))
+    let files = RunFiles::of(directory, &plan, &state);
+    Ok((context(&files), run::gather(&files)))
 }
 
 /// Judges a run by a plan that may differ from its own: with the rules of another round.
-pub fn judge_files(files: &RunFiles<'_>, require_accuracy: bool) -> Verdict {
-    let require_accuracy = require_accuracy || files.plan.require_accuracy;
-    let (context, evidence) = made_of(files, require_accuracy);
-    verdict::judge(&context, &evidence)
+pub fn judge_files(files: &RunFiles<'_>) -> Verdict {
+    verdict::judge(&context(files), &run::gather(files))
 }
 
 /// The judge step: writes the verdict to `verdict.json`.
@@ -71,7 +52,10 @@ pub(super) async fn record_verdict(session: &StepSession<'_>) -> Result<Verdict,
 
 /// Returns why this step's trial is not needed, if the trials so far decide. A stopped run does not wait for
 /// the result.
-pub(super) async fn decided(session: &StepSession<'_>, stages: &[u32]) -> Option<String> {
+pub(super) async fn decided(session: &StepSession<'_>) -> Option<String> {
+    let Condition::UntilDecided { stages } = &session.step.when else {
+        return None;
+    };
     let needing = match &session.step.action {
         Action::StartService(_) => session.plan.that_need(session.step.number).next(),
         Action::StopService(ending) => session.plan.that_need(ending.of).next(),
@@ -84,12 +68,7 @@ pub(super) async fn decided(session: &StepSession<'_>, stages: &[u32]) -> Option
     let (decided, completed) = stages.find(|(_, completed)| warmup + *completed < trial)?;
     let (directory, plan, state) = (session.run.clone(), session.plan.clone(), session.state());
     let decide = move || {
-        let files = RunFiles {
-            directory: &directory,
-            plan: &plan,
-            state: &state,
-            telemetry: Telemetry::default(),
-        };
+        let files = RunFiles::without_telemetry(&directory, &plan, &state);
         let mut evidence = run::gather_one(&files, measurement);
         evidence
             .trials

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::session::Session;
+use retrial_engine::api::ContainerState;
 
 /// The label with the run's id, on every container of ours.
 pub const RUN_LABEL: &str = "io.retrial.run";
@@ -11,7 +12,7 @@ pub const PATH_LABEL: &str = "io.retrial.path";
 /// The label with the GPUs that the container claims: PCI addresses, or `all`.
 pub const GPU_LABEL: &str = "io.retrial.gpus";
 /// The label with the name of its user, for others who wait.
-pub const USER_LABEL: &str = "io.retrial.user";
+const USER_LABEL: &str = "io.retrial.user";
 /// The label with the id of that user, by which cleanup identifies the owner.
 pub const UID_LABEL: &str = "io.retrial.uid";
 /// The label with the cached directories that the container mounts.
@@ -43,6 +44,26 @@ pub fn labels_of(run: &str) -> BTreeMap<String, String> {
 /// The owner of a container of ours by its labels, if that is another user.
 pub fn other_user(labels: &BTreeMap<String, String>) -> Option<String> {
     not_of(labels, &uid(), &user())
+}
+
+/// A container's label; empty if it has none.
+pub fn label<'a>(container: &'a ContainerState, name: &str) -> &'a str {
+    container.labels.get(name).map_or("", String::as_str)
+}
+
+/// The run of a container, and its user: `run ID of USER`.
+pub fn run_of(container: &ContainerState) -> String {
+    let run = label(container, RUN_LABEL);
+    match label(container, USER_LABEL) {
+        "" => format!("run {run}"),
+        user => format!("run {run} of {user}"),
+    }
+}
+
+/// Whether a container mounts the cached directory of this identity.
+pub fn mounts_cached(container: &ContainerState, identity: &str) -> bool {
+    let mut mounted = label(container, CACHE_LABEL).lines();
+    mounted.any(|line| line == identity)
 }
 
 fn not_of(labels: &BTreeMap<String, String>, uid: &str, user: &str) -> Option<String> {

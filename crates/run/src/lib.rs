@@ -40,6 +40,7 @@ mod mirror;
 mod model_mounts;
 mod model_view;
 mod mount_check;
+mod mutex;
 mod output;
 mod populate;
 mod progress;
@@ -63,10 +64,9 @@ mod watched;
 pub use control::PACKAGES;
 pub use error::RunError;
 pub use execute::{Ended, execute};
-pub use judge::judge_run;
-pub use judge::{evidence_of, judge_files};
+pub use judge::{evidence_of, judge_files, judge_run};
 pub use labels::{
-    CACHE_LABEL, GPU_LABEL, JOB_LABEL, PATH_LABEL, RUN_LABEL, USER_LABEL, labels_of, other_user,
+    CACHE_LABEL, GPU_LABEL, JOB_LABEL, PATH_LABEL, RUN_LABEL, label, labels_of, other_user, run_of,
 };
 pub use prepared::{Prepared, secrets};
 pub use session::{Options, Session};

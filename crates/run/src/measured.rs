@@ -11,7 +11,6 @@ use super::interrupt::on_thread;
 use super::step_session::StepSession;
 use retrial_plan::step::{Plan, Step};
 use retrial_results::evidence::run::{self, RunFiles};
-use retrial_results::evidence::telemetry::Telemetry;
 use retrial_store::RunDirectory;
 use retrial_store::journal::{EventKind, State, StepEnd};
 
@@ -62,12 +61,7 @@ fn figures(
     if logs.sum::<u64>() + size_of(&directory.join(&results)) > MOST_BYTES {
         return Vec::new();
     }
-    let files = RunFiles {
-        directory,
-        plan,
-        state,
-        telemetry: Telemetry::default(),
-    };
+    let files = RunFiles::without_telemetry(directory, plan, state);
     let evidence = run::gather_one(&files, measurement);
     let mut trials = evidence.trials.iter().chain(&evidence.warmups);
     let Some(measured) = trials.find(|candidate| candidate.trial == trial) else {

@@ -4,7 +4,6 @@
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::error::Halt;
@@ -64,11 +63,10 @@ pub async fn complete(session: &StepSession<'_>) -> Result<(), Halt> {
         session.output_in(&session.local),
         session.output_in(&session.run),
     );
-    Ok(on_thread(&session.stop, move || copy(&from, &to)).await??)
-}
-
-fn copy(from: &PathBuf, to: &PathBuf) -> Result<(), StoreError> {
-    let part = to.with_extension("part");
-    fs::copy(from, &part).map_err(StoreError::io("write", &part))?;
-    fs::rename(&part, to).map_err(StoreError::io("rename", &part))
+    let copy = move || {
+        let part = to.with_extension("part");
+        fs::copy(from, &part).map_err(StoreError::io("write", &part))?;
+        fs::rename(&part, to).map_err(StoreError::io("rename", &part))
+    };
+    Ok(on_thread(&session.stop, copy).await??)
 }

@@ -13,6 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
+use walkdir::WalkDir;
 
 use retrial_hub::{Fetched, FetchedFile};
 use retrial_store::StoreError;
@@ -113,25 +114,15 @@ fn cannot_link(error: &io::Error) -> bool {
 
 /// Returns why a view differs from the model: a file was changed, removed or added.
 fn difference(path: &Path, blobs: &[Linked<'_>]) -> Option<String> {
-    let mut found = 0;
     for (file, (device, inode)) in blobs {
         match fs::symlink_metadata(path.join(&file.path)) {
-            Ok(status) if (status.dev(), status.ino()) == (*device, *inode) => found += 1,
+            Ok(status) if (status.dev(), status.ino()) == (*device, *inode) => {}
             _ => return Some(changed(&file.path)),
         }
     }
-    let mut directories = vec![path.to_owned()];
-    let mut count = 0;
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                directories.push(entry.path());
-            } else {
-                count += 1;
-            }
-        }
-    }
-    (count != found).then(|| changed("its list of files"))
+    let entries = WalkDir::new(path).into_iter().flatten();
+    let files = entries.filter(|entry| !entry.file_type().is_dir());
+    (files.count() != blobs.len()).then(|| changed("its list of files"))
 }
 
 fn changed(subject: &str) -> String {

@@ -4,45 +4,36 @@
 use std::time::{Duration, Instant};
 
 use super::control::Control;
+use super::error::Halt;
 use super::follow::with_exit_code;
 use super::session::Session;
 use super::watch::Watch;
 use retrial_container::first_process::CONTROL;
 use retrial_engine::api::ExecSpec;
+use retrial_store::journal::{StepEnd, StepFault};
 
 /// How long the first process may take to copy the nonce.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The result of the check.
-pub enum MountCheck {
-    /// It sees our files.
-    Shared,
-    /// It does not see our files.
-    NotShared,
-    /// It sees our files, but its first process is not ours; the end of its log.
-    EntrypointOverridden(String),
-    /// Its first process ended.
-    Exited(String),
-    /// The run is being stopped.
-    Stopped,
-}
-
 /// Waits until the first process has copied the nonce.
+///
+/// # Errors
+/// If the container does not see our files, its first process is not ours or has ended, or the run is stopped.
 pub async fn verify_control_mount(
     session: &Session,
     control: &Control,
     id: &str,
     nonce: &str,
-) -> MountCheck {
+) -> Result<(), Halt> {
     let since = Instant::now();
     let mut last_checked = since;
     let mut watch = Watch::writes(control.path());
     loop {
         if control.is_nonce_copied(nonce) {
-            return MountCheck::Shared;
+            return Ok(());
         }
         if session.stop.is_cancelled() {
-            return MountCheck::Stopped;
+            return Err(StepEnd::Stopped.into());
         }
         if last_checked.elapsed() > Duration::from_millis(300) {
             last_checked = Instant::now();
@@ -52,24 +43,44 @@ pub async fn verify_control_mount(
             {
                 let code = with_exit_code(&state);
                 let log = log(session, id).await;
-                return MountCheck::Exited(format!(
-                    "the container's first process ended at once{code}{log}"
+                return Err(Halt::failed(
+                    StepFault::Host,
+                    format!("the container's first process ended at once{code}{log}"),
+                    "with `entrypoint: image`, the image's entrypoint must execute its arguments",
                 ));
             }
             if sees_nonce(session, id, nonce).await == Some(false)
                 && !control.is_nonce_copied(nonce)
             {
-                return MountCheck::NotShared;
+                return Err(not_shared(session));
             }
         }
         if since.elapsed() > PATIENCE {
-            return match sees_nonce(session, id, nonce).await {
-                Some(true) => MountCheck::EntrypointOverridden(log(session, id).await),
-                _ => MountCheck::NotShared,
-            };
+            if sees_nonce(session, id, nonce).await != Some(true) {
+                return Err(not_shared(session));
+            }
+            let log = log(session, id).await;
+            return Err(Halt::failed(
+                StepFault::Host,
+                format!("the image's entrypoint does not execute its arguments{log}"),
+                "remove `entrypoint: image` from the recipe: the entrypoint is then bypassed",
+            ));
         }
         watch.change(Duration::from_millis(100)).await;
     }
+}
+
+/// The end of a step whose container does not see our files.
+pub fn not_shared(session: &Session) -> Halt {
+    let endpoint = &session.engine.info().endpoint;
+    let path = session.control.path().display();
+    Halt::failed(
+        StepFault::Host,
+        format!(
+            "the engine at {endpoint} does not share this machine's files: its containers do not see {path}"
+        ),
+        "run retrial on the engine's own machine; remote engines are not supported",
+    )
 }
 
 /// Whether a process in the container can read the nonce; none if unknown.

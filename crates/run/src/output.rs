@@ -7,6 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use itertools::Itertools as _;
+
 use super::error::Halt;
 use super::interrupt::on_thread;
 use super::mirror::{self, Mirror};
@@ -17,6 +19,7 @@ use retrial_plan::step::ExecStep;
 use retrial_readings::lines::LineSplitter;
 use retrial_readings::nearest::shortened_to;
 use retrial_readings::sanitize;
+use retrial_store::files::set_mode;
 use retrial_store::journal::EventKind;
 use retrial_store::{StoreError, open};
 
@@ -55,9 +58,8 @@ pub fn begin(command: &StepCommand<'_>) -> Result<(), StoreError> {
         let _ = fs::remove_dir_all(&local);
         fs::create_dir_all(&local).map_err(StoreError::io("create", &local))?;
     }
-    let file = File::create_new(&path).map_err(StoreError::io("create", &path))?;
-    file.set_permissions(fs::Permissions::from_mode(0o666))
-        .map_err(StoreError::io("change the permissions of", &path))?;
+    File::create_new(&path).map_err(StoreError::io("create", &path))?;
+    set_mode(&path, 0o666)?;
     command
         .files
         .prepare(&command.exec.run, &command.exec.results, &path)
@@ -79,22 +81,16 @@ pub async fn keep(command: &StepCommand<'_>) -> Result<(), Halt> {
         cut.and_then(|file| file.set_len(limit))
             .map_err(StoreError::io("cut", &path))?;
     }
-    let Some(redactor) = session.redactor.clone() else {
-        return mirror::complete(session).await;
-    };
-    let output = path.clone();
-    let redact = move || redactor.file(&output);
-    match on_thread(&session.stop, redact).await {
-        Ok(redacted) => {
-            redacted?;
-            mirror::complete(session).await
-        }
-        Err(stopped) => {
+    if let Some(redactor) = session.redactor.clone() {
+        let output = path.clone();
+        let redacted = on_thread(&session.stop, move || redactor.file(&output)).await;
+        if redacted.is_err() {
             // It may still contain a secret.
             fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
-            Err(stopped.into())
         }
+        redacted??;
     }
+    mirror::complete(session).await
 }
 
 /// The maximum output of a command, bytes.
@@ -240,16 +236,10 @@ pub fn last_lines(session: &StepSession<'_>, count: usize) -> Vec<String> {
     };
     let bytes = read().unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
-    let lines: Vec<&str> = text
-        .lines()
-        .map(|line| {
-            line.rsplit('\r')
-                .find(|part| !part.is_empty())
-                .unwrap_or("")
-        })
-        .collect();
-    lines[lines.len().saturating_sub(count)..]
-        .iter()
-        .map(|line| shortened_to(&sanitize(line), MAX_LINE_LENGTH))
-        .collect()
+    let last = text.lines().tail(count).map(|line| {
+        let mut parts = line.rsplit('\r');
+        let shown = parts.find(|part| !part.is_empty()).unwrap_or("");
+        shortened_to(&sanitize(shown), MAX_LINE_LENGTH)
+    });
+    last.collect()
 }

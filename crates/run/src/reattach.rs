@@ -39,7 +39,7 @@ impl Run<'_> {
             (Some(_), _) if created => self.salvage().await?,
             _ => {}
         }
-        if self.course.abort_reason().is_some() {
+        if self.course.abort_reason.is_some() {
             // It has the only copy of the results: they remain for the next resume.
             container::teardown(session).await?;
         } else {
@@ -75,7 +75,7 @@ impl Run<'_> {
                 // Other failures are retried.
                 let mut course = self.course.clone();
                 course.advance(step, &end);
-                if course.abort_reason().is_some() {
+                if course.abort_reason.is_some() {
                     self.course = course;
                     break;
                 }

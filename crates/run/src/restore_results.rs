@@ -2,13 +2,13 @@
 //! removed. The step's own script unpacks them, as their original user.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use super::error::Halt;
 use super::interrupt::on_thread;
 use super::target::StepCommand;
 use retrial_store::StoreError;
+use retrial_store::files::set_mode;
 use retrial_store::pack::pack_directories;
 
 /// Restores the collected results that a check reads, unless they were measured in this container.
@@ -37,9 +37,7 @@ pub async fn restore_results(command: &StepCommand<'_>) -> Result<(), Halt> {
     let packing = archive.clone();
     let pack = move || {
         let packed = pack_directories(&directories, &packing)?;
-        let readable = fs::Permissions::from_mode(0o644);
-        fs::set_permissions(&packing, readable)
-            .map_err(StoreError::io("change the permissions of", &packing))?;
+        set_mode(&packing, 0o644)?;
         Ok::<_, StoreError>(packed)
     };
     let packed = on_thread(&session.stop, pack).await??;

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
-use super::control::{Control, GRACE_S};
+use super::control::{Control, GRACE_S, RENEWAL};
 use super::error::{Halt, RunError};
 use super::failure::ChildHistory;
 use super::measurement_lock::{Exclusive, MeasurementLock, Shared};
+use super::mutex::lock;
 use super::nodes::{Failures, Machine, Others};
 use super::redact::Redactor;
 use retrial_engine::api::Engine;
@@ -22,9 +23,6 @@ use retrial_plan::step::{Plan, Step};
 use retrial_store::journal::{Event, EventKind, Journal, State, StepEnd};
 use retrial_store::lock::FileLock;
 use retrial_store::{RunDirectory, StoreError, scratch};
-
-/// How often the deadline of a waiting container is extended.
-const RENEWAL: Duration = Duration::from_secs(GRACE_S / 3);
 
 /// How this process executes the run.
 #[derive(Debug, Clone)]
@@ -85,14 +83,14 @@ pub struct Session {
     /// How this process executes the run.
     pub options: Options,
     journal: Mutex<Journal>,
-    state: Mutex<State>,
+    pub(super) state: Mutex<State>,
     pub(super) events: UnboundedSender<Event>,
     /// The other machines, if this process directs them.
     pub(super) others: Option<Others>,
     /// Failures on other machines.
     pub(super) failures: Failures,
-    /// The child processes of each step.
-    children: Mutex<BTreeMap<u32, ChildHistory>>,
+    /// The history of each step's child processes, by the step's number.
+    pub(super) children: Mutex<BTreeMap<u32, ChildHistory>>,
     /// The engine was unavailable for too long: the session does not wait for it again.
     pub(super) engine_lost: AtomicBool,
     _lock: FileLock,
@@ -160,7 +158,7 @@ impl Session {
     #[must_use]
     pub fn with_others(self, others: Others) -> Self {
         Self {
-            failures: others.failures(),
+            failures: others.failures.clone(),
             others: Some(others),
             ..self
         }
@@ -201,12 +199,7 @@ impl Session {
 
     /// The state of the run now.
     pub fn state(&self) -> State {
-        self.locked_state().clone()
-    }
-
-    /// The history of each step's child processes, by the step's number.
-    pub(super) fn children(&self) -> MutexGuard<'_, BTreeMap<u32, ChildHistory>> {
-        self.children.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state).clone()
     }
 
     /// Records an event of the run in the journal, then emits it.
@@ -219,8 +212,8 @@ impl Session {
 
     pub(super) fn record_event(&self, event: Event) -> Result<(), StoreError> {
         if event.what.is_kept() {
-            self.journal().write(&event)?;
-            self.locked_state().apply(&event);
+            lock(&self.journal).write(&event)?;
+            lock(&self.state).apply(&event);
         }
         // The run continues without a listener.
         let _ = self.events.send(event);
@@ -232,17 +225,9 @@ impl Session {
     /// # Errors
     /// As [`Session::record`].
     pub(super) fn forward(&self, event: Event) -> Result<(), StoreError> {
-        self.journal().write(&event)?;
+        lock(&self.journal).write(&event)?;
         let _ = self.events.send(event);
         Ok(())
-    }
-
-    fn journal(&self) -> MutexGuard<'_, Journal> {
-        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn locked_state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// This machine's name in events.

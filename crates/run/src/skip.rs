@@ -1,6 +1,5 @@
 //! Decides which steps of the plan are skipped, and why.
 
-use super::course::Course;
 use super::error::RunError;
 use super::execute::Run;
 use super::judge;
@@ -36,13 +35,14 @@ impl Run<'_> {
                 return Ok(None);
             }
             Action::Create if !self.is_container_needed().await => true,
-            _ if self.course.abort_reason().is_some() => return Ok(self.aborted()),
+            _ if self.course.abort_reason.is_some() => return Ok(self.aborted()),
             Action::Exec(exec) if exec.purpose == Purpose::Prepare => {
                 !self.is_container_needed().await
             }
             Action::Populate(_) => !self.is_container_needed().await,
             Action::StartService(_) => {
-                self.decided(step).await?.is_none() && !self.is_service_needed(step).await
+                let needing = self.session.plan.that_need(step.number);
+                self.decided(step).await?.is_none() && !self.is_any_left(needing).await
             }
             _ => false,
         };
@@ -78,7 +78,7 @@ impl Run<'_> {
     }
 
     fn aborted(&self) -> Option<SkipReason> {
-        let reason = self.course.abort_reason()?.clone();
+        let reason = self.course.abort_reason.clone()?;
         Some(SkipReason::Aborted { reason })
     }
 
@@ -97,27 +97,12 @@ impl Run<'_> {
         self.is_any_left(steps.filter(measures)).await
     }
 
-    /// Whether a step that needs the service is left to run.
-    async fn is_service_needed(&self, start: &Step) -> bool {
-        let needing = self.session.plan.that_need(start.number);
-        self.is_any_left(needing).await
-    }
-
+    /// Whether one of these steps is left to run.
     async fn is_any_left(&self, steps: impl Iterator<Item = &Step>) -> bool {
-        for step in steps {
-            if self.completed_steps.contains(&step.number) {
-                continue;
-            }
-            let is_skipped = match &step.when {
-                Condition::Skipped { .. } => true,
-                Condition::UntilDecided { stages } => {
-                    let decision =
-                        judge::decided(&StepSession::new(self.session, step), stages).await;
-                    decision.is_some()
-                }
-                _ => false,
-            };
-            if !is_skipped {
+        let incomplete = steps.filter(|step| !self.completed_steps.contains(&step.number));
+        for step in incomplete.filter(|step| !step.is_skipped()) {
+            let session = StepSession::new(self.session, step);
+            if judge::decided(&session).await.is_none() {
                 return true;
             }
         }
@@ -126,11 +111,8 @@ impl Run<'_> {
 
     /// Returns why a further trial is not needed, if the evidence so far decides.
     async fn decided(&self, step: &Step) -> Result<Option<String>, StoreError> {
-        let Condition::UntilDecided { stages } = &step.when else {
-            return Ok(None);
-        };
         let session = StepSession::new(self.session, step);
-        let decision = judge::decided(&session, stages).await;
+        let decision = judge::decided(&session).await;
         if let Some(decision) = &decision
             && step.measures()
         {
@@ -145,7 +127,7 @@ impl Run<'_> {
         let remove = steps.find(|step| step.action == Action::Remove);
         remove.is_some_and(|step| match step.when {
             Condition::Always => true,
-            Condition::Unless { keep } => keep != Keep::Always && self.course == Course::Clean,
+            Condition::Unless { keep } => keep != Keep::Always && self.course.is_clean(),
             _ => false,
         })
     }
@@ -158,7 +140,7 @@ impl Run<'_> {
         };
         let is_kept = match keep {
             Keep::Never => false,
-            Keep::OnFailure => self.course != Course::Clean && !session.stop.is_cancelled(),
+            Keep::OnFailure => !self.course.is_clean() && !session.stop.is_cancelled(),
             Keep::Always => true,
         };
         if is_kept && session.state().container.is_some() {
@@ -166,7 +148,7 @@ impl Run<'_> {
             let run = session.run.id().to_owned();
             return Ok(Some(SkipReason::ContainerKept { run }));
         }
-        if self.course.abort_reason().is_some() && session.state().uncollected(&session.plan) {
+        if self.course.abort_reason.is_some() && session.state().uncollected(&session.plan) {
             // If it cannot be stopped, the step itself reports why.
             return Ok(container::teardown(session).await.ok().flatten());
         }

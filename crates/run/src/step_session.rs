@@ -2,9 +2,11 @@
 
 use std::ops::Deref;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::mutex::lock;
 use super::session::Session;
 use retrial_plan::step::Step;
 use retrial_store::journal::{Event, EventKind};
@@ -39,7 +41,13 @@ impl<'a> StepSession<'a> {
 
     /// When the step began, if it has.
     pub fn started(&self) -> Option<Timestamp> {
-        self.state().started.get(&self.step.number).copied()
+        lock(&self.state).started.get(&self.step.number).copied()
+    }
+
+    /// How long ago the step began; 0 if it has not.
+    pub fn age(&self) -> Duration {
+        let age = |started| Duration::try_from(Timestamp::now().duration_since(started)).ok();
+        self.started().and_then(age).unwrap_or_default()
     }
 
     /// Records an event of the step in the journal, then emits it.

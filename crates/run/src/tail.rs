@@ -1,5 +1,7 @@
 //! The latest whole lines of a growing output, for a view that cannot show them all.
 
+use itertools::Itertools as _;
+
 use retrial_readings::sanitize;
 
 /// The maximum number of buffered bytes: more than a terminal can show.
@@ -50,14 +52,9 @@ impl Tail {
             }
         }
         let text = String::from_utf8_lossy(&bytes);
-        let lines: Vec<&str> = text
-            .split(['\n', '\r'])
-            .filter(|line| !line.trim().is_empty())
-            .collect();
-        lines[lines.len().saturating_sub(LINES)..]
-            .iter()
-            .map(|line| sanitize(line).into_owned())
-            .collect()
+        let lines = text.split(['\n', '\r']);
+        let latest = lines.filter(|line| !line.trim().is_empty()).tail(LINES);
+        latest.map(|line| sanitize(line).into_owned()).collect()
     }
 }
 

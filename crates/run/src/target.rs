@@ -130,7 +130,6 @@ impl<'a> StepCommand<'a> {
             env,
             workdir: exec.workdir.clone(),
             user: exec.user.clone(),
-            privileged: false,
         }
     }
 
@@ -143,24 +142,21 @@ impl<'a> StepCommand<'a> {
 
     async fn run_script(&self, name: &str, arguments: &[&str]) -> Option<String> {
         let session = &self.session;
-        let words = [
-            "/bin/sh".to_owned(),
-            format!("{}/{name}", self.control_path()),
-        ];
-        let arguments = arguments.iter().map(|argument| (*argument).to_owned());
-        let command = words.into_iter().chain([session.step.directory()]);
-        let command = command.chain(arguments);
+        let script = format!("{}/{name}", self.control_path());
+        let directory = session.step.directory();
+        let words = [&*script, &*directory].into_iter();
+        let words = words.chain(arguments.iter().copied());
         let mark = mark(&session.run, session.step);
         let Some(container) = &self.container else {
             let mut process = Command::new("/bin/sh");
-            process.args(command.skip(1)).envs([mark]);
+            process.args(words).envs([mark]);
             process.stdin(Stdio::null()).stderr(Stdio::null());
             process.kill_on_drop(true);
             let output = process.output().await.ok()?;
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
             return output.status.success().then_some(text);
         };
-        let mut spec = ExecSpec::as_root(command);
+        let mut spec = ExecSpec::as_root(["/bin/sh"].into_iter().chain(words));
         spec.env.push(mark);
         let output = session.engine.exec(container, &spec).await.ok()?;
         (output.code == 0).then_some(output.stdout)

@@ -59,7 +59,7 @@ fn external(global: &GlobalOptions, result: &ExternalResult) -> SubjectEvidence 
 
 fn of_name(global: &GlobalOptions, name: &str) -> Result<Vec<(Context, Vec<Evidence>)>, Failure> {
     if let Some(RunOrBatch::Run(run)) = open::results(&global.home, name)? {
-        return Ok(vec![evidence_of(&run, false)?]);
+        return Ok(vec![evidence_of(&run)?]);
     }
     let groups = judge::gather(global, name.as_ref(), &JudgeRequest::default())?;
     let groups = groups.into_iter();

@@ -11,7 +11,7 @@ use crate::app::{open, runtime, terminal};
 use retrial_engine::api::{ContainerState, Engine};
 use retrial_results::verdict::ExitCode;
 use retrial_run::nodes::whole_run;
-use retrial_run::{JOB_LABEL, PATH_LABEL, RUN_LABEL, other_user};
+use retrial_run::{JOB_LABEL, PATH_LABEL, RUN_LABEL, label, other_user};
 use retrial_store::journal::{Event, Journal, State};
 use retrial_store::lock::FileLock;
 
@@ -90,7 +90,7 @@ pub fn clean(
 /// If the engine does not answer.
 pub async fn of_earlier_jobs(engine: &dyn Engine, runs: &[&str]) -> Result<(), Failure> {
     for container in engine.containers(RUN_LABEL).await? {
-        let id = container.labels.get(RUN_LABEL).map_or("", String::as_str);
+        let id = label(&container, RUN_LABEL);
         let of_job = container.labels.contains_key(JOB_LABEL);
         if of_job && !runs.contains(&id) && other_user(&container.labels).is_none() {
             engine.remove(&container.id).await?;

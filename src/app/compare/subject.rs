@@ -101,7 +101,7 @@ fn run(global: &GlobalOptions, name: &str) -> Result<Subject, Failure> {
 }
 
 fn of_directory(run: &RunDirectory) -> Result<Subject, Failure> {
-    let evidence = evidence_of(run, false)?;
+    let evidence = evidence_of(run)?;
     let mut subject = Subject::of(run.id(), &[evidence], environment::of_run(run));
     subject.runs = 1;
     Ok(subject)

@@ -4,7 +4,6 @@ use crate::app::catalog;
 use retrial_bundle::verification::Rules;
 use retrial_plan::Plan;
 use retrial_results::evidence::run::RunFiles;
-use retrial_results::evidence::telemetry::Telemetry;
 use retrial_results::verdict::Verdict;
 use retrial_run::judge_files;
 use retrial_store::RunDirectory;
@@ -40,11 +39,5 @@ fn by_program(plan: &Plan) -> Plan {
 /// The verdict on a run by the built-in rules of its round.
 pub fn judge_by_program(directory: &RunDirectory, plan: &Plan, events: &[Event]) -> Verdict {
     let state = State::from_events(events);
-    let files = RunFiles {
-        directory,
-        plan: &by_program(plan),
-        state: &state,
-        telemetry: Telemetry::of_run(directory),
-    };
-    judge_files(&files, false)
+    judge_files(&RunFiles::of(directory, &by_program(plan), &state))
 }

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use jiff::Timestamp;
-use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::compare::examine;
@@ -20,7 +19,7 @@ use retrial_host::model::HostView;
 use retrial_plan::Plan;
 use retrial_plan::build::on_host;
 use retrial_results::verdict::ExitCode;
-use retrial_run::nodes::{Agent, Begin, Machine, Order, Reply, read_orders};
+use retrial_run::nodes::{Agent, Begin, Machine, Order, Reply, read_orders, write_messages};
 use retrial_run::{Options, Session};
 use retrial_store::RunDirectory;
 use retrial_store::journal::Event;
@@ -46,7 +45,7 @@ async fn until_the_end(
     // A scheduler sends them to all processes of a job: the head reacts to them and sends orders.
     let _ignored = Signals::new();
     let (replies, outgoing) = unbounded_channel();
-    let writer = tokio::spawn(write(outgoing));
+    let writer = tokio::spawn(write_messages(tokio::io::stdout(), outgoing, |_| false));
     let served = Box::pin(serve_head(global, &run, name, &replies)).await;
     drop(replies);
     let _ = writer.await;
@@ -145,7 +144,11 @@ async fn execute(
         options,
     )?;
     let forwarder = tokio::spawn(forward(incoming, replies.clone()));
-    let agent = Agent::new(&session, replies.clone(), begin.on_disconnect);
+    let agent = Agent {
+        session: &session,
+        replies: replies.clone(),
+        on_disconnect: begin.on_disconnect,
+    };
     let served = Box::pin(agent.serve(orders)).await;
     drop(session);
     let _ = forwarder.await;
@@ -156,20 +159,6 @@ async fn forward(mut incoming: UnboundedReceiver<Event>, replies: UnboundedSende
     while let Some(event) = incoming.recv().await {
         if event.what.is_kept() {
             let _ = replies.send(Reply::Event(event));
-        }
-    }
-}
-
-/// Writes replies; a head that is gone reads none.
-async fn write(mut outgoing: UnboundedReceiver<Reply>) {
-    let mut output = tokio::io::stdout();
-    while let Some(reply) = outgoing.recv().await {
-        let Ok(mut line) = serde_json::to_vec(&reply) else {
-            continue;
-        };
-        line.push(b'\n');
-        if output.write_all(&line).await.is_err() || output.flush().await.is_err() {
-            return;
         }
     }
 }

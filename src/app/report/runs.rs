@@ -237,7 +237,7 @@ fn run(
     output: Output,
     bundle: Option<&Bundle>,
 ) -> Result<(Results, comparison::Subject), Failure> {
-    let (context, evidence) = evidence_of(&directory, false)?;
+    let (context, evidence) = evidence_of(&directory)?;
     let verdict = verdict::judge(&context, &evidence);
     let facts = environment::of_run(&directory);
     let name = directory.id().to_owned();

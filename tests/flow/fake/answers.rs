@@ -65,11 +65,9 @@ impl Engine for Fake {
         let made = ContainerState {
             id: id.clone(),
             name: spec.name.clone(),
-            status: "created".into(),
             running: false,
             exit_code: None,
             oom_killed: false,
-            error: String::new(),
             image: image(&spec.image).id,
             pid: None,
             labels: spec.labels.clone(),
@@ -83,7 +81,6 @@ impl Engine for Fake {
         let mut state = self.call("start", container)?;
         let (_, found) = state.find(container, "start")?;
         found.running = true;
-        "running".clone_into(&mut found.status);
         Ok(())
     }
 

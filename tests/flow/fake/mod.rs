@@ -198,7 +198,6 @@ impl State {
 }
 
 fn end(state: &mut ContainerState, code: i64) {
-    "exited".clone_into(&mut state.status);
     state.running = false;
     state.exit_code = Some(code);
 }
@@ -210,9 +209,5 @@ fn image(reference: &str) -> ImageInfo {
         repo_digests: vec![format!("{name}@sha256:{:0>64}", reference.len())],
         size: 1 << 20,
         env: vec!["PATH=/usr/bin:/bin".into()],
-        entrypoint: Vec::new(),
-        user: String::new(),
-        workdir: String::new(),
-        architecture: "amd64".into(),
     }
 }

@@ -65,7 +65,7 @@ fn of_end(home: &Home, end: &TrialRunEnd) -> Result<(Context, Vec<Evidence>), Lo
         ExitCode::Usage => "it was refused",
         _ => {
             let run = end.run.as_deref().unwrap_or_default();
-            let evidence = evidence_of(&RunDirectory::at(home.runs().join(run)), false);
+            let evidence = evidence_of(&RunDirectory::at(home.runs().join(run)));
             return evidence.or_else(|error| lost(&error.to_string(), ExitCode::Host));
         }
     };

@@ -34,7 +34,7 @@ impl Observations {
             let cell = plan.trial_run(*number)?.cell;
             let observed = self.0.entry(run.clone()).or_insert_with(|| {
                 let directory = RunDirectory::at(home.runs().join(&run));
-                match evidence_of(&directory, false) {
+                match evidence_of(&directory) {
                     Ok((context, evidence)) => observe(search, &context, &evidence),
                     Err(error) => Observed::Nothing(error.to_string()),
                 }

@@ -25,7 +25,10 @@ pub async fn copy_out(
         let chunk = match chunk {
             Ok(chunk) => chunk,
             Err(error) if is_missing_path(&error) => return Ok(false),
-            Err(error) => return Err(failed(container, path, error)),
+            Err(error) if is_missing(&error) => {
+                return Err(container_fault("copy out of", container, error));
+            }
+            Err(error) => return Err(fault(&format!("copy {path} out of {container}"), error)),
         };
         is_there = true;
         if to.send(chunk).await.is_err() {
@@ -42,11 +45,4 @@ fn is_missing_path(error: &Error) -> bool {
         Error::DockerResponseServerError { status_code: 404, message }
             if !message.to_lowercase().contains("no such container")
     )
-}
-
-fn failed(container: &str, path: &str, error: Error) -> EngineError {
-    if is_missing(&error) {
-        return container_fault("copy out of", container, error);
-    }
-    fault(&format!("copy {path} out of {container}"), error)
 }

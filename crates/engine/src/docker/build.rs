@@ -17,7 +17,7 @@ use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::build_context::BuildContext;
 use super::explain::{explain, is_no_space};
-use super::fault::{fault, is_stray_line_break};
+use super::fault::{fault, messages, words};
 use super::image;
 use super::pull::{credentials, layer};
 use super::pull_failure::{PullFailure, classify};
@@ -67,12 +67,11 @@ pub async fn build(
     });
     let body = bollard::body_try_stream(stream::poll_fn(move |task| pieces.poll_recv(task)));
     let patient = client.clone().with_timeout(UPLOAD);
-    let mut messages = patient.build_image(options, Some(logins), Some(body));
+    let mut messages = messages(patient.build_image(options, Some(logins), Some(body)));
     let mut log = Log::default();
     while let Some(message) = messages.next().await {
         match message {
             Ok(message) => log.take(message, progress),
-            Err(error) if is_stray_line_break(&error) => break,
             Err(error) => {
                 drop(messages);
                 return Err(build_error(spec, error, log, upload).await);
@@ -99,9 +98,8 @@ impl Log {
         if let Some(id) = message.aux.and_then(|aux| aux.id) {
             self.id = Some(id);
         }
-        if let Some(status) = message.status.filter(|status| !status.is_empty()) {
-            let detail = message.progress_detail.map(|d| (d.current, d.total));
-            let _ = progress.send(layer(message.id, status, detail));
+        if let Some(step) = layer(message.id, message.status, message.progress_detail) {
+            let _ = progress.send(step);
         }
         let Some(text) = message.stream else { return };
         self.open.push_str(&text);
@@ -137,16 +135,12 @@ async fn build_error(
     log: Log,
     upload: JoinHandle<io::Result<()>>,
 ) -> EngineError {
-    let reason = match error {
-        Error::DockerStreamError { error } => error,
-        Error::DockerResponseServerError { message, .. } => message,
-        other => {
-            // A broken pipe is the engine's doing; any other fault of the upload is the cause.
-            return match upload.await {
-                Ok(Err(cause)) if cause.kind() != io::ErrorKind::BrokenPipe => unsent(spec, &cause),
-                _ => fault(&format!("build {}", spec.tag), other),
-            };
-        }
+    let Some(reason) = words(&error) else {
+        // A broken pipe is the engine's doing; any other fault of the upload is the cause.
+        return match upload.await {
+            Ok(Err(cause)) if cause.kind() != io::ErrorKind::BrokenPipe => unsent(spec, &cause),
+            _ => fault(&format!("build {}", spec.tag), error),
+        };
     };
     let reason = reason.trim().to_owned();
     if is_no_space(&reason.to_lowercase()) {
@@ -199,10 +193,10 @@ async fn logins(dockerfile: &Path) -> HashMap<String, DockerCredentials> {
         .unwrap_or_default();
     let mut logins = HashMap::new();
     for image in base_images(&text) {
-        let Ok(reference) = ImageRef::parse(&image) else {
+        let Ok(reference) = ImageRef::parse(image) else {
             continue;
         };
-        if let Ok(Some(auth)) = credentials::for_image(&image).await {
+        if let Ok(Some(auth)) = credentials::for_image(image).await {
             let key = reference.credentials_key().to_owned();
             logins.insert(key, credentials(&reference, auth));
         }
@@ -211,8 +205,8 @@ async fn logins(dockerfile: &Path) -> HashMap<String, DockerCredentials> {
 }
 
 /// The images after FROM: neither the stages of this file nor `scratch`.
-fn base_images(dockerfile: &str) -> Vec<String> {
-    let mut stages = vec!["scratch".to_owned()];
+fn base_images(dockerfile: &str) -> Vec<&str> {
+    let mut stages = vec!["scratch"];
     let mut images = Vec::new();
     for line in dockerfile.lines() {
         let mut words = line.split_whitespace();
@@ -223,13 +217,8 @@ fn base_images(dockerfile: &str) -> Vec<String> {
             continue;
         }
         let words: Vec<&str> = words.filter(|word| !word.starts_with("--")).collect();
-        if let Some(image) = words
-            .first()
-            .filter(|image| !stages.contains(&(**image).into()))
-        {
-            images.push((*image).to_owned());
-        }
-        stages.extend(words.get(2).map(|name| (*name).to_owned()));
+        images.extend(words.first().filter(|image| !stages.contains(image)));
+        stages.extend(words.get(2));
     }
     images.dedup();
     images

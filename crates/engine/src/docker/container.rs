@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bollard::container::LogOutput;
 use bollard::errors::Error;
-use bollard::models::ContainerInspectResponse;
+use bollard::models::{ContainerInspectResponse, ContainerStateStatusEnum};
 use bollard::query_parameters::{
     CreateContainerOptions, ListContainersOptions, LogsOptions, RemoveContainerOptions,
     StopContainerOptions, WaitContainerOptions,
@@ -19,7 +19,7 @@ use serde_json::Value;
 use tokio::sync::mpsc::{Sender, UnboundedSender};
 use tokio::time::{Instant, sleep};
 
-use super::fault::{container_fault, fault, is_missing};
+use super::fault::{container_fault, fault, is_missing, words};
 use super::{Docker, abilities, archive, build, create, exec, image, pull};
 use crate::api::{
     Abilities, BuildSpec, ContainerState, Engine, EngineInfo, ExecOutput, ExecSpec, ExecStatus,
@@ -87,13 +87,8 @@ impl Engine for Docker {
             ..CreateContainerOptions::default()
         };
         let request = create::request(spec, &self.proxies)?;
-        let made = self
-            .client
-            .clone()
-            .with_timeout(CREATE)
-            .create_container(Some(options), request)
-            .await;
-        match made {
+        let patient = self.client.clone().with_timeout(CREATE);
+        match patient.create_container(Some(options), request).await {
             Ok(made) => Ok(made.id),
             Err(error) if is_missing(&error) => Err(EngineError::Refused {
                 operation: format!("create {}", spec.name),
@@ -110,12 +105,9 @@ impl Engine for Docker {
     }
 
     async fn start(&self, container: &str) -> Result<(), EngineError> {
-        self.client
-            .clone()
-            .with_timeout(CREATE)
-            .start_container(container, None)
-            .await
-            .map_err(|error| container_fault("start", container, error))
+        let patient = self.client.clone().with_timeout(CREATE);
+        let started = patient.start_container(container, None).await;
+        started.map_err(|error| container_fault("start", container, error))
     }
 
     async fn exec_detached(&self, container: &str, spec: &ExecSpec) -> Result<String, EngineError> {
@@ -204,13 +196,8 @@ impl Engine for Docker {
         };
         // The engine answers only when the container has stopped.
         let timeout = Duration::from_secs(u64::from(grace_s) + 30);
-        let stopped = self
-            .client
-            .clone()
-            .with_timeout(timeout)
-            .stop_container(container, Some(options))
-            .await;
-        match stopped {
+        let patient = self.client.clone().with_timeout(timeout);
+        match patient.stop_container(container, Some(options)).await {
             Err(error) if !is_missing(&error) => Err(fault(&format!("stop {container}"), error)),
             _ => Ok(()),
         }
@@ -237,9 +224,10 @@ impl Engine for Docker {
             }
             // Another process (`docker rm`, another retrial) removes it: wait for it. A mount
             // that another process still holds is released shortly.
-            let again = message_contains(&error, "already in progress") || {
+            let reason = words(&error).unwrap_or_default();
+            let again = reason.contains("already in progress") || {
                 busy += 1;
-                message_contains(&error, "resource busy") && busy <= 5
+                reason.contains("resource busy") && busy <= 5
             };
             if !again || Instant::now() > deadline {
                 return Err(fault(&format!("remove {container}"), error));
@@ -263,31 +251,26 @@ impl Engine for Docker {
 fn lenient(answer: &str) -> Option<ContainerState> {
     let mut answer: Value = serde_json::from_str(answer).ok()?;
     let inner = answer.get_mut("State")?;
-    let status = inner.get("Status")?.as_str()?.to_owned();
-    *inner.get_mut("Status")? = match status.as_str() {
+    let status = inner.get_mut("Status")?;
+    *status = match status.as_str()? {
         "stopped" => "exited".into(),
         _ => "".into(),
     };
-    let mut state = state(serde_json::from_value(answer).ok()?);
-    state.status = status;
-    Some(state)
+    Some(state(serde_json::from_value(answer).ok()?))
 }
 
 fn state(inspection: ContainerInspectResponse) -> ContainerState {
     let state = inspection.state.unwrap_or_default();
     let running = state.running.unwrap_or(false);
-    let status = state.status.map(|s| s.to_string()).unwrap_or_default();
     // Before its first start a container already has the exit code 0.
-    let ended = !running && status != "created";
+    let ended = !running && state.status != Some(ContainerStateStatusEnum::CREATED);
     let config = inspection.config.unwrap_or_default();
     ContainerState {
         id: inspection.id.unwrap_or_default(),
         name: inspection.name.unwrap_or_default().replacen('/', "", 1),
-        status,
         running,
         exit_code: state.exit_code.filter(|_| ended),
         oom_killed: state.oom_killed.unwrap_or(false),
-        error: state.error.unwrap_or_default(),
         image: inspection.image.unwrap_or_default(),
         pid: state
             .pid
@@ -296,8 +279,4 @@ fn state(inspection: ContainerInspectResponse) -> ContainerState {
         labels: config.labels.unwrap_or_default().into_iter().collect(),
         env: config.env.unwrap_or_default(),
     }
-}
-
-fn message_contains(error: &Error, words: &str) -> bool {
-    matches!(error, Error::DockerResponseServerError { message, .. } if message.contains(words))
 }

@@ -53,12 +53,10 @@ pub async fn status(
             .exit_code
             .map_or(ExecStatus::Unknown, ExecStatus::Exited));
     }
-    let has_ended = is_podman && has_ended(client, exec).await;
-    Ok(if has_ended {
-        ExecStatus::Unknown
-    } else {
-        ExecStatus::Running
-    })
+    if is_podman && has_ended(client, exec).await {
+        return Ok(ExecStatus::Unknown);
+    }
+    Ok(ExecStatus::Running)
 }
 
 /// Podman (4.3) reports a detached process as running for five minutes after its end. Its engine
@@ -137,7 +135,6 @@ pub(super) async fn prepare(
     let request = ExecConfig {
         env: Some(environment(&spec.env)),
         cmd: Some(spec.command.clone()),
-        privileged: Some(spec.privileged),
         user: spec.user.clone(),
         working_dir: spec.workdir.clone(),
         ..attach

@@ -3,6 +3,8 @@
 use std::iter;
 
 use bollard::errors::Error;
+use futures_util::future::ready;
+use futures_util::{Stream, StreamExt};
 
 use super::explain::{classify, explain, is_no_space};
 use crate::error::EngineError;
@@ -83,8 +85,24 @@ pub fn is_missing(error: &Error) -> bool {
 /// Whether a stream of messages did end, and only its last line break is left over. bollard's
 /// decoder takes a message whose line break has not come yet, and complains of the line break.
 /// A connection that really breaks off gives another error (of the chunked encoding).
-pub fn is_stray_line_break(error: &Error) -> bool {
+fn is_stray_line_break(error: &Error) -> bool {
     matches!(error, Error::IOError { err } if err.to_string() == "bytes remaining on stream")
+}
+
+/// The messages of a stream, without an error for its last line break.
+pub fn messages<T>(
+    stream: impl Stream<Item = Result<T, Error>> + Unpin,
+) -> impl Stream<Item = Result<T, Error>> + Unpin {
+    stream.take_while(|message| ready(!message.as_ref().is_err_and(is_stray_line_break)))
+}
+
+/// The engine's words, where it answered at all.
+pub fn words(error: &Error) -> Option<&str> {
+    match error {
+        Error::DockerStreamError { error } => Some(error),
+        Error::DockerResponseServerError { message, .. } => Some(message),
+        _ => None,
+    }
 }
 
 /// Returns whether the fault is in the connection, not in the request.

@@ -34,9 +34,5 @@ fn info(image: ImageInspect) -> ImageInfo {
         repo_digests: image.repo_digests.unwrap_or_default(),
         size: u64::try_from(image.size.unwrap_or(0)).unwrap_or(0),
         env: config.env.unwrap_or_default(),
-        entrypoint: config.entrypoint.unwrap_or_default(),
-        user: config.user.unwrap_or_default(),
-        workdir: config.working_dir.unwrap_or_default(),
-        architecture: image.architecture.unwrap_or_default(),
     }
 }

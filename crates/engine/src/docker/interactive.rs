@@ -11,69 +11,73 @@ use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use tokio::io::AsyncWriteExt;
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::Docker;
 use super::exec::{exit_code, prepare};
 use super::fault::container_fault;
 use crate::api::ExecSpec;
 use crate::error::EngineError;
 
-/// Runs a process with our standard input and output; gives its exit code.
-pub async fn interactive(
-    client: &Client,
-    container: &str,
-    spec: &ExecSpec,
-) -> Result<i64, EngineError> {
-    let failed = |error| container_fault("run a process in", container, error);
-    let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    let attach = ExecConfig {
-        attach_stdin: Some(true),
-        attach_stdout: Some(true),
-        attach_stderr: Some(true),
-        tty: Some(terminal),
-        ..ExecConfig::default()
-    };
-    let id = prepare(client, container, spec, attach).await?;
-    let options = StartExecOptions {
-        detach: false,
-        tty: terminal,
-        ..StartExecOptions::default()
-    };
-    let started = client
-        .start_exec(&id, Some(options))
-        .await
-        .map_err(failed)?;
-    let StartExecResults::Attached {
-        mut output,
-        mut input,
-    } = started
-    else {
-        return exit_code(client, container, &id).await;
-    };
-    let raw = terminal.then(RawTerminal::enter).flatten();
-    resize(client, &id, terminal).await;
-    let typing = tokio::spawn(async move {
-        let _ = tokio::io::copy(&mut tokio::io::stdin(), &mut input).await;
-        let _ = input.shutdown().await;
-    });
-    let mut resized = signal(SignalKind::window_change()).ok();
-    loop {
-        let window = async {
-            match &mut resized {
-                Some(resized) => resized.recv().await,
-                None => std::future::pending().await,
-            }
+impl Docker {
+    /// Runs a person's own process in a container, with our standard input and output; gives its
+    /// exit code.
+    ///
+    /// # Errors
+    /// The container is not running, or the engine refuses.
+    pub async fn interactive(&self, container: &str, spec: &ExecSpec) -> Result<i64, EngineError> {
+        let client = &self.client;
+        let failed = |error| container_fault("run a process in", container, error);
+        let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        let attach = ExecConfig {
+            attach_stdin: Some(true),
+            attach_stdout: Some(true),
+            attach_stderr: Some(true),
+            tty: Some(terminal),
+            ..ExecConfig::default()
         };
-        tokio::select! {
-            chunk = output.next() => match chunk {
-                Some(Ok(LogOutput::StdErr { message })) => show(&mut std::io::stderr(), &message),
-                Some(Ok(other)) => show(&mut std::io::stdout(), &other.into_bytes()),
-                Some(Err(_)) | None => break,
-            },
-            _ = window => resize(client, &id, terminal).await,
+        let id = prepare(client, container, spec, attach).await?;
+        let options = StartExecOptions {
+            detach: false,
+            tty: terminal,
+            ..StartExecOptions::default()
+        };
+        let started = client
+            .start_exec(&id, Some(options))
+            .await
+            .map_err(failed)?;
+        let StartExecResults::Attached {
+            mut output,
+            mut input,
+        } = started
+        else {
+            return exit_code(client, container, &id).await;
+        };
+        let raw = terminal.then(RawTerminal::enter).flatten();
+        resize(client, &id, terminal).await;
+        let typing = tokio::spawn(async move {
+            let _ = tokio::io::copy(&mut tokio::io::stdin(), &mut input).await;
+            let _ = input.shutdown().await;
+        });
+        let mut resized = signal(SignalKind::window_change()).ok();
+        loop {
+            let window = async {
+                match &mut resized {
+                    Some(resized) => resized.recv().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                chunk = output.next() => match chunk {
+                    Some(Ok(LogOutput::StdErr { message })) => show(&mut std::io::stderr(), &message),
+                    Some(Ok(other)) => show(&mut std::io::stdout(), &other.into_bytes()),
+                    Some(Err(_)) | None => break,
+                },
+                _ = window => resize(client, &id, terminal).await,
+            }
         }
+        typing.abort();
+        drop(raw);
+        exit_code(client, container, &id).await
     }
-    typing.abort();
-    drop(raw);
-    exit_code(client, container, &id).await
 }
 
 fn show(to: &mut impl Write, bytes: &[u8]) {

@@ -19,7 +19,7 @@ mod security;
 use std::fmt;
 use std::time::Duration;
 
-use super::api::{EngineInfo, ExecSpec};
+use super::api::EngineInfo;
 use super::connect::connect;
 use super::endpoint::{self, EngineEnvironment};
 use super::error::EngineError;
@@ -82,13 +82,5 @@ impl Docker {
     pub fn with_backoff(mut self, backoff: Duration) -> Self {
         self.backoff = backoff;
         self
-    }
-
-    /// Runs a person's own process in a container, terminal to terminal; gives its exit code.
-    ///
-    /// # Errors
-    /// The container is not running, or the engine refuses.
-    pub async fn interactive(&self, container: &str, spec: &ExecSpec) -> Result<i64, EngineError> {
-        interactive::interactive(&self.client, container, spec).await
     }
 }

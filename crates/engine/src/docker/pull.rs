@@ -5,13 +5,13 @@ use std::time::Duration;
 use bollard::Docker as Client;
 use bollard::auth::DockerCredentials;
 use bollard::errors::Error;
-use bollard::models::CreateImageInfo;
+use bollard::models::ProgressDetail;
 use bollard::query_parameters::CreateImageOptions;
-use futures_util::StreamExt;
+use futures_util::TryStreamExt;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::sleep;
 
-use super::fault::{fault, is_connection, is_stray_line_break, root_cause};
+use super::fault::{fault, is_connection, messages, root_cause, words};
 use super::image;
 use super::pull_failure::{PullFailure, classify};
 use crate::api::{ImageInfo, ImageProgress, RegistryAuth};
@@ -35,15 +35,9 @@ pub async fn registry_digest(
     let name = parsed.lookup();
     let manifest = client.inspect_registry_image(&name, credentials).await;
     let manifest = manifest.map_err(|error| pull_error(error, &parsed, 1))?;
+    let reason = "the registry names no digest";
     let digest = manifest.descriptor.digest;
-    digest.ok_or_else(|| {
-        failed(
-            PullFailure::Other,
-            &parsed,
-            "the registry names no digest",
-            1,
-        )
-    })
+    digest.ok_or_else(|| failed(PullFailure::Other, &parsed, reason, 1))
 }
 
 /// Pulls an image and returns its information.
@@ -60,8 +54,11 @@ pub async fn pull(
     let mut tries = 1;
     let mut pause = backoff;
     while let Err(error) = once(&patient, &parsed, credentials.clone(), progress).await {
-        let (transient, reason) = weigh(&error);
-        if !transient || tries == TRIES {
+        let (is_transient, reason) = match words(&error) {
+            Some(words) => (classify(words).is_transient(), words.trim().to_owned()),
+            None => (is_connection(&error), root_cause(&error)),
+        };
+        if !is_transient || tries == TRIES {
             return Err(pull_error(error, &parsed, tries));
         }
         tries += 1;
@@ -92,53 +89,34 @@ async fn once(
         tag: Some(reference.version().to_owned()),
         ..CreateImageOptions::default()
     };
-    let mut stream = client.create_image(Some(options), None, credentials);
-    while let Some(message) = stream.next().await {
-        match message {
-            Ok(message) => {
-                if let Some(step) = report(message) {
-                    let _ = progress.send(step);
-                }
-            }
-            Err(error) if is_stray_line_break(&error) => break,
-            Err(error) => return Err(error),
+    let mut messages = messages(client.create_image(Some(options), None, credentials));
+    while let Some(message) = messages.try_next().await? {
+        if let Some(step) = layer(message.id, message.status, message.progress_detail) {
+            let _ = progress.send(step);
         }
     }
     Ok(())
 }
 
-/// A message of the engine as progress; none for one without words.
-fn report(message: CreateImageInfo) -> Option<ImageProgress> {
-    let status = message.status.filter(|status| !status.is_empty())?;
-    let detail = message.progress_detail.map(|d| (d.current, d.total));
-    Some(layer(message.id, status, detail))
-}
-
-/// Progress of a layer; a line where there is no layer. The first message of a pull carries the
-/// tag where later ones have the layer's id.
+/// Progress of a layer; a line where there is no layer, and none without words. The first message of
+/// a pull carries the tag where later ones have the layer's id.
 pub fn layer(
     id: Option<String>,
-    status: String,
-    detail: Option<(Option<i64>, Option<i64>)>,
-) -> ImageProgress {
+    status: Option<String>,
+    detail: Option<ProgressDetail>,
+) -> Option<ImageProgress> {
+    let status = status.filter(|status| !status.is_empty())?;
     let bytes = |count: Option<i64>| count.and_then(|count| u64::try_from(count).ok());
-    let (current, total) = detail.unwrap_or_default();
-    match id {
+    let detail = detail.unwrap_or_default();
+    Some(match id {
         Some(id) if !status.starts_with("Pulling from") => ImageProgress::Layer {
             id,
             status,
-            current: bytes(current),
-            total: bytes(total),
+            current: bytes(detail.current),
+            total: bytes(detail.total),
         },
         _ => ImageProgress::Line(status),
-    }
-}
-
-fn weigh(error: &Error) -> (bool, String) {
-    match words(error) {
-        Some(message) => (classify(message).is_transient(), message.trim().to_owned()),
-        None => (is_connection(error), root_cause(error)),
-    }
+    })
 }
 
 fn pull_error(error: Error, reference: &ImageRef, tries: u32) -> EngineError {
@@ -162,15 +140,6 @@ fn failed(failure: PullFailure, reference: &ImageRef, message: &str, tries: u32)
         failure,
         tries,
         reason,
-    }
-}
-
-/// The engine's words, where it answered at all.
-fn words(error: &Error) -> Option<&str> {
-    match error {
-        Error::DockerStreamError { error } => Some(error),
-        Error::DockerResponseServerError { message, .. } => Some(message),
-        _ => None,
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::error::EngineError;
 
 /// The one security option that the command line itself turns into something else.
@@ -27,31 +29,12 @@ fn seccomp_profile(path: &Path) -> Result<String, EngineError> {
         path: path.to_owned(),
         source,
     })?;
-    serde_json::from_str::<serde::de::IgnoredAny>(&text).map_err(|error| {
-        EngineError::Configuration {
-            path: path.to_owned(),
-            reason: format!(
-                "a seccomp profile must be JSON: {error}\n  `seccomp=unconfined` switches it off"
-            ),
-        }
-    })?;
-    Ok(minify(&text))
-}
-
-/// JSON without the white space between its tokens, all else byte for byte.
-fn minify(json: &str) -> String {
-    let mut compact = String::with_capacity(json.len());
-    let (mut in_text, mut escaped) = (false, false);
-    for c in json.chars() {
-        if in_text {
-            in_text = escaped || c != '"';
-            escaped = c == '\\' && !escaped;
-        } else if c == '"' {
-            in_text = true;
-        } else if c.is_ascii_whitespace() {
-            continue;
-        }
-        compact.push(c);
-    }
-    compact
+    // Without the white space between its tokens.
+    let profile = serde_json::from_str(&text).map(|profile: Value| profile.to_string());
+    profile.map_err(|error| EngineError::Configuration {
+        path: path.to_owned(),
+        reason: format!(
+            "a seccomp profile must be JSON: {error}\n  `seccomp=unconfined` switches it off"
+        ),
+    })
 }

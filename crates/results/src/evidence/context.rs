@@ -61,6 +61,7 @@ pub fn context(files: &RunFiles<'_>) -> Context {
         qualifiers,
         warnings: warnings(files),
         same_sku: plan.same_sku && plan.gpus.is_empty(),
+        require_accuracy: plan.require_accuracy,
         accuracy_scenarios: accuracy.map(|measured| measured.scenario.clone()).collect(),
         published_figures: performance.map(|measured| measured.expect.len()).sum(),
         ..Context::from(plan)

@@ -23,6 +23,30 @@ pub struct RunFiles<'a> {
     pub telemetry: Telemetry,
 }
 
+impl<'a> RunFiles<'a> {
+    /// All files of a run.
+    pub fn of(directory: &'a RunDirectory, plan: &'a Plan, state: &'a State) -> Self {
+        Self {
+            telemetry: Telemetry::of_run(directory),
+            ..Self::without_telemetry(directory, plan, state)
+        }
+    }
+
+    /// Those that contain figures.
+    pub fn without_telemetry(
+        directory: &'a RunDirectory,
+        plan: &'a Plan,
+        state: &'a State,
+    ) -> Self {
+        Self {
+            directory,
+            plan,
+            state,
+            telemetry: Telemetry::default(),
+        }
+    }
+}
+
 /// The evidence of every measurement.
 pub fn gather(files: &RunFiles<'_>) -> Vec<Evidence> {
     (0..files.plan.measurements.len())

@@ -38,8 +38,6 @@ pub struct StepExit {
 /// A result directory that a step created, as the container's side recorded it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResultDirectory {
-    /// The pattern that it matches.
-    pub pattern: String,
     /// Its path in the container.
     pub path: String,
     /// The lengths of its files, bytes; 0 if they are not known.
@@ -181,20 +179,17 @@ impl StepControl {
         (counts.next().flatten(), counts.next().flatten())
     }
 
-    /// Returns the result directories that the step created.
-    pub fn result_directories(&self) -> Vec<ResultDirectory> {
+    /// Returns the result directories that the step created and that match the pattern.
+    pub fn result_directories(&self, pattern: &str) -> Vec<ResultDirectory> {
         let (text, lengths) = (self.read("found"), self.read("lengths"));
         let (text, lengths) = (text.unwrap_or_default(), lengths.unwrap_or_default());
         // Without `find` and `stat` there are none.
         let lengths = lengths.lines().map(|line| line.parse().unwrap_or(0));
         let found = text.lines().zip(lengths.chain(std::iter::repeat(0)));
         let found = found.filter_map(|(line, length)| {
-            let (pattern, path) = line.split_once('\t')?;
-            Some(ResultDirectory {
-                pattern: pattern.to_owned(),
-                path: path.to_owned(),
-                length,
-            })
+            let (matched, path) = line.split_once('\t')?;
+            let path = path.to_owned();
+            (matched == pattern).then_some(ResultDirectory { path, length })
         });
         found.collect()
     }

@@ -4,8 +4,6 @@ use std::fs::File;
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
-
 use super::children::Children;
 use super::finding::Finding;
 use super::lines::LineSearch;
@@ -23,7 +21,7 @@ const SETTLE: Duration = Duration::from_secs(2);
 /// The watch of one command.
 pub struct FailureWatch {
     output: Option<Reader>,
-    children: Option<Children>,
+    children: Children,
     /// The first sign, and when it was detected.
     found: Option<(Finding, Instant)>,
 }
@@ -62,7 +60,7 @@ impl FailureWatch {
         });
         Ok(Self {
             output,
-            children: Children::of(signs),
+            children: Children::default(),
             found: None,
         })
     }
@@ -75,7 +73,7 @@ impl FailureWatch {
             }
             return Err(finding.end(None));
         }
-        let age = age(command);
+        let age = command.session.age();
         let Some(output) = &mut self.output else {
             return Ok(());
         };
@@ -97,10 +95,7 @@ impl FailureWatch {
 
     /// Checks its child processes, at intervals.
     pub async fn probe(&mut self, command: &StepCommand<'_>) -> Result<(), StepEnd> {
-        let Some(children) = &mut self.children else {
-            return Ok(());
-        };
-        let finding = children.probe(command).await;
+        let finding = self.children.probe(command).await;
         finding.map_or(Ok(()), |finding| Err(finding.end(None)))
     }
 
@@ -110,7 +105,7 @@ impl FailureWatch {
         command: &StepCommand<'_>,
         exit_code: Option<i64>,
     ) -> Result<(), StepEnd> {
-        let age = age(command);
+        let age = command.session.age();
         while let Some(output) = self.output.as_mut().filter(|_| self.found.is_none()) {
             let (count, finding) = output.block(age);
             let finding = match (finding, count) {
@@ -126,13 +121,6 @@ impl FailureWatch {
         let found = self.found.as_ref();
         found.map_or(Ok(()), |(finding, _)| Err(finding.end(exit_code)))
     }
-}
-
-fn age(command: &StepCommand<'_>) -> Duration {
-    let age = |started| Timestamp::now().duration_since(started);
-    let age = command.session.started().map(age);
-    age.and_then(|age| Duration::try_from(age).ok())
-        .unwrap_or_default()
 }
 
 fn noted(command: &StepCommand<'_>, mut finding: Finding) -> (Finding, Instant) {

@@ -6,8 +6,9 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep};
 
-use super::{LocalImage, OnDisconnect, Order, Reply};
-use crate::control::GRACE_S;
+use super::images::image_of;
+use super::{OnDisconnect, Order, Reply};
+use crate::control::{GRACE_S, RENEWAL};
 use crate::error::RunError;
 use crate::execute::Run;
 use crate::session::Session;
@@ -21,8 +22,6 @@ use retrial_store::journal::StepEnd;
 const CHECK_INTERVAL: Duration = Duration::from_millis(200);
 /// The interval between queries to the engine about services.
 const PROBE: Duration = Duration::from_secs(2);
-/// The interval between extensions of the containers' deadline.
-const RENEWAL: Duration = Duration::from_secs(GRACE_S / 3);
 
 /// Reads orders as they arrive, until the head disconnects. Orders that end something are executed immediately.
 pub fn read_orders(input: impl AsyncRead + Unpin + Send + 'static) -> UnboundedReceiver<Order> {
@@ -42,25 +41,15 @@ pub fn read_orders(input: impl AsyncRead + Unpin + Send + 'static) -> UnboundedR
 
 /// The process on a machine that is not the head.
 pub struct Agent<'a> {
-    session: &'a Session,
-    replies: UnboundedSender<Reply>,
-    on_disconnect: OnDisconnect,
+    /// Its hold on its machine's part of the run.
+    pub session: &'a Session,
+    /// The channel to the head.
+    pub replies: UnboundedSender<Reply>,
+    /// What happens to its containers when the head disconnects.
+    pub on_disconnect: OnDisconnect,
 }
 
-impl<'a> Agent<'a> {
-    /// Returns an agent that replies over a channel.
-    pub fn new(
-        session: &'a Session,
-        replies: UnboundedSender<Reply>,
-        on_disconnect: OnDisconnect,
-    ) -> Self {
-        Self {
-            session,
-            replies,
-            on_disconnect,
-        }
-    }
-
+impl Agent<'_> {
     /// Executes orders until the head makes it leave, or disconnects.
     ///
     /// # Errors
@@ -70,15 +59,15 @@ impl<'a> Agent<'a> {
         let (mut run, containers_live) = Run::open(session).await?;
         self.reply(Reply::Ready { containers_live });
         let (forward, mut in_turn) = unbounded_channel();
-        let (session_of_orders, on_disconnect) = (session, self.on_disconnect);
+        let on_disconnect = self.on_disconnect;
         let sort = async move {
             let mut keep = None;
             while let Some(order) = orders.recv().await {
                 match order {
                     Order::Fail { step, end } => {
-                        session_of_orders.failures.add(step, end);
+                        session.failures.add(step, end);
                     }
-                    Order::Stop => session_of_orders.stop.cancel(),
+                    Order::Stop => session.stop.cancel(),
                     Order::Leave {
                         keep: keep_containers,
                     } => {
@@ -90,7 +79,7 @@ impl<'a> Agent<'a> {
                 }
             }
             if keep.is_none() && on_disconnect == OnDisconnect::Teardown {
-                session_of_orders.stop.cancel();
+                session.stop.cancel();
             }
             keep
         };
@@ -195,7 +184,7 @@ impl<'a> Agent<'a> {
         } else {
             self.execute_step(run, step).await?
         };
-        let image = LocalImage::of_step(&StepSession::new(self.session, step)).await;
+        let image = image_of(&StepSession::new(self.session, step)).await;
         self.reply(Reply::Ended {
             step: number,
             end,

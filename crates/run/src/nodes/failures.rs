@@ -1,9 +1,9 @@
 //! Failures on other machines.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use crate::mutex::lock;
 use retrial_store::journal::StepEnd;
 
 /// Failures on other machines, which end the steps here that depend on them. Clones share them.
@@ -21,33 +21,26 @@ struct Recorded {
 impl Failures {
     /// The first failure of these steps and services.
     pub fn first_of(&self, mut steps: impl Iterator<Item = u32>) -> Option<StepEnd> {
-        let recorded = self.locked();
+        let recorded = lock(&self.0);
         let lost = recorded.lost.clone();
         lost.or_else(|| steps.find_map(|step| recorded.steps.get(&step).cloned()))
     }
 
     /// Adds a failure, unless the step has already failed elsewhere. Returns whether it was added.
     pub(super) fn add(&self, step: u32, end: StepEnd) -> bool {
-        match self.locked().steps.entry(step) {
-            Entry::Vacant(place) => {
-                place.insert(end);
-                true
-            }
-            Entry::Occupied(_) => false,
-        }
+        let steps = &mut lock(&self.0).steps;
+        let is_first = !steps.contains_key(&step);
+        steps.entry(step).or_insert(end);
+        is_first
     }
 
     /// Records that a machine no longer responds.
     pub fn lose(&self, end: StepEnd) {
-        self.locked().lost.get_or_insert(end);
+        lock(&self.0).lost.get_or_insert(end);
     }
 
     /// Removes the failure of a step that starts again.
     pub fn forget(&self, step: u32) {
-        self.locked().steps.remove(&step);
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Recorded> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).steps.remove(&step);
     }
 }

@@ -5,42 +5,19 @@ use std::collections::BTreeMap;
 
 use itertools::join;
 
-use super::{LocalImage, Others};
+use super::Others;
 use crate::error::Halt;
 use crate::step_session::StepSession;
+use retrial_engine::api::ImageInfo;
 use retrial_plan::step::Action;
 use retrial_store::journal::{EventKind, ImageDifference, StepFault};
 
-impl LocalImage {
-    /// The image of a step that pulls one, as this machine's engine has it.
-    pub(super) async fn of_step(session: &StepSession<'_>) -> Option<Self> {
-        let Action::Pull { reference, .. } = &session.step.action else {
-            return None;
-        };
-        let image = session.engine.image(reference).await.ok()??;
-        Some(Self {
-            id: image.id,
-            digests: image.repo_digests,
-        })
-    }
-
-    fn digests(&self) -> impl Iterator<Item = &str> {
-        let digests = self.digests.iter();
-        digests.filter_map(|digest| Some(digest.split_once('@')?.1))
-    }
-
-    /// Engines that store images in different ways have different ids for the same content.
-    fn is(&self, other: &Self) -> bool {
-        self.id == other.id
-            || self
-                .digests()
-                .any(|digest| other.digests().any(|candidate| candidate == digest))
-    }
-
-    /// The digest, or the id of an image that came from no registry.
-    fn name(&self) -> String {
-        self.digests().next().unwrap_or(&self.id).to_owned()
-    }
+/// The image of a step that pulls one, as this machine's engine has it.
+pub(super) async fn image_of(session: &StepSession<'_>) -> Option<ImageInfo> {
+    let Action::Pull { reference, .. } = &session.step.action else {
+        return None;
+    };
+    session.engine.image(reference).await.ok()?
 }
 
 /// Compares the image of a step on the other machines with this one's; with that of the first of them if this
@@ -55,7 +32,7 @@ pub(crate) async fn compare_images(session: &StepSession<'_>, others: &Others) -
         return Ok(());
     };
     let here = if session.step.has_head() {
-        let here = LocalImage::of_step(session).await;
+        let here = image_of(session).await;
         here.map(|image| (session.node(), image))
     } else {
         None
@@ -83,8 +60,8 @@ pub(crate) async fn compare_images(session: &StepSession<'_>, others: &Others) -
 
 fn differences(
     reference: &str,
-    here: Option<(String, LocalImage)>,
-    others: BTreeMap<String, LocalImage>,
+    here: Option<(String, ImageInfo)>,
+    others: BTreeMap<String, ImageInfo>,
 ) -> Vec<ImageDifference> {
     let mut all = here.into_iter().chain(others);
     let Some((first, image)) = all.next() else {
@@ -94,9 +71,9 @@ fn differences(
         .map(|(node, other)| ImageDifference {
             reference: reference.to_owned(),
             node,
-            digest: other.name(),
+            digest: other.name().to_owned(),
             first: first.clone(),
-            first_digest: image.name(),
+            first_digest: image.name().to_owned(),
         })
         .collect()
 }
@@ -105,10 +82,12 @@ fn differences(
 mod tests {
     use super::*;
 
-    fn image(id: &str, digests: &[&str]) -> LocalImage {
-        LocalImage {
+    fn image(id: &str, digests: &[&str]) -> ImageInfo {
+        ImageInfo {
             id: id.to_owned(),
-            digests: digests.iter().map(|&digest| digest.to_owned()).collect(),
+            repo_digests: digests.iter().map(|&digest| digest.to_owned()).collect(),
+            size: 0,
+            env: Vec::new(),
         }
     }
 

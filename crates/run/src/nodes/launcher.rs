@@ -94,20 +94,16 @@ impl Launcher {
     /// job, on its first machine unless one is named.
     pub fn at_terminal(job: Option<&str>, node: Option<&str>, words: &[String]) -> Vec<String> {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-        let mut line: Vec<String> = match job {
-            Some(_) => texts(&["srun", "--overlap", "--nodes=1", "--ntasks=1", "--pty"]),
-            None => texts(&["ssh", "-t"]),
-        };
-        match (job, node) {
-            (Some(job), None) => line.extend([format!("--jobid={job}"), "--relative=0".to_owned()]),
-            (Some(job), Some(node)) => {
-                line.extend([format!("--jobid={job}"), format!("--nodelist={node}")]);
-            }
-            (None, node) => line.extend(node.map(str::to_owned)),
-        }
-        if job.is_some() {
-            line.extend(words.iter().cloned());
+        let mut line: Vec<String>;
+        if let Some(job) = job {
+            line = texts(&["srun", "--overlap", "--nodes=1", "--ntasks=1", "--pty"]);
+            line.push(format!("--jobid={job}"));
+            let node = node.map(|node| format!("--nodelist={node}"));
+            line.push(node.unwrap_or_else(|| "--relative=0".to_owned()));
+            line.extend_from_slice(words);
         } else {
+            line = texts(&["ssh", "-t"]);
+            line.extend(node.map(str::to_owned));
             line.push(join(words.iter().map(|word| quote(word)), " "));
         }
         line

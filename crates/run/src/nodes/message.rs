@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc::UnboundedReceiver;
 
+use retrial_engine::api::ImageInfo;
 use retrial_recipe::expression::NodeScope;
 use retrial_store::journal::{Event, StepEnd};
 
@@ -113,7 +116,7 @@ pub enum Reply {
         /// How it ended.
         end: StepEnd,
         /// The image, if the step was to get one.
-        image: Option<LocalImage>,
+        image: Option<ImageInfo>,
     },
     /// A service ended by itself.
     ServiceFailed {
@@ -122,15 +125,6 @@ pub enum Reply {
         /// How it ended.
         end: StepEnd,
     },
-}
-
-/// An image as a machine's engine has it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LocalImage {
-    /// Its id.
-    pub id: String,
-    /// Registries' digests of it: `repository@sha256:…`
-    pub digests: Vec<String>,
 }
 
 /// The facts of a machine.
@@ -148,4 +142,22 @@ pub struct Facts {
     pub driver: Option<String>,
     /// The version of ROCm on the host.
     pub rocm: Option<String>,
+}
+
+/// Writes messages, a line each, until there are no more, one of them is the last, or nobody reads them.
+pub async fn write_messages<T: Serialize>(
+    mut output: impl AsyncWrite + Unpin,
+    mut messages: UnboundedReceiver<T>,
+    is_last: impl Fn(&T) -> bool,
+) {
+    while let Some(message) = messages.recv().await {
+        let Ok(mut line) = serde_json::to_vec(&message) else {
+            continue;
+        };
+        line.push(b'\n');
+        let is_last = is_last(&message);
+        if output.write_all(&line).await.is_err() || output.flush().await.is_err() || is_last {
+            return;
+        }
+    }
 }

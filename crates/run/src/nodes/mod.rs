@@ -17,7 +17,7 @@ pub use agent::{Agent, read_orders};
 pub use failures::Failures;
 pub(super) use images::compare_images;
 pub use launcher::Launcher;
-pub use message::{Begin, Facts, LocalImage, OnDisconnect, Order, Reply};
+pub use message::{Begin, Facts, OnDisconnect, Order, Reply, write_messages};
 pub use node::{NodeError, ahead};
 pub use others::Others;
 

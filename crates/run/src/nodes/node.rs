@@ -1,20 +1,22 @@
 //! One other machine, as the head sees it: our process there, its replies, and its exit.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use itertools::join;
 use jiff::Timestamp;
 use thiserror::Error;
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
-use tokio::process::{Child, ChildStderr, ChildStdin};
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::process::{Child, ChildStderr};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::{Facts, Failures, Launcher, LocalImage, Order, Reply};
+use super::{Facts, Failures, Launcher, Order, Reply, write_messages};
+use crate::mutex::lock;
+use retrial_engine::api::ImageInfo;
 use retrial_readings::sanitize;
 use retrial_store::journal::{Event, EventKind, StepEnd, StepFault};
 
@@ -41,27 +43,12 @@ pub struct NodeError {
 }
 
 /// Data from the other machines, until the run takes it.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Mailbox(Arc<Mutex<Messages>>);
-
 #[derive(Debug, Default)]
-struct Messages {
+pub(super) struct Mailbox {
     /// For the run's journal.
-    events: Vec<Event>,
+    pub(super) events: Vec<Event>,
     /// The images of the last step, by machine.
-    images: BTreeMap<String, LocalImage>,
-}
-
-impl Mailbox {
-    /// Takes the events out.
-    pub(super) fn events(&self) -> Vec<Event> {
-        std::mem::take(&mut lock(&self.0).events)
-    }
-
-    /// Takes the images out, by machine.
-    pub(super) fn images(&self) -> BTreeMap<String, LocalImage> {
-        std::mem::take(&mut lock(&self.0).images)
-    }
+    pub(super) images: BTreeMap<String, ImageInfo>,
 }
 
 /// One other machine.
@@ -82,14 +69,16 @@ impl Node {
         launcher: Launcher,
         mut process: Child,
         failures: &Failures,
-        mailbox: &Mailbox,
+        mailbox: &Arc<Mutex<Mailbox>>,
     ) -> Self {
         let (orders, incoming) = unbounded_channel();
         let (outgoing, replies) = unbounded_channel();
         let errors: Arc<Mutex<VecDeque<String>>> = Arc::default();
         let mut tasks = Vec::new();
         if let Some(input) = process.stdin.take() {
-            tasks.push(tokio::spawn(write(input, incoming)));
+            // Closes the other side's input: it waits for its end.
+            let is_last = |order: &Order| matches!(order, Order::Leave { .. });
+            tasks.push(tokio::spawn(write_messages(input, incoming, is_last)));
         }
         let (all_read, read) = oneshot::channel();
         if let Some(output) = process.stderr.take() {
@@ -100,7 +89,7 @@ impl Node {
             let reader = Reader {
                 node: name.to_owned(),
                 failures: failures.clone(),
-                mailbox: mailbox.clone(),
+                mailbox: Arc::clone(mailbox),
                 replies: outgoing,
                 errors: Arc::clone(&errors),
             };
@@ -249,7 +238,7 @@ impl Drop for Node {
 struct Reader {
     node: String,
     failures: Failures,
-    mailbox: Mailbox,
+    mailbox: Arc<Mutex<Mailbox>>,
     replies: UnboundedSender<Reply>,
     errors: Arc<Mutex<VecDeque<String>>>,
 }
@@ -268,7 +257,7 @@ impl Reader {
                 }
                 Reply::Event(event) if matches!(event.what, EventKind::Warning { .. }) => {
                     let node = self.node.clone();
-                    lock(&self.mailbox.0).events.push(Event { node, ..event });
+                    lock(&self.mailbox).events.push(Event { node, ..event });
                 }
                 Reply::Event(_) => {}
                 mut reply => {
@@ -276,7 +265,7 @@ impl Reader {
                         && let Some(image) = image.take()
                     {
                         let node = self.node.clone();
-                        lock(&self.mailbox.0).images.insert(node, image);
+                        lock(&self.mailbox).images.insert(node, image);
                     }
                     let _ = self.replies.send(reply);
                 }
@@ -289,20 +278,6 @@ impl Reader {
             errors => format!("its process ended: {errors}"),
         };
         self.failures.lose(lost(&self.node, &reason));
-    }
-}
-
-async fn write(mut input: ChildStdin, mut orders: UnboundedReceiver<Order>) {
-    while let Some(order) = orders.recv().await {
-        let Ok(mut line) = serde_json::to_vec(&order) else {
-            continue;
-        };
-        line.push(b'\n');
-        let is_last = matches!(order, Order::Leave { .. });
-        if input.write_all(&line).await.is_err() || input.flush().await.is_err() || is_last {
-            // Closes the other side's input: it waits for its end.
-            return;
-        }
     }
 }
 
@@ -338,10 +313,6 @@ fn lost(node: &str, reason: &str) -> StepEnd {
 /// A failure with the machine's name.
 fn named(node: &str, end: StepEnd) -> StepEnd {
     end.reworded(|reason| format!("on {node}: {reason}"))
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

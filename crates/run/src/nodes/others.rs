@@ -1,6 +1,7 @@
 //! The head's side: the other machines of a run, each with our process.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -9,7 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::launcher::allow_pipes;
 use super::node::{Mailbox, Node, NodeError};
-use super::{Begin, Facts, Failures, Launcher, LocalImage, Order};
+use super::{Begin, Facts, Failures, Launcher, Order};
+use crate::mutex::lock;
+use retrial_engine::api::ImageInfo;
 use retrial_store::journal::{Event, StepEnd};
 
 /// The longest that the end of a step waits for the telemetry of the other machines.
@@ -18,9 +21,11 @@ const UNWATCH: Duration = Duration::from_secs(10);
 /// The other machines of a run.
 pub struct Others {
     nodes: Vec<Node>,
-    failures: Failures,
-    mailbox: Mailbox,
-    containers_live: bool,
+    /// Their failures, which end the steps here that depend on them.
+    pub(crate) failures: Failures,
+    mailbox: Arc<Mutex<Mailbox>>,
+    /// Whether the run's containers are alive on all of them.
+    pub(crate) containers_live: bool,
     /// The command that removes the run's containers on a machine whose process has exited.
     clean: Vec<String>,
     /// Differences are allowed.
@@ -44,7 +49,7 @@ impl Others {
         let mut others = Self {
             nodes: Vec::new(),
             failures: Failures::default(),
-            mailbox: Mailbox::default(),
+            mailbox: Arc::default(),
             containers_live: true,
             clean,
             force,
@@ -82,16 +87,6 @@ impl Others {
             self.containers_live &= lives?;
         }
         Ok(())
-    }
-
-    /// Whether the run's containers are alive on all of them.
-    pub fn containers_live(&self) -> bool {
-        self.containers_live
-    }
-
-    /// Their failures, which end the steps here that depend on them.
-    pub fn failures(&self) -> Failures {
-        self.failures.clone()
     }
 
     /// Makes all machines execute a step, and waits for the last of them.
@@ -159,12 +154,12 @@ impl Others {
 
     /// Takes their events for the run's journal.
     pub(crate) fn events(&self) -> Vec<Event> {
-        self.mailbox.events()
+        std::mem::take(&mut lock(&self.mailbox).events)
     }
 
     /// Takes the images of the last step, by machine.
-    pub(super) fn images(&self) -> BTreeMap<String, LocalImage> {
-        self.mailbox.images()
+    pub(super) fn images(&self) -> BTreeMap<String, ImageInfo> {
+        std::mem::take(&mut lock(&self.mailbox).images)
     }
 
     fn send(&self, order: &Order) {
