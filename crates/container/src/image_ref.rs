@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use retrial_document::formats::is_lower_hexadecimal;
 use thiserror::Error;
 
 /// A text that is not an image reference.
@@ -111,7 +112,7 @@ fn read(text: &str) -> Result<ImageRef, String> {
         Some((name, tag)) if !tag.contains('/') => (name, Some(check_tag(tag)?)),
         _ => (rest, None),
     };
-    if name.len() == 64 && name.bytes().all(is_hexadecimal) {
+    if is_lower_hexadecimal(name, 64) {
         return Err("it is an image id".into());
     }
     let (registry, path) = match name.split_once('/') {
@@ -209,7 +210,7 @@ fn check_digest(digest: &str) -> Result<String, String> {
             "sha512" => 128,
             _ => return false,
         };
-        value.len() == length && value.bytes().all(is_hexadecimal)
+        is_lower_hexadecimal(value, length)
     });
     if good {
         Ok(digest.to_owned())
@@ -218,10 +219,6 @@ fn check_digest(digest: &str) -> Result<String, String> {
             "`{digest}` is not a digest: `sha256:` and 64 hexadecimal digits"
         ))
     }
-}
-
-fn is_hexadecimal(byte: u8) -> bool {
-    byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte)
 }
 
 #[cfg(test)]

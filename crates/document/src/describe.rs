@@ -1,5 +1,7 @@
 //! How messages describe the type of a value.
 
+use itertools::Itertools as _;
+
 use crate::field_type::FieldType;
 use crate::node::{Node, Value};
 
@@ -37,31 +39,19 @@ pub(crate) fn describe(field_type: &FieldType) -> String {
         FieldType::Size(_) => "a size".into(),
         FieldType::Duration => "a duration".into(),
         FieldType::Words(words) => {
-            let words: Vec<_> = words
-                .iter()
-                .map(|word| format!("`{}`", word.name))
-                .collect();
-            words.join(" or ")
+            let words = words.iter();
+            words.map(|word| format!("`{}`", word.name)).join(" or ")
         }
         FieldType::Scalar(_) => "text, a number or a boolean".into(),
         FieldType::List(..) => "a list".into(),
         FieldType::Map(..) | FieldType::Overlay => "a map".into(),
         FieldType::Object(object) => {
-            let keys: Vec<_> = object.keys().take(4).map(|key| key.name).collect();
-            format!(
-                "a map ({}{})",
-                keys.join(", "),
-                if object.keys().count() > 4 {
-                    ", …"
-                } else {
-                    ""
-                }
-            )
+            let mut keys = object.keys().map(|key| key.name);
+            let first = keys.by_ref().take(4).join(", ");
+            let more = keys.next().map_or("", |_| ", …");
+            format!("a map ({first}{more})")
         }
-        FieldType::Either(types) => {
-            let all: Vec<_> = types.iter().map(describe).collect();
-            all.join(" or ")
-        }
+        FieldType::Either(types) => types.iter().map(describe).join(" or "),
     }
 }
 
@@ -76,14 +66,10 @@ pub(crate) fn example(field_type: &FieldType) -> String {
         FieldType::Number => "write a number, for example 103480 or 0.5".into(),
         FieldType::List(..) => "write [one, other]".into(),
         FieldType::Map(..) => "write name: value, one per line, indented".into(),
-        FieldType::Object(object) => format!(
-            "the keys are {}",
-            object
-                .keys()
-                .map(|key| key.name)
-                .collect::<Vec<_>>()
-                .join(", ")
-        ),
+        FieldType::Object(object) => {
+            let keys = object.keys().map(|key| key.name);
+            format!("the keys are {}", keys.format(", "))
+        }
         FieldType::Overlay => "write the keys that this variant changes, or {}".into(),
         FieldType::Either(types) => types.last().map_or_else(String::new, example),
         _ => "write it as one value".into(),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use itertools::Itertools as _;
 use serde::Serialize;
 
 use super::source::Span;
@@ -182,12 +183,12 @@ impl Diagnostics {
                 0 => None,
                 1 => Some(format!("1 {word}")),
                 _ => Some(format!("{number} {word}s")),
-            });
-        let counted: Vec<String> = counted.collect();
+            })
+            .join(", ");
         if counted.is_empty() {
             return "no problems".to_owned();
         }
-        counted.join(", ")
+        counted
     }
 
     fn count(&self, severity: Severity) -> usize {
@@ -248,13 +249,7 @@ impl From<Diagnostic> for Diagnostics {
 
 impl fmt::Display for Diagnostics {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, diagnostic) in self.list.iter().enumerate() {
-            if index > 0 {
-                formatter.write_str("\n")?;
-            }
-            diagnostic.fmt(formatter)?;
-        }
-        Ok(())
+        write!(formatter, "{}", self.list.iter().format("\n"))
     }
 }
 

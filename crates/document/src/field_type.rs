@@ -165,13 +165,4 @@ impl Key {
             ..self
         }
     }
-
-    /// Gives it a default, as it would be written.
-    #[must_use]
-    pub const fn default(self, default: &'static str) -> Self {
-        Self {
-            default: Some(default),
-            ..self
-        }
-    }
 }

@@ -10,8 +10,10 @@ pub type Mismatch = (String, Option<String>);
 pub struct StringFormat {
     check: fn(&str) -> Option<Mismatch>,
     check_start: fn(&str) -> Option<Mismatch>,
-    pattern: Option<&'static str>,
-    has_own_expressions: bool,
+    /// A regular expression for the format, where one exists.
+    pub pattern: Option<&'static str>,
+    /// Whether its check gets texts with their expressions in them.
+    pub has_own_expressions: bool,
 }
 
 impl StringFormat {
@@ -54,16 +56,6 @@ impl StringFormat {
     /// Returns the fault of a text's start, up to its first expression.
     pub fn mismatch_of_start(self, start: &str) -> Option<Mismatch> {
         (self.check_start)(start)
-    }
-
-    /// Returns a regular expression for the format, where one exists.
-    pub fn regex(self) -> Option<&'static str> {
-        self.pattern
-    }
-
-    /// Whether its check gets texts with their expressions in them.
-    pub fn has_own_expressions(self) -> bool {
-        self.has_own_expressions
     }
 }
 
@@ -127,6 +119,11 @@ pub fn is_word(text: &str, others: &str) -> bool {
 /// Returns whether a text is so many hexadecimal digits.
 pub fn is_hexadecimal(text: &str, digits: usize) -> bool {
     text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Returns whether a text is so many hexadecimal digits, letters in lower case.
+pub fn is_lower_hexadecimal(text: &str, digits: usize) -> bool {
+    is_hexadecimal(text, digits) && !text.contains(|letter: char| letter.is_ascii_uppercase())
 }
 
 fn filled(text: &str) -> Option<Mismatch> {

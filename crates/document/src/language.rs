@@ -1,23 +1,10 @@
 //! The parts of a language other than keys and values.
 
-use std::borrow::Cow;
-
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::field_type::{Key, Object, Scope};
 use crate::formats::{Mismatch, StringFormat};
 use crate::node::{Entry, Node, Scalar};
 use crate::source::Span;
-
-/// The part of a text that is known before its expressions are evaluated.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KnownText<'a> {
-    /// All of it.
-    Whole(Cow<'a, str>),
-    /// The text before the first expression.
-    Start(&'a str),
-    /// Nothing: its expressions cannot be parsed, which is reported elsewhere.
-    Nothing,
-}
 
 /// A language's additions to its documents. The defaults are those of a plain one: no expressions,
 /// no overlays, every required key in the document itself.
@@ -42,9 +29,9 @@ pub trait Language {
         Ok(scalar.clone())
     }
 
-    /// Returns the known part of a text that is rendered later.
-    fn known_text<'a>(&self, scalar: &'a Scalar, _format: StringFormat) -> KnownText<'a> {
-        KnownText::Whole(Cow::Borrowed(&scalar.text))
+    /// Returns the fault of a text that is rendered later, as far as it is known already.
+    fn mismatch(&self, scalar: &Scalar, format: StringFormat) -> Option<Mismatch> {
+        format.mismatch(&scalar.text)
     }
 
     /// Whether a required key may be missing, because another document gives it.

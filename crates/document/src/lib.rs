@@ -64,7 +64,7 @@ pub use declare::{by, optional, required};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use field_type::{FieldType, Key, Object, Scope, Units, Word, key, word};
 pub use formats::{Mismatch, StringFormat};
-pub use language::{KnownText, Language, Plain};
+pub use language::{Language, Plain};
 pub use node::{Entry, Node, Scalar, Value};
 pub use parse::parse;
 pub use source::{SIZE_LIMIT, Source, Span};

@@ -138,6 +138,12 @@ impl Node {
         self.get(key).map_or(&[], Self::items)
     }
 
+    /// Returns the texts in a key's list.
+    pub fn texts_at(&self, key: &str) -> Vec<String> {
+        let texts = self.items_at(key).iter().filter_map(Self::text);
+        texts.map(str::to_owned).collect()
+    }
+
     /// Returns the entries of a key's map; none for everything else.
     pub fn entries_at(&self, key: &str) -> &[Entry] {
         self.get(key).map_or(&[], Self::entries)
@@ -149,6 +155,11 @@ impl Node {
             .iter()
             .filter(|entry| !entry.value.is_null())
             .map(|entry| (entry.key.as_str(), &entry.value))
+    }
+
+    /// Returns the entries of a key's map that have a value, as name and value.
+    pub fn named_at(&self, key: &str) -> impl Iterator<Item = (&str, &Self)> + use<'_> {
+        self.get(key).into_iter().flat_map(Self::named)
     }
 
     /// What it is, for messages.

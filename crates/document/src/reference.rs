@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use itertools::Itertools as _;
+
 use super::describe::describe;
 use super::field_type::{FieldType, Key, Object};
 
@@ -87,10 +89,7 @@ fn value(field_type: &FieldType) -> String {
         FieldType::Object(object) => {
             format!("[{}](#{})", object.label, anchor(object))
         }
-        FieldType::Either(types) => {
-            let all: Vec<String> = types.iter().map(value).collect();
-            all.join(", or ")
-        }
+        FieldType::Either(types) => types.iter().map(value).join(", or "),
         FieldType::Overlay => "keys of this document".into(),
     }
 }

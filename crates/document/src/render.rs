@@ -87,12 +87,8 @@ fn snippet(span: &Span) -> Snippet<'static, Annotation<'static>> {
 /// A file may hold anything: no control character reaches the terminal. Every character stays one,
 /// so that columns stay right; the renderer expands tabs.
 fn harmless(text: &str) -> String {
-    let replace = |letter| match letter {
-        '\u{feff}' => char::REPLACEMENT_CHARACTER,
-        letter if is_harmful(letter) => char::REPLACEMENT_CHARACTER,
-        letter => letter,
-    };
-    text.chars().map(replace).collect()
+    let is_odd = |letter: char| letter == '\u{feff}' || is_harmful(letter);
+    text.replace(is_odd, "\u{fffd}")
 }
 
 fn one_line(text: &str) -> String {

@@ -132,7 +132,7 @@ fn alternatives(field_type: &FieldType) -> Vec<Value> {
     let with_expression = |value: Value| vec![value, json!({ "$ref": EXPRESSION })];
     match field_type {
         // A version like 6.4 is a number to YAML; recipes take it as it is written.
-        FieldType::Text(format) | FieldType::Template(_, format) => match format.regex() {
+        FieldType::Text(format) | FieldType::Template(_, format) => match format.pattern {
             Some(pattern) => with_expression(json!({ "type": "string", "pattern": pattern })),
             None => vec![json!({ "type": ["string", "number"] })],
         },
@@ -176,7 +176,7 @@ fn alternatives(field_type: &FieldType) -> Vec<Value> {
             let mut choices = alternatives(of);
             choices.push(json!({ "type": "null" }));
             let mut out = json!({ "type": "object", "additionalProperties": { "anyOf": choices } });
-            if let Some(pattern) = format.regex() {
+            if let Some(pattern) = format.pattern {
                 let name = pattern.strip_suffix('$').filter(|_| is_list(of));
                 let pattern =
                     name.map_or_else(|| pattern.to_owned(), |name| format!("{name}{APPENDED}"));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
 use serde_json::{Map, Value};
 
 use super::builder::{Builder, json, origin};
@@ -39,12 +40,11 @@ pub fn build(
         }
     }
     let fell_open = request.division.is_none() && !notes.is_empty();
-    let folders: Vec<&str> = benchmarks.iter().map(|one| one.folder.as_str()).collect();
     let submission = Submission {
         suite: round.suite.clone(),
         round: Some(round.round.clone()),
         division: Some(division.to_string()),
-        benchmark: folders.join(", "),
+        benchmark: benchmarks.iter().map(|one| &one.folder).join(", "),
         ..Submission::default()
     };
     let tree = tree(runs, request, round, division);

@@ -6,6 +6,7 @@ use super::choose::{Chosen, choose};
 use super::model::{ExportError, ExportRequest, SourceRun};
 use super::names;
 use super::system::difference;
+use retrial_document::did_you_mean;
 use retrial_mlperf::loadgen::Scenario;
 use retrial_mlperf::rounds::Round;
 use retrial_recipe::model::Mode;
@@ -130,20 +131,17 @@ fn put<'a>(
 
 /// Checks that all runs are of one system, as a tree describes one.
 fn one_system(runs: &[SourceRun]) -> Result<(), ExportError> {
-    let Some(first) = runs.first() else {
-        return Ok(());
-    };
-    let other = runs
-        .iter()
-        .find_map(|run| Some((run, difference(first, run)?)));
-    match other {
-        None => Ok(()),
-        Some((second, differs)) => Err(ExportError::Systems {
-            first: first.id.clone(),
-            second: second.id.clone(),
-            differs,
-        }),
+    for run in runs {
+        let first = &runs[0];
+        if let Some(differs) = difference(first, run) {
+            return Err(ExportError::Systems {
+                first: first.id.clone(),
+                second: run.id.clone(),
+                differs,
+            });
+        }
     }
+    Ok(())
 }
 
 /// Applies `--benchmark`. A folder's name that the round does not have is kept, and is mapped.
@@ -176,14 +174,10 @@ fn rename(
 }
 
 fn unknown(name: &str, round: &Round) -> ExportError {
-    let known: Vec<&str> = round.benchmarks.iter().map(|(name, _)| &**name).collect();
-    let help = match retrial_recipe::nearest(name, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("known are: {}", known.join(", ")),
-    };
+    let known = round.benchmarks.iter().map(|(name, _)| &**name);
     ExportError::UnknownBenchmark {
         name: name.to_owned(),
         round: round.round.clone(),
-        help,
+        help: did_you_mean(name, known, "known are"),
     }
 }

@@ -1,5 +1,7 @@
 //! The files of one result: `LoadGen`'s logs as they are, accuracy with its hash, an audit's test.
 
+use itertools::Itertools as _;
+
 use super::builder::{Builder, origin};
 use super::choose::Chosen;
 use super::model::Content;
@@ -76,9 +78,7 @@ impl Builder<'_> {
     /// A test of the audit, whose files are `below` the folder of the trial.
     pub fn compliance(&mut self, chosen: &Chosen<'_>, below: &str, test: &str, folder: &str) {
         let required = required_files(test);
-        let optional = TEST_FILES.iter().filter(|name| !required.contains(name));
-        let required = required.iter().map(|name| (name, true));
-        for (name, is_required) in required.chain(optional.map(|name| (name, false))) {
+        for name in required.iter().chain(&TEST_FILES).unique() {
             let source = format!("{below}/{name}");
             let source = source.trim_start_matches('/');
             if chosen.files.files.contains_key(source) {
@@ -89,7 +89,7 @@ impl Builder<'_> {
                     Content::Copy(log)
                 };
                 self.file(format!("{folder}/{name}"), content);
-            } else if is_required {
+            } else if required.contains(name) {
                 let run = &chosen.run.id;
                 let fix = format!("run {run} has none in its {test}: the test's scripts write it");
                 self.missing(folder, *name, fix);

@@ -3,19 +3,11 @@
 
 /// Returns a name as the name of a folder.
 pub(super) fn folder(name: &str) -> String {
-    let replace = |letter: char| {
-        if letter.is_ascii_alphanumeric() || "._+-".contains(letter) {
-            letter
-        } else {
-            '_'
-        }
-    };
-    let name: String = name.trim().chars().map(replace).collect();
-    let name = name.trim_start_matches('.');
-    if name.is_empty() {
-        "unnamed".to_owned()
-    } else {
-        name.to_owned()
+    let is_odd = |letter: char| !letter.is_ascii_alphanumeric() && !"._+-".contains(letter);
+    let name = name.trim().replace(is_odd, "_");
+    match name.trim_start_matches('.') {
+        "" => "unnamed".to_owned(),
+        name => name.to_owned(),
     }
 }
 

@@ -7,7 +7,7 @@ use walkdir::WalkDir;
 
 use crate::{CheckOutput, SourceRun, TrialFiles};
 use retrial_host::model::HostView;
-use retrial_plan::step::{Action, Purpose};
+use retrial_plan::step::Action;
 use retrial_results::evidence::compliance::VERIFIED;
 use retrial_results::evidence::folder::{self, SUMMARY};
 use retrial_results::evidence::run::RunFiles;
@@ -82,23 +82,14 @@ fn trial_files(
     let folder = folder.trim_end_matches('/').to_owned();
     let place = files.directory.join(&folder);
     let listed = list(&place);
-    let text = |name: &str| {
-        listed.contains_key(name).then(|| {
-            open::read_text_beneath(&place, Path::new(name), TEXT_CAP)
-                .ok()
-                .filter(|text| !text.trim().is_empty())
-        })?
-    };
-    let run = if listed.contains_key(SUMMARY) {
-        folder::read(&place).ok()
-    } else {
-        None
-    };
+    let accuracy = open::read_text_beneath(&place, Path::new("accuracy.txt"), TEXT_CAP).ok();
+    let has_run = listed.contains_key(SUMMARY);
+    let run = has_run.then(|| folder::read(&place).ok()).flatten();
     Some(TrialFiles {
         measurement,
         trial,
         tests: tests_in(&listed, &source_path(files, measurement, trial)),
-        accuracy: text("accuracy.txt"),
+        accuracy: accuracy.filter(|text| !text.trim().is_empty()),
         printed: printed(files, measurement, trial),
         parameters: run.map(|run| run.parameters()).unwrap_or_default(),
         files: listed,
@@ -119,13 +110,9 @@ fn list(root: &Path) -> BTreeMap<String, u64> {
 
 /// The path of the results in the container: folders' names identify the audit's tests.
 fn source_path(files: &RunFiles<'_>, measurement: usize, trial: u32) -> String {
-    let collect = files.plan.steps.iter().find_map(|step| match &step.action {
-        Action::Collect {
-            measurement: index,
-            trial: number,
-            path,
-            ..
-        } if *index == measurement && *number == trial => Some(path.clone()),
+    let mut steps = files.plan.steps.iter();
+    let collect = steps.find_map(|step| match &step.action {
+        Action::Collect { path, .. } if step.is_of(measurement, trial) => Some(path.clone()),
         _ => None,
     });
     collect.unwrap_or_default()
@@ -154,13 +141,8 @@ fn is_test(name: &str) -> bool {
 
 /// The output of a trial's check.
 fn printed(files: &RunFiles<'_>, measurement: usize, trial: u32) -> Option<CheckOutput> {
-    let step = files.plan.steps.iter().find(|step| match &step.action {
-        Action::Exec(exec) => matches!(
-            exec.purpose,
-            Purpose::Check { measurement: index, trial: number, .. } if index == measurement && number == trial
-        ),
-        _ => false,
-    })?;
+    let mut steps = files.plan.steps.iter();
+    let step = steps.find(|step| step.checks() && step.is_of(measurement, trial))?;
     let output = Text::output_of(files.directory.path(), &step.directory());
     let text = open::read_text_beneath(&output.directory, &output.file, TEXT_CAP).ok()?;
     Some(CheckOutput {

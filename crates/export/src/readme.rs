@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
+use itertools::Itertools as _;
+
 use super::choose::Chosen;
 use super::model::{Export, SourceRun};
-use retrial_plan::step::{Action, Purpose, Step};
+use retrial_plan::step::{Action, Step};
 use retrial_recipe::model::Mode;
 
 /// Describes how one scenario was measured.
@@ -50,32 +52,14 @@ fn trials(chosen: &Chosen<'_>) -> String {
 
 /// The commands of the measurement, its services and its check.
 fn commands(chosen: &Chosen<'_>) -> String {
-    let measurement = chosen.files.measurement;
-    let plan = &chosen.run.plan;
-    let is_included = |step: &Step| {
-        let Action::Exec(exec) = &step.action else {
-            return false;
-        };
-        match &exec.purpose {
-            Purpose::Measure {
-                measurements,
-                trial,
-            } => measurements.contains(&measurement) && *trial == chosen.files.trial,
-            Purpose::Check {
-                measurement: index,
-                trial,
-                ..
-            } => *index == measurement && *trial == chosen.files.trial,
-            Purpose::Prepare => false,
-        }
-    };
+    let (files, plan) = (chosen.files, &chosen.run.plan);
+    let is_included = |step: &Step| step.is_of(files.measurement, files.trial);
     let steps = plan.steps.iter().filter(|step| match step.action {
         Action::StartService(_) => plan.that_need(step.number).any(is_included),
         _ => is_included(step),
     });
     let commands = steps.filter_map(Step::command);
-    let commands: Vec<&str> = commands.map(|command| command.run.trim_end()).collect();
-    commands.join("\n")
+    commands.map(|command| command.run.trim_end()).join("\n")
 }
 
 /// Image, models, and changed parameters.

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
 use serde_json::{Map, Value};
 
 use super::builder::{Builder, json};
 use super::model::SourceRun;
-use retrial_host::model::{Gpu, HostView};
+use retrial_host::model::Gpu;
 use retrial_mlperf::submission::fields::{Must, NETWORK, POWER, SYSTEM};
 
 impl Builder<'_> {
@@ -44,14 +45,10 @@ impl Builder<'_> {
 pub(super) fn name(run: &SourceRun) -> String {
     let gpus = gpus(run);
     let processor = run.host.cpu.split('@').next().unwrap_or_default();
-    let processor: Vec<&str> = processor
-        .split_whitespace()
-        .filter(|word| {
-            let noise = ["AMD", "Processor", "CPU", "Intel(R)", "Core(TM)"];
-            !noise.contains(word) && !word.ends_with("-Core")
-        })
-        .collect();
-    let processor = processor.join("_").replace("(R)", "").replace("(TM)", "");
+    let noise = ["AMD", "Processor", "CPU", "Intel(R)", "Core(TM)"];
+    let is_name = |word: &&str| !noise.contains(word) && !word.ends_with("-Core");
+    let processor = processor.split_whitespace().filter(is_name).join("_");
+    let processor = processor.replace("(R)", "").replace("(TM)", "");
     let processor = match run.host.sockets {
         Some(sockets) if !processor.is_empty() => format!("{sockets}x{processor}"),
         _ => processor,
@@ -66,11 +63,11 @@ pub(super) fn name(run: &SourceRun) -> String {
 /// Returns a difference between the machines of two runs.
 pub(super) fn difference(run: &SourceRun, other: &SourceRun) -> Option<String> {
     let facts = |run: &SourceRun| {
-        let models: Vec<String> = gpus(run).iter().map(|gpu| gpu.model.clone()).collect();
+        let models = gpus(run).iter().map(|gpu| &gpu.model).join(", ");
         [
             ("processor", run.host.cpu.clone()),
             ("memory", bytes(run.host.memory)),
-            ("accelerators", models.join(", ")),
+            ("accelerators", models),
         ]
     };
     facts(run)
@@ -81,27 +78,22 @@ pub(super) fn difference(run: &SourceRun, other: &SourceRun) -> Option<String> {
 }
 
 fn of_host(run: &SourceRun) -> BTreeMap<&'static str, String> {
-    let HostView {
-        cpu,
-        memory,
-        kernel,
-        ..
-    } = &run.host;
+    let host = &run.host;
     let mut fields = BTreeMap::from([
         ("number_of_nodes", "1".to_owned()),
-        ("host_processor_model_name", cpu.clone()),
-        ("host_memory_capacity", bytes(*memory)),
+        ("host_processor_model_name", host.cpu.clone()),
+        ("host_memory_capacity", bytes(host.memory)),
     ]);
     for (field, count) in [
-        ("host_processors_per_node", run.host.sockets),
-        ("host_processor_core_count", run.host.cores_per_socket),
+        ("host_processors_per_node", host.sockets),
+        ("host_processor_core_count", host.cores_per_socket),
     ] {
         fields.extend(count.map(|count| (field, count.to_string())));
     }
-    if !kernel.is_empty() {
-        let system = run.host.system.as_ref();
+    if !host.kernel.is_empty() {
+        let system = host.system.as_ref();
         let system = system.map_or("Linux", |system| &system.name);
-        fields.insert("operating_system", format!("{system} {kernel}"));
+        fields.insert("operating_system", format!("{system} {}", host.kernel));
     }
     let gpus = gpus(run);
     fields.insert("accelerators_per_node", gpus.len().to_string());
@@ -143,8 +135,7 @@ fn gpus(run: &SourceRun) -> Vec<&Gpu> {
 
 /// The images, the engine and the drivers.
 fn software(runs: &[SourceRun]) -> String {
-    let mut parts: Vec<String> = Vec::new();
-    for run in runs {
+    let of_run = |run: &SourceRun| {
         let image = match run.digests.first() {
             Some(digest) => format!("container {} ({digest})", run.plan.image),
             None => format!("container {}", run.plan.image),
@@ -163,13 +154,9 @@ fn software(runs: &[SourceRun]) -> String {
             .flatten()
             .filter(|_| !gpus(run).is_empty());
         let all = [image].into_iter().chain(used).chain(run.engine.clone());
-        for part in all {
-            if !parts.contains(&part) {
-                parts.push(part);
-            }
-        }
-    }
-    parts.join(", ")
+        all.collect::<Vec<String>>()
+    };
+    runs.iter().flat_map(of_run).unique().join(", ")
 }
 
 fn bytes(count: u64) -> String {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{Content, File as ExportFile, Origin};
 use retrial_bundle::hashing::sha256_of;
+use retrial_mlperf::accuracy::parse_bytes;
 use retrial_store::error::StoreError;
 use retrial_store::open::open_beneath;
 use retrial_store::run_directory::RunDirectory;
@@ -89,32 +90,22 @@ fn fill(
     content: &Content,
     runs: &[RunDirectory],
 ) -> Result<(), StoreError> {
-    match content {
-        Content::Text(text) => {
-            let written = out.write_all(text.as_bytes());
-            written.map_err(StoreError::io("write", path))
-        }
-        Content::Copy(origin) => {
-            let mut source = open_origin(origin, runs)?;
-            std::io::copy(&mut source, out)
-                .map(drop)
-                .map_err(StoreError::io("write", path))
-        }
-        Content::Truncated(origin) => {
-            let source = open_origin(origin, runs)?;
-            truncate(source, out).map_err(StoreError::io("write", path))
-        }
+    let written = match content {
+        Content::Text(text) => out.write_all(text.as_bytes()),
+        Content::Copy(origin) => std::io::copy(&mut open_origin(origin, runs)?, out).map(drop),
+        Content::Truncated(origin) => truncate(open_origin(origin, runs)?, out),
         Content::Hashed { text, log } => {
             let mut hashed = text.clone();
-            if !has_hash(text) {
+            // The script writes the hash if it truncates a log itself.
+            if parse_bytes(text.as_bytes()).hash.is_none() {
                 let source = open_origin(log, runs)?;
                 let digest = sha256_of(source).map_err(StoreError::io("read", path))?;
                 hashed = format!("{}\n\nhash={digest}\n", text.trim_end());
             }
-            let written = out.write_all(hashed.as_bytes());
-            written.map_err(StoreError::io("write", path))
+            out.write_all(hashed.as_bytes())
         }
-    }
+    };
+    written.map_err(StoreError::io("write", path))
 }
 
 fn open_origin(origin: &Origin, runs: &[RunDirectory]) -> Result<File, StoreError> {
@@ -135,14 +126,6 @@ fn truncate(mut source: File, out: &mut File) -> std::io::Result<()> {
     out.write_all(b"\n\n...\n\n")?;
     source.seek(SeekFrom::Start(size - VIEWABLE))?;
     std::io::copy(&mut source.take(VIEWABLE), out).map(drop)
-}
-
-/// Returns whether there is a line `hash=…`, which the script writes if it truncates a log itself.
-fn has_hash(text: &str) -> bool {
-    text.lines().any(|line| {
-        line.strip_prefix("hash=")
-            .is_some_and(|hash| !hash.is_empty() && hash.chars().all(char::is_alphanumeric))
-    })
 }
 
 #[cfg(test)]

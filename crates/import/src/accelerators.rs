@@ -1,5 +1,6 @@
 //! The accelerators of a system, by its description: vendor, models and numbers. Pure.
 
+use itertools::Itertools as _;
 use serde_json::{Map, Value};
 
 use retrial_recipe::model::GpuVendor;
@@ -110,13 +111,8 @@ fn amd(name: &str) -> Vec<String> {
         let number = word.strip_prefix("MI");
         number.is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
     };
-    let mut models: Vec<String> = Vec::new();
-    for word in words.filter(is_model) {
-        if !models.iter().any(|model| model == word) {
-            models.push(word.to_owned());
-        }
-    }
-    models
+    let models = words.filter(is_model).unique();
+    models.map(str::to_owned).collect()
 }
 
 /// `H200` of `NVIDIA H200-SXM-141GB`: MLCommons' names also have the form factor and the memory.
@@ -126,8 +122,7 @@ fn nvidia(name: &str) -> String {
         let memory = part.trim_end_matches("GB").trim_end_matches('G');
         *part != "SXM" && (memory.len() == part.len() || memory.parse::<u32>().is_err())
     };
-    let parts: Vec<&str> = name.split('-').filter(is_name).collect();
-    parts.join(" ")
+    name.split('-').filter(is_name).join(" ")
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The results of a submission tree with their figures, from the round's table if the tree has it,
 //! else from the summaries of the logs. Quick, since nothing is judged.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -122,39 +121,18 @@ impl<'a> Index<'a> {
 
     /// Returns every benchmark on every system, in the order of their paths.
     pub fn entries(&self) -> Vec<Entry<'_>> {
-        let systems: BTreeMap<PathBuf, SystemDescription> = self
-            .trees
-            .benchmarks
-            .iter()
-            .map(|one| (&one.submitter, &one.system))
-            .collect::<Vec<_>>()
-            .into_par_iter()
-            .map(|(submitter, system)| {
-                let folder = submitter.root.join(submitter.relative());
-                let file = submitter.root.join(submitter.system_file(system));
-                (file, SystemDescription::read(&folder, system))
-            })
-            .collect();
         let benchmarks = self.trees.benchmarks.par_iter();
-        benchmarks
-            .map(|benchmark| self.entry(benchmark, &systems))
-            .collect()
+        benchmarks.map(|benchmark| self.entry(benchmark)).collect()
     }
 
-    fn entry<'i>(
-        &'i self,
-        benchmark: &'i Benchmark,
-        systems: &BTreeMap<PathBuf, SystemDescription>,
-    ) -> Entry<'i> {
+    fn entry<'i>(&'i self, benchmark: &'i Benchmark) -> Entry<'i> {
         let submitter = &benchmark.submitter;
-        let file = submitter
-            .root
-            .join(submitter.system_file(&benchmark.system));
+        let folder = submitter.root.join(submitter.relative());
         let mut entry = Entry {
             benchmark,
             ids: Vec::new(),
             details: None,
-            system: systems.get(&file).cloned().unwrap_or_default(),
+            system: SystemDescription::read(&folder, &benchmark.system),
             figures: Vec::new(),
         };
         for place in &benchmark.scenarios {

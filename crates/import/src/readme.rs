@@ -88,10 +88,7 @@ fn logical_lines(block: &str) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     let mut is_continued = false;
     for line in block.lines() {
-        let line: String = line
-            .chars()
-            .map(|letter| if letter.is_control() { ' ' } else { letter })
-            .collect();
+        let line = line.replace(char::is_control, " ");
         let line = line.trim_end();
         if line.trim().is_empty() {
             is_continued = false;

@@ -1,6 +1,7 @@
 //! Lookups in a plan: steps, containers, models, downloads and measurements.
 
 use std::collections::BTreeSet;
+use std::slice;
 
 use itertools::Itertools as _;
 
@@ -12,24 +13,36 @@ use retrial_container::ContainerSpec;
 use retrial_mlperf::rounds::{Rounds, Rules};
 
 impl Step {
-    /// The measurement and the trial that it is a part of: of several that share it, the first.
-    pub fn trial(&self) -> Option<(usize, u32)> {
+    /// The measurements and the trial that it is a part of.
+    fn trial_of(&self) -> Option<(&[usize], u32)> {
         match &self.action {
             Action::Exec(exec) => match &exec.purpose {
                 Purpose::Measure {
                     measurements,
                     trial,
-                } => Some((*measurements.first()?, *trial)),
+                } => Some((measurements.as_slice(), *trial)),
                 Purpose::Check {
                     measurement, trial, ..
-                } => Some((*measurement, *trial)),
+                } => Some((slice::from_ref(measurement), *trial)),
                 Purpose::Prepare => None,
             },
             Action::Collect {
                 measurement, trial, ..
-            } => Some((*measurement, *trial)),
+            } => Some((slice::from_ref(measurement), *trial)),
             _ => None,
         }
+    }
+
+    /// The measurement and the trial that it is a part of: of several that share it, the first.
+    pub fn trial(&self) -> Option<(usize, u32)> {
+        let (measurements, trial) = self.trial_of()?;
+        Some((*measurements.first()?, trial))
+    }
+
+    /// Whether it measures, checks or collects this trial of a measurement, alone or with others.
+    pub fn is_of(&self, measurement: usize, trial: u32) -> bool {
+        let own = self.trial_of();
+        own.is_some_and(|(all, number)| number == trial && all.contains(&measurement))
     }
 
     /// The step of the measured command whose results it checks or collects.

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use retrial_document::{
-    Diagnostic, Diagnostics, Entry, Key, KnownText, Language, Mismatch, Node, Object, Scalar,
+    Diagnostic, Diagnostics, Entry, Key, Keys as _, Language, Mismatch, Node, Object, Scalar,
     Scope, Span, StringFormat,
 };
 
 use crate::expression;
-use crate::keys::{RESERVED, TOP_ONLY, recipe};
+use crate::keys::{RESERVED, TOP_ONLY};
+use crate::model::Recipe;
 use crate::names::{Names, evaluate};
 
 /// The language of one recipe or template.
@@ -53,19 +54,16 @@ impl Language for RecipeLanguage<'_> {
         })
     }
 
-    fn known_text<'a>(&self, scalar: &'a Scalar, format: StringFormat) -> KnownText<'a> {
-        let Ok(expressions) = expression::scan(&scalar.text) else {
-            return KnownText::Nothing;
-        };
-        let Some(first) = expressions
-            .first()
-            .filter(|_| !format.has_own_expressions())
-        else {
-            return KnownText::Whole(scalar.text.as_str().into());
-        };
-        match evaluate(scalar, &self.names.scope) {
-            Ok(value) => KnownText::Whole(value.text.into()),
-            Err(_) => KnownText::Start(&scalar.text[..first.outer.start]),
+    fn mismatch(&self, scalar: &Scalar, format: StringFormat) -> Option<Mismatch> {
+        // One that cannot be parsed is reported among the expressions.
+        let expressions = expression::scan(&scalar.text).ok()?;
+        let first = expressions.first();
+        match first.filter(|_| !format.has_own_expressions) {
+            None => format.mismatch(&scalar.text),
+            Some(first) => match evaluate(scalar, &self.names.scope) {
+                Ok(value) => format.mismatch(&value.text),
+                Err(_) => format.mismatch_of_start(&scalar.text[..first.outer.start]),
+            },
         }
     }
 
@@ -75,7 +73,7 @@ impl Language for RecipeLanguage<'_> {
 
     fn unknown_key(&self, entry: &Entry, object: &Object) -> Option<Diagnostic> {
         let name = entry.key.as_str();
-        if !std::ptr::eq(object, recipe()) || !RESERVED.contains(&name) {
+        if !std::ptr::eq(object, Recipe::OBJECT) || !RESERVED.contains(&name) {
             return None;
         }
         let message = format!("`{name}` is reserved for a later release");
@@ -83,8 +81,26 @@ impl Language for RecipeLanguage<'_> {
         Some(problem.help("this version of retrial runs one container on one host; remove the key"))
     }
 
+    /// Advice on keys of other tools.
     fn advice(&self, name: &str, object: &Object) -> Option<String> {
-        elsewhere(name, object)
+        let (key, home) = match name {
+            "volumes" | "volume" => ("mounts", "container"),
+            "environment" => ("env", "container"),
+            "cwd" | "working_dir" => ("workdir", "container"),
+            "capabilities" | "caps" => ("cap_add", "container"),
+            "cmd" | "command" | "script" => ("run", "a mode of a scenario"),
+            "gpus" | "gpu" => ("gpus", "requires"),
+            "name" => ("title", "the top of the file"),
+            "inherits" | "include" | "base" => ("extends", "the top of the file"),
+            "expected" | "reference" => ("expect", "a mode of a scenario"),
+            "privileged" | "ipc" | "network" | "devices" | "cap_add" | "shm_size"
+            | "security_opt" | "mounts" | "ulimits" | "env" => (name, "container"),
+            _ => return None,
+        };
+        if object.key(key).is_some() {
+            return Some(format!("did you mean `{key}`?"));
+        }
+        Some(format!("`{key}` is a key of {home}"))
     }
 
     fn check_overlay(&mut self, node: &Node, problems: &mut Diagnostics) {
@@ -99,26 +115,4 @@ impl Language for RecipeLanguage<'_> {
             }
         }
     }
-}
-
-/// Returns advice on keys of other tools.
-fn elsewhere(name: &str, object: &Object) -> Option<String> {
-    let (key, home) = match name {
-        "volumes" | "volume" => ("mounts", "container"),
-        "environment" => ("env", "container"),
-        "cwd" | "working_dir" => ("workdir", "container"),
-        "capabilities" | "caps" => ("cap_add", "container"),
-        "cmd" | "command" | "script" => ("run", "a mode of a scenario"),
-        "gpus" | "gpu" => ("gpus", "requires"),
-        "name" => ("title", "the top of the file"),
-        "inherits" | "include" | "base" => ("extends", "the top of the file"),
-        "expected" | "reference" => ("expect", "a mode of a scenario"),
-        "privileged" | "ipc" | "network" | "devices" | "cap_add" | "shm_size" | "security_opt"
-        | "mounts" | "ulimits" | "env" => (name, "container"),
-        _ => return None,
-    };
-    if object.key(key).is_some() {
-        return Some(format!("did you mean `{key}`?"));
-    }
-    Some(format!("`{key}` is a key of {home}"))
 }

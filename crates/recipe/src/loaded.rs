@@ -1,9 +1,8 @@
 //! A recipe that is read once and resolved for each of its settings: a batch may have a thousand
 //! cells of one file.
 
+use itertools::Itertools as _;
 use retrial_document::{Diagnostics, Keys as _, Node, SIZE_LIMIT, Source, to_yaml};
-use std::collections::BTreeSet;
-
 use sha2::{Digest, Sha256};
 
 use super::Templates;
@@ -101,54 +100,42 @@ impl Loaded {
 
     /// Returns the params that can also be set. Variants may declare more.
     pub fn params(&self) -> Vec<DeclaredParam> {
-        let mut unique = BTreeSet::new();
         self.with_overlays()
-            .filter_map(|recipe| recipe.get("params"))
-            .flat_map(Node::named)
-            .filter(|(name, _)| unique.insert((*name).to_owned()))
+            .flat_map(|recipe| recipe.named_at("params"))
+            .unique_by(|(name, _)| *name)
             .map(|(name, param)| DeclaredParam {
                 name: name.to_owned(),
                 kind: param.text_at("type").unwrap_or("string").to_owned(),
-                values: param
-                    .items_at("values")
-                    .iter()
-                    .filter_map(|value| value.text().map(str::to_owned))
-                    .collect(),
+                values: param.texts_at("values"),
             })
             .collect()
     }
 
     /// The keys of its scenarios, under all variants.
     pub fn scenarios(&self) -> Vec<String> {
-        let scenarios = self
-            .with_overlays()
-            .filter_map(|recipe| recipe.get("scenarios"));
-        distinct(scenarios.flat_map(Node::named).map(|(name, _)| name))
+        let names = self.written_scenarios().map(|(name, _)| name.to_owned());
+        names.unique().collect()
     }
 
     /// The figures that it names: its own, published ones, limits. `LoadGen` has more.
     pub fn figures(&self) -> Vec<String> {
-        let scenarios = self
-            .with_overlays()
-            .filter_map(|recipe| recipe.get("scenarios"));
-        let modes = scenarios
-            .flat_map(Node::named)
-            .flat_map(|(_, scenario)| scenario.named());
-        let named = modes.flat_map(|(_, mode)| {
-            ["figures", "expect", "limits"]
-                .into_iter()
-                .filter_map(|key| mode.get(key))
-                .flat_map(Node::named)
-        });
-        distinct(named.map(|(name, _)| name))
+        let scenarios = self.written_scenarios();
+        let modes = scenarios.flat_map(|(_, scenario)| scenario.named());
+        let keys = ["figures", "expect", "limits"];
+        let named = modes.flat_map(|(_, mode)| keys.into_iter().flat_map(|key| mode.named_at(key)));
+        named.map(|(name, _)| name.to_owned()).unique().collect()
+    }
+
+    fn written_scenarios(&self) -> impl Iterator<Item = (&str, &Node)> {
+        let recipes = self.with_overlays();
+        recipes.flat_map(|recipe| recipe.named_at("scenarios"))
     }
 
     /// Returns the recipe without overlays, and each variant's overlay.
     fn with_overlays(&self) -> impl Iterator<Item = &Node> {
-        let axes = self.merged.get("variants").into_iter();
-        let axes = axes.flat_map(Node::named).map(|(_, axis)| axis);
-        let overlays = axes.flat_map(Node::named).map(|(_, overlay)| overlay);
-        std::iter::once(&self.merged).chain(overlays)
+        let axes = self.merged.named_at("variants");
+        let overlays = axes.flat_map(|(_, axis)| axis.named());
+        std::iter::once(&self.merged).chain(overlays.map(|(_, overlay)| overlay))
     }
 
     /// The recipe that these settings choose.
@@ -233,12 +220,4 @@ fn build(name: &str, node: &Node, names: &Names) -> Option<Recipe> {
         modified: names.modified.clone(),
         ..recipe
     })
-}
-
-fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut unique = BTreeSet::new();
-    names
-        .filter(|name| unique.insert(*name))
-        .map(str::to_owned)
-        .collect()
 }

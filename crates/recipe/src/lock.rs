@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use retrial_document::formats::{ANY, mismatch, unless};
+use retrial_document::formats::{ANY, is_lower_hexadecimal, mismatch, unless};
 use retrial_document::{
     Diagnostics, Field as _, FieldType as T, Key, Mismatch, Source, StringFormat, key, object,
     quoted, read,
@@ -76,10 +76,8 @@ fn hash(text: &str) -> Option<Mismatch> {
 /// One of these prefixes, and so many hexadecimal digits.
 fn one_of(text: &str, kinds: &[(&str, usize)], noun: &str) -> Option<Mismatch> {
     let fits = kinds.iter().any(|(prefix, digits)| {
-        text.strip_prefix(prefix).is_some_and(|hex| {
-            let digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-            hex.len() == *digits && hex.bytes().all(digit)
-        })
+        text.strip_prefix(prefix)
+            .is_some_and(|hex| is_lower_hexadecimal(hex, *digits))
     });
     if fits {
         return None;

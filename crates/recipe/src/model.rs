@@ -15,6 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::expression::Scope;
 use crate::formats;
+use measurement::scenarios;
+use steps::companions;
 
 mod command;
 mod container;
@@ -41,7 +43,7 @@ pub use figures::{
 };
 pub use host::{GpuRequest, GpuVendor, Requires};
 pub use image::{Image, ImageBuild};
-pub use judge::{InvalidMarker, InvalidSign, JudgeRules};
+pub use judge::{InvalidMarker, JudgeRules};
 pub use measurement::{
     MOST_WARMUP, Measurement, MeasurementCommand, Scenario, Trials, loadgen_name,
 };
@@ -158,14 +160,6 @@ impl Recipe {
             ..Scope::default()
         }
     }
-}
-
-fn scenarios(node: &Node) -> Option<Ordered<Scenario>> {
-    Scenario::all(node)
-}
-
-fn companions(node: &Node) -> Option<Vec<Companion>> {
-    Companion::all(node)
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "a reader")]

@@ -46,8 +46,12 @@ impl Names {
         variant: BTreeMap<String, String>,
         problems: &mut Diagnostics,
     ) -> Self {
+        let has_commit = |model: &Node| model.at(&["source", "hub"]).is_some();
+        let models = recipe.named_at("models");
+        let models = models.map(|(name, model)| (name.to_owned(), has_commit(model)));
         let mut names = Self {
             axes: variant.keys().cloned().collect(),
+            models: models.collect(),
             gpus: recipe.at(&["requires", "gpus"]).is_some(),
             nodes: recipe.get("nodes").is_some(),
             scope: Scope {
@@ -56,16 +60,10 @@ impl Names {
             },
             ..Self::default()
         };
-        let models = recipe.get("models").into_iter().flat_map(Node::named);
-        let has_commit = |model: &Node| model.at(&["source", "hub"]).is_some();
-        names.models = models
-            .map(|(name, model)| (name.to_owned(), has_commit(model)))
-            .collect();
         for entry in recipe.entries_at("params") {
-            let values = entry.value.items_at("values").iter();
             let param = Param {
                 kind: entry.value.text_at("type").unwrap_or("").to_owned(),
-                values: values.filter_map(Node::text).map(str::to_owned).collect(),
+                values: entry.value.texts_at("values"),
                 span: entry.key_span.clone(),
                 default: entry.value.get("default").cloned(),
                 set: entry.value.get("set").cloned(),

@@ -1,9 +1,10 @@
 //! Where each value of a resolved recipe came from: for `show --resolved`.
 
-use retrial_document::{FieldType, Node, Object, Value};
+use itertools::Itertools as _;
+use retrial_document::{FieldType, Keys as _, Node, Object, Value};
 use serde::Serialize;
 
-use super::keys::recipe as top;
+use super::model::Recipe;
 use super::settings::COMMAND_LINE;
 
 /// One value and where it came from.
@@ -21,7 +22,7 @@ pub struct Origin {
 pub fn origins(recipe: &Node) -> Vec<Origin> {
     let mut out = Vec::new();
     values(&mut out, recipe, String::new());
-    defaults(&mut out, recipe, top(), "");
+    defaults(&mut out, recipe, Recipe::OBJECT, "");
     out
 }
 
@@ -41,12 +42,9 @@ fn values(out: &mut Vec<Origin>, node: &Node, key: String) {
             }
         }
         Value::List(items) => {
-            let texts: Vec<_> = items.iter().filter_map(Node::text).collect();
-            out.push(origin(
-                key,
-                format!("[{}]", texts.join(", ")),
-                items.first().unwrap_or(node),
-            ));
+            let texts = items.iter().filter_map(Node::text).format(", ");
+            let value = format!("[{texts}]");
+            out.push(origin(key, value, items.first().unwrap_or(node)));
         }
         Value::Map(_) => out.push(origin(key, "{}".into(), node)),
         Value::Scalar(scalar) => out.push(origin(key, scalar.text.trim_end().to_owned(), node)),

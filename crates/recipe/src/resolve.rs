@@ -1,16 +1,19 @@
 //! The stages in their order: checks all variants of a file. `loaded` resolves one.
 
-use retrial_document::{Diagnostic, Diagnostics, Node, Source, Validator, Value, to_yaml};
+use retrial_document::{
+    Diagnostic, Diagnostics, Keys as _, Node, Source, Validator, Value, to_yaml,
+};
 use std::collections::BTreeSet;
 
+use itertools::Itertools as _;
 use sha2::{Digest, Sha256};
 
 use super::Templates;
 use super::checks::Checks;
-use super::keys::recipe;
 use super::language::RecipeLanguage;
 use super::load::load;
 use super::merge::settle;
+use super::model::Recipe;
 use super::names::Names;
 use super::settings::{self, Setting};
 use super::variants::{self, Choice, Variants};
@@ -70,7 +73,7 @@ pub fn check(source: &Source, kind: Kind, templates: &dyn Templates) -> Diagnost
 pub fn fingerprint(source: &Source, templates: &dyn Templates) -> Option<String> {
     let merged = load(source, templates, &mut Diagnostics::default())?;
     Some(hex::encode(Sha256::digest(
-        to_yaml(&merged, recipe()).as_bytes(),
+        to_yaml(&merged, Recipe::OBJECT).as_bytes(),
     )))
 }
 
@@ -98,7 +101,7 @@ pub(super) fn structure(merged: &Node, partial: bool, problems: &mut Diagnostics
     let mut language = RecipeLanguage::new(&names, partial, false);
     let mut validator = Validator::new(&mut language, problems);
     for name in ["variants", "default", "unsupported"] {
-        let (Some(entry), Some(key)) = (merged.entry(name), recipe().key(name)) else {
+        let (Some(entry), Some(key)) = (merged.entry(name), Recipe::OBJECT.key(name)) else {
             continue;
         };
         // Null removes here, too: an axis, or a value of one.
@@ -131,7 +134,8 @@ impl Stage {
         let names = Names::read(&settled, choice.clone(), problems);
         let mut language = RecipeLanguage::new(&names, partial, base_missing);
         let top = settled.span.part(0..0);
-        let validated = Validator::new(&mut language, problems).object(&settled, recipe(), &top);
+        let validated =
+            Validator::new(&mut language, problems).object(&settled, Recipe::OBJECT, &top);
         let used = language.used;
         let checks = Checks {
             recipe: &validated,
@@ -184,16 +188,15 @@ fn common(choices: &[Choice], under: &[usize]) -> String {
             .iter()
             .all(|&index| choices[index].get(axis) == Some(value))
     };
-    let words: Vec<_> = choices[under[0]]
+    let words = choices[under[0]]
         .iter()
         .filter(|(axis, value)| shared(axis, value))
         .map(|(axis, value)| format!("{axis}={value}"))
-        .collect();
+        .join(" ");
     if words.is_empty() {
-        "some variants".into()
-    } else {
-        words.join(" ")
+        return "some variants".into();
     }
+    words
 }
 
 fn unused(merged: &Node, used: &BTreeSet<String>, problems: &mut Diagnostics) {

@@ -3,22 +3,11 @@
 /// A commented recipe to start from, which passes the check. `name` becomes its title.
 pub fn new(name: &str) -> String {
     // A title is one line, and must not end its quotes.
-    let title: String = name
-        .chars()
-        .map(|letter| {
-            if letter.is_control() || matches!(letter, '"' | '\\') {
-                ' '
-            } else {
-                letter
-            }
-        })
-        .collect();
-    let title = title.replace("${{", "");
-    let title = title.trim();
-    let title = if title.is_empty() {
-        "A new recipe"
-    } else {
-        title
+    let is_odd = |letter: char| letter.is_control() || matches!(letter, '"' | '\\');
+    let title = name.replace(is_odd, " ").replace("${{", "");
+    let title = match title.trim() {
+        "" => "A new recipe",
+        title => title,
     };
     TEXT.replace("TITLE", title)
 }

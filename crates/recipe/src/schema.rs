@@ -4,10 +4,12 @@
 //! required, null removes a template's value, `key+` appends to it, and an expression may be written
 //! for any value.
 
+use retrial_document::Keys as _;
 use retrial_document::schema::{object, of};
 use serde_json::{Map, Value, json};
 
-use super::keys::{RESERVED, SCHEMA, TOP_ONLY, recipe};
+use super::keys::{RESERVED, SCHEMA, TOP_ONLY};
+use super::model::Recipe;
 
 /// Returns the schema as pretty JSON with a newline at its end.
 pub fn json() -> String {
@@ -16,12 +18,12 @@ pub fn json() -> String {
 
 /// Returns the tables of keys for the documentation, as Markdown.
 pub fn tables() -> String {
-    retrial_document::reference::markdown(recipe())
+    retrial_document::reference::markdown(Recipe::OBJECT)
 }
 
 fn schema() -> Map<String, Value> {
     let mut schema = of(
-        recipe(),
+        Recipe::OBJECT,
         "Retrial recipe",
         "How to re-run one benchmark submission on one kind of system, and what was published.",
     );
@@ -36,7 +38,7 @@ fn schema() -> Map<String, Value> {
     }
     schema.insert("required".into(), json!(["schema"]));
     if let Some(Value::Object(definitions)) = schema.get_mut("$defs") {
-        let overlay = object(recipe(), &|key| !TOP_ONLY.contains(&key.name));
+        let overlay = object(Recipe::OBJECT, &|key| !TOP_ONLY.contains(&key.name));
         definitions.shift_insert(1, "overlay".into(), Value::Object(overlay));
     }
     schema
@@ -62,7 +64,7 @@ mod tests {
     #[test]
     fn each_definition_has_a_unique_name() {
         let mut objects = Vec::new();
-        collect(&FieldType::Object(recipe()), &mut objects);
+        collect(&FieldType::Object(Recipe::OBJECT), &mut objects);
         let mut names: Vec<_> = objects.iter().map(|object| object.definition()).collect();
         names.sort();
         let count = names.len();

@@ -1,6 +1,7 @@
 //! `--set name=value`: a param or an axis of variants.
 
 use super::variants::{Axis, Choice, Variants};
+use itertools::Itertools as _;
 use retrial_document::{Diagnostics, Entry, Node, Source, Span, Value, did_you_mean};
 
 /// The position that is reported for a value of the command line.
@@ -129,18 +130,14 @@ fn report_unsupported(
         return;
     };
     let words = unsupported.combination.iter();
-    let words: Vec<_> = words
+    let words = words
         .map(|(axis, value)| format!("{axis}={value}"))
-        .collect();
+        .join(" with ");
     let setting = settings
         .iter()
         .find(|setting| unsupported.combination.contains_key(&setting.name));
     let span = setting.map_or_else(|| recipe.span.part(0..0), Setting::span);
-    let message = format!(
-        "{} is not supported: {}",
-        words.join(" with "),
-        unsupported.reason
-    );
+    let message = format!("{words} is not supported: {}", unsupported.reason);
     problems.error("unsupported", message, &span, "choose another combination");
 }
 

@@ -88,16 +88,10 @@ pub fn summarize(
 impl Summary {
     /// Returns whether it is of another submitter, system, benchmark or GPU.
     fn is_another_submission(&self, other: &Self) -> bool {
-        let identity = |summary: &Self| {
-            let summary = summary.clone();
-            (
-                summary.submitter,
-                summary.system,
-                summary.benchmark,
-                summary.gpus,
-            )
-        };
-        identity(self) != identity(other)
+        self.submitter != other.submitter
+            || self.system != other.system
+            || self.benchmark != other.benchmark
+            || self.gpus != other.gpus
     }
 }
 
@@ -111,11 +105,10 @@ fn of(merged: &Node, choice: Choice) -> Summary {
         Value::Scalar(scalar) => evaluate(scalar, &names.scope).ok().map(|value| value.text),
         _ => None,
     };
-    let submission = recipe.get("submission");
-    let published = |key: &str| text(submission.and_then(|submission| submission.get(key)));
-    let sources = submission.and_then(|submission| submission.get("sources"));
-    let gpus = recipe.at(&["requires", "gpus"]);
-    let models = gpus.and_then(|gpus| gpus.get("models"));
+    let published = |key: &str| text(recipe.at(&["submission", key]));
+    let sources = recipe.at(&["submission", "sources"]);
+    let requested = |key: &str| text(recipe.at(&["requires", "gpus", key]));
+    let models = recipe.at(&["requires", "gpus", "models"]);
     let models = models.map_or(&[][..], Node::items);
     let gpu_models: Vec<String> = models
         .iter()
@@ -131,13 +124,7 @@ fn of(merged: &Node, choice: Choice) -> Summary {
         submitter: published("submitter"),
         system: published("system"),
         benchmark: published("benchmark"),
-        gpus: gpus.and_then(|gpus| {
-            describe(
-                text(gpus.get("count")),
-                &gpu_models,
-                text(gpus.get("vendor")),
-            )
-        }),
+        gpus: describe(requested("count"), &gpu_models, requested("vendor")),
         gpu_models,
         source: text(sources.and_then(|sources| sources.items().first())),
     }

@@ -88,7 +88,7 @@ impl Variants {
     /// Reads them from a merged recipe.
     pub fn read(recipe: &Node, problems: &mut Diagnostics) -> Self {
         let mut variants = Self::default();
-        for (name, values) in recipe.get("variants").into_iter().flat_map(Node::named) {
+        for (name, values) in recipe.named_at("variants") {
             let default = recipe.get("default").and_then(|default| default.get(name));
             variants.axes.push(Axis {
                 name: name.to_owned(),

@@ -5,6 +5,8 @@
 
 mod scalar;
 
+use itertools::Itertools as _;
+
 use super::diagnostic::Diagnostics;
 use super::field_type::{FieldType, Key, Object};
 use super::formats::StringFormat;
@@ -82,10 +84,9 @@ impl<'a, L: Language> Validator<'a, L> {
             if !self.language.may_be_missing(key) {
                 let message = format!("{} needs `{}`", object.label, key.name);
                 let words = key.field_type.words().iter();
-                let words: Vec<&str> = words.map(|word| word.name).collect();
-                let choices = match words[..] {
-                    [] => String::new(),
-                    _ => format!(" One of {}.", words.join(", ")),
+                let choices = match &*words.map(|word| word.name).join(", ") {
+                    "" => String::new(),
+                    words => format!(" One of {words}."),
                 };
                 let help = format!("{}: {}{choices}", key.name, key.doc);
                 self.problems.error("missing-key", message, at, help);

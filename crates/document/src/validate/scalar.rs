@@ -4,8 +4,8 @@ use super::Validator;
 use crate::describe::{describe, example};
 use crate::diagnostic::Diagnostic;
 use crate::field_type::{FieldType, Scope, Word};
-use crate::formats::{Mismatch, StringFormat};
-use crate::language::{KnownText, Language};
+use crate::formats::Mismatch;
+use crate::language::Language;
 use crate::measures;
 use crate::node::{Node, Scalar};
 use crate::source::Span;
@@ -26,41 +26,38 @@ impl<L: Language> Validator<'_, L> {
         let can_evaluate = self
             .language
             .check_expressions(scalar, span, scope, self.problems);
-        let null = || Node::null(span.clone());
         if let FieldType::Template(_, format) = field_type {
-            self.template(scalar, *format, span);
+            let mismatch = self.language.mismatch(scalar, *format);
+            self.text(scalar, mismatch, span);
+        }
+        if matches!(field_type, FieldType::Template(..)) || scope != Scope::DOCUMENT {
             return Node::scalar(&*scalar.text, scalar.plain, span.clone());
         }
-        if matches!(field_type, FieldType::Scalar(_) if scope != Scope::DOCUMENT) {
-            return Node::scalar(&*scalar.text, scalar.plain, span.clone());
-        }
-        if !can_evaluate {
-            return null();
-        }
-        match self.language.evaluate(scalar) {
-            Ok(value) => self.evaluated(&value, scalar, field_type, span, at),
-            Err(mismatch) => {
-                self.report("expression", Some(mismatch), span);
-                null()
+        if can_evaluate {
+            match self.language.evaluate(scalar) {
+                Ok(value) if self.fits(&value, scalar, field_type, span, at) => {
+                    let is_text = matches!(field_type, FieldType::Text(_) | FieldType::Words(_));
+                    return Node::scalar(value.text, value.plain && !is_text, span.clone());
+                }
+                Ok(_) => {}
+                Err(mismatch) => self.report("expression", Some(mismatch), span),
             }
         }
+        Node::null(span.clone())
     }
 
-    fn evaluated(
+    /// Reports an evaluated value that is not of its type; returns whether it is.
+    fn fits(
         &mut self,
         value: &Scalar,
         written: &Scalar,
         field_type: &FieldType,
         span: &Span,
         at: &Span,
-    ) -> Node {
+    ) -> bool {
         let good = match field_type {
             FieldType::Text(format) => {
-                return if self.text_fits(value, *format, span) {
-                    Node::scalar(&*value.text, false, span.clone())
-                } else {
-                    Node::null(span.clone())
-                };
+                return self.text(value, format.mismatch(&value.text), span);
             }
             FieldType::Words(words) => return self.word(value, words, span, at),
             FieldType::Integer(low, high) => match value.integer() {
@@ -77,7 +74,7 @@ impl<L: Language> Validator<'_, L> {
                         span,
                         help,
                     );
-                    return Node::null(span.clone());
+                    return false;
                 }
                 None => false,
             },
@@ -89,7 +86,7 @@ impl<L: Language> Validator<'_, L> {
             _ => true,
         };
         if good {
-            return Node::scalar(&*value.text, value.plain, span.clone());
+            return true;
         }
         let from = if value.text == written.text {
             String::new()
@@ -122,46 +119,31 @@ impl<L: Language> Validator<'_, L> {
             _ => example(field_type),
         };
         self.problems.error("wrong-type", message, span, help);
-        Node::null(span.clone())
+        false
     }
 
-    fn word(&mut self, value: &Scalar, words: &[Word], span: &Span, at: &Span) -> Node {
+    fn word(&mut self, value: &Scalar, words: &[Word], span: &Span, at: &Span) -> bool {
         let names = words.iter().map(|word| word.name);
         if names.clone().any(|name| name == value.text) {
-            return Node::scalar(&*value.text, false, span.clone());
+            return true;
         }
         let help = did_you_mean(&value.text, names, "known are");
         let message = format!("invalid value `{}` for `{}`", value.text, at.slice());
         self.problems.error("unknown-value", message, span, help);
-        Node::null(span.clone())
+        false
     }
 
-    /// Checks the known part of a text that is rendered later.
-    fn template(&mut self, scalar: &Scalar, format: StringFormat, span: &Span) {
-        let mismatch = match self.language.known_text(scalar, format) {
-            _ if scalar.boolean().is_some() => return self.truth_value(scalar, span),
-            KnownText::Whole(text) => format.mismatch(&text),
-            KnownText::Start(text) => format.mismatch_of_start(text),
-            KnownText::Nothing => None,
-        };
-        self.report("bad-value", mismatch, span);
-    }
-
-    fn text_fits(&mut self, scalar: &Scalar, format: StringFormat, span: &Span) -> bool {
+    /// Reports a text's fault, or a truth value in its place; returns whether there is neither.
+    fn text(&mut self, scalar: &Scalar, mismatch: Option<Mismatch>, span: &Span) -> bool {
         if scalar.boolean().is_some() {
-            self.truth_value(scalar, span);
+            let help = format!("for the text, write \"{}\" in quotes", scalar.text);
+            let message = "expected text, found a boolean";
+            self.problems.error("wrong-type", message, span, help);
             return false;
         }
-        let mismatch = format.mismatch(&scalar.text);
         let fits = mismatch.is_none();
         self.report("bad-value", mismatch, span);
         fits
-    }
-
-    fn truth_value(&mut self, scalar: &Scalar, span: &Span) {
-        let help = format!("for the text, write \"{}\" in quotes", scalar.text);
-        let message = "expected text, found a boolean";
-        self.problems.error("wrong-type", message, span, help);
     }
 
     pub(super) fn report(&mut self, code: &'static str, mismatch: Option<Mismatch>, span: &Span) {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use itertools::Itertools as _;
 use retrial_document::{Keys as _, Node, to_yaml};
 use retrial_recipe::docker_run::{map, text_node};
 use retrial_recipe::model::{GpuVendor, Recipe};
@@ -36,14 +37,8 @@ pub(super) fn sections(draft: &mut Draft, published: &PublishedSubmission<'_>) {
             container.readme
         ));
     } else {
-        let is_amd = |one: &Accelerators| one.vendor == Some(GpuVendor::Amd);
-        if published
-            .entry
-            .system
-            .accelerators
-            .as_ref()
-            .is_some_and(is_amd)
-        {
+        let accelerators = published.entry.system.accelerators.as_ref();
+        if accelerators.is_some_and(|one| one.vendor == Some(GpuVendor::Amd)) {
             draft.sections.push(
                 "extends: amd-instinct    # the flags that AMD's containers share\n".to_owned(),
             );
@@ -129,14 +124,10 @@ fn requirements(draft: &mut Draft, published: &PublishedSubmission<'_>) {
 
 fn gpus(accelerators: &Accelerators, vendor: GpuVendor, count: u32) -> String {
     let vendor: &str = vendor.into();
-    let models: Vec<String> = accelerators
-        .models
-        .iter()
-        .map(|model| in_quotes(model))
-        .collect();
-    let models = match models[..] {
-        [] => String::new(),
-        _ => format!("models: [{}], ", models.join(", ")),
+    let models = accelerators.models.iter();
+    let models = match &*models.map(|model| in_quotes(model)).join(", ") {
+        "" => String::new(),
+        models => format!("models: [{models}], "),
     };
     let name = line(&accelerators.name);
     format!("requires:\n  gpus: {{ vendor: {vendor}, {models}count: {count} }}    # {name}\n")

@@ -7,6 +7,8 @@ mod write;
 
 use std::fmt::Write as _;
 
+use itertools::Itertools as _;
+
 use super::Entry;
 use super::model::PublishedSubmission;
 use write::{line, mapping};
@@ -30,9 +32,8 @@ pub fn text(published: &PublishedSubmission<'_>) -> (String, usize) {
     container::sections(&mut draft, published);
     scenario::section(&mut draft, published);
     let head = head(published, &draft.incomplete);
-    let sections = [head].into_iter().chain(draft.sections);
-    let text = sections.collect::<Vec<_>>().join("\n");
-    (text, draft.incomplete.len())
+    let mut sections = [head].into_iter().chain(draft.sections);
+    (sections.join("\n"), draft.incomplete.len())
 }
 
 impl Draft {

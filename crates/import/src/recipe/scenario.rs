@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
+use itertools::Itertools as _;
 use retrial_document::{Keys as _, to_yaml};
 use retrial_recipe::docker_run::map;
 use retrial_recipe::model::{Measurement, loadgen_name};
 
-use super::write::{in_quotes, indented, line, mapping};
+use super::write::{in_quotes, line, mapping};
 use super::{Draft, PublishedSubmission};
 use crate::model::{Expected, PublishedScenario, PublishedSettings};
 use retrial_format as format;
@@ -100,7 +101,7 @@ impl Mode<'_> {
         let name = &self.scenario.name;
         format!(
             "    {mode}:\n{note}{}      results: ${{{{ params.results }}}}/{name}/{folder}\n",
-            indented(&run, 6)
+            textwrap::indent(&run, "      ")
         )
     }
 }
@@ -108,14 +109,11 @@ impl Mode<'_> {
 /// The target rate, which determines the queries of Server and Interactive only; Offline's determines the
 /// size of its query.
 fn settings(settings: &PublishedSettings, scenario: &str) -> String {
-    let PublishedSettings {
-        target_qps,
-        min_duration_ms,
-        source,
-    } = settings;
+    let source = settings.source;
+    let duration = settings.min_duration_ms;
     let duration =
-        min_duration_ms.map(|duration| format!("min_duration {}", format::limit(duration / 1000)));
-    match (target_qps, scenario) {
+        duration.map(|duration| format!("min_duration {}", format::limit(duration / 1000)));
+    match (settings.target_qps, scenario) {
         (Some(rate), "Server" | "Interactive") => {
             let duration = duration.map(|duration| format!("; {duration}"));
             let note = format!("as in {source}{}", duration.unwrap_or_default());
@@ -124,10 +122,9 @@ fn settings(settings: &PublishedSettings, scenario: &str) -> String {
         (rate, _) => {
             let rate = rate.filter(|_| scenario == "Offline");
             let rate = rate.map(|rate| format!("target_qps {rate}"));
-            let requested: Vec<String> = rate.into_iter().chain(duration).collect();
-            match requested[..] {
-                [] => String::new(),
-                _ => format!("      # In {source}: {}.\n", requested.join(", ")),
+            match &*rate.into_iter().chain(duration).join(", ") {
+                "" => String::new(),
+                requested => format!("      # In {source}: {requested}.\n"),
             }
         }
     }

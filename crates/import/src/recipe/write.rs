@@ -6,10 +6,7 @@ use retrial_recipe::model::Recipe;
 
 /// A text in one line, without expressions.
 pub(super) fn line(text: &str) -> String {
-    let text: String = text
-        .chars()
-        .map(|letter| if letter.is_control() { ' ' } else { letter })
-        .collect();
+    let text = text.replace(char::is_control, " ");
     text.replace("${{", "$ {{").trim().to_owned()
 }
 
@@ -29,14 +26,4 @@ pub(super) fn mapping(entries: &[(&str, String)]) -> String {
         .iter()
         .map(|(key, value)| (*key, text_node(value.as_str())));
     to_yaml(&map(entries), Recipe::OBJECT)
-}
-
-/// Indents lines.
-pub(super) fn indented(text: &str, spaces: usize) -> String {
-    let indent = " ".repeat(spaces);
-    let lines = text.lines().map(|line| match line {
-        "" => "\n".to_owned(),
-        line => format!("{indent}{line}\n"),
-    });
-    lines.collect()
 }

@@ -63,15 +63,10 @@ fn read(source: &Source, problems: &mut Diagnostics) -> Option<Round> {
 
 /// Checks keys against each other.
 fn consistent(round: &Node, problems: &mut Diagnostics) {
-    let tests = round.get("tests");
-    let names: Vec<&str> = tests
-        .into_iter()
-        .flat_map(Node::named)
-        .map(|(name, _)| name)
-        .collect();
+    let names: Vec<&str> = round.named_at("tests").map(|(name, _)| name).collect();
     let metrics = round.get("metrics");
-    for (_, benchmark) in round.get("benchmarks").into_iter().flat_map(Node::named) {
-        for test in benchmark.get("compliance").map_or(&[][..], Node::items) {
+    for (_, benchmark) in round.named_at("benchmarks") {
+        for test in benchmark.items_at("compliance") {
             let name = test.text().unwrap_or_default();
             if !names.contains(&name) {
                 let help = nearest(name, names.iter().copied()).map_or_else(
@@ -82,7 +77,7 @@ fn consistent(round: &Node, problems: &mut Diagnostics) {
                 problems.error("unknown-value", message, &test.span, help);
             }
         }
-        for entry in benchmark.get("scenarios").map_or(&[][..], Node::entries) {
+        for entry in benchmark.entries_at("scenarios") {
             let scenario = &entry.value;
             let usual = metrics.and_then(|metrics| metrics.get(&entry.key));
             let own = [scenario.get("figure"), scenario.get("unit")];

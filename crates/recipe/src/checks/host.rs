@@ -89,13 +89,11 @@ impl Checks<'_> {
 
 /// Returns the maker of a GPU, if its name has it.
 fn maker(name: &str) -> Option<&'static str> {
-    let bare = name.to_ascii_uppercase();
-    let bare = bare
-        .trim_start_matches("AMD ")
-        .trim_start_matches("INSTINCT ");
-    let bare = bare
-        .trim_start_matches("NVIDIA ")
-        .trim_start_matches("TESLA ");
+    let upper = name.to_ascii_uppercase();
+    let brands = ["AMD ", "INSTINCT ", "NVIDIA ", "TESLA "];
+    let bare = brands
+        .iter()
+        .fold(&*upper, |name, brand| name.trim_start_matches(brand));
     let digits_after = |prefix: &str| {
         bare.strip_prefix(prefix)
             .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))

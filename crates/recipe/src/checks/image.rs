@@ -33,13 +33,7 @@ impl Checks<'_> {
                 "write `image: {ref: …, digest: …}`",
             );
         }
-        if let Some(reference) = image
-            .get("ref")
-            .or(Some(image))
-            .filter(|node| node.text().is_some())
-        {
-            self.floating(reference, pinned);
-        }
+        self.floating(image.get("ref").unwrap_or(image), pinned);
     }
 
     /// The step that builds an image which no registry has.
@@ -109,10 +103,8 @@ impl Checks<'_> {
     }
 
     fn build(&mut self, build: &Node) {
-        let Some(context) = build.get("context") else {
-            return;
-        };
-        let Some(directory) = context.text() else {
+        let (Some(context), Some(directory)) = (build.get("context"), build.text_at("context"))
+        else {
             return;
         };
         let dockerfile = build.get("dockerfile");

@@ -8,11 +8,7 @@ impl Checks<'_> {
         let Some(nodes) = recipe.get("nodes") else {
             return self.no_placement();
         };
-        let number = |key: &str| {
-            nodes
-                .get(key)
-                .and_then(|node| node.text()?.parse::<u32>().ok())
-        };
+        let number = |key: &str| -> Option<u32> { nodes.text_at(key)?.parse().ok() };
         let (count, gpus) = (number("count"), number("gpus"));
         if let (Some(count), Some(gpus), Some(entry)) = (count, gpus, nodes.entry("gpus"))
             && gpus < count

@@ -2,7 +2,7 @@
 
 use super::Checks;
 use crate::model::{CommandOptions, loadgen_name};
-use retrial_document::{Entry, Keys as _, Node};
+use retrial_document::{Entry, Keys as _};
 
 impl Checks<'_> {
     pub(super) fn scenarios(&mut self) {
@@ -52,7 +52,8 @@ impl Checks<'_> {
     fn measurement(&mut self, mode: &Entry) {
         let measurement = &mode.value;
         if let Some(from) = measurement.get("from").filter(|_| !self.partial) {
-            self.command(from);
+            let commands = self.recipe.entries_at("commands");
+            self.undeclared("unknown-command", "command", from, commands);
         }
         if measurement.get("from").is_some() {
             let options = CommandOptions::KEYS.iter().map(|key| key.name);
@@ -108,10 +109,5 @@ impl Checks<'_> {
                 "set where LoadGen writes (`results`), or define how a figure is read (`figures`)",
             );
         }
-    }
-
-    fn command(&mut self, from: &Node) {
-        let commands = self.recipe.entries_at("commands");
-        self.undeclared("unknown-command", "command", from, commands);
     }
 }

@@ -90,13 +90,11 @@ pub enum DockerRunError {
         /// The problem and the remedy.
         reason: String,
     },
-    /// A value from the shell where a recipe takes none.
-    #[error("{flag}: `${{{name}}}` is not possible here\n  write its value")]
-    Variable {
+    /// The shell's directory where a recipe takes none.
+    #[error("{flag}: `${{PWD}}` is not possible here\n  write its value")]
+    Here {
         /// The flag, or what it stands in.
         flag: String,
-        /// The variable.
-        name: String,
     },
     /// A token as it is.
     #[error(

@@ -46,10 +46,10 @@ impl Guide {
         let words = &words[begin..];
         let plain: Vec<&str> = words.iter().map_while(Word::plain).take(3).collect();
         match plain.as_slice() {
-            ["docker", "run", ..] => self.run(&words[2..]),
-            ["docker", "container", "run", ..] => self.run(&words[3..]),
-            ["docker", "exec", ..] => self.exec(&words[2..]),
-            ["docker", "container", "exec"] => self.exec(&words[3..]),
+            ["docker", "run", ..] => self.line(&words[2..], |guide| &mut guide.runs),
+            ["docker", "container", "run", ..] => self.line(&words[3..], |guide| &mut guide.runs),
+            ["docker", "exec", ..] => self.line(&words[2..], |guide| &mut guide.execs),
+            ["docker", "container", "exec"] => self.line(&words[3..], |guide| &mut guide.execs),
             ["docker", "pull", ..] => self.pulls.extend(words[2..].last().cloned()),
             ["docker", "image", "pull"] => self.pulls.extend(words[3..].last().cloned()),
             ["export", ..] if words[1..].iter().all(|word| assignment(word).is_some()) => {
@@ -62,16 +62,9 @@ impl Guide {
         self.variables.extend(assigned);
     }
 
-    fn run(&mut self, words: &[Word]) {
+    fn line(&mut self, words: &[Word], lines: fn(&mut Self) -> &mut Vec<Line>) {
         match line(words) {
-            Ok(line) => self.runs.push(line),
-            Err(problems) => self.problems.extend(problems),
-        }
-    }
-
-    fn exec(&mut self, words: &[Word]) {
-        match line(words) {
-            Ok(line) => self.execs.push(line),
+            Ok(line) => lines(self).push(line),
             Err(problems) => self.problems.extend(problems),
         }
     }

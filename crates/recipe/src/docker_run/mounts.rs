@@ -3,21 +3,16 @@
 use super::parts::Parts;
 use super::words::{Piece, Word};
 
-/// `source:target[:options]`
-pub(super) fn volume(parts: &mut Parts<'_>, value: &Word) {
+/// `source:target[:options]`; the error is the reason why a recipe cannot express it.
+pub(super) fn volume(parts: &mut Parts<'_>, value: &Word) -> Result<(), String> {
     let shown = value.shown();
     let words = value.split(':');
     let (source, target, options) = match words.as_slice() {
         [source, target] => (source, target, None),
         [source, target, options] => (source, target, Some(options.shown())),
-        _ => {
-            parts.refuse(
-                "volume",
-                &shown,
-                "an anonymous volume lasts only as long as its container: remove it, or write source:target",
-            );
-            return;
-        }
+        _ => Err(
+            "an anonymous volume lasts only as long as its container: remove it, or write source:target",
+        )?,
     };
     let mut read_only = false;
     for option in options.iter().flat_map(|options| options.split(',')) {
@@ -28,25 +23,20 @@ pub(super) fn volume(parts: &mut Parts<'_>, value: &Word) {
             "cached" | "delegated" | "consistent" => parts.note(format!(
                 "--volume {shown}: dropped `{option}`, which only Docker Desktop uses"
             )),
-            "z" | "Z" => {
-                parts.refuse("volume", &shown, format!("`{option}` relabels the directory for SELinux, which a recipe cannot express: label it yourself, or give --security-opt label=disable"));
-                return;
-            }
-            other => {
-                parts.refuse(
-                    "volume",
-                    &shown,
-                    format!("a recipe cannot express `{other}`: ro and rw are known"),
-                );
-                return;
-            }
+            "z" | "Z" => Err(format!(
+                "`{option}` relabels the directory for SELinux, which a recipe cannot express: label it yourself, or give --security-opt label=disable"
+            ))?,
+            other => Err(format!(
+                "a recipe cannot express `{other}`: ro and rw are known"
+            ))?,
         }
     }
     bind(parts, "volume", source, target, read_only);
+    Ok(())
 }
 
-/// `type=bind,source=…,target=…,readonly`
-pub(super) fn mount(parts: &mut Parts<'_>, value: &Word) {
+/// `type=bind,source=…,target=…,readonly`; the error is the reason why a recipe cannot express it.
+pub(super) fn mount(parts: &mut Parts<'_>, value: &Word) -> Result<(), String> {
     let shown = value.shown();
     let mut kind = "volume".to_owned();
     let (mut source, mut target, mut read_only) = (None, None, false);
@@ -62,16 +52,9 @@ pub(super) fn mount(parts: &mut Parts<'_>, value: &Word) {
             "tmpfs-size" => tmpfs.push(format!("size={text}")),
             "tmpfs-mode" => tmpfs.push(format!("mode={text}")),
             "bind-propagation" if text == "rprivate" => {}
-            other => {
-                parts.refuse(
-                    "mount",
-                    &shown,
-                    format!(
-                        "a recipe cannot express `{other}`: type, source, target and readonly are known"
-                    ),
-                );
-                return;
-            }
+            other => Err(format!(
+                "a recipe cannot express `{other}`: type, source, target and readonly are known"
+            ))?,
         }
     }
     match (kind.as_str(), source, target) {
@@ -81,50 +64,44 @@ pub(super) fn mount(parts: &mut Parts<'_>, value: &Word) {
         }
         ("tmpfs", None, Some(target)) => {
             if let Some(target) = parts.expand("--mount", &target, false) {
-                let options = tmpfs.join(",");
-                parts.set("tmpfs", if options.is_empty() { target } else { format!("{target}:{options}") });
+                let colon = if tmpfs.is_empty() { "" } else { ":" };
+                parts.set("tmpfs", format!("{target}{colon}{}", tmpfs.join(",")));
             }
         }
-        _ => parts.refuse(
-            "mount",
-            &shown,
+        _ => Err(
             "recipes mount directories of the host (type=bind with source and target) and memory (type=tmpfs)",
-        ),
+        )?,
     }
+    Ok(())
 }
 
 fn bind(parts: &mut Parts<'_>, flag: &str, source: &Word, target: &Word, read_only: bool) {
-    let shown = source.shown();
+    let (shown, dashed) = (source.shown(), format!("--{flag}"));
     let expanded = match source.pieces.first() {
         Some(Piece::Here) => {
             let rest = Word {
                 pieces: source.pieces[1..].to_vec(),
             };
-            let rest = parts.expand(&format!("--{flag}"), &rest, false);
+            let rest = parts.expand(&dashed, &rest, false);
             rest.map(|rest| format!("./{}", rest.trim_start_matches('/')))
         }
         Some(Piece::Text(text))
             if text == "." || text.starts_with("./") || text.starts_with('/') =>
         {
-            let expanded = parts.expand(&format!("--{flag}"), source, false);
-            expanded.map(|expanded| {
-                if expanded == "." {
-                    "./".to_owned()
-                } else {
-                    expanded
-                }
-            })
+            parts.expand(&dashed, source, false)
         }
-        Some(Piece::Variable { .. }) => parts.expand(&format!("--{flag}"), source, true),
+        Some(Piece::Variable { .. }) => parts.expand(&dashed, source, true),
         _ => {
             parts.refuse(flag, &shown, "recipes mount directories, not named volumes: write an absolute path, or ./ for one next to the recipe");
             return;
         }
     };
-    let (Some(source), Some(target)) =
-        (expanded, parts.expand(&format!("--{flag}"), target, false))
-    else {
+    let (Some(source), Some(target)) = (expanded, parts.expand(&dashed, target, false)) else {
         return;
+    };
+    let source = match &*source {
+        "." => "./".to_owned(),
+        _ => source,
     };
     if parts.refuse_climbing(flag, &shown, &[&source, &target]) {
         return;

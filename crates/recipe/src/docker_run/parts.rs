@@ -88,10 +88,7 @@ impl<'a> Parts<'a> {
                     let name = name.clone();
                     DockerRunError::Secret { flag, name }
                 }
-                Piece::Here => {
-                    let name = "PWD".to_owned();
-                    DockerRunError::Variable { flag, name }
-                }
+                Piece::Here => DockerRunError::Here { flag },
                 Piece::Text(text) => {
                     expanded.push_str(text);
                     continue;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use itertools::Itertools as _;
 use retrial_document::{Keys as _, Node, to_yaml};
 
 use super::nodes::{list, map, plain, text};
@@ -39,9 +40,7 @@ pub(super) fn recipe(name: &str, draft: &Draft) -> String {
     out.push_str("# Retrial adds its first process, /.retrial and PYTHONUNBUFFERED=1.\n");
     out.push_str("# Still to write: what was published (submission, expect), and how the figure is read (figures, or results).\n");
     let sections = sections(name, draft).into_iter();
-    let sections: Vec<String> = sections
-        .map(|section| to_yaml(&map(section), Recipe::OBJECT))
-        .collect();
+    let mut sections = sections.map(|section| to_yaml(&map(section), Recipe::OBJECT));
     out + &sections.join("\n")
 }
 

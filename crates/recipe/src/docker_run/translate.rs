@@ -10,6 +10,7 @@ use super::parts::{Parts, Step};
 use super::secret::is_secret;
 use super::surroundings::Surroundings;
 use super::words::{Word, is_name};
+use itertools::Itertools as _;
 use retrial_document::{Node, Units, measures};
 
 /// Collects the parts of the recipe.
@@ -43,11 +44,8 @@ pub(super) fn parts<'a>(
         .chain(&run.command)
         .collect();
     if let Some(reason) = idles(&command) {
-        let shown: Vec<String> = command.iter().map(|word| word.shown()).collect();
-        parts.note(format!(
-            "`{}` after the image: dropped, {reason}",
-            shown.join(" ")
-        ));
+        let shown = command.iter().map(|word| word.shown()).join(" ");
+        parts.note(format!("`{shown}` after the image: dropped, {reason}"));
         command.clear();
     }
     if entrypoint.is_none() {
@@ -142,36 +140,44 @@ fn exec(parts: &mut Parts<'_>, exec: &Line) {
 
 fn flag(parts: &mut Parts<'_>, option: &FlagValue) {
     let name = option.flag.name;
-    let shown = option.value.shown();
-    let wrong = match name {
-        "volume" => return mounts::volume(parts, &option.value),
-        "mount" => return mounts::mount(parts, &option.value),
-        "env" => {
-            if let Some((name, value)) = variable(parts, &option.value) {
-                parts.put("env", &name, value);
-            }
-            return;
+    if let Err(reason) = set(parts, name, &option.value) {
+        parts.refuse(name, &option.value.shown(), reason);
+    }
+}
+
+/// Sets the key of a flag; the error is the reason why a recipe cannot express its value.
+fn set(parts: &mut Parts<'_>, name: &'static str, value: &Word) -> Result<(), String> {
+    let shown = value.shown();
+    match name {
+        "volume" => mounts::volume(parts, value)?,
+        "mount" => mounts::mount(parts, value)?,
+        "env" => environment(parts, value),
+        "env-file" => env_file(parts, &shown)?,
+        "gpus" => gpus(parts, &shown)?,
+        "ulimit" => ulimit(parts, &shown)?,
+        "sysctl" => {
+            let (key, value) = shown.split_once('=').ok_or("write name=value")?;
+            parts.put("sysctl", key, text(value));
         }
-        "env-file" => return env_file(parts, &shown),
-        "gpus" => return gpus(parts, &shown),
-        "ulimit" => return ulimit(parts, &shown),
-        "sysctl" => match shown.split_once('=') {
-            Some((key, value)) => return parts.put("sysctl", key, text(value)),
-            None => "write name=value",
-        },
         "shm-size" | "memory" if measures::size(&shown, Units::Docker).is_none() => {
-            "write a size, for example 64G"
+            Err("write a size, for example 64G")?;
         }
         "network" if shown.contains(['=', ',']) || shown.starts_with("container:") => {
-            "a recipe allows host, bridge, none or a network's name"
+            Err("a recipe allows host, bridge, none or a network's name")?;
         }
-        "network" if parts.has("network") => "a recipe has one network",
+        "network" if parts.has("network") => Err("a recipe has one network")?,
         "uts" | "pid" | "userns" if shown != "host" => {
-            "a recipe allows `host` only; remove it for the engine's default"
+            Err("a recipe allows `host` only; remove it for the engine's default")?;
         }
-        _ => return same_words(parts, name, &option.value),
-    };
-    parts.refuse(name, &shown, wrong);
+        _ => same_words(parts, name, value),
+    }
+    Ok(())
+}
+
+fn environment(parts: &mut Parts<'_>, word: &Word) {
+    if let Some((name, value)) = variable(parts, word) {
+        parts.put("env", &name, value);
+    }
 }
 
 /// Translates flags whose key takes the same text.
@@ -218,11 +224,8 @@ fn variable(parts: &mut Parts<'_>, word: &Word) -> Option<(String, Node)> {
 }
 
 /// Docker's format: `NAME=value` or `NAME` a line, no quotes, `#` begins a comment.
-fn env_file(parts: &mut Parts<'_>, path: &str) {
-    let lines = match parts.surroundings.file(path) {
-        Ok(lines) => lines,
-        Err(reason) => return parts.refuse("env-file", path, reason),
-    };
+fn env_file(parts: &mut Parts<'_>, path: &str) -> Result<(), String> {
+    let lines = parts.surroundings.file(path)?;
     parts.note(format!(
         "--env-file {path}: its variables are in the recipe"
     ));
@@ -230,13 +233,12 @@ fn env_file(parts: &mut Parts<'_>, path: &str) {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        if let Some((name, value)) = variable(parts, &Word::new(line)) {
-            parts.put("env", &name, value);
-        }
+        environment(parts, &Word::new(line));
     }
+    Ok(())
 }
 
-fn gpus(parts: &mut Parts<'_>, written: &str) {
+fn gpus(parts: &mut Parts<'_>, written: &str) -> Result<(), String> {
     let bare = written.trim_matches('"');
     let count = match bare.strip_prefix("device=") {
         Some(ids) => {
@@ -258,30 +260,17 @@ fn gpus(parts: &mut Parts<'_>, written: &str) {
             count
         }
     };
-    match count {
-        Some(count) => parts.gpus = Some(count),
-        None => parts.refuse(
-            "gpus",
-            written,
-            "a recipe takes all, a number, or device=0,1",
-        ),
-    }
+    parts.gpus = Some(count.ok_or("a recipe takes all, a number, or device=0,1")?);
+    Ok(())
 }
 
-fn ulimit(parts: &mut Parts<'_>, written: &str) {
+fn ulimit(parts: &mut Parts<'_>, written: &str) -> Result<(), String> {
     let read = || -> Option<(String, i64, i64)> {
         let (name, limits) = written.split_once('=')?;
         let (soft, hard) = limits.split_once(':').unwrap_or((limits, limits));
         Some((name.to_owned(), soft.parse().ok()?, hard.parse().ok()?))
     };
-    let Some((name, soft, hard)) = read() else {
-        parts.refuse(
-            "ulimit",
-            written,
-            "write name=soft:hard, for example memlock=-1:-1",
-        );
-        return;
-    };
+    let (name, soft, hard) = read().ok_or("write name=soft:hard, for example memlock=-1:-1")?;
     let limit = |limit: i64| plain(limit.to_string());
     let value = if soft == hard {
         limit(soft)
@@ -289,4 +278,5 @@ fn ulimit(parts: &mut Parts<'_>, written: &str) {
         map([("soft", limit(soft)), ("hard", limit(hard))])
     };
     parts.put("ulimit", &name, value);
+    Ok(())
 }

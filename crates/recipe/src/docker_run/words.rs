@@ -296,7 +296,7 @@ impl Reader {
             Some('(') => {
                 self.at += 1;
                 let inner = self.until(')')?;
-                self.substituted(&inner, &format!("$({inner})"))
+                self.substituted(&inner, &format!("$({inner})"))?;
             }
             Some('{') => {
                 self.at += 1;
@@ -312,7 +312,6 @@ impl Reader {
                     });
                 }
                 self.variable(name, default);
-                Ok(())
             }
             Some(letter) if letter.is_ascii_alphabetic() || letter == '_' => {
                 let rest = &self.letters[self.at..];
@@ -320,13 +319,10 @@ impl Reader {
                 let name: String = rest.iter().take_while(fits).collect();
                 self.at += name.len();
                 self.variable(&name, None);
-                Ok(())
             }
-            _ => {
-                self.push("$");
-                Ok(())
-            }
+            _ => self.push("$"),
         }
+        Ok(())
     }
 
     fn backticks(&mut self) -> Result<(), DockerRunError> {

@@ -22,8 +22,6 @@ pub struct ExpressionError {
     pub expression: String,
     /// What is wrong with it.
     pub message: String,
-    /// Where it begins in the template, bytes.
-    pub offset: usize,
 }
 
 /// Returns the template with each expression replaced by its value. Those that name what is known only on
@@ -36,7 +34,6 @@ pub fn render(template: &Template, scope: &Scope) -> Result<String, ExpressionEr
     let expressions = scan(text).map_err(|error| ExpressionError {
         expression: text[error.at..].chars().take(40).collect(),
         message: "`${{` is never closed by `}}`".into(),
-        offset: error.at,
     })?;
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
@@ -51,7 +48,6 @@ pub fn render(template: &Template, scope: &Scope) -> Result<String, ExpressionEr
         let value = evaluate(inner, scope).map_err(|message| ExpressionError {
             expression: inner.trim().to_owned(),
             message,
-            offset: expression.outer.start,
         })?;
         out.push_str(&value.text);
         done = expression.outer.end;

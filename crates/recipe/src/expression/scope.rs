@@ -78,17 +78,8 @@ impl NodeScope {
 
 /// Returns whether the value of a name is known only on the machines.
 pub(super) fn is_late(path: &str) -> bool {
-    matches!(
-        path,
-        "node"
-            | "head"
-            | "nodes"
-            | "nodes.count"
-            | "nodes.gpus"
-            | "node.name"
-            | "node.gpus"
-            | "head.address"
-    )
+    let root = path.split('.').next();
+    matches!(root, Some("node" | "head" | "nodes"))
 }
 
 impl Scope {

@@ -4,9 +4,6 @@ mod loadgen;
 
 pub use loadgen::{ACCURACY_FIGURES, LOADGEN_FIGURES, is_accuracy_figure, is_loadgen_figure};
 
-use super::model::Recipe;
-use retrial_document::{Keys as _, Object};
-
 /// Keys that a later release will give a meaning.
 pub const RESERVED: &[&str] = &["roles"];
 
@@ -15,8 +12,3 @@ pub const TOP_ONLY: &[&str] = &["schema", "extends", "variants", "default", "uns
 
 /// The newest schema that is understood.
 pub const SCHEMA: i64 = 1;
-
-/// The keys of a recipe.
-pub fn recipe() -> &'static Object {
-    Recipe::OBJECT
-}

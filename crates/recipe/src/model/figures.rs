@@ -2,7 +2,7 @@
 
 pub use retrial_claim::{Aggregate, Better, Claim};
 use retrial_document::{
-    Field, FieldType as T, Keys, Node, Ordered, object, read_word, word, words,
+    Field, FieldType as T, Key, Keys, Node, Ordered, object, read_word, word, words,
 };
 pub use retrial_readings::{CsvCell, Limit, Take};
 use schemars::JsonSchema;
@@ -155,34 +155,13 @@ const CLAIM: T = T::Words(&[
     ),
 ]);
 
-/// A published figure.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Expectation {
-    /// The value.
-    pub value: f64,
-    /// The kind of source.
-    pub kind: ExpectationKind,
-    /// Where it was published.
-    pub source: Option<String>,
-    /// Declared standard deviation of the published value (a fraction of it).
-    pub sigma: Option<f64>,
-    /// Assumed noise of one trial (a fraction of it).
-    pub noise: Option<f64>,
-    /// The margin for this figure (a fraction), where it differs from the recipe's.
-    pub margin: Option<f64>,
-    /// What is claimed of it.
-    #[serde(default, skip_serializing_if = "Claim::is_default")]
-    pub claim: Claim,
-}
-
 object! {
-    /// A published figure, or a table of them, as a recipe has it.
-    pub struct WrittenExpectation: "a published figure", one of "value", "values";
+    /// A published figure.
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    pub struct Expectation: "a published figure";
     keys {
         /// The value.
         value: f64,
-        /// Of a table: the value of each entry, for example {bf16 8192x8192x8192: 1010}.
-        values: Option<Ordered<f64>> = T::Map(formats::ENTRY, &T::Number),
         /// Who published it; official decides.
         kind: ExpectationKind [required],
         /// Where it was published, for example the id of the result.
@@ -194,9 +173,26 @@ object! {
         /// The margin for this figure, where it differs from the recipe's.
         margin: Option<f64> = T::Fraction,
         /// What is claimed of the measured figure.
+        #[serde(default, skip_serializing_if = "Claim::is_default")]
         claim: Claim [default = "not-worse", read = read_word] = CLAIM,
     }
 }
+
+object! {
+    /// A published figure, or a table of them, as a recipe has it.
+    pub struct WrittenExpectation: "a published figure", one of "value", "values", first VALUE.0, last VALUE.1;
+    fields {
+        /// What holds for a table's entries, too, except its value.
+        figure: Expectation = Expectation::from_keys,
+    }
+    keys {
+        /// Of a table: the value of each entry, for example {bf16 8192x8192x8192: 1010}.
+        values: Option<Ordered<f64>> = T::Map(formats::ENTRY, &T::Number),
+    }
+}
+
+/// `value`, which a table has not, and the other keys of a published figure.
+const VALUE: (&[Key], &[Key]) = Expectation::KEYS.split_at(1);
 
 words! {
     /// Who published a figure; official decides, the others are shown.
@@ -272,22 +268,14 @@ pub(super) fn expectations(node: &Node) -> Option<Ordered<Vec<Expectation>>> {
 
 impl WrittenExpectation {
     fn named(self, name: &str) -> Ordered<Expectation> {
-        let of = |value: f64| Expectation {
-            value,
-            kind: self.kind,
-            source: self.source.clone(),
-            sigma: self.sigma,
-            noise: self.noise,
-            margin: self.margin,
-            claim: self.claim,
+        let Some(values) = self.values else {
+            return vec![(figure_name(name), self.figure)];
         };
-        match &self.values {
-            Some(values) => values
-                .iter()
-                .map(|(entry, value)| (entry_name(name, entry), of(*value)))
-                .collect(),
-            None => vec![(figure_name(name), of(self.value))],
-        }
+        let entry = |(entry, value): (String, f64)| {
+            let figure = self.figure.clone();
+            (entry_name(name, &entry), Expectation { value, ..figure })
+        };
+        values.into_iter().map(entry).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! How figures are judged.
 
-use retrial_document::{Field, FieldType as T, Key, Node, key, object};
+use retrial_document::{Field, FieldType as T, Keys as _, Node, object};
 use serde::{Deserialize, Serialize};
 
 use crate::formats;
@@ -24,46 +24,34 @@ object! {
     }
 }
 
-object! {
-    /// What makes a result invalid.
-    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-    pub struct InvalidMarker: "a marker of invalid results", one of "file", "pattern", first KEYS;
-    fields {
-        /// Where the benchmark says so.
-        #[serde(flatten)]
-        sign: InvalidSign = InvalidSign::read,
-    }
-    keys {}
-}
-
-const KEYS: &[Key] = &[
-    key(
-        "file",
-        T::Text(formats::RELATIVE_PATH),
-        "A file in the results; a name without a slash in any of their directories.",
-    ),
-    key(
-        "pattern",
-        T::Text(retrial_readings::formats::REGEX),
-        "A regular expression that a line of the command's or its check's output matches.",
-    ),
-];
-
 /// Where a benchmark says that its result is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum InvalidSign {
+pub enum InvalidMarker {
     /// A file in the results.
     File(String),
     /// A line of the output.
     Pattern(String),
 }
 
-impl InvalidSign {
-    fn read(node: &Node) -> Option<Self> {
-        let text = |key: &str| Some(node.text_at(key)?.to_owned());
-        let file = text("file").map(Self::File);
-        file.or_else(|| text("pattern").map(Self::Pattern))
+object! {
+    /// What makes a result invalid, as a recipe has it.
+    pub struct WrittenMarker: "a marker of invalid results", one of "file", "pattern";
+    keys {
+        /// A file in the results; a name without a slash in any of their directories.
+        file: Option<String> = T::Text(formats::RELATIVE_PATH),
+        /// A regular expression that a line of the command's or its check's output matches.
+        pattern: Option<String> = T::Text(formats::REGEX),
+    }
+}
+
+impl Field for InvalidMarker {
+    const TYPE: T = WrittenMarker::TYPE;
+
+    fn read(node: &Node, _: &T) -> Option<Self> {
+        let written = WrittenMarker::from_keys(node)?;
+        let file = written.file.map(Self::File);
+        file.or_else(|| written.pattern.map(Self::Pattern))
     }
 }
 

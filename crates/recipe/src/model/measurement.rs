@@ -1,6 +1,6 @@
 //! What is measured: scenarios, modes, trials.
 
-use retrial_document::{Field, FieldType as T, Key, Node, Object, Ordered, Units, key, object};
+use retrial_document::{Field, FieldType as T, Keys, Node, Object, Ordered, Units, key, object};
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -41,25 +41,21 @@ static MODES: Object = Object {
 /// The scenarios of a recipe, by name.
 pub(super) const SCENARIOS: T = T::Map(formats::NAME, &T::Object(&MODES));
 
-impl Scenario {
-    pub(super) fn all(node: &Node) -> Option<Ordered<Self>> {
-        let scenario = |(name, node): (&str, &Node)| {
-            let scenario = Self {
-                loadgen: loadgen_name(name).map(str::to_owned),
-                modes: Field::read(node, &<Vec<(Mode, Measurement)>>::TYPE)?,
-            };
-            Some((name.to_owned(), scenario))
+/// Reads the scenarios of a recipe.
+pub(super) fn scenarios(node: &Node) -> Option<Ordered<Scenario>> {
+    let scenario = |(name, node): (&str, &Node)| {
+        let scenario = Scenario {
+            loadgen: loadgen_name(name).map(str::to_owned),
+            modes: Field::read(node, &<Vec<(Mode, Measurement)>>::TYPE)?,
         };
-        node.named().map(scenario).collect()
-    }
+        Some((name.to_owned(), scenario))
+    };
+    node.named().map(scenario).collect()
 }
 
 /// `LoadGen`'s spelling of a scenario, if the key is one of MLPerf's in any spelling.
 pub fn loadgen_name(key: &str) -> Option<&'static str> {
-    let plain: String = key
-        .chars()
-        .filter(|letter| !matches!(letter, '-' | '_' | ' '))
-        .collect();
+    let plain = key.replace(['-', '_', ' '], "");
     match plain.to_ascii_lowercase().as_str() {
         "offline" => Some("Offline"),
         "server" => Some("Server"),
@@ -73,7 +69,7 @@ pub fn loadgen_name(key: &str) -> Option<&'static str> {
 object! {
     /// One scenario in one mode.
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-    pub struct Measurement: "a measurement", one of "run", "from", first COMMAND, last MEASURED_OPTIONS;
+    pub struct Measurement: "a measurement", one of "run", "from", first WrittenCommand::KEYS, last MEASURED_OPTIONS;
     fields {
         /// The command, its own or a shared one.
         command: MeasurementCommand = MeasurementCommand::read,
@@ -112,18 +108,16 @@ object! {
     }
 }
 
-const COMMAND: &[Key] = &[
-    key(
-        "run",
-        T::Template(MEASUREMENT, formats::FILLED),
-        "The command.",
-    ),
-    key(
-        "from",
-        T::Text(formats::FILLED),
-        "One of `commands`, run once for all modes that use it.",
-    ),
-];
+object! {
+    /// A measurement's command, as a recipe has it.
+    pub struct WrittenCommand: "a measurement";
+    keys {
+        /// The command.
+        run: Option<Template> = T::Template(MEASUREMENT, formats::FILLED),
+        /// One of `commands`, run once for all modes that use it.
+        from: Option<String> = T::Text(formats::FILLED),
+    }
+}
 
 /// Where a measurement's command stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,9 +131,9 @@ pub enum MeasurementCommand {
 
 impl MeasurementCommand {
     fn read(node: &Node) -> Option<Self> {
-        let text = |key: &str| Some(node.text_at(key)?.to_owned());
-        let from = text("from").map(Self::From);
-        from.or_else(|| Some(Self::Run(Template(text("run")?))))
+        let written = WrittenCommand::from_keys(node)?;
+        let from = written.from.map(Self::From);
+        from.or_else(|| written.run.map(Self::Run))
     }
 }
 

@@ -20,7 +20,6 @@ object! {
 words! {
     /// The machines on which a command runs.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::Display)]
-    #[serde(rename_all = "lowercase")]
     #[strum(serialize_all = "lowercase")]
     pub enum Placement {
         /// The first machine.

@@ -24,12 +24,11 @@ pub struct Companion {
     pub target: String,
 }
 
-impl Companion {
-    pub(super) fn all(node: &Node) -> Option<Vec<Self>> {
-        let files = Ordered::<String>::read(node, &<Ordered<String>>::TYPE)?;
-        let file = |(source, target)| Self { source, target };
-        Some(files.into_iter().map(file).collect())
-    }
+/// Reads the files next to a recipe.
+pub(super) fn companions(node: &Node) -> Option<Vec<Companion>> {
+    let files = Ordered::<String>::read(node, &<Ordered<String>>::TYPE)?;
+    let file = |(source, target)| Companion { source, target };
+    Some(files.into_iter().map(file).collect())
 }
 
 object! {

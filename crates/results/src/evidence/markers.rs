@@ -11,7 +11,7 @@ use walkdir::WalkDir;
 use super::figures::{Text, each_line};
 use crate::verdict::RuleCheck;
 use retrial_readings::nearest::{shortened, shortened_to};
-use retrial_recipe::model::{InvalidMarker, InvalidSign};
+use retrial_recipe::model::InvalidMarker;
 use retrial_store::open;
 
 /// The file that AMD's harness leaves.
@@ -26,9 +26,9 @@ const DEPTH: usize = 8;
 /// Checks the markers of a recipe: files in the results, lines of the output. Each that is there
 /// is a failed check.
 pub fn of_recipe(markers: &[InvalidMarker], folder: &Path, outputs: &[Text]) -> Vec<RuleCheck> {
-    let checks = markers.iter().filter_map(|marker| match &marker.sign {
-        InvalidSign::File(name) => file(folder, name),
-        InvalidSign::Pattern(pattern) => line(pattern, outputs),
+    let checks = markers.iter().filter_map(|marker| match marker {
+        InvalidMarker::File(name) => file(folder, name),
+        InvalidMarker::Pattern(pattern) => line(pattern, outputs),
     });
     checks.collect()
 }
@@ -97,30 +97,19 @@ fn line(pattern: &str, outputs: &[Text]) -> Option<RuleCheck> {
 mod tests {
     use super::*;
 
-    fn markers(signs: Vec<InvalidSign>) -> Vec<InvalidMarker> {
-        let markers = signs.into_iter().map(|sign| InvalidMarker { sign });
-        markers.collect()
-    }
-
     #[test]
     fn marker_files_and_lines_are_found() {
         let folder = tempfile::tempdir().unwrap();
-        let signs = vec![
-            InvalidSign::File("INVALID".to_owned()),
-            InvalidSign::File("logs/INVALID".to_owned()),
-            InvalidSign::Pattern("checksum .* does not match".to_owned()),
+        let markers = [
+            InvalidMarker::File("INVALID".to_owned()),
+            InvalidMarker::File("logs/INVALID".to_owned()),
+            InvalidMarker::Pattern("checksum .* does not match".to_owned()),
         ];
         let output = Text {
             directory: folder.path().to_owned(),
             file: "output.log".into(),
         };
-        let check = || {
-            of_recipe(
-                &markers(signs.clone()),
-                folder.path(),
-                std::slice::from_ref(&output),
-            )
-        };
+        let check = || of_recipe(&markers, folder.path(), std::slice::from_ref(&output));
         assert!(check().is_empty());
         std::fs::write(folder.path().join("output.log"), "model checksum ok\n").unwrap();
         assert!(check().is_empty());

@@ -15,7 +15,7 @@ use crate::verdict::{Evidence, StepOutcome, TrialEvidence};
 use retrial_mlperf::loadgen::{self, Run, Scenario};
 use retrial_plan::Condition;
 use retrial_plan::measurement::MeasurementPlan;
-use retrial_plan::step::{Action, Purpose, Step};
+use retrial_plan::step::Step;
 use retrial_recipe::model::Mode;
 use retrial_store::journal::{AbortReason, SkipReason, StepEnd, StepFault};
 use retrial_telemetry::Summary;
@@ -35,31 +35,11 @@ impl Trial<'_> {
     /// What it gave: nothing where it was not needed, several trials where its step trained several
     /// times.
     pub fn gather(&self, evidence: &mut Evidence) -> Vec<TrialEvidence> {
-        let is_this =
-            |measurement: usize, trial: u32| measurement == self.index && trial == self.number;
-        let Some(measure) = self.step(|step| match purpose(step) {
-            Some(Purpose::Measure {
-                measurements,
-                trial,
-            }) => measurements
-                .iter()
-                .any(|measurement| is_this(*measurement, *trial)),
-            _ => false,
-        }) else {
+        let Some(measure) = self.step(Step::measures) else {
             return Vec::new();
         };
-        let check = self.step(|step| match purpose(step) {
-            Some(Purpose::Check {
-                measurement, trial, ..
-            }) => is_this(*measurement, *trial),
-            _ => false,
-        });
-        let collect = self.step(|step| match step.action {
-            Action::Collect {
-                measurement, trial, ..
-            } => is_this(measurement, trial),
-            _ => false,
-        });
+        let check = self.step(Step::checks);
+        let collect = self.step(Step::collects);
         let end = self.end(measure);
         if matches!(&measure.when, Condition::UntilDecided { .. })
             && !matches!(end, Some(StepEnd::Done { .. } | StepEnd::Failed { .. }))
@@ -139,8 +119,9 @@ impl Trial<'_> {
         }
     }
 
-    fn step(&self, is_match: impl Fn(&Step) -> bool) -> Option<&Step> {
-        self.files.plan.steps.iter().find(|step| is_match(step))
+    fn step(&self, is_kind: impl Fn(&Step) -> bool) -> Option<&Step> {
+        let mut steps = self.files.plan.steps.iter();
+        steps.find(|step| step.is_of(self.index, self.number) && is_kind(step))
     }
 
     fn not_collected(&self, collect: &Step) -> Option<String> {
@@ -241,13 +222,6 @@ impl Trial<'_> {
         steps
             .map(|step| Text::output_of(run, &step.directory()))
             .collect()
-    }
-}
-
-fn purpose(step: &Step) -> Option<&Purpose> {
-    match &step.action {
-        Action::Exec(exec) => Some(&exec.purpose),
-        _ => None,
     }
 }
 
